@@ -1,0 +1,90 @@
+//! What an input is made of, as data. Template checking, mapping, the service's validation and the docs all read it.
+
+use std::fmt;
+
+/// The kinds of record that can be written to the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RecordKind {
+    Item,
+}
+
+impl RecordKind {
+    pub const ALL: &'static [RecordKind] = &[RecordKind::Item];
+
+    /// The description of this record's input.
+    pub fn input(self) -> &'static Input {
+        match self {
+            RecordKind::Item => &super::item::INPUT,
+        }
+    }
+
+    /// The name used in templates, ledgers and messages: `item`.
+    pub fn name(self) -> &'static str {
+        self.input().name
+    }
+
+    pub fn from_name(name: &str) -> Option<RecordKind> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+}
+
+impl fmt::Display for RecordKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One record's input: the fields of the body, and the call that carries it.
+#[derive(Debug)]
+pub struct Input {
+    pub name: &'static str,
+    pub plural: &'static str,
+    /// In the contract's order, which is also the order of the fields in a request's body.
+    pub fields: &'static [Field],
+    /// The field that identifies the record across runs. Two records with the same key are never in flight together.
+    pub key: &'static str,
+    pub call: Call,
+    /// The field of a successful answer that names the record in the service.
+    pub answer_id: &'static str,
+}
+
+impl Input {
+    pub fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}
+
+/// How a record is sent. `repeatable` says whether the same bytes may be sent again after a lost answer.
+#[derive(Debug)]
+pub struct Call {
+    pub method: &'static str,
+    /// Relative to the base address, with a leading slash.
+    pub path: &'static str,
+    pub repeatable: bool,
+}
+
+/// One field of an input (section "Resources and their fields" of the contract).
+#[derive(Debug)]
+pub struct Field {
+    pub name: &'static str,
+    pub json: JsonType,
+    pub required: bool,
+    pub nullable: bool,
+    pub doc: &'static str,
+}
+
+/// The JSON type that the contract gives a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JsonType {
+    String,
+    Number,
+}
+
+impl fmt::Display for JsonType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            JsonType::String => "string",
+            JsonType::Number => "number",
+        })
+    }
+}

@@ -1,0 +1,77 @@
+//! Items (products). Contract: "Item" in "Resources and their fields"; `GET` and `POST /v1/public/items`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+
+use super::field::{Call, Field, Input, JsonType};
+
+pub const PATH: &str = "/v1/public/items";
+
+/// Body of `POST /v1/public/items`, an upsert by `externalId`. An absent field is left as it is, a null clears it.
+pub static INPUT: Input = Input {
+    name: "item",
+    plural: "items",
+    fields: &[
+        Field {
+            name: "externalId",
+            json: JsonType::String,
+            required: true,
+            nullable: false,
+            doc: "your own identifier, such as a SKU; the service matches by it",
+        },
+        Field { name: "name", json: JsonType::String, required: false, nullable: true, doc: "what the item is called" },
+        Field { name: "description", json: JsonType::String, required: false, nullable: true, doc: "longer text" },
+        Field {
+            name: "currency",
+            json: JsonType::String,
+            required: false,
+            nullable: true,
+            doc: "currency code of the prices, such as EUR",
+        },
+        Field { name: "price", json: JsonType::Number, required: false, nullable: true, doc: "selling price" },
+        Field {
+            name: "purchasePrice",
+            json: JsonType::Number,
+            required: false,
+            nullable: true,
+            doc: "what you pay for it",
+        },
+        Field {
+            name: "tax",
+            json: JsonType::Number,
+            required: false,
+            nullable: true,
+            doc: "tax, as your workspace uses it",
+        },
+        Field { name: "status", json: JsonType::String, required: false, nullable: true, doc: "such as active" },
+    ],
+    key: "externalId",
+    call: Call { method: "POST", path: PATH, repeatable: true },
+    answer_id: "item_id",
+};
+
+/// Answer of `POST /v1/public/items`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ItemResult {
+    pub ok: bool,
+    pub status: String,
+    pub external_id: String,
+    #[serde(default)]
+    pub item_id: Option<String>,
+    #[serde(default)]
+    pub ctx_id: Option<String>,
+}
+
+/// One entry of `data` in `GET /v1/public/items`. Numbers keep the digits that were sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ItemListed {
+    pub id: String,
+    pub name: Option<String>,
+    pub price: Option<Number>,
+    pub currency: Option<String>,
+    pub status: Option<String>,
+    pub updated_at: String,
+}
+
+/// The fields of [`ItemListed`] in the contract's order: the first columns of an export.
+pub const LISTED: &[&str] = &["id", "name", "price", "currency", "status", "updated_at"];

@@ -1,0 +1,14 @@
+//! The service's contract as types and data: what each record's input holds, what the answers look like.
+//!
+//! Both the client and the embedded service read these, so nothing here talks to a network, a disk or a clock, and
+//! nothing here imports another room. The wire format itself is pinned by raw JSON in the tests, written by hand from
+//! the contract.
+
+pub mod answer;
+pub mod check;
+pub mod field;
+pub mod item;
+pub mod page;
+pub mod token;
+
+pub use field::{Call, Field, Input, JsonType, RecordKind};

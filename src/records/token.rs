@@ -1,0 +1,29 @@
+//! Tokens. Contract: "Authentication". The shape of the refresh answer is not shown there; this is ours.
+
+use serde::{Deserialize, Serialize};
+
+pub const REFRESH_PATH: &str = "/api/token/refresh/";
+
+/// Body of `POST /api/token/refresh/`.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct RefreshInput {
+    pub refresh: String,
+}
+
+/// Answer of `POST /api/token/refresh/`; `refresh` is there when the service rotates refresh tokens.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct RefreshResult {
+    pub access: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<String>,
+}
+
+/// What a token may do. Contract: "Authentication", point 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Access {
+    /// `Full Access`: reads and writes.
+    Full,
+    /// `Regular`: reads only.
+    Regular,
+}

@@ -1,0 +1,18 @@
+//! Spreadsheets: what a file turns out to be, its rows as cells with their positions, and files written whole.
+//!
+//! Nothing here knows what the rows mean, and nothing here imports another room. Reading streams: the memory that a
+//! file needs does not grow with its rows, save for what its format forces (a workbook's shared strings).
+//!
+//! - [`open`] finds out what a file is; [`Book::rows`] reads one sheet of it, row by row, into a reused [`Row`].
+//! - [`write`] writes tables as CSV or XLSX; a file appears under its name whole or not at all.
+
+pub mod cell;
+pub mod error;
+pub mod read;
+pub mod row;
+pub mod write;
+
+pub use cell::{Cell, column_letters};
+pub use error::Error;
+pub use read::{Book, Options, Rows, open};
+pub use row::Row;
