@@ -88,3 +88,20 @@ impl fmt::Display for JsonType {
         })
     }
 }
+
+/// A list that can be read page by page (section "Endpoints" of the contract).
+#[derive(Debug)]
+pub struct List {
+    /// What the command line calls it.
+    pub name: &'static str,
+    /// Relative to the base address, with a leading slash.
+    pub path: &'static str,
+    /// What the contract says of each entry, in its order. Entries may hold more.
+    pub fields: &'static [ListedField],
+}
+
+#[derive(Debug)]
+pub struct ListedField {
+    pub name: &'static str,
+    pub is_date_time: bool,
+}

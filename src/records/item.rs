@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-use super::field::{Call, Field, Input, JsonType};
+use super::field::{Call, Field, Input, JsonType, List, ListedField};
 
 pub const PATH: &str = "/v1/public/items";
 
@@ -73,5 +73,16 @@ pub struct ItemListed {
     pub updated_at: String,
 }
 
-/// The fields of [`ItemListed`] in the contract's order: the first columns of an export.
-pub const LISTED: &[&str] = &["id", "name", "price", "currency", "status", "updated_at"];
+/// `GET /v1/public/items`. The entries do not hold the external id.
+pub static LIST: List = List {
+    name: "items",
+    path: PATH,
+    fields: &[
+        ListedField { name: "id", is_date_time: false },
+        ListedField { name: "name", is_date_time: false },
+        ListedField { name: "price", is_date_time: false },
+        ListedField { name: "currency", is_date_time: false },
+        ListedField { name: "status", is_date_time: false },
+        ListedField { name: "updated_at", is_date_time: true },
+    ],
+};

@@ -11,4 +11,4 @@ pub mod item;
 pub mod page;
 pub mod token;
 
-pub use field::{Call, Field, Input, JsonType, RecordKind};
+pub use field::{Call, Field, Input, JsonType, List, RecordKind};

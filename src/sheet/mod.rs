@@ -8,6 +8,7 @@
 
 pub mod cell;
 pub mod error;
+pub mod json;
 pub mod read;
 pub mod row;
 pub mod write;

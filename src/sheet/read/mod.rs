@@ -35,6 +35,11 @@ impl Book {
         &[]
     }
 
+    /// False for a CSV, whose one sheet is named after the file.
+    pub fn has_named_sheets(&self) -> bool {
+        false
+    }
+
     /// One line for people on how the file was read: `CSV, windows-1252, delimiter ';'`.
     pub fn description(&self) -> String {
         String::new()

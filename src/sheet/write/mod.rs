@@ -60,3 +60,7 @@ impl Table {
         Ok(PathBuf::new())
     }
 }
+
+pub fn restore(text: &str) -> &str {
+    text
+}

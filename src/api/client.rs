@@ -1,0 +1,209 @@
+//! One HTTP exchange with the service: its answer, or how far it got before it broke.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{Method, StatusCode, Url};
+use secrecy::{ExposeSecret, SecretString};
+
+use super::auth::{self, Credentials, Tokens};
+use super::error::Error;
+use crate::records::token::{REFRESH_PATH, RefreshInput};
+
+/// More than any answer should be. A longer one is not read to its end.
+const MAX_ANSWER: usize = 64 << 20;
+const CONNECT: Duration = Duration::from_secs(10);
+const READ: Duration = Duration::from_secs(60);
+const WRITE: Duration = Duration::from_secs(120);
+
+/// A connection pool to one service with one workspace's credentials.
+#[derive(Debug)]
+pub struct Client {
+    http: reqwest::Client,
+    base: Url,
+    tokens: Tokens,
+}
+
+/// A call to make: a path below the base address, query and all.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub method: &'static str,
+    pub path: String,
+    /// A JSON body, sent as it is.
+    pub body: Option<String>,
+}
+
+/// What came of a request.
+#[derive(Debug)]
+pub struct Attempt {
+    /// How many times it went out: more than one when the token had to be refreshed.
+    pub requests: u32,
+    pub exchange: Exchange,
+}
+
+#[derive(Debug)]
+pub enum Exchange {
+    Answered(Answer),
+    /// The body was cut or too long; the status line had come.
+    CutAnswer { status: u16, reason: String },
+    /// Nothing was written: the service can't have seen it.
+    NotSent { reason: String },
+    /// The connection broke after a byte may have left: the service may have acted on it.
+    Lost { reason: String },
+    /// No valid credentials.
+    Unauthorized { reason: String },
+}
+
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub body: Vec<u8>,
+    /// The header Retry-After as it came.
+    pub retry_after: Option<String>,
+}
+
+impl Client {
+    /// `connections` is how many requests will be under way together.
+    pub fn new(base: &str, credentials: Credentials, connections: usize) -> Result<Client, Error> {
+        let base = base_url(base)?;
+        if credentials.access.is_none() && credentials.refresh.is_none() {
+            return Err(Error::NoCredentials(base.to_string()));
+        }
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        let http = reqwest::Client::builder()
+            .user_agent(concat!("sheetport/", env!("CARGO_PKG_VERSION")))
+            .default_headers(headers)
+            // A redirected POST would be repeated as a GET, and a redirect elsewhere would carry the token along.
+            .redirect(reqwest::redirect::Policy::none())
+            // Every repetition is decided by the policy, with the ledger knowing.
+            .retry(reqwest::retry::never())
+            .connect_timeout(CONNECT)
+            .pool_max_idle_per_host(connections)
+            .tcp_nodelay(true)
+            .build()
+            .map_err(|error| Error::Client(chain(&error)))?;
+        Ok(Client { http, base, tokens: Tokens::new(credentials) })
+    }
+
+    pub fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// Makes the request once. On 401 the token is refreshed, once for all workers, and the request goes out again:
+    /// a call that was not let in was not acted upon.
+    pub async fn attempt(&self, request: &Request) -> Attempt {
+        let mut bearer = self.tokens.bearer().await;
+        let mut requests = 0;
+        for is_last in [false, true] {
+            if let Some(used) = &bearer {
+                requests += 1;
+                match self.exchange(request, Some(&used.token)).await {
+                    Exchange::Answered(answer) if answer.status == 401 => {
+                        if is_last {
+                            let reason = super::answer::message(&answer.body).unwrap_or_else(|| "401 after a refresh".to_owned());
+                            return Attempt { requests, exchange: Exchange::Unauthorized { reason } };
+                        }
+                    }
+                    exchange => return Attempt { requests, exchange },
+                }
+            }
+            match self.tokens.refresh(bearer.as_ref().map(|used| used.generation), async |refresh| self.ask_for_tokens(refresh).await).await {
+                Ok(true) => bearer = self.tokens.bearer().await,
+                Ok(false) => {
+                    let reason = "the access token is not valid, and there is no refresh token".to_owned();
+                    return Attempt { requests, exchange: Exchange::Unauthorized { reason } };
+                }
+                Err(exchange) => return Attempt { requests, exchange },
+            }
+        }
+        Attempt { requests, exchange: Exchange::Unauthorized { reason: "the refreshed token is not valid either".to_owned() } }
+    }
+
+    async fn ask_for_tokens(&self, refresh: &SecretString) -> Result<auth::Pair, Exchange> {
+        let input = RefreshInput { refresh: refresh.expose_secret().to_owned() };
+        let body = serde_json::to_string(&input).map_err(|error| Exchange::NotSent { reason: error.to_string() })?;
+        let request = Request { method: "POST", path: REFRESH_PATH.to_owned(), body: Some(body) };
+        match self.exchange(&request, None).await {
+            Exchange::Answered(answer) if answer.status == 200 => auth::read_pair(&answer.body)
+                .ok_or(Exchange::Unauthorized { reason: "the answer to the token refresh holds no access token".to_owned() }),
+            Exchange::Answered(answer) if (400..500).contains(&answer.status) && answer.status != 429 => {
+                let words = super::answer::message(&answer.body).unwrap_or_default();
+                let reason = format!("the refresh token was not accepted ({} {words})", answer.status);
+                Err(Exchange::Unauthorized { reason: reason.replace(" )", ")") })
+            }
+            // Nothing of the record itself was sent; whatever went wrong with the refresh, the record may be repeated.
+            Exchange::Answered(answer) => Err(Exchange::NotSent { reason: format!("the token refresh was answered {}", answer.status) }),
+            Exchange::CutAnswer { reason, .. } | Exchange::Lost { reason } | Exchange::NotSent { reason } => Err(Exchange::NotSent { reason }),
+            unauthorized @ Exchange::Unauthorized { .. } => Err(unauthorized),
+        }
+    }
+
+    async fn exchange(&self, request: &Request, bearer: Option<&SecretString>) -> Exchange {
+        let method = Method::from_bytes(request.method.as_bytes()).unwrap_or(Method::GET);
+        let url = match self.base.join(request.path.trim_start_matches('/')) {
+            Ok(url) => url,
+            Err(error) => return Exchange::NotSent { reason: error.to_string() },
+        };
+        let timeout = if request.body.is_some() { WRITE } else { READ };
+        let mut builder = self.http.request(method, url).timeout(timeout);
+        if let Some(token) = bearer {
+            match HeaderValue::from_str(&format!("Bearer {}", token.expose_secret())) {
+                Ok(mut value) => {
+                    value.set_sensitive(true);
+                    builder = builder.header(AUTHORIZATION, value);
+                }
+                Err(_) => return Exchange::Unauthorized { reason: "the access token holds characters that no token has".to_owned() },
+            }
+        }
+        if let Some(body) = &request.body {
+            builder = builder.header(CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body.clone());
+        }
+        let mut response = match builder.send().await {
+            Ok(response) => response,
+            Err(error) if error.is_connect() || error.is_builder() => return Exchange::NotSent { reason: chain(&error) },
+            Err(error) => return Exchange::Lost { reason: chain(&error) },
+        };
+        let status = response.status();
+        let retry_after = retry_after(status, response.headers());
+        let mut body = Vec::new();
+        loop {
+            match response.chunk().await {
+                Ok(Some(chunk)) if body.len() + chunk.len() > MAX_ANSWER => {
+                    return Exchange::CutAnswer { status: status.as_u16(), reason: "the answer does not end".to_owned() };
+                }
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Ok(None) => return Exchange::Answered(Answer { status: status.as_u16(), body, retry_after }),
+                Err(error) => return Exchange::CutAnswer { status: status.as_u16(), reason: chain(&error) },
+            }
+        }
+    }
+}
+
+/// The address as given, with a slash at its end, so that paths are added to it rather than replacing its last part.
+fn base_url(base: &str) -> Result<Url, Error> {
+    let bad = || Error::BaseUrl(base.to_owned());
+    let url = Url::parse(&format!("{}/", base.trim().trim_end_matches('/'))).map_err(|_| bad())?;
+    let plain = url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
+    if matches!(url.scheme(), "http" | "https") && url.has_host() && plain { Ok(url) } else { Err(bad()) }
+}
+
+fn retry_after(status: StatusCode, headers: &HeaderMap) -> Option<String> {
+    let told = matches!(status.as_u16(), 408 | 429 | 503);
+    told.then(|| headers.get(RETRY_AFTER)?.to_str().ok().map(str::to_owned)).flatten()
+}
+
+/// The last cause of an error, which is the one that people understand, without the address, which is said elsewhere.
+fn chain(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return if error.is_connect() { "no connection in 10 s".to_owned() } else { "no answer in time".to_owned() };
+    }
+    let mut cause = error.source();
+    let mut words = None;
+    while let Some(next) = cause {
+        words = Some(next.to_string());
+        cause = next.source();
+    }
+    words.unwrap_or_else(|| "the request could not be made".to_owned())
+}

@@ -1,0 +1,75 @@
+//! Blocks: many rows or records as one compressed blob, which makes a plan of a million rows a few thousand inserts.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::error::Error;
+
+/// How many rows or records share a block.
+pub(super) const BLOCK_LEN: usize = 512;
+
+/// More than any block can be: a guard against a damaged length.
+const MAX_BODY: usize = 1 << 30;
+
+/// A row of the sheet. Its cells are kept as the caller encoded them.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SourceRow {
+    /// As the spreadsheet program counts, from 1.
+    pub number: u64,
+    /// The record that the row became part of.
+    pub seq: super::Seq,
+    pub cells: Cells,
+}
+
+/// A JSON array of cells, to the letter.
+pub type Cells = Box<RawValue>;
+
+/// A record and what was decided about it before anything was sent.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct PlannedRecord {
+    /// What identifies the record in the service; nothing for rows that are skipped or have none.
+    pub key: Option<String>,
+    /// The numbers of the rows that made it.
+    pub rows: Vec<u64>,
+    pub fate: Fate,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fate {
+    /// To be sent: the very bytes of the request's body.
+    Send(Box<RawValue>),
+    Rejected(Vec<Problem>),
+    Skipped,
+}
+
+/// Something wrong with a record, in words that reports show as they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// A short name of the cause; `service` for what the service said.
+    pub code: String,
+    /// From 0; nothing when the cause is not one cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub header: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub field: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub value: String,
+    pub message: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub remedy: String,
+}
+
+pub(super) fn encode<T: Serialize>(entries: &[T]) -> Result<Vec<u8>, Error> {
+    let json = serde_json::to_vec(entries).map_err(|error| Error::Corrupt(error.to_string()))?;
+    // Level 1: the disk is the slower side, and blocks of like rows shrink to a tenth all the same.
+    zstd::bulk::compress(&json, 1).map_err(|error| Error::Corrupt(error.to_string()))
+}
+
+pub(super) fn decode<T: for<'de> Deserialize<'de>>(body: &[u8]) -> Result<Vec<T>, Error> {
+    let json = zstd::stream::decode_all(std::io::Read::take(body, MAX_BODY as u64));
+    let json = json.map_err(|error| Error::Corrupt(error.to_string()))?;
+    serde_json::from_slice(&json).map_err(|error| Error::Corrupt(error.to_string()))
+}

@@ -1,0 +1,95 @@
+//! Opening the ledger's database and the locks beside it.
+
+use std::borrow::Cow;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, SqlStr};
+
+use super::error::Error;
+
+/// The ledger of one user on one machine. Cheap to clone; all clones are the same ledger.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    /// One connection, so that writes queue here and not in the database.
+    pub(super) writer: SqlitePool,
+    pub(super) reader: SqlitePool,
+    folder: PathBuf,
+}
+
+/// Held while a run is planned or sent; dropped, it lets go.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Ledger {
+    /// Opens the ledger in `folder`, making both where they are not there.
+    pub async fn open(folder: &Path) -> Result<Ledger, Error> {
+        let path = folder.join("ledger.db");
+        let failed = |reason: String| Error::Open { path: path.clone(), reason };
+        make_private_folder(&folder.join("locks")).map_err(|error| failed(error.to_string()))?;
+        let options = SqliteConnectOptions::new()
+            .filename(&path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .busy_timeout(Duration::from_secs(30))
+            .disable_statement_logging();
+        let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await;
+        let writer = pool.map_err(|error| failed(error.to_string()))?;
+        make_private(&path).map_err(|error| failed(error.to_string()))?;
+        migrator().run(&writer).await.map_err(|error| failed(error.to_string()))?;
+        let reader = SqlitePoolOptions::new().max_connections(2).connect_with(options.read_only(true)).await;
+        let reader = reader.map_err(|error| failed(error.to_string()))?;
+        Ok(Ledger { writer, reader, folder: folder.to_owned() })
+    }
+
+    /// Takes the lock that keeps two processes from working on the same upload. `identity` is what they share.
+    pub fn lock(&self, identity: &str) -> Result<Lock, Error> {
+        let path = self.folder.join("locks").join(format!("{identity}.lock"));
+        let failed = |error: std::io::Error| Error::Open { path: path.clone(), reason: error.to_string() };
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Lock { _file: file }),
+            Err(TryLockError::WouldBlock) => Err(Error::Busy { what: "upload" }),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+
+    /// Writes everything out and closes the database.
+    pub async fn close(self) {
+        self.reader.close().await;
+        self.writer.close().await;
+    }
+}
+
+fn migrator() -> Migrator {
+    let first = Migration::new(
+        1,
+        Cow::Borrowed("runs"),
+        MigrationType::Simple,
+        SqlStr::from_static(include_str!("migrations/0001_runs.sql")),
+        false,
+    );
+    Migrator { migrations: Cow::Owned(vec![first]), ..Migrator::DEFAULT }
+}
+
+fn make_private_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// The ledger holds what customers' spreadsheets hold: others on the machine have no business with it.
+fn make_private(path: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    let _ = path;
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! Writing a plan: all rows and records of a run, before anything is sent.
+
+use super::block::{self, BLOCK_LEN, Fate, PlannedRecord, Problem, SourceRow};
+use super::error::Error;
+use super::open::Ledger;
+use super::run::{self, NewRun};
+use super::send::{self, Outcome, OutcomeState};
+use super::{RunId, Seq};
+
+/// A plan being written. Until [`Plan::finish`] nothing of it can be sent; dropped, it stays unusable.
+pub struct Plan {
+    ledger: Ledger,
+    run: RunId,
+    header: Vec<String>,
+    rows: Vec<SourceRow>,
+    first_row: i64,
+    records: Vec<PlannedRecord>,
+    first_record: Seq,
+    /// Records found to be wrong after their block was written.
+    late: Vec<Outcome>,
+}
+
+/// A plan that is complete.
+#[derive(Clone, Copy, Debug)]
+pub struct Planned {
+    pub run: RunId,
+}
+
+impl Ledger {
+    pub async fn begin_plan(&self, new: &NewRun, now: i64) -> Result<Plan, Error> {
+        let run = run::insert(&self.writer, new, now).await?;
+        Ok(Plan {
+            ledger: self.clone(),
+            run,
+            header: new.header.clone(),
+            rows: Vec::new(),
+            first_row: 0,
+            records: Vec::new(),
+            first_record: 0,
+            late: Vec::new(),
+        })
+    }
+}
+
+impl Plan {
+    pub async fn row(&mut self, row: SourceRow) -> Result<(), Error> {
+        self.rows.push(row);
+        if self.rows.len() == BLOCK_LEN { self.write_rows().await } else { Ok(()) }
+    }
+
+    pub async fn record(&mut self, record: PlannedRecord) -> Result<(), Error> {
+        self.records.push(record);
+        if self.records.len() == BLOCK_LEN { self.write_records().await } else { Ok(()) }
+    }
+
+    /// Takes back a record that was planned to be sent, for instance because a later row has the same key.
+    pub fn reject(&mut self, seq: Seq, problem: Problem, now: i64) {
+        match self.late.iter_mut().find(|outcome| outcome.seq == seq) {
+            Some(outcome) => outcome.problems.push(problem),
+            None => self.late.push(Outcome { problems: vec![problem], ..Outcome::new(seq, OutcomeState::Rejected, now) }),
+        }
+    }
+
+    /// Makes the plan durable and sendable. `width` is the number of cells of the longest row.
+    pub async fn finish(mut self, width: usize) -> Result<Planned, Error> {
+        self.header.resize(width.max(self.header.len()), String::new());
+        self.write_rows().await?;
+        self.write_records().await?;
+        let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
+        send::insert_outcomes(&mut transaction, self.run, &self.late).await?;
+        run::mark_planned(&mut transaction, self.run, &self.header).await?;
+        transaction.commit().await?;
+        Ok(Planned { run: self.run })
+    }
+
+    async fn write_rows(&mut self) -> Result<(), Error> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let body = block::encode(&self.rows)?;
+        sqlx::query("INSERT INTO source_block (run, first, rows, body) VALUES ($1, $2, $3, $4)")
+            .bind(self.run)
+            .bind(self.first_row)
+            .bind(self.rows.len() as i64)
+            .bind(body)
+            .execute(&self.ledger.writer)
+            .await?;
+        self.first_row += self.rows.len() as i64;
+        self.rows.clear();
+        Ok(())
+    }
+
+    async fn write_records(&mut self) -> Result<(), Error> {
+        if self.records.is_empty() {
+            return Ok(());
+        }
+        let count = |wanted: fn(&Fate) -> bool| self.records.iter().filter(|record| wanted(&record.fate)).count() as i64;
+        let body = block::encode(&self.records)?;
+        sqlx::query("INSERT INTO record_block (run, first, records, skipped, rejected, body) VALUES ($1, $2, $3, $4, $5, $6)")
+            .bind(self.run)
+            .bind(self.first_record)
+            .bind(self.records.len() as i64)
+            .bind(count(|fate| matches!(fate, Fate::Skipped)))
+            .bind(count(|fate| matches!(fate, Fate::Rejected(_))))
+            .bind(body)
+            .execute(&self.ledger.writer)
+            .await?;
+        self.first_record += self.records.len() as Seq;
+        self.records.clear();
+        Ok(())
+    }
+}

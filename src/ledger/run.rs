@@ -1,0 +1,259 @@
+//! Runs: what each was about, how far it came, and its accounting.
+
+use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
+use sqlx::Row;
+
+use super::RunId;
+use super::error::Error;
+use super::open::Ledger;
+
+/// What a run is about. Together these are its identity: a resume against anything else is refused.
+#[derive(Clone, Debug)]
+pub struct NewRun {
+    pub command: String,
+    pub record: String,
+    pub template: String,
+    pub template_toml: String,
+    pub file: String,
+    /// SHA-256 of the file, in hexadecimal.
+    pub file_hash: String,
+    pub base_url: String,
+    /// As the token names it; empty where it names none.
+    pub workspace: String,
+    pub sheet: String,
+    pub header: Vec<String>,
+    pub header_row: u64,
+    /// The fields that come from a column, with that column's place from 0.
+    pub columns: Vec<(String, usize)>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub id: RunId,
+    pub state: RunState,
+    pub about: NewRun,
+    /// Milliseconds since 1970, UTC.
+    pub created_at: i64,
+    pub finished_at: Option<i64>,
+    /// Why the run stopped before its end.
+    pub stopped_why: Option<String>,
+    /// How long it has been sending, over all resumes.
+    pub millis: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunState {
+    /// The plan is not complete: its writer is at work or died. Nothing was sent.
+    Planning,
+    /// Planned in full; some of it may have been sent.
+    Planned,
+    /// Nothing is pending.
+    Finished,
+}
+
+impl RunState {
+    pub fn name(self) -> &'static str {
+        match self {
+            RunState::Planning => "planning",
+            RunState::Planned => "planned",
+            RunState::Finished => "finished",
+        }
+    }
+
+    fn from_name(name: &str) -> Result<RunState, Error> {
+        [RunState::Planning, RunState::Planned, RunState::Finished]
+            .into_iter()
+            .find(|state| state.name() == name)
+            .ok_or_else(|| Error::Corrupt(format!("a run in the state '{name}'")))
+    }
+}
+
+/// Where every record of a run is. `total` is always the sum of the seven that follow it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accounting {
+    /// Spreadsheet rows, blank ones left out.
+    pub rows: u64,
+    pub total: u64,
+    pub sent: u64,
+    pub unchanged: u64,
+    pub skipped: u64,
+    pub rejected: u64,
+    pub failed: u64,
+    pub unknown: u64,
+    pub pending: u64,
+    pub requests: u64,
+    pub retries: u64,
+}
+
+const COLUMNS: &str = "id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, header, \
+                       header_row, columns, created_at, finished_at, stopped_why, millis";
+
+impl Ledger {
+    /// The newest runs first.
+    pub async fn runs(&self, limit: u32) -> Result<Vec<Run>, Error> {
+        let query = format!("SELECT {COLUMNS} FROM run ORDER BY id DESC LIMIT $1");
+        let rows = sqlx::query(sqlx::AssertSqlSafe(query)).bind(i64::from(limit)).fetch_all(&self.reader).await?;
+        rows.iter().map(from_row).collect()
+    }
+
+    pub async fn run(&self, id: RunId) -> Result<Run, Error> {
+        let query = format!("SELECT {COLUMNS} FROM run WHERE id = $1");
+        let row = sqlx::query(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(&self.reader).await?;
+        row.as_ref().map_or(Err(Error::NoSuchRun(id)), from_row)
+    }
+
+    /// The run that `wanted` names, or the newest that was planned in full.
+    pub async fn run_or_newest(&self, wanted: Option<RunId>) -> Result<Run, Error> {
+        match wanted {
+            Some(id) => self.run(id).await,
+            None => {
+                let query = "SELECT id FROM run WHERE state <> 'planning' ORDER BY id DESC LIMIT 1";
+                let newest: Option<i64> = sqlx::query_scalar(query).fetch_optional(&self.reader).await?;
+                self.run(newest.ok_or(Error::NoRuns)?).await
+            }
+        }
+    }
+
+    pub async fn accounting(&self, run: RunId) -> Result<Accounting, Error> {
+        let mut connection = self.reader.acquire().await?;
+        let rows: i64 = sqlx::query_scalar("SELECT COALESCE(CAST(SUM(rows) AS BIGINT), 0) FROM source_block WHERE run = $1")
+            .bind(run)
+            .fetch_one(&mut *connection)
+            .await?;
+        let planned = sqlx::query(
+            "SELECT COALESCE(CAST(SUM(records) AS BIGINT), 0), COALESCE(CAST(SUM(skipped) AS BIGINT), 0), \
+             COALESCE(CAST(SUM(rejected) AS BIGINT), 0) FROM record_block WHERE run = $1",
+        )
+        .bind(run)
+        .fetch_one(&mut *connection)
+        .await?;
+        let total: i64 = planned.try_get(0)?;
+        let skipped: i64 = planned.try_get(1)?;
+        let rejected: i64 = planned.try_get(2)?;
+        let mut accounting =
+            Accounting { rows: count(rows), total: count(total), skipped: count(skipped), rejected: count(rejected), ..Accounting::default() };
+        let mut pending = total - skipped - rejected;
+        let outcomes = sqlx::query(
+            "SELECT state, COUNT(*), COALESCE(CAST(SUM(attempts) AS BIGINT), 0), \
+             COALESCE(CAST(SUM(CASE WHEN attempts > 1 THEN attempts - 1 ELSE 0 END) AS BIGINT), 0) \
+             FROM outcome WHERE run = $1 GROUP BY state",
+        )
+        .bind(run)
+        .fetch_all(&mut *connection)
+        .await?;
+        for row in outcomes {
+            let number: i64 = row.try_get(1)?;
+            pending -= number;
+            let state: String = row.try_get(0)?;
+            *accounting.of(&state)? += count(number);
+            accounting.requests += count(row.try_get(2)?);
+            accounting.retries += count(row.try_get(3)?);
+        }
+        accounting.pending = count(pending);
+        Ok(accounting)
+    }
+
+    /// Notes how a stretch of sending ended: `why` when it stopped before the end.
+    pub async fn end_sending(&self, run: RunId, pending: u64, why: Option<&str>, millis: i64, now: i64) -> Result<(), Error> {
+        let state = if pending == 0 { RunState::Finished } else { RunState::Planned };
+        sqlx::query("UPDATE run SET state = $2, stopped_why = $3, millis = millis + $4, finished_at = $5 WHERE id = $1")
+            .bind(run)
+            .bind(state.name())
+            .bind(why)
+            .bind(millis)
+            .bind((pending == 0).then_some(now))
+            .execute(&self.writer)
+            .await?;
+        Ok(())
+    }
+}
+
+impl Accounting {
+    fn of(&mut self, state: &str) -> Result<&mut u64, Error> {
+        Ok(match state {
+            "sent" => &mut self.sent,
+            "unchanged" => &mut self.unchanged,
+            "rejected" => &mut self.rejected,
+            "failed" => &mut self.failed,
+            "unknown" => &mut self.unknown,
+            other => return Err(Error::Corrupt(format!("an outcome in the state '{other}'"))),
+        })
+    }
+}
+
+pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Result<RunId, Error> {
+    let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+    let id: i64 = sqlx::query_scalar("SELECT COALESCE(MAX(id), 0) + 1 FROM run").fetch_one(&mut *transaction).await?;
+    let header = to_json(&new.header)?;
+    let columns = to_json(&new.columns)?;
+    sqlx::query(
+        "INSERT INTO run (id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, \
+         header, header_row, columns, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+    )
+    .bind(id)
+    .bind(RunState::Planning.name())
+    .bind(&new.command)
+    .bind(&new.record)
+    .bind(&new.template)
+    .bind(&new.template_toml)
+    .bind(&new.file)
+    .bind(&new.file_hash)
+    .bind(&new.base_url)
+    .bind(&new.workspace)
+    .bind(&new.sheet)
+    .bind(header)
+    .bind(i64::try_from(new.header_row).unwrap_or(i64::MAX))
+    .bind(columns)
+    .bind(now)
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    Ok(id)
+}
+
+/// Marks the plan as complete. `header` may have grown since the run began: some rows are longer than the header.
+pub(super) async fn mark_planned(connection: &mut SqliteConnection, run: RunId, header: &[String]) -> Result<(), Error> {
+    sqlx::query("UPDATE run SET state = $2, header = $3 WHERE id = $1")
+        .bind(run)
+        .bind(RunState::Planned.name())
+        .bind(to_json(header)?)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, Error> {
+    serde_json::to_string(value).map_err(|error| Error::Corrupt(error.to_string()))
+}
+
+fn from_row(row: &SqliteRow) -> Result<Run, Error> {
+    let state: String = row.try_get("state")?;
+    let header: String = row.try_get("header")?;
+    let columns: String = row.try_get("columns")?;
+    Ok(Run {
+        id: row.try_get("id")?,
+        state: RunState::from_name(&state)?,
+        about: NewRun {
+            command: row.try_get("command")?,
+            record: row.try_get("record")?,
+            template: row.try_get("template")?,
+            template_toml: row.try_get("template_toml")?,
+            file: row.try_get("file")?,
+            file_hash: row.try_get("file_hash")?,
+            base_url: row.try_get("base_url")?,
+            workspace: row.try_get("workspace")?,
+            sheet: row.try_get("sheet")?,
+            header: serde_json::from_str(&header).map_err(|error| Error::Corrupt(error.to_string()))?,
+            header_row: count(row.try_get("header_row")?),
+            columns: serde_json::from_str(&columns).map_err(|error| Error::Corrupt(error.to_string()))?,
+        },
+        created_at: row.try_get("created_at")?,
+        finished_at: row.try_get("finished_at")?,
+        stopped_why: row.try_get("stopped_why")?,
+        millis: row.try_get("millis")?,
+    })
+}
+
+fn count(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}

@@ -1,0 +1,208 @@
+//! Sending from a plan: the records still to go, the intent to send them, and what became of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{QueryBuilder, Row, Sqlite};
+
+use super::block::{self, PlannedRecord, Problem, SourceRow};
+use super::error::Error;
+use super::open::Ledger;
+use super::{RunId, Seq};
+
+/// What became of a record.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub seq: Seq,
+    pub state: OutcomeState,
+    pub http_status: Option<u16>,
+    pub service_status: Option<String>,
+    pub service_id: Option<String>,
+    pub ctx_id: Option<String>,
+    pub job_id: Option<String>,
+    pub problems: Vec<Problem>,
+    /// Requests made for it.
+    pub attempts: u32,
+    /// Milliseconds since 1970, UTC.
+    pub at: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutcomeState {
+    Sent,
+    Unchanged,
+    /// Found to be wrong after its block was planned.
+    Rejected,
+    Failed,
+    Unknown,
+}
+
+/// A stretch of planned records. A record's place is `first` and its index together.
+#[derive(Debug)]
+pub struct RecordBlock {
+    pub first: Seq,
+    pub records: Vec<PlannedRecord>,
+}
+
+impl Outcome {
+    pub fn new(seq: Seq, state: OutcomeState, at: i64) -> Outcome {
+        Outcome {
+            seq,
+            state,
+            http_status: None,
+            service_status: None,
+            service_id: None,
+            ctx_id: None,
+            job_id: None,
+            problems: Vec::new(),
+            attempts: 0,
+            at,
+        }
+    }
+}
+
+impl OutcomeState {
+    const ALL: [OutcomeState; 5] =
+        [OutcomeState::Sent, OutcomeState::Unchanged, OutcomeState::Rejected, OutcomeState::Failed, OutcomeState::Unknown];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            OutcomeState::Sent => "sent",
+            OutcomeState::Unchanged => "unchanged",
+            OutcomeState::Rejected => "rejected",
+            OutcomeState::Failed => "failed",
+            OutcomeState::Unknown => "unknown",
+        }
+    }
+}
+
+impl Ledger {
+    /// The first block that begins at the record `from` or later; nothing past the end.
+    pub async fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
+        let row = sqlx::query("SELECT first, body FROM record_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1")
+            .bind(run)
+            .bind(from)
+            .fetch_optional(&self.reader)
+            .await?;
+        row.map(|row| record_block(&row)).transpose()
+    }
+
+    /// The block that holds the record `seq`.
+    pub async fn record_block_of(&self, run: RunId, seq: Seq) -> Result<Option<RecordBlock>, Error> {
+        let query = "SELECT first, body FROM record_block WHERE run = $1 AND first <= $2 ORDER BY first DESC LIMIT 1";
+        let row = sqlx::query(query).bind(run).bind(seq).fetch_optional(&self.reader).await?;
+        row.map(|row| record_block(&row)).transpose()
+    }
+
+    /// The rows of the sheet in blocks: the one that begins at `from` or next after it, with the place of its first row.
+    pub async fn source_block(&self, run: RunId, from: i64) -> Result<Option<(i64, Vec<SourceRow>)>, Error> {
+        let row = sqlx::query("SELECT first, body FROM source_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1")
+            .bind(run)
+            .bind(from)
+            .fetch_optional(&self.reader)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let body: Vec<u8> = row.try_get(1)?;
+        Ok(Some((row.try_get(0)?, block::decode(&body)?)))
+    }
+
+    /// Which of these records have an outcome already.
+    pub async fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error> {
+        let seqs = sqlx::query_scalar("SELECT seq FROM outcome WHERE run = $1 AND seq BETWEEN $2 AND $3")
+            .bind(run)
+            .bind(range.start())
+            .bind(range.end())
+            .fetch_all(&self.reader)
+            .await?;
+        Ok(seqs.into_iter().collect())
+    }
+
+    pub async fn outcomes(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeMap<Seq, Outcome>, Error> {
+        let rows = sqlx::query(
+            "SELECT seq, state, http_status, service_status, service_id, ctx_id, job_id, problems, attempts, at \
+             FROM outcome WHERE run = $1 AND seq BETWEEN $2 AND $3",
+        )
+        .bind(run)
+        .bind(range.start())
+        .bind(range.end())
+        .fetch_all(&self.reader)
+        .await?;
+        rows.iter().map(|row| from_row(row).map(|outcome| (outcome.seq, outcome))).collect()
+    }
+
+    /// Notes that these records are about to be sent. Durable when it returns.
+    pub async fn intend(&self, run: RunId, range: RangeInclusive<Seq>, now: i64) -> Result<(), Error> {
+        sqlx::query("INSERT INTO intent (run, first, last, at) VALUES ($1, $2, $3, $4) ON CONFLICT (run, first, at) DO NOTHING")
+            .bind(run)
+            .bind(range.start())
+            .bind(range.end())
+            .bind(now)
+            .execute(&self.writer)
+            .await?;
+        Ok(())
+    }
+
+    /// Adds outcomes, all or none. Durable when it returns.
+    pub async fn settle(&self, run: RunId, outcomes: &[Outcome]) -> Result<(), Error> {
+        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        insert_outcomes(&mut transaction, run, outcomes).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+}
+
+pub(super) async fn insert_outcomes(connection: &mut SqliteConnection, run: RunId, outcomes: &[Outcome]) -> Result<(), Error> {
+    // Eleven parameters a row, and SQLite takes 32,766 of them in one statement.
+    for outcomes in outcomes.chunks(1_000) {
+        let problems: Vec<String> = outcomes
+            .iter()
+            .map(|outcome| serde_json::to_string(&outcome.problems).map_err(|error| Error::Corrupt(error.to_string())))
+            .collect::<Result<_, _>>()?;
+        let mut query = QueryBuilder::<Sqlite>::new(
+            "INSERT INTO outcome (run, seq, state, http_status, service_status, service_id, ctx_id, job_id, problems, attempts, at) ",
+        );
+        query.push_values(outcomes.iter().zip(&problems), |mut row, (outcome, problems)| {
+            row.push_bind(run)
+                .push_bind(outcome.seq)
+                .push_bind(outcome.state.name())
+                .push_bind(outcome.http_status.map(i64::from))
+                .push_bind(outcome.service_status.as_deref())
+                .push_bind(outcome.service_id.as_deref())
+                .push_bind(outcome.ctx_id.as_deref())
+                .push_bind(outcome.job_id.as_deref())
+                .push_bind(problems.as_str())
+                .push_bind(i64::from(outcome.attempts))
+                .push_bind(outcome.at);
+        });
+        query.build().execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+fn record_block(row: &SqliteRow) -> Result<RecordBlock, Error> {
+    let body: Vec<u8> = row.try_get("body")?;
+    Ok(RecordBlock { first: row.try_get("first")?, records: block::decode(&body)? })
+}
+
+fn from_row(row: &SqliteRow) -> Result<Outcome, Error> {
+    let state: String = row.try_get("state")?;
+    let problems: String = row.try_get("problems")?;
+    let http_status: Option<i64> = row.try_get("http_status")?;
+    let attempts: i64 = row.try_get("attempts")?;
+    Ok(Outcome {
+        seq: row.try_get("seq")?,
+        state: OutcomeState::ALL
+            .into_iter()
+            .find(|known| known.name() == state)
+            .ok_or_else(|| Error::Corrupt(format!("an outcome in the state '{state}'")))?,
+        http_status: http_status.and_then(|status| u16::try_from(status).ok()),
+        service_status: row.try_get("service_status")?,
+        service_id: row.try_get("service_id")?,
+        ctx_id: row.try_get("ctx_id")?,
+        job_id: row.try_get("job_id")?,
+        problems: serde_json::from_str(&problems).map_err(|error| Error::Corrupt(error.to_string()))?,
+        attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
+        at: row.try_get("at")?,
+    })
+}

@@ -1,0 +1,102 @@
+//! Cells as JSON and back: text, numbers and booleans as themselves, the rest as an object that says what it is.
+
+use jiff::civil;
+use serde::Serialize;
+use serde::ser::{SerializeMap, SerializeSeq, Serializer};
+use serde_json::Value;
+
+use super::{Cell, Row};
+
+impl Serialize for Cell<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let tagged = |serializer: S, tag: &str, value: &str| {
+            let mut map = serializer.serialize_map(Some(1))?;
+            map.serialize_entry(tag, value)?;
+            map.end()
+        };
+        match *self {
+            Cell::Blank => serializer.serialize_none(),
+            Cell::Text(text) => serializer.serialize_str(text),
+            // A whole number has no fraction here either: 42, not 42.0.
+            Cell::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => serializer.serialize_i64(number as i64),
+            Cell::Number(number) => serializer.serialize_f64(number),
+            Cell::Boolean(boolean) => serializer.serialize_bool(boolean),
+            Cell::Date(_) | Cell::DateTime(_) => tagged(serializer, "date", &self.shown()),
+            Cell::Time(_) => tagged(serializer, "time", &self.shown()),
+            Cell::Error(error) => tagged(serializer, "error", error),
+        }
+    }
+}
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(self.len()))?;
+        for cell in self.cells() {
+            list.serialize_element(&cell)?;
+        }
+        list.end()
+    }
+}
+
+/// Reads the cells of a row back. Nothing: the JSON is not an array of cells.
+pub fn read_row(number: u64, json: &str, row: &mut Row) -> Option<()> {
+    let values: Vec<Value> = serde_json::from_str(json).ok()?;
+    row.clear(number);
+    for value in &values {
+        row.push(match value {
+            Value::Null => Cell::Blank,
+            Value::String(text) => Cell::Text(text),
+            Value::Number(number) => Cell::Number(number.as_f64()?),
+            Value::Bool(boolean) => Cell::Boolean(*boolean),
+            Value::Object(object) => tagged(object)?,
+            Value::Array(_) => return None,
+        });
+    }
+    Some(())
+}
+
+fn tagged(object: &serde_json::Map<String, Value>) -> Option<Cell<'_>> {
+    let (tag, value) = object.iter().next()?;
+    let text = value.as_str()?;
+    Some(match tag.as_str() {
+        "date" => match text.parse::<civil::DateTime>() {
+            Ok(at) if text.contains('T') => Cell::DateTime(at),
+            _ => Cell::Date(text.parse().ok()?),
+        },
+        "time" => Cell::Time(text.parse().ok()?),
+        "error" => Cell::Error(text),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_come_back_as_they_went_in() {
+        let date = civil::date(2025, 12, 31);
+        let cells = [
+            Cell::Text("0042"),
+            Cell::Blank,
+            Cell::Number(1234.5),
+            Cell::Number(42.0),
+            Cell::Boolean(true),
+            Cell::Date(date),
+            Cell::DateTime(date.at(9, 30, 0, 0)),
+            Cell::Time(civil::time(9, 30, 0, 0)),
+            Cell::Error("#N/A"),
+        ];
+        let mut row = Row::default();
+        row.clear(7);
+        cells.iter().for_each(|cell| row.push(*cell));
+        let json = serde_json::to_string(&row).expect("JSON");
+        assert_eq!(
+            json,
+            r##"["0042",null,1234.5,42,true,{"date":"2025-12-31"},{"date":"2025-12-31T09:30:00"},{"time":"09:30:00"},{"error":"#N/A"}]"##
+        );
+        let mut back = Row::default();
+        read_row(7, &json, &mut back).expect("cells");
+        assert!(back.cells().eq(cells));
+    }
+}

@@ -1,0 +1,24 @@
+//! Mapping templates: which column becomes which field, and how.
+//!
+//! [`load`](load::load) reads a template and says what is wrong with it; [`bind`] finds its columns in a sheet;
+//! [`Mapper`] turns a row into a record's request body or into all of the row's problems. Mapping and conversion are
+//! pure: nothing here reads a file but the caller's `sheet`, and nothing sends.
+
+pub mod bind;
+pub mod builtin;
+pub mod error;
+pub mod examples;
+pub mod identifier;
+pub mod load;
+pub mod locale;
+pub mod map;
+pub mod model;
+pub mod nearest;
+pub mod number;
+pub mod problem;
+
+pub use bind::{Header, Layout};
+pub use error::Error;
+pub use map::{Mapped, Mapper};
+pub use model::Template;
+pub use problem::{Cause, Problem};

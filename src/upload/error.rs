@@ -1,0 +1,67 @@
+//! What can keep a file from being planned.
+
+use std::path::PathBuf;
+
+use crate::template::bind::Missing;
+use crate::{ledger, sheet};
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Sheet(#[from] sheet::Error),
+    #[error(transparent)]
+    Ledger(#[from] ledger::Error),
+    #[error("{path} does not have the columns that the template {template} maps: {}", described(missing), path = path.display())]
+    Columns { path: PathBuf, template: String, missing: Box<Missing> },
+    #[error("{path} has {count} sheet(s), so there is no sheet {index}", path = path.display())]
+    NoSuchIndex { path: PathBuf, index: usize, count: usize },
+    #[error("{path} has a header in row {header_row}{} and no rows below it", of_sheet(sheet), path = path.display())]
+    NoRows { path: PathBuf, sheet: Option<String>, header_row: u64 },
+    #[error("{path} was changed while it was being read", path = path.display())]
+    Changed { path: PathBuf },
+    #[error("the reading of {path} ended unexpectedly", path = path.display())]
+    ReaderDied { path: PathBuf },
+}
+
+impl Error {
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Error::Sheet(error) => error.hint(),
+            Error::Ledger(error) => error.hint(),
+            Error::Columns { missing, .. } => Some(match &missing.header {
+                Some(header) => format!(
+                    "the header in row {} has: {}. Name the column in the template as the header does, add optional = true to a \
+                     field that may be missing, or set the header's row under [sheet]",
+                    header.row,
+                    shown(&header.names)
+                ),
+                None => "no row near the top has any of the names; set header under [sheet] to the header's row number".to_owned(),
+            }),
+            Error::NoSuchIndex { .. } => Some("the first sheet is 1".to_owned()),
+            Error::NoRows { .. } => Some("check that the right file and sheet were given; there is nothing to upload".to_owned()),
+            Error::Changed { .. } => Some("save and close it in the other program, then try again; nothing was sent".to_owned()),
+            Error::ReaderDied { .. } => Some("this is a fault of sheetport; please report it with the file, if you may share it".to_owned()),
+        }
+    }
+}
+
+fn described(missing: &Missing) -> String {
+    if missing.columns.is_empty() {
+        return "the header can't be found".to_owned();
+    }
+    missing.columns.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn of_sheet(sheet: &Option<String>) -> String {
+    sheet.as_ref().map(|name| format!(" of the sheet '{name}'")).unwrap_or_default()
+}
+
+fn shown(names: &[String]) -> String {
+    const SHOWN: usize = 30;
+    let names: Vec<&str> = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
+    let mut text = names.iter().take(SHOWN).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN {
+        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    }
+    text
+}

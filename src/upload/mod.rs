@@ -1,0 +1,16 @@
+//! An upload in its two halves: *plan* reads the whole file into the ledger, *send* works through what was planned.
+//!
+//! Nothing is sent from a file that was not read to its end, and nothing is sent that the ledger does not hold.
+
+pub mod dispatch;
+pub mod error;
+pub mod plan;
+pub mod read;
+pub mod send;
+pub mod source;
+pub mod tally;
+
+pub use error::Error;
+pub use send::{Ended, Options, Progress, StopReason};
+pub use source::Source;
+pub use tally::Tally;

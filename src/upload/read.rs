@@ -1,0 +1,181 @@
+//! One pass over a sheet: every row mapped, every record with its place, its rows and its problems.
+//!
+//! Both the plan of an upload and `check` are made of this pass, so that they can't disagree.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasher, RandomState};
+
+use serde_json::value::RawValue;
+
+use super::error::Error;
+use super::source::Source;
+use super::tally::Tally;
+use crate::ledger::{Fate, PlannedRecord, Problem, Seq, SourceRow};
+use crate::sheet::{Cell, Row, write};
+use crate::template::{self, Cause, Mapped, Mapper, Template};
+
+/// Rows handed on together.
+const BATCH: usize = 512;
+
+/// A stretch of a sheet, mapped.
+#[derive(Debug, Default)]
+pub struct Batch {
+    pub rows: Vec<SourceRow>,
+    pub records: Vec<PlannedRecord>,
+    /// Records of earlier batches that are wrong after all.
+    pub late: Vec<(Seq, Problem)>,
+}
+
+/// Reads `source` to its end. `hand_on` takes the batches in order and answers whether to go on.
+pub fn read(source: &Source, template: &Template, mut hand_on: impl FnMut(Batch) -> bool) -> Result<Tally, Error> {
+    let mapper = Mapper::new(template, &source.layout);
+    let mut rows = source.rows()?;
+    let mut row = Row::default();
+    let mut tally = Tally::default();
+    let mut keys = Keys::default();
+    let mut batch = Batch::default();
+    let mut seq: Seq = 0;
+    while rows.next(&mut row)? {
+        tally.width = tally.width.max(if source.layout.is_report { source.layout.width } else { row.len() });
+        let cells = cells(&row, source);
+        batch.rows.push(SourceRow { number: row.number, seq, cells });
+        let (key, fate) = match mapper.map(&row) {
+            Mapped::Skipped => (None, Fate::Skipped),
+            Mapped::Record { key, body } => (Some(key), send(body)),
+            Mapped::Rejected { key, problems } => (key, Fate::Rejected(problems.into_iter().map(problem).collect())),
+        };
+        let fate = match &key {
+            Some(key) => keys.check(template, source, key, seq, row.number, fate, &mut batch.late, &mut tally),
+            None => fate,
+        };
+        tally.count(row.number, &fate);
+        batch.records.push(PlannedRecord { key, rows: vec![row.number], fate });
+        seq += 1;
+        if batch.rows.len() == BATCH && !hand_on(std::mem::take(&mut batch)) {
+            return Ok(tally);
+        }
+    }
+    source.check_unchanged()?;
+    if seq == 0 {
+        let sheet = source.book.has_named_sheets().then(|| source.sheet_name().to_owned());
+        return Err(Error::NoRows { path: source.path.clone(), sheet, header_row: source.layout.header.row });
+    }
+    if !batch.rows.is_empty() {
+        hand_on(batch);
+    }
+    Ok(tally)
+}
+
+/// The keys met so far. Two rows with one key would overwrite each other in the service, and which of them is right
+/// is not for a program to say: all of them are rejected.
+///
+/// Keys are held as 64-bit hashes under a secret of this process, so that a million of them fit in little memory. Two
+/// different keys among a million share a hash once in thirty million runs, and then a row is rejected, not lost.
+#[derive(Default)]
+struct Keys {
+    hasher: RandomState,
+    met: HashMap<u64, First>,
+}
+
+/// Where a key was met first.
+struct First {
+    seq: u32,
+    row: u32,
+    /// It is planned to be sent, and would have to be taken back.
+    is_to_be_sent: bool,
+}
+
+impl Keys {
+    #[expect(clippy::too_many_arguments, reason = "all of it is one row's state, used once")]
+    fn check(
+        &mut self,
+        template: &Template,
+        source: &Source,
+        key: &str,
+        seq: Seq,
+        row: u64,
+        fate: Fate,
+        late: &mut Vec<(Seq, Problem)>,
+        tally: &mut Tally,
+    ) -> Fate {
+        let first = match self.met.entry(self.hasher.hash_one(key)) {
+            Entry::Vacant(place) => {
+                place.insert(First {
+                    seq: u32::try_from(seq).unwrap_or(u32::MAX),
+                    row: u32::try_from(row).unwrap_or(u32::MAX),
+                    is_to_be_sent: matches!(fate, Fate::Send(_)),
+                });
+                return fate;
+            }
+            Entry::Occupied(first) => first.into_mut(),
+        };
+        let duplicate = |other_row: u64| duplicate(template, source, key, other_row);
+        if std::mem::take(&mut first.is_to_be_sent) {
+            let problem = duplicate(row);
+            tally.take_back(u64::from(first.row), &problem);
+            late.push((Seq::from(first.seq), problem));
+        }
+        let mut problems = match fate {
+            Fate::Rejected(problems) => problems,
+            Fate::Send(_) | Fate::Skipped => Vec::new(),
+        };
+        problems.push(duplicate(u64::from(first.row)));
+        Fate::Rejected(problems)
+    }
+}
+
+fn duplicate(template: &Template, source: &Source, key: &str, other_row: u64) -> Problem {
+    let field = template.record.input().key;
+    let column = template.fields.iter().position(|rule| rule.field.name == field).and_then(|index| source.layout.columns[index]);
+    let header = column.and_then(|column| source.layout.header.names.get(column)).cloned().unwrap_or_default();
+    problem(template::Problem { column, header, field, value: key.to_owned(), cause: Cause::Duplicate { other_row } })
+}
+
+fn problem(problem: template::Problem) -> Problem {
+    Problem {
+        code: problem.cause.code().to_owned(),
+        column: problem.column,
+        header: problem.header,
+        field: problem.field.to_owned(),
+        value: problem.value,
+        message: problem.cause.message(),
+        remedy: problem.cause.remedy(),
+    }
+}
+
+/// The row's cells as JSON; of one of our reports, the sheet's own columns alone and as they were before.
+fn cells(row: &Row, source: &Source) -> Box<RawValue> {
+    let layout = &source.layout;
+    if !layout.is_report {
+        return raw(serde_json::to_string(row));
+    }
+    let own: Vec<Cell<'_>> = row
+        .cells()
+        .take(layout.width)
+        .map(|cell| match cell {
+            Cell::Text(text) => Cell::Text(write::restore(text)),
+            cell => cell,
+        })
+        .collect();
+    raw(serde_json::to_string(&own))
+}
+
+fn send(body: String) -> Fate {
+    match RawValue::from_string(body) {
+        Ok(body) => Fate::Send(body),
+        Err(error) => Fate::Rejected(vec![Problem {
+            code: "unsendable".to_owned(),
+            column: None,
+            header: String::new(),
+            field: String::new(),
+            value: String::new(),
+            message: format!("can't be written as JSON: {error}"),
+            remedy: "this is a fault of sheetport; please report it".to_owned(),
+        }]),
+    }
+}
+
+fn raw(json: serde_json::Result<String>) -> Box<RawValue> {
+    json.and_then(RawValue::from_string).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}

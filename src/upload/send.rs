@@ -1,0 +1,326 @@
+//! Sending: works through a planned run until nothing is pending or something stops it.
+//!
+//! One task owns the run's state. Attempts run beside it and report to it; a loader reads planned records ahead and
+//! writes the intent to send them; a writer commits outcomes in groups.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::dispatch::{Dispatcher, Halt, Job, Settled, Step, Verdict};
+use crate::api::policy::Stop;
+use crate::api::{Attempt, Client, Pace, Rate, Request, answer};
+use crate::ledger::{self, Fate, Ledger, Outcome, OutcomeState, Problem, RunId, Seq};
+use crate::records::{RecordKind, field::Call};
+
+/// How long requests under way may take to end after a person asked to stop.
+const GRACE: Duration = Duration::from_secs(30);
+/// Outcomes that share a commit.
+const GROUP: usize = 512;
+/// Below this many records in hand, the next block is asked for.
+const LOW: usize = 256;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    pub concurrency: usize,
+    pub rate: Option<Rate>,
+}
+
+/// How far the sending is. Counts are of this stretch of sending alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    pub sent: u64,
+    pub failed: u64,
+    pub unknown: u64,
+    pub retries: u64,
+    pub throttled: u64,
+    /// Everybody waits this long because the service asked for it.
+    pub pause: Option<Duration>,
+}
+
+/// How a stretch of sending ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Nothing: every record has its outcome.
+    pub stopped: Option<StopReason>,
+    pub millis: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    Interrupted,
+    Unauthorized(String),
+    Forbidden(String),
+    Redirected { status: u16 },
+    Unreachable(String),
+    Throttled,
+    WaitTooLong(Duration),
+    TooManyRetries(String),
+    /// Some records got no answer in any of their attempts.
+    LeftPending(u64),
+}
+
+/// Sends what is pending of `run`. `interrupt` resolves when a person asks to stop; `wall` is the clock for what the
+/// ledger notes.
+pub async fn send(
+    ledger: &Ledger,
+    client: Arc<Client>,
+    run: RunId,
+    kind: RecordKind,
+    options: Options,
+    wall: fn() -> i64,
+    interrupt: impl Future<Output = ()>,
+    progress: &(dyn Fn(&Progress) + Sync),
+) -> Result<Ended, ledger::Error> {
+    let began = Instant::now();
+    let (jobs_sender, jobs) = mpsc::channel(LOW);
+    let loader = tokio::spawn(load(ledger.clone(), run, wall, jobs_sender));
+    let (outcomes, outcomes_receiver) = mpsc::channel(GROUP * 4);
+    let writer = tokio::spawn(write(ledger.clone(), run, outcomes_receiver));
+    let (answers_sender, answers) = mpsc::unbounded_channel();
+    let sender = Sender {
+        dispatcher: Dispatcher::new(kind, options.concurrency, Pace::new(options.rate, began)),
+        call: &kind.input().call,
+        client,
+        jobs,
+        answers_sender,
+        answers,
+        outcomes,
+        progress: Progress::default(),
+        wall,
+    };
+    let stopped = sender.run(interrupt, progress).await;
+    // The loader ends by itself when its channel is gone; its error, if any, is why there was nothing more to send.
+    let loaded = joined(loader).await;
+    joined(writer).await?;
+    loaded?;
+    Ok(Ended { stopped, millis: i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX) })
+}
+
+struct Sender {
+    dispatcher: Dispatcher,
+    call: &'static Call,
+    client: Arc<Client>,
+    jobs: mpsc::Receiver<Job>,
+    answers_sender: mpsc::UnboundedSender<(Job, Attempt)>,
+    answers: mpsc::UnboundedReceiver<(Job, Attempt)>,
+    outcomes: mpsc::Sender<Outcome>,
+    progress: Progress,
+    wall: fn() -> i64,
+}
+
+impl Sender {
+    async fn run(mut self, interrupt: impl Future<Output = ()>, progress: &(dyn Fn(&Progress) + Sync)) -> Option<StopReason> {
+        let mut interrupt = std::pin::pin!(interrupt);
+        let mut interrupted_at: Option<Instant> = None;
+        let mut all_loaded = false;
+        loop {
+            while !all_loaded && self.dispatcher.backlog() < LOW {
+                match self.jobs.try_recv() {
+                    Ok(job) => self.dispatcher.push(job),
+                    Err(mpsc::error::TryRecvError::Empty) => break,
+                    Err(mpsc::error::TryRecvError::Disconnected) => all_loaded = true,
+                }
+            }
+            let wake = if interrupted_at.is_none() { self.issue() } else { None };
+            self.progress.pause = self.dispatcher.pause(Instant::now());
+            progress(&self.progress);
+            let idle = self.dispatcher.in_flight() == 0;
+            if idle && (interrupted_at.is_some() || self.dispatcher.halt().is_some()) || all_loaded && self.dispatcher.is_empty() {
+                break;
+            }
+            let wake = interrupted_at.map(|at| at + GRACE).or(wake);
+            tokio::select! {
+                Some((job, attempt)) = self.answers.recv() => {
+                    if self.take(job, attempt).await.is_err() {
+                        break;
+                    }
+                    while let Ok((job, attempt)) = self.answers.try_recv() {
+                        if self.take(job, attempt).await.is_err() {
+                            break;
+                        }
+                    }
+                }
+                job = self.jobs.recv(), if !all_loaded && self.dispatcher.backlog() < LOW => match job {
+                    Some(job) => self.dispatcher.push(job),
+                    None => all_loaded = true,
+                },
+                () = sleep_until(wake) => {
+                    if interrupted_at.is_some() {
+                        break;
+                    }
+                }
+                () = &mut interrupt, if interrupted_at.is_none() => interrupted_at = Some(Instant::now()),
+            }
+        }
+        match self.dispatcher.halt() {
+            Some(halt) => Some(StopReason::from(halt.clone())),
+            None if interrupted_at.is_some() => Some(StopReason::Interrupted),
+            None if self.dispatcher.left() > 0 => Some(StopReason::LeftPending(self.dispatcher.left())),
+            None => None,
+        }
+    }
+
+    /// Sends all that may be sent now, and says when to look again.
+    fn issue(&mut self) -> Option<Instant> {
+        loop {
+            match self.dispatcher.step(Instant::now()) {
+                Step::Send(job) => {
+                    let request = Request { method: self.call.method, path: self.call.path.to_owned(), body: Some(job.body.clone()) };
+                    let client = Arc::clone(&self.client);
+                    let answers = self.answers_sender.clone();
+                    tokio::spawn(async move {
+                        let attempt = client.attempt(&request).await;
+                        // A receiver that is gone has stopped waiting; the ledger then knows the intent alone.
+                        let _ = answers.send((job, attempt));
+                    });
+                }
+                Step::WaitUntil(at) => return Some(at),
+                Step::Wait => return None,
+            }
+        }
+    }
+
+    async fn take(&mut self, job: Job, attempt: Attempt) -> Result<(), mpsc::error::SendError<Outcome>> {
+        let settled = self.dispatcher.settle(job, attempt.requests, attempt.exchange, Instant::now(), fastrand::f64());
+        self.progress.retries = self.dispatcher.retries;
+        self.progress.throttled = self.dispatcher.throttled;
+        match settled {
+            None => Ok(()),
+            Some(settled) => {
+                match &settled.verdict {
+                    Verdict::Sent { .. } => self.progress.sent += 1,
+                    Verdict::Failed { .. } => self.progress.failed += 1,
+                    Verdict::Unknown { .. } => self.progress.unknown += 1,
+                }
+                self.outcomes.send(outcome(settled, (self.wall)())).await
+            }
+        }
+    }
+}
+
+/// Reads the records that have no outcome yet, block by block, and notes the intent to send each block before any of
+/// it is handed on.
+async fn load(ledger: Ledger, run: RunId, wall: fn() -> i64, jobs: mpsc::Sender<Job>) -> Result<(), ledger::Error> {
+    let mut from: Seq = 0;
+    while let Some(block) = ledger.record_block(run, from).await? {
+        let last = block.first + block.records.len() as Seq - 1;
+        from = last + 1;
+        let settled = ledger.settled(run, block.first..=last).await?;
+        let pending: Vec<Job> = (block.first..)
+            .zip(block.records)
+            .filter(|(seq, _)| !settled.contains(seq))
+            .filter_map(|(seq, record)| match record.fate {
+                Fate::Send(body) => Some(Job::new(seq, record.key.unwrap_or_default(), Box::<str>::from(body).into_string())),
+                Fate::Rejected(_) | Fate::Skipped => None,
+            })
+            .collect();
+        if pending.is_empty() {
+            continue;
+        }
+        ledger.intend(run, block.first..=last, wall()).await?;
+        for job in pending {
+            if jobs.send(job).await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Commits outcomes as they come, many together when they come fast.
+async fn write(ledger: Ledger, run: RunId, mut outcomes: mpsc::Receiver<Outcome>) -> Result<(), ledger::Error> {
+    let mut group = Vec::with_capacity(GROUP);
+    while outcomes.recv_many(&mut group, GROUP).await > 0 {
+        ledger.settle(run, &group).await?;
+        group.clear();
+    }
+    Ok(())
+}
+
+fn outcome(settled: Settled, at: i64) -> Outcome {
+    let Settled { job, verdict } = settled;
+    let (state, http_status, read) = match verdict {
+        Verdict::Sent { status, read } => (OutcomeState::Sent, Some(status), read),
+        Verdict::Failed { status, read } => (OutcomeState::Failed, status, read),
+        Verdict::Unknown { status, reason } => {
+            let errors = vec![answer::Said { field: None, message: reason }];
+            (OutcomeState::Unknown, status, answer::Read { errors, ..answer::Read::default() })
+        }
+    };
+    let problems = match state {
+        OutcomeState::Sent => Vec::new(),
+        _ if read.errors.is_empty() => vec![said(None, format!("the service answered with the status '{}'", read.status.as_deref().unwrap_or("")))],
+        _ => read.errors.into_iter().map(|error| said(error.field, error.message)).collect(),
+    };
+    Outcome {
+        http_status,
+        service_status: read.status,
+        service_id: read.service_id,
+        ctx_id: read.ctx_id,
+        job_id: read.job_id,
+        problems,
+        attempts: job.requests,
+        ..Outcome::new(job.seq, state, at)
+    }
+}
+
+fn said(field: Option<String>, message: String) -> Problem {
+    Problem {
+        code: "service".to_owned(),
+        column: None,
+        header: String::new(),
+        field: field.unwrap_or_default(),
+        value: String::new(),
+        message,
+        remedy: String::new(),
+    }
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn joined(task: JoinHandle<Result<(), ledger::Error>>) -> Result<(), ledger::Error> {
+    match task.await {
+        Ok(result) => result,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+impl From<Halt> for StopReason {
+    fn from(halt: Halt) -> StopReason {
+        match halt {
+            Halt::Policy(Stop::Unauthorized(reason)) => StopReason::Unauthorized(reason),
+            Halt::Policy(Stop::Redirected { status }) => StopReason::Redirected { status },
+            Halt::Policy(Stop::WaitTooLong(wait)) => StopReason::WaitTooLong(wait),
+            Halt::Unreachable(reason) => StopReason::Unreachable(reason),
+            Halt::Forbidden(reason) => StopReason::Forbidden(reason),
+            Halt::Throttled => StopReason::Throttled,
+            Halt::TooManyRetries(reason) => StopReason::TooManyRetries(reason),
+        }
+    }
+}
+
+impl std::fmt::Display for StopReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StopReason::Interrupted => f.write_str("it was interrupted"),
+            StopReason::Unauthorized(reason) => write!(f, "the service refused the credentials: {reason}"),
+            StopReason::Forbidden(reason) => write!(f, "the token does not allow this: {reason}"),
+            StopReason::Redirected { status } => {
+                write!(f, "the service redirects ({status}), and a token is not sent after a redirect; is the base address right?")
+            }
+            StopReason::Unreachable(reason) => write!(f, "the service can't be reached: {reason}"),
+            StopReason::Throttled => f.write_str("the service keeps refusing requests as too many"),
+            StopReason::WaitTooLong(wait) => write!(f, "the service asks to wait {} min", wait.as_secs().div_ceil(60)),
+            StopReason::TooManyRetries(reason) => write!(f, "too many requests had to be repeated: {reason}"),
+            StopReason::LeftPending(records) => write!(f, "{records} records got no answer in several attempts"),
+        }
+    }
+}
