@@ -30,8 +30,7 @@ impl Columns {
 
     /// Takes note of the fields of an entry.
     pub fn meet(&mut self, entry: &serde_json::value::RawValue) {
-        let Ok(fields) = serde_json::from_str::<Map<String, Value>>(entry.get()) else { return };
-        for name in fields.keys() {
+        for name in fields(entry.get()).keys() {
             if !self.columns.iter().any(|column| column.name == *name) {
                 self.columns.push(Column { name: name.clone(), is_date_time: false });
             }
@@ -44,16 +43,21 @@ impl Columns {
 
     /// Writes an entry as a row of `table`.
     pub fn write(&self, entry: &str, format: Format, table: &mut Table) -> Result<(), Error> {
-        let fields: Map<String, Value> = match serde_json::from_str(entry) {
-            Ok(Value::Object(fields)) => fields,
-            // An entry that is no object has no fields; its column is named by what it is.
-            _ => Map::new(),
-        };
+        let fields = fields(entry);
         let texts: Vec<Cow<'_, str>> = self.columns.iter().map(|column| text(fields.get(&column.name))).collect();
         let cells: Vec<Cell<'_>> =
             self.columns.iter().zip(&texts).map(|(column, text)| cell(column, fields.get(&column.name), text, format)).collect();
         table.row(&cells, &[])?;
         Ok(())
+    }
+}
+
+/// The fields of an entry. One that is no object is kept whole, under a name of ours.
+fn fields(entry: &str) -> Map<String, Value> {
+    match serde_json::from_str(entry) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(other) => Map::from_iter([("value".to_owned(), other)]),
+        Err(_) => Map::from_iter([("value".to_owned(), Value::String(entry.to_owned()))]),
     }
 }
 

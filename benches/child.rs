@@ -1,0 +1,176 @@
+//! Processes of the bench's own executable, one for each side, workload and server: what starts them, and what they do.
+//!
+//! Workloads are written by a child, too. On Linux, a process begins with the peak memory of the one that started it,
+//! so the process that starts the measured ones must stay small.
+
+use std::fmt;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Job, Outcome, ROWS, Row, sending};
+
+/// The first argument of such a process.
+pub const FLAG: &str = "--child";
+
+/// What one run of a side took.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Sample {
+    pub seen: Seen,
+    pub wall_seconds: f64,
+    /// User and system time of all threads; nothing where the system does not tell.
+    pub cpu_seconds: Option<f64>,
+    /// Of the whole process; nothing where the system does not tell.
+    pub peak_bytes: Option<u64>,
+}
+
+/// What a side saw of the data, to be the same on both sides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// Cells or requests: [`Row::unit`] says which.
+    pub units: u64,
+    pub bytes: u64,
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} with {} bytes", self.units, self.bytes)
+    }
+}
+
+/// Which of a row's two sides.
+#[derive(Clone, Copy, Debug)]
+pub enum Who {
+    Ours,
+    Bare,
+}
+
+impl Who {
+    pub fn word(self) -> &'static str {
+        match self {
+            Who::Ours => "ours",
+            Who::Bare => "bare",
+        }
+    }
+}
+
+/// Times `work` in this process. What must be made ready first stays outside of it.
+pub fn timed<T>(work: impl FnOnce() -> Outcome<T>, seen: impl FnOnce(T) -> Outcome<Seen>) -> Outcome<Sample> {
+    let cpu = usage().map(|usage| usage.cpu_seconds);
+    let start = Instant::now();
+    let done = work()?;
+    let wall_seconds = start.elapsed().as_secs_f64();
+    let after = usage();
+    Ok(Sample {
+        seen: seen(done)?,
+        wall_seconds,
+        cpu_seconds: after.as_ref().zip(cpu).map(|(after, before)| after.cpu_seconds - before),
+        peak_bytes: after.map(|after| after.peak_bytes),
+    })
+}
+
+/// Writes the row's workload into `folder`.
+pub fn prepare(row: &Row, folder: &Path, scale: f64) -> Outcome<()> {
+    let mut command = command()?;
+    command.args(["prepare", row.name]).arg(folder).arg(scale.to_string());
+    output(command).map(drop)
+}
+
+/// Runs one side once.
+pub fn measure(row: &Row, who: Who, folder: &Path, server: Option<&Server>) -> Outcome<Sample> {
+    let mut command = command()?;
+    command.args([who.word(), row.name]).arg(folder).args(server.map(|server| &server.address));
+    Ok(serde_json::from_slice(&output(command)?)?)
+}
+
+/// A server process. It ends with the value, and also when this process ends in any other way.
+pub struct Server {
+    pub address: String,
+    process: Child,
+}
+
+impl Server {
+    pub fn start() -> Outcome<Server> {
+        let mut process = command()?.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut address = String::new();
+        if let Some(stdout) = process.stdout.take() {
+            BufReader::new(stdout).read_line(&mut address)?;
+        }
+        Ok(Server { address: address.trim_end().to_owned(), process })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Its standard input ends, and so does it.
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
+
+/// The life of a child process; `words` are its arguments after [`FLAG`].
+pub fn run(words: &[String]) -> Outcome<()> {
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["serve"] => {
+            // Whoever started this process is gone when its end of the pipe is.
+            std::thread::spawn(|| {
+                let _ = std::io::stdin().read_to_end(&mut Vec::new());
+                std::process::exit(0);
+            });
+            sending::serve()
+        }
+        ["prepare", name, folder, scale] => (row(name)?.prepare)(Path::new(folder), scale.parse()?),
+        [who @ ("ours" | "bare"), name, folder, server @ ..] => {
+            let row = row(name)?;
+            let side = if *who == "ours" { row.ours } else { row.bare };
+            let job = Job { folder: folder.into(), server: server.first().map(|address| (*address).to_owned()) };
+            println!("{}", serde_json::to_string(&side(&job)?)?);
+            Ok(())
+        }
+        _ => Err(format!("{FLAG} is for the bench itself").into()),
+    }
+}
+
+fn row(name: &str) -> Outcome<&'static Row> {
+    Ok(ROWS.iter().find(|row| row.name == name).ok_or("no such comparison")?)
+}
+
+fn command() -> Outcome<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg(FLAG);
+    Ok(command)
+}
+
+fn output(mut command: Command) -> Outcome<Vec<u8>> {
+    let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
+    if output.status.success() { Ok(output.stdout) } else { Err(format!("a side ended with {}", output.status).into()) }
+}
+
+struct Usage {
+    cpu_seconds: f64,
+    peak_bytes: u64,
+}
+
+#[cfg(unix)]
+fn usage() -> Option<Usage> {
+    use nix::sys::resource::{UsageWho, getrusage};
+    use nix::sys::time::TimeVal;
+
+    let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
+    // Apple's systems count bytes, the others kibibytes.
+    let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
+    Some(Usage {
+        cpu_seconds: seconds(usage.user_time()) + seconds(usage.system_time()),
+        peak_bytes: u64::try_from(usage.max_rss()).ok()? * unit,
+    })
+}
+
+#[cfg(not(unix))]
+fn usage() -> Option<Usage> {
+    None
+}

@@ -1,0 +1,115 @@
+//! One comparison: the workload, the sides in turn, and the figures that remain of their runs.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::args::Args;
+use crate::child::{self, Sample, Seen, Server, Who};
+use crate::{Outcome, Row};
+
+/// What is known after all runs of a row. The wall times' ratio is of medians; its range is over the pairs of
+/// neighbouring runs.
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    pub name: &'static str,
+    pub compares: &'static str,
+    pub unit: &'static str,
+    pub seen: Seen,
+    pub ours: Figures,
+    pub bare: Figures,
+    pub ratio: f64,
+    pub ratio_min: f64,
+    pub ratio_max: f64,
+    pub target: f64,
+    pub within_target: bool,
+}
+
+/// Medians over one side's runs.
+#[derive(Debug, Serialize)]
+pub struct Figures {
+    pub wall_seconds: f64,
+    pub cpu_seconds: Option<f64>,
+    pub peak_bytes: Option<u64>,
+}
+
+pub fn compare(row: &'static Row, args: &Args) -> Outcome<Comparison> {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    eprintln!("{}: writing what both sides work on", row.name);
+    child::prepare(row, folder.path(), args.scale).map_err(|error| named(row, "the workload", &error.to_string()))?;
+    let server = if row.needs_server { Some(Server::start()?) } else { None };
+    let mut ours = Vec::new();
+    let mut bare = Vec::new();
+    for run in 1..=args.runs {
+        ours.push(measured(row, Who::Ours, folder.path(), server.as_ref(), run)?);
+        bare.push(measured(row, Who::Bare, folder.path(), server.as_ref(), run)?);
+    }
+    let seen = same(row, ours.iter().chain(&bare).map(|sample| sample.seen))?;
+    Ok(conclude(row, seen, &ours, &bare))
+}
+
+fn measured(row: &Row, who: Who, folder: &Path, server: Option<&Server>, run: u32) -> Outcome<Sample> {
+    let sample =
+        child::measure(row, who, folder, server).map_err(|error| named(row, who.word(), &error.to_string()))?;
+    eprintln!("{}: run {run}, {}: {:.3} s", row.name, who.word(), sample.wall_seconds);
+    Ok(sample)
+}
+
+fn named(row: &Row, what: &str, error: &str) -> String {
+    format!("{}: {what}: {error}", row.name)
+}
+
+/// The one thing that all runs saw. A side that reads less is not faster.
+fn same(row: &Row, seen: impl Iterator<Item = Seen>) -> Outcome<Seen> {
+    let mut all: Vec<_> = seen.collect();
+    all.dedup();
+    match all.as_slice() {
+        [seen] if seen.units > 0 => Ok(*seen),
+        _ => {
+            let all: Vec<_> = all.iter().map(Seen::to_string).collect();
+            Err(format!("{}: the runs did not see the same {}: {}", row.name, row.unit, all.join("; ")).into())
+        }
+    }
+}
+
+fn conclude(row: &'static Row, seen: Seen, ours: &[Sample], bare: &[Sample]) -> Comparison {
+    let pairs = ours.iter().zip(bare).map(|(ours, bare)| ours.wall_seconds / bare.wall_seconds);
+    let (ratio_min, ratio_max) =
+        pairs.fold((f64::INFINITY, 0.0_f64), |(min, max), ratio| (min.min(ratio), max.max(ratio)));
+    let (ours, bare) = (figures(ours), figures(bare));
+    let ratio = ours.wall_seconds / bare.wall_seconds;
+    Comparison {
+        name: row.name,
+        compares: row.compares,
+        unit: row.unit,
+        seen,
+        ours,
+        bare,
+        ratio,
+        ratio_min,
+        ratio_max,
+        target: row.target,
+        within_target: ratio <= row.target,
+    }
+}
+
+fn figures(samples: &[Sample]) -> Figures {
+    Figures {
+        wall_seconds: median(samples.iter().map(|sample| sample.wall_seconds)).unwrap_or_default(),
+        cpu_seconds: median(samples.iter().filter_map(|sample| sample.cpu_seconds)),
+        peak_bytes: median(samples.iter().filter_map(|sample| sample.peak_bytes).map(|bytes| bytes as f64))
+            .map(|bytes| bytes as u64),
+    }
+}
+
+/// The middle value, or the mean of the middle two; nothing of nothing.
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        len if len % 2 == 1 => Some(values[middle]),
+        _ => Some((values[middle - 1] + values[middle]) / 2.0),
+    }
+}

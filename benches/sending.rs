@@ -1,0 +1,195 @@
+//! Sending items: the uploader beside the shortest client that sends the same bodies over as many connections.
+//!
+//! Both sides talk to [`serve`], which runs in a process of its own and answers at once, so that what is measured is
+//! the client. The server says afterwards how many requests it took and how many bytes their bodies had; that is what
+//! must be the same on both sides.
+
+use std::convert::Infallible;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1::SendRequest;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinSet;
+
+use crate::child::{Sample, Seen, timed};
+use crate::{Job, Outcome, Row, items};
+
+/// To register: remove the attribute on `mod sending` in main.rs, and add this to `ROWS` there.
+pub const SEND_ITEMS: Row = Row {
+    name: "send-items",
+    compares: "the uploader's sending with its ledger, beside a bare hyper client on 32 connections",
+    unit: "requests",
+    target: 1.5,
+    prepare,
+    needs_server: true,
+    ours,
+    bare,
+};
+
+pub const FULL: u32 = 100_000;
+pub const CONNECTIONS: usize = 32;
+/// Any will do: the server here looks at none.
+pub const TOKEN: &str = "bench";
+/// A sheet that the built-in template `items` fits, for the uploader.
+pub const SHEET: &str = "items.csv";
+/// The bodies that must come of it, one a line, for the bare client.
+pub const BODIES: &str = "bodies.ndjson";
+
+const ITEMS: &str = "/v1/public/items";
+/// Answers with a [`Seen`] of all items since the last time it was asked.
+const SEEN: &str = "/seen";
+
+fn prepare(folder: &Path, scale: f64) -> Outcome<()> {
+    let count = items::count(FULL, scale);
+    items::write_csv(&folder.join(SHEET), count)?;
+    items::write_bodies(&folder.join(BODIES), count)
+}
+
+/// The uploader: what is planned into the ledger beforehand is not timed, the sending is.
+fn ours(job: &Job) -> Outcome<Sample> {
+    let _ = job;
+    Err("there is no uploader to measure yet".into())
+}
+
+/// A hyper client that sends ready-made bodies: each connection takes the next body when it has its answer.
+fn bare(job: &Job) -> Outcome<Sample> {
+    let server = job.server.as_deref().ok_or("no server")?.to_owned();
+    let bodies: Vec<Bytes> =
+        std::fs::read_to_string(job.folder.join(BODIES))?.lines().map(|line| Bytes::from(line.to_owned())).collect();
+    let bodies = Arc::new(bodies);
+    let runtime = Builder::new_multi_thread().enable_all().build()?;
+    let work = || {
+        runtime.block_on(async {
+            let next = Arc::new(AtomicUsize::new(0));
+            let mut connections = JoinSet::new();
+            for _ in 0..CONNECTIONS {
+                connections.spawn(send_all(server.clone(), Arc::clone(&bodies), Arc::clone(&next)));
+            }
+            while let Some(done) = connections.join_next().await {
+                done??;
+            }
+            Ok(())
+        })
+    };
+    timed(work, |()| seen_by(&runtime, &server))
+}
+
+async fn send_all(server: String, bodies: Arc<Vec<Bytes>>, next: Arc<AtomicUsize>) -> Outcome<()> {
+    let host = host(&server);
+    let mut connection = connect(host).await?;
+    let bearer = format!("Bearer {TOKEN}");
+    while let Some(body) = bodies.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri(ITEMS)
+            .header(HOST, host)
+            .header(AUTHORIZATION, &bearer)
+            .header(CONTENT_TYPE, "application/json")
+            .body(Full::new(body.clone()))?;
+        connection.ready().await?;
+        let answer = connection.send_request(request).await?;
+        if answer.status() != StatusCode::OK {
+            return Err(format!("the server answered {}", answer.status()).into());
+        }
+        answer.into_body().collect().await?;
+    }
+    Ok(())
+}
+
+/// What the server has taken since the last time it was asked. Both sides end with this, outside of the clock.
+pub fn seen_by(runtime: &Runtime, server: &str) -> Outcome<Seen> {
+    runtime.block_on(async {
+        let host = host(server);
+        let request = Request::builder().uri(SEEN).header(HOST, host).body(Full::default())?;
+        let answer = connect(host).await?.send_request(request).await?;
+        Ok(serde_json::from_slice(&answer.into_body().collect().await?.to_bytes())?)
+    })
+}
+
+async fn connect(host: &str) -> Outcome<SendRequest<Full<Bytes>>> {
+    let stream = TcpStream::connect(host).await?;
+    stream.set_nodelay(true)?;
+    let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+    // Its error, if any, reaches the sender, too.
+    tokio::spawn(async move { drop(connection.await) });
+    Ok(sender)
+}
+
+fn host(server: &str) -> &str {
+    server.trim_start_matches("http://")
+}
+
+/// Prints its address and answers until the process ends. One thread, so that the client has the others.
+pub fn serve() -> Outcome<()> {
+    Builder::new_current_thread().enable_all().build()?.block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        println!("http://{}", listener.local_addr()?);
+        let taken = Arc::new(Taken::default());
+        loop {
+            let (stream, _) = listener.accept().await?;
+            stream.set_nodelay(true)?;
+            let taken = Arc::clone(&taken);
+            tokio::spawn(async move {
+                let service = service_fn(|request| answer(request, Arc::clone(&taken)));
+                let connection =
+                    hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+                // A client that goes away is no concern of the server's.
+                drop(connection.await);
+            });
+        }
+    })
+}
+
+#[derive(Default)]
+struct Taken {
+    requests: AtomicU64,
+    bytes: AtomicU64,
+}
+
+async fn answer(request: Request<Incoming>, taken: Arc<Taken>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let path = request.uri().path().to_owned();
+    let Ok(body) = request.into_body().collect().await else {
+        return Ok(respond(StatusCode::BAD_REQUEST, String::new()));
+    };
+    let body = body.to_bytes();
+    Ok(match path.as_str() {
+        ITEMS => {
+            taken.requests.fetch_add(1, Ordering::Relaxed);
+            taken.bytes.fetch_add(body.len() as u64, Ordering::Relaxed);
+            let id = external_id(&body);
+            respond(
+                StatusCode::OK,
+                format!(r#"{{"ok":true,"status":"created","external_id":"{id}","item_id":"i1","ctx_id":"c1"}}"#),
+            )
+        }
+        SEEN => {
+            let units = taken.requests.swap(0, Ordering::Relaxed);
+            let bytes = taken.bytes.swap(0, Ordering::Relaxed);
+            respond(StatusCode::OK, format!(r#"{{"units":{units},"bytes":{bytes}}}"#))
+        }
+        _ => respond(StatusCode::NOT_FOUND, String::new()),
+    })
+}
+
+/// The text after `"externalId":"`, as it stands: the bench's own identifiers are digits.
+fn external_id(body: &[u8]) -> &str {
+    let text = std::str::from_utf8(body).unwrap_or_default();
+    let after = text.split_once(r#""externalId":""#).map_or("", |(_, after)| after);
+    after.split('"').next().unwrap_or_default()
+}
+
+fn respond(status: StatusCode, body: String) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
+    response
+}
