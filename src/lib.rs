@@ -1,10 +1,34 @@
 //! Sheetport carries business records between spreadsheets and the Workspace Business-Records REST API.
+//!
+//! | room | what it is for | of ours it may import |
+//! |---|---|---|
+//! | [`records`] | the contract as types and data | nothing |
+//! | [`sheet`] | cells, readers, writers; what a file turns out to be | nothing |
+//! | [`template`] | mapping templates: columns to fields, pure | `sheet`, `records` |
+//! | [`api`] | one HTTP attempt, and the policies around it | `records` |
+//! | [`ledger`] | runs, durable: all SQL of the client side | nothing |
+//! | [`upload`] | plan and send | `template`, `sheet`, `api`, `ledger`, `records` |
+//! | [`export`] | pages, spool, file | `api`, `sheet`, `ledger`, `records` |
+//! | [`report`] | a run's outcomes as a spreadsheet | `ledger`, `sheet` |
+//! | [`service`] | the service itself: all SQL of the server side | `records` |
+//! | [`ui`] | all that speaks to a terminal | what it shows |
+//! | [`settings`], [`cli`], [`error`] | flags, what they resolve to, what the program ends with | what they name |
+//! | [`commands`] | one file a command | everything |
+//!
+//! Only `commands` and `main` touch `ui` and `settings`. A test reads the imports and holds these rules;
+//! ARCHITECTURE.md tells the rest.
 
-pub mod records;
-pub mod report;
-pub mod sheet;
 pub mod api;
+pub mod cli;
+pub mod commands;
+pub mod error;
 pub mod export;
 pub mod ledger;
+pub mod records;
+pub mod report;
+pub mod service;
+pub mod settings;
+pub mod sheet;
 pub mod template;
+pub mod ui;
 pub mod upload;

@@ -49,6 +49,8 @@ pub enum RunState {
     Planned,
     /// Nothing is pending.
     Finished,
+    /// Planned in full, and not to be sent: some of its rows were wrong, and the person wanted all or nothing.
+    Withheld,
 }
 
 impl RunState {
@@ -57,11 +59,12 @@ impl RunState {
             RunState::Planning => "planning",
             RunState::Planned => "planned",
             RunState::Finished => "finished",
+            RunState::Withheld => "withheld",
         }
     }
 
     fn from_name(name: &str) -> Result<RunState, Error> {
-        [RunState::Planning, RunState::Planned, RunState::Finished]
+        [RunState::Planning, RunState::Planned, RunState::Finished, RunState::Withheld]
             .into_iter()
             .find(|state| state.name() == name)
             .ok_or_else(|| Error::Corrupt(format!("a run in the state '{name}'")))
@@ -151,6 +154,16 @@ impl Ledger {
         }
         accounting.pending = count(pending);
         Ok(accounting)
+    }
+
+    /// Marks a planned run as not to be sent.
+    pub async fn withhold(&self, run: RunId) -> Result<(), Error> {
+        sqlx::query("UPDATE run SET state = $2 WHERE id = $1")
+            .bind(run)
+            .bind(RunState::Withheld.name())
+            .execute(&self.writer)
+            .await?;
+        Ok(())
     }
 
     /// Notes how a stretch of sending ended: `why` when it stopped before the end.

@@ -1,0 +1,262 @@
+//! The command line, and nothing but: what can be said, and its help. Saying something does nothing yet.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::api::Rate;
+use crate::error::EXIT_CODES;
+use crate::report::Only;
+
+/// Carries business records between spreadsheets and the Workspace Business-Records API.
+///
+/// Hand it the spreadsheet that you have and a mapping template. It says everything that is wrong with the file before
+/// anything is sent, uploads the rest, and hands the same spreadsheet back with each row's outcome beside it.
+#[derive(Debug, Parser)]
+#[command(name = "sheetport", version, max_term_width = 100, after_help = EXIT_CODES, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub global: Global,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Everywhere")]
+pub struct Global {
+    /// The service's root address
+    #[arg(long, global = true, env = "SHEETPORT_BASE_URL", value_name = "URL")]
+    pub base_url: Option<String>,
+    /// Where the ledger is kept [default: your system's folder for application data]
+    #[arg(long, global = true, env = "SHEETPORT_HOME", value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    /// Print one JSON object on stdout when done
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Say nothing but errors and results
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Log what happens; twice for more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// Show no progress
+    #[arg(long, global = true)]
+    pub no_progress: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// See it all at work in a few seconds: a service, an upload, its report, an export
+    Demo(Demo),
+    /// Read a spreadsheet, check it in full, and send its records
+    Upload(Upload),
+    /// Say everything that is wrong with a spreadsheet; sends nothing and needs no service
+    Check(Check),
+    /// Read a whole list from the service into a CSV or XLSX file
+    Export(Export),
+    /// Write a run's outcomes as a spreadsheet: your columns, then what became of each row
+    Report(Report),
+    /// Carry on with a run that stopped
+    Resume(Resume),
+    /// List the runs, newest first
+    Runs(Runs),
+    /// The mapping templates that come with sheetport
+    #[command(subcommand)]
+    Template(Template),
+    /// Run the service itself on this machine, to rehearse against
+    #[command(args_conflicts_with_subcommands = true)]
+    Serve(Serve),
+}
+
+#[derive(Args, Debug)]
+pub struct Demo {
+    /// The folder that gets the demo's files
+    #[arg(long, value_name = "DIR", default_value = "sheetport-demo")]
+    pub folder: PathBuf,
+}
+
+/// A spreadsheet and what it means.
+#[derive(Args, Debug)]
+pub struct Input {
+    /// A .csv or .xlsx file
+    pub file: PathBuf,
+    /// A built-in template's name, or a template file
+    #[arg(short, long, value_name = "TEMPLATE")]
+    pub template: String,
+    /// The sheet of a workbook, by name [default: the first that has the template's columns]
+    #[arg(long, value_name = "NAME")]
+    pub sheet: Option<String>,
+    /// The character between a CSV's fields, or "tab" [default: found out]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+    /// A CSV's encoding, such as windows-1252 [default: found out]
+    #[arg(long, value_name = "NAME")]
+    pub encoding: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct Pacing {
+    /// Never send faster than this: 10/s or 600/min
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<Rate>,
+    /// Requests under way together
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub concurrency: u16,
+}
+
+#[derive(Args, Debug)]
+pub struct Upload {
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub pacing: Pacing,
+    /// Plan only: show what would be sent, and send nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Send nothing unless every row can be sent
+    #[arg(long)]
+    pub all_or_nothing: bool,
+    /// Where to write the report [default: beside FILE, when a row has a problem]
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct Check {
+    #[command(flatten)]
+    pub input: Input,
+}
+
+#[derive(Args, Debug)]
+pub struct Export {
+    pub records: Exportable,
+    /// A .csv or .xlsx file; one that is there already is replaced once the new one is whole
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub pacing: Pacing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Exportable {
+    Items,
+}
+
+#[derive(Args, Debug)]
+pub struct Report {
+    /// The run's number [default: the newest]
+    pub run: Option<i64>,
+    /// A .csv or .xlsx file that is not there yet
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Which rows
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = only)]
+    pub only: Only,
+}
+
+#[derive(Args, Debug)]
+pub struct Resume {
+    /// The run's number [default: the newest]
+    pub run: Option<i64>,
+    #[command(flatten)]
+    pub pacing: Pacing,
+    /// Where to write the report [default: beside the file, when a row has a problem]
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct Runs {
+    /// How many
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: u32,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Template {
+    /// List the built-in templates
+    List,
+    /// Print a built-in template, to be saved and changed
+    Show { name: String },
+    /// Check a template and run its examples
+    Check { template: String },
+}
+
+#[derive(Args, Debug)]
+pub struct Serve {
+    #[command(subcommand)]
+    pub action: Option<ServeAction>,
+    /// Address and port; port 0 picks a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8787")]
+    pub listen: SocketAddr,
+    #[command(flatten)]
+    pub data: Data,
+    /// How long an access token lives, in minutes
+    #[arg(long, value_name = "MINUTES", default_value_t = 15)]
+    pub access_minutes: u32,
+    /// Give a new refresh token at each refresh
+    #[arg(long)]
+    pub rotate_refresh: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Data {
+    /// The service's data
+    #[arg(long, value_name = "DIR", default_value = "sheetport-service")]
+    pub data: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ServeAction {
+    /// Print an access and a refresh token for a workspace, once; also while the service runs
+    Token(Token),
+}
+
+#[derive(Args, Debug)]
+pub struct Token {
+    #[command(flatten)]
+    pub data: Data,
+    #[arg(long, value_name = "NAME")]
+    pub workspace: String,
+    /// full reads and writes, regular reads only
+    #[arg(long, value_name = "ACCESS", default_value = "full")]
+    pub access: TokenAccess,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TokenAccess {
+    Full,
+    Regular,
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\r\n".contains(byte) => Ok(*byte),
+        _ => Err("a delimiter is one character such as ; or the word tab".to_owned()),
+    }
+}
+
+fn only(name: &str) -> Result<Only, String> {
+    Only::from_name(name).ok_or_else(|| format!("it is one of: {}", Only::NAMES.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,127 @@
+//! `demo`: the whole path on one machine, with nothing set up: a service, an upload, its report, an export.
+
+use std::path::{Path, PathBuf};
+
+use secrecy::SecretString;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use super::{export, sending, upload};
+use crate::api::auth::Credentials;
+use crate::cli;
+use crate::error::{Exit, Failure};
+use crate::records::token::Access;
+use crate::report::{self, Only};
+use crate::service::{Config, Service};
+use crate::settings::Settings;
+use crate::sheet::write::{Existing, Format, WholeFile};
+use crate::ui;
+
+const WORKSPACE: &str = "demo";
+const PRICE_LIST: (&str, &[u8]) = ("price-list.csv", include_bytes!("../../samples/price-list.csv"));
+const TEMPLATE: (&str, &[u8]) = ("price-list.toml", include_bytes!("../../samples/price-list.toml"));
+
+pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> {
+    let folder = &args.folder;
+    std::fs::create_dir_all(folder).map_err(|error| no_folder(folder, &error))?;
+    let price_list = put(folder, PRICE_LIST)?;
+    let template = put(folder, TEMPLATE)?;
+
+    let service = Service::open(Config::new(folder.join("service"))).await?;
+    let tokens = service.issue_tokens(WORKSPACE, Access::Full)?;
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(|error| no_port(&error))?;
+    let address = listener.local_addr().map_err(|error| no_port(&error))?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving = tokio::spawn(service.serve(listener, async move {
+        let _ = stopped.await;
+    }));
+    let settings = Settings {
+        base_url: Some(format!("http://{address}")),
+        credentials: Credentials { access: Some(SecretString::from(tokens.access)), refresh: Some(SecretString::from(tokens.refresh)) },
+        home: folder.join("home"),
+        ..settings
+    };
+    let talks = !settings.output.json && !settings.output.quiet;
+    if talks {
+        step(1, "A shop's price list goes up, through a mapping template, to a service on this machine");
+    }
+    upload::run(&upload_args(&price_list, &template, folder), &settings).await?;
+    let ledger = sending::ledger(&settings).await?;
+    let newest = ledger.run_or_newest(None).await?;
+    let errors = folder.join("price-list.errors.csv");
+    report::write(&ledger, &newest, &errors, Format::Csv, Existing::Replace, Only::Problems).await?;
+    ledger.close().await;
+    if talks {
+        step(2, "What the service has now comes back as CSV and as a workbook");
+    }
+    for name in ["items.csv", "items.xlsx"] {
+        export::run(&export_args(folder.join(name)), &settings).await?;
+    }
+    let _ = stop.send(());
+    serving.await.map_err(|error| Failure::new(Exit::Fault, format!("the service ended badly: {error}"), "please report this"))??;
+    if talks {
+        what_to_open(folder);
+    }
+    Ok(Exit::Done)
+}
+
+fn upload_args(price_list: &Path, template: &Path, folder: &Path) -> cli::Upload {
+    cli::Upload {
+        input: cli::Input {
+            file: price_list.to_owned(),
+            template: template.display().to_string(),
+            sheet: None,
+            delimiter: None,
+            encoding: None,
+        },
+        pacing: pacing(),
+        dry_run: false,
+        all_or_nothing: false,
+        report: Some(folder.join("price-list.report.xlsx")),
+    }
+}
+
+fn export_args(output: PathBuf) -> cli::Export {
+    cli::Export { records: cli::Exportable::Items, output, pacing: pacing() }
+}
+
+fn pacing() -> cli::Pacing {
+    cli::Pacing { rate: None, concurrency: 8 }
+}
+
+fn put(folder: &Path, (name, content): (&str, &[u8])) -> Result<PathBuf, Failure> {
+    let path = folder.join(name);
+    let mut file = WholeFile::create(&path, Existing::Replace)?;
+    std::io::Write::write_all(&mut file, content).map_err(|error| no_folder(&path, &error))?;
+    Ok(file.finish()?)
+}
+
+fn step(number: u8, what: &str) {
+    let strong = ui::style::STRONG;
+    let gap = if number > 1 { "\n" } else { "" };
+    ui::line(format_args!("{gap}{strong}{number}. {what}{strong:#}"));
+}
+
+fn what_to_open(folder: &Path) {
+    let faint = ui::style::FAINT;
+    let folder = folder.display();
+    step(3, "Open these");
+    for (name, what) in [
+        ("price-list.csv", "what the shop had"),
+        ("price-list.report.xlsx", "the same, each row's outcome beside it, the cells at fault coloured"),
+        ("price-list.errors.csv", "only the rows to mend"),
+        ("items.xlsx", "what the service has now (items.csv is the same as CSV)"),
+        ("price-list.toml", "the template: which column became which field"),
+    ] {
+        ui::line(format_args!("   {:<42} {faint}{what}{faint:#}", format!("{folder}/{name}")));
+    }
+    ui::line("\nYour own: sheetport check FILE -t items says what is wrong with a file, and sends nothing.");
+}
+
+fn no_folder(folder: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Exit::Fault, format!("{} can't be written: {error}", folder.display()), "choose another folder with --folder")
+}
+
+fn no_port(error: &std::io::Error) -> Failure {
+    Failure::new(Exit::Fault, format!("the demo's service can't listen on this machine: {error}"), "check whether something forbids listening on 127.0.0.1")
+}

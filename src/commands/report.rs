@@ -1,0 +1,25 @@
+//! `report`: a run's outcomes as a spreadsheet, made from the ledger alone.
+
+use serde_json::json;
+
+use super::sending;
+use crate::cli::Report;
+use crate::error::{Exit, Failure};
+use crate::report;
+use crate::settings::Settings;
+use crate::sheet::write::Existing;
+use crate::ui;
+
+pub async fn run(args: &Report, settings: &Settings) -> Result<Exit, Failure> {
+    let format = sending::report_format(&args.output)?;
+    let ledger = sending::ledger(settings).await?;
+    let run = ledger.run_or_newest(args.run).await?;
+    let written = report::write(&ledger, &run, &args.output, format, Existing::Keep, args.only).await?;
+    if settings.output.json {
+        ui::json(&json!({"run": run.id, "command": "report", "rows": written.rows, "report": written.path}));
+    } else if !settings.output.quiet {
+        ui::line(format_args!("{} of run {} in {}", ui::counted(written.rows, "row"), run.id, written.path.display()));
+    }
+    ledger.close().await;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,150 @@
+//! The half of an upload that `upload` and `resume` share: send, account, report.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::now;
+use super::signals::Interrupt;
+use super::summary::{self, Summary};
+use crate::api::Client;
+use crate::cli::Pacing;
+use crate::error::{Exit, Failure};
+use crate::ledger::{Accounting, Ledger, NewRun, Run, RunId};
+use crate::records::RecordKind;
+use crate::report::{self, Only};
+use crate::settings::Settings;
+use crate::sheet::write::{Existing, Format};
+use crate::ui;
+use crate::ui::progress::Progress;
+use crate::upload::{self, StopReason, send};
+
+/// A planned run, about to be sent.
+pub struct Sending<'a> {
+    pub settings: &'a Settings,
+    pub ledger: &'a Ledger,
+    pub client: Arc<Client>,
+    pub run: Run,
+    pub kind: RecordKind,
+    pub pacing: &'a Pacing,
+    /// Where the person wants the report; otherwise it goes beside the file.
+    pub report: Option<&'a Path>,
+}
+
+impl Sending<'_> {
+    /// Sends what is pending, writes the report where there is something to report, and prints the accounting.
+    pub async fn finish(self, command: &str) -> Result<Exit, Failure> {
+        let run = self.run.id;
+        let before = self.ledger.accounting(run).await?;
+        let interrupt = Interrupt::default();
+        let stopped = if before.pending > 0 { self.send(&before, &interrupt).await? } else { None };
+        let accounting = self.ledger.accounting(run).await?;
+        let report = self.write_report(&accounting, stopped.is_some()).await?;
+        let next = self.next(&accounting, stopped.as_ref(), report.as_deref());
+        let ended = self.ledger.run(run).await?;
+        if let Some(reason) = &stopped {
+            let doubt = ui::style::DOUBT;
+            ui::remark(format_args!("{doubt}stopped{doubt:#}: {reason}; what was done is kept"));
+        }
+        Summary::of_run(command, &ended, &accounting, report, next).print(self.settings.output);
+        Ok(summary::exit(&accounting, stopped.as_ref(), interrupt.exit()))
+    }
+
+    async fn send(&self, before: &Accounting, interrupt: &Interrupt) -> Result<Option<StopReason>, Failure> {
+        let progress = Progress::new(self.settings.output.progress, "sending", "record", Some(before.pending));
+        let options = upload::Options { concurrency: usize::from(self.pacing.concurrency), rate: self.pacing.rate };
+        let client = Arc::clone(&self.client);
+        let show = |state: &upload::Progress| progress.at(state.sent + state.failed + state.unknown, || remark(state));
+        let ended = send::send(self.ledger, client, self.run.id, self.kind, options, now, interrupt.wait(), &show).await?;
+        let after = self.ledger.accounting(self.run.id).await?;
+        progress.finish(before.pending - after.pending.min(before.pending));
+        let why = ended.stopped.as_ref().map(ToString::to_string);
+        self.ledger.end_sending(self.run.id, after.pending, why.as_deref(), ended.millis, now()).await?;
+        Ok(ended.stopped)
+    }
+
+    /// A run that stopped gets its report when it is done, unless the person named a file for it.
+    async fn write_report(&self, accounting: &Accounting, stopped: bool) -> Result<Option<PathBuf>, Failure> {
+        let has_problems = accounting.rejected + accounting.failed + accounting.unknown > 0;
+        let path = match self.report {
+            Some(path) => path.to_owned(),
+            None if has_problems && !stopped => beside(Path::new(&self.run.about.file)),
+            None => return Ok(None),
+        };
+        let format = report_format(&path)?;
+        let existing = if self.report.is_some() { Existing::Replace } else { Existing::Keep };
+        Ok(Some(report::write(self.ledger, &self.run, &path, format, existing, Only::All).await?.path))
+    }
+
+    fn next(&self, accounting: &Accounting, stopped: Option<&StopReason>, report: Option<&Path>) -> Option<String> {
+        if stopped.is_some() || accounting.pending > 0 {
+            return Some(format!("sheetport resume {}", self.run.id));
+        }
+        let report = report?;
+        let template = quoted(&self.run.about.template);
+        Some(format!("mend the rows in the report, then: sheetport upload {} -t {template}", quoted(&report.display().to_string())))
+    }
+}
+
+/// What two processes must not work on together.
+pub fn identity(about: &NewRun) -> String {
+    let mut hasher = Sha256::new();
+    for part in [&about.base_url, &about.workspace, &about.record, &about.file_hash] {
+        hasher.update(part.len().to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The format that a report's or an export's name asks for.
+pub fn report_format(path: &Path) -> Result<Format, Failure> {
+    Format::of(path).ok_or_else(|| {
+        Failure::new(Exit::Usage, format!("{} has no extension that says what to write", path.display()), "end its name in .csv or .xlsx")
+    })
+}
+
+/// Opens the ledger of these settings.
+pub async fn ledger(settings: &Settings) -> Result<Ledger, Failure> {
+    Ok(Ledger::open(&settings.home).await?)
+}
+
+pub fn no_run_to_send(run: RunId, why: &str, hint: &str) -> Failure {
+    Failure::new(Exit::Usage, format!("run {run} can't be resumed: {why}"), hint)
+}
+
+/// A free name beside the file: `prices.csv` gets `prices.report.csv`, then `prices.report-2.csv`.
+fn beside(file: &Path) -> PathBuf {
+    let extension = match Format::of(file) {
+        Some(Format::Xlsx) => "xlsx",
+        _ => "csv",
+    };
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_else(|| "rows".to_owned());
+    let stem = stem.split(".report").next().unwrap_or(&stem).to_owned();
+    let names = (1..).map(|number| match number {
+        1 => format!("{stem}.report.{extension}"),
+        number => format!("{stem}.report-{number}.{extension}"),
+    });
+    let mut paths = names.map(|name| file.with_file_name(name));
+    paths.find(|path| !path.exists()).unwrap_or_else(|| file.with_extension(format!("report.{extension}")))
+}
+
+fn remark(state: &upload::Progress) -> String {
+    let mut parts = Vec::new();
+    if state.failed > 0 {
+        parts.push(format!("{} refused", ui::thousands(state.failed)));
+    }
+    if state.retries > 0 {
+        parts.push(format!("{} repeated", ui::thousands(state.retries)));
+    }
+    if let Some(pause) = state.pause {
+        parts.push(format!("the service asks to wait {} s", pause.as_secs() + 1));
+    }
+    parts.join(", ")
+}
+
+/// An argument as a shell takes it.
+fn quoted(text: &str) -> String {
+    let is_plain = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_./\\:".contains(c));
+    if is_plain { text.to_owned() } else { format!("\"{text}\"") }
+}

@@ -1,0 +1,63 @@
+//! `serve`: the service itself, on this machine.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use super::signals::Interrupt;
+use crate::cli::{Serve, ServeAction, Token, TokenAccess};
+use crate::error::{Exit, Failure};
+use crate::records::token::Access;
+use crate::service::{self, Config, Service};
+use crate::settings::Settings;
+use crate::ui;
+
+pub async fn run(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
+    match args.action {
+        Some(ServeAction::Token(token)) => print_token(&token, settings),
+        None => serve(args, settings).await,
+    }
+}
+
+async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
+    let mut config = Config::new(args.data.data.clone());
+    config.access_lifetime = Duration::from_secs(u64::from(args.access_minutes.max(1)) * 60);
+    config.rotate_refresh = args.rotate_refresh;
+    let service = Service::open(config).await?;
+    let listener = TcpListener::bind(args.listen).await.map_err(|error| {
+        Failure::new(Exit::Usage, format!("the service can't listen on {}: {error}", args.listen), "choose another port with --listen")
+    })?;
+    let address = listener.local_addr().unwrap_or(args.listen);
+    if settings.output.json {
+        ui::json(&json!({"listening": format!("http://{address}"), "data": args.data.data}));
+    } else {
+        let strong = ui::style::STRONG;
+        ui::line(format_args!("{strong}Listening on http://{address}{strong:#}, data in {}", args.data.data.display()));
+        ui::remark(format_args!(
+            "For tokens, in another terminal:\n  eval \"$(sheetport serve token --data {} --workspace demo)\"\n  export SHEETPORT_BASE_URL=http://{address}\nCtrl-C ends it.",
+            args.data.data.display()
+        ));
+    }
+    let interrupt = std::sync::Arc::new(Interrupt::default());
+    let asked = std::sync::Arc::clone(&interrupt);
+    service.serve(listener, async move { asked.wait().await }).await?;
+    Ok(Exit::Done)
+}
+
+fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure> {
+    let access = match args.access {
+        TokenAccess::Full => Access::Full,
+        TokenAccess::Regular => Access::Regular,
+    };
+    let tokens = service::issue_tokens(&Config::new(args.data.data.clone()), &args.workspace, access)?;
+    let (access_token, refresh_token) = (tokens.access, tokens.refresh);
+    if settings.output.json {
+        ui::json(&json!({"workspace": args.workspace, "access": access_token, "refresh": refresh_token}));
+    } else {
+        ui::line(format_args!("export SHEETPORT_ACCESS_TOKEN={access_token}"));
+        ui::line(format_args!("export SHEETPORT_REFRESH_TOKEN={refresh_token}"));
+        ui::remark("Shown once. The access token lives 15 minutes and is renewed with the other, which lives 30 days.");
+    }
+    Ok(Exit::Done)
+}

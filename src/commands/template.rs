@@ -1,0 +1,93 @@
+//! `template`: the templates that come with the program, and checking one's own.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::cli;
+use crate::error::{Exit, Failure};
+use crate::settings::Settings;
+use crate::template::{Template, builtin, examples, load, nearest};
+use crate::ui;
+
+/// Templates larger than this are something else.
+const MAX_SIZE: u64 = 1 << 20;
+
+pub fn run(command: &cli::Template, settings: &Settings) -> Result<Exit, Failure> {
+    match command {
+        cli::Template::List => list(settings),
+        cli::Template::Show { name } => show(name),
+        cli::Template::Check { template } => check(template, settings),
+    }
+}
+
+/// The template that `wanted` names: a built-in one, or a file.
+pub fn load(wanted: &str) -> Result<Template, Failure> {
+    if let Some(source) = builtin::find(wanted) {
+        return Ok(load::load(wanted, source)?);
+    }
+    let path = Path::new(wanted);
+    let looks_like_a_path = path.extension().is_some() || path.components().count() > 1;
+    let source = match std::fs::metadata(path) {
+        Ok(metadata) if metadata.len() > MAX_SIZE => {
+            return Err(Failure::new(Exit::Usage, format!("{wanted} is too large for a template"), "-t takes a template; the spreadsheet goes first"));
+        }
+        Ok(_) => std::fs::read_to_string(path),
+        Err(error) => Err(error),
+    };
+    match source {
+        Ok(source) => Ok(load::load(wanted, &source)?),
+        Err(_) if !looks_like_a_path => Err(no_such(wanted)),
+        Err(error) => Err(Failure::new(Exit::Usage, format!("the template {wanted} can't be read: {error}"), "check its name; `sheetport template list` shows the built-in ones")),
+    }
+}
+
+fn list(settings: &Settings) -> Result<Exit, Failure> {
+    let mut listed = Vec::new();
+    for (name, source) in builtin::BUILT_IN {
+        let template = load::load(name, source)?;
+        if settings.output.json {
+            listed.push(json!({"name": name, "record": template.record.name(), "description": template.description}));
+        } else {
+            ui::line(format_args!("{name:<16} {}", template.description));
+        }
+    }
+    if settings.output.json {
+        ui::json(&json!({"templates": listed}));
+    }
+    Ok(Exit::Done)
+}
+
+fn show(name: &str) -> Result<Exit, Failure> {
+    let source = builtin::find(name).ok_or_else(|| no_such(name))?;
+    ui::line(source.trim_end());
+    Ok(Exit::Done)
+}
+
+fn check(wanted: &str, settings: &Settings) -> Result<Exit, Failure> {
+    let template = load(wanted)?;
+    let mismatches = examples::run(&template);
+    if settings.output.json {
+        let failed = mismatches.iter().map(|m| json!({"example": m.number, "expected": m.expected, "got": m.got}));
+        ui::json(&json!({"template": template.name, "examples": template.examples.len(), "failed": failed.collect::<Vec<_>>()}));
+    } else {
+        for mismatch in &mismatches {
+            ui::line(format_args!("example {} does not come out as it says", mismatch.number));
+            ui::line(format_args!("  expected  {}", mismatch.expected));
+            ui::line(format_args!("  got       {}", mismatch.got));
+        }
+        if mismatches.is_empty() {
+            ui::line(format_args!("{}: well-formed; {} right", template.name, ui::counted(template.examples.len() as u64, "example")));
+        }
+    }
+    Ok(if mismatches.is_empty() { Exit::Done } else { Exit::Usage })
+}
+
+fn no_such(name: &str) -> Failure {
+    let names: Vec<&str> = builtin::BUILT_IN.iter().map(|(name, _)| *name).collect();
+    let hint = match nearest::nearest(name, names.iter().copied()) {
+        Some(nearest) => format!("did you mean {nearest}? a file of yours is named with its extension, as in prices.toml"),
+        None => format!("built in are: {}; a file of yours is named with its extension, as in prices.toml", names.join(", ")),
+    };
+    Failure::new(Exit::Usage, format!("there is no template '{name}'"), hint)
+}

@@ -1,0 +1,79 @@
+//! All that speaks to a terminal. Results go to stdout; progress, remarks and errors go to stderr.
+
+pub mod accounting;
+pub mod problems;
+pub mod progress;
+pub mod style;
+
+use std::io::Write;
+
+use serde::Serialize;
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::cli::{Color, Global};
+use crate::error::Failure;
+
+/// Sets colours and logging up for the whole process.
+pub fn start(global: &Global) {
+    let choice = match global.color {
+        Color::Auto => anstream::ColorChoice::Auto,
+        Color::Always => anstream::ColorChoice::Always,
+        Color::Never => anstream::ColorChoice::Never,
+    };
+    choice.write_global();
+    let level = match global.verbose {
+        0 => LevelFilter::WARN,
+        1 => LevelFilter::INFO,
+        _ => LevelFilter::DEBUG,
+    };
+    let ansi = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
+    tracing_subscriber::fmt().with_max_level(level).with_ansi(ansi).with_target(false).with_writer(std::io::stderr).init();
+}
+
+/// A line on stdout. A reader that has closed it, such as `head`, is no fault.
+pub fn line(text: impl std::fmt::Display) {
+    let _ = writeln!(anstream::stdout(), "{text}");
+}
+
+/// A remark for the person, on stderr.
+pub fn remark(text: impl std::fmt::Display) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// One JSON object on stdout.
+pub fn json(value: &impl Serialize) {
+    if let Ok(text) = serde_json::to_string(value) {
+        line(text);
+    }
+}
+
+/// What went wrong and what to do, on stderr; under `--json` the same as an object on stdout.
+pub fn failure(failure: &Failure, as_json: bool) {
+    if as_json {
+        json(&serde_json::json!({"error": {"message": failure.message, "hint": failure.hint, "exit": failure.exit as u8}}));
+    }
+    let error = style::ERROR;
+    let hint = style::HINT;
+    remark(format_args!("{error}error{error:#}: {}", failure.message));
+    if let Some(words) = &failure.hint {
+        remark(format_args!("{hint}hint{hint:#}: {words}"));
+    }
+}
+
+/// A number with its thousands apart: 12,345.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// `1 record`, `2 records`.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
+}

@@ -1,0 +1,46 @@
+//! Problems grouped by cause, for the terminal.
+
+use super::{counted, line, style, thousands};
+use crate::upload::tally::{Group, Tally};
+
+/// Groups shown; the rest is counted.
+const SHOWN: usize = 20;
+
+/// Prints what is wrong with a file: one line a cause, with its first rows and what to do.
+pub fn print(tally: &Tally) {
+    let groups = tally.groups();
+    let (faint, bad, strong) = (style::FAINT, style::BAD, style::STRONG);
+    for group in groups.iter().take(SHOWN) {
+        let problem = &group.problem;
+        let place = if problem.header.is_empty() { problem.field.as_str() } else { problem.header.as_str() };
+        line(format_args!(
+            "  {bad}{:>7}{bad:#}  {strong}{place}{strong:#}{} {}  {faint}{}{faint:#}",
+            counted(group.count, "row"),
+            value(group),
+            problem.message,
+            rows(group),
+        ));
+        line(format_args!("           {faint}{}{faint:#}", problem.remedy));
+    }
+    let more = groups.len().saturating_sub(SHOWN) as u64;
+    if more > 0 || tally.ungrouped > 0 {
+        line(format_args!("  … and {}; a report shows them all", counted(more + tally.ungrouped, "further cause")));
+    }
+}
+
+fn value(group: &Group) -> String {
+    let value = &group.problem.value;
+    if value.is_empty() {
+        return String::new();
+    }
+    let shown: String = value.chars().take(40).collect();
+    let cut = if shown.len() < value.len() { "…" } else { "" };
+    format!(" '{shown}{cut}'")
+}
+
+fn rows(group: &Group) -> String {
+    let rows: Vec<String> = group.rows.iter().map(ToString::to_string).collect();
+    let more = group.count.saturating_sub(group.rows.len() as u64);
+    let more = if more > 0 { format!(" and {} more", thousands(more)) } else { String::new() };
+    format!("row{} {}{more}", if group.count == 1 { "" } else { "s" }, rows.join(", "))
+}

@@ -1,0 +1,11 @@
+//! The few colours in use. None of them carries a meaning that the words don't.
+
+use anstyle::{AnsiColor, Style};
+
+pub const ERROR: Style = AnsiColor::Red.on_default().bold();
+pub const HINT: Style = AnsiColor::Cyan.on_default().bold();
+pub const GOOD: Style = AnsiColor::Green.on_default();
+pub const BAD: Style = AnsiColor::Red.on_default();
+pub const DOUBT: Style = AnsiColor::Yellow.on_default();
+pub const FAINT: Style = Style::new().dimmed();
+pub const STRONG: Style = Style::new().bold();
