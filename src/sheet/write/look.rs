@@ -12,6 +12,7 @@ const CUT: &str = "… [cut]";
 /// A note is read in a small window; more than this is not read at all.
 const MAX_NOTE: usize = 2_000;
 const MAX_SHEET_NAME: usize = 31;
+const MAX_WIDTH: usize = 40;
 
 /// The formats of a workbook's cells, plain and marked.
 pub struct Look {
@@ -123,12 +124,29 @@ pub fn note(text: &str) -> Note {
     let text = cut_to(text, MAX_NOTE, CUT);
     let lines = 2 + text.lines().map(|line| 1 + line.chars().count() / 40).sum::<usize>();
     let height = (lines * 16).clamp(40, 320) as u32;
-    Note::new(text).add_author_prefix(false).set_width(280).set_height(height)
+    Note::new(text).set_author("sheetport").add_author_prefix(false).set_width(280).set_height(height)
 }
 
-/// In characters of about the header's width; the table's values are not known yet.
-pub fn width(title: &str) -> f64 {
-    (title.chars().count() + 3).clamp(8, 40) as f64
+/// The characters that a header shows, with its filter's button.
+pub fn title_width(title: &str) -> usize {
+    title.chars().count() + 3
+}
+
+/// The characters that a cell shows. A date or number in too narrow a column is shown as ####.
+pub fn cell_width(cell: &Cell<'_>) -> usize {
+    match cell {
+        Cell::Blank => 0,
+        Cell::Text(text) => text.lines().next().unwrap_or_default().chars().take(MAX_WIDTH).count(),
+        Cell::Date(_) => 11,
+        Cell::Time(_) => 9,
+        Cell::DateTime(_) => 20,
+        cell => cell.shown().len() + 1,
+    }
+}
+
+/// A column's width for so many characters: never so narrow that it is lost, or so wide that it hides the others.
+pub fn width(characters: usize) -> f64 {
+    characters.clamp(8, MAX_WIDTH) as f64
 }
 
 /// A name that Excel accepts, as near to `name` as can be.

@@ -18,6 +18,8 @@ const MAX_ROWS: u32 = 1_048_576;
 const MAX_COLUMNS: usize = 16_384;
 /// Excel grows slow over many notes; past this, cells at fault are still coloured.
 const MAX_NOTES: usize = 10_000;
+/// A sheet's columns are as wide as the values of its first rows need.
+const MEASURED_ROWS: u32 = 1000;
 
 pub struct XlsxTable {
     file: WholeFile,
@@ -31,6 +33,8 @@ pub struct XlsxTable {
     /// The next row of the last sheet, from 0.
     next_row: u32,
     notes: usize,
+    /// The widest that each column of the header has had to show, in characters.
+    widths: Vec<usize>,
     /// A writer that panicked half-way is not to be used again.
     broken: bool,
 }
@@ -56,6 +60,7 @@ impl XlsxTable {
             sheets: 0,
             next_row: 0,
             notes: 0,
+            widths: header.iter().map(|title| look::title_width(title)).collect(),
             broken: false,
         };
         table.check_width(header.len())?;
@@ -91,9 +96,7 @@ impl XlsxTable {
         let sheet = self.workbook.add_worksheet_with_constant_memory()?;
         sheet.set_name(name)?;
         sheet.set_freeze_panes(1, 0)?;
-        // Rows are gone once they are written, and widths with them: they are set from the header beforehand.
         for (column, title) in self.header.iter().enumerate() {
-            sheet.set_column_width(column as u16, look::width(title))?;
             sheet.write_string_with_format(0, column as u16, look::cut(title), &self.look.header)?;
         }
         self.next_row = 1;
@@ -102,7 +105,11 @@ impl XlsxTable {
 
     fn end_sheet(&mut self) -> Result<(), XlsxError> {
         let (last_row, columns) = (self.next_row.saturating_sub(1), self.header.len() as u16);
+        let widths = self.widths.clone();
         let sheet = self.sheet()?;
+        for (column, width) in widths.iter().enumerate() {
+            sheet.set_column_width(column as u16, look::width(*width))?;
+        }
         if let Some(last_column) = columns.checked_sub(1) {
             sheet.autofilter(0, 0, last_row, last_column)?;
             // Identifiers are text on purpose; Excel would put a green corner on each.
@@ -114,6 +121,11 @@ impl XlsxTable {
     fn write_row(&mut self, cells: &[Cell<'_>], marks: &[Mark<'_>]) -> Result<(), XlsxError> {
         let row = self.next_row;
         self.next_row += 1;
+        if row <= MEASURED_ROWS {
+            for (widest, cell) in self.widths.iter_mut().zip(cells) {
+                *widest = look::cell_width(cell).max(*widest);
+            }
+        }
         let look = std::mem::take(&mut self.look);
         let mut notes = self.notes;
         let sheet = self.sheet()?;
@@ -192,5 +204,81 @@ fn failed(path: &Path, error: XlsxError) -> Error {
     match error {
         XlsxError::IoError(source) => Error::Write { path: path.to_owned(), source },
         error => Error::Unwritable { path: path.to_owned(), reason: error.to_string() },
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::Existing;
+    use super::*;
+    use crate::sheet::{Options, Row, open};
+
+    fn table(folder: &Path, max_rows: u32) -> XlsxTable {
+        let file = WholeFile::create(&folder.join("out.xlsx"), Existing::Keep).unwrap();
+        XlsxTable::with_max_rows(file, "Items", &["SKU", "Name"], max_rows).unwrap()
+    }
+
+    fn holds(path: &Path, part: &str) -> bool {
+        // The archive's directory has the names of its parts as they are.
+        std::fs::read(path).unwrap().windows(part.len()).any(|window| window == part.as_bytes())
+    }
+
+    #[test]
+    fn rows_past_a_sheet_s_last_go_on_in_the_next_with_the_header_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut table = table(folder.path(), 3);
+        for number in 1..=5 {
+            table.row(&[Cell::Number(f64::from(number))], &[Mark { column: 0, note: "odd" }]).unwrap();
+        }
+        let path = table.finish().unwrap();
+        assert!(holds(&path, "xl/comments3.xml"));
+
+        let book = open(&path, &Options::default()).unwrap();
+        assert_eq!(book.sheets(), ["Items", "Items 2", "Items 3"]);
+        for (sheet, numbers) in [(0, &[1.0, 2.0][..]), (1, &[3.0, 4.0]), (2, &[5.0])] {
+            let mut rows = book.rows(sheet).unwrap();
+            let mut row = Row::default();
+            assert!(rows.next(&mut row).unwrap());
+            assert_eq!(row.get(0), Cell::Text("SKU"));
+            for number in numbers {
+                assert!(rows.next(&mut row).unwrap());
+                assert_eq!(row.get(0), Cell::Number(*number));
+            }
+            assert!(!rows.next(&mut row).unwrap());
+        }
+    }
+
+    #[test]
+    fn notes_on_a_cell_are_joined_and_a_mark_without_words_has_none() {
+        let marks = [
+            Mark { column: 2, note: "one" },
+            Mark { column: 0, note: "" },
+            Mark { column: 2, note: "two" },
+            Mark { column: 1, note: "three" },
+        ];
+        assert_eq!(notes_by_cell(&marks), [(2, "one\ntwo".to_owned()), (1, "three".to_owned())]);
+    }
+
+    #[test]
+    fn notes_end_where_excel_would_grow_slow_and_rows_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut table = table(folder.path(), MAX_ROWS);
+        table.notes = MAX_NOTES;
+        table.row(&[Cell::Text("0042")], &[Mark { column: 0, note: "odd" }]).unwrap();
+        let path = table.finish().unwrap();
+        assert!(!holds(&path, "xl/comments1.xml"));
+        let book = open(&path, &Options::default()).unwrap();
+        let (mut rows, mut row) = (book.rows(0).unwrap(), Row::default());
+        while rows.next(&mut row).unwrap() {}
+        assert_eq!(row.number, 2);
+    }
+
+    #[test]
+    fn a_table_without_columns_or_rows_is_a_workbook_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = WholeFile::create(&folder.path().join("out.xlsx"), Existing::Keep).unwrap();
+        let path = XlsxTable::create(file, "", &[]).unwrap().finish().unwrap();
+        assert_eq!(open(&path, &Options::default()).unwrap().sheets(), ["Sheet"]);
     }
 }
