@@ -53,7 +53,7 @@ enum RowSource {
     Xlsx(Box<WorkbookRows>),
 }
 
-/// Finds out what `path` is, by its content alone. Reads a bounded sample of a text, and a workbook's parts save its
+/// Finds out what `path` is, by its content alone. Reads a bounded part of a text, and a workbook's parts save its
 /// sheets.
 pub fn open(path: &Path, options: &Options) -> Result<Book, Error> {
     let failed = |source| Error::Open { path: path.to_owned(), source };
@@ -63,7 +63,7 @@ pub fn open(path: &Path, options: &Options) -> Result<Book, Error> {
     let whole = file.metadata().map_err(failed)?.len() <= sample.len() as u64;
     match kind::of(&mut file, &sample).map_err(failed)? {
         Kind::Text => {
-            let dialect = dialect(path, &sample, whole, options)?;
+            let dialect = dialect(path, &mut file, &sample, whole, options)?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             Ok(Book { path: path.to_owned(), sheets: vec![name], content: Content::Text(dialect) })
         }
@@ -141,11 +141,14 @@ fn open_regular(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-fn dialect(path: &Path, sample: &[u8], whole: bool, options: &Options) -> Result<Dialect, Error> {
+fn dialect(path: &Path, file: &mut File, sample: &[u8], whole: bool, options: &Options) -> Result<Dialect, Error> {
     let bad = |reason| Error::BadOptions { path: path.to_owned(), reason };
     let found = match &options.encoding {
         Some(label) => encoding::named(label, sample)
             .ok_or_else(|| bad(format!("'{label}' is not an encoding; one is utf-8, another windows-1252")))?,
+        None if !whole && is_plain_ascii(sample) => {
+            encoding::detect_further_on(file, sample).map_err(|source| Error::Open { path: path.to_owned(), source })?
+        }
         None => encoding::detect(sample, whole),
     };
     let text = encoding::decode_sample(sample, found);
@@ -166,4 +169,9 @@ fn dialect(path: &Path, sample: &[u8], whole: bool, options: &Options) -> Result
         (None, None) => dialect::delimiter(&text, whole),
     };
     Ok(Dialect { found, delimiter, directive: directive.map_or(0, |(_, len)| len) })
+}
+
+/// UTF-16 has zero bytes, which are ASCII too.
+fn is_plain_ascii(sample: &[u8]) -> bool {
+    sample.is_ascii() && !sample.contains(&0)
 }
