@@ -82,8 +82,12 @@ impl From<sheet::Error> for Failure {
     fn from(error: sheet::Error) -> Failure {
         use sheet::Error as E;
         let exit = match &error {
-            E::Open { .. } | E::NotASpreadsheet { .. } | E::Empty { .. } | E::Unreadable { .. } => Exit::InputRefused,
-            E::NoSuchSheet { .. } | E::Exists { .. } | E::UnknownEncoding { .. } => Exit::Usage,
+            E::Open { .. }
+            | E::NotASpreadsheet { .. }
+            | E::Encrypted { .. }
+            | E::Empty { .. }
+            | E::Unreadable { .. } => Exit::InputRefused,
+            E::NoSuchSheet { .. } | E::Exists { .. } | E::BadOptions { .. } => Exit::Usage,
             E::Write { .. } | E::Unwritable { .. } => Exit::Fault,
         };
         Failure::of(exit, &error, error.hint())
@@ -158,7 +162,17 @@ impl From<export::Error> for Failure {
 
 impl From<service::Error> for Failure {
     fn from(error: service::Error) -> Failure {
-        let exit = if error.is_busy() { Exit::Busy } else { Exit::Fault };
-        Failure::of(exit, &error, error.hint())
+        use service::Error as E;
+        let exit = match &error {
+            E::InUse { .. } => Exit::Busy,
+            E::WorkspaceName { .. } => Exit::Usage,
+            E::File { .. }
+            | E::SigningKey { .. }
+            | E::Random { .. }
+            | E::Sign(_)
+            | E::Database { .. }
+            | E::Migrate { .. } => Exit::Fault,
+        };
+        Failure::of(exit, &error, Some(error.hint()))
     }
 }

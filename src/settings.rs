@@ -35,12 +35,19 @@ impl Settings {
         let home = match global.home {
             Some(home) => home,
             None => ProjectDirs::from("", "", "sheetport").map(|dirs| dirs.data_dir().to_owned()).ok_or_else(|| {
-                Failure::new(Exit::Usage, "your system names no folder for application data", "set SHEETPORT_HOME to a folder of yours")
+                Failure::new(
+                    Exit::Usage,
+                    "your system names no folder for application data",
+                    "set SHEETPORT_HOME to a folder of yours",
+                )
             })?,
         };
         Ok(Settings {
             base_url: global.base_url,
-            credentials: Credentials { access: token("SHEETPORT_ACCESS_TOKEN"), refresh: token("SHEETPORT_REFRESH_TOKEN") },
+            credentials: Credentials {
+                access: token("SHEETPORT_ACCESS_TOKEN"),
+                refresh: token("SHEETPORT_REFRESH_TOKEN"),
+            },
             home,
             output: Output {
                 json: global.json,

@@ -49,7 +49,10 @@ pub fn refusal(status: u16, body: &[u8]) -> Read {
     let value: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
     let mut said = errors(&value);
     if said.is_empty() {
-        said.push(Said { field: None, message: message(body).unwrap_or_else(|| format!("the service answered {status} without a reason")) });
+        said.push(Said {
+            field: None,
+            message: message(body).unwrap_or_else(|| format!("the service answered {status} without a reason")),
+        });
     }
     let ctx_id = value.get("ctx_id").and_then(Value::as_str).map(str::to_owned);
     Read { ok: false, ctx_id, errors: said, ..Read::default() }
@@ -66,7 +69,11 @@ fn errors(body: &Value) -> Vec<Said> {
     match body.get("errors") {
         Some(Value::Object(fields)) => {
             let fields = fields.iter().map(|(field, messages)| (Some(field.clone()), words(messages)));
-            fields.flat_map(|(field, messages)| messages.into_iter().map(move |message| Said { field: field.clone(), message })).collect()
+            fields
+                .flat_map(|(field, messages)| {
+                    messages.into_iter().map(move |message| Said { field: field.clone(), message })
+                })
+                .collect()
         }
         Some(messages) => words(messages).into_iter().map(|message| Said { field: None, message }).collect(),
         None => Vec::new(),
@@ -97,14 +104,22 @@ mod tests {
 
     #[test]
     fn what_is_no_result_for_this_record_is_not_taken_for_one() {
-        for body in ["", "<html>", "[]", "{}", r#"{"ok": "yes"}"#, r#"{"ok": true, "status": "created", "external_id": "43"}"#] {
+        for body in
+            ["", "<html>", "[]", "{}", r#"{"ok": "yes"}"#, r#"{"ok": true, "status": "created", "external_id": "43"}"#]
+        {
             assert_eq!(read(RecordKind::Item, "42", body.as_bytes()), None, "{body}");
         }
     }
 
     #[test]
     fn every_message_of_a_refusal_is_kept() {
-        let said = |body: &str| refusal(422, body.as_bytes()).errors.into_iter().map(|said| (said.field.unwrap_or_default(), said.message)).collect::<Vec<_>>();
+        let said = |body: &str| {
+            refusal(422, body.as_bytes())
+                .errors
+                .into_iter()
+                .map(|said| (said.field.unwrap_or_default(), said.message))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(
             said(r#"{"message": "invalid", "errors": {"name": ["a", "b"], "price": "c"}}"#),
             [("name".into(), "a".into()), ("name".into(), "b".into()), ("price".into(), "c".into())]

@@ -58,9 +58,15 @@ impl Tokens {
 
     /// Replaces the token unless somebody else did since `used` was taken. `ask` gets the refresh token and answers the
     /// new pair. False: there is no refresh token.
-    pub async fn refresh<E>(&self, used: Option<u64>, ask: impl AsyncFnOnce(&SecretString) -> Result<Pair, E>) -> Result<bool, E> {
+    pub async fn refresh<E>(
+        &self,
+        used: Option<u64>,
+        ask: impl AsyncFnOnce(&SecretString) -> Result<Pair, E>,
+    ) -> Result<bool, E> {
         let mut current = self.current.write().await;
-        if used.is_some_and(|used| used != current.generation) || (used.is_none() && current.credentials.access.is_some()) {
+        if used.is_some_and(|used| used != current.generation)
+            || (used.is_none() && current.credentials.access.is_some())
+        {
             return Ok(true);
         }
         let Some(refresh) = current.credentials.refresh.clone() else { return Ok(false) };
@@ -82,6 +88,8 @@ pub(super) struct Pair {
 /// Finds the tokens in the answer of the refresh call, whose shape the contract does not show.
 pub(super) fn read_pair(body: &[u8]) -> Option<Pair> {
     let body: Value = serde_json::from_slice(body).ok()?;
-    let token = |names: &[&str]| names.iter().find_map(|name| body.get(name)?.as_str()).map(|token| SecretString::from(token.to_owned()));
+    let token = |names: &[&str]| {
+        names.iter().find_map(|name| body.get(name)?.as_str()).map(|token| SecretString::from(token.to_owned()))
+    };
     Some(Pair { access: token(&["access", "access_token", "token"])?, refresh: token(&["refresh", "refresh_token"]) })
 }

@@ -46,13 +46,22 @@ pub struct Attempt {
 pub enum Exchange {
     Answered(Answer),
     /// The body was cut or too long; the status line had come.
-    CutAnswer { status: u16, reason: String },
+    CutAnswer {
+        status: u16,
+        reason: String,
+    },
     /// Nothing was written: the service can't have seen it.
-    NotSent { reason: String },
+    NotSent {
+        reason: String,
+    },
     /// The connection broke after a byte may have left: the service may have acted on it.
-    Lost { reason: String },
+    Lost {
+        reason: String,
+    },
     /// No valid credentials.
-    Unauthorized { reason: String },
+    Unauthorized {
+        reason: String,
+    },
 }
 
 #[derive(Debug)]
@@ -102,14 +111,21 @@ impl Client {
                 match self.exchange(request, Some(&used.token)).await {
                     Exchange::Answered(answer) if answer.status == 401 => {
                         if is_last {
-                            let reason = super::answer::message(&answer.body).unwrap_or_else(|| "401 after a refresh".to_owned());
+                            let reason = super::answer::message(&answer.body)
+                                .unwrap_or_else(|| "401 after a refresh".to_owned());
                             return Attempt { requests, exchange: Exchange::Unauthorized { reason } };
                         }
                     }
                     exchange => return Attempt { requests, exchange },
                 }
             }
-            match self.tokens.refresh(bearer.as_ref().map(|used| used.generation), async |refresh| self.ask_for_tokens(refresh).await).await {
+            match self
+                .tokens
+                .refresh(bearer.as_ref().map(|used| used.generation), async |refresh| {
+                    self.ask_for_tokens(refresh).await
+                })
+                .await
+            {
                 Ok(true) => bearer = self.tokens.bearer().await,
                 Ok(false) => {
                     let reason = "the access token is not valid, and there is no refresh token".to_owned();
@@ -118,7 +134,10 @@ impl Client {
                 Err(exchange) => return Attempt { requests, exchange },
             }
         }
-        Attempt { requests, exchange: Exchange::Unauthorized { reason: "the refreshed token is not valid either".to_owned() } }
+        Attempt {
+            requests,
+            exchange: Exchange::Unauthorized { reason: "the refreshed token is not valid either".to_owned() },
+        }
     }
 
     async fn ask_for_tokens(&self, refresh: &SecretString) -> Result<auth::Pair, Exchange> {
@@ -126,16 +145,23 @@ impl Client {
         let body = serde_json::to_string(&input).map_err(|error| Exchange::NotSent { reason: error.to_string() })?;
         let request = Request { method: "POST", path: REFRESH_PATH.to_owned(), body: Some(body) };
         match self.exchange(&request, None).await {
-            Exchange::Answered(answer) if answer.status == 200 => auth::read_pair(&answer.body)
-                .ok_or(Exchange::Unauthorized { reason: "the answer to the token refresh holds no access token".to_owned() }),
+            Exchange::Answered(answer) if answer.status == 200 => {
+                auth::read_pair(&answer.body).ok_or(Exchange::Unauthorized {
+                    reason: "the answer to the token refresh holds no access token".to_owned(),
+                })
+            }
             Exchange::Answered(answer) if (400..500).contains(&answer.status) && answer.status != 429 => {
                 let words = super::answer::message(&answer.body).unwrap_or_default();
                 let reason = format!("the refresh token was not accepted ({} {words})", answer.status);
                 Err(Exchange::Unauthorized { reason: reason.replace(" )", ")") })
             }
             // Nothing of the record itself was sent; whatever went wrong with the refresh, the record may be repeated.
-            Exchange::Answered(answer) => Err(Exchange::NotSent { reason: format!("the token refresh was answered {}", answer.status) }),
-            Exchange::CutAnswer { reason, .. } | Exchange::Lost { reason } | Exchange::NotSent { reason } => Err(Exchange::NotSent { reason }),
+            Exchange::Answered(answer) => {
+                Err(Exchange::NotSent { reason: format!("the token refresh was answered {}", answer.status) })
+            }
+            Exchange::CutAnswer { reason, .. } | Exchange::Lost { reason } | Exchange::NotSent { reason } => {
+                Err(Exchange::NotSent { reason })
+            }
             unauthorized @ Exchange::Unauthorized { .. } => Err(unauthorized),
         }
     }
@@ -154,7 +180,11 @@ impl Client {
                     value.set_sensitive(true);
                     builder = builder.header(AUTHORIZATION, value);
                 }
-                Err(_) => return Exchange::Unauthorized { reason: "the access token holds characters that no token has".to_owned() },
+                Err(_) => {
+                    return Exchange::Unauthorized {
+                        reason: "the access token holds characters that no token has".to_owned(),
+                    };
+                }
             }
         }
         if let Some(body) = &request.body {
@@ -162,7 +192,9 @@ impl Client {
         }
         let mut response = match builder.send().await {
             Ok(response) => response,
-            Err(error) if error.is_connect() || error.is_builder() => return Exchange::NotSent { reason: chain(&error) },
+            Err(error) if error.is_connect() || error.is_builder() => {
+                return Exchange::NotSent { reason: chain(&error) };
+            }
             Err(error) => return Exchange::Lost { reason: chain(&error) },
         };
         let status = response.status();
@@ -171,7 +203,10 @@ impl Client {
         loop {
             match response.chunk().await {
                 Ok(Some(chunk)) if body.len() + chunk.len() > MAX_ANSWER => {
-                    return Exchange::CutAnswer { status: status.as_u16(), reason: "the answer does not end".to_owned() };
+                    return Exchange::CutAnswer {
+                        status: status.as_u16(),
+                        reason: "the answer does not end".to_owned(),
+                    };
                 }
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
                 Ok(None) => return Exchange::Answered(Answer { status: status.as_u16(), body, retry_after }),
@@ -185,7 +220,8 @@ impl Client {
 fn base_url(base: &str) -> Result<Url, Error> {
     let bad = || Error::BaseUrl(base.to_owned());
     let url = Url::parse(&format!("{}/", base.trim().trim_end_matches('/'))).map_err(|_| bad())?;
-    let plain = url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
+    let plain =
+        url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
     if matches!(url.scheme(), "http" | "https") && url.has_host() && plain { Ok(url) } else { Err(bad()) }
 }
 

@@ -32,7 +32,9 @@ pub async fn fetch(client: &Client, pace: &Pace, path: &str) -> Result<Vec<u8>, 
                 match answer.status {
                     429 if throttled < MAX_THROTTLED => {
                         throttled += 1;
-                        let pause = wait.unwrap_or_else(|| backoff(throttled, true, fastrand::f64())).max(Duration::from_secs(1));
+                        let pause = wait
+                            .unwrap_or_else(|| backoff(throttled, true, fastrand::f64()))
+                            .max(Duration::from_secs(1));
                         tokio::time::sleep(pause).await;
                         continue;
                     }

@@ -69,12 +69,14 @@ impl Walk {
             self.page_size = ids.len();
         }
         let count = ids.len();
-        let new: Vec<bool> = ids.into_iter().map(|id| id.is_none_or(|id| self.ids.insert(id.into_boxed_str()))).collect();
+        let new: Vec<bool> =
+            ids.into_iter().map(|id| id.is_none_or(|id| self.ids.insert(id.into_boxed_str()))).collect();
         let fresh = new.iter().filter(|new| **new).count();
         self.entries += fresh as u64;
         self.duplicates += (count - fresh) as u64;
         // A page without anything new ends the walk: an empty one is the end, and a known one is the same for ever.
-        self.ended = fresh == 0 || self.total.is_some_and(|total| self.entries >= total && count < self.page_size.max(1));
+        self.ended =
+            fresh == 0 || self.total.is_some_and(|total| self.entries >= total && count < self.page_size.max(1));
         new
     }
 
@@ -94,7 +96,10 @@ impl Walk {
     pub fn completeness(&self) -> Completeness {
         match self.total {
             Some(total) if total == self.entries => Completeness::TotalReached,
-            Some(total) => Completeness::Unproven(format!("the service says that there are {total} records, and its pages held {} different ones", self.entries)),
+            Some(total) => Completeness::Unproven(format!(
+                "the service says that there are {total} records, and its pages held {} different ones",
+                self.entries
+            )),
             None if self.duplicates > 0 => {
                 Completeness::Unproven("the service names no total, and its pages repeat records".to_owned())
             }

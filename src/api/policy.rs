@@ -20,16 +20,31 @@ const SHORTEST_THROTTLE: Duration = Duration::from_secs(1);
 /// What to do about a record after an attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
-    Sent { status: u16, read: Read },
+    Sent {
+        status: u16,
+        read: Read,
+    },
     /// The service refused the record.
-    Failed { status: u16, read: Read },
+    Failed {
+        status: u16,
+        read: Read,
+    },
     /// Try again after a pause of the backoff, or of `after` where the service named one. Without a status, the
     /// connection broke and nobody answered.
-    Retry { after: Option<Duration>, status: Option<u16>, reason: String },
+    Retry {
+        after: Option<Duration>,
+        status: Option<u16>,
+        reason: String,
+    },
     /// Nobody may send for a while; then this record is tried again.
-    Throttled { after: Option<Duration> },
+    Throttled {
+        after: Option<Duration>,
+    },
     /// It may or may not have been applied, and must not be repeated.
-    Unknown { status: Option<u16>, reason: String },
+    Unknown {
+        status: Option<u16>,
+        reason: String,
+    },
     Stop(Stop),
 }
 
@@ -37,7 +52,9 @@ pub enum Next {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     Unauthorized(String),
-    Redirected { status: u16 },
+    Redirected {
+        status: u16,
+    },
     /// The service named a pause longer than [`LONGEST_WAIT`].
     WaitTooLong(Duration),
 }
@@ -127,7 +144,9 @@ mod tests {
             assert_eq!(answered(status, SENT, None), Next::Stop(Stop::Redirected { status }));
         }
         assert!(matches!(answered(401, "{}", None), Next::Stop(Stop::Unauthorized(_))));
-        for exchange in [Exchange::Lost { reason: "reset".into() }, Exchange::NotSent { reason: "connection refused".into() }] {
+        for exchange in
+            [Exchange::Lost { reason: "reset".into() }, Exchange::NotSent { reason: "connection refused".into() }]
+        {
             assert!(matches!(decide(RecordKind::Item, "1", exchange), Next::Retry { status: None, .. }));
         }
         let cut = Exchange::CutAnswer { status: 200, reason: "cut".into() };
@@ -148,7 +167,10 @@ mod tests {
     #[test]
     fn pauses_double_up_to_a_cap_and_are_jittered() {
         let millis = |attempt, throttled, chance| backoff(attempt, throttled, chance).as_millis();
-        assert_eq!([1, 2, 3, 6, 7, 40].map(|attempt| millis(attempt, false, 1.0)), [500, 1000, 2000, 16_000, 20_000, 20_000]);
+        assert_eq!(
+            [1, 2, 3, 6, 7, 40].map(|attempt| millis(attempt, false, 1.0)),
+            [500, 1000, 2000, 16_000, 20_000, 20_000]
+        );
         assert_eq!(millis(3, false, 0.0), 0);
         assert_eq!(millis(3, false, 0.5), 1000);
         assert_eq!([1, 2].map(|attempt| millis(attempt, true, 1.0)), [1000, 2000]);

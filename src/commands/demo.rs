@@ -37,7 +37,10 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     }));
     let settings = Settings {
         base_url: Some(format!("http://{address}")),
-        credentials: Credentials { access: Some(SecretString::from(tokens.access)), refresh: Some(SecretString::from(tokens.refresh)) },
+        credentials: Credentials {
+            access: Some(SecretString::from(tokens.access)),
+            refresh: Some(SecretString::from(tokens.refresh)),
+        },
         home: folder.join("home"),
         ..settings
     };
@@ -58,7 +61,9 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
         export::run(&export_args(folder.join(name)), &settings).await?;
     }
     let _ = stop.send(());
-    serving.await.map_err(|error| Failure::new(Exit::Fault, format!("the service ended badly: {error}"), "please report this"))??;
+    serving.await.map_err(|error| {
+        Failure::new(Exit::Fault, format!("the service ended badly: {error}"), "please report this")
+    })??;
     if talks {
         what_to_open(folder);
     }
@@ -119,9 +124,17 @@ fn what_to_open(folder: &Path) {
 }
 
 fn no_folder(folder: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Exit::Fault, format!("{} can't be written: {error}", folder.display()), "choose another folder with --folder")
+    Failure::new(
+        Exit::Fault,
+        format!("{} can't be written: {error}", folder.display()),
+        "choose another folder with --folder",
+    )
 }
 
 fn no_port(error: &std::io::Error) -> Failure {
-    Failure::new(Exit::Fault, format!("the demo's service can't listen on this machine: {error}"), "check whether something forbids listening on 127.0.0.1")
+    Failure::new(
+        Exit::Fault,
+        format!("the demo's service can't listen on this machine: {error}"),
+        "check whether something forbids listening on 127.0.0.1",
+    )
 }

@@ -39,5 +39,9 @@ fn now() -> i64 {
 
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
 pub fn no_runtime(error: std::io::Error) -> Failure {
-    Failure::new(Exit::Fault, format!("the program can't start its workers: {error}"), "check the limits of processes and open files")
+    Failure::new(
+        Exit::Fault,
+        format!("the program can't start its workers: {error}"),
+        "check the limits of processes and open files",
+    )
 }

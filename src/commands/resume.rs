@@ -15,15 +15,27 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
     let ledger = sending::ledger(settings).await?;
     let run = ledger.run_or_newest(args.run).await?;
     if run.state == RunState::Planning {
-        return Err(no_run_to_send(run.id, "its file was not read to the end, so nothing was sent", "upload the file again"));
+        return Err(no_run_to_send(
+            run.id,
+            "its file was not read to the end, so nothing was sent",
+            "upload the file again",
+        ));
     }
     if run.state == RunState::Withheld {
-        return Err(no_run_to_send(run.id, "it was to be sent as a whole or not at all, and has rows that can't be sent", "mend the rows and upload the file again"));
+        return Err(no_run_to_send(
+            run.id,
+            "it was to be sent as a whole or not at all, and has rows that can't be sent",
+            "mend the rows and upload the file again",
+        ));
     }
     let base = settings.base_url.as_deref().unwrap_or(&run.about.base_url);
     let client = Client::new(base, settings.credentials.clone(), usize::from(args.pacing.concurrency))?;
     if client.base().as_str() != run.about.base_url {
-        return Err(no_run_to_send(run.id, &format!("it was planned for {}, not for {}", run.about.base_url, client.base()), "resume it with the address that it was planned for"));
+        return Err(no_run_to_send(
+            run.id,
+            &format!("it was planned for {}, not for {}", run.about.base_url, client.base()),
+            "resume it with the address that it was planned for",
+        ));
     }
     let workspace = settings.credentials.workspace().unwrap_or_default();
     if workspace != run.about.workspace {
@@ -34,13 +46,21 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
         ));
     }
     let _lock = ledger.lock(&sending::identity(&run.about))?;
-    let kind = RecordKind::from_name(&run.about.record)
-        .ok_or_else(|| no_run_to_send(run.id, "this version does not know its kind of record", "use the version that made it"))?;
+    let kind = RecordKind::from_name(&run.about.record).ok_or_else(|| {
+        no_run_to_send(run.id, "this version does not know its kind of record", "use the version that made it")
+    })?;
     if !settings.output.quiet && !settings.output.json {
         ui::line(format_args!("run {}  {}", run.id, run.about.file));
     }
-    let sending =
-        Sending { settings, ledger: &ledger, client: Arc::new(client), run, kind, pacing: &args.pacing, report: args.report.as_deref() };
+    let sending = Sending {
+        settings,
+        ledger: &ledger,
+        client: Arc::new(client),
+        run,
+        kind,
+        pacing: &args.pacing,
+        report: args.report.as_deref(),
+    };
     let exit = sending.finish("resume").await?;
     ledger.close().await;
     Ok(exit)

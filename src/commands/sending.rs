@@ -56,7 +56,8 @@ impl Sending<'_> {
         let options = upload::Options { concurrency: usize::from(self.pacing.concurrency), rate: self.pacing.rate };
         let client = Arc::clone(&self.client);
         let show = |state: &upload::Progress| progress.at(state.sent + state.failed + state.unknown, || remark(state));
-        let ended = send::send(self.ledger, client, self.run.id, self.kind, options, now, interrupt.wait(), &show).await?;
+        let ended =
+            send::send(self.ledger, client, self.run.id, self.kind, options, now, interrupt.wait(), &show).await?;
         let after = self.ledger.accounting(self.run.id).await?;
         progress.finish(before.pending - after.pending.min(before.pending));
         let why = ended.stopped.as_ref().map(ToString::to_string);
@@ -83,7 +84,10 @@ impl Sending<'_> {
         }
         let report = report?;
         let template = quoted(&self.run.about.template);
-        Some(format!("mend the rows in the report, then: sheetport upload {} -t {template}", quoted(&report.display().to_string())))
+        Some(format!(
+            "mend the rows in the report, then: sheetport upload {} -t {template}",
+            quoted(&report.display().to_string())
+        ))
     }
 }
 
@@ -100,7 +104,11 @@ pub fn identity(about: &NewRun) -> String {
 /// The format that a report's or an export's name asks for.
 pub fn report_format(path: &Path) -> Result<Format, Failure> {
     Format::of(path).ok_or_else(|| {
-        Failure::new(Exit::Usage, format!("{} has no extension that says what to write", path.display()), "end its name in .csv or .xlsx")
+        Failure::new(
+            Exit::Usage,
+            format!("{} has no extension that says what to write", path.display()),
+            "end its name in .csv or .xlsx",
+        )
     })
 }
 

@@ -26,7 +26,11 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     config.rotate_refresh = args.rotate_refresh;
     let service = Service::open(config).await?;
     let listener = TcpListener::bind(args.listen).await.map_err(|error| {
-        Failure::new(Exit::Usage, format!("the service can't listen on {}: {error}", args.listen), "choose another port with --listen")
+        Failure::new(
+            Exit::Usage,
+            format!("the service can't listen on {}: {error}", args.listen),
+            "choose another port with --listen",
+        )
     })?;
     let address = listener.local_addr().unwrap_or(args.listen);
     if settings.output.json {

@@ -38,7 +38,13 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub fn of_run(command: &str, run: &Run, accounting: &Accounting, report: Option<PathBuf>, next: Option<String>) -> Summary {
+    pub fn of_run(
+        command: &str,
+        run: &Run,
+        accounting: &Accounting,
+        report: Option<PathBuf>,
+        next: Option<String>,
+    ) -> Summary {
         let seconds = run.millis as f64 / 1000.0;
         let rate = if seconds > 0.0 { accounting.requests as f64 / seconds } else { 0.0 };
         Summary {
@@ -66,7 +72,14 @@ impl Summary {
     }
 
     /// Of a pass over a file that sent nothing and is in no ledger.
-    pub fn of_tally(command: &str, record: &str, template: &str, file: &str, tally: &Tally, next: Option<String>) -> Summary {
+    pub fn of_tally(
+        command: &str,
+        record: &str,
+        template: &str,
+        file: &str,
+        tally: &Tally,
+        next: Option<String>,
+    ) -> Summary {
         Summary {
             run: None,
             command: command.to_owned(),
@@ -101,8 +114,15 @@ impl Summary {
         let faint = ui::style::FAINT;
         if self.requests > 0 {
             let requests = ui::counted(self.requests, "request");
-            let retries = if self.retries > 0 { format!(", {} of them repeated", ui::thousands(self.retries)) } else { String::new() };
-            ui::line(format_args!("  {faint}{requests}{retries} in {:.1} s, {:.0}/s{faint:#}", self.seconds, self.rate));
+            let retries = if self.retries > 0 {
+                format!(", {} of them repeated", ui::thousands(self.retries))
+            } else {
+                String::new()
+            };
+            ui::line(format_args!(
+                "  {faint}{requests}{retries} in {:.1} s, {:.0}/s{faint:#}",
+                self.seconds, self.rate
+            ));
         }
         let strong = ui::style::STRONG;
         if let Some(report) = &self.report {

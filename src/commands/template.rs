@@ -30,7 +30,11 @@ pub fn load(wanted: &str) -> Result<Template, Failure> {
     let looks_like_a_path = path.extension().is_some() || path.components().count() > 1;
     let source = match std::fs::metadata(path) {
         Ok(metadata) if metadata.len() > MAX_SIZE => {
-            return Err(Failure::new(Exit::Usage, format!("{wanted} is too large for a template"), "-t takes a template; the spreadsheet goes first"));
+            return Err(Failure::new(
+                Exit::Usage,
+                format!("{wanted} is too large for a template"),
+                "-t takes a template; the spreadsheet goes first",
+            ));
         }
         Ok(_) => std::fs::read_to_string(path),
         Err(error) => Err(error),
@@ -38,7 +42,11 @@ pub fn load(wanted: &str) -> Result<Template, Failure> {
     match source {
         Ok(source) => Ok(load::load(wanted, &source)?),
         Err(_) if !looks_like_a_path => Err(no_such(wanted)),
-        Err(error) => Err(Failure::new(Exit::Usage, format!("the template {wanted} can't be read: {error}"), "check its name; `sheetport template list` shows the built-in ones")),
+        Err(error) => Err(Failure::new(
+            Exit::Usage,
+            format!("the template {wanted} can't be read: {error}"),
+            "check its name; `sheetport template list` shows the built-in ones",
+        )),
     }
 }
 
@@ -69,7 +77,9 @@ fn check(wanted: &str, settings: &Settings) -> Result<Exit, Failure> {
     let mismatches = examples::run(&template);
     if settings.output.json {
         let failed = mismatches.iter().map(|m| json!({"example": m.number, "expected": m.expected, "got": m.got}));
-        ui::json(&json!({"template": template.name, "examples": template.examples.len(), "failed": failed.collect::<Vec<_>>()}));
+        ui::json(
+            &json!({"template": template.name, "examples": template.examples.len(), "failed": failed.collect::<Vec<_>>()}),
+        );
     } else {
         for mismatch in &mismatches {
             ui::line(format_args!("example {} does not come out as it says", mismatch.number));
@@ -77,7 +87,11 @@ fn check(wanted: &str, settings: &Settings) -> Result<Exit, Failure> {
             ui::line(format_args!("  got       {}", mismatch.got));
         }
         if mismatches.is_empty() {
-            ui::line(format_args!("{}: well-formed; {} right", template.name, ui::counted(template.examples.len() as u64, "example")));
+            ui::line(format_args!(
+                "{}: well-formed; {} right",
+                template.name,
+                ui::counted(template.examples.len() as u64, "example")
+            ));
         }
     }
     Ok(if mismatches.is_empty() { Exit::Done } else { Exit::Usage })
@@ -86,8 +100,13 @@ fn check(wanted: &str, settings: &Settings) -> Result<Exit, Failure> {
 fn no_such(name: &str) -> Failure {
     let names: Vec<&str> = builtin::BUILT_IN.iter().map(|(name, _)| *name).collect();
     let hint = match nearest::nearest(name, names.iter().copied()) {
-        Some(nearest) => format!("did you mean {nearest}? a file of yours is named with its extension, as in prices.toml"),
-        None => format!("built in are: {}; a file of yours is named with its extension, as in prices.toml", names.join(", ")),
+        Some(nearest) => {
+            format!("did you mean {nearest}? a file of yours is named with its extension, as in prices.toml")
+        }
+        None => format!(
+            "built in are: {}; a file of yours is named with its extension, as in prices.toml",
+            names.join(", ")
+        ),
     };
     Failure::new(Exit::Usage, format!("there is no template '{name}'"), hint)
 }

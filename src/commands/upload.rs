@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-
 use super::sending::{self, Sending};
 use super::summary::Summary;
 use super::{check, now, template};
@@ -15,7 +14,7 @@ use crate::sheet;
 use crate::template::{Layout, Template};
 use crate::ui;
 use crate::ui::progress::Progress;
-use crate::upload::{Source, Tally, plan, read};
+use crate::upload::{Source, plan, read};
 
 pub async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
     let template = Arc::new(template::load(&args.input.template)?);
@@ -70,10 +69,27 @@ pub fn describe(settings: &Settings, source: &Source, template: &Template) {
     }
     let strong = ui::style::STRONG;
     let faint = ui::style::FAINT;
-    let sheet = if source.book.has_named_sheets() { format!(", sheet '{}'", source.sheet_name()) } else { String::new() };
-    ui::line(format_args!("{strong}{}{strong:#}  {}{sheet}, header in row {}", source.path.display(), source.book.description(), source.layout.header.row));
-    ui::line(format_args!("  {faint}{} by the template {}: {}{faint:#}", template.record.input().plural, template.name, mapped(template, &source.layout)));
-    let names = |indexes: &[usize]| indexes.iter().filter_map(|index| source.layout.header.names.get(*index)).map(|name| name.trim().to_owned()).collect::<Vec<_>>();
+    let sheet =
+        if source.book.has_named_sheets() { format!(", sheet '{}'", source.sheet_name()) } else { String::new() };
+    ui::line(format_args!(
+        "{strong}{}{strong:#}  {}{sheet}, header in row {}",
+        source.path.display(),
+        source.book.description(),
+        source.layout.header.row
+    ));
+    ui::line(format_args!(
+        "  {faint}{} by the template {}: {}{faint:#}",
+        template.record.input().plural,
+        template.name,
+        mapped(template, &source.layout)
+    ));
+    let names = |indexes: &[usize]| {
+        indexes
+            .iter()
+            .filter_map(|index| source.layout.header.names.get(*index))
+            .map(|name| name.trim().to_owned())
+            .collect::<Vec<_>>()
+    };
     let unused = names(&source.layout.unused);
     if !unused.is_empty() {
         ui::line(format_args!("  {faint}not used: {}{faint:#}", unused.join(", ")));
@@ -118,14 +134,30 @@ fn dry_run(args: &Upload, settings: &Settings, template: &Template) -> Result<Ex
     Ok(if tally.rejected > 0 { Exit::RowsFailed } else { Exit::Done })
 }
 
-async fn withheld(args: &Upload, settings: &Settings, ledger: &crate::ledger::Ledger, run: i64) -> Result<Exit, Failure> {
+async fn withheld(
+    args: &Upload,
+    settings: &Settings,
+    ledger: &crate::ledger::Ledger,
+    run: i64,
+) -> Result<Exit, Failure> {
     let run = ledger.run(run).await?;
     let accounting = ledger.accounting(run.id).await?;
     let report = match &args.report {
         None => None,
         Some(path) => {
             let format = sending::report_format(path)?;
-            Some(crate::report::write(ledger, &run, path, format, sheet::write::Existing::Replace, crate::report::Only::All).await?.path)
+            Some(
+                crate::report::write(
+                    ledger,
+                    &run,
+                    path,
+                    format,
+                    sheet::write::Existing::Replace,
+                    crate::report::Only::All,
+                )
+                .await?
+                .path,
+            )
         }
     };
     let next = format!("sheetport report {} -o FILE.xlsx", run.id);
@@ -133,4 +165,3 @@ async fn withheld(args: &Upload, settings: &Settings, ledger: &crate::ledger::Le
     Summary::of_run("upload", &run, &accounting, report, Some(next)).print(settings.output);
     Ok(Exit::RowsFailed)
 }
-

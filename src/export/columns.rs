@@ -24,7 +24,10 @@ struct Column {
 
 impl Columns {
     pub fn new(list: &List) -> Columns {
-        let column = |field: &crate::records::field::ListedField| Column { name: field.name.to_owned(), is_date_time: field.is_date_time };
+        let column = |field: &crate::records::field::ListedField| Column {
+            name: field.name.to_owned(),
+            is_date_time: field.is_date_time,
+        };
         Columns { columns: list.fields.iter().map(column).collect() }
     }
 
@@ -45,8 +48,12 @@ impl Columns {
     pub fn write(&self, entry: &str, format: Format, table: &mut Table) -> Result<(), Error> {
         let fields = fields(entry);
         let texts: Vec<Cow<'_, str>> = self.columns.iter().map(|column| text(fields.get(&column.name))).collect();
-        let cells: Vec<Cell<'_>> =
-            self.columns.iter().zip(&texts).map(|(column, text)| cell(column, fields.get(&column.name), text, format)).collect();
+        let cells: Vec<Cell<'_>> = self
+            .columns
+            .iter()
+            .zip(&texts)
+            .map(|(column, text)| cell(column, fields.get(&column.name), text, format))
+            .collect();
         table.row(&cells, &[])?;
         Ok(())
     }
@@ -74,10 +81,14 @@ fn cell<'a>(column: &Column, value: Option<&Value>, text: &'a str, format: Forma
     match (format, value) {
         (_, None | Some(Value::Null)) => Cell::Blank,
         (Format::Xlsx, Some(Value::Bool(boolean))) => Cell::Boolean(*boolean),
-        (Format::Xlsx, Some(Value::Number(number))) if text.bytes().filter(u8::is_ascii_digit).count() <= EXACT_DIGITS => {
+        (Format::Xlsx, Some(Value::Number(number)))
+            if text.bytes().filter(u8::is_ascii_digit).count() <= EXACT_DIGITS =>
+        {
             number.as_f64().map_or(Cell::Text(text), Cell::Number)
         }
-        (Format::Xlsx, Some(Value::String(_))) if column.is_date_time => utc(text).map_or(Cell::Text(text), Cell::DateTime),
+        (Format::Xlsx, Some(Value::String(_))) if column.is_date_time => {
+            utc(text).map_or(Cell::Text(text), Cell::DateTime)
+        }
         _ => Cell::Text(text),
     }
 }

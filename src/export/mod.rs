@@ -38,8 +38,12 @@ impl Error {
         match self {
             Error::Api(error) => error.hint(),
             Error::Sheet(error) => error.hint(),
-            Error::Page { .. } => Some("check the base address; something else may have answered in the service's place".to_owned()),
-            Error::Spool { .. } => Some("check that the disk has room, or set SHEETPORT_HOME to another folder".to_owned()),
+            Error::Page { .. } => {
+                Some("check the base address; something else may have answered in the service's place".to_owned())
+            }
+            Error::Spool { .. } => {
+                Some("check that the disk has room, or set SHEETPORT_HOME to another folder".to_owned())
+            }
         }
     }
 }
@@ -110,7 +114,14 @@ pub async fn export(
         columns.write(entry, options.format, &mut table)?;
     }
     let path = table.finish()?;
-    Ok(Exported { path, records: walk.entries, pages: walk.pages, duplicates: walk.duplicates, total: walk.total, completeness })
+    Ok(Exported {
+        path,
+        records: walk.entries,
+        pages: walk.pages,
+        duplicates: walk.duplicates,
+        total: walk.total,
+        completeness,
+    })
 }
 
 fn take(walk: &mut Walk, columns: &mut Columns, spool: &mut Spool, page: pages::Page) -> Result<(), Error> {

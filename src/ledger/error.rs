@@ -21,8 +21,13 @@ pub enum Error {
 impl Error {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Error::Open { .. } => "set SHEETPORT_HOME to a folder where you may write; an old ledger is never replaced".to_owned(),
-            Error::Database(_) => "check that the disk has room and that the ledger's folder can be written; then resume the run".to_owned(),
+            Error::Open { .. } => {
+                "set SHEETPORT_HOME to a folder where you may write; an old ledger is never replaced".to_owned()
+            }
+            Error::Database(_) => {
+                "check that the disk has room and that the ledger's folder can be written; then resume the run"
+                    .to_owned()
+            }
             Error::Corrupt(_) => "use the version of sheetport that wrote it, or restore it from a backup".to_owned(),
             Error::Busy { .. } => "wait until that one has ended, or stop it".to_owned(),
             Error::NoSuchRun(_) => "`sheetport runs` lists them".to_owned(),

@@ -57,7 +57,9 @@ impl Plan {
     pub fn reject(&mut self, seq: Seq, problem: Problem, now: i64) {
         match self.late.iter_mut().find(|outcome| outcome.seq == seq) {
             Some(outcome) => outcome.problems.push(problem),
-            None => self.late.push(Outcome { problems: vec![problem], ..Outcome::new(seq, OutcomeState::Rejected, now) }),
+            None => {
+                self.late.push(Outcome { problems: vec![problem], ..Outcome::new(seq, OutcomeState::Rejected, now) })
+            }
         }
     }
 
@@ -94,17 +96,20 @@ impl Plan {
         if self.records.is_empty() {
             return Ok(());
         }
-        let count = |wanted: fn(&Fate) -> bool| self.records.iter().filter(|record| wanted(&record.fate)).count() as i64;
+        let count =
+            |wanted: fn(&Fate) -> bool| self.records.iter().filter(|record| wanted(&record.fate)).count() as i64;
         let body = block::encode(&self.records)?;
-        sqlx::query("INSERT INTO record_block (run, first, records, skipped, rejected, body) VALUES ($1, $2, $3, $4, $5, $6)")
-            .bind(self.run)
-            .bind(self.first_record)
-            .bind(self.records.len() as i64)
-            .bind(count(|fate| matches!(fate, Fate::Skipped)))
-            .bind(count(|fate| matches!(fate, Fate::Rejected(_))))
-            .bind(body)
-            .execute(&self.ledger.writer)
-            .await?;
+        sqlx::query(
+            "INSERT INTO record_block (run, first, records, skipped, rejected, body) VALUES ($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(self.run)
+        .bind(self.first_record)
+        .bind(self.records.len() as i64)
+        .bind(count(|fate| matches!(fate, Fate::Skipped)))
+        .bind(count(|fate| matches!(fate, Fate::Rejected(_))))
+        .bind(body)
+        .execute(&self.ledger.writer)
+        .await?;
         self.first_record += self.records.len() as Seq;
         self.records.clear();
         Ok(())

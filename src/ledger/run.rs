@@ -1,7 +1,7 @@
 //! Runs: what each was about, how far it came, and its accounting.
 
-use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
 use sqlx::Row;
+use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
 
 use super::RunId;
 use super::error::Error;
@@ -119,10 +119,11 @@ impl Ledger {
 
     pub async fn accounting(&self, run: RunId) -> Result<Accounting, Error> {
         let mut connection = self.reader.acquire().await?;
-        let rows: i64 = sqlx::query_scalar("SELECT COALESCE(CAST(SUM(rows) AS BIGINT), 0) FROM source_block WHERE run = $1")
-            .bind(run)
-            .fetch_one(&mut *connection)
-            .await?;
+        let rows: i64 =
+            sqlx::query_scalar("SELECT COALESCE(CAST(SUM(rows) AS BIGINT), 0) FROM source_block WHERE run = $1")
+                .bind(run)
+                .fetch_one(&mut *connection)
+                .await?;
         let planned = sqlx::query(
             "SELECT COALESCE(CAST(SUM(records) AS BIGINT), 0), COALESCE(CAST(SUM(skipped) AS BIGINT), 0), \
              COALESCE(CAST(SUM(rejected) AS BIGINT), 0) FROM record_block WHERE run = $1",
@@ -133,8 +134,13 @@ impl Ledger {
         let total: i64 = planned.try_get(0)?;
         let skipped: i64 = planned.try_get(1)?;
         let rejected: i64 = planned.try_get(2)?;
-        let mut accounting =
-            Accounting { rows: count(rows), total: count(total), skipped: count(skipped), rejected: count(rejected), ..Accounting::default() };
+        let mut accounting = Accounting {
+            rows: count(rows),
+            total: count(total),
+            skipped: count(skipped),
+            rejected: count(rejected),
+            ..Accounting::default()
+        };
         let mut pending = total - skipped - rejected;
         let outcomes = sqlx::query(
             "SELECT state, COUNT(*), COALESCE(CAST(SUM(attempts) AS BIGINT), 0), \
@@ -167,16 +173,25 @@ impl Ledger {
     }
 
     /// Notes how a stretch of sending ended: `why` when it stopped before the end.
-    pub async fn end_sending(&self, run: RunId, pending: u64, why: Option<&str>, millis: i64, now: i64) -> Result<(), Error> {
+    pub async fn end_sending(
+        &self,
+        run: RunId,
+        pending: u64,
+        why: Option<&str>,
+        millis: i64,
+        now: i64,
+    ) -> Result<(), Error> {
         let state = if pending == 0 { RunState::Finished } else { RunState::Planned };
-        sqlx::query("UPDATE run SET state = $2, stopped_why = $3, millis = millis + $4, finished_at = $5 WHERE id = $1")
-            .bind(run)
-            .bind(state.name())
-            .bind(why)
-            .bind(millis)
-            .bind((pending == 0).then_some(now))
-            .execute(&self.writer)
-            .await?;
+        sqlx::query(
+            "UPDATE run SET state = $2, stopped_why = $3, millis = millis + $4, finished_at = $5 WHERE id = $1",
+        )
+        .bind(run)
+        .bind(state.name())
+        .bind(why)
+        .bind(millis)
+        .bind((pending == 0).then_some(now))
+        .execute(&self.writer)
+        .await?;
         Ok(())
     }
 }
@@ -225,7 +240,11 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
 }
 
 /// Marks the plan as complete. `header` may have grown since the run began: some rows are longer than the header.
-pub(super) async fn mark_planned(connection: &mut SqliteConnection, run: RunId, header: &[String]) -> Result<(), Error> {
+pub(super) async fn mark_planned(
+    connection: &mut SqliteConnection,
+    run: RunId,
+    header: &[String],
+) -> Result<(), Error> {
     sqlx::query("UPDATE run SET state = $2, header = $3 WHERE id = $1")
         .bind(run)
         .bind(RunState::Planned.name())

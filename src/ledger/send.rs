@@ -63,8 +63,13 @@ impl Outcome {
 }
 
 impl OutcomeState {
-    const ALL: [OutcomeState; 5] =
-        [OutcomeState::Sent, OutcomeState::Unchanged, OutcomeState::Rejected, OutcomeState::Failed, OutcomeState::Unknown];
+    const ALL: [OutcomeState; 5] = [
+        OutcomeState::Sent,
+        OutcomeState::Unchanged,
+        OutcomeState::Rejected,
+        OutcomeState::Failed,
+        OutcomeState::Unknown,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -80,11 +85,12 @@ impl OutcomeState {
 impl Ledger {
     /// The first block that begins at the record `from` or later; nothing past the end.
     pub async fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
-        let row = sqlx::query("SELECT first, body FROM record_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1")
-            .bind(run)
-            .bind(from)
-            .fetch_optional(&self.reader)
-            .await?;
+        let row =
+            sqlx::query("SELECT first, body FROM record_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1")
+                .bind(run)
+                .bind(from)
+                .fetch_optional(&self.reader)
+                .await?;
         row.map(|row| record_block(&row)).transpose()
     }
 
@@ -97,11 +103,12 @@ impl Ledger {
 
     /// The rows of the sheet in blocks: the one that begins at `from` or next after it, with the place of its first row.
     pub async fn source_block(&self, run: RunId, from: i64) -> Result<Option<(i64, Vec<SourceRow>)>, Error> {
-        let row = sqlx::query("SELECT first, body FROM source_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1")
-            .bind(run)
-            .bind(from)
-            .fetch_optional(&self.reader)
-            .await?;
+        let row =
+            sqlx::query("SELECT first, body FROM source_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1")
+                .bind(run)
+                .bind(from)
+                .fetch_optional(&self.reader)
+                .await?;
         let Some(row) = row else { return Ok(None) };
         let body: Vec<u8> = row.try_get(1)?;
         Ok(Some((row.try_get(0)?, block::decode(&body)?)))
@@ -133,13 +140,15 @@ impl Ledger {
 
     /// Notes that these records are about to be sent. Durable when it returns.
     pub async fn intend(&self, run: RunId, range: RangeInclusive<Seq>, now: i64) -> Result<(), Error> {
-        sqlx::query("INSERT INTO intent (run, first, last, at) VALUES ($1, $2, $3, $4) ON CONFLICT (run, first, at) DO NOTHING")
-            .bind(run)
-            .bind(range.start())
-            .bind(range.end())
-            .bind(now)
-            .execute(&self.writer)
-            .await?;
+        sqlx::query(
+            "INSERT INTO intent (run, first, last, at) VALUES ($1, $2, $3, $4) ON CONFLICT (run, first, at) DO NOTHING",
+        )
+        .bind(run)
+        .bind(range.start())
+        .bind(range.end())
+        .bind(now)
+        .execute(&self.writer)
+        .await?;
         Ok(())
     }
 
@@ -152,7 +161,11 @@ impl Ledger {
     }
 }
 
-pub(super) async fn insert_outcomes(connection: &mut SqliteConnection, run: RunId, outcomes: &[Outcome]) -> Result<(), Error> {
+pub(super) async fn insert_outcomes(
+    connection: &mut SqliteConnection,
+    run: RunId,
+    outcomes: &[Outcome],
+) -> Result<(), Error> {
     // Eleven parameters a row, and SQLite takes 32,766 of them in one statement.
     for outcomes in outcomes.chunks(1_000) {
         let problems: Vec<String> = outcomes

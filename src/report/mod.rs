@@ -17,7 +17,8 @@ use crate::sheet::{self, Cell, Row, json};
 const PREFIX: &str = "sheetport_";
 
 /// Our columns, in their order, without the prefix.
-const COLUMNS: &[&str] = &["status", "errors", "field", "service_id", "ctx_id", "job_id", "http_status", "attempts", "row", "run"];
+const COLUMNS: &[&str] =
+    &["status", "errors", "field", "service_id", "ctx_id", "job_id", "http_status", "attempts", "row", "run"];
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -78,7 +79,14 @@ pub struct Written {
 }
 
 /// Writes the report of `run` to `path`.
-pub async fn write(ledger: &Ledger, run: &Run, path: &Path, format: Format, existing: Existing, only: Only) -> Result<Written, Error> {
+pub async fn write(
+    ledger: &Ledger,
+    run: &Run,
+    path: &Path,
+    format: Format,
+    existing: Existing,
+    only: Only,
+) -> Result<Written, Error> {
     let ours: Vec<String> = COLUMNS.iter().map(|name| format!("{PREFIX}{name}")).collect();
     let header: Vec<&str> = run.about.header.iter().chain(&ours).map(String::as_str).collect();
     let mut table = Table::create(path, format, existing, &run.about.sheet, &header)?;
@@ -104,11 +112,14 @@ fn write_row(table: &mut Table, run: &Run, source: &SourceRow, outcome: &outcome
     let width = run.about.header.len();
     row.pad(width);
     let column_of = |problem: &Problem| {
-        let by_field = || run.about.columns.iter().find(|(field, _)| *field == problem.field).map(|(_, column)| *column);
+        let by_field =
+            || run.about.columns.iter().find(|(field, _)| *field == problem.field).map(|(_, column)| *column);
         problem.column.or_else(by_field)
     };
-    let texts: Vec<String> = outcome.problems.iter().map(|problem| in_words(problem, run, column_of(problem))).collect();
-    let mut fields: Vec<&str> = outcome.problems.iter().map(|problem| problem.field.as_str()).filter(|field| !field.is_empty()).collect();
+    let texts: Vec<String> =
+        outcome.problems.iter().map(|problem| in_words(problem, run, column_of(problem))).collect();
+    let mut fields: Vec<&str> =
+        outcome.problems.iter().map(|problem| problem.field.as_str()).filter(|field| !field.is_empty()).collect();
     fields.dedup();
     let errors = texts.join("; ");
     let fields = fields.join(", ");
@@ -126,7 +137,11 @@ fn write_row(table: &mut Table, run: &Run, source: &SourceRow, outcome: &outcome
         Cell::Number(source.number as f64),
         Cell::Number(run.id as f64),
     ]);
-    let marks = outcome.problems.iter().zip(&texts).filter_map(|(problem, note)| Some(Mark { column: column_of(problem)?, note }));
+    let marks = outcome
+        .problems
+        .iter()
+        .zip(&texts)
+        .filter_map(|(problem, note)| Some(Mark { column: column_of(problem)?, note }));
     table.row(&cells, &marks.collect::<Vec<_>>())?;
     Ok(())
 }

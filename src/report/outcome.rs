@@ -85,7 +85,8 @@ impl<'a> Outcomes<'a> {
         let last = block.first + block.records.len() as Seq;
         let mut settled: BTreeMap<Seq, Outcome> = self.ledger.outcomes(self.run, block.first..=last).await?;
         self.first = block.first;
-        self.block = (block.first..).zip(block.records).map(|(seq, record)| together(record, settled.remove(&seq))).collect();
+        self.block =
+            (block.first..).zip(block.records).map(|(seq, record)| together(record, settled.remove(&seq))).collect();
         Ok(())
     }
 }

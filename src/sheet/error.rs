@@ -9,6 +9,11 @@ pub enum Error {
     Open { path: PathBuf, source: std::io::Error },
     #[error("{path} is not a spreadsheet: {found}", path = path.display())]
     NotASpreadsheet { path: PathBuf, found: String },
+    #[error("{path} is an encrypted workbook", path = path.display())]
+    Encrypted { path: PathBuf },
+    /// The file can't be read the way that [`Options`](super::Options) ask for.
+    #[error("{path} can't be read as asked: {reason}", path = path.display())]
+    BadOptions { path: PathBuf, reason: String },
     #[error("{path} is empty", path = path.display())]
     Empty { path: PathBuf },
     #[error("{path} can't be read{place}: {reason}", path = path.display())]
@@ -28,6 +33,8 @@ impl Error {
         match self {
             Error::Open { .. } => Some("check the name and that you may read it".to_owned()),
             Error::NotASpreadsheet { .. } => Some("save it as .csv or .xlsx and try again".to_owned()),
+            Error::Encrypted { .. } => Some("open it with its password, save it without one, and try that".to_owned()),
+            Error::BadOptions { .. } => None,
             Error::Empty { .. } => {
                 Some("save the spreadsheet again and check that its rows are in the file".to_owned())
             }

@@ -18,7 +18,9 @@ impl Serialize for Cell<'_> {
             Cell::Blank => serializer.serialize_none(),
             Cell::Text(text) => serializer.serialize_str(text),
             // A whole number has no fraction here either: 42, not 42.0.
-            Cell::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => serializer.serialize_i64(number as i64),
+            Cell::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
+                serializer.serialize_i64(number as i64)
+            }
             Cell::Number(number) => serializer.serialize_f64(number),
             Cell::Boolean(boolean) => serializer.serialize_bool(boolean),
             Cell::Date(_) | Cell::DateTime(_) => tagged(serializer, "date", &self.shown()),

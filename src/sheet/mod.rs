@@ -4,7 +4,7 @@
 //! file needs does not grow with its rows, save for what its format forces (a workbook's shared strings).
 //!
 //! - [`open`] finds out what a file is; [`Book::rows`] reads one sheet of it, row by row, into a reused [`Row`].
-//! - [`write`] writes tables as CSV or XLSX; a file appears under its name whole or not at all.
+//! - [`mod@write`] writes tables as CSV or XLSX; a file appears under its name whole or not at all.
 
 pub mod cell;
 pub mod error;

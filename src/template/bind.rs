@@ -54,9 +54,13 @@ pub struct MissingColumn {
 
 #[derive(Debug)]
 pub enum Reason {
-    Absent { nearest: Option<String> },
+    Absent {
+        nearest: Option<String>,
+    },
     /// Several columns have that header; their letters.
-    Twice { letters: Vec<String> },
+    Twice {
+        letters: Vec<String>,
+    },
 }
 
 impl std::fmt::Display for MissingColumn {
@@ -105,7 +109,11 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
         Some(skip) => match find_column(std::slice::from_ref(&skip.column), &header.names) {
             Ok(index) => Some(index),
             Err(reason) => {
-                missing.push(MissingColumn { field: "skip_where".to_owned(), wanted: vec![skip.column.clone()], reason });
+                missing.push(MissingColumn {
+                    field: "skip_where".to_owned(),
+                    wanted: vec![skip.column.clone()],
+                    reason,
+                });
                 None
             }
         },
@@ -176,7 +184,11 @@ fn find_column(wanted: &[ColumnName], names: &[String]) -> Result<usize, Reason>
                         }
                     }
                     [index] => return Ok(*index),
-                    several => return Err(Reason::Twice { letters: several.iter().map(|index| column_letters(*index)).collect() }),
+                    several => {
+                        return Err(Reason::Twice {
+                            letters: several.iter().map(|index| column_letters(*index)).collect(),
+                        });
+                    }
                 }
             }
         }

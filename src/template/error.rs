@@ -31,7 +31,8 @@ impl fmt::Display for Error {
             return write!(f, "template {}: {}", self.template, self.message);
         };
         let title = format!("the template has a mistake: {}", self.message);
-        let snippet = Snippet::source(source).path(&self.template).annotation(AnnotationKind::Primary.span(span.clone()));
+        let snippet =
+            Snippet::source(source).path(&self.template).annotation(AnnotationKind::Primary.span(span.clone()));
         let report = [Level::ERROR.no_name().primary_title(title).element(snippet)];
         f.write_str(Renderer::plain().render(&report).trim_start_matches(": "))
     }

@@ -19,7 +19,11 @@ pub struct Mismatch {
 /// Every example that fails.
 pub fn run(template: &Template) -> Vec<Mismatch> {
     let examples = template.examples.iter().enumerate();
-    examples.filter_map(|(index, example)| check(template, example).err().map(|(expected, got)| Mismatch { number: index + 1, expected, got })).collect()
+    examples
+        .filter_map(|(index, example)| {
+            check(template, example).err().map(|(expected, got)| Mismatch { number: index + 1, expected, got })
+        })
+        .collect()
 }
 
 fn check(template: &Template, example: &Example) -> Result<(), (String, String)> {
@@ -56,7 +60,8 @@ fn check(template: &Template, example: &Example) -> Result<(), (String, String)>
 
 /// Numbers are compared by value: an example's `1234.5` means the sheet's `1.234,50`.
 fn equal(left: &Map<String, Value>, right: &Map<String, Value>) -> bool {
-    left.len() == right.len() && left.iter().all(|(name, value)| right.get(name).is_some_and(|other| same(value, other)))
+    left.len() == right.len()
+        && left.iter().all(|(name, value)| right.get(name).is_some_and(|other| same(value, other)))
 }
 
 fn same(left: &Value, right: &Value) -> bool {

@@ -11,8 +11,8 @@ use toml::Spanned;
 use super::error::Error;
 use super::locale::{self, Locale};
 use super::model::{
-    ColumnName, Constant, Damaged, Example, ExampleCell, FieldRule, HeaderRow, OnBlank, Percent, SheetRules, SheetSelect, SkipRule,
-    Source, Template,
+    ColumnName, Constant, Damaged, Example, ExampleCell, FieldRule, HeaderRow, OnBlank, Percent, SheetRules,
+    SheetSelect, SkipRule, Source, Template,
 };
 use super::nearest::nearest;
 use crate::records::{Field, Input, JsonType, RecordKind};
@@ -96,15 +96,26 @@ impl Checker<'_> {
         let sheet_locale = raw.sheet.locale.as_ref().map(|name| self.locale(name)).transpose()?;
         let mut fields = Vec::new();
         for (name, rule) in raw.fields {
-            let field = input
-                .field(name.get_ref())
-                .ok_or_else(|| self.unknown(name.span(), &format!("field of {record}"), name.get_ref(), input.fields.iter().map(|f| f.name)))?;
+            let field = input.field(name.get_ref()).ok_or_else(|| {
+                self.unknown(
+                    name.span(),
+                    &format!("field of {record}"),
+                    name.get_ref(),
+                    input.fields.iter().map(|f| f.name),
+                )
+            })?;
             fields.push(self.field(field, name.span(), rule.into_inner(), sheet_locale)?);
         }
         fields.sort_by_key(|rule| input.fields.iter().position(|field| field.name == rule.field.name));
-        if let Some(missing) = input.fields.iter().find(|field| field.required && !fields.iter().any(|rule| rule.field.name == field.name)) {
+        if let Some(missing) =
+            input.fields.iter().find(|field| field.required && !fields.iter().any(|rule| rule.field.name == field.name))
+        {
             let hint = format!("add a table [fields.{}] with column = \"…\": {}", missing.name, missing.doc);
-            return Err(self.error(raw.record.span(), format!("{record} needs the field {}", missing.name), Some(hint)));
+            return Err(self.error(
+                raw.record.span(),
+                format!("{record} needs the field {}", missing.name),
+                Some(hint),
+            ));
         }
         Ok(Template {
             name: self.name.to_owned(),
@@ -120,7 +131,11 @@ impl Checker<'_> {
     fn sheet(&self, raw: RawSheet) -> Result<SheetRules, Error> {
         let select = match (raw.name, raw.index) {
             (Some(_), Some(index)) => {
-                return Err(self.error(index.span(), "a sheet has a name or an index here, not both", Some("keep one of them")));
+                return Err(self.error(
+                    index.span(),
+                    "a sheet has a name or an index here, not both",
+                    Some("keep one of them"),
+                ));
             }
             (Some(name), None) => SheetSelect::Name(name),
             (None, Some(index)) => SheetSelect::Index(self.count(&index, "the first sheet is 1")?),
@@ -131,7 +146,11 @@ impl Checker<'_> {
             Some((_, toml::Value::String(text))) if text == "auto" => HeaderRow::Auto,
             Some((_, toml::Value::Integer(row))) if *row > 0 => HeaderRow::Number(row.unsigned_abs()),
             Some((span, _)) => {
-                return Err(self.error(span, "header is \"auto\" or the header's row number", Some("the first row is 1")));
+                return Err(self.error(
+                    span,
+                    "header is \"auto\" or the header's row number",
+                    Some("the first row is 1"),
+                ));
             }
         };
         let skip_where = match raw.skip_where {
@@ -141,15 +160,26 @@ impl Checker<'_> {
         Ok(SheetRules { select, header, skip_where })
     }
 
-    fn field(&self, field: &'static Field, span: Range<usize>, raw: RawField, sheet_locale: Option<Locale>) -> Result<FieldRule, Error> {
+    fn field(
+        &self,
+        field: &'static Field,
+        span: Range<usize>,
+        raw: RawField,
+        sheet_locale: Option<Locale>,
+    ) -> Result<FieldRule, Error> {
         let source = match (raw.column, raw.value) {
             (Some(columns), None) => Source::Column(columns.into_inner().0),
             (None, Some(value)) => Source::Constant(self.constant(field, &value)?),
             (Some(_), Some(value)) => {
-                return Err(self.error(value.span(), format!("{} has both a column and a value", field.name), Some("keep one of them")));
+                return Err(self.error(
+                    value.span(),
+                    format!("{} has both a column and a value", field.name),
+                    Some("keep one of them"),
+                ));
             }
             (None, None) => {
-                let hint = "say where it comes from: column = \"…\" for a column of the sheet, value = … for a constant";
+                let hint =
+                    "say where it comes from: column = \"…\" for a column of the sheet, value = … for a constant";
                 return Err(self.error(span, format!("{} has neither a column nor a value", field.name), Some(hint)));
             }
         };
@@ -161,11 +191,17 @@ impl Checker<'_> {
         let round = match raw.round {
             None => None,
             Some(places) if field.json != JsonType::Number => {
-                return Err(self.error(places.span(), format!("{} is text, which can't be rounded", field.name), Some("remove round")));
+                return Err(self.error(
+                    places.span(),
+                    format!("{} is text, which can't be rounded", field.name),
+                    Some("remove round"),
+                ));
             }
             Some(places) => match u32::try_from(*places.get_ref()) {
                 Ok(count) if count <= 28 => Some(count),
-                _ => return Err(self.error(places.span(), "round is a number of decimals from 0 to 28", None::<String>)),
+                _ => {
+                    return Err(self.error(places.span(), "round is a number of decimals from 0 to 28", None::<String>));
+                }
             },
         };
         Ok(FieldRule {
@@ -179,26 +215,44 @@ impl Checker<'_> {
             locale: raw.locale.as_ref().map(|name| self.locale(name)).transpose()?.or(sheet_locale),
             percent: self.choice(raw.percent, &[("whole", Percent::Whole), ("fraction", Percent::Fraction)])?,
             pattern: raw.pattern.as_ref().map(|pattern| self.regex(pattern)).transpose()?,
-            damaged: self.choice(raw.damaged, &[("error", Damaged::Error), ("accept", Damaged::Accept)])?.unwrap_or(Damaged::Error),
+            damaged: self
+                .choice(raw.damaged, &[("error", Damaged::Error), ("accept", Damaged::Accept)])?
+                .unwrap_or(Damaged::Error),
             span,
         })
     }
 
-    fn on_blank(&self, field: &'static Field, on_blank: Option<Spanned<String>>, default: Option<Spanned<toml::Value>>) -> Result<OnBlank, Error> {
+    fn on_blank(
+        &self,
+        field: &'static Field,
+        on_blank: Option<Spanned<String>>,
+        default: Option<Spanned<toml::Value>>,
+    ) -> Result<OnBlank, Error> {
         let span = on_blank.as_ref().map(Spanned::span);
-        let choices = [("omit", OnBlank::Omit), ("null", OnBlank::Null), ("error", OnBlank::Error), ("default", OnBlank::Default(Constant::Null))];
+        let choices = [
+            ("omit", OnBlank::Omit),
+            ("null", OnBlank::Null),
+            ("error", OnBlank::Error),
+            ("default", OnBlank::Default(Constant::Null)),
+        ];
         let chosen = self.choice(on_blank, &choices)?;
         match (chosen, default, span) {
-            (None | Some(OnBlank::Default(_)), Some(default), _) => Ok(OnBlank::Default(self.constant(field, &default)?)),
-            (Some(_), Some(default), _) => {
-                Err(self.error(default.span(), "a default needs on_blank = \"default\"", Some("change on_blank, or remove the default")))
+            (None | Some(OnBlank::Default(_)), Some(default), _) => {
+                Ok(OnBlank::Default(self.constant(field, &default)?))
             }
+            (Some(_), Some(default), _) => Err(self.error(
+                default.span(),
+                "a default needs on_blank = \"default\"",
+                Some("change on_blank, or remove the default"),
+            )),
             (Some(OnBlank::Default(_)), None, Some(span)) => {
                 Err(self.error(span, "on_blank = \"default\" needs a default", Some("add default = …")))
             }
-            (Some(OnBlank::Omit), None, Some(span)) if field.required => {
-                Err(self.error(span, format!("{} is required and can't be left out", field.name), Some("use on_blank = \"error\"")))
-            }
+            (Some(OnBlank::Omit), None, Some(span)) if field.required => Err(self.error(
+                span,
+                format!("{} is required and can't be left out", field.name),
+                Some("use on_blank = \"error\""),
+            )),
             (Some(OnBlank::Null), None, Some(span)) if !field.nullable => {
                 Err(self.error(span, format!("{} can't be null", field.name), Some("use on_blank = \"error\"")))
             }
@@ -212,7 +266,9 @@ impl Checker<'_> {
         match (field.json, value.get_ref()) {
             (JsonType::String, toml::Value::String(text)) => Ok(Constant::Text(text.clone())),
             (JsonType::Number, toml::Value::Integer(number)) => Ok(Constant::Number(number.to_string())),
-            (JsonType::Number, toml::Value::Float(number)) if number.is_finite() => Ok(Constant::Number(number.to_string())),
+            (JsonType::Number, toml::Value::Float(number)) if number.is_finite() => {
+                Ok(Constant::Number(number.to_string()))
+            }
             (json, other) => {
                 let message = format!("{} is a {json} in the service, and this is a {}", field.name, other.type_str());
                 let hint = match json {
@@ -235,7 +291,10 @@ impl Checker<'_> {
                 toml::Value::Float(number) => ExampleCell::Number(number),
                 toml::Value::Boolean(boolean) => ExampleCell::Boolean(boolean),
                 other => {
-                    let message = format!("an example's cell is text, a number or a boolean, and '{column}' is a {}", other.type_str());
+                    let message = format!(
+                        "an example's cell is text, a number or a boolean, and '{column}' is a {}",
+                        other.type_str()
+                    );
                     return Err(self.error(span, message, None::<String>));
                 }
             };
@@ -244,9 +303,15 @@ impl Checker<'_> {
         let mut sends = serde_json::Map::new();
         for (name, value) in raw.sends {
             if input.field(&name).is_none() {
-                return Err(self.unknown(span, &format!("field of {}", input.name), &name, input.fields.iter().map(|f| f.name)));
+                return Err(self.unknown(
+                    span,
+                    &format!("field of {}", input.name),
+                    &name,
+                    input.fields.iter().map(|f| f.name),
+                ));
             }
-            let json = serde_json::to_value(&value).map_err(|error| self.error(span.clone(), error.to_string(), None::<String>))?;
+            let json = serde_json::to_value(&value)
+                .map_err(|error| self.error(span.clone(), error.to_string(), None::<String>))?;
             sends.insert(name, json);
         }
         Ok(Example { row, sends, span })
@@ -260,7 +325,11 @@ impl Checker<'_> {
         Regex::new(pattern.get_ref()).map_err(|error| {
             let reason = error.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            self.error(pattern.span(), format!("this is not a regular expression: {reason}"), Some("in TOML, 'single quotes' keep backslashes as they are"))
+            self.error(
+                pattern.span(),
+                format!("this is not a regular expression: {reason}"),
+                Some("in TOML, 'single quotes' keep backslashes as they are"),
+            )
         })
     }
 
@@ -271,21 +340,38 @@ impl Checker<'_> {
         }
     }
 
-    fn choice<T: Clone>(&self, chosen: Option<Spanned<String>>, choices: &[(&'static str, T)]) -> Result<Option<T>, Error> {
+    fn choice<T: Clone>(
+        &self,
+        chosen: Option<Spanned<String>>,
+        choices: &[(&'static str, T)],
+    ) -> Result<Option<T>, Error> {
         let Some(chosen) = chosen else { return Ok(None) };
         match choices.iter().find(|(name, _)| name == chosen.get_ref()) {
             Some((_, value)) => Ok(Some(value.clone())),
-            None => Err(self.unknown(chosen.span(), "choice here", chosen.get_ref(), choices.iter().map(|(name, _)| *name))),
+            None => {
+                Err(self.unknown(chosen.span(), "choice here", chosen.get_ref(), choices.iter().map(|(name, _)| *name)))
+            }
         }
     }
 
-    fn unknown<'a>(&self, span: Range<usize>, what: &str, word: &str, known: impl IntoIterator<Item = &'a str>) -> Error {
+    fn unknown<'a>(
+        &self,
+        span: Range<usize>,
+        what: &str,
+        word: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Error {
         let known: Vec<&str> = known.into_iter().collect();
         self.error(span, format!("'{word}' is no {what}"), Some(suggestion(word, &known)))
     }
 
     fn error(&self, span: Range<usize>, message: impl Into<String>, hint: Option<impl Into<String>>) -> Error {
-        Error { template: self.name.to_owned(), message: message.into(), hint: hint.map(Into::into), place: Some((self.source.to_owned(), span)) }
+        Error {
+            template: self.name.to_owned(),
+            message: message.into(),
+            hint: hint.map(Into::into),
+            place: Some((self.source.to_owned(), span)),
+        }
     }
 }
 
@@ -304,7 +390,9 @@ fn syntax_error(name: &str, source: &str, error: &toml::de::Error) -> Error {
         Some((word, known)) if message.starts_with("unknown field") && !known.is_empty() => {
             (format!("'{word}' is no key here"), Some(suggestion(word, known)))
         }
-        Some((word, _)) if message.starts_with("missing field") => (format!("the key {word} is missing"), Some(format!("add {word} = … here"))),
+        Some((word, _)) if message.starts_with("missing field") => {
+            (format!("the key {word} is missing"), Some(format!("add {word} = … here")))
+        }
         _ => (message, None),
     };
     // A key that is missing from the whole file is reported at its very beginning, which points at nothing.

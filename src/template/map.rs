@@ -23,8 +23,14 @@ pub struct Mapper<'t> {
 pub enum Mapped {
     /// The template leaves such rows out.
     Skipped,
-    Record { key: String, body: String },
-    Rejected { key: Option<String>, problems: Vec<Problem> },
+    Record {
+        key: String,
+        body: String,
+    },
+    Rejected {
+        key: Option<String>,
+        problems: Vec<Problem>,
+    },
 }
 
 /// A field's value on its way into the body.
@@ -63,7 +69,9 @@ impl<'t> Mapper<'t> {
         }
         body.push(b'}');
         match key {
-            Some(key) if problems.is_empty() => Mapped::Record { key, body: String::from_utf8_lossy(&body).into_owned() },
+            Some(key) if problems.is_empty() => {
+                Mapped::Record { key, body: String::from_utf8_lossy(&body).into_owned() }
+            }
             key => Mapped::Rejected { key, problems },
         }
     }

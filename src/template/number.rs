@@ -10,7 +10,9 @@ pub enum Fault {
     /// Without a locale, a separator that could be either kind is not guessed.
     NeedsLocale,
     /// The separators stand where this locale has none.
-    Separators { decimal: char },
+    Separators {
+        decimal: char,
+    },
     PercentUnclear,
     TooLong,
 }
@@ -60,7 +62,11 @@ pub fn from_double(number: f64) -> Result<String, Fault> {
     }
     let shortest = number.to_string();
     let digits = shortest.bytes().filter(u8::is_ascii_digit).count();
-    let clean = if digits > 15 { format!("{number:.14e}").parse::<f64>().map_or(shortest, |n| n.to_string()) } else { shortest };
+    let clean = if digits > 15 {
+        format!("{number:.14e}").parse::<f64>().map_or(shortest, |n| n.to_string())
+    } else {
+        shortest
+    };
     if clean.bytes().filter(u8::is_ascii_digit).count() > MAX_DIGITS {
         return Err(Fault::TooLong);
     }
@@ -91,7 +97,8 @@ fn split<'a>(text: &'a str, locale: Option<Locale>) -> Result<(String, &'a str),
         if plain(whole) && plain(fraction) {
             return Ok((whole.to_owned(), text.split_once('.').map_or("", |(_, fraction)| fraction)));
         }
-        let numeric = text.bytes().any(|b| b.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || ",.'’ \u{a0}\u{202f}".contains(c));
+        let numeric = text.bytes().any(|b| b.is_ascii_digit())
+            && text.chars().all(|c| c.is_ascii_digit() || ",.'’ \u{a0}\u{202f}".contains(c));
         return Err(if numeric { Fault::NeedsLocale } else { Fault::NotANumber });
     };
     let (whole, fraction) = match text.split_once(locale.decimal) {
@@ -99,7 +106,8 @@ fn split<'a>(text: &'a str, locale: Option<Locale>) -> Result<(String, &'a str),
         None => (text, None),
     };
     let odd = || {
-        let numeric = text.bytes().any(|b| b.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || ".,'’ \u{a0}\u{202f}".contains(c));
+        let numeric = text.bytes().any(|b| b.is_ascii_digit())
+            && text.chars().all(|c| c.is_ascii_digit() || ".,'’ \u{a0}\u{202f}".contains(c));
         if numeric { Fault::Separators { decimal: locale.decimal } } else { Fault::NotANumber }
     };
     if fraction.is_some_and(|fraction| !plain(fraction)) {
@@ -182,7 +190,9 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_refused() {
-        for text in ["auf Anfrage", "12,9O", "5,00-", "", "-", "€", "1e3", "١٢", "--1", "(-1)", ",5", "5,", "NaN", "0x10"] {
+        for text in
+            ["auf Anfrage", "12,9O", "5,00-", "", "-", "€", "1e3", "١٢", "--1", "(-1)", ",5", "5,", "NaN", "0x10"]
+        {
             for locale in ["de", ""] {
                 let locale = (!locale.is_empty()).then(|| find(locale).expect("a known locale"));
                 assert!(parse(text, locale, None).is_err(), "{text}");
@@ -192,7 +202,13 @@ mod tests {
 
     #[test]
     fn a_percentage_is_sent_as_the_template_says() {
-        for (text, whole, fraction) in [("19%", "19", "0.19"), ("7 %", "7", "0.07"), ("100%", "100", "1"), ("0%", "0", "0"), ("12.5%", "12.5", "0.125")] {
+        for (text, whole, fraction) in [
+            ("19%", "19", "0.19"),
+            ("7 %", "7", "0.07"),
+            ("100%", "100", "1"),
+            ("0%", "0", "0"),
+            ("12.5%", "12.5", "0.125"),
+        ] {
             assert_eq!(parse(text, None, Some(Percent::Whole)).as_deref(), Ok(whole));
             assert_eq!(parse(text, None, Some(Percent::Fraction)).as_deref(), Ok(fraction));
         }
@@ -200,7 +216,9 @@ mod tests {
 
     #[test]
     fn doubles_become_the_digits_that_the_spreadsheet_showed() {
-        for (number, digits) in [(0.1 + 0.2, "0.3"), (1234.5, "1234.5"), (-0.0, "0"), (19.0, "19"), (1e15, "1000000000000000")] {
+        for (number, digits) in
+            [(0.1 + 0.2, "0.3"), (1234.5, "1234.5"), (-0.0, "0"), (19.0, "19"), (1e15, "1000000000000000")]
+        {
             assert_eq!(from_double(number).as_deref(), Ok(digits));
         }
         assert_eq!(from_double(f64::NAN), Err(Fault::NotANumber));
@@ -209,7 +227,9 @@ mod tests {
 
     #[test]
     fn rounding_goes_away_from_zero_at_the_half() {
-        for (digits, places, rounded) in [("1.005", 2, "1.01"), ("-1.005", 2, "-1.01"), ("2.5", 0, "3"), ("1.2", 2, "1.2")] {
+        for (digits, places, rounded) in
+            [("1.005", 2, "1.01"), ("-1.005", 2, "-1.01"), ("2.5", 0, "3"), ("1.2", 2, "1.2")]
+        {
             assert_eq!(round(digits, places), rounded);
         }
     }

@@ -23,14 +23,19 @@ pub enum Cause {
     Blank,
     NotANumber(number::Fault),
     /// A value map that does not have the cell's value.
-    NotMapped { known: Vec<String>, nearest: Option<String> },
+    NotMapped {
+        known: Vec<String>,
+        nearest: Option<String>,
+    },
     /// The text does not match the template's pattern.
     Pattern(String),
     Damaged(Damage),
     /// A workbook's own error value, such as `#N/A`.
     CellError,
     /// A key that an earlier or later row has too.
-    Duplicate { other_row: u64 },
+    Duplicate {
+        other_row: u64,
+    },
 }
 
 impl Cause {
@@ -55,13 +60,17 @@ impl Cause {
             Cause::NotANumber(fault) => match fault {
                 number::Fault::NotANumber => "is not a number".to_owned(),
                 number::Fault::NeedsLocale => "can be read as more than one number".to_owned(),
-                number::Fault::Separators { decimal } => format!("is not a number that has '{decimal}' before its decimals"),
+                number::Fault::Separators { decimal } => {
+                    format!("is not a number that has '{decimal}' before its decimals")
+                }
                 number::Fault::PercentUnclear => "has a percent sign".to_owned(),
                 number::Fault::TooLong => "has more than 28 digits".to_owned(),
             },
             Cause::NotMapped { .. } => "is not a value that the template knows".to_owned(),
             Cause::Pattern(pattern) => format!("does not match the pattern {pattern}"),
-            Cause::Damaged(Damage::Exponent) => "looks like an identifier that was shortened to a power of ten".to_owned(),
+            Cause::Damaged(Damage::Exponent) => {
+                "looks like an identifier that was shortened to a power of ten".to_owned()
+            }
             Cause::Damaged(Damage::Date) => "looks like an identifier that was turned into a date".to_owned(),
             Cause::Damaged(Damage::Rounded) => "is a number of more digits than a workbook keeps".to_owned(),
             Cause::CellError => "is an error value of the spreadsheet".to_owned(),

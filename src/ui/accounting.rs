@@ -36,11 +36,16 @@ fn bar(total: u64, states: &[(u64, &str, &str, Style)]) -> String {
     if total == 0 {
         return String::new();
     }
-    let mut widths: Vec<u64> = states.iter().map(|(count, ..)| (count * WIDTH / total).max(u64::from(*count > 0))).collect();
-    let others = |widths: &[u64], widest: usize| widths.iter().enumerate().filter(|(place, _)| *place != widest).map(|(_, w)| *w).sum::<u64>();
+    let mut widths: Vec<u64> =
+        states.iter().map(|(count, ..)| (count * WIDTH / total).max(u64::from(*count > 0))).collect();
+    let others = |widths: &[u64], widest: usize| {
+        widths.iter().enumerate().filter(|(place, _)| *place != widest).map(|(_, w)| *w).sum::<u64>()
+    };
     if let Some((widest, _)) = widths.iter().enumerate().max_by_key(|(_, width)| **width) {
         widths[widest] = WIDTH.saturating_sub(others(&widths, widest));
     }
-    let part = |((width, sign), (_, _, _, style)): ((&u64, &str), &(u64, &str, &str, Style))| format!("{style}{}{style:#}", sign.repeat(*width as usize));
+    let part = |((width, sign), (_, _, _, style)): ((&u64, &str), &(u64, &str, &str, Style))| {
+        format!("{style}{}{style:#}", sign.repeat(*width as usize))
+    };
     widths.iter().zip(SIGNS).zip(states).filter(|((width, _), _)| **width > 0).map(part).collect()
 }

@@ -27,7 +27,12 @@ pub fn start(global: &Global) {
         _ => LevelFilter::DEBUG,
     };
     let ansi = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
-    tracing_subscriber::fmt().with_max_level(level).with_ansi(ansi).with_target(false).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_ansi(ansi)
+        .with_target(false)
+        .with_writer(std::io::stderr)
+        .init();
 }
 
 /// A line on stdout. A reader that has closed it, such as `head`, is no fault.
@@ -50,7 +55,9 @@ pub fn json(value: &impl Serialize) {
 /// What went wrong and what to do, on stderr; under `--json` the same as an object on stdout.
 pub fn failure(failure: &Failure, as_json: bool) {
     if as_json {
-        json(&serde_json::json!({"error": {"message": failure.message, "hint": failure.hint, "exit": failure.exit as u8}}));
+        json(
+            &serde_json::json!({"error": {"message": failure.message, "hint": failure.hint, "exit": failure.exit as u8}}),
+        );
     }
     let error = style::ERROR;
     let hint = style::HINT;

@@ -104,14 +104,18 @@ impl Progress {
 fn bar(verb: &'static str, noun: &'static str, total: Option<u64>) -> ProgressBar {
     let bar = match total {
         Some(total) => ProgressBar::new(total).with_style(known_style(noun)),
-        None => ProgressBar::new_spinner().with_style(style(&format!("{{prefix:>9}} {{spinner}} {{human_pos}} {noun}s  {{elapsed}}  {{msg}}"))),
+        None => ProgressBar::new_spinner()
+            .with_style(style(&format!("{{prefix:>9}} {{spinner}} {{human_pos}} {noun}s  {{elapsed}}  {{msg}}"))),
     };
     bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND));
     bar.with_prefix(verb)
 }
 
 fn known_style(noun: &str) -> ProgressStyle {
-    style(&format!("{{prefix:>9}} {{bar:32.cyan/dim}} {{human_pos}}/{{human_len}} {noun}s  {{per_sec}}  {{eta}} left  {{msg}}")).progress_chars("━╸─")
+    style(&format!(
+        "{{prefix:>9}} {{bar:32.cyan/dim}} {{human_pos}}/{{human_len}} {noun}s  {{per_sec}}  {{eta}} left  {{msg}}"
+    ))
+    .progress_chars("━╸─")
 }
 
 fn style(template: &str) -> ProgressStyle {

@@ -203,7 +203,14 @@ impl Dispatcher {
     }
 
     /// Takes the result of an attempt. Answers the record's fate, or nothing when it will be tried again.
-    pub fn settle(&mut self, mut job: Job, requests: u32, exchange: Exchange, now: Instant, chance: f64) -> Option<Settled> {
+    pub fn settle(
+        &mut self,
+        mut job: Job,
+        requests: u32,
+        exchange: Exchange,
+        now: Instant,
+        chance: f64,
+    ) -> Option<Settled> {
         self.in_flight -= 1;
         job.requests += requests;
         let next = policy::decide(self.kind, &job.key, exchange);
@@ -274,7 +281,9 @@ impl Dispatcher {
             Next::Retry { status: Some(_), reason, .. } if self.retries > 100 + self.settled / 2 => {
                 self.halt.get_or_insert(Halt::TooManyRetries(reason.clone()));
             }
-            Next::Retry { status: None, reason, .. } | Next::Unknown { status: None, reason } => self.broken(reason, now),
+            Next::Retry { status: None, reason, .. } | Next::Unknown { status: None, reason } => {
+                self.broken(reason, now)
+            }
             _ => {}
         }
     }

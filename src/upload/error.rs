@@ -35,12 +35,19 @@ impl Error {
                     header.row,
                     shown(&header.names)
                 ),
-                None => "no row near the top has any of the names; set header under [sheet] to the header's row number".to_owned(),
+                None => "no row near the top has any of the names; set header under [sheet] to the header's row number"
+                    .to_owned(),
             }),
             Error::NoSuchIndex { .. } => Some("the first sheet is 1".to_owned()),
-            Error::NoRows { .. } => Some("check that the right file and sheet were given; there is nothing to upload".to_owned()),
-            Error::Changed { .. } => Some("save and close it in the other program, then try again; nothing was sent".to_owned()),
-            Error::ReaderDied { .. } => Some("this is a fault of sheetport; please report it with the file, if you may share it".to_owned()),
+            Error::NoRows { .. } => {
+                Some("check that the right file and sheet were given; there is nothing to upload".to_owned())
+            }
+            Error::Changed { .. } => {
+                Some("save and close it in the other program, then try again; nothing was sent".to_owned())
+            }
+            Error::ReaderDied { .. } => {
+                Some("this is a fault of sheetport; please report it with the file, if you may share it".to_owned())
+            }
         }
     }
 }

@@ -27,7 +27,8 @@ pub async fn plan(
     let mut plan = ledger.begin_plan(new, now).await?;
     let (sender, mut batches) = mpsc::channel::<Batch>(AHEAD);
     let path = source.path.clone();
-    let reading = tokio::task::spawn_blocking(move || read(&source, &template, |batch| sender.blocking_send(batch).is_ok()));
+    let reading =
+        tokio::task::spawn_blocking(move || read(&source, &template, |batch| sender.blocking_send(batch).is_ok()));
     let mut rows = 0;
     while let Some(batch) = batches.recv().await {
         rows += batch.rows.len() as u64;

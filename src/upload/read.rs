@@ -127,7 +127,8 @@ impl Keys {
 
 fn duplicate(template: &Template, source: &Source, key: &str, other_row: u64) -> Problem {
     let field = template.record.input().key;
-    let column = template.fields.iter().position(|rule| rule.field.name == field).and_then(|index| source.layout.columns[index]);
+    let column =
+        template.fields.iter().position(|rule| rule.field.name == field).and_then(|index| source.layout.columns[index]);
     let header = column.and_then(|column| source.layout.header.names.get(column)).cloned().unwrap_or_default();
     problem(template::Problem { column, header, field, value: key.to_owned(), cause: Cause::Duplicate { other_row } })
 }

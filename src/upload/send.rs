@@ -53,7 +53,9 @@ pub enum StopReason {
     Interrupted,
     Unauthorized(String),
     Forbidden(String),
-    Redirected { status: u16 },
+    Redirected {
+        status: u16,
+    },
     Unreachable(String),
     Throttled,
     WaitTooLong(Duration),
@@ -112,7 +114,11 @@ struct Sender {
 }
 
 impl Sender {
-    async fn run(mut self, interrupt: impl Future<Output = ()>, progress: &(dyn Fn(&Progress) + Sync)) -> Option<StopReason> {
+    async fn run(
+        mut self,
+        interrupt: impl Future<Output = ()>,
+        progress: &(dyn Fn(&Progress) + Sync),
+    ) -> Option<StopReason> {
         let mut interrupt = std::pin::pin!(interrupt);
         let mut interrupted_at: Option<Instant> = None;
         let mut all_loaded = false;
@@ -128,7 +134,9 @@ impl Sender {
             self.progress.pause = self.dispatcher.pause(Instant::now());
             progress(&self.progress);
             let idle = self.dispatcher.in_flight() == 0;
-            if idle && (interrupted_at.is_some() || self.dispatcher.halt().is_some()) || all_loaded && self.dispatcher.is_empty() {
+            if idle && (interrupted_at.is_some() || self.dispatcher.halt().is_some())
+                || all_loaded && self.dispatcher.is_empty()
+            {
                 break;
             }
             let wake = interrupted_at.map(|at| at + GRACE).or(wake);
@@ -168,7 +176,11 @@ impl Sender {
         loop {
             match self.dispatcher.step(Instant::now()) {
                 Step::Send(job) => {
-                    let request = Request { method: self.call.method, path: self.call.path.to_owned(), body: Some(job.body.clone()) };
+                    let request = Request {
+                        method: self.call.method,
+                        path: self.call.path.to_owned(),
+                        body: Some(job.body.clone()),
+                    };
                     let client = Arc::clone(&self.client);
                     let answers = self.answers_sender.clone();
                     tokio::spawn(async move {
@@ -213,7 +225,9 @@ async fn load(ledger: Ledger, run: RunId, wall: fn() -> i64, jobs: mpsc::Sender<
             .zip(block.records)
             .filter(|(seq, _)| !settled.contains(seq))
             .filter_map(|(seq, record)| match record.fate {
-                Fate::Send(body) => Some(Job::new(seq, record.key.unwrap_or_default(), Box::<str>::from(body).into_string())),
+                Fate::Send(body) => {
+                    Some(Job::new(seq, record.key.unwrap_or_default(), Box::<str>::from(body).into_string()))
+                }
                 Fate::Rejected(_) | Fate::Skipped => None,
             })
             .collect();
@@ -252,7 +266,9 @@ fn outcome(settled: Settled, at: i64) -> Outcome {
     };
     let problems = match state {
         OutcomeState::Sent => Vec::new(),
-        _ if read.errors.is_empty() => vec![said(None, format!("the service answered with the status '{}'", read.status.as_deref().unwrap_or("")))],
+        _ if read.errors.is_empty() => {
+            vec![said(None, format!("the service answered with the status '{}'", read.status.as_deref().unwrap_or("")))]
+        }
         _ => read.errors.into_iter().map(|error| said(error.field, error.message)).collect(),
     };
     Outcome {
@@ -314,7 +330,10 @@ impl std::fmt::Display for StopReason {
             StopReason::Unauthorized(reason) => write!(f, "the service refused the credentials: {reason}"),
             StopReason::Forbidden(reason) => write!(f, "the token does not allow this: {reason}"),
             StopReason::Redirected { status } => {
-                write!(f, "the service redirects ({status}), and a token is not sent after a redirect; is the base address right?")
+                write!(
+                    f,
+                    "the service redirects ({status}), and a token is not sent after a redirect; is the base address right?"
+                )
             }
             StopReason::Unreachable(reason) => write!(f, "the service can't be reached: {reason}"),
             StopReason::Throttled => f.write_str("the service keeps refusing requests as too many"),

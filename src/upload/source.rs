@@ -34,7 +34,12 @@ struct Stamp {
 
 impl Source {
     /// Opens `path` and finds the sheet and the header that `template` is for. `sheet` overrules the template's choice.
-    pub fn open(path: &Path, template: &Template, sheet: Option<&str>, options: &sheet::Options) -> Result<Source, Error> {
+    pub fn open(
+        path: &Path,
+        template: &Template,
+        sheet: Option<&str>,
+        options: &sheet::Options,
+    ) -> Result<Source, Error> {
         let book = sheet::open(path, options)?;
         let (hash, stamp) = hash(path)?;
         let (sheet, layout) = choose(path, &book, template, sheet)?;
@@ -86,7 +91,11 @@ impl Stamp {
 fn choose(path: &Path, book: &Book, template: &Template, wanted: Option<&str>) -> Result<(usize, Layout), Error> {
     let named = |name: &str| {
         let place = book.sheets().iter().position(|sheet| sheet == name);
-        let missing = || sheet::Error::NoSuchSheet { path: path.to_owned(), name: name.to_owned(), available: book.sheets().to_vec() };
+        let missing = || sheet::Error::NoSuchSheet {
+            path: path.to_owned(),
+            name: name.to_owned(),
+            available: book.sheets().to_vec(),
+        };
         place.ok_or_else(|| Error::from(missing()))
     };
     let candidates = match (wanted, &template.sheet.select) {
@@ -103,7 +112,9 @@ fn choose(path: &Path, book: &Book, template: &Template, wanted: Option<&str>) -
     for sheet in candidates {
         match bind(template, &top(book, sheet)?) {
             Ok(layout) => return Ok((sheet, layout)),
-            Err(missing) if nearest.as_ref().is_none_or(|nearest| missing.found > nearest.found) => nearest = Some(missing),
+            Err(missing) if nearest.as_ref().is_none_or(|nearest| missing.found > nearest.found) => {
+                nearest = Some(missing)
+            }
             Err(_) => {}
         }
     }

@@ -1,7 +1,22 @@
 //! What a file turns out to be, and the rows of its sheets.
+//!
+//! `kind` says what a file is; `encoding` and `dialect` how a text is to be read; `text` and `workbook` give the rows.
+//! Nothing is read into memory whole, save a workbook's shared strings.
 
+mod dialect;
+mod encoding;
+mod kind;
+mod serial;
+mod text;
+mod workbook;
+
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use self::kind::Kind;
+use self::text::{Dialect, TextRows};
+use self::workbook::{Workbook, WorkbookRows};
 use super::{Error, Row};
 
 /// What the caller knows better than detection. Everything unset is found out.
@@ -17,45 +32,151 @@ pub struct Options {
 #[derive(Clone, Debug)]
 pub struct Book {
     path: PathBuf,
+    sheets: Vec<String>,
+    content: Content,
 }
 
-/// The rows of one sheet, in order. Rows that the file leaves out (a workbook's empty rows) are not given;
-/// [`Row::number`] tells.
-pub struct Rows {}
+#[derive(Clone, Debug)]
+enum Content {
+    Text(Dialect),
+    Xlsx(Workbook),
+}
 
-/// Finds out what `path` is. Reads a bounded sample of it.
+/// The rows of one sheet, in order. Rows that the file leaves out (a workbook's empty rows, a CSV's blank lines) are
+/// not given; [`Row::number`] tells.
+pub struct Rows {
+    source: RowSource,
+}
+
+enum RowSource {
+    Text(Box<TextRows>),
+    Xlsx(Box<WorkbookRows>),
+}
+
+/// Finds out what `path` is, by its content alone. Reads a bounded part of a text, and a workbook's parts save its
+/// sheets.
 pub fn open(path: &Path, options: &Options) -> Result<Book, Error> {
-    let _ = options;
-    Ok(Book { path: path.to_owned() })
+    let failed = |source| Error::Open { path: path.to_owned(), source };
+    let mut file = open_regular(path).map_err(failed)?;
+    let mut sample = Vec::new();
+    (&mut file).take(kind::SAMPLE as u64).read_to_end(&mut sample).map_err(failed)?;
+    let whole = file.metadata().map_err(failed)?.len() <= sample.len() as u64;
+    match kind::of(&mut file, &sample).map_err(failed)? {
+        Kind::Text => {
+            let dialect = dialect(path, &mut file, &sample, whole, options)?;
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            Ok(Book { path: path.to_owned(), sheets: vec![name], content: Content::Text(dialect) })
+        }
+        Kind::Xlsx => {
+            let (workbook, sheets) = Workbook::open(path)?;
+            Ok(Book { path: path.to_owned(), sheets, content: Content::Xlsx(workbook) })
+        }
+        Kind::Encrypted => Err(Error::Encrypted { path: path.to_owned() }),
+        Kind::Other(found) => Err(Error::NotASpreadsheet { path: path.to_owned(), found: found.to_owned() }),
+    }
 }
 
 impl Book {
     /// The sheets by name, in the file's order. A CSV has one, named like the file without its extension.
     pub fn sheets(&self) -> &[String] {
-        &[]
+        &self.sheets
     }
 
     /// False for a CSV, whose one sheet is named after the file.
     pub fn has_named_sheets(&self) -> bool {
-        false
+        matches!(self.content, Content::Xlsx(_))
     }
 
-    /// One line for people on how the file was read: `CSV, windows-1252, delimiter ';'`.
+    /// One line for people on how the file was read: `CSV, windows-1252, delimiter ';'` or `XLSX, 3 sheets`.
     pub fn description(&self) -> String {
-        String::new()
+        match &self.content {
+            Content::Text(dialect) => {
+                let delimiter = match dialect.delimiter {
+                    b'\t' => "tab".to_owned(),
+                    byte => format!("'{}'", char::from(byte).escape_default()),
+                };
+                format!("CSV, {}, delimiter {delimiter}", dialect.found.encoding.name())
+            }
+            Content::Xlsx(_) => match self.sheets.len() {
+                1 => "XLSX, 1 sheet".to_owned(),
+                count => format!("XLSX, {count} sheets"),
+            },
+        }
     }
 
     /// The rows of the sheet at `index` of [`Book::sheets`], from its first.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSheet`] when there is no such index; [`Error::Open`] when the file has gone.
     pub fn rows(&self, index: usize) -> Result<Rows, Error> {
-        let _ = index;
-        Err(Error::Empty { path: self.path.clone() })
+        let Some(sheet) = self.sheets.get(index) else {
+            let (path, name) = (self.path.clone(), (index + 1).to_string());
+            return Err(Error::NoSuchSheet { path, name, available: self.sheets.clone() });
+        };
+        let source = match &self.content {
+            Content::Text(dialect) => RowSource::Text(Box::new(TextRows::open(&self.path, *dialect)?)),
+            Content::Xlsx(workbook) => RowSource::Xlsx(Box::new(workbook.rows(sheet)?)),
+        };
+        Ok(Rows { source })
     }
 }
 
 impl Rows {
     /// Reads the next row into `row` and answers true, or false after the last.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] with the row; nothing can be read after an error.
     pub fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
-        let _ = row;
-        Ok(false)
+        match &mut self.source {
+            RowSource::Text(rows) => rows.next(row),
+            RowSource::Xlsx(rows) => rows.next(row),
+        }
     }
+}
+
+/// A folder or a pipe is refused here: a pipe can't be read twice, and reading one may wait for ever.
+fn open_regular(path: &Path) -> io::Result<File> {
+    let found = std::fs::metadata(path)?;
+    if found.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+    }
+    if !found.is_file() {
+        return Err(io::Error::other("it is not a file on disk; save it as one first"));
+    }
+    File::open(path)
+}
+
+fn dialect(path: &Path, file: &mut File, sample: &[u8], whole: bool, options: &Options) -> Result<Dialect, Error> {
+    let bad = |reason| Error::BadOptions { path: path.to_owned(), reason };
+    let found = match &options.encoding {
+        Some(label) => encoding::named(label, sample)
+            .ok_or_else(|| bad(format!("'{label}' is not an encoding; one is utf-8, another windows-1252")))?,
+        None if !whole && is_plain_ascii(sample) => {
+            encoding::detect_further_on(file, sample).map_err(|source| Error::Open { path: path.to_owned(), source })?
+        }
+        None => encoding::detect(sample, whole),
+    };
+    let text = encoding::decode_sample(sample, found);
+    if whole && text.trim().is_empty() {
+        return Err(Error::Empty { path: path.to_owned() });
+    }
+    if kind::is_binary(&text) {
+        let found = "binary data".to_owned();
+        return Err(Error::NotASpreadsheet { path: path.to_owned(), found });
+    }
+    let directive = dialect::directive(&text);
+    let delimiter = match (options.delimiter, directive) {
+        (Some(byte), _) if !dialect::is_possible(byte) => {
+            return Err(bad(format!("fields can't be separated by '{}'", byte.escape_ascii())));
+        }
+        (Some(byte), _) => byte,
+        (None, Some((byte, _))) => byte,
+        (None, None) => dialect::delimiter(&text, whole),
+    };
+    Ok(Dialect { found, delimiter, directive: directive.map_or(0, |(_, len)| len) })
+}
+
+/// UTF-16 has zero bytes, which are ASCII too.
+fn is_plain_ascii(sample: &[u8]) -> bool {
+    sample.is_ascii() && !sample.contains(&0)
 }

@@ -1,0 +1,187 @@
+//! What a file is, by its content: text, an XLSX workbook, or something that is not a spreadsheet, by its name.
+//!
+//! The extension is never asked. Only a bounded part of the file is read.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// As much of a file's beginning as detection looks at.
+pub const SAMPLE: usize = 64 * 1024;
+
+/// A ZIP archive's list of names is read up to this size.
+const MAX_NAMES: u64 = 1024 * 1024;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Text,
+    Xlsx,
+    /// A workbook that can only be opened with its password.
+    Encrypted,
+    /// Something else, as one would say it: "a PDF document".
+    Other(&'static str),
+}
+
+const MAGIC: [(&[u8], &str); 22] = [
+    (b"%PDF-", "a PDF document"),
+    (b"\x89PNG\r\n", "an image"),
+    (b"\xFF\xD8\xFF", "an image"),
+    (b"GIF87a", "an image"),
+    (b"GIF89a", "an image"),
+    (b"II*\0", "an image"),
+    (b"MM\0*", "an image"),
+    (b"\x7FELF", "a program"),
+    (b"\xCA\xFE\xBA\xBE", "a program"),
+    (b"\xCF\xFA\xED\xFE", "a program"),
+    (b"MZ\x90\0", "a program"),
+    (b"\x1F\x8B", "a gzip archive"),
+    (b"\x28\xB5\x2F\xFD", "a Zstandard archive"),
+    (b"BZh9", "a bzip2 archive"),
+    (b"\xFD7zXZ\0", "an xz archive"),
+    (b"7z\xBC\xAF\x27\x1C", "a 7-Zip archive"),
+    (b"Rar!\x1A\x07", "a RAR archive"),
+    (b"SQLite format 3\0", "a SQLite database"),
+    (b"PAR1", "a Parquet file"),
+    (b"{\\rtf", "a rich text document"),
+    (b"OggS", "a sound file"),
+    (b"ID3", "a sound file"),
+];
+
+const OLE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
+
+/// What the file is whose beginning is `sample`. Whether it is text at all is for [`is_binary`] to say, once its
+/// encoding is known.
+pub fn of(file: &mut File, sample: &[u8]) -> io::Result<Kind> {
+    if sample.starts_with(b"PK\x03\x04") || sample.starts_with(b"PK\x05\x06") {
+        return zip(file, sample);
+    }
+    if sample.starts_with(OLE) {
+        return ole(file, sample);
+    }
+    if let Some((_, name)) = MAGIC.iter().find(|(magic, _)| sample.starts_with(magic)) {
+        return Ok(Kind::Other(name));
+    }
+    Ok(markup(sample).map_or(Kind::Text, Kind::Other))
+}
+
+/// Text has line breaks and tabs, and hardly another control character.
+pub fn is_binary(text: &str) -> bool {
+    let controls = text.chars().filter(|c| matches!(c, '\0'..='\x08' | '\x0E'..='\x1F')).count();
+    controls * 16 > text.chars().count()
+}
+
+/// Web pages and XML are text, but not a table of fields.
+fn markup(sample: &[u8]) -> Option<&'static str> {
+    let sample = sample.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(sample).trim_ascii_start();
+    let begins = |with: &str| sample.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()));
+    if begins("<!doctype html") || begins("<html") {
+        Some("a web page (HTML)")
+    } else if begins("<?xml") {
+        Some("an XML document")
+    } else {
+        None
+    }
+}
+
+fn zip(file: &mut File, sample: &[u8]) -> io::Result<Kind> {
+    let mut names = directory_names(file)?;
+    if names.is_empty() {
+        // The end is missing, so that the list of names is too: the entries' own headers tell what it was.
+        names = entry_names(sample, b"PK\x03\x04", 26, 30);
+    }
+    let has = |start: &str| names.iter().any(|name| name.to_ascii_lowercase().starts_with(start.as_bytes()));
+    if let Some(kind) = open_document(sample) {
+        return Ok(Kind::Other(kind));
+    }
+    Ok(if has("xl/workbook.bin") {
+        Kind::Other("a binary Excel workbook (.xlsb)")
+    } else if has("xl/") || has("xl\\") {
+        Kind::Xlsx
+    } else if has("word/") {
+        Kind::Other("a Word document")
+    } else if has("ppt/") {
+        Kind::Other("a PowerPoint presentation")
+    } else if has("index/") && has("metadata/") {
+        Kind::Other("an Apple Numbers or Pages document")
+    } else if has("[content_types].xml") {
+        // The parts of a workbook may have any name; whether it is one, the reader finds out.
+        Kind::Xlsx
+    } else {
+        Kind::Other("a ZIP archive")
+    })
+}
+
+/// An OpenDocument file begins with an entry `mimetype`, stored as it is.
+fn open_document(sample: &[u8]) -> Option<&'static str> {
+    let rest = sample.get(30..)?.strip_prefix(b"mimetype")?;
+    let media = rest.get(..rest.len().min(128))?;
+    if find(media, b"opendocument.spreadsheet").is_some() {
+        Some("an OpenDocument spreadsheet (.ods)")
+    } else if find(media, b"opendocument.").is_some() {
+        Some("an OpenDocument file")
+    } else {
+        None
+    }
+}
+
+/// The names in the archive's directory, which its end points to; none where the end is missing.
+fn directory_names(file: &mut File) -> io::Result<Vec<Vec<u8>>> {
+    let len = file.metadata()?.len();
+    let tail_at = len.saturating_sub(SAMPLE as u64 + 22);
+    let tail = read_at(file, tail_at, SAMPLE as u64 + 22)?;
+    let Some(end) = tail.windows(4).rposition(|window| window == b"PK\x05\x06") else { return Ok(Vec::new()) };
+    let (Some(size), Some(at)) = (u32_at(&tail, end + 12), u32_at(&tail, end + 16)) else { return Ok(Vec::new()) };
+    // An archive past 4 GiB has its directory elsewhere; the tail holds enough of it.
+    let directory =
+        if u64::from(at) < len { read_at(file, u64::from(at), u64::from(size).min(MAX_NAMES))? } else { tail };
+    Ok(entry_names(&directory, b"PK\x01\x02", 28, 46))
+}
+
+/// The names that follow each `signature`, whose length stands at `len_at` and whose bytes at `name_at` after it.
+fn entry_names(bytes: &[u8], signature: &[u8; 4], len_at: usize, name_at: usize) -> Vec<Vec<u8>> {
+    let starts = bytes.windows(4).enumerate().filter(|(_, window)| window == signature).map(|(index, _)| index);
+    starts
+        .filter_map(|start| {
+            let len = u16::from_le_bytes(bytes.get(start + len_at..start + len_at + 2)?.try_into().ok()?);
+            let name = bytes.get(start + name_at..start + name_at + usize::from(len))?;
+            Some(name.strip_prefix(b"/").unwrap_or(name).to_vec())
+        })
+        .collect()
+}
+
+/// An OLE2 file is a small file system, and its streams' names tell what wrote it.
+fn ole(file: &mut File, sample: &[u8]) -> io::Result<Kind> {
+    let shift = sample.get(30..32).map_or(9, |bytes| u16::from_le_bytes([bytes[0], bytes[1]])).min(12);
+    let directory = u64::from(u32_at(sample, 48).unwrap_or(0)) + 1;
+    let mut streams = read_at(file, directory << shift, SAMPLE as u64)?;
+    streams.extend_from_slice(sample);
+    let has = |name: &str| {
+        let utf16: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        find(&streams, &utf16).is_some()
+    };
+    Ok(if has("EncryptedPackage") {
+        Kind::Encrypted
+    } else if has("WordDocument") {
+        Kind::Other("an old Word document (.doc)")
+    } else if has("PowerPoint Document") {
+        Kind::Other("an old PowerPoint presentation (.ppt)")
+    } else if has("Workbook") || has("Book") {
+        Kind::Other("an old Excel workbook (.xls)")
+    } else {
+        Kind::Other("an old Office or OLE2 file")
+    })
+}
+
+fn read_at(file: &mut File, at: u64, len: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(at))?;
+    file.take(len).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes.windows(wanted.len()).position(|window| window == wanted)
+}

@@ -1,0 +1,222 @@
+//! How a table looks in a workbook: formats, widths, names of sheets, and what becomes of values that Excel can't hold.
+
+use std::borrow::Cow;
+
+use rust_xlsxwriter::{Color, ExcelDateTime, Format, FormatAlign, Note, Worksheet, XlsxError};
+
+use crate::sheet::Cell;
+
+/// The UTF-16 units that a cell holds.
+const MAX_TEXT: usize = 32_767;
+const CUT: &str = "… [cut]";
+/// A note is read in a small window; more than this is not read at all.
+const MAX_NOTE: usize = 2_000;
+const MAX_SHEET_NAME: usize = 31;
+const MAX_WIDTH: usize = 40;
+
+/// The formats of a workbook's cells, plain and marked.
+pub struct Look {
+    pub header: Format,
+    plain: Kinds,
+    marked: Kinds,
+}
+
+struct Kinds {
+    general: Format,
+    text: Format,
+    date: Format,
+    time: Format,
+    date_time: Format,
+}
+
+impl Default for Look {
+    fn default() -> Look {
+        let header = Format::new().set_bold().set_background_color(Color::RGB(0xD9_E2_F3)).set_align(FormatAlign::Top);
+        let marked = Format::new().set_background_color(Color::RGB(0xFF_C7_CE));
+        Look { header, plain: Kinds::on(&Format::new()), marked: Kinds::on(&marked) }
+    }
+}
+
+impl Look {
+    pub fn of(&self, cell: &Cell<'_>, marked: bool) -> Option<&Format> {
+        let kinds = if marked { &self.marked } else { &self.plain };
+        match cell {
+            Cell::Blank if !marked => None,
+            Cell::Text(_) => Some(&kinds.text),
+            Cell::Date(_) => Some(&kinds.date),
+            Cell::Time(_) => Some(&kinds.time),
+            Cell::DateTime(_) => Some(&kinds.date_time),
+            _ => Some(&kinds.general),
+        }
+    }
+}
+
+impl Kinds {
+    fn on(base: &Format) -> Kinds {
+        let with = |number_format: &str| base.clone().set_num_format(number_format);
+        Kinds {
+            general: base.clone(),
+            // A text that a person mends in place stays text: 0042 does not become 42.
+            text: with("@"),
+            date: with("yyyy-mm-dd"),
+            time: with("hh:mm:ss"),
+            date_time: with("yyyy-mm-dd hh:mm:ss"),
+        }
+    }
+}
+
+/// Writes one cell. Text is never a formula; a date or number that Excel has no value for is written as text.
+pub fn write(
+    sheet: &mut Worksheet,
+    row: u32,
+    column: u16,
+    cell: &Cell<'_>,
+    format: Option<&Format>,
+) -> Result<(), XlsxError> {
+    let Some(format) = format else { return Ok(()) };
+    match cell {
+        Cell::Blank => sheet.write_blank(row, column, format)?,
+        Cell::Boolean(boolean) => sheet.write_boolean_with_format(row, column, *boolean, format)?,
+        Cell::Number(number) if number.is_finite() => sheet.write_number_with_format(row, column, *number, format)?,
+        Cell::Date(_) | Cell::Time(_) | Cell::DateTime(_) => match serial(cell) {
+            Some(at) => sheet.write_datetime_with_format(row, column, at, format)?,
+            None => sheet.write_string_with_format(row, column, cell.shown(), format)?,
+        },
+        Cell::Text(_) | Cell::Error(_) | Cell::Number(_) => {
+            sheet.write_string_with_format(row, column, cut(&cell.shown()), format)?
+        }
+    };
+    Ok(())
+}
+
+/// Nothing for what Excel can't count: before 1900 and past 9999.
+fn serial(cell: &Cell<'_>) -> Option<ExcelDateTime> {
+    let (date, time) = match cell {
+        Cell::Date(date) => (Some(*date), None),
+        Cell::Time(time) => (None, Some(*time)),
+        Cell::DateTime(at) => (Some(at.date()), Some(at.time())),
+        _ => return None,
+    };
+    let clock = time.map(|time| {
+        let (hour, minute, second) = (time.hour() as u16, time.minute() as u8, time.second() as u8);
+        (hour, minute, second, (time.subsec_nanosecond() / 1_000_000) as u16)
+    });
+    match (date, clock) {
+        (Some(date), clock) => {
+            let year = u16::try_from(date.year()).ok()?;
+            let day = ExcelDateTime::from_ymd(year, date.month() as u8, date.day() as u8).ok()?;
+            match clock {
+                Some((hour, minute, second, milli)) => day.and_hms_milli(hour, minute, second, milli).ok(),
+                None => Some(day),
+            }
+        }
+        (None, Some((hour, minute, second, milli))) => ExcelDateTime::from_hms_milli(hour, minute, second, milli).ok(),
+        (None, None) => None,
+    }
+}
+
+/// `text`, or its beginning and a mark where it is longer than a cell can be.
+pub fn cut(text: &str) -> Cow<'_, str> {
+    cut_to(text, MAX_TEXT, CUT)
+}
+
+pub fn note(text: &str) -> Note {
+    let text = cut_to(text, MAX_NOTE, CUT);
+    let lines = 2 + text.lines().map(|line| 1 + line.chars().count() / 40).sum::<usize>();
+    let height = (lines * 16).clamp(40, 320) as u32;
+    Note::new(text).set_author("sheetport").add_author_prefix(false).set_width(280).set_height(height)
+}
+
+/// The characters that a header shows, with its filter's button.
+pub fn title_width(title: &str) -> usize {
+    title.chars().count() + 3
+}
+
+/// The characters that a cell shows. A date or number in too narrow a column is shown as ####.
+pub fn cell_width(cell: &Cell<'_>) -> usize {
+    match cell {
+        Cell::Blank => 0,
+        Cell::Text(text) => text.lines().next().unwrap_or_default().chars().take(MAX_WIDTH).count(),
+        Cell::Date(_) => 11,
+        Cell::Time(_) => 9,
+        Cell::DateTime(_) => 20,
+        cell => cell.shown().len() + 1,
+    }
+}
+
+/// A column's width for so many characters: never so narrow that it is lost, or so wide that it hides the others.
+pub fn width(characters: usize) -> f64 {
+    characters.clamp(8, MAX_WIDTH) as f64
+}
+
+/// A name that Excel accepts, as near to `name` as can be.
+pub fn sheet_name(name: &str) -> String {
+    let allowed = |c: char| !matches!(c, '[' | ']' | ':' | '*' | '?' | '/' | '\\') && !c.is_control();
+    let clean: String = name.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
+    let short = cut_to(clean.trim().trim_matches('\''), MAX_SHEET_NAME, "");
+    let short = short.trim_matches(['\'', ' ']);
+    // Excel keeps this name to itself.
+    if short.is_empty() || short.eq_ignore_ascii_case("history") {
+        format!("Sheet {short}").trim().to_owned()
+    } else {
+        short.to_owned()
+    }
+}
+
+/// The name of the sheet at `number`, from 1, of those that a table of that name fills.
+pub fn numbered_sheet_name(name: &str, number: usize) -> String {
+    if number == 1 {
+        return name.to_owned();
+    }
+    let suffix = format!(" {number}");
+    let name = cut_to(name, MAX_SHEET_NAME - suffix.len(), "");
+    format!("{name}{suffix}")
+}
+
+/// At most `max` UTF-16 units, which is how Excel counts, `mark` included.
+fn cut_to<'a>(text: &'a str, max: usize, mark: &str) -> Cow<'a, str> {
+    let units = |text: &str| text.chars().map(char::len_utf16).sum::<usize>();
+    if text.len() <= max || units(text) <= max {
+        return Cow::Borrowed(text);
+    }
+    let room = max - units(mark);
+    let mut used = 0;
+    let kept: String = text
+        .chars()
+        .take_while(|c| {
+            used += c.len_utf16();
+            used <= room
+        })
+        .collect();
+    Cow::Owned(kept + mark)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sheet_names_are_what_excel_accepts() {
+        for (name, accepted) in [
+            ("Items", "Items"),
+            ("a/b:c[d]", "a_b_c_d_"),
+            ("'quoted'", "quoted"),
+            ("", "Sheet"),
+            ("history", "Sheet history"),
+            ("a very long name of a sheet that is cut", "a very long name of a sheet tha"),
+        ] {
+            assert_eq!(sheet_name(name), accepted);
+        }
+        assert_eq!(numbered_sheet_name("Items", 1), "Items");
+        assert_eq!(numbered_sheet_name("a very long name of a sheet tha", 12), "a very long name of a sheet  12");
+    }
+
+    #[test]
+    fn long_text_is_cut_with_a_mark_counted_as_excel_counts() {
+        assert_eq!(cut("short"), "short");
+        let long = cut(&"😀".repeat(20_000)).into_owned();
+        assert!(long.ends_with(CUT));
+        assert!(long.encode_utf16().count() <= MAX_TEXT);
+        assert_eq!(cut(&"a".repeat(MAX_TEXT)).len(), MAX_TEXT);
+    }
+}

@@ -1,0 +1,120 @@
+//! A file that appears under its name whole or not at all: written beside it, synced, and renamed.
+
+use std::ffi::OsString;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::Existing;
+use crate::sheet::Error;
+
+/// As much of a file's name as the name of its temporary neighbour repeats; names have a limit of 255 bytes.
+const NAME_PART: usize = 100;
+
+/// A file on its way. Dropped without [`WholeFile::finish`], it leaves nothing behind.
+#[derive(Debug)]
+pub struct WholeFile {
+    path: PathBuf,
+    existing: Existing,
+    file: BufWriter<NamedTempFile>,
+}
+
+impl WholeFile {
+    /// Begins a file that will be `path`, in a hidden temporary file in the same folder.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] already now when the file is there and is to be kept; [`Error::Unwritable`] when the name is
+    /// a folder's; [`Error::Write`] when the folder does not exist or can't be written to.
+    pub fn create(path: &Path, existing: Existing) -> Result<WholeFile, Error> {
+        let Some(name) = path.file_name() else {
+            return Err(Error::Unwritable { path: path.to_owned(), reason: "it has no file name".to_owned() });
+        };
+        match path.symlink_metadata() {
+            Ok(found) if found.is_dir() => {
+                return Err(Error::Unwritable { path: path.to_owned(), reason: "it is a folder".to_owned() });
+            }
+            Ok(_) if existing == Existing::Keep => return Err(Error::Exists { path: path.to_owned() }),
+            _ => {}
+        }
+        let mut prefix = OsString::from(".");
+        prefix.push(name.to_string_lossy().chars().take(NAME_PART / 4).collect::<String>());
+        prefix.push(".");
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&prefix).suffix(".part");
+        #[cfg(unix)]
+        {
+            use std::fs::Permissions;
+            use std::os::unix::fs::PermissionsExt;
+            // As any program would create it: the process's umask takes its part away.
+            builder.permissions(Permissions::from_mode(0o644));
+        }
+        let file = builder
+            .tempfile_in(folder(path))
+            .map_err(|source| Error::Write { path: path.to_owned(), source: bare(source) })?;
+        Ok(WholeFile { path: path.to_owned(), existing, file: BufWriter::with_capacity(128 * 1024, file) })
+    }
+
+    /// The name that the file will have.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts the file in place, durably, and gives its name.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] when a file to be kept has appeared meanwhile; [`Error::Write`] when the disk refuses.
+    pub fn finish(self) -> Result<PathBuf, Error> {
+        let WholeFile { path, existing, file } = self;
+        let failed = |source| Error::Write { path: path.clone(), source };
+        let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.as_file().sync_all().map_err(failed)?;
+        let persisted = match existing {
+            Existing::Replace => file.persist(&path),
+            Existing::Keep => file.persist_noclobber(&path),
+        };
+        persisted.map_err(|error| match error.error.kind() {
+            io::ErrorKind::AlreadyExists if existing == Existing::Keep => Error::Exists { path: path.clone() },
+            _ => failed(error.error),
+        })?;
+        sync_folder(folder(&path)).map_err(failed)?;
+        Ok(path)
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for WholeFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// The folder that `path` is in.
+pub fn folder(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// An error without the name of the temporary file, which says nothing to anybody.
+fn bare(error: io::Error) -> io::Error {
+    error.raw_os_error().map_or_else(|| io::Error::from(error.kind()), io::Error::from_raw_os_error)
+}
+
+/// A rename is durable only once the folder is.
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    std::fs::File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}

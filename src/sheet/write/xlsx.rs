@@ -1,0 +1,284 @@
+//! A table as XLSX, in the memory of one row: each row goes to a temporary file as the next one begins.
+//!
+//! What a workbook can't hold is not dropped in silence: a text too long is cut with a mark, rows past the last that a
+//! sheet can have go on in a further sheet with the header again, a table too wide is refused.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use rust_xlsxwriter::{IgnoreError, Workbook, Worksheet, XlsxError};
+
+use super::Mark;
+use super::look::{self, Look};
+use super::whole::{WholeFile, folder};
+use crate::sheet::{Cell, Error};
+
+/// What Excel allows, header included.
+const MAX_ROWS: u32 = 1_048_576;
+const MAX_COLUMNS: usize = 16_384;
+/// Excel grows slow over many notes; past this, cells at fault are still coloured.
+const MAX_NOTES: usize = 10_000;
+/// A sheet's columns are as wide as the values of its first rows need.
+const MEASURED_ROWS: u32 = 1000;
+
+pub struct XlsxTable {
+    file: WholeFile,
+    workbook: Workbook,
+    look: Look,
+    name: String,
+    header: Vec<String>,
+    max_rows: u32,
+    /// Sheets begun; the last is the one written to.
+    sheets: usize,
+    /// The next row of the last sheet, from 0.
+    next_row: u32,
+    notes: usize,
+    /// The widest that each column of the header has had to show, in characters.
+    widths: Vec<usize>,
+    /// A writer that panicked half-way is not to be used again.
+    broken: bool,
+}
+
+impl XlsxTable {
+    pub fn create(file: WholeFile, sheet: &str, header: &[&str]) -> Result<XlsxTable, Error> {
+        XlsxTable::with_max_rows(file, sheet, header, MAX_ROWS)
+    }
+
+    fn with_max_rows(file: WholeFile, sheet: &str, header: &[&str], max_rows: u32) -> Result<XlsxTable, Error> {
+        let path = file.path().to_owned();
+        let mut workbook = Workbook::new();
+        workbook.set_zip_compression_level(1);
+        // Rows wait beside the file, where the person expects room to be needed, rather than in the system's folder.
+        workbook.set_tempdir(folder(&path)).map_err(|error| failed(&path, error))?;
+        let mut table = XlsxTable {
+            file,
+            workbook,
+            look: Look::default(),
+            name: look::sheet_name(sheet),
+            header: header.iter().map(|name| (*name).to_owned()).collect(),
+            max_rows,
+            sheets: 0,
+            next_row: 0,
+            notes: 0,
+            widths: header.iter().map(|title| look::title_width(title)).collect(),
+            broken: false,
+        };
+        table.check_width(header.len())?;
+        table.guarded(XlsxTable::begin_sheet)?;
+        Ok(table)
+    }
+
+    pub fn row(&mut self, cells: &[Cell<'_>], marks: &[Mark<'_>]) -> Result<(), Error> {
+        let widest = marks.iter().map(|mark| mark.column + 1).max().unwrap_or(0);
+        self.check_width(cells.len().max(widest))?;
+        self.guarded(|table| {
+            if table.next_row == table.max_rows {
+                table.end_sheet()?;
+                table.begin_sheet()?;
+            }
+            table.write_row(cells, marks)
+        })
+    }
+
+    pub fn finish(mut self) -> Result<PathBuf, Error> {
+        self.guarded(|table| {
+            table.end_sheet()?;
+            table.workbook.save_to_writer(&mut table.file)
+        })?;
+        self.file.finish()
+    }
+
+    fn begin_sheet(&mut self) -> Result<(), XlsxError> {
+        self.sheets += 1;
+        self.next_row = 0;
+        self.notes = 0;
+        let name = look::numbered_sheet_name(&self.name, self.sheets);
+        let sheet = self.workbook.add_worksheet_with_constant_memory()?;
+        sheet.set_name(name)?;
+        sheet.set_freeze_panes(1, 0)?;
+        for (column, title) in self.header.iter().enumerate() {
+            sheet.write_string_with_format(0, column as u16, look::cut(title), &self.look.header)?;
+        }
+        self.next_row = 1;
+        Ok(())
+    }
+
+    fn end_sheet(&mut self) -> Result<(), XlsxError> {
+        let (last_row, columns) = (self.next_row.saturating_sub(1), self.header.len() as u16);
+        let widths = self.widths.clone();
+        let sheet = self.sheet()?;
+        for (column, width) in widths.iter().enumerate() {
+            sheet.set_column_width(column as u16, look::width(*width))?;
+        }
+        if let Some(last_column) = columns.checked_sub(1) {
+            sheet.autofilter(0, 0, last_row, last_column)?;
+            // Identifiers are text on purpose; Excel would put a green corner on each.
+            sheet.ignore_error_range(0, 0, last_row, last_column, IgnoreError::NumberStoredAsText)?;
+        }
+        Ok(())
+    }
+
+    fn write_row(&mut self, cells: &[Cell<'_>], marks: &[Mark<'_>]) -> Result<(), XlsxError> {
+        let row = self.next_row;
+        self.next_row += 1;
+        if row <= MEASURED_ROWS {
+            for (widest, cell) in self.widths.iter_mut().zip(cells) {
+                *widest = look::cell_width(cell).max(*widest);
+            }
+        }
+        let look = std::mem::take(&mut self.look);
+        let mut notes = self.notes;
+        let sheet = self.sheet()?;
+        let mut written = || -> Result<(), XlsxError> {
+            for (column, cell) in cells.iter().enumerate() {
+                let marked = marks.iter().any(|mark| mark.column == column);
+                look::write(sheet, row, column as u16, cell, look.of(cell, marked))?;
+            }
+            for mark in marks {
+                if mark.column >= cells.len() {
+                    look::write(sheet, row, mark.column as u16, &Cell::Blank, look.of(&Cell::Blank, true))?;
+                }
+            }
+            for (column, text) in notes_by_cell(marks) {
+                if notes < MAX_NOTES {
+                    sheet.insert_note(row, column, &look::note(&text))?;
+                    notes += 1;
+                }
+            }
+            Ok(())
+        };
+        let outcome = written();
+        self.notes = notes;
+        self.look = look;
+        outcome
+    }
+
+    fn sheet(&mut self) -> Result<&mut Worksheet, XlsxError> {
+        self.workbook.worksheet_from_index(self.sheets.saturating_sub(1))
+    }
+
+    fn check_width(&self, columns: usize) -> Result<(), Error> {
+        if columns <= MAX_COLUMNS {
+            return Ok(());
+        }
+        let reason = format!("a workbook has room for {MAX_COLUMNS} columns, not {columns}; write it as .csv");
+        Err(Error::Unwritable { path: self.file.path().to_owned(), reason })
+    }
+
+    /// Runs `work`, whose library panics when its temporary file can't be written, as on a full disk.
+    fn guarded<T>(&mut self, work: impl FnOnce(&mut XlsxTable) -> Result<T, XlsxError>) -> Result<T, Error> {
+        let path = self.file.path().to_owned();
+        let stopped = || Error::Write {
+            path: path.clone(),
+            source: std::io::Error::other("its rows could not be kept; the disk may be full"),
+        };
+        if self.broken {
+            return Err(stopped());
+        }
+        match catch_unwind(AssertUnwindSafe(|| work(self))) {
+            Ok(outcome) => outcome.map_err(|error| failed(&path, error)),
+            Err(_) => {
+                self.broken = true;
+                Err(stopped())
+            }
+        }
+    }
+}
+
+/// A cell has one note, with all that is said of it, a line each.
+fn notes_by_cell(marks: &[Mark<'_>]) -> Vec<(u16, String)> {
+    let mut notes: Vec<(u16, String)> = Vec::new();
+    for mark in marks.iter().filter(|mark| !mark.note.is_empty()) {
+        match notes.iter_mut().find(|(column, _)| usize::from(*column) == mark.column) {
+            Some((_, text)) => {
+                text.push('\n');
+                text.push_str(mark.note);
+            }
+            None => notes.push((mark.column as u16, mark.note.to_owned())),
+        }
+    }
+    notes
+}
+
+fn failed(path: &Path, error: XlsxError) -> Error {
+    match error {
+        XlsxError::IoError(source) => Error::Write { path: path.to_owned(), source },
+        error => Error::Unwritable { path: path.to_owned(), reason: error.to_string() },
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::Existing;
+    use super::*;
+    use crate::sheet::{Options, Row, open};
+
+    fn table(folder: &Path, max_rows: u32) -> XlsxTable {
+        let file = WholeFile::create(&folder.join("out.xlsx"), Existing::Keep).unwrap();
+        XlsxTable::with_max_rows(file, "Items", &["SKU", "Name"], max_rows).unwrap()
+    }
+
+    fn holds(path: &Path, part: &str) -> bool {
+        // The archive's directory has the names of its parts as they are.
+        std::fs::read(path).unwrap().windows(part.len()).any(|window| window == part.as_bytes())
+    }
+
+    #[test]
+    fn rows_past_a_sheet_s_last_go_on_in_the_next_with_the_header_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut table = table(folder.path(), 3);
+        for number in 1..=5 {
+            table.row(&[Cell::Number(f64::from(number))], &[Mark { column: 0, note: "odd" }]).unwrap();
+        }
+        let path = table.finish().unwrap();
+        assert!(holds(&path, "xl/comments3.xml"));
+
+        let book = open(&path, &Options::default()).unwrap();
+        assert_eq!(book.sheets(), ["Items", "Items 2", "Items 3"]);
+        for (sheet, numbers) in [(0, &[1.0, 2.0][..]), (1, &[3.0, 4.0]), (2, &[5.0])] {
+            let mut rows = book.rows(sheet).unwrap();
+            let mut row = Row::default();
+            assert!(rows.next(&mut row).unwrap());
+            assert_eq!(row.get(0), Cell::Text("SKU"));
+            for number in numbers {
+                assert!(rows.next(&mut row).unwrap());
+                assert_eq!(row.get(0), Cell::Number(*number));
+            }
+            assert!(!rows.next(&mut row).unwrap());
+        }
+    }
+
+    #[test]
+    fn notes_on_a_cell_are_joined_and_a_mark_without_words_has_none() {
+        let marks = [
+            Mark { column: 2, note: "one" },
+            Mark { column: 0, note: "" },
+            Mark { column: 2, note: "two" },
+            Mark { column: 1, note: "three" },
+        ];
+        assert_eq!(notes_by_cell(&marks), [(2, "one\ntwo".to_owned()), (1, "three".to_owned())]);
+    }
+
+    #[test]
+    fn notes_end_where_excel_would_grow_slow_and_rows_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut table = table(folder.path(), MAX_ROWS);
+        table.notes = MAX_NOTES;
+        table.row(&[Cell::Text("0042")], &[Mark { column: 0, note: "odd" }]).unwrap();
+        let path = table.finish().unwrap();
+        assert!(!holds(&path, "xl/comments1.xml"));
+        let book = open(&path, &Options::default()).unwrap();
+        let (mut rows, mut row) = (book.rows(0).unwrap(), Row::default());
+        while rows.next(&mut row).unwrap() {}
+        assert_eq!(row.number, 2);
+    }
+
+    #[test]
+    fn a_table_without_columns_or_rows_is_a_workbook_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = WholeFile::create(&folder.path().join("out.xlsx"), Existing::Keep).unwrap();
+        let path = XlsxTable::create(file, "", &[]).unwrap().finish().unwrap();
+        assert_eq!(open(&path, &Options::default()).unwrap().sheets(), ["Sheet"]);
+    }
+}

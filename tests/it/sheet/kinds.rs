@@ -1,0 +1,79 @@
+//! Files that are no spreadsheets, by what they are.
+
+use sheetport::sheet::Error;
+
+use super::{file, folder, read, utf16};
+
+#[track_caller]
+fn check_refused(bytes: impl AsRef<[u8]>, what: &str) {
+    let folder = folder();
+    match read(&file(&folder, "prices.csv", bytes)) {
+        Err(Error::NotASpreadsheet { found, .. }) => assert_eq!(found, what),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn ole(stream: &str) -> Vec<u8> {
+    let mut bytes = vec![0; 2048];
+    bytes[..8].copy_from_slice(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1");
+    bytes[30] = 9;
+    bytes[48] = 1;
+    let name = utf16(stream, u16::to_le_bytes);
+    bytes[1024..1024 + name.len()].copy_from_slice(&name);
+    bytes
+}
+
+/// An archive's first entry, stored, and nothing more.
+fn zip(name: &str, content: &str) -> Vec<u8> {
+    let mut bytes = b"PK\x03\x04".to_vec();
+    bytes.extend([0; 22]);
+    bytes.extend((name.len() as u16).to_le_bytes());
+    bytes.extend([0, 0]);
+    bytes.extend(name.as_bytes());
+    bytes.extend(content.as_bytes());
+    bytes
+}
+
+#[test]
+fn what_is_not_a_spreadsheet_is_named() {
+    check_refused("%PDF-1.7\n%âãÏÓ\n1 0 obj", "a PDF document");
+    check_refused(b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR", "an image");
+    check_refused(b"\x7FELF\x02\x01\x01\0", "a program");
+    check_refused((0..=255).collect::<Vec<u8>>().repeat(20), "binary data");
+    check_refused([0; 512], "binary data");
+    check_refused(" <!DOCTYPE html>\n<table></table>", "a web page (HTML)");
+    check_refused("<?xml version=\"1.0\"?><a/>", "an XML document");
+    check_refused(ole("Workbook"), "an old Excel workbook (.xls)");
+    check_refused(ole("WordDocument"), "an old Word document (.doc)");
+    check_refused(
+        zip("mimetype", "application/vnd.oasis.opendocument.spreadsheet"),
+        "an OpenDocument spreadsheet (.ods)",
+    );
+    check_refused(zip("word/document.xml", ""), "a Word document");
+    check_refused(zip("xl/workbook.bin", ""), "a binary Excel workbook (.xlsb)");
+    check_refused(zip("photos/1.jpg", ""), "a ZIP archive");
+}
+
+#[test]
+fn an_encrypted_workbook_says_so() {
+    let folder = folder();
+    let error = read(&file(&folder, "prices.xlsx", ole("EncryptedPackage"))).unwrap_err();
+    assert!(matches!(error, Error::Encrypted { .. }));
+    assert!(error.hint().unwrap().contains("password"));
+}
+
+#[test]
+fn nothing_but_white_space_is_empty() {
+    for bytes in [&b""[..], b" \r\n\t\n", b"\xEF\xBB\xBF", b"\xFF\xFE", b"\xFF\xFE\n\0"] {
+        let folder = folder();
+        assert!(matches!(read(&file(&folder, "a.csv", bytes)), Err(Error::Empty { .. })), "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_folder_and_a_missing_file_are_told() {
+    let folder = folder();
+    let error = read(folder.path()).unwrap_err();
+    assert!(error.to_string().ends_with("it is a folder"), "{error}");
+    assert!(matches!(read(&folder.path().join("none.csv")), Err(Error::Open { .. })));
+}

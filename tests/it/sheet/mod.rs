@@ -1,0 +1,46 @@
+//! Spreadsheets as real files on disk: read as people have them, written and read back.
+
+mod kinds;
+mod table;
+mod text;
+mod workbook;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sheetport::sheet::{Book, Error, Options, Row, open};
+use tempfile::TempDir;
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn file(folder: &TempDir, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+    let path = folder.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn read(path: &Path) -> Result<Book, Error> {
+    open(path, &Options::default())
+}
+
+/// All rows of a sheet as `number: cell|cell`, and what stopped the reading.
+fn rows(book: &Book, sheet: usize) -> (Vec<String>, Option<Error>) {
+    let mut rows = book.rows(sheet).unwrap();
+    let (mut row, mut lines) = (Row::default(), Vec::new());
+    loop {
+        match rows.next(&mut row) {
+            Ok(true) => {
+                let cells: Vec<_> = row.cells().map(|cell| cell.shown().into_owned()).collect();
+                lines.push(format!("{}: {}", row.number, cells.join("|")));
+            }
+            Ok(false) => return (lines, None),
+            Err(error) => return (lines, Some(error)),
+        }
+    }
+}
+
+fn utf16(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    text.encode_utf16().flat_map(bytes).collect()
+}

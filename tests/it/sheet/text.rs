@@ -1,0 +1,183 @@
+//! Text files: encodings, delimiters, rows and their numbers, and what makes one unreadable.
+
+use sheetport::sheet::{Error, Options, Row, open};
+
+use super::{file, folder, read, rows, utf16};
+
+/// A text file of these bytes is described so and has these rows.
+#[track_caller]
+fn check(bytes: impl AsRef<[u8]>, description: &str, expected: &[&str]) {
+    let folder = folder();
+    let book = read(&file(&folder, "prices.txt", bytes)).unwrap();
+    let (lines, error) = rows(&book, 0);
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(lines, expected);
+    assert_eq!(book.description(), description);
+    assert_eq!(book.sheets(), ["prices"]);
+}
+
+/// Reading a text file of these bytes stops at this place for this reason, after this many rows.
+#[track_caller]
+fn check_unreadable(bytes: impl AsRef<[u8]>, given: usize, place: &str, reason: &str) {
+    let folder = folder();
+    let book = read(&file(&folder, "prices.csv", bytes)).unwrap();
+    let (lines, error) = rows(&book, 0);
+    assert_eq!(lines.len(), given, "{lines:?}");
+    let Some(Error::Unreadable { place: found, reason: said, .. }) = error else { panic!("{error:?}") };
+    assert_eq!(found, place);
+    assert!(said.contains(reason), "{said}");
+}
+
+#[test]
+fn utf8_with_and_without_mark() {
+    check("SKU,Größe\n0042,ä\n", "CSV, UTF-8, delimiter ','", &["1: SKU|Größe", "2: 0042|ä"]);
+    check("\u{FEFF}SKU;Größe\n0042;ä", "CSV, UTF-8, delimiter ';'", &["1: SKU|Größe", "2: 0042|ä"]);
+}
+
+#[test]
+fn windows_1252_as_german_excel_saves_it() {
+    let (bytes, _, _) = encoding_rs::WINDOWS_1252.encode("Größe;Preis\r\nM8;1,50 €\r\n");
+    check(bytes, "CSV, windows-1252, delimiter ';'", &["1: Größe|Preis", "2: M8|1,50 €"]);
+}
+
+#[test]
+fn utf16_as_excel_saves_unicode_text() {
+    let text = "\u{FEFF}SKU\tGröße\r\n0042\t😀\r\n";
+    let expected = ["1: SKU|Größe", "2: 0042|😀"];
+    check(utf16(text, u16::to_le_bytes), "CSV, UTF-16LE, delimiter tab", &expected);
+    check(utf16(text, u16::to_be_bytes), "CSV, UTF-16BE, delimiter tab", &expected);
+    let bare = text.trim_start_matches('\u{FEFF}');
+    check(utf16(bare, u16::to_le_bytes), "CSV, UTF-16LE, delimiter tab", &expected);
+    check(utf16(bare, u16::to_be_bytes), "CSV, UTF-16BE, delimiter tab", &expected);
+}
+
+#[test]
+fn a_line_that_names_the_delimiter_is_not_a_row() {
+    let expected = ["1: a,b|c", "2: 1,2|3"];
+    check("sep=;\r\na,b;c\r\n1,2;3\r\n", "CSV, UTF-8, delimiter ';'", &expected);
+    check(utf16("\u{FEFF}sep=;\r\na,b;c\r\n1,2;3\r\n", u16::to_le_bytes), "CSV, UTF-16LE, delimiter ';'", &expected);
+}
+
+#[test]
+fn rows_are_counted_as_spreadsheet_programs_show_them() {
+    let expected = ["2: a|b", "5: \"one\"\ntwo|2", "6: |", "8: c|d"];
+    let text = "\na,b\n\n\n\"\"\"one\"\"\ntwo\",2\n,\n\nc,d\n\n";
+    check(text, "CSV, UTF-8, delimiter ','", &expected);
+    check(text.trim_end(), "CSV, UTF-8, delimiter ','", &expected);
+    let expected = expected.map(|line| line.replace('\n', "\r\n"));
+    let expected: Vec<_> = expected.iter().map(String::as_str).collect();
+    check(text.replace('\n', "\r\n"), "CSV, UTF-8, delimiter ','", &expected);
+    let expected: Vec<_> = expected.iter().map(|line| line.replace("\r\n", "\r")).collect();
+    let expected: Vec<_> = expected.iter().map(String::as_str).collect();
+    check(text.replace('\n', "\r"), "CSV, UTF-8, delimiter ','", &expected);
+}
+
+#[test]
+fn blank_lines_are_counted_across_the_reader_s_chunks() {
+    let text = format!("a,b\r\n{}c,d\r\n", "\r\n".repeat(200_000));
+    check(text, "CSV, UTF-8, delimiter ','", &["1: a|b", "200002: c|d"]);
+}
+
+#[test]
+fn cells_are_neither_trimmed_nor_parsed() {
+    check(
+        "SKU,Name,Price\n 007 , x ,1.0\n\"\",\" \",=1+1\n",
+        "CSV, UTF-8, delimiter ','",
+        &["1: SKU|Name|Price", "2:  007 | x |1.0", "3: | |=1+1"],
+    );
+}
+
+#[test]
+fn ragged_rows_are_given_as_they_are() {
+    check("a,b,c\n1,2\n1,2,3,4\n1,2,3", "CSV, UTF-8, delimiter ','", &["1: a|b|c", "2: 1|2", "3: 1|2|3|4", "4: 1|2|3"]);
+}
+
+#[test]
+fn a_nul_in_text_is_kept() {
+    check("a,b\nlong enough a text,x\0y\n", "CSV, UTF-8, delimiter ','", &["1: a|b", "2: long enough a text|x\0y"]);
+}
+
+#[test]
+fn bytes_that_are_not_utf8_past_the_sample_are_an_error_at_their_cell() {
+    let mut bytes = "SKU,Größe\n".as_bytes().to_vec();
+    bytes.extend(b"0042,Bolt\n".repeat(10_000));
+    bytes.extend(b"0043,Gr\xF6\xDFe\n");
+    check_unreadable(bytes, 10_001, " at row 10002", "the text in column B is not UTF-8");
+}
+
+#[test]
+fn a_first_umlaut_far_down_still_tells_the_encoding() {
+    for (size, encoding) in [("Größe".as_bytes(), "UTF-8"), (b"Gr\xF6\xDFe", "windows-1252")] {
+        let mut bytes = b"0042,Bolt\n".repeat(50_000);
+        bytes.extend(b"0043,");
+        bytes.extend(size);
+        let folder = folder();
+        let book = read(&file(&folder, "prices.csv", bytes)).unwrap();
+        assert_eq!(book.description(), format!("CSV, {encoding}, delimiter ','"));
+        assert_eq!(rows(&book, 0).0[50_000], "50001: 0043|Größe");
+    }
+}
+
+#[test]
+fn bytes_that_the_encoding_does_not_know_are_an_error_and_never_replaced() {
+    let mut bytes = utf16("\u{FEFF}a;b\n1;2\n", u16::to_le_bytes);
+    bytes.extend(0xD800_u16.to_le_bytes());
+    bytes.extend(utf16(";3\n", u16::to_le_bytes));
+    check_unreadable(bytes, 2, " at row 3", "not UTF-16LE");
+}
+
+#[test]
+fn the_caller_knows_better() {
+    let folder = folder();
+    let path = file(&folder, "a.csv", b"a;b,c\n\xE4;\xF6,\xFC\n");
+    let options = Options { delimiter: Some(b','), encoding: Some("latin2".to_owned()) };
+    let book = open(&path, &options).unwrap();
+    assert_eq!(book.description(), "CSV, ISO-8859-2, delimiter ','");
+    assert_eq!(rows(&book, 0).0, ["1: a;b|c", "2: ä;ö|ü"]);
+    for options in [
+        Options { delimiter: None, encoding: Some("klingon".to_owned()) },
+        Options { delimiter: Some(b'"'), encoding: None },
+        Options { delimiter: Some(b'\n'), encoding: None },
+        Options { delimiter: Some(0xE4), encoding: None },
+    ] {
+        assert!(matches!(open(&path, &options), Err(Error::BadOptions { .. })), "{options:?}");
+    }
+}
+
+#[test]
+fn a_quote_never_closed_is_an_error_at_the_row_where_it_opened() {
+    check_unreadable("a,b\n1,2\n3,\"4\n5,6\n7,8\n", 2, " at row 3", "never closed");
+}
+
+#[test]
+fn a_quote_never_closed_in_the_last_line_takes_nothing_in() {
+    check("a,b\n1,\"2", "CSV, UTF-8, delimiter ','", &["1: a|b", "2: 1|2"]);
+    check("a,b\n1,\"2\n\n", "CSV, UTF-8, delimiter ','", &["1: a|b", "2: 1|2"]);
+    check("a,b\n1,\"2\"", "CSV, UTF-8, delimiter ','", &["1: a|b", "2: 1|2"]);
+}
+
+#[test]
+fn a_record_without_end_is_an_error() {
+    let text = format!("a,b\n1,\"{}", "2,3\n".repeat(5 * 1024 * 1024));
+    check_unreadable(text, 1, " at row 2", "longer than 16 MiB");
+    let text = format!("a,b\n{}\n", ",".repeat(1_000_000));
+    check_unreadable(text, 1, " at row 2", "more than 16384 columns");
+}
+
+#[test]
+fn a_row_as_wide_as_a_spreadsheet_is_read() {
+    let folder = folder();
+    let path = file(&folder, "wide.csv", format!("{}x\n", "x,".repeat(16_383)));
+    let mut rows = read(&path).unwrap().rows(0).unwrap();
+    let mut row = Row::default();
+    assert!(rows.next(&mut row).unwrap());
+    assert_eq!(row.len(), 16_384);
+}
+
+#[test]
+fn a_book_is_read_any_number_of_times() {
+    let folder = folder();
+    let book = read(&file(&folder, "a.csv", "a,b\n1,2\n")).unwrap();
+    assert_eq!(rows(&book, 0).0, rows(&book, 0).0);
+    assert!(matches!(book.rows(1), Err(Error::NoSuchSheet { .. })));
+}

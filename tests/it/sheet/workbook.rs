@@ -1,0 +1,106 @@
+//! Workbooks of another library, read.
+
+use std::fs;
+use std::path::PathBuf;
+
+use rust_xlsxwriter::{Format, Formula, Workbook};
+use sheetport::sheet::{Cell, Error, Row};
+use tempfile::TempDir;
+
+use super::{file, folder, read, rows};
+
+fn save(folder: &TempDir, build: impl FnOnce(&mut Workbook)) -> PathBuf {
+    let path = folder.path().join("prices.xlsx");
+    let mut workbook = Workbook::new();
+    build(&mut workbook);
+    workbook.save(&path).unwrap();
+    path
+}
+
+#[test]
+fn cells_have_their_kinds_and_rows_their_numbers() {
+    let folder = folder();
+    let path = save(&folder, |workbook| {
+        let sheet = workbook.add_worksheet();
+        sheet.set_name("Prices").unwrap();
+        sheet.write_string(0, 0, "SKU").unwrap();
+        sheet.write_string(0, 3, "Name").unwrap();
+        sheet.write_string(9, 0, "0042").unwrap();
+        sheet.write_number(9, 1, 1234.5).unwrap();
+        sheet.write_boolean(9, 2, true).unwrap();
+        sheet.write_blank(9, 5, &Format::new().set_bold()).unwrap();
+        sheet.write_blank(11, 0, &Format::new().set_bold()).unwrap();
+        let with = |format: &str| Format::new().set_num_format(format);
+        sheet.write_number_with_format(1_048_575, 0, 45_943.0, &with("dd.mm.yyyy")).unwrap();
+        sheet.write_number_with_format(1_048_575, 1, 45_943.395_833_333_1, &with("dd.mm.yyyy hh:mm")).unwrap();
+        sheet.write_number_with_format(1_048_575, 2, 0.395_833_333_333_3, &with("hh:mm")).unwrap();
+        sheet.write_number_with_format(1_048_575, 3, 1.520_833_333_333_3, &with("[h]:mm")).unwrap();
+        sheet.write_formula(1_048_575, 4, Formula::new("=NA()").set_result("#N/A")).unwrap();
+        sheet.write_number(1_048_575, 16_383, 7).unwrap();
+        workbook.add_worksheet().set_name("Second").unwrap().write_string(0, 0, "second").unwrap();
+    });
+    let book = read(&path).unwrap();
+    assert_eq!(book.description(), "XLSX, 2 sheets");
+    assert_eq!(book.sheets(), ["Prices", "Second"]);
+
+    let mut reader = book.rows(0).unwrap();
+    let mut row = Row::default();
+    assert!(reader.next(&mut row).unwrap());
+    assert_eq!(row.number, 1);
+    let cells: Vec<_> = row.cells().collect();
+    assert_eq!(cells, [Cell::Text("SKU"), Cell::Blank, Cell::Blank, Cell::Text("Name")]);
+    assert!(reader.next(&mut row).unwrap());
+    assert_eq!(row.number, 10);
+    let cells: Vec<_> = row.cells().collect();
+    assert_eq!(cells, [Cell::Text("0042"), Cell::Number(1234.5), Cell::Boolean(true)]);
+    assert!(reader.next(&mut row).unwrap());
+    assert_eq!(row.number, 1_048_576);
+    assert!(matches!(row.get(0), Cell::Date(date) if date.to_string() == "2025-10-13"));
+    assert!(matches!(row.get(1), Cell::DateTime(at) if at.to_string() == "2025-10-13T09:30:00"));
+    assert!(matches!(row.get(2), Cell::Time(time) if time.to_string() == "09:30:00"));
+    assert_eq!(row.get(3), Cell::Text("36:30:00"));
+    assert_eq!(row.get(4), Cell::Error("#N/A"));
+    assert_eq!(row.get(16_383), Cell::Number(7.0));
+    assert!(!reader.next(&mut row).unwrap());
+    assert!(!reader.next(&mut row).unwrap());
+
+    assert_eq!(rows(&book, 1).0, ["1: second"]);
+}
+
+#[test]
+fn a_long_sheet_comes_whole_and_in_order_and_can_be_left_early() {
+    let folder = folder();
+    let path = save(&folder, |workbook| {
+        let sheet = workbook.add_worksheet();
+        for row in 0..3000 {
+            sheet.write_string(row, 0, format!("row {row}")).unwrap();
+            sheet.write_number(row, 1 + (row % 3) as u16, row).unwrap();
+        }
+    });
+    let book = read(&path).unwrap();
+    let mut early = book.rows(0).unwrap();
+    let mut row = Row::default();
+    assert!(early.next(&mut row).unwrap());
+    drop(early);
+    let side_by_side = book.rows(0).unwrap();
+    let (lines, error) = rows(&book, 0);
+    drop(side_by_side);
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(lines.len(), 3000);
+    assert_eq!(lines[0], "1: row 0|0");
+    assert_eq!(lines[1], "2: row 1||1");
+    assert_eq!(lines[2999], "3000: row 2999|||2999");
+}
+
+#[test]
+fn a_workbook_cut_short_is_unreadable() {
+    let folder = folder();
+    let path = save(&folder, |workbook| {
+        workbook.add_worksheet().write_string(0, 0, "SKU").unwrap();
+    });
+    let bytes = fs::read(&path).unwrap();
+    for keep in [bytes.len() / 2, bytes.len() - 10] {
+        let cut = file(&folder, "cut.xlsx", &bytes[..keep]);
+        assert!(matches!(read(&cut), Err(Error::Unreadable { .. })));
+    }
+}
