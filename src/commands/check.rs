@@ -29,7 +29,7 @@ pub fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
 /// Prints what a pass over a file found.
 pub fn show(settings: &Settings, command: &str, source: &Source, template: &Template, tally: &Tally) {
     if !settings.output.json && tally.rejected > 0 {
-        ui::problems::print(tally);
+        ui::problems::print(&tally.causes);
         ui::line("");
     }
     let file = source.path.display().to_string();

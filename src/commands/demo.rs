@@ -51,8 +51,9 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     upload::run(&upload_args(&price_list, &template, folder), &settings).await?;
     let ledger = sending::ledger(&settings).await?;
     let newest = ledger.run_or_newest(None).await?;
-    let errors = folder.join("price-list.errors.csv");
-    report::write(&ledger, &newest, &errors, Format::Csv, Existing::Replace, Only::Problems).await?;
+    for (name, format) in [("price-list.errors.csv", Format::Csv), ("price-list.errors.xlsx", Format::Xlsx)] {
+        report::write(&ledger, &newest, &folder.join(name), format, Existing::Replace, Only::Problems).await?;
+    }
     ledger.close().await;
     if talks {
         step(2, "What the service has now comes back as CSV and as a workbook");
@@ -114,8 +115,8 @@ fn what_to_open(folder: &Path) {
     for (name, what) in [
         ("price-list.csv", "what the shop had"),
         ("price-list.report.xlsx", "the same, each row's outcome beside it, the cells at fault coloured"),
-        ("price-list.errors.csv", "only the rows to mend"),
-        ("items.xlsx", "what the service has now (items.csv is the same as CSV)"),
+        ("price-list.errors.xlsx", "only the rows to mend (.csv is the same as CSV)"),
+        ("items.xlsx", "what the service has now (.csv is the same as CSV)"),
         ("price-list.toml", "the template: which column became which field"),
     ] {
         ui::line(format_args!("   {:<42} {faint}{what}{faint:#}", format!("{folder}/{name}")));

@@ -18,7 +18,10 @@ use crate::settings::Settings;
 use crate::sheet::write::{Existing, Format};
 use crate::ui;
 use crate::ui::progress::Progress;
-use crate::upload::{self, StopReason, send};
+use crate::upload::{self, Causes, StopReason, send};
+
+/// Refused records that the terminal groups by cause; a report has them all.
+const REFUSED_SHOWN: u32 = 2_000;
 
 /// A planned run, about to be sent.
 pub struct Sending<'a> {
@@ -40,6 +43,7 @@ impl Sending<'_> {
         let interrupt = Interrupt::default();
         let stopped = if before.pending > 0 { self.send(&before, &interrupt).await? } else { None };
         let accounting = self.ledger.accounting(run).await?;
+        self.show_refused(&accounting).await?;
         let report = self.write_report(&accounting, stopped.is_some()).await?;
         let next = self.next(&accounting, stopped.as_ref(), report.as_deref());
         let ended = self.ledger.run(run).await?;
@@ -63,6 +67,22 @@ impl Sending<'_> {
         let why = ended.stopped.as_ref().map(ToString::to_string);
         self.ledger.end_sending(self.run.id, after.pending, why.as_deref(), ended.millis, now()).await?;
         Ok(ended.stopped)
+    }
+
+    /// The problems of the sheet were shown when it was read; these are the service's.
+    async fn show_refused(&self, accounting: &Accounting) -> Result<(), Failure> {
+        let output = self.settings.output;
+        if accounting.failed == 0 || output.json || output.quiet {
+            return Ok(());
+        }
+        let mut causes = Causes::default();
+        for (row, problem) in report::refused(self.ledger, &self.run, REFUSED_SHOWN).await? {
+            causes.add(row, &problem);
+        }
+        ui::line("The service refused:");
+        ui::problems::print(&causes);
+        ui::line("");
+        Ok(())
     }
 
     /// A run that stopped gets its report when it is done, unless the person named a file for it.

@@ -35,7 +35,8 @@ pub async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
     let (run, tally) = plan::plan(&ledger, &about, Arc::clone(&source), Arc::clone(&template), now(), &show).await?;
     progress.finish(tally.rows);
     if !settings.output.json && !settings.output.quiet && tally.rejected > 0 {
-        ui::problems::print(&tally);
+        ui::line("Wrong in the sheet:");
+        ui::problems::print(&tally.causes);
         ui::line("");
     }
     if args.all_or_nothing && tally.rejected > 0 {

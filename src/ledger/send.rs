@@ -138,6 +138,12 @@ impl Ledger {
         rows.iter().map(|row| from_row(row).map(|outcome| (outcome.seq, outcome))).collect()
     }
 
+    /// The first records that the service refused.
+    pub async fn failed(&self, run: RunId, limit: u32) -> Result<Vec<Seq>, Error> {
+        let query = "SELECT seq FROM outcome WHERE run = $1 AND state = 'failed' ORDER BY seq LIMIT $2";
+        Ok(sqlx::query_scalar(query).bind(run).bind(i64::from(limit)).fetch_all(&self.reader).await?)
+    }
+
     /// Notes that these records are about to be sent. Durable when it returns.
     pub async fn intend(&self, run: RunId, range: RangeInclusive<Seq>, now: i64) -> Result<(), Error> {
         sqlx::query(

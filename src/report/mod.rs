@@ -106,18 +106,36 @@ pub async fn write(
     Ok(Written { path: table.finish()?, rows: written })
 }
 
+/// What the service said of the first records that it refused, with the row that each began on and the header of the
+/// column that its field came from. At most `limit` records.
+pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Vec<(u64, Problem)>, Error> {
+    let mut said = Vec::new();
+    let mut outcomes = Outcomes::new(ledger, run.id);
+    for seq in ledger.failed(run.id, limit).await? {
+        let outcome = outcomes.of(seq).await?;
+        let row = outcome.rows.first().copied().unwrap_or_default();
+        for problem in &outcome.problems {
+            let column = column_of(problem, run);
+            let header = column.and_then(|column| run.about.header.get(column)).cloned().unwrap_or_default();
+            said.push((row, Problem { header, ..problem.clone() }));
+        }
+    }
+    Ok(said)
+}
+
+/// The column at fault: the one that the problem names, or the one that its field came from.
+fn column_of(problem: &Problem, run: &Run) -> Option<usize> {
+    let by_field = || run.about.columns.iter().find(|(field, _)| *field == problem.field).map(|(_, column)| *column);
+    problem.column.or_else(by_field)
+}
+
 fn write_row(table: &mut Table, run: &Run, source: &SourceRow, outcome: &outcome::RecordOutcome) -> Result<(), Error> {
     let mut row = Row::default();
     json::read_row(source.number, source.cells.get(), &mut row).ok_or(Error::Corrupt(source.number))?;
     let width = run.about.header.len();
     row.pad(width);
-    let column_of = |problem: &Problem| {
-        let by_field =
-            || run.about.columns.iter().find(|(field, _)| *field == problem.field).map(|(_, column)| *column);
-        problem.column.or_else(by_field)
-    };
     let texts: Vec<String> =
-        outcome.problems.iter().map(|problem| in_words(problem, run, column_of(problem))).collect();
+        outcome.problems.iter().map(|problem| in_words(problem, run, column_of(problem, run))).collect();
     let mut fields: Vec<&str> =
         outcome.problems.iter().map(|problem| problem.field.as_str()).filter(|field| !field.is_empty()).collect();
     fields.dedup();
@@ -141,7 +159,7 @@ fn write_row(table: &mut Table, run: &Run, source: &SourceRow, outcome: &outcome
         .problems
         .iter()
         .zip(&texts)
-        .filter_map(|(problem, note)| Some(Mark { column: column_of(problem)?, note }));
+        .filter_map(|(problem, note)| Some(Mark { column: column_of(problem, run)?, note }));
     table.row(&cells, &marks.collect::<Vec<_>>())?;
     Ok(())
 }

@@ -51,6 +51,8 @@ impl RecordState {
 #[derive(Debug)]
 pub(super) struct RecordOutcome {
     pub state: RecordState,
+    /// The numbers of the rows that made the record.
+    pub rows: Vec<u64>,
     pub problems: Vec<Problem>,
     pub service_id: Option<String>,
     pub ctx_id: Option<String>,
@@ -101,6 +103,7 @@ fn together(record: PlannedRecord, outcome: Option<Outcome>) -> RecordOutcome {
                 OutcomeState::Failed => RecordState::Failed,
                 OutcomeState::Unknown => RecordState::Unknown,
             },
+            rows: record.rows,
             problems: outcome.problems,
             service_id: outcome.service_id,
             ctx_id: outcome.ctx_id,
@@ -114,5 +117,5 @@ fn together(record: PlannedRecord, outcome: Option<Outcome>) -> RecordOutcome {
         Fate::Rejected(problems) => (RecordState::Rejected, problems),
         Fate::Skipped => (RecordState::Skipped, Vec::new()),
     };
-    RecordOutcome { state, problems, service_id: None, ctx_id: None, job_id: None, http_status: None, attempts: None }
+    RecordOutcome { state, rows: record.rows, problems, service_id: None, ctx_id: None, job_id: None, http_status: None, attempts: None }
 }

@@ -1,14 +1,15 @@
 //! Problems grouped by cause, for the terminal.
 
 use super::{counted, line, style, thousands};
-use crate::upload::tally::{Group, Tally};
+use crate::upload::Causes;
+use crate::upload::tally::Group;
 
 /// Groups shown; the rest is counted.
 const SHOWN: usize = 20;
 
-/// Prints what is wrong with a file: one line a cause, with its first rows and what to do.
-pub fn print(tally: &Tally) {
-    let groups = tally.groups();
+/// Prints what is wrong: one line a cause, with its first rows and what to do.
+pub fn print(causes: &Causes) {
+    let groups = causes.groups();
     let (faint, bad, strong) = (style::FAINT, style::BAD, style::STRONG);
     for group in groups.iter().take(SHOWN) {
         let problem = &group.problem;
@@ -20,11 +21,13 @@ pub fn print(tally: &Tally) {
             problem.message,
             rows(group),
         ));
-        line(format_args!("           {faint}{}{faint:#}", problem.remedy));
+        if !problem.remedy.is_empty() {
+            line(format_args!("           {faint}{}{faint:#}", problem.remedy));
+        }
     }
     let more = groups.len().saturating_sub(SHOWN) as u64;
-    if more > 0 || tally.ungrouped > 0 {
-        line(format_args!("  … and {}; a report shows them all", counted(more + tally.ungrouped, "further cause")));
+    if more > 0 || causes.ungrouped > 0 {
+        line(format_args!("  … and {}; a report shows them all", counted(more + causes.ungrouped, "further cause")));
     }
 }
 
@@ -35,7 +38,8 @@ fn value(group: &Group) -> String {
     }
     let shown: String = value.chars().take(40).collect();
     let cut = if shown.len() < value.len() { "…" } else { "" };
-    format!(" '{shown}{cut}'")
+    let such_as = if group.count > 1 && group.problem.code != "unknown-value" { " such as" } else { "" };
+    format!("{such_as} '{shown}{cut}'")
 }
 
 fn rows(group: &Group) -> String {

@@ -13,4 +13,4 @@ pub mod tally;
 pub use error::Error;
 pub use send::{Ended, Options, Progress, StopReason};
 pub use source::Source;
-pub use tally::Tally;
+pub use tally::{Causes, Tally};

@@ -9,6 +9,7 @@ const MAX_GROUPS: usize = 1_000;
 /// Rows named for a group.
 const FIRST_ROWS: usize = 5;
 
+/// What a pass over a sheet decided, in numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub rows: u64,
@@ -17,12 +18,22 @@ pub struct Tally {
     pub rejected: u64,
     /// Cells of the longest row.
     pub width: usize,
-    groups: BTreeMap<(String, Option<usize>, String), Group>,
+    pub causes: Causes,
+}
+
+/// Problems grouped by cause.
+#[derive(Clone, Debug, Default)]
+pub struct Causes {
+    groups: BTreeMap<Cause, Group>,
     /// Problems that no group took.
     pub ungrouped: u64,
 }
 
-/// Problems with one cause in one column.
+/// What makes two problems the same: the words, the column or field, and for values that the template does not know
+/// the value, because each of them needs a line of its own there.
+type Cause = (String, Option<usize>, String, String);
+
+/// Problems with one cause.
 #[derive(Clone, Debug)]
 pub struct Group {
     pub count: u64,
@@ -41,7 +52,7 @@ impl Tally {
             Fate::Skipped => self.skipped += 1,
             Fate::Rejected(problems) => {
                 self.rejected += 1;
-                problems.iter().for_each(|problem| self.add(number, problem));
+                problems.iter().for_each(|problem| self.causes.add(number, problem));
             }
         }
     }
@@ -50,7 +61,13 @@ impl Tally {
     pub fn take_back(&mut self, number: u64, problem: &Problem) {
         self.to_send -= 1;
         self.rejected += 1;
-        self.add(number, problem);
+        self.causes.add(number, problem);
+    }
+}
+
+impl Causes {
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
     }
 
     /// The groups, the largest first.
@@ -60,12 +77,12 @@ impl Tally {
         groups
     }
 
-    fn add(&mut self, number: u64, problem: &Problem) {
-        // Unknown values are told apart, because each needs a line of its own in the template.
+    /// Adds a problem of the row at `number`.
+    pub fn add(&mut self, number: u64, problem: &Problem) {
         let value = if problem.code == "unknown-value" { problem.value.clone() } else { String::new() };
-        let place = (problem.code.clone(), problem.column, value);
+        let cause = (problem.message.clone(), problem.column, problem.field.clone(), value);
         let is_full = self.groups.len() >= MAX_GROUPS;
-        match self.groups.get_mut(&place) {
+        match self.groups.get_mut(&cause) {
             Some(group) => {
                 group.count += 1;
                 if group.rows.len() < FIRST_ROWS {
@@ -75,7 +92,7 @@ impl Tally {
             }
             None if is_full => self.ungrouped += 1,
             None => {
-                self.groups.insert(place, Group { count: 1, rows: vec![number], problem: problem.clone() });
+                self.groups.insert(cause, Group { count: 1, rows: vec![number], problem: problem.clone() });
             }
         }
     }

@@ -1,0 +1,110 @@
+//! Numbers as the service keeps them: in decimal, digit for digit, and only if a decimal type can hold them exactly.
+//! No number here ever becomes a float.
+
+use rust_decimal::Decimal;
+use serde_json::Number;
+
+/// Longer than the longest number that can be kept: a sign, 29 digits and a point, and some room.
+const LONGEST: usize = 40;
+
+/// The number in plain notation, with its digits as they were sent (`1234.50` stays so, `1.50e2` becomes `150`).
+/// None if it has more digits than can be kept.
+pub fn exact(number: &Number) -> Option<String> {
+    let text = number.as_str();
+    let plain = match text.split_once(['e', 'E']) {
+        None => text.to_owned(),
+        Some((mantissa, exponent)) => without_exponent(mantissa, exponent)?,
+    };
+    if plain.len() > LONGEST {
+        return None;
+    }
+    Decimal::from_str_exact(&plain).ok()?;
+    Some(plain)
+}
+
+fn without_exponent(mantissa: &str, exponent: &str) -> Option<String> {
+    let exponent: i32 = exponent.parse().ok()?;
+    if mantissa.len() > LONGEST || exponent.unsigned_abs() as usize > LONGEST {
+        return None;
+    }
+    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let mut digits = format!("{whole}{fraction}");
+    let mut point = whole.len() as i32 + exponent;
+    while point < 1 {
+        digits.insert(0, '0');
+        point += 1;
+    }
+    let point = point as usize;
+    while digits.len() < point {
+        digits.push('0');
+    }
+    let (whole, fraction) = digits.split_at(point);
+    let whole = whole.trim_start_matches('0');
+    let whole = if whole.is_empty() { "0" } else { whole };
+    Some(if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop_assert_eq, proptest};
+
+    use super::*;
+
+    fn exact_of(json: &str) -> Option<String> {
+        exact(&serde_json::from_str(json).expect("a JSON number"))
+    }
+
+    #[test]
+    fn digits_stay_as_they_were_sent() {
+        for same in
+            ["0", "-0", "1234.50", "0.10", "-3", "79228162514264337593543950335", "0.0000000000000000000000000001"]
+        {
+            assert_eq!(exact_of(same).as_deref(), Some(same));
+        }
+    }
+
+    #[test]
+    fn exponents_are_written_out() {
+        let cases = [
+            ("1e3", "1000"),
+            ("1E+3", "1000"),
+            ("1.50e1", "15.0"),
+            ("1.50e2", "150"),
+            ("-1.5e-2", "-0.015"),
+            ("0.05e2", "5"),
+            ("12e-28", "0.0000000000000000000000000012"),
+            ("0e5", "0"),
+        ];
+        for (sent, kept) in cases {
+            assert_eq!(exact_of(sent).as_deref(), Some(kept), "{sent}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_kept_exactly_is_refused() {
+        let long = "9".repeat(5000);
+        let cases = [
+            "79228162514264337593543950336",
+            "0.12345678901234567890123456789",
+            "1e29",
+            "1e-29",
+            "1e999999999999",
+            "1e-999999999999",
+            &long,
+        ];
+        for sent in cases {
+            assert_eq!(exact_of(sent), None, "{sent}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_exponent_does_not_change_the_value(digits in 0i64..1_000_000_000, scale in 0u32..9, exponent in -9i32..9) {
+            let mantissa = Decimal::new(digits, scale);
+            let kept = exact_of(&format!("{mantissa}e{exponent}")).expect("few digits");
+            let shift = Decimal::from_str_exact(&exact_of(&format!("1e{exponent}")).expect("few")).expect("exact");
+            prop_assert_eq!(Decimal::from_str_exact(&kept).expect("exact"), mantissa * shift);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! All routes in one list, and what every handler may reach. What a route does is in the resource's own file.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::response::Response;
+use axum::routing::{get, post};
+
+use crate::records::{item, token};
+
+use super::answer::{self, Refusal};
+use super::auth::{self, Keys};
+use super::store::Store;
+use super::{Config, items, tokens};
+
+pub struct App {
+    pub config: Config,
+    pub keys: Keys,
+    pub store: Store,
+}
+
+pub fn router(app: Arc<App>) -> Router {
+    let open = Router::new().route(token::REFRESH_PATH, post(tokens::refresh)).route("/healthz", get(healthz));
+    let guarded = Router::new()
+        .route(item::PATH, get(items::list).post(items::upsert))
+        .route_layer(from_fn_with_state(app.clone(), auth::require_token));
+    open.merge(guarded)
+        .method_not_allowed_fallback(method_not_allowed)
+        .fallback(not_found)
+        .layer(from_fn(answer::with_ctx_id))
+        .with_state(app)
+}
+
+async fn healthz() -> Response {
+    answer::json_text(r#"{"ok":true}"#.to_owned())
+}
+
+async fn not_found() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path")
+}
+
+async fn method_not_allowed() -> Refusal {
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this path does not answer to this method")
+}

@@ -1,0 +1,264 @@
+//! The items table: a page of it, and a group of upserts in few statements.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
+use sqlx::{Row, query, query_as};
+use uuid::Uuid;
+
+use crate::records::item::ItemListed;
+
+use super::merge::{Item, ItemFields, ItemUpsert, Outcome, Stored};
+use super::statements::{Batched, batches};
+
+/// $1 workspace, $2 position before the page, $3 last position of the page.
+const PAGE: &str = "\
+SELECT (SELECT coalesce(max(position), 0) FROM items WHERE workspace = $1), \
+ (SELECT string_agg(listed, ',' ORDER BY position) FROM items \
+  WHERE workspace = $1 AND position > $2 AND position <= $3)";
+
+/// A page of a list whose entries are JSON already, with commas between them.
+pub struct EntryPage {
+    pub entries: String,
+    pub total: i64,
+}
+
+pub async fn page(reads: &SqlitePool, workspace: &str, page: u64, limit: u64) -> Result<EntryPage, sqlx::Error> {
+    let position = |pages: u64| i64::try_from(pages.saturating_mul(limit)).unwrap_or(i64::MAX);
+    let (total, entries): (i64, Option<String>) = query_as(PAGE)
+        .bind(workspace)
+        .bind(position(page.saturating_sub(1)))
+        .bind(position(page))
+        .fetch_one(reads)
+        .await?;
+    Ok(EntryPage { entries: entries.unwrap_or_default(), total })
+}
+
+/// The statements of a group of upserts.
+pub struct Statements {
+    /// The items with given keys: workspace and external id.
+    existing: Batched,
+    /// The last position in each of given workspaces.
+    last_positions: Batched,
+    write: Batched,
+}
+
+impl Statements {
+    pub fn new() -> Statements {
+        Statements {
+            existing: Batched::new(
+                "WITH wanted (workspace, external_id) AS (",
+                2,
+                ") SELECT i.workspace, i.external_id, i.id, i.position, i.name, i.description, i.currency, i.price, \
+                 i.purchase_price, i.tax, i.status, i.created_at, i.updated_at \
+                 FROM wanted AS w JOIN items AS i ON i.workspace = w.workspace AND i.external_id = w.external_id",
+            ),
+            last_positions: Batched::new(
+                "WITH wanted (workspace) AS (",
+                1,
+                ") SELECT w.workspace, (SELECT coalesce(max(i.position), 0) FROM items AS i \
+                 WHERE i.workspace = w.workspace) FROM wanted AS w",
+            ),
+            write: Batched::new(
+                "INSERT INTO items (id, workspace, position, external_id, name, description, currency, price, \
+                 purchase_price, tax, status, created_at, updated_at, listed)",
+                14,
+                "ON CONFLICT (workspace, external_id) DO UPDATE SET name = excluded.name, \
+                 description = excluded.description, currency = excluded.currency, price = excluded.price, \
+                 purchase_price = excluded.purchase_price, tax = excluded.tax, status = excluded.status, \
+                 updated_at = excluded.updated_at, listed = excluded.listed",
+            ),
+        }
+    }
+}
+
+/// An item that a group is about: as it was, if it was, and then as the group leaves it.
+struct Slot<'a> {
+    workspace: &'a str,
+    external_id: &'a str,
+    item: Option<Item>,
+    changed: bool,
+}
+
+/// Carries out the upserts in their order within the transaction that is open, and says what became of each.
+pub async fn upsert(
+    connection: &mut SqliteConnection,
+    statements: &Statements,
+    upserts: &[ItemUpsert],
+    now: Timestamp,
+) -> Result<Vec<Stored>, sqlx::Error> {
+    let mut slots: Vec<Slot<'_>> = Vec::with_capacity(upserts.len());
+    let mut by_key = HashMap::with_capacity(upserts.len());
+    for upsert in upserts {
+        let (workspace, external_id) = (&*upsert.workspace, upsert.external_id.as_str());
+        by_key.entry((workspace, external_id)).or_insert_with(|| {
+            slots.push(Slot { workspace, external_id, item: None, changed: false });
+            slots.len() - 1
+        });
+    }
+    read_existing(connection, statements, &mut slots, &by_key).await?;
+    let mut positions = last_positions(connection, statements, &slots).await?;
+
+    let now = now.as_millisecond();
+    let mut stored = Vec::with_capacity(upserts.len());
+    for upsert in upserts {
+        let slot = &mut slots[by_key[&(&*upsert.workspace, upsert.external_id.as_str())]];
+        let outcome = match &mut slot.item {
+            Some(item) => match item.apply(&upsert.fields, now) {
+                true => Outcome::Updated,
+                false => Outcome::Unchanged,
+            },
+            None => {
+                let position = positions.entry(slot.workspace).or_insert(0);
+                *position += 1;
+                slot.item = Some(Item::new(Uuid::now_v7().to_string(), *position, &upsert.fields, now));
+                Outcome::Created
+            }
+        };
+        slot.changed |= outcome != Outcome::Unchanged;
+        let id = slot.item.as_ref().map(|item| item.id.clone()).unwrap_or_default();
+        stored.push(Stored { outcome, id });
+    }
+    write(connection, statements, &slots).await?;
+    Ok(stored)
+}
+
+async fn read_existing(
+    connection: &mut SqliteConnection,
+    statements: &Statements,
+    slots: &mut [Slot<'_>],
+    by_key: &HashMap<(&str, &str), usize>,
+) -> Result<(), sqlx::Error> {
+    let mut rows = Vec::new();
+    for batch in batches(slots) {
+        let mut existing = query(statements.existing.of(batch.len()));
+        for slot in batch {
+            existing = existing.bind(slot.workspace).bind(slot.external_id);
+        }
+        rows.append(&mut existing.fetch_all(&mut *connection).await?);
+    }
+    for row in rows {
+        if let Some(&slot) = by_key.get(&(row.try_get(0)?, row.try_get(1)?)) {
+            slots[slot].item = Some(item(&row)?);
+        }
+    }
+    Ok(())
+}
+
+/// The last position of each workspace in which an item is to be created.
+async fn last_positions<'a>(
+    connection: &mut SqliteConnection,
+    statements: &Statements,
+    slots: &[Slot<'a>],
+) -> Result<HashMap<&'a str, i64>, sqlx::Error> {
+    let mut workspaces: Vec<&'a str> =
+        slots.iter().filter(|slot| slot.item.is_none()).map(|slot| slot.workspace).collect();
+    workspaces.sort_unstable();
+    workspaces.dedup();
+    let mut positions = HashMap::with_capacity(workspaces.len());
+    for batch in batches(&workspaces) {
+        let mut last = query_as(statements.last_positions.of(batch.len()));
+        for workspace in batch {
+            last = last.bind(*workspace);
+        }
+        let found: Vec<(String, i64)> = last.fetch_all(&mut *connection).await?;
+        for &workspace in batch {
+            let last = found.iter().find(|(name, _)| name == workspace).map_or(0, |(_, last)| *last);
+            positions.insert(workspace, last);
+        }
+    }
+    Ok(positions)
+}
+
+async fn write(
+    connection: &mut SqliteConnection,
+    statements: &Statements,
+    slots: &[Slot<'_>],
+) -> Result<(), sqlx::Error> {
+    let changed: Vec<_> = slots
+        .iter()
+        .filter(|slot| slot.changed)
+        .filter_map(|slot| slot.item.as_ref().map(|item| (slot, item)))
+        .collect();
+    for batch in batches(&changed) {
+        let mut write = query(statements.write.of(batch.len()));
+        for (slot, item) in batch {
+            let fields = &item.fields;
+            write = write
+                .bind(&*item.id)
+                .bind(slot.workspace)
+                .bind(item.position)
+                .bind(slot.external_id)
+                .bind(fields.name.as_deref())
+                .bind(fields.description.as_deref())
+                .bind(fields.currency.as_deref())
+                .bind(fields.price.as_deref())
+                .bind(fields.purchase_price.as_deref())
+                .bind(fields.tax.as_deref())
+                .bind(fields.status.as_deref())
+                .bind(item.created_at)
+                .bind(item.updated_at)
+                .bind(listed(item)?);
+        }
+        write.execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+fn item(row: &SqliteRow) -> Result<Item, sqlx::Error> {
+    Ok(Item {
+        id: row.try_get(2)?,
+        position: row.try_get(3)?,
+        fields: ItemFields {
+            name: row.try_get(4)?,
+            description: row.try_get(5)?,
+            currency: row.try_get(6)?,
+            price: row.try_get(7)?,
+            purchase_price: row.try_get(8)?,
+            tax: row.try_get(9)?,
+            status: row.try_get(10)?,
+        },
+        created_at: row.try_get(11)?,
+        updated_at: row.try_get(12)?,
+    })
+}
+
+/// The item as a list shows it.
+fn listed(item: &Item) -> Result<String, sqlx::Error> {
+    let damaged = |error: &dyn std::fmt::Display| sqlx::Error::Encode(format!("item {}: {error}", item.id).into());
+    let updated_at = Timestamp::from_millisecond(item.updated_at).map_err(|error| damaged(&error))?;
+    let price = item.fields.price.as_deref().map(serde_json::from_str).transpose().map_err(|error| damaged(&error))?;
+    let listed = ItemListed {
+        id: item.id.clone(),
+        name: item.fields.name.clone(),
+        price,
+        currency: item.fields.currency.clone(),
+        status: item.fields.status.clone(),
+        updated_at: format!("{updated_at:.3}"),
+    };
+    serde_json::to_string(&listed).map_err(|error| damaged(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::store::Store;
+
+    #[tokio::test]
+    async fn no_statement_scans_the_table() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (store, closer) =
+            Store::open(&folder.path().join("plan.db"), std::time::Duration::ZERO).await.expect("opened");
+        let statements = Statements::new();
+        for sql in [statements.existing.of(4).as_str(), statements.last_positions.of(4).as_str(), PAGE] {
+            let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
+            let plan = query(explain).fetch_all(&store.reads).await.expect("a plan");
+            let plan: Vec<String> = plan.iter().map(|row| row.get("detail")).collect();
+            assert!(plan.iter().any(|step| step.starts_with("SEARCH")), "{plan:?}");
+            let scans_items = |step: &String| step == "SCAN i" || step.starts_with("SCAN items");
+            assert!(!plan.iter().any(scans_items), "{plan:?}");
+        }
+        closer.close().await.expect("closed");
+    }
+}

@@ -1,0 +1,106 @@
+//! What the service keeps, and all of its SQL, in the subset that SQLite and PostgreSQL share. It checks no input and
+//! knows nothing of HTTP.
+//!
+//! One task writes (`writer`), a small pool reads. A write is acknowledged once it is on disk.
+
+use std::path::Path;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+use sqlx::{ConnectOptions, SqlSafeStr};
+use tokio::sync::{mpsc, oneshot};
+
+use super::error::Error;
+
+use self::writer::{Write, WriterHandle};
+
+mod items;
+mod merge;
+mod statements;
+mod writer;
+
+pub use self::items::EntryPage;
+pub use self::merge::{Change, ItemFields, ItemUpsert, Outcome, Stored};
+pub use self::writer::NotStored;
+
+/// How long a write waits for another process that has the database locked, such as a backup.
+pub const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+const MIGRATIONS: &[(i64, &str, &str)] = &[(1, "items", include_str!("migrations/0001_items.sql"))];
+
+pub struct Store {
+    writes: mpsc::Sender<Write>,
+    reads: SqlitePool,
+}
+
+/// Closes what [`Store::open`] opened.
+pub struct Closer {
+    writer: WriterHandle,
+    reads: SqlitePool,
+}
+
+impl Store {
+    pub async fn open(path: &Path, busy_timeout: Duration) -> Result<(Store, Closer), Error> {
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .foreign_keys(true)
+            .busy_timeout(busy_timeout)
+            .disable_statement_logging();
+        let for_writing = options
+            .clone()
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .pragma("cache_size", "-65536");
+        let failed = |source| Error::Database { what: "open", path: path.into(), source };
+        let mut connection = for_writing.connect().await.map_err(failed)?;
+        migrate(&mut connection).await.map_err(|source| Error::Migrate { path: path.into(), source })?;
+
+        let readers = available_parallelism().map_or(2, usize::from).clamp(2, 8) as u32;
+        let reads = SqlitePoolOptions::new()
+            .max_connections(readers)
+            .min_connections(readers)
+            // These connections are to a file: they do not go stale, and asking them costs as much as a read.
+            .test_before_acquire(false)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .connect_with(options.read_only(true).pragma("cache_size", "-16384"))
+            .await
+            .map_err(failed)?;
+
+        let (writes, writer) = writer::start(connection, for_writing);
+        Ok((Store { writes, reads: reads.clone() }, Closer { writer, reads }))
+    }
+
+    /// One page of a workspace's items and how many it has, both of the same moment.
+    pub async fn item_page(&self, workspace: &str, page: u64, limit: u64) -> Result<EntryPage, sqlx::Error> {
+        items::page(&self.reads, workspace, page, limit).await
+    }
+
+    /// Creates or changes an item; answers once that is on disk.
+    pub async fn upsert_item(&self, upsert: ItemUpsert) -> Result<Stored, NotStored> {
+        let (reply, stored) = oneshot::channel();
+        self.writes.send(Write::Item { upsert, reply }).await.map_err(|_| NotStored)?;
+        stored.await.map_err(|_| NotStored)?
+    }
+}
+
+impl Closer {
+    /// Carries out the writes that are waiting, then closes the database, which tidies its write-ahead log away.
+    pub async fn close(self) -> Result<(), Error> {
+        self.reads.close().await;
+        self.writer.close().await;
+        Ok(())
+    }
+}
+
+async fn migrate(connection: &mut SqliteConnection) -> Result<(), sqlx::migrate::MigrateError> {
+    let migrations = MIGRATIONS.iter().map(|&(version, name, sql)| {
+        Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
+    });
+    Migrator::with_migrations(migrations.collect()).run(connection).await
+}
