@@ -57,11 +57,17 @@ impl Sending<'_> {
 
     async fn send(&self, before: &Accounting, interrupt: &Interrupt) -> Result<Option<StopReason>, Failure> {
         let progress = Progress::new(self.settings.output.progress, "sending", "record", Some(before.pending));
-        let options = upload::Options { concurrency: usize::from(self.pacing.concurrency), rate: self.pacing.rate };
-        let client = Arc::clone(&self.client);
+        let work = upload::Work {
+            ledger: self.ledger,
+            client: Arc::clone(&self.client),
+            run: self.run.id,
+            kind: self.kind,
+            concurrency: usize::from(self.pacing.concurrency),
+            rate: self.pacing.rate,
+            wall: now,
+        };
         let show = |state: &upload::Progress| progress.at(state.sent + state.failed + state.unknown, || remark(state));
-        let ended =
-            send::send(self.ledger, client, self.run.id, self.kind, options, now, interrupt.wait(), &show).await?;
+        let ended = send::send(&work, interrupt.wait(), &show).await?;
         let after = self.ledger.accounting(self.run.id).await?;
         progress.finish(before.pending - after.pending.min(before.pending));
         let why = ended.stopped.as_ref().map(ToString::to_string);

@@ -117,5 +117,14 @@ fn together(record: PlannedRecord, outcome: Option<Outcome>) -> RecordOutcome {
         Fate::Rejected(problems) => (RecordState::Rejected, problems),
         Fate::Skipped => (RecordState::Skipped, Vec::new()),
     };
-    RecordOutcome { state, rows: record.rows, problems, service_id: None, ctx_id: None, job_id: None, http_status: None, attempts: None }
+    RecordOutcome {
+        state,
+        rows: record.rows,
+        problems,
+        service_id: None,
+        ctx_id: None,
+        job_id: None,
+        http_status: None,
+        attempts: None,
+    }
 }

@@ -200,7 +200,11 @@ impl Checker<'_> {
             Some(places) => match u32::try_from(*places.get_ref()) {
                 Ok(count) if count <= 28 => Some(count),
                 _ => {
-                    return Err(self.error(places.span(), "round is a number of decimals from 0 to 28", None::<String>));
+                    return Err(self.error(
+                        places.span(),
+                        "round is a number of decimals from 0 to 28",
+                        None::<String>,
+                    ));
                 }
             },
         };

@@ -90,7 +90,7 @@ fn strip_currency(text: &str) -> &str {
 }
 
 /// The digits before and after the decimal separator, group separators checked and removed.
-fn split<'a>(text: &'a str, locale: Option<Locale>) -> Result<(String, &'a str), Fault> {
+fn split(text: &str, locale: Option<Locale>) -> Result<(String, &str), Fault> {
     let plain = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let Some(locale) = locale else {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));

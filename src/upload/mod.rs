@@ -11,6 +11,6 @@ pub mod source;
 pub mod tally;
 
 pub use error::Error;
-pub use send::{Ended, Options, Progress, StopReason};
+pub use send::{Ended, Progress, StopReason, Work};
 pub use source::Source;
 pub use tally::{Causes, Tally};

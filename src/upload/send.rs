@@ -22,10 +22,17 @@ const GROUP: usize = 512;
 /// Below this many records in hand, the next block is asked for.
 const LOW: usize = 256;
 
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
+/// A planned run and what to send it with.
+#[derive(Clone, Debug)]
+pub struct Work<'a> {
+    pub ledger: &'a Ledger,
+    pub client: Arc<Client>,
+    pub run: RunId,
+    pub kind: RecordKind,
     pub concurrency: usize,
     pub rate: Option<Rate>,
+    /// The clock of what the ledger notes: milliseconds since 1970, UTC.
+    pub wall: fn() -> i64,
 }
 
 /// How far the sending is. Counts are of this stretch of sending alone.
@@ -64,34 +71,28 @@ pub enum StopReason {
     LeftPending(u64),
 }
 
-/// Sends what is pending of `run`. `interrupt` resolves when a person asks to stop; `wall` is the clock for what the
-/// ledger notes.
+/// Sends what is pending of a run. `interrupt` resolves when a person asks to stop.
 pub async fn send(
-    ledger: &Ledger,
-    client: Arc<Client>,
-    run: RunId,
-    kind: RecordKind,
-    options: Options,
-    wall: fn() -> i64,
+    work: &Work<'_>,
     interrupt: impl Future<Output = ()>,
     progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<Ended, ledger::Error> {
     let began = Instant::now();
     let (jobs_sender, jobs) = mpsc::channel(LOW);
-    let loader = tokio::spawn(load(ledger.clone(), run, wall, jobs_sender));
+    let loader = tokio::spawn(load(work.ledger.clone(), work.run, work.wall, jobs_sender));
     let (outcomes, outcomes_receiver) = mpsc::channel(GROUP * 4);
-    let writer = tokio::spawn(write(ledger.clone(), run, outcomes_receiver));
+    let writer = tokio::spawn(write(work.ledger.clone(), work.run, outcomes_receiver));
     let (answers_sender, answers) = mpsc::unbounded_channel();
     let sender = Sender {
-        dispatcher: Dispatcher::new(kind, options.concurrency, Pace::new(options.rate, began)),
-        call: &kind.input().call,
-        client,
+        dispatcher: Dispatcher::new(work.kind, work.concurrency, Pace::new(work.rate, began)),
+        call: &work.kind.input().call,
+        client: Arc::clone(&work.client),
         jobs,
         answers_sender,
         answers,
         outcomes,
         progress: Progress::default(),
-        wall,
+        wall: work.wall,
     };
     let stopped = sender.run(interrupt, progress).await;
     // The loader ends by itself when its channel is gone; its error, if any, is why there was nothing more to send.
