@@ -96,6 +96,11 @@ impl XlsxTable {
         let sheet = self.workbook.add_worksheet_with_constant_memory()?;
         sheet.set_name(name)?;
         sheet.set_freeze_panes(1, 0)?;
+        // On paper: all columns on one page across, the header on every page.
+        sheet.set_landscape();
+        sheet.set_paper_size(9);
+        sheet.set_print_fit_to_pages(1, 0);
+        sheet.set_repeat_rows(0, 0)?;
         for (column, title) in self.header.iter().enumerate() {
             sheet.write_string_with_format(0, column as u16, look::cut(title), &self.look.header)?;
         }
