@@ -9,6 +9,34 @@ use crate::api::Rate;
 use crate::error::EXIT_CODES;
 use crate::report::Only;
 
+const UPLOAD_EXAMPLES: &str = "\
+Tokens come from SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN.
+
+Examples:
+  sheetport upload prices.xlsx -t items
+  sheetport upload prices.csv -t prices.toml --rate 10/s --report outcome.xlsx
+  sheetport upload prices.csv -t prices.toml --dry-run";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  sheetport check prices.xlsx -t items
+  sheetport check prices.csv -t prices.toml --json";
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  sheetport export items -o items.xlsx
+  sheetport export items -o items.csv --rate 600/min";
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  sheetport report -o outcome.xlsx
+  sheetport report 12 -o to-mend.csv --only problems";
+
+const SERVE_EXAMPLES: &str = "\
+In another terminal:
+  eval \"$(sheetport serve token --workspace demo)\"
+  export SHEETPORT_BASE_URL=http://127.0.0.1:8787";
+
 /// Carries business records between spreadsheets and the Workspace Business-Records API.
 ///
 /// Hand it the spreadsheet that you have and a mapping template. It says everything that is wrong with the file before
@@ -115,6 +143,7 @@ pub struct Pacing {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = UPLOAD_EXAMPLES)]
 pub struct Upload {
     #[command(flatten)]
     pub input: Input,
@@ -132,12 +161,14 @@ pub struct Upload {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = CHECK_EXAMPLES)]
 pub struct Check {
     #[command(flatten)]
     pub input: Input,
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = EXPORT_EXAMPLES)]
 pub struct Export {
     pub records: Exportable,
     /// A .csv or .xlsx file; one that is there already is replaced once the new one is whole
@@ -153,6 +184,7 @@ pub enum Exportable {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = REPORT_EXAMPLES)]
 pub struct Report {
     /// The run's number [default: the newest]
     pub run: Option<i64>,
@@ -193,6 +225,7 @@ pub enum Template {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = SERVE_EXAMPLES)]
 pub struct Serve {
     #[command(subcommand)]
     pub action: Option<ServeAction>,

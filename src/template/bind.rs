@@ -1,7 +1,7 @@
 //! Where a template's columns are in a sheet: the header row, and an index for each field.
 
 use super::model::{ColumnName, HeaderRow, Source, Template};
-use super::nearest::nearest;
+use super::nearest::nearest_of;
 use crate::sheet::cell::column_index;
 use crate::sheet::{Row, column_letters};
 
@@ -65,8 +65,12 @@ pub enum Reason {
 
 impl std::fmt::Display for MissingColumn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let wanted: Vec<String> = self.wanted.iter().map(ToString::to_string).collect();
+        const SHOWN: usize = 5;
+        let wanted: Vec<String> = self.wanted.iter().take(SHOWN).map(ToString::to_string).collect();
         write!(f, "{} wants the column {}", self.field, wanted.join(" or "))?;
+        if self.wanted.len() > SHOWN {
+            write!(f, " or one of {} more names", self.wanted.len() - SHOWN)?;
+        }
         match &self.reason {
             Reason::Absent { nearest: Some(nearest) } => write!(f, " (the nearest is '{nearest}')"),
             Reason::Absent { nearest: None } => Ok(()),
@@ -193,9 +197,10 @@ fn find_column(wanted: &[ColumnName], names: &[String]) -> Result<usize, Reason>
             }
         }
     }
-    let nearest = wanted.iter().find_map(|column| match column {
-        ColumnName::Named(name) => nearest(name, names.iter().map(String::as_str)).map(str::to_owned),
+    let words = wanted.iter().filter_map(|column| match column {
+        ColumnName::Named(name) => Some(name.as_str()),
         ColumnName::Number(_) => None,
     });
+    let nearest = nearest_of(words, names.iter().map(String::as_str)).map(str::to_owned);
     Err(Reason::Absent { nearest })
 }
