@@ -1,5 +1,6 @@
 //! `check`: everything that is wrong with a file, in one pass and without a network.
 
+use super::sending::quoted;
 use super::summary::Summary;
 use super::{template, upload};
 use crate::cli::Check;
@@ -22,17 +23,25 @@ pub fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
         true
     })?;
     progress.finish(tally.rows);
-    show(settings, "check", &source, &template, &tally);
-    Ok(if tally.rejected > 0 { Exit::RowsFailed } else { Exit::Done })
+    let (exit, summary) = ended(settings, "check", &source, &template, &tally);
+    summary.print(settings.output);
+    Ok(exit)
 }
 
-/// Prints what a pass over a file found.
-pub fn show(settings: &Settings, command: &str, source: &Source, template: &Template, tally: &Tally) {
+/// Shows the problems that a pass over a file found, and sums it up.
+pub fn ended(
+    settings: &Settings,
+    command: &str,
+    source: &Source,
+    template: &Template,
+    tally: &Tally,
+) -> (Exit, Summary) {
     if !settings.output.json && tally.rejected > 0 {
         ui::problems::print(&tally.causes);
         ui::line("");
     }
     let file = source.path.display().to_string();
-    let next = (tally.to_send > 0).then(|| format!("sheetport upload {file} -t {}", template.name));
-    Summary::of_tally(command, template.record.name(), &template.name, &file, tally, next).print(settings.output);
+    let next = (tally.to_send > 0).then(|| format!("sheetport upload {} -t {}", quoted(&file), quoted(&template.name)));
+    let exit = if tally.rejected > 0 { Exit::RowsFailed } else { Exit::Done };
+    (exit, Summary::of_tally(command, template.record.name(), &template.name, &file, tally, next))
 }

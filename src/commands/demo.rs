@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
+use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -48,7 +49,10 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     if talks {
         step(1, "A shop's price list goes up, through a mapping template, to a service on this machine");
     }
-    upload::run(&upload_args(&price_list, &template, folder), &settings).await?;
+    let (_, summary) = upload::upload(&upload_args(&price_list, &template, folder), &settings).await?;
+    if talks {
+        summary.print(settings.output);
+    }
     let ledger = sending::ledger(&settings).await?;
     let newest = ledger.run_or_newest(None).await?;
     for (name, format) in [("price-list.errors.csv", Format::Csv), ("price-list.errors.xlsx", Format::Xlsx)] {
@@ -58,8 +62,13 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     if talks {
         step(2, "What the service has now comes back as CSV and as a workbook");
     }
+    let mut exports = Vec::new();
     for name in ["items.csv", "items.xlsx"] {
-        export::run(&export_args(folder.join(name)), &settings).await?;
+        let exported = export::export(&export_args(folder.join(name)), &settings).await?;
+        if talks {
+            export::print(cli::Exportable::Items, &exported);
+        }
+        exports.push(export::as_json(cli::Exportable::Items, &exported));
     }
     let _ = stop.send(());
     serving.await.map_err(|error| {
@@ -67,6 +76,9 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     })??;
     if talks {
         what_to_open(folder);
+    }
+    if settings.output.json {
+        ui::json(&json!({"command": "demo", "folder": folder, "upload": summary, "exports": exports}));
     }
     Ok(Exit::Done)
 }

@@ -36,8 +36,8 @@ pub struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// Sends what is pending, writes the report where there is something to report, and prints the accounting.
-    pub async fn finish(self, command: &str) -> Result<Exit, Failure> {
+    /// Sends what is pending, writes the report where there is something to report, and accounts for all of it.
+    pub async fn finish(self, command: &str) -> Result<(Exit, Summary), Failure> {
         let run = self.run.id;
         let before = self.ledger.accounting(run).await?;
         let interrupt = Interrupt::default();
@@ -51,8 +51,18 @@ impl Sending<'_> {
             let doubt = ui::style::DOUBT;
             ui::remark(format_args!("{doubt}stopped{doubt:#}: {reason}; what was done is kept"));
         }
-        Summary::of_run(command, &ended, &accounting, report, next).print(self.settings.output);
-        Ok(summary::exit(&accounting, stopped.as_ref(), interrupt.exit()))
+        let summary = Summary::of_run(command, &ended, &accounting, report, next);
+        Ok((summary::exit(&accounting, stopped.as_ref(), interrupt.exit()), summary))
+    }
+
+    /// Sends nothing, now or later: some rows can't be sent, and the person wanted all or nothing.
+    pub async fn withhold(self) -> Result<(Exit, Summary), Failure> {
+        self.ledger.withhold(self.run.id).await?;
+        let accounting = self.ledger.accounting(self.run.id).await?;
+        let report = self.write_report(&accounting, false).await?;
+        let next = report.as_deref().map(|report| self.mend(report));
+        ui::remark("nothing was sent: some rows can't be, and --all-or-nothing was given");
+        Ok((Exit::RowsFailed, Summary::of_run("upload", &self.run, &accounting, report, next)))
     }
 
     async fn send(&self, before: &Accounting, interrupt: &Interrupt) -> Result<Option<StopReason>, Failure> {
@@ -108,12 +118,12 @@ impl Sending<'_> {
         if stopped.is_some() || accounting.pending > 0 {
             return Some(format!("sheetport resume {}", self.run.id));
         }
-        let report = report?;
-        let template = quoted(&self.run.about.template);
-        Some(format!(
-            "mend the rows in the report, then: sheetport upload {} -t {template}",
-            quoted(&report.display().to_string())
-        ))
+        report.map(|report| self.mend(report))
+    }
+
+    fn mend(&self, report: &Path) -> String {
+        let (report, template) = (quoted(&report.display().to_string()), quoted(&self.run.about.template));
+        format!("mend the rows in the report, then: sheetport upload {report} -t {template}")
     }
 }
 
@@ -178,7 +188,7 @@ fn remark(state: &upload::Progress) -> String {
 }
 
 /// An argument as a shell takes it.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let is_plain = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_./\\:".contains(c));
     if is_plain { text.to_owned() } else { format!("\"{text}\"") }
 }

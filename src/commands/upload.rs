@@ -17,6 +17,13 @@ use crate::ui::progress::Progress;
 use crate::upload::{Source, plan, read};
 
 pub async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
+    let (exit, summary) = upload(args, settings).await?;
+    summary.print(settings.output);
+    Ok(exit)
+}
+
+/// The whole of an upload but for its accounting, which the caller prints.
+pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary), Failure> {
     let template = Arc::new(template::load(&args.input.template)?);
     if let Some(report) = &args.report {
         sending::report_format(report)?;
@@ -39,10 +46,6 @@ pub async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
         ui::problems::print(&tally.causes);
         ui::line("");
     }
-    if args.all_or_nothing && tally.rejected > 0 {
-        ledger.withhold(run).await?;
-        return withheld(args, settings, &ledger, run).await;
-    }
     let sending = Sending {
         settings,
         ledger: &ledger,
@@ -52,9 +55,12 @@ pub async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
         pacing: &args.pacing,
         report: args.report.as_deref(),
     };
-    let exit = sending.finish("upload").await?;
+    let ended = match args.all_or_nothing && tally.rejected > 0 {
+        true => sending.withhold().await?,
+        false => sending.finish("upload").await?,
+    };
     ledger.close().await;
-    Ok(exit)
+    Ok(ended)
 }
 
 /// Opens the spreadsheet and finds the template's columns in it.
@@ -127,42 +133,9 @@ fn absolute(path: &std::path::Path) -> String {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }
 
-fn dry_run(args: &Upload, settings: &Settings, template: &Template) -> Result<Exit, Failure> {
+fn dry_run(args: &Upload, settings: &Settings, template: &Template) -> Result<(Exit, Summary), Failure> {
     let source = open(&args.input, template)?;
     describe(settings, &source, template);
     let tally = read::read(&source, template, |_| true)?;
-    check::show(settings, "upload", &source, template, &tally);
-    Ok(if tally.rejected > 0 { Exit::RowsFailed } else { Exit::Done })
-}
-
-async fn withheld(
-    args: &Upload,
-    settings: &Settings,
-    ledger: &crate::ledger::Ledger,
-    run: i64,
-) -> Result<Exit, Failure> {
-    let run = ledger.run(run).await?;
-    let accounting = ledger.accounting(run.id).await?;
-    let report = match &args.report {
-        None => None,
-        Some(path) => {
-            let format = sending::report_format(path)?;
-            Some(
-                crate::report::write(
-                    ledger,
-                    &run,
-                    path,
-                    format,
-                    sheet::write::Existing::Replace,
-                    crate::report::Only::All,
-                )
-                .await?
-                .path,
-            )
-        }
-    };
-    let next = format!("sheetport report {} -o FILE.xlsx", run.id);
-    ui::remark("nothing was sent: some rows can't be, and --all-or-nothing was given");
-    Summary::of_run("upload", &run, &accounting, report, Some(next)).print(settings.output);
-    Ok(Exit::RowsFailed)
+    Ok(check::ended(settings, "upload", &source, template, &tally))
 }
