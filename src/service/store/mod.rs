@@ -63,7 +63,6 @@ impl Store {
         let readers = available_parallelism().map_or(2, usize::from).clamp(2, 8) as u32;
         let reads = SqlitePoolOptions::new()
             .max_connections(readers)
-            .min_connections(readers)
             // These connections are to a file: they do not go stale, and asking them costs as much as a read.
             .test_before_acquire(false)
             .idle_timeout(None)
