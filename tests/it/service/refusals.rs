@@ -1,6 +1,8 @@
 //! Input that the service refuses: with the right status, the reason, and never a 500.
 
 use std::convert::Infallible;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 
 use futures_util::stream;
 use http_body_util::StreamBody;
@@ -121,6 +123,32 @@ async fn a_body_that_is_too_large_is_a_413_that_the_client_gets_to_see() {
     for chunks in [16, 160] {
         service.post(ITEMS, chunked(chunks)).await.refused(413);
     }
+    service.stop().await;
+}
+
+/// A client that reads nothing until it has written everything, as many do.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_that_is_too_large_is_read_before_it_is_refused() {
+    let data = folder();
+    let service = start(data.path()).await;
+    let address = service.base.trim_start_matches("http://").to_owned();
+    let body = vec![b' '; 10 * 1024 * 1024];
+    let head = format!(
+        "POST {ITEMS} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\n\
+         connection: close\r\ncontent-length: {}\r\n\r\n",
+        service.token,
+        body.len()
+    );
+    let text = tokio::task::spawn_blocking(move || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(&body).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    });
+    let text = text.await.unwrap();
+    assert!(text.starts_with("HTTP/1.1 413 "), "{text}");
     service.stop().await;
 }
 
