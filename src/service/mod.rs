@@ -91,7 +91,7 @@ impl Service {
     ) -> Result<(), Error> {
         let Service { app, closer, lock } = self;
         connections::serve(listener, router::router(app), stop).await;
-        closer.close().await?;
+        closer.close().await;
         drop(lock);
         Ok(())
     }

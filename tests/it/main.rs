@@ -1,3 +1,6 @@
+//! The one integration binary: a module for each room of the house.
+
 #![allow(clippy::unwrap_used)]
 
+mod service;
 mod sheet;

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Row, query, query_as};
 use uuid::Uuid;
 
 use crate::records::item::ItemListed;
 
 use super::merge::{Item, ItemFields, ItemUpsert, Outcome, Stored};
+use super::readers::Readers;
 use super::statements::{Batched, batches};
 
 /// $1 workspace, $2 position before the page, $3 last position of the page.
@@ -24,13 +25,13 @@ pub struct EntryPage {
     pub total: i64,
 }
 
-pub async fn page(reads: &SqlitePool, workspace: &str, page: u64, limit: u64) -> Result<EntryPage, sqlx::Error> {
+pub async fn page(readers: &Readers, workspace: &str, page: u64, limit: u64) -> Result<EntryPage, sqlx::Error> {
     let position = |pages: u64| i64::try_from(pages.saturating_mul(limit)).unwrap_or(i64::MAX);
     let (total, entries): (i64, Option<String>) = query_as(PAGE)
         .bind(workspace)
         .bind(position(page.saturating_sub(1)))
         .bind(position(page))
-        .fetch_one(reads)
+        .fetch_one(readers.get().await?.connection()?)
         .await?;
     Ok(EntryPage { entries: entries.unwrap_or_default(), total })
 }
@@ -253,12 +254,13 @@ mod tests {
         let statements = Statements::new();
         for sql in [statements.existing.of(4).as_str(), statements.last_positions.of(4).as_str(), PAGE] {
             let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
-            let plan = query(explain).fetch_all(&store.reads).await.expect("a plan");
+            let mut reader = store.readers.get().await.expect("a reader");
+            let plan = query(explain).fetch_all(reader.connection().expect("open")).await.expect("a plan");
             let plan: Vec<String> = plan.iter().map(|row| row.get("detail")).collect();
             assert!(plan.iter().any(|step| step.starts_with("SEARCH")), "{plan:?}");
             let scans_items = |step: &String| step == "SCAN i" || step.starts_with("SCAN items");
             assert!(!plan.iter().any(scans_items), "{plan:?}");
         }
-        closer.close().await.expect("closed");
+        closer.close().await;
     }
 }

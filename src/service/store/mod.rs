@@ -1,25 +1,26 @@
 //! What the service keeps, and all of its SQL, in the subset that SQLite and PostgreSQL share. It checks no input and
 //! knows nothing of HTTP.
 //!
-//! One task writes (`writer`), a small pool reads. A write is acknowledged once it is on disk.
+//! One task writes (`writer`), a few connections read (`readers`). A write is acknowledged once it is on disk.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
 use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
-};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqlSafeStr};
 use tokio::sync::{mpsc, oneshot};
 
 use super::error::Error;
 
+use self::readers::Readers;
 use self::writer::{Write, WriterHandle};
 
 mod items;
 mod merge;
+mod readers;
 mod statements;
 mod writer;
 
@@ -34,13 +35,13 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[(1, "items", include_str!("migrations
 
 pub struct Store {
     writes: mpsc::Sender<Write>,
-    reads: SqlitePool,
+    readers: Arc<Readers>,
 }
 
 /// Closes what [`Store::open`] opened.
 pub struct Closer {
     writer: WriterHandle,
-    reads: SqlitePool,
+    readers: Arc<Readers>,
 }
 
 impl Store {
@@ -60,25 +61,17 @@ impl Store {
         let mut connection = for_writing.connect().await.map_err(failed)?;
         migrate(&mut connection).await.map_err(|source| Error::Migrate { path: path.into(), source })?;
 
-        let readers = available_parallelism().map_or(2, usize::from).clamp(2, 8) as u32;
-        let reads = SqlitePoolOptions::new()
-            .max_connections(readers)
-            .min_connections(readers)
-            // These connections are to a file: they do not go stale, and asking them costs as much as a read.
-            .test_before_acquire(false)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .connect_with(options.read_only(true).pragma("cache_size", "-16384"))
-            .await
-            .map_err(failed)?;
+        let count = available_parallelism().map_or(2, usize::from).clamp(2, 8) as u32;
+        let for_reading = options.read_only(true).pragma("cache_size", "-16384");
+        let readers = Arc::new(Readers::open(&for_reading, count).await.map_err(failed)?);
 
         let (writes, writer) = writer::start(connection, for_writing);
-        Ok((Store { writes, reads: reads.clone() }, Closer { writer, reads }))
+        Ok((Store { writes, readers: readers.clone() }, Closer { writer, readers }))
     }
 
     /// One page of a workspace's items and how many it has, both of the same moment.
     pub async fn item_page(&self, workspace: &str, page: u64, limit: u64) -> Result<EntryPage, sqlx::Error> {
-        items::page(&self.reads, workspace, page, limit).await
+        items::page(&self.readers, workspace, page, limit).await
     }
 
     /// Creates or changes an item; answers once that is on disk.
@@ -91,10 +84,9 @@ impl Store {
 
 impl Closer {
     /// Carries out the writes that are waiting, then closes the database, which tidies its write-ahead log away.
-    pub async fn close(self) -> Result<(), Error> {
-        self.reads.close().await;
+    pub async fn close(self) {
+        self.readers.close().await;
         self.writer.close().await;
-        Ok(())
     }
 }
 

@@ -1,0 +1,134 @@
+//! The embedded service, driven over HTTP. Bodies are typed by hand from the contract, never made from our own types.
+
+use std::path::Path;
+use std::time::Duration;
+
+use reqwest::{Client, Method, StatusCode};
+use serde_json::Value;
+use sheetport::records::token::Access;
+use sheetport::service::{Config, Error, Service, Tokens};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+mod auth;
+mod items;
+mod lifecycle;
+mod refusals;
+
+const ITEMS: &str = "/v1/public/items";
+const REFRESH: &str = "/api/token/refresh/";
+
+/// A service on a port of its own, and a client of it.
+struct Running {
+    base: String,
+    config: Config,
+    client: Client,
+    /// Full Access to the workspace `acme`.
+    token: String,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<Result<(), Error>>,
+}
+
+struct Answer {
+    status: StatusCode,
+    headers: reqwest::header::HeaderMap,
+    text: String,
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+async fn start(data: &Path) -> Running {
+    start_with(Config::new(data)).await
+}
+
+async fn start_with(config: Config) -> Running {
+    let service = Service::open(config.clone()).await.unwrap();
+    let lasting = Config { access_lifetime: Duration::from_secs(900), ..config.clone() };
+    let token = sheetport::service::issue_tokens(&lasting, "acme", Access::Full).unwrap().access;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let (stop, stopped) = oneshot::channel::<()>();
+    let served = tokio::spawn(service.serve(listener, async {
+        let _ = stopped.await;
+    }));
+    let client = Client::builder().no_proxy().build().unwrap();
+    Running { base, config, client, token, stop, served }
+}
+
+impl Running {
+    fn tokens(&self, workspace: &str, access: Access) -> Tokens {
+        sheetport::service::issue_tokens(&self.config, workspace, access).unwrap()
+    }
+
+    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.base))
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        answer(self.request(Method::GET, path).bearer_auth(&self.token)).await
+    }
+
+    async fn post(&self, path: &str, body: impl Into<reqwest::Body>) -> Answer {
+        let request = self.request(Method::POST, path).bearer_auth(&self.token);
+        answer(request.header("content-type", "application/json").body(body)).await
+    }
+
+    /// An upsert that has to succeed, and its answer.
+    async fn upsert(&self, body: impl Into<reqwest::Body>) -> Value {
+        let answer = self.post(ITEMS, body).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        answer.json()
+    }
+
+    async fn stop(self) {
+        self.stop.send(()).unwrap();
+        self.served.await.unwrap().unwrap();
+    }
+
+    /// Ends the service in the middle of whatever it does.
+    async fn kill(self) {
+        self.served.abort();
+        assert!(self.served.await.unwrap_err().is_cancelled());
+    }
+}
+
+impl Answer {
+    #[track_caller]
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    #[track_caller]
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).unwrap_or_else(|| panic!("no {name}: {:?}", self.headers)).to_str().unwrap()
+    }
+
+    /// The answer is a refusal of this status, in the shape that all refusals have.
+    #[track_caller]
+    fn refused(&self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text);
+        assert_eq!(self.header("content-type"), "application/json");
+        let body = self.json();
+        assert!(!body["message"].as_str().unwrap().is_empty());
+        assert_eq!(body["ctx_id"].as_str().unwrap(), self.header("x-ctx-id"));
+        body
+    }
+
+    /// The answer is a refusal of the input for these reasons and no others.
+    #[track_caller]
+    fn invalid(&self, errors: &str) {
+        let expected: Value = serde_json::from_str(errors).unwrap();
+        assert_eq!(self.refused(422)["errors"], expected);
+    }
+}
+
+async fn answer(request: reqwest::RequestBuilder) -> Answer {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status(), response.headers().clone());
+    assert!(headers.contains_key("x-ctx-id"), "every answer has a context id");
+    Answer { status, headers, text: response.text().await.unwrap() }
+}

@@ -1,0 +1,152 @@
+//! Who gets in: bearer tokens, permission levels, refresh.
+
+use std::time::Duration;
+
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use reqwest::Method;
+use serde_json::{Value, json};
+use sheetport::records::token::Access;
+use sheetport::service::{Config, Error, issue_tokens};
+
+use super::{ITEMS, REFRESH, Running, answer, folder, start, start_with};
+
+async fn get_with(service: &Running, authorization: &str) -> super::Answer {
+    answer(service.request(Method::GET, ITEMS).header("authorization", authorization)).await
+}
+
+async fn refresh(service: &Running, body: impl Into<reqwest::Body>) -> super::Answer {
+    answer(service.request(Method::POST, REFRESH).header("content-type", "application/json").body(body)).await
+}
+
+fn signed(key: &[u8], algorithm: Algorithm, claims: &Value) -> String {
+    jsonwebtoken::encode(&Header::new(algorithm), claims, &EncodingKey::from_secret(key)).unwrap()
+}
+
+#[tokio::test]
+async fn only_a_good_access_token_gets_in() {
+    let data = folder();
+    let service = start(data.path()).await;
+    let good = service.tokens("acme", Access::Regular);
+    assert_eq!(get_with(&service, &format!("bearer {}", good.access)).await.status, 200);
+
+    let key = std::fs::read(data.path().join("signing.key")).unwrap();
+    let claims = json!({"workspace": "acme", "access": "full", "kind": "access", "iat": 0, "exp": 99_999_999_999_i64,
+        "jti": "x"});
+    assert_eq!(get_with(&service, &format!("Bearer {}", signed(&key, Algorithm::HS256, &claims))).await.status, 200);
+
+    let parts: Vec<&str> = good.access.split('.').collect();
+    let theirs = service.tokens("theirs", Access::Full).access;
+    // {"alg":"none","typ":"JWT"}
+    let none = "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0";
+    let expired = Config { access_lifetime: Duration::ZERO, ..service.config.clone() };
+    let with = |name: &str, value: Value| {
+        let mut claims = claims.clone();
+        claims[name] = value;
+        signed(&key, Algorithm::HS256, &claims)
+    };
+    let tokens = [
+        ("alg none without signature", format!("{none}.{}.", parts[1])),
+        ("alg none with signature", format!("{none}.{}.{}", parts[1], parts[2])),
+        ("the payload of another token", format!("{}.{}.{}", parts[0], theirs.split('.').nth(1).unwrap(), parts[2])),
+        ("another key", signed(&[0; 32], Algorithm::HS256, &claims)),
+        ("another algorithm with our key", signed(&key, Algorithm::HS512, &claims)),
+        ("expired", issue_tokens(&expired, "acme", Access::Full).unwrap().access),
+        ("a refresh token", good.refresh.clone()),
+        ("no expiry", with("exp", Value::Null)),
+        ("an expiry in words", with("exp", "never".into())),
+        ("another permission level", with("access", "owner".into())),
+        ("another kind", with("kind", "session".into())),
+        ("not a token", "abc".to_owned()),
+        ("dots", "..".to_owned()),
+    ];
+    for (what, token) in tokens {
+        let refused = get_with(&service, &format!("Bearer {token}")).await;
+        refused.refused(401);
+        assert_eq!(refused.header("www-authenticate"), "Bearer", "{what}");
+        assert!(!refused.text.contains(&token) || token.len() < 5, "{what}: the token is not repeated");
+    }
+    for header in ["", "Bearer", "Bearer ", &good.access, &format!("Basic {}", good.access), "Bearer \u{e9}"] {
+        get_with(&service, header).await.refused(401);
+    }
+    answer(service.request(Method::GET, ITEMS)).await.refused(401);
+    let twice = service.request(Method::GET, ITEMS).bearer_auth(&good.access).bearer_auth(&good.access);
+    answer(twice).await.refused(401);
+    answer(service.request(Method::POST, ITEMS).body("not even JSON")).await.refused(401);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn a_regular_token_reads_and_does_not_write() {
+    let data = folder();
+    let service = start(data.path()).await;
+    let token = service.tokens("acme", Access::Regular).access;
+    let request = service.request(Method::POST, ITEMS).bearer_auth(&token);
+    answer(request.header("content-type", "application/json").body(r#"{"externalId":"A"}"#)).await.refused(403);
+    let list = answer(service.request(Method::GET, ITEMS).bearer_auth(&token)).await;
+    assert_eq!(list.json()["total"], 0);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn a_refresh_gives_an_access_token_like_the_first() {
+    let data = folder();
+    let service = start(data.path()).await;
+    let tokens = service.tokens("acme", Access::Regular);
+    let refreshed = refresh(&service, format!(r#"{{"refresh":"{}"}}"#, tokens.refresh)).await;
+    assert_eq!(refreshed.status, 200);
+    let body = refreshed.json();
+    assert_eq!(body.as_object().unwrap().keys().collect::<Vec<_>>(), ["access"]);
+    let access = body["access"].as_str().unwrap();
+    assert_ne!(access, tokens.access);
+    assert_eq!(get_with(&service, &format!("Bearer {access}")).await.status, 200);
+    let post = service.request(Method::POST, ITEMS).bearer_auth(access).header("content-type", "application/json");
+    answer(post.body(r#"{"externalId":"A"}"#)).await.refused(403);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn a_rotating_service_also_gives_a_refresh_token() {
+    let data = folder();
+    let service = start_with(Config { rotate_refresh: true, ..Config::new(data.path()) }).await;
+    let first = service.tokens("acme", Access::Full).refresh;
+    let body = refresh(&service, format!(r#"{{"refresh":"{first}"}}"#)).await.json();
+    let second = body["refresh"].as_str().unwrap();
+    assert_ne!(second, first);
+    let body = refresh(&service, format!(r#"{{"refresh":"{second}"}}"#)).await.json();
+    let access = body["access"].as_str().unwrap();
+    assert_eq!(get_with(&service, &format!("Bearer {access}")).await.status, 200);
+    get_with(&service, &format!("Bearer {second}")).await.refused(401);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn a_refresh_is_refused_without_a_good_refresh_token() {
+    let data = folder();
+    let service = start(data.path()).await;
+    let tokens = service.tokens("acme", Access::Full);
+    let expired = Config { refresh_lifetime: Duration::ZERO, ..service.config.clone() };
+    let expired = issue_tokens(&expired, "acme", Access::Full).unwrap().refresh;
+    for token in [tokens.access.as_str(), &expired, "abc", ""] {
+        let refused = refresh(&service, format!(r#"{{"refresh":"{token}"}}"#)).await;
+        refused.refused(401);
+        assert_eq!(refused.header("www-authenticate"), "Bearer");
+    }
+    refresh(&service, "{}").await.invalid(r#"{"refresh":["is required"]}"#);
+    refresh(&service, r#"{"refresh":5}"#).await.invalid(r#"{"refresh":["must be a string"]}"#);
+    refresh(&service, "").await.refused(400);
+    let body = format!(r#"{{"refresh":"{}"}}"#, tokens.refresh);
+    answer(service.request(Method::POST, REFRESH).body(body.clone())).await.refused(415);
+    let bare = service.request(Method::POST, REFRESH.trim_end_matches('/'));
+    answer(bare.header("content-type", "application/json").body(body)).await.refused(404);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn workspace_names_are_checked_before_a_token_is_made() {
+    let data = folder();
+    for name in ["", "a b", "a/b", &"x".repeat(65)] {
+        let error = issue_tokens(&Config::new(data.path()), name, Access::Full).err().unwrap();
+        assert!(matches!(error, Error::WorkspaceName { .. }), "{error}");
+        assert!(!error.hint().is_empty());
+    }
+}
