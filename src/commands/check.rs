@@ -37,8 +37,8 @@ pub fn ended(
     tally: &Tally,
 ) -> (Exit, Summary) {
     if !settings.output.json && tally.rejected > 0 {
+        ui::heading("Wrong in the sheet");
         ui::problems::print(&tally.causes);
-        ui::line("");
     }
     let file = source.path.display().to_string();
     let next = (tally.to_send > 0).then(|| format!("sheetport upload {} -t {}", quoted(&file), quoted(&template.name)));

@@ -49,7 +49,9 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     if talks {
         step(1, "A shop's price list goes up, through a mapping template, to a service on this machine");
     }
-    let (_, summary) = upload::upload(&upload_args(&price_list, &template, folder), &settings).await?;
+    let (_, mut summary) = upload::upload(&upload_args(&price_list, &template, folder), &settings).await?;
+    // The demo's service ends with the demo, so there is nothing that a person could send next.
+    summary.next = None;
     if talks {
         summary.print(settings.output);
     }

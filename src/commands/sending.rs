@@ -95,9 +95,8 @@ impl Sending<'_> {
         for (row, problem) in report::refused(self.ledger, &self.run, REFUSED_SHOWN).await? {
             causes.add(row, &problem);
         }
-        ui::line("The service refused:");
+        ui::heading("The service refused");
         ui::problems::print(&causes);
-        ui::line("");
         Ok(())
     }
 

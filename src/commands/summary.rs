@@ -110,6 +110,9 @@ impl Summary {
             ui::json(self);
             return;
         }
+        if !output.quiet {
+            ui::line("");
+        }
         ui::accounting::print(&self.accounting());
         let faint = ui::style::FAINT;
         if self.requests > 0 {

@@ -42,9 +42,8 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
     let (run, tally) = plan::plan(&ledger, &about, Arc::clone(&source), Arc::clone(&template), now(), &show).await?;
     progress.finish(tally.rows);
     if !settings.output.json && !settings.output.quiet && tally.rejected > 0 {
-        ui::line("Wrong in the sheet:");
+        ui::heading("Wrong in the sheet");
         ui::problems::print(&tally.causes);
-        ui::line("");
     }
     let sending = Sending {
         settings,
@@ -84,31 +83,23 @@ pub fn describe(settings: &Settings, source: &Source, template: &Template) {
         source.book.description(),
         source.layout.header.row
     ));
-    ui::line(format_args!(
-        "  {faint}{} by the template {}: {}{faint:#}",
-        template.record.input().plural,
-        template.name,
-        mapped(template, &source.layout)
-    ));
-    let names = |indexes: &[usize]| {
-        indexes
-            .iter()
-            .filter_map(|index| source.layout.header.names.get(*index))
-            .map(|name| name.trim().to_owned())
-            .collect::<Vec<_>>()
-    };
-    let unused = names(&source.layout.unused);
+    let heading = format!("{} by the template {}:", template.record.input().plural, template.name);
+    ui::line(format_args!("{faint}{}{faint:#}", ui::list("  ", &heading, &mapped(template, &source.layout))));
+    let header = &source.layout.header.names;
+    let unused: Vec<String> =
+        source.layout.unused.iter().filter_map(|index| Some(header.get(*index)?.trim().to_owned())).collect();
     if !unused.is_empty() {
-        ui::line(format_args!("  {faint}not used: {}{faint:#}", unused.join(", ")));
+        ui::line(format_args!("{faint}{}{faint:#}", ui::list("  ", "not used:", &unused)));
     }
 }
 
-fn mapped(template: &Template, layout: &Layout) -> String {
+/// Which column becomes which field.
+fn mapped(template: &Template, layout: &Layout) -> Vec<String> {
     let pair = |(rule, column): (&crate::template::model::FieldRule, &Option<usize>)| {
         let header = layout.header.names.get((*column)?)?;
         Some(format!("{} → {}", header.trim(), rule.field.name))
     };
-    template.fields.iter().zip(&layout.columns).filter_map(pair).collect::<Vec<_>>().join(", ")
+    template.fields.iter().zip(&layout.columns).filter_map(pair).collect()
 }
 
 fn about(settings: &Settings, client: &Client, source: &Source, template: &Template) -> NewRun {

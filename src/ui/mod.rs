@@ -40,6 +40,12 @@ pub fn line(text: impl std::fmt::Display) {
     let _ = writeln!(anstream::stdout(), "{text}");
 }
 
+/// A heading over the lines that follow, on stdout.
+pub fn heading(text: &str) {
+    let strong = style::STRONG;
+    line(format_args!("\n{strong}{text}{strong:#}"));
+}
+
 /// A remark for the person, on stderr.
 pub fn remark(text: impl std::fmt::Display) {
     let _ = writeln!(anstream::stderr(), "{text}");
@@ -83,4 +89,23 @@ pub fn thousands(number: u64) -> String {
 /// `1 record`, `2 records`.
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
+/// Items after a heading, as many on a line as fit: `heading a, b, c`. Further lines are indented like the first.
+pub fn list(indent: &str, heading: &str, items: &[String]) -> String {
+    const WIDTH: usize = 100;
+    let mut text = format!("{indent}{heading}");
+    let mut width = text.chars().count();
+    for (place, item) in items.iter().enumerate() {
+        let comma = if place + 1 < items.len() { "," } else { "" };
+        let length = item.chars().count() + comma.len() + 1;
+        if width + length > WIDTH && width > indent.len() {
+            text.push_str(&format!("\n{indent}{item}{comma}"));
+            width = indent.len() + length - 1;
+        } else {
+            text.push_str(&format!(" {item}{comma}"));
+            width += length;
+        }
+    }
+    text
 }
