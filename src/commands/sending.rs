@@ -50,6 +50,9 @@ impl Sending<'_> {
         if let Some(reason) = &stopped {
             let doubt = ui::style::DOUBT;
             ui::remark(format_args!("{doubt}stopped{doubt:#}: {reason}; what was done is kept"));
+            if let Some(words) = reason.hint() {
+                ui::hint(words);
+            }
         }
         Summary::of_run(command, &ended, &accounting, report, next).print(self.settings.output);
         Ok(summary::exit(&accounting, stopped.as_ref(), interrupt.exit()))
