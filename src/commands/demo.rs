@@ -1,12 +1,14 @@
 //! `demo`: the whole path on one machine, with nothing set up: a service, an upload, its report, an export.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use secrecy::SecretString;
+use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::{export, sending, upload};
+use super::{export, sending, template, upload};
 use crate::api::auth::Credentials;
 use crate::cli;
 use crate::error::{Exit, Failure};
@@ -48,7 +50,11 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     if talks {
         step(1, "A shop's price list goes up, through a mapping template, to a service on this machine");
     }
-    upload::run(&upload_args(&price_list, &template, folder), &settings).await?;
+    let args = upload_args(&price_list, &template, folder);
+    let (_, uploaded) = upload::upload(&args, &settings, Arc::new(template::load(&args.input.template)?)).await?;
+    if !settings.output.json {
+        uploaded.print(settings.output);
+    }
     let ledger = sending::ledger(&settings).await?;
     let newest = ledger.run_or_newest(None).await?;
     for (name, format) in [("price-list.errors.csv", Format::Csv), ("price-list.errors.xlsx", Format::Xlsx)] {
@@ -58,8 +64,14 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     if talks {
         step(2, "What the service has now comes back as CSV and as a workbook");
     }
+    let mut exports = Vec::new();
     for name in ["items.csv", "items.xlsx"] {
-        export::run(&export_args(folder.join(name)), &settings).await?;
+        let args = export_args(folder.join(name));
+        let exported = export::export(&args, &settings).await?;
+        if !settings.output.json {
+            export::print(&exported, args.records, &settings);
+        }
+        exports.push(export::as_json(&exported, args.records));
     }
     let _ = stop.send(());
     serving.await.map_err(|error| {
@@ -67,6 +79,9 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     })??;
     if talks {
         what_to_open(folder);
+    }
+    if settings.output.json {
+        ui::json(&json!({"command": "demo", "folder": folder, "upload": uploaded, "exports": exports}));
     }
     Ok(Exit::Done)
 }

@@ -16,6 +16,16 @@ use crate::ui;
 use crate::ui::progress::Progress;
 
 pub async fn run(args: &Export, settings: &Settings) -> Result<Exit, Failure> {
+    let exported = export(args, settings).await?;
+    print(&exported, args.records, settings);
+    Ok(match exported.completeness {
+        Completeness::Unproven(_) => Exit::Incomplete,
+        Completeness::TotalReached | Completeness::ReadToTheEnd => Exit::Done,
+    })
+}
+
+/// Reads the list and writes the file, showing how far it is.
+pub async fn export(args: &Export, settings: &Settings) -> Result<Exported, Failure> {
     let format = sending::report_format(&args.output)?;
     let concurrency = usize::from(args.pacing.concurrency);
     let client = Client::new(settings.base_url()?, settings.credentials.clone(), concurrency)?;
@@ -31,11 +41,7 @@ pub async fn run(args: &Export, settings: &Settings) -> Result<Exit, Failure> {
     let options = Options { path: &args.output, format, concurrency, folder: &settings.home.join("spool") };
     let exported = export::export(&client, &pace, list, &options, &show).await?;
     progress.finish(exported.records);
-    print(&exported, list, settings);
-    Ok(match exported.completeness {
-        Completeness::Unproven(_) => Exit::Incomplete,
-        Completeness::TotalReached | Completeness::ReadToTheEnd => Exit::Done,
-    })
+    Ok(exported)
 }
 
 fn list(records: Exportable) -> &'static List {
@@ -44,26 +50,39 @@ fn list(records: Exportable) -> &'static List {
     }
 }
 
-fn print(exported: &Exported, list: &List, settings: &Settings) {
-    let (complete, how) = match &exported.completeness {
-        Completeness::TotalReached => (true, "as many different records as the service says there are".to_owned()),
-        Completeness::ReadToTheEnd => (true, "read until a page was empty; the service names no total".to_owned()),
-        Completeness::Unproven(reason) => (false, reason.clone()),
-    };
+/// The object that `--json` prints.
+pub fn as_json(exported: &Exported, records: Exportable) -> serde_json::Value {
+    let (complete, how) = completeness(exported);
+    json!({
+        "command": "export",
+        "records": list(records).name,
+        "file": exported.path,
+        "count": exported.records,
+        "pages": exported.pages,
+        "duplicates": exported.duplicates,
+        "total": exported.total,
+        "complete": complete,
+        "how": how,
+    })
+}
+
+/// Whether the export is whole, and how that is known.
+fn completeness(exported: &Exported) -> (bool, &str) {
+    match &exported.completeness {
+        Completeness::TotalReached => (true, "as many different records as the service says there are"),
+        Completeness::ReadToTheEnd => (true, "read until a page was empty; the service names no total"),
+        Completeness::Unproven(reason) => (false, reason),
+    }
+}
+
+/// Prints what was exported as `settings` want it.
+pub fn print(exported: &Exported, records: Exportable, settings: &Settings) {
     if settings.output.json {
-        ui::json(&json!({
-            "command": "export",
-            "records": list.name,
-            "file": exported.path,
-            "count": exported.records,
-            "pages": exported.pages,
-            "duplicates": exported.duplicates,
-            "total": exported.total,
-            "complete": complete,
-            "how": how,
-        }));
+        ui::json(&as_json(exported, records));
         return;
     }
+    let (complete, how) = completeness(exported);
+    let list = list(records);
     let (good, bad, faint) = (ui::style::GOOD, ui::style::BAD, ui::style::FAINT);
     ui::line(format_args!("{} {} in {}", ui::thousands(exported.records), list.name, exported.path.display()));
     if complete {

@@ -61,7 +61,8 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
         pacing: &args.pacing,
         report: args.report.as_deref(),
     };
-    let exit = sending.finish("resume").await?;
+    let (exit, summary) = sending.finish("resume").await?;
     ledger.close().await;
+    summary.print(settings.output);
     Ok(exit)
 }

@@ -36,8 +36,8 @@ pub struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// Sends what is pending, writes the report where there is something to report, and prints the accounting.
-    pub async fn finish(self, command: &str) -> Result<Exit, Failure> {
+    /// Sends what is pending, writes the report where there is something to report, and answers the accounting.
+    pub async fn finish(self, command: &str) -> Result<(Exit, Summary), Failure> {
         let run = self.run.id;
         let before = self.ledger.accounting(run).await?;
         let interrupt = Interrupt::default();
@@ -54,8 +54,8 @@ impl Sending<'_> {
                 ui::hint(words);
             }
         }
-        Summary::of_run(command, &ended, &accounting, report, next).print(self.settings.output);
-        Ok(summary::exit(&accounting, stopped.as_ref(), interrupt.exit()))
+        let exit = summary::exit(&accounting, stopped.as_ref(), interrupt.exit());
+        Ok((exit, Summary::of_run(command, &ended, &accounting, report, next)))
     }
 
     async fn send(&self, before: &Accounting, interrupt: &Interrupt) -> Result<Option<StopReason>, Failure> {

@@ -24,6 +24,13 @@ pub async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
     if args.dry_run {
         return dry_run(args, settings, &template);
     }
+    let (exit, summary) = upload(args, settings, template).await?;
+    summary.print(settings.output);
+    Ok(exit)
+}
+
+/// Plans and sends, and answers what is to be printed of it.
+pub async fn upload(args: &Upload, settings: &Settings, template: Arc<Template>) -> Result<(Exit, Summary), Failure> {
     let client = Client::new(settings.base_url()?, settings.credentials.clone(), usize::from(args.pacing.concurrency))?;
     let source = Arc::new(open(&args.input, &template)?);
     let ledger = sending::ledger(settings).await?;
@@ -41,7 +48,7 @@ pub async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
     }
     if args.all_or_nothing && tally.rejected > 0 {
         ledger.withhold(run).await?;
-        return withheld(args, settings, &ledger, run).await;
+        return withheld(args, &ledger, run).await;
     }
     let sending = Sending {
         settings,
@@ -52,9 +59,9 @@ pub async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
         pacing: &args.pacing,
         report: args.report.as_deref(),
     };
-    let exit = sending.finish("upload").await?;
+    let ended = sending.finish("upload").await?;
     ledger.close().await;
-    Ok(exit)
+    Ok(ended)
 }
 
 /// Opens the spreadsheet and finds the template's columns in it.
@@ -135,12 +142,7 @@ fn dry_run(args: &Upload, settings: &Settings, template: &Template) -> Result<Ex
     Ok(if tally.rejected > 0 { Exit::RowsFailed } else { Exit::Done })
 }
 
-async fn withheld(
-    args: &Upload,
-    settings: &Settings,
-    ledger: &crate::ledger::Ledger,
-    run: i64,
-) -> Result<Exit, Failure> {
+async fn withheld(args: &Upload, ledger: &crate::ledger::Ledger, run: i64) -> Result<(Exit, Summary), Failure> {
     let run = ledger.run(run).await?;
     let accounting = ledger.accounting(run.id).await?;
     let report = match &args.report {
@@ -163,6 +165,5 @@ async fn withheld(
     };
     let next = format!("sheetport report {} -o FILE.xlsx", run.id);
     ui::remark("nothing was sent: some rows can't be, and --all-or-nothing was given");
-    Summary::of_run("upload", &run, &accounting, report, Some(next)).print(settings.output);
-    Ok(Exit::RowsFailed)
+    Ok((Exit::RowsFailed, Summary::of_run("upload", &run, &accounting, report, Some(next))))
 }
