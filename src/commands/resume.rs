@@ -13,7 +13,7 @@ use crate::ui;
 
 pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
     let ledger = sending::ledger(settings).await?;
-    let run = ledger.run_or_newest(args.run).await?;
+    let mut run = ledger.run_or_newest(args.run).await?;
     if run.state == RunState::Planning {
         return Err(no_run_to_send(
             run.id,
@@ -37,7 +37,13 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
             "resume it with the address that it was planned for",
         ));
     }
+    let mut lock = ledger.lock(&sending::identity(&run.about))?;
     let workspace = settings.credentials.workspace().unwrap_or_default();
+    if run.about.workspace.is_empty() && ledger.bind_workspace(run.id, &workspace).await? {
+        run.about.workspace.clone_from(&workspace);
+        drop(lock);
+        lock = ledger.lock(&sending::identity(&run.about))?;
+    }
     if workspace != run.about.workspace {
         return Err(no_run_to_send(
             run.id,
@@ -45,7 +51,6 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
             "resume it with a token of its workspace",
         ));
     }
-    let _lock = ledger.lock(&sending::identity(&run.about))?;
     let kind = RecordKind::from_name(&run.about.record).ok_or_else(|| {
         no_run_to_send(run.id, "this version does not know its kind of record", "use the version that made it")
     })?;
@@ -62,6 +67,7 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
         report: args.report.as_deref(),
     };
     let (exit, summary) = sending.finish("resume").await?;
+    drop(lock);
     ledger.close().await;
     summary.print(settings.output);
     Ok(exit)
