@@ -1,4 +1,5 @@
 #![allow(clippy::unwrap_used)]
 
 mod cli;
+mod house;
 mod sheet;
