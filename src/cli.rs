@@ -126,7 +126,7 @@ pub struct Upload {
     /// Send nothing unless every row can be sent
     #[arg(long)]
     pub all_or_nothing: bool,
-    /// Where to write the report [default: beside FILE, when a row has a problem]
+    /// Where to write the report, a file that is not there yet [default: beside FILE, when a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }
@@ -170,7 +170,7 @@ pub struct Resume {
     pub run: Option<i64>,
     #[command(flatten)]
     pub pacing: Pacing,
-    /// Where to write the report [default: beside the file, when a row has a problem]
+    /// Where to write the report, a file that is not there yet [default: beside the file, when a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }

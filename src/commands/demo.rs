@@ -51,6 +51,8 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
         step(1, "A shop's price list goes up, through a mapping template, to a service on this machine");
     }
     let args = upload_args(&price_list, &template, folder);
+    // An upload writes no report over another file; this one is the demo's own, of an earlier time.
+    args.report.as_deref().map_or(Ok(()), remove).map_err(|error| no_folder(folder, &error))?;
     let (_, uploaded) = upload::upload(&args, &settings, Arc::new(template::load(&args.input.template)?)).await?;
     if !settings.output.json {
         uploaded.print(settings.output);
@@ -115,6 +117,13 @@ fn put(folder: &Path, (name, content): (&str, &[u8])) -> Result<PathBuf, Failure
     let mut file = WholeFile::create(&path, Existing::Replace)?;
     std::io::Write::write_all(&mut file, content).map_err(|error| no_folder(&path, &error))?;
     Ok(file.finish()?)
+}
+
+fn remove(path: &Path) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 fn step(number: u8, what: &str) {

@@ -12,6 +12,9 @@ use crate::settings::Settings;
 use crate::ui;
 
 pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
+    if let Some(report) = &args.report {
+        sending::check_report(report)?;
+    }
     let ledger = sending::ledger(settings).await?;
     let mut run = ledger.run_or_newest(args.run).await?;
     if run.state == RunState::Planning {

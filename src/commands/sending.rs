@@ -11,11 +11,11 @@ use super::summary::{self, Summary};
 use crate::api::Client;
 use crate::cli::Pacing;
 use crate::error::{Exit, Failure};
-use crate::ledger::{Accounting, Ledger, NewRun, Run, RunId};
+use crate::ledger::{Accounting, Ledger, NewRun, Run, RunId, RunState};
 use crate::records::RecordKind;
 use crate::report::{self, Only};
 use crate::settings::Settings;
-use crate::sheet::write::{Existing, Format};
+use crate::sheet::write::{Existing, Format, WholeFile};
 use crate::ui;
 use crate::ui::progress::Progress;
 use crate::upload::{self, Causes, StopReason, send};
@@ -36,15 +36,35 @@ pub struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// Sends what is pending, writes the report where there is something to report, and answers the accounting.
+    /// Sends what is pending, writes the report where there is something to report, and answers the accounting. A report
+    /// that can't be written is said and costs the exit code, not the accounting.
     pub async fn finish(self, command: &str) -> Result<(Exit, Summary), Failure> {
         let run = self.run.id;
         let before = self.ledger.accounting(run).await?;
         let interrupt = Interrupt::default();
-        let stopped = if before.pending > 0 { self.send(&before, &interrupt).await? } else { None };
+        let was_done = self.run.state == RunState::Finished;
+        let stopped = match before.pending {
+            0 if was_done => {
+                ui::remark(format_args!("run {run} was done before; nothing of it is pending"));
+                None
+            }
+            0 => {
+                self.ledger.end_sending(run, 0, None, 0, now()).await?;
+                None
+            }
+            _ => self.send(&before, &interrupt).await?,
+        };
         let accounting = self.ledger.accounting(run).await?;
         self.show_refused(&accounting).await?;
-        let report = self.write_report(&accounting, stopped.is_some()).await?;
+        let report = match self.write_report(&accounting, stopped.is_some() || was_done).await {
+            Ok(report) => Ok(report),
+            Err(failure) => {
+                ui::failure(&failure, false);
+                Err(failure.exit)
+            }
+        };
+        let unreported = report.as_ref().err().copied();
+        let report = report.unwrap_or_default();
         let next = self.next(&accounting, stopped.as_ref(), report.as_deref());
         let ended = self.ledger.run(run).await?;
         if let Some(reason) = &stopped {
@@ -55,6 +75,7 @@ impl Sending<'_> {
             }
         }
         let exit = summary::exit(&accounting, stopped.as_ref(), interrupt.exit());
+        let exit = unreported.filter(|_| stopped.is_none()).unwrap_or(exit);
         Ok((exit, Summary::of_run(command, &ended, &accounting, report, next)))
     }
 
@@ -94,30 +115,44 @@ impl Sending<'_> {
         Ok(())
     }
 
-    /// A run that stopped gets its report when it is done, unless the person named a file for it.
-    async fn write_report(&self, accounting: &Accounting, stopped: bool) -> Result<Option<PathBuf>, Failure> {
-        let has_problems = accounting.rejected + accounting.failed + accounting.unknown > 0;
+    /// A run that stopped gets its report when it is done, and one that was done before has it; `only_if_named` is for
+    /// both: then a report is written only where the person named a file for it.
+    async fn write_report(&self, accounting: &Accounting, only_if_named: bool) -> Result<Option<PathBuf>, Failure> {
         let path = match self.report {
             Some(path) => path.to_owned(),
-            None if has_problems && !stopped => beside(Path::new(&self.run.about.file)),
+            None if has_problems(accounting) && !only_if_named => beside(Path::new(&self.run.about.file)),
             None => return Ok(None),
         };
         let format = report_format(&path)?;
-        let existing = if self.report.is_some() { Existing::Replace } else { Existing::Keep };
-        Ok(Some(report::write(self.ledger, &self.run, &path, format, existing, Only::All).await?.path))
+        Ok(Some(report::write(self.ledger, &self.run, &path, format, Existing::Keep, Only::All).await?.path))
     }
 
     fn next(&self, accounting: &Accounting, stopped: Option<&StopReason>, report: Option<&Path>) -> Option<String> {
         if stopped.is_some() || accounting.pending > 0 {
             return Some(format!("sheetport resume {}", self.run.id));
         }
-        let report = report?;
+        let Some(report) = report else {
+            return has_problems(accounting).then(|| format!("sheetport report {} -o FILE.xlsx", self.run.id));
+        };
         let template = quoted(&self.run.about.template);
         Some(format!(
             "mend the rows in the report, then: sheetport upload {} -t {template}",
             quoted(&report.display().to_string())
         ))
     }
+}
+
+fn has_problems(accounting: &Accounting) -> bool {
+    accounting.rejected + accounting.failed + accounting.unknown > 0
+}
+
+/// Refuses a name for a report that it could not be written under, before anything is sent: one whose extension says
+/// nothing, one that is taken, one in a folder that is not there.
+pub fn check_report(path: &Path) -> Result<(), Failure> {
+    report_format(path)?;
+    // It leaves nothing behind.
+    WholeFile::create(path, Existing::Keep)?;
+    Ok(())
 }
 
 /// What two processes must not work on together.
@@ -181,7 +216,7 @@ fn remark(state: &upload::Progress) -> String {
 }
 
 /// An argument as a shell takes it.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let is_plain = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_./\\:".contains(c));
     if is_plain { text.to_owned() } else { format!("\"{text}\"") }
 }

@@ -19,7 +19,7 @@ use crate::upload::{Source, plan, read};
 pub async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
     let template = Arc::new(template::load(&args.input.template)?);
     if let Some(report) = &args.report {
-        sending::report_format(report)?;
+        sending::check_report(report)?;
     }
     if args.dry_run {
         return dry_run(args, settings, &template);
@@ -155,7 +155,7 @@ async fn withheld(args: &Upload, ledger: &crate::ledger::Ledger, run: i64) -> Re
                     &run,
                     path,
                     format,
-                    sheet::write::Existing::Replace,
+                    sheet::write::Existing::Keep,
                     crate::report::Only::All,
                 )
                 .await?

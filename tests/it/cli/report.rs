@@ -4,7 +4,7 @@ use std::fs;
 
 use super::process::Place;
 use super::service::Served;
-use super::{column, count, table};
+use super::{accounting, column, count, items, summary, table};
 
 const OURS: [&str; 10] = [
     "sheetport_status",
@@ -62,6 +62,38 @@ fn a_report_is_never_written_over_another_file() {
     assert_eq!(fs::read(place.path("prices.report.csv")).unwrap(), first);
     let elsewhere = place.sheetport(["report", "-o", "missing/report.csv"]).exits(1);
     elsewhere.says(&["missing/report.csv can't be written", "check that the folder exists"]);
+}
+
+#[test]
+fn an_upload_whose_report_can_not_be_written_sends_nothing() {
+    let (place, served) = uploaded();
+    let before = place.names();
+    let mine = fs::read(place.path("prices.csv")).unwrap();
+    place.write("other.csv", items(3));
+    let upload = |report| served.sheetport(&place, ["upload", "other.csv", "-t", "items", "--report", report]);
+    upload("prices.csv").exits(2).says(&["prices.csv is there already", "choose another name"]);
+    upload("other.csv").exits(2).says(&["other.csv is there already"]);
+    upload("missing/a.csv").exits(1).says(&["missing/a.csv can't be written", "there is no such folder"]);
+    upload("a.pdf").exits(2).says(&["a.pdf", ".csv or .xlsx"]);
+    served.sheetport(&place, ["resume", "--report", "prices.csv"]).exits(2).says(&["prices.csv is there already"]);
+    assert_eq!(fs::read(place.path("prices.csv")).unwrap(), mine);
+    assert_eq!(served.total(), 1, "as before");
+    upload("a.csv").exits(0).shows(&["a.csv"]);
+    assert_eq!(column(&table(&place.path("a.csv")), "sheetport_status"), ["sent"; 3]);
+    let mut after = place.names();
+    after.retain(|name| !["a.csv", "other.csv"].contains(&name.as_str()));
+    assert_eq!(after, before);
+}
+
+#[test]
+fn resuming_what_is_done_changes_nothing_and_names_the_report_command() {
+    let (place, served) = uploaded();
+    let before = place.names();
+    let resumed = served.sheetport(&place, ["resume", "--json"]).exits(3).says(&["run 1 was done before"]);
+    let summary = summary(&resumed);
+    assert_eq!(accounting(&summary), "3: sent 1, rejected 1, failed 1");
+    assert_eq!(summary["next"], "sheetport report 1 -o FILE.xlsx");
+    assert_eq!(place.names(), before, "the report is there already");
 }
 
 #[test]
