@@ -178,7 +178,7 @@ pub struct Resume {
 #[derive(Args, Debug)]
 pub struct Runs {
     /// How many
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
 }
 

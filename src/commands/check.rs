@@ -1,8 +1,8 @@
 //! `check`: everything that is wrong with a file, in one pass and without a network.
 
 use super::summary::Summary;
-use super::{template, upload};
-use crate::cli::Check;
+use super::{sending, template, upload};
+use crate::cli::{Check, Input};
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
 use crate::template::Template;
@@ -22,17 +22,31 @@ pub fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
         true
     })?;
     progress.finish(tally.rows);
-    show(settings, "check", &source, &template, &tally);
+    show(settings, "check", &args.input, &source, &template, &tally);
     Ok(if tally.rejected > 0 { Exit::RowsFailed } else { Exit::Done })
 }
 
 /// Prints what a pass over a file found.
-pub fn show(settings: &Settings, command: &str, source: &Source, template: &Template, tally: &Tally) {
+pub fn show(settings: &Settings, command: &str, input: &Input, source: &Source, template: &Template, tally: &Tally) {
     if !settings.output.json && tally.rejected > 0 {
         ui::problems::print(&tally.causes);
         ui::line("");
     }
     let file = source.path.display().to_string();
-    let next = (tally.to_send > 0).then(|| format!("sheetport upload {file} -t {}", template.name));
+    let next = (tally.to_send > 0).then(|| upload_of(input));
     Summary::of_tally(command, template.record.name(), &template.name, &file, tally, next).print(settings.output);
+}
+
+/// The command that uploads what was checked, read in the same way.
+fn upload_of(input: &Input) -> String {
+    let mut words = vec!["sheetport".to_owned(), "upload".to_owned(), input.file.display().to_string()];
+    words.extend(["-t".to_owned(), input.template.clone()]);
+    let delimiter =
+        input.delimiter.map(|byte| if byte == b'\t' { "tab".to_owned() } else { char::from(byte).to_string() });
+    for (flag, value) in
+        [("--sheet", input.sheet.clone()), ("--delimiter", delimiter), ("--encoding", input.encoding.clone())]
+    {
+        words.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value]));
+    }
+    words.iter().map(|word| sending::quoted(word)).collect::<Vec<_>>().join(" ")
 }

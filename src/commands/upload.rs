@@ -138,7 +138,7 @@ fn dry_run(args: &Upload, settings: &Settings, template: &Template) -> Result<Ex
     let source = open(&args.input, template)?;
     describe(settings, &source, template);
     let tally = read::read(&source, template, |_| true)?;
-    check::show(settings, "upload", &source, template, &tally);
+    check::show(settings, "upload", &args.input, &source, template, &tally);
     Ok(if tally.rejected > 0 { Exit::RowsFailed } else { Exit::Done })
 }
 

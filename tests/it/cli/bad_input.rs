@@ -114,6 +114,16 @@ fn rows_that_are_wrong_are_told_with_column_row_value_and_remedy() {
 }
 
 #[test]
+fn check_names_the_command_that_uploads_what_was_checked() {
+    let place = Place::new();
+    place.write("my prices.csv", "SKU;Name\n1;Bolt\n");
+    let check =
+        place.sheetport(["check", "my prices.csv", "-t", "items", "--delimiter", ";", "--encoding", "utf-8", "--json"]);
+    let next = super::summary(&check.exits(0))["next"].as_str().unwrap().to_owned();
+    assert_eq!(next, "sheetport upload \"my prices.csv\" -t items --delimiter \";\" --encoding utf-8");
+}
+
+#[test]
 fn a_dry_run_needs_no_service_and_sends_nothing() {
     let place = Place::new();
     place.write("items.csv", items(3));

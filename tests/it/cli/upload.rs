@@ -127,6 +127,8 @@ fn the_runs_are_listed_newest_first() {
     assert!(runs.iter().all(|run| run["state"] == "done" && run["workspace"] == "shop"), "{listed}");
     assert_eq!(runs[0]["file"], name(&place.path("two.csv")));
     place.sheetport(["runs"]).exits(0).shows(&["one.csv", "two.csv", "done"]);
+    place.sheetport(["runs", "--limit", "1"]).exits(0).shows(&["two.csv"]);
+    place.sheetport(["runs", "--limit", "0"]).exits(2).says(&["'0'", "--limit"]);
     let resumed = served.sheetport(&place, ["resume", "--json"]).exits(0);
     assert_eq!(accounting(&summary(&resumed)), "2: sent 2", "there is nothing to carry on with");
     assert_eq!(served.total(), 2);
