@@ -131,8 +131,11 @@ impl Sending<'_> {
         if stopped.is_some() || accounting.pending > 0 {
             return Some(format!("sheetport resume {}", self.run.id));
         }
+        if !has_problems(accounting) {
+            return None;
+        }
         let Some(report) = report else {
-            return has_problems(accounting).then(|| format!("sheetport report {} -o FILE.xlsx", self.run.id));
+            return Some(format!("sheetport report {} -o FILE.xlsx", self.run.id));
         };
         let template = quoted(&self.run.about.template);
         Some(format!(

@@ -78,7 +78,8 @@ fn an_upload_whose_report_can_not_be_written_sends_nothing() {
     served.sheetport(&place, ["resume", "--report", "prices.csv"]).exits(2).says(&["prices.csv is there already"]);
     assert_eq!(fs::read(place.path("prices.csv")).unwrap(), mine);
     assert_eq!(served.total(), 1, "as before");
-    upload("a.csv").exits(0).shows(&["a.csv"]);
+    let sent = upload("a.csv").exits(0).shows(&["Report  a.csv"]);
+    assert!(!sent.stdout.contains("mend"), "there is nothing to mend: {}", sent.stdout);
     assert_eq!(column(&table(&place.path("a.csv")), "sheetport_status"), ["sent"; 3]);
     let mut after = place.names();
     after.retain(|name| !["a.csv", "other.csv"].contains(&name.as_str()));
