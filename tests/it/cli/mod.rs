@@ -9,6 +9,7 @@ mod export;
 mod process;
 mod report;
 mod service;
+mod setup;
 mod upload;
 
 use std::fs;
