@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -33,6 +34,12 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
         )
     })?;
     let address = listener.local_addr().unwrap_or(args.listen);
+    let interrupt = Interrupt::default();
+    let mut stop = Box::pin(async move { interrupt.wait().await });
+    // Asked once, it listens: whoever reads the address may end the service at once, and it still ends well.
+    if stop.as_mut().now_or_never().is_some() {
+        return Ok(Exit::Done);
+    }
     if settings.output.json {
         ui::json(&json!({"listening": format!("http://{address}"), "data": args.data.data}));
     } else {
@@ -43,9 +50,7 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
             args.data.data.display()
         ));
     }
-    let interrupt = std::sync::Arc::new(Interrupt::default());
-    let asked = std::sync::Arc::clone(&interrupt);
-    service.serve(listener, async move { asked.wait().await }).await?;
+    service.serve(listener, stop).await?;
     Ok(Exit::Done)
 }
 
