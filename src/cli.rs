@@ -155,7 +155,7 @@ pub struct Upload {
     /// Send nothing unless every row can be sent
     #[arg(long)]
     pub all_or_nothing: bool,
-    /// Where to write the report [default: beside FILE, when a row has a problem]
+    /// Where to write the report, a file that is not there yet [default: beside FILE, when a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }
@@ -202,7 +202,7 @@ pub struct Resume {
     pub run: Option<i64>,
     #[command(flatten)]
     pub pacing: Pacing,
-    /// Where to write the report [default: beside the file, when a row has a problem]
+    /// Where to write the report, a file that is not there yet [default: beside the file, when a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }
@@ -210,7 +210,7 @@ pub struct Resume {
 #[derive(Args, Debug)]
 pub struct Runs {
     /// How many
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
 }
 

@@ -77,7 +77,7 @@ impl Client {
     pub fn new(base: &str, credentials: Credentials, connections: usize) -> Result<Client, Error> {
         let base = base_url(base)?;
         if credentials.access.is_none() && credentials.refresh.is_none() {
-            return Err(Error::NoCredentials(base.to_string()));
+            return Err(Error::NoCredentials(base.as_str().trim_end_matches('/').to_owned()));
         }
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
@@ -96,8 +96,9 @@ impl Client {
         Ok(Client { http, base, tokens: Tokens::new(credentials) })
     }
 
-    pub fn base(&self) -> &Url {
-        &self.base
+    /// The base address as a person writes it, without a slash at its end.
+    pub fn address(&self) -> &str {
+        self.base.as_str().trim_end_matches('/')
     }
 
     /// Makes the request once. On 401 the token is refreshed, once for all workers, and the request goes out again:

@@ -44,7 +44,7 @@ pub async fn fetch(client: &Client, pace: &Pace, path: &str) -> Result<Vec<u8>, 
             }
             Exchange::Unauthorized { reason } => return Err(Error::Refused(reason)),
             Exchange::CutAnswer { reason, .. } | Exchange::Lost { reason } | Exchange::NotSent { reason } => {
-                (Error::Unreachable { url: client.base().to_string(), reason }, None)
+                (Error::Unreachable { url: client.address().to_owned(), reason }, None)
             }
         };
         tries += 1;

@@ -3,11 +3,13 @@
 mod check;
 mod demo;
 mod export;
+mod reading;
 mod report;
 mod resume;
 mod runs;
 mod sending;
 mod serve;
+mod shell;
 mod signals;
 mod summary;
 mod template;

@@ -75,6 +75,20 @@ impl Plan {
         Ok(Planned { run: self.run })
     }
 
+    /// Takes the plan out of the ledger: its file can't be read to the end, and nothing of it was sent.
+    pub async fn abandon(self) -> Result<(), Error> {
+        let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
+        for statement in [
+            "DELETE FROM source_block WHERE run = $1",
+            "DELETE FROM record_block WHERE run = $1",
+            "DELETE FROM run WHERE id = $1",
+        ] {
+            sqlx::query(statement).bind(self.run).execute(&mut *transaction).await?;
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+
     async fn write_rows(&mut self) -> Result<(), Error> {
         if self.rows.is_empty() {
             return Ok(());

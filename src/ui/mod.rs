@@ -66,11 +66,16 @@ pub fn failure(failure: &Failure, as_json: bool) {
         );
     }
     let error = style::ERROR;
-    let hint = style::HINT;
     remark(format_args!("{error}error{error:#}: {}", failure.message));
     if let Some(words) = &failure.hint {
-        remark(format_args!("{hint}hint{hint:#}: {words}"));
+        hint(words);
     }
+}
+
+/// What to do about something that was just said, on stderr.
+pub fn hint(words: &str) {
+    let hint = style::HINT;
+    remark(format_args!("{hint}hint{hint:#}: {words}"));
 }
 
 /// A number with its thousands apart: 12,345.

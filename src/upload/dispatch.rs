@@ -87,6 +87,8 @@ pub struct Dispatcher {
     halt: Option<Halt>,
     /// Records that were given up for now; they stay pending.
     left: u64,
+    /// Why the last of them was.
+    left_why: String,
     /// Whether the service has answered anything at all.
     reached: bool,
     broken_in_a_row: u32,
@@ -116,6 +118,7 @@ impl Dispatcher {
             paused_until: None,
             halt: None,
             left: 0,
+            left_why: String::new(),
             reached: false,
             broken_in_a_row: 0,
             throttled_in_a_row: 0,
@@ -148,9 +151,9 @@ impl Dispatcher {
         self.halt.as_ref()
     }
 
-    /// Records that got no answer in all their attempts and stay pending.
-    pub fn left(&self) -> u64 {
-        self.left
+    /// Records that got no answer in all their attempts and stay pending, and why the last of them got none.
+    pub fn left(&self) -> Option<(u64, &str)> {
+        (self.left > 0).then_some((self.left, self.left_why.as_str()))
     }
 
     /// The end of a pause that keeps everybody from sending, if one is on.
@@ -229,6 +232,7 @@ impl Dispatcher {
                         Some(status) => Verdict::Failed { status: Some(status), read: given_up(job.tries, &reason) },
                         None => {
                             self.left += 1;
+                            self.left_why = reason;
                             self.release(&job.key);
                             return None;
                         }

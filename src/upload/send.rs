@@ -67,8 +67,33 @@ pub enum StopReason {
     Throttled,
     WaitTooLong(Duration),
     TooManyRetries(String),
-    /// Some records got no answer in any of their attempts.
-    LeftPending(u64),
+    /// Some records got no answer in any of their attempts, and why the last of them did not.
+    LeftPending {
+        records: u64,
+        reason: String,
+    },
+}
+
+impl StopReason {
+    /// What to do before the run is resumed.
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            StopReason::Interrupted => return None,
+            StopReason::Unauthorized(_) => {
+                "get a new pair of tokens in the service's developer settings and set SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN, then resume"
+            }
+            StopReason::Forbidden(_) => "set the tokens of a pair that has Full Access, then resume",
+            StopReason::Redirected { .. } => {
+                "check the base address; a run is bound to its own, so upload the file again with the right one"
+            }
+            StopReason::Unreachable(_) | StopReason::LeftPending { .. } => {
+                "check the address and that the service is running, then resume"
+            }
+            StopReason::Throttled => "resume later, with a lower --rate",
+            StopReason::WaitTooLong(_) => "resume when that time is over",
+            StopReason::TooManyRetries(_) => "resume later; if it stays so, ask the service's people",
+        })
+    }
 }
 
 /// Sends what is pending of a run. `interrupt` resolves when a person asks to stop.
@@ -167,8 +192,10 @@ impl Sender {
         match self.dispatcher.halt() {
             Some(halt) => Some(StopReason::from(halt.clone())),
             None if interrupted_at.is_some() => Some(StopReason::Interrupted),
-            None if self.dispatcher.left() > 0 => Some(StopReason::LeftPending(self.dispatcher.left())),
-            None => None,
+            None => {
+                let left = self.dispatcher.left();
+                left.map(|(records, reason)| StopReason::LeftPending { records, reason: reason.to_owned() })
+            }
         }
     }
 
@@ -331,16 +358,16 @@ impl std::fmt::Display for StopReason {
             StopReason::Unauthorized(reason) => write!(f, "the service refused the credentials: {reason}"),
             StopReason::Forbidden(reason) => write!(f, "the token does not allow this: {reason}"),
             StopReason::Redirected { status } => {
-                write!(
-                    f,
-                    "the service redirects ({status}), and a token is not sent after a redirect; is the base address right?"
-                )
+                write!(f, "the service redirects ({status}), and a token is not sent after a redirect")
             }
             StopReason::Unreachable(reason) => write!(f, "the service can't be reached: {reason}"),
             StopReason::Throttled => f.write_str("the service keeps refusing requests as too many"),
             StopReason::WaitTooLong(wait) => write!(f, "the service asks to wait {} min", wait.as_secs().div_ceil(60)),
             StopReason::TooManyRetries(reason) => write!(f, "too many requests had to be repeated: {reason}"),
-            StopReason::LeftPending(records) => write!(f, "{records} records got no answer in several attempts"),
+            StopReason::LeftPending { records, reason } => {
+                let noun = if *records == 1 { "record" } else { "records" };
+                write!(f, "{records} {noun} got no answer in several attempts: {reason}")
+            }
         }
     }
 }

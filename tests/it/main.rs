@@ -2,5 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod cli;
+mod house;
 mod service;
 mod sheet;
