@@ -16,6 +16,7 @@ pub async fn fetch(client: &Client, pace: &Pace, path: &str) -> Result<Vec<u8>, 
     let request = Request { method: "GET", path: path.to_owned(), body: None };
     let mut tries = 0;
     let mut throttled = 0;
+    let mut renewed = false;
     loop {
         while let Err(until) = pace.permit(Instant::now()) {
             tokio::time::sleep_until(until.into()).await;
@@ -42,6 +43,10 @@ pub async fn fetch(client: &Client, pace: &Pace, path: &str) -> Result<Vec<u8>, 
                     _ => return Err(failure),
                 }
             }
+            Exchange::Renewed { reason } if std::mem::replace(&mut renewed, true) => {
+                return Err(Error::Refused(reason));
+            }
+            Exchange::Renewed { .. } => continue,
             Exchange::Unauthorized { reason } => return Err(Error::Refused(reason)),
             Exchange::CutAnswer { reason, .. } | Exchange::Lost { reason } | Exchange::NotSent { reason } => {
                 (Error::Unreachable { url: client.base().to_string(), reason }, None)

@@ -30,6 +30,8 @@ pub enum Reply {
 pub struct Seen {
     /// Its place among all requests, from 0.
     pub number: usize,
+    /// Its place among the requests with its body, from 0.
+    pub repeat: usize,
     pub path: String,
     pub bearer: Option<String>,
     pub body: String,
@@ -177,6 +179,7 @@ fn note(log: &Mutex<Vec<Seen>>, head: &str, body: String) -> Seen {
     let mut log = log.lock().unwrap();
     let seen = Seen {
         number: log.len(),
+        repeat: log.iter().filter(|other| other.body == body).count(),
         path: head.split(' ').nth(1).unwrap().to_owned(),
         bearer: header(head, "authorization").map(|value| value.trim_start_matches("Bearer ").to_owned()),
         body,

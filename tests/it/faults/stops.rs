@@ -1,7 +1,7 @@
 //! Runs that stop before their end: for the right reason, with every record accounted for, and resumed to the end.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use sheetport::ledger::OutcomeState;
 use sheetport::upload::StopReason;
@@ -41,6 +41,24 @@ async fn an_address_where_nobody_listens_stops_the_run() {
     planned.resumes().await;
 }
 
+/// All connections of a service that restarts break at once. That is one event, and the service is back soon.
+#[tokio::test]
+async fn a_restart_of_the_service_is_survived() {
+    let away: OnceLock<Instant> = OnceLock::new();
+    let server = Server::start(move |seen| {
+        let is_back = || away.get_or_init(Instant::now).elapsed() > Duration::from_millis(500);
+        if seen.number < 8 || is_back() {
+            return Reply::Accept;
+        }
+        let spread = Duration::from_millis(50 + seen.number as u64 * 7 % 50);
+        Reply::Late(spread, Box::new(Reply::Reset))
+    })
+    .await;
+    let planned = Planned::many(60).await;
+    assert_eq!(planned.send(&server, 8).await, None);
+    assert_eq!(planned.accounting().await.sent, 60);
+}
+
 #[tokio::test]
 async fn a_service_that_is_in_trouble_is_not_stormed() {
     let server = Server::start(|_| answer(500, "", "")).await;
@@ -71,6 +89,25 @@ async fn an_interrupt_waits_for_what_is_under_way_and_keeps_its_outcome() {
     assert_eq!(accounting.sent, server.log().len() as u64, "every answer that came is kept");
     planned.resumes().await;
     assert_eq!(planned.accounting().await.sent, 3_000);
+}
+
+/// Nothing is pending, so there is nothing to resume, whoever asked for what at the end.
+#[tokio::test]
+async fn a_run_that_is_done_when_it_is_stopped_was_not_stopped() {
+    let asked = Arc::new(Notify::new());
+    let ask = Arc::clone(&asked);
+    let server = Server::start(move |_| {
+        ask.notify_one();
+        Reply::Late(Duration::from_millis(200), Box::new(Reply::Accept))
+    })
+    .await;
+    let planned = Planned::new(&["1"]).await;
+    let ended = planned.send_until(client(&server, 1), 1, asked.notified()).await;
+    assert_eq!(ended.stopped, None);
+    let server = Server::start(|_| answer(403, "", "")).await;
+    let planned = Planned::many(5).await;
+    assert_eq!(planned.send(&server, 1).await, None);
+    assert_eq!(planned.accounting().await.failed, 5);
 }
 
 /// The plan refuses keys that occur twice; should the ledger hold some anyway, they go one after the other.
