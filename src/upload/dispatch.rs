@@ -245,6 +245,9 @@ impl Dispatcher {
             Next::Failed { status, read } => Verdict::Failed { status: Some(status), read },
             Next::Unknown { status, reason } => Verdict::Unknown { status, reason },
             Next::Retry { after, reason, status, .. } => {
+                if let Some(pause) = after {
+                    self.pause_until(now + pause);
+                }
                 // While the service is out of reach, attempts only probe for it and don't count against the record.
                 if self.probes.is_none() {
                     job.tries += 1;
@@ -261,9 +264,6 @@ impl Dispatcher {
                     }
                 } else {
                     self.retries += 1;
-                    if let Some(pause) = after {
-                        self.pause_until(now + pause);
-                    }
                     let pause = after.unwrap_or_else(|| policy::backoff(job.tries.max(1), false, chance));
                     return self.delay(job, now + pause);
                 }
@@ -302,6 +302,7 @@ impl Dispatcher {
         }
         match next {
             // All that were under way together are throttled together: that is said once.
+            Next::Again { .. } => {}
             Next::Throttled { .. } if self.pause(now).is_some() => {}
             Next::Throttled { .. } => self.throttled_in_a_row += 1,
             _ => self.throttled_in_a_row = 0,
@@ -411,3 +412,6 @@ impl Ord for Delayed {
         (self.at, self.job.seq).cmp(&(other.at, other.job.seq))
     }
 }
+
+#[cfg(test)]
+mod tests;
