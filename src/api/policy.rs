@@ -15,7 +15,7 @@ const BASE: Duration = Duration::from_millis(500);
 const THROTTLED_BASE: Duration = Duration::from_secs(1);
 const CAP: Duration = Duration::from_secs(20);
 /// Waiting less than this after a 429 would be no waiting.
-const SHORTEST_THROTTLE: Duration = Duration::from_secs(1);
+pub(super) const SHORTEST_THROTTLE: Duration = Duration::from_secs(1);
 
 /// What to do about a record after an attempt.
 #[derive(Clone, Debug, PartialEq)]
