@@ -1,4 +1,5 @@
 #![allow(clippy::unwrap_used)]
 
 mod faults;
+mod ledger;
 mod sheet;
