@@ -1,6 +1,7 @@
 //! The engine against a service that breaks, lies and stalls: what was promised about every record holds anyway.
 
 mod answers;
+mod doubles;
 mod exports;
 mod pauses;
 mod server;
