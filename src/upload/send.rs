@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle, JoinSet};
 
 use super::dispatch::{Dispatcher, Halt, Job, Settled, Step, Verdict};
 use crate::api::policy::Stop;
 use crate::api::{Attempt, Client, Pace, Rate, Request, answer};
-use crate::ledger::{self, Fate, Ledger, Outcome, OutcomeState, Problem, RunId, Seq};
+use crate::ledger::{self, Fate, Ledger, Outcome, OutcomeState, Problem, RunId, RunState, Seq};
 use crate::records::{RecordKind, field::Call};
 
 /// How long requests under way may take to end after a person asked to stop.
@@ -107,14 +107,12 @@ pub async fn send(
     let loader = tokio::spawn(load(work.ledger.clone(), work.run, work.wall, jobs_sender));
     let (outcomes, outcomes_receiver) = mpsc::channel(GROUP * 4);
     let writer = tokio::spawn(write(work.ledger.clone(), work.run, outcomes_receiver));
-    let (answers_sender, answers) = mpsc::unbounded_channel();
     let sender = Sender {
         dispatcher: Dispatcher::new(work.kind, work.concurrency, Pace::new(work.rate, began)),
         call: &work.kind.input().call,
         client: Arc::clone(&work.client),
         jobs,
-        answers_sender,
-        answers,
+        attempts: JoinSet::new(),
         outcomes,
         progress: Progress::default(),
         wall: work.wall,
@@ -132,8 +130,7 @@ struct Sender {
     call: &'static Call,
     client: Arc<Client>,
     jobs: mpsc::Receiver<Job>,
-    answers_sender: mpsc::UnboundedSender<(Job, Attempt)>,
-    answers: mpsc::UnboundedReceiver<(Job, Attempt)>,
+    attempts: JoinSet<(Job, Attempt)>,
     outcomes: mpsc::Sender<Outcome>,
     progress: Progress,
     wall: fn() -> i64,
@@ -148,7 +145,7 @@ impl Sender {
         let mut interrupt = std::pin::pin!(interrupt);
         let mut interrupted_at: Option<Instant> = None;
         let mut all_loaded = false;
-        loop {
+        'sending: loop {
             while !all_loaded && self.dispatcher.backlog() < LOW {
                 match self.jobs.try_recv() {
                     Ok(job) => self.dispatcher.push(job),
@@ -167,14 +164,14 @@ impl Sender {
             }
             let wake = interrupted_at.map(|at| at + GRACE).or(wake);
             tokio::select! {
-                Some((job, attempt)) = self.answers.recv() => {
-                    if self.take(job, attempt).await.is_err() {
-                        break;
-                    }
-                    while let Ok((job, attempt)) = self.answers.try_recv() {
-                        if self.take(job, attempt).await.is_err() {
-                            break;
+                Some(attempt) = self.attempts.join_next() => {
+                    let mut attempt = Some(attempt);
+                    while let Some(ended) = attempt {
+                        // A writer that is gone can't be told outcomes, so nothing more may be sent.
+                        if self.take(ended).await.is_err() {
+                            break 'sending;
                         }
+                        attempt = self.attempts.try_join_next();
                     }
                 }
                 job = self.jobs.recv(), if !all_loaded && self.dispatcher.backlog() < LOW => match job {
@@ -188,6 +185,10 @@ impl Sender {
                 }
                 () = &mut interrupt, if interrupted_at.is_none() => interrupted_at = Some(Instant::now()),
             }
+        }
+        // What stopped the sending only matters where it left something to send.
+        if self.dispatcher.unsettled() == 0 && (all_loaded || self.jobs.recv().await.is_none()) {
+            return None;
         }
         match self.dispatcher.halt() {
             Some(halt) => Some(StopReason::from(halt.clone())),
@@ -210,11 +211,9 @@ impl Sender {
                         body: Some(job.body.clone()),
                     };
                     let client = Arc::clone(&self.client);
-                    let answers = self.answers_sender.clone();
-                    tokio::spawn(async move {
+                    self.attempts.spawn(async move {
                         let attempt = client.attempt(&request).await;
-                        // A receiver that is gone has stopped waiting; the ledger then knows the intent alone.
-                        let _ = answers.send((job, attempt));
+                        (job, attempt)
                     });
                 }
                 Step::WaitUntil(at) => return Some(at),
@@ -223,7 +222,11 @@ impl Sender {
         }
     }
 
-    async fn take(&mut self, job: Job, attempt: Attempt) -> Result<(), mpsc::error::SendError<Outcome>> {
+    async fn take(&mut self, ended: Result<(Job, Attempt), JoinError>) -> Result<(), mpsc::error::SendError<Outcome>> {
+        let (job, attempt) = match ended {
+            Ok(ended) => ended,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        };
         let settled = self.dispatcher.settle(job, attempt.requests, attempt.exchange, Instant::now(), fastrand::f64());
         self.progress.retries = self.dispatcher.retries;
         self.progress.throttled = self.dispatcher.throttled;
@@ -244,6 +247,9 @@ impl Sender {
 /// Reads the records that have no outcome yet, block by block, and notes the intent to send each block before any of
 /// it is handed on.
 async fn load(ledger: Ledger, run: RunId, wall: fn() -> i64, jobs: mpsc::Sender<Job>) -> Result<(), ledger::Error> {
+    if matches!(ledger.run(run).await?.state, RunState::Planning | RunState::Withheld) {
+        return Ok(());
+    }
     let mut from: Seq = 0;
     while let Some(block) = ledger.record_block(run, from).await? {
         let last = block.first + block.records.len() as Seq - 1;

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod cli;
+mod faults;
 mod house;
+mod ledger;
 mod service;
 mod sheet;
