@@ -123,6 +123,9 @@ fn zip(file: &mut File, sample: &[u8]) -> io::Result<Kind> {
         Kind::Workbook(Format::Xlsb)
     } else if has("xl/") || has("xl\\") {
         Kind::Workbook(Format::Xlsx)
+    } else if has("content.xml") && has("mimetype") && has("meta-inf/") {
+        // One whose `mimetype` is not where it belongs. Whether it is a spreadsheet, the reader finds out.
+        Kind::Workbook(Format::Ods)
     } else if has("word/") {
         Kind::Other("a Word document")
     } else if has("ppt/") {
@@ -181,8 +184,10 @@ fn ole(file: &mut File, sample: &[u8]) -> io::Result<Kind> {
     let directory = u64::from(u32_at(sample, 48).unwrap_or(0)) + 1;
     let mut streams = read_at(file, directory << shift, SAMPLE as u64)?;
     streams.extend_from_slice(sample);
+    // Some programs write the names in capitals.
+    streams.make_ascii_lowercase();
     let has = |name: &str| {
-        let utf16: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let utf16: Vec<u8> = name.to_ascii_lowercase().encode_utf16().flat_map(u16::to_le_bytes).collect();
         find(&streams, &utf16).is_some()
     };
     Ok(if has("EncryptedPackage") {

@@ -14,14 +14,19 @@ pub struct Activity {
     pub waiting: AtomicBool,
 }
 
-/// The exit code of a reader that gave up on itself.
+/// The exit codes of a reader that gave up on itself.
 pub const STALLED: u8 = 3;
+pub const TOO_LARGE: u8 = 4;
 /// Time that a reader may spend between two things that it gives.
 pub const PATIENCE: Duration = Duration::from_secs(6);
-/// With the program itself and the asking process, this stays below 512 MiB.
-pub const MEMORY: u64 = 440 << 20;
-/// Address space beyond the memory: the program, and what the C library sets aside for threads and never touches.
+/// Memory in use. With what is used before the watch looks again, this stays well below 512 MiB.
+pub const MEMORY: u64 = 400 << 20;
+/// Parsers set memory aside on a workbook's word and never use it. This much more than [`MEMORY`] may be set aside,
+/// where the watch can see what is used.
+const SET_ASIDE: u64 = 1536 << 20;
+/// Addresses beyond that: the program, and what the C library sets aside for threads.
 const ADDRESSES: u64 = 512 << 20;
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Limits this process, whose only work is to read a workbook.
 pub fn keep(activity: Arc<Activity>) {
@@ -29,7 +34,10 @@ pub fn keep(activity: Arc<Activity>) {
     let watch = move || {
         let mut since = busy();
         loop {
-            thread::sleep(Duration::from_millis(100));
+            thread::sleep(LOOK_EVERY);
+            if memory_in_use().is_some_and(|bytes| bytes > MEMORY) {
+                std::process::exit(i32::from(TOO_LARGE));
+            }
             let now = busy();
             if activity.moved.swap(false, Ordering::Relaxed) || activity.waiting.load(Ordering::Relaxed) {
                 since = now;
@@ -42,14 +50,15 @@ pub fn keep(activity: Arc<Activity>) {
     drop(thread::Builder::new().name("watch".to_owned()).spawn(watch));
 }
 
-/// Where the system can't limit it, only what is checked while reading does.
+/// What the system enforces by itself.
 #[cfg(unix)]
 fn limit_memory() {
     use rustix::process::{Resource, Rlimit, setrlimit};
 
+    let most = if memory_in_use().is_some() { MEMORY + SET_ASIDE } else { MEMORY };
     let limits = [
-        (Resource::Data, MEMORY),
-        (Resource::As, MEMORY + ADDRESSES),
+        (Resource::Data, most),
+        (Resource::As, most + ADDRESSES),
         // It writes no file, and no image of its memory either.
         (Resource::Core, 0),
         (Resource::Fsize, 0),
@@ -59,9 +68,23 @@ fn limit_memory() {
     }
 }
 
+/// Here only what is checked while reading limits the memory.
 #[cfg(not(unix))]
 fn limit_memory() {
-    let _ = ADDRESSES;
+    let _ = (SET_ASIDE, ADDRESSES);
+}
+
+/// Nothing where the system does not tell.
+#[cfg(target_os = "linux")]
+fn memory_in_use() -> Option<u64> {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let resident: u64 = pages.split(' ').nth(1)?.parse().ok()?;
+    Some(resident * rustix::param::page_size() as u64)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn memory_in_use() -> Option<u64> {
+    None
 }
 
 /// The time that this process has worked. A busy machine does not make it pass faster.

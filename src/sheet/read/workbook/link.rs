@@ -131,7 +131,10 @@ impl Link {
         let words = String::from_utf8_lossy(&words);
         Fault::new(if code == Some(i32::from(limits::STALLED)) {
             format!("its reader was kept busy for {} seconds and got nowhere", limits::PATIENCE.as_secs())
-        } else if words.contains("memory allocation of") || words.contains("out of memory") {
+        } else if code == Some(i32::from(limits::TOO_LARGE))
+            || words.contains("memory allocation of")
+            || words.contains("out of memory")
+        {
             format!("to read it takes more than the {} MiB of memory that a workbook may take", limits::MEMORY >> 20)
         } else {
             UNFOLLOWABLE.to_owned()
