@@ -21,9 +21,11 @@ pub const FLAG: &str = "--child";
 pub struct Sample {
     pub seen: Seen,
     pub wall_seconds: f64,
-    /// User and system time of all threads; nothing where the system does not tell.
+    /// User and system time of all threads, and of the processes that the work started; nothing where the system does
+    /// not tell.
     pub cpu_seconds: Option<f64>,
-    /// Of the whole process; nothing where the system does not tell.
+    /// Of the whole process and of the largest that the work started, as if both had their peak together; nothing
+    /// where the system does not tell.
     pub peak_bytes: Option<u64>,
 }
 
@@ -57,7 +59,7 @@ impl Who {
     }
 }
 
-/// Times `work` in this process. What must be made ready first stays outside of it.
+/// Times `work` in this process, and what it starts and waits for. What must be made ready first stays outside of it.
 pub fn timed<T>(work: impl FnOnce() -> Outcome<T>, seen: impl FnOnce(T) -> Outcome<Seen>) -> Outcome<Sample> {
     let cpu = usage().map(|usage| usage.cpu_seconds);
     let start = Instant::now();
@@ -161,13 +163,16 @@ fn usage() -> Option<Usage> {
     use nix::sys::time::TimeVal;
 
     let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
-    let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
     // Apple's systems count bytes, the others kibibytes.
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
-    Some(Usage {
-        cpu_seconds: seconds(usage.user_time()) + seconds(usage.system_time()),
-        peak_bytes: u64::try_from(usage.max_rss()).ok()? * unit,
-    })
+    let mut sum = Usage { cpu_seconds: 0.0, peak_bytes: 0 };
+    // The second counts the processes that have ended and were waited for.
+    for who in [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN] {
+        let usage = getrusage(who).ok()?;
+        sum.cpu_seconds += seconds(usage.user_time()) + seconds(usage.system_time());
+        sum.peak_bytes += u64::try_from(usage.max_rss()).ok()? * unit;
+    }
+    Some(sum)
 }
 
 #[cfg(not(unix))]

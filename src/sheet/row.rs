@@ -1,5 +1,7 @@
 //! One row's cells in two buffers that are reused from row to row, so that reading allocates nothing per cell.
 
+mod wire;
+
 use jiff::civil;
 
 use super::cell::Cell;

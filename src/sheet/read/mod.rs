@@ -1,7 +1,8 @@
 //! What a file turns out to be, and the rows of its sheets.
 //!
 //! `kind` says what a file is; `encoding` and `dialect` how a text is to be read; `text` and `workbook` give the rows.
-//! Nothing is read into memory whole, save a workbook's shared strings.
+//! Nothing is read into memory whole here. What a workbook's format forces into memory (shared strings, or all of it)
+//! is in a process of its own, with a limit.
 
 mod dialect;
 mod encoding;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 use self::kind::Kind;
 use self::text::{Dialect, TextRows};
 use self::workbook::{Workbook, WorkbookRows};
+pub use self::workbook::{read_workbooks_with, run_reader_if_asked};
 use super::{Error, Row};
 
 /// What the caller knows better than detection. Everything unset is found out.
@@ -39,7 +41,7 @@ pub struct Book {
 #[derive(Clone, Debug)]
 enum Content {
     Text(Dialect),
-    Xlsx(Workbook),
+    Workbook(Workbook),
 }
 
 /// The rows of one sheet, in order. Rows that the file leaves out (a workbook's empty rows, a CSV's blank lines) are
@@ -50,7 +52,7 @@ pub struct Rows {
 
 enum RowSource {
     Text(Box<TextRows>),
-    Xlsx(Box<WorkbookRows>),
+    Workbook(Box<WorkbookRows>),
 }
 
 /// Finds out what `path` is, by its content alone. Reads a bounded part of a text, and a workbook's parts save its
@@ -67,9 +69,9 @@ pub fn open(path: &Path, options: &Options) -> Result<Book, Error> {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             Ok(Book { path: path.to_owned(), sheets: vec![name], content: Content::Text(dialect) })
         }
-        Kind::Xlsx => {
-            let (workbook, sheets) = Workbook::open(path)?;
-            Ok(Book { path: path.to_owned(), sheets, content: Content::Xlsx(workbook) })
+        Kind::Workbook(format) => {
+            let (workbook, sheets) = Workbook::open(path, format)?;
+            Ok(Book { path: path.to_owned(), sheets, content: Content::Workbook(workbook) })
         }
         Kind::Encrypted => Err(Error::Encrypted { path: path.to_owned() }),
         Kind::Other(found) => Err(Error::NotASpreadsheet { path: path.to_owned(), found: found.to_owned() }),
@@ -84,7 +86,7 @@ impl Book {
 
     /// False for a CSV, whose one sheet is named after the file.
     pub fn has_named_sheets(&self) -> bool {
-        matches!(self.content, Content::Xlsx(_))
+        matches!(self.content, Content::Workbook(_))
     }
 
     /// One line for people on how the file was read: `CSV, windows-1252, delimiter ';'` or `XLSX, 3 sheets`.
@@ -97,9 +99,9 @@ impl Book {
                 };
                 format!("CSV, {}, delimiter {delimiter}", dialect.found.encoding.name())
             }
-            Content::Xlsx(_) => match self.sheets.len() {
-                1 => "XLSX, 1 sheet".to_owned(),
-                count => format!("XLSX, {count} sheets"),
+            Content::Workbook(workbook) => match self.sheets.len() {
+                1 => format!("{}, 1 sheet", workbook.format_name()),
+                count => format!("{}, {count} sheets", workbook.format_name()),
             },
         }
     }
@@ -115,7 +117,7 @@ impl Book {
         };
         let source = match &self.content {
             Content::Text(dialect) => RowSource::Text(Box::new(TextRows::open(&self.path, *dialect)?)),
-            Content::Xlsx(workbook) => RowSource::Xlsx(Box::new(workbook.rows(sheet)?)),
+            Content::Workbook(workbook) => RowSource::Workbook(Box::new(workbook.rows(index, sheet)?)),
         };
         Ok(Rows { source })
     }
@@ -129,7 +131,7 @@ impl Rows {
     pub fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
         match &mut self.source {
             RowSource::Text(rows) => rows.next(row),
-            RowSource::Xlsx(rows) => rows.next(row),
+            RowSource::Workbook(rows) => rows.next(row),
         }
     }
 }
