@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use super::sending::{self, Sending};
 use super::summary::Summary;
-use super::{check, now, template};
+use super::{check, input, now, template};
 use crate::api::Client;
 use crate::cli::{Input, Upload};
 use crate::error::{Exit, Failure};
 use crate::ledger::NewRun;
 use crate::settings::Settings;
-use crate::sheet;
 use crate::template::{Layout, Template};
 use crate::ui;
 use crate::ui::progress::Progress;
@@ -63,9 +62,9 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
 }
 
 /// Opens the spreadsheet and finds the template's columns in it.
-pub fn open(input: &Input, template: &Template) -> Result<Source, Failure> {
-    let options = sheet::Options { delimiter: input.delimiter, encoding: input.encoding.clone() };
-    Ok(Source::open(&input.file, template, input.sheet.as_deref(), &options)?)
+pub fn open(args: &Input, template: &Template) -> Result<Source, Failure> {
+    let options = input::options(&args.reading);
+    Ok(Source::open(&args.file, template, args.sheet.as_deref(), &options)?)
 }
 
 /// Says how the file was read: what a person checks first when something looks odd.

@@ -11,9 +11,11 @@ pub mod error;
 pub mod json;
 pub mod read;
 pub mod row;
+pub mod table;
 pub mod write;
 
 pub use cell::{Cell, column_letters};
 pub use error::Error;
-pub use read::{Book, Options, Rows, open};
+pub use read::{Book, Dialect, Options, Rows, Sure, open};
 pub use row::Row;
+pub use table::Table;
