@@ -22,6 +22,18 @@ Examples:
   sheetport check prices.xlsx -t items
   sheetport check prices.csv -t prices.toml --json";
 
+const VIEW_EXAMPLES: &str = "\
+--csv prints one clean table. Left out are titles above the header, blank rows, and all rows from where the header comes
+again as that of a second table; after a blank row the same header is a new page, and its rows go on. A header over
+several rows is joined with spaces; where there is none, none is made up. --every-row leaves nothing out.
+
+Examples:
+  sheetport view prices.csv
+  sheetport view prices.csv.gz --csv > clean.csv
+  sheetport view prices.txt --delimiter tab --encoding windows-1252 --quote none
+  sheetport view prices.xlsx --json --all-sheets
+  curl -s https://example.com/prices.csv | sheetport view -";
+
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   sheetport export items -o items.xlsx
@@ -90,6 +102,8 @@ pub enum Command {
     Upload(Upload),
     /// Say everything that is wrong with a spreadsheet; sends nothing and needs no service
     Check(Check),
+    /// Show what a spreadsheet is read as: encoding, delimiter, sheets, header, columns, first rows
+    View(View),
     /// Read a whole list from the service into a CSV or XLSX file
     Export(Export),
     /// Write a run's outcomes as a spreadsheet: your columns, then what became of each row
@@ -124,12 +138,54 @@ pub struct Input {
     /// The sheet of a workbook, by name [default: the first that has the template's columns]
     #[arg(long, value_name = "NAME")]
     pub sheet: Option<String>,
-    /// The character between a CSV's fields, or "tab" [default: found out]
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// How to read a text file, where it should not be found out.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Reading a CSV, where it is not found out rightly")]
+pub struct Reading {
+    /// The character between fields, or "tab" or "space"
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub delimiter: Option<u8>,
-    /// A CSV's encoding, such as windows-1252 [default: found out]
+    /// The encoding, such as windows-1252
     #[arg(long, value_name = "NAME")]
     pub encoding: Option<String>,
+    /// The character around fields, or "none"
+    #[arg(long, value_name = "CHAR", value_parser = quote)]
+    pub quote: Option<Mark>,
+    /// The character that makes a quote text, or "none" where quotes are doubled
+    #[arg(long, value_name = "CHAR", value_parser = quote)]
+    pub escape: Option<Mark>,
+}
+
+/// A character, or the word that there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark(pub Option<u8>);
+
+#[derive(Args, Debug)]
+#[command(after_help = VIEW_EXAMPLES)]
+pub struct View {
+    /// A spreadsheet: CSV or another text, also compressed by gzip or Zstandard, or a workbook; - is standard input
+    pub file: PathBuf,
+    /// Print the table as UTF-8 CSV
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// With --csv: every row as it is, also titles, blank rows and further tables
+    #[arg(long, requires = "csv")]
+    pub every_row: bool,
+    /// With --json: every cell of every sheet
+    #[arg(long, requires = "json")]
+    pub all_sheets: bool,
+    /// The sheet of a workbook, by name or number [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub sheet: Option<String>,
+    /// How many rows to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub rows: usize,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 #[derive(Args, Debug)]
@@ -275,8 +331,17 @@ pub enum TokenAccess {
 fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
+        b"space" => Ok(b' '),
         [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\r\n".contains(byte) => Ok(*byte),
         _ => Err("a delimiter is one character such as ; or the word tab".to_owned()),
+    }
+}
+
+fn quote(text: &str) -> Result<Mark, String> {
+    match text.as_bytes() {
+        b"none" => Ok(Mark(None)),
+        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\r\n".contains(byte) => Ok(Mark(Some(*byte))),
+        _ => Err("it is one character such as ' or the word none".to_owned()),
     }
 }
 

@@ -1,12 +1,12 @@
 //! What `upload` and `check` share before anything is sent: opening a spreadsheet, saying how it was read, and summing
 //! up a pass over it.
 
+use super::input::options;
 use super::shell::quoted;
 use super::summary::Summary;
-use crate::cli::Input;
+use crate::cli::{Input, Mark};
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
-use crate::sheet;
 use crate::template::model::FieldRule;
 use crate::template::{Layout, Template};
 use crate::ui;
@@ -14,8 +14,7 @@ use crate::upload::{Source, Tally};
 
 /// Opens the spreadsheet and finds the template's columns in it.
 pub fn open(input: &Input, template: &Template) -> Result<Source, Failure> {
-    let options = sheet::Options { delimiter: input.delimiter, encoding: input.encoding.clone() };
-    Ok(Source::open(&input.file, template, input.sheet.as_deref(), &options)?)
+    Ok(Source::open(&input.file, template, input.sheet.as_deref(), &options(&input.reading))?)
 }
 
 /// Says how the file was read: what a person checks first when something looks odd.
@@ -62,11 +61,16 @@ pub fn ended(command: &str, input: &Input, source: &Source, template: &Template,
 fn upload_of(input: &Input) -> String {
     let mut words = vec!["sheetport".to_owned(), "upload".to_owned(), input.file.display().to_string()];
     words.extend(["-t".to_owned(), input.template.clone()]);
-    let delimiter =
-        input.delimiter.map(|byte| if byte == b'\t' { "tab".to_owned() } else { char::from(byte).to_string() });
-    for (flag, value) in
-        [("--sheet", input.sheet.clone()), ("--delimiter", delimiter), ("--encoding", input.encoding.clone())]
-    {
+    let delimiter = |byte| if byte == b'\t' { "tab".to_owned() } else { char::from(byte).to_string() };
+    let mark = |mark: Mark| mark.0.map_or("none".to_owned(), |byte| char::from(byte).to_string());
+    let reading = &input.reading;
+    for (flag, value) in [
+        ("--sheet", input.sheet.clone()),
+        ("--delimiter", reading.delimiter.map(delimiter)),
+        ("--encoding", reading.encoding.clone()),
+        ("--quote", reading.quote.map(mark)),
+        ("--escape", reading.escape.map(mark)),
+    ] {
         words.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value]));
     }
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")

@@ -4,6 +4,7 @@ pub mod accounting;
 pub mod problems;
 pub mod progress;
 pub mod style;
+pub mod view;
 
 use std::io::Write;
 
@@ -38,6 +39,11 @@ pub fn start(global: &Global) {
 /// A line on stdout. A reader that has closed it, such as `head`, is no fault.
 pub fn line(text: impl std::fmt::Display) {
     let _ = writeln!(anstream::stdout(), "{text}");
+}
+
+/// Standard output for data that is not for a person: buffered, and never coloured.
+pub fn data() -> std::io::BufWriter<std::io::StdoutLock<'static>> {
+    std::io::BufWriter::with_capacity(64 * 1024, std::io::stdout().lock())
 }
 
 /// A heading over the lines that follow, on stdout.
