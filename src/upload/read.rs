@@ -45,10 +45,8 @@ pub fn read(source: &Source, template: &Template, mut hand_on: impl FnMut(Batch)
             Mapped::Record { key, body } => (Some(key), send(body)),
             Mapped::Rejected { key, problems } => (key, Fate::Rejected(problems.into_iter().map(problem).collect())),
         };
-        let fate = match overflow(&row, source) {
-            Some(problem) => reject(fate, problem),
-            None => fate,
-        };
+        let fate = overflow(&row, source).into_iter().fold(fate, reject);
+        let fate = if rows.is_mended { reject(fate, stray_quote(&row)) } else { fate };
         let fate = match &key {
             Some(key) => keys.check(template, source, key, seq, row.number, fate, &mut batch.late, &mut tally),
             None => fate,
@@ -141,6 +139,22 @@ fn overflow(row: &Row, source: &Source) -> Option<Problem> {
         message: "stands beyond the header's last column".to_owned(),
         remedy: "put quotes around a value that has the delimiter in it, or give the column a header".to_owned(),
     })
+}
+
+/// A quote in the middle of a quoted value, or one that is never closed because the file was cut short.
+fn stray_quote(row: &Row) -> Problem {
+    let shown = row.cells().enumerate().find(|(_, cell)| cell.shown().contains('"'));
+    let (column, value) =
+        shown.map_or((None, String::new()), |(column, cell)| (Some(column), cell.shown().into_owned()));
+    Problem {
+        code: "stray-quote".to_owned(),
+        column,
+        header: column.map_or(String::new(), |column| format!("column {}", column_letters(column))),
+        field: String::new(),
+        value,
+        message: "has a quote in a place where none can be, so its cells may be wrong".to_owned(),
+        remedy: "write a quote within quotes twice; if it is the last row, check that the file is whole".to_owned(),
+    }
 }
 
 fn reject(fate: Fate, problem: Problem) -> Fate {

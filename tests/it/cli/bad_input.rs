@@ -142,3 +142,13 @@ fn a_dry_run_needs_no_service_and_sends_nothing() {
     assert!(summary["run"].is_null());
     assert_eq!(place.names(), ["items.csv"], "not even a ledger is made");
 }
+
+#[test]
+fn a_file_that_was_cut_short_within_quotes_does_not_send_its_last_row() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("items.csv", "SKU,Name\n1,\"Bolt\"\n2,\"Nu");
+    let upload = served.sheetport(&place, ["upload", "items.csv", "-t", "items"]);
+    upload.exits(3).shows(&["has a quote in a place where none can be", "row 3", "check that the file is whole"]);
+    assert_eq!(served.total(), 1);
+}
