@@ -8,12 +8,12 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{get, post};
 
-use crate::records::{item, token};
+use crate::records::{company, contact, inventory, item, order, token, transaction};
 
 use super::answer::{self, Refusal};
 use super::auth::{self, Keys};
 use super::store::Store;
-use super::{Config, items, tokens};
+use super::{Config, items, lists, single, tokens};
 
 pub struct App {
     pub config: Config,
@@ -25,6 +25,15 @@ pub fn router(app: Arc<App>) -> Router {
     let open = Router::new().route(token::REFRESH_PATH, post(tokens::refresh)).route("/healthz", get(healthz));
     let guarded = Router::new()
         .route(item::PATH, get(items::list).post(items::upsert))
+        .route(order::PATH, get(lists::orders))
+        .route(order::ONE_PATH, get(single::order))
+        .route(company::PATH, get(lists::companies))
+        .route(inventory::PATH, get(lists::inventories))
+        .route(inventory::ONE_PATH, get(single::inventory))
+        .route(transaction::ONE_PATH, get(single::transaction))
+        .route(order::OLDER_PATH, get(lists::older_orders))
+        .route(item::OLDER_PATH, get(lists::older_items))
+        .route(contact::PATH, get(lists::older_contacts))
         .route_layer(from_fn_with_state(app.clone(), auth::require_token));
     open.merge(guarded)
         .method_not_allowed_fallback(method_not_allowed)
