@@ -18,6 +18,7 @@ mod lifecycle;
 mod lists;
 mod load;
 mod refusals;
+mod transactions;
 
 const ITEMS: &str = "/v1/public/items";
 const REFRESH: &str = "/api/token/refresh/";
