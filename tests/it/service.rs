@@ -13,10 +13,12 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 mod auth;
+mod billing;
 mod items;
 mod lifecycle;
 mod lists;
 mod load;
+mod orders;
 mod refusals;
 mod transactions;
 
@@ -108,7 +110,7 @@ impl Running {
     }
 
     /// A request of Full Access to another workspace.
-    async fn from_other(&self, method: Method, path: &str, body: &str) -> Answer {
+    async fn other_calls(&self, method: Method, path: &str, body: &str) -> Answer {
         let token = self.tokens("other", Access::Full).access;
         let request = self.request(method, path).bearer_auth(token).header("content-type", "application/json");
         answer(request.body(body.to_owned())).await
