@@ -3,8 +3,9 @@
 //! shared with it.
 //!
 //! The way of a request: `connections` accepts it, `answer` gives it its context id and writes whatever is refused,
-//! `router` finds the handler, `auth` lets it through, the resource's handlers (`items`, `tokens`) check the input, and
-//! `store` keeps it. Nothing outside `store` speaks SQL; nothing outside `data` touches the folder's other files.
+//! `router` finds the handler, `auth` lets it through, the resource's handlers (`items`, `orders`, `transactions`,
+//! `billing`, `tokens`; `lists` and `single` for what is only read) check the input, and `store` keeps it. `load` brings
+//! records in by another way. Nothing outside `store` speaks SQL; nothing outside `data` touches the folder's other files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,19 +23,29 @@ use self::store::{Closer, Store};
 
 mod answer;
 mod auth;
+mod billing;
 mod body;
 mod connections;
 mod data;
 mod error;
+mod input;
 mod items;
+mod lists;
+mod load;
+mod moment;
 mod number;
+mod orders;
 mod paging;
 mod router;
+mod single;
 mod store;
 mod tokens;
+mod transactions;
 
 pub use self::auth::Tokens;
 pub use self::error::Error;
+pub use self::input::Errors;
+pub use self::load::{LoadChange, Loaded, LoadedAs};
 
 /// Where a service keeps its data, and how long its tokens are good for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +92,11 @@ impl Service {
     /// An access and a refresh token for `workspace`.
     pub fn issue_tokens(&self, workspace: &str, access: Access) -> Result<Tokens, Error> {
         self.app.keys.issue(&self.app.config, workspace, access, Timestamp::now())
+    }
+
+    /// Closes the store of a service that is not to serve.
+    pub async fn close(self) {
+        self.closer.close().await;
     }
 
     /// Serves until `stop` is done; then finishes the requests in flight and closes the store.

@@ -8,12 +8,12 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{get, post};
 
-use crate::records::{item, token};
+use crate::records::{company, contact, inventory, invoice, item, order, subscription, token, transaction};
 
 use super::answer::{self, Refusal};
 use super::auth::{self, Keys};
 use super::store::Store;
-use super::{Config, items, tokens};
+use super::{Config, billing, items, lists, orders, single, tokens, transactions};
 
 pub struct App {
     pub config: Config,
@@ -25,6 +25,18 @@ pub fn router(app: Arc<App>) -> Router {
     let open = Router::new().route(token::REFRESH_PATH, post(tokens::refresh)).route("/healthz", get(healthz));
     let guarded = Router::new()
         .route(item::PATH, get(items::list).post(items::upsert))
+        .route(order::PATH, get(lists::orders))
+        .route(order::ONE_PATH, get(single::order).put(orders::update))
+        .route(company::PATH, get(lists::companies))
+        .route(inventory::PATH, get(lists::inventories))
+        .route(inventory::ONE_PATH, get(single::inventory))
+        .route(transaction::PATH, post(transactions::create))
+        .route(transaction::ONE_PATH, get(single::transaction).put(transactions::update))
+        .route(order::OLDER_PATH, get(lists::older_orders))
+        .route(item::OLDER_PATH, get(lists::older_items))
+        .route(contact::PATH, get(lists::older_contacts))
+        .route(subscription::CREATE_PATH, post(billing::create_subscription))
+        .route(invoice::CREATE_PATH, post(billing::create_invoice))
         .route_layer(from_fn_with_state(app.clone(), auth::require_token));
     open.merge(guarded)
         .method_not_allowed_fallback(method_not_allowed)
