@@ -6,10 +6,10 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::signals::Interrupt;
-use crate::cli::{Serve, ServeAction, Token, TokenAccess};
+use crate::cli::{self, Serve, ServeAction, Token, TokenAccess};
 use crate::error::{Exit, Failure};
 use crate::records::token::Access;
-use crate::service::{self, Config, Service};
+use crate::service::{self, Config, Rehearsal, Service};
 use crate::settings::Settings;
 use crate::ui;
 
@@ -24,6 +24,8 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     let mut config = Config::new(args.data.data.clone());
     config.access_lifetime = Duration::from_secs(u64::from(args.access_minutes.max(1)) * 60);
     config.rotate_refresh = args.rotate_refresh;
+    config.rehearsal = rehearsal(&args.rehearsal);
+    let seed = args.rehearsal.fail.as_ref().and(config.rehearsal.as_ref()).map(|rehearsal| rehearsal.seed);
     let service = Service::open(config).await?;
     let listener = TcpListener::bind(args.listen).await.map_err(|error| {
         Failure::new(
@@ -34,7 +36,7 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     })?;
     let address = listener.local_addr().unwrap_or(args.listen);
     if settings.output.json {
-        ui::json(&json!({"listening": format!("http://{address}"), "data": args.data.data}));
+        ui::json(&json!({"listening": format!("http://{address}"), "data": args.data.data, "seed": seed}));
     } else {
         let strong = ui::style::STRONG;
         ui::line(format_args!("{strong}Listening on http://{address}{strong:#}, data in {}", args.data.data.display()));
@@ -42,11 +44,27 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
             "For tokens, in another terminal:\n  eval \"$(sheetport serve token --data {} --workspace demo)\"\n  export SHEETPORT_BASE_URL=http://{address}\nCtrl-C ends it.",
             args.data.data.display()
         ));
+        if let Some(seed) = seed {
+            ui::remark(format_args!("Requests will go wrong on purpose; the same ones again with --seed {seed}."));
+        }
     }
     let interrupt = std::sync::Arc::new(Interrupt::default());
     let asked = std::sync::Arc::clone(&interrupt);
     service.serve(listener, async move { asked.wait().await }).await?;
     Ok(Exit::Done)
+}
+
+/// What the flags ask to go wrong, if anything. Without `--seed` each start has faults of its own.
+fn rehearsal(args: &cli::Rehearsal) -> Option<Rehearsal> {
+    if args.limit.is_none() && args.latency.is_none() && args.fail.is_none() {
+        return None;
+    }
+    // Short enough to be typed again.
+    let mut rehearsal = Rehearsal::new(args.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000)));
+    rehearsal.limit = args.limit;
+    rehearsal.latency = args.latency.unwrap_or_default();
+    rehearsal.faults = args.fail.clone().unwrap_or_default();
+    Some(rehearsal)
 }
 
 fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure> {

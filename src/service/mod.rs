@@ -3,7 +3,7 @@
 //! shared with it.
 //!
 //! The way of a request: `connections` accepts it, `answer` gives it its context id and writes whatever is refused,
-//! `router` finds the handler, `auth` lets it through, the resource's handlers (`items`, `tokens`) check the input, and
+//! `router` finds the handler, `auth` lets it through, `rehearsal` spoils it if it is asked to, the resource's handlers (`items`, `tokens`) check the input, and
 //! `store` keeps it. Nothing outside `store` speaks SQL; nothing outside `data` touches the folder's other files.
 
 use std::path::PathBuf;
@@ -29,14 +29,16 @@ mod error;
 mod items;
 mod number;
 mod paging;
+mod rehearsal;
 mod router;
 mod store;
 mod tokens;
 
 pub use self::auth::Tokens;
 pub use self::error::Error;
+pub use self::rehearsal::{Faults, Limit, Rehearsal};
 
-/// Where a service keeps its data, and how long its tokens are good for.
+/// Where a service keeps its data, how long its tokens are good for, and how it misbehaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The folder of the database and the signing key. It is made if it is not there.
@@ -46,16 +48,19 @@ pub struct Config {
     pub refresh_lifetime: Duration,
     /// Whether a refresh answers with a new refresh token beside the access token.
     pub rotate_refresh: bool,
+    /// Faults on purpose.
+    pub rehearsal: Option<Rehearsal>,
 }
 
 impl Config {
-    /// Access tokens live for 15 minutes, refresh tokens for 30 days and are not rotated.
+    /// Access tokens live for 15 minutes, refresh tokens for 30 days and are not rotated; nothing goes wrong on purpose.
     pub fn new(data: impl Into<PathBuf>) -> Config {
         Config {
             data: data.into(),
             access_lifetime: Duration::from_secs(15 * 60),
             refresh_lifetime: Duration::from_secs(30 * 24 * 60 * 60),
             rotate_refresh: false,
+            rehearsal: None,
         }
     }
 }

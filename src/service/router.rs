@@ -12,6 +12,7 @@ use crate::records::{item, token};
 
 use super::answer::{self, Refusal};
 use super::auth::{self, Keys};
+use super::rehearsal::{self, Rehearser};
 use super::store::Store;
 use super::{Config, items, tokens};
 
@@ -22,11 +23,15 @@ pub struct App {
 }
 
 pub fn router(app: Arc<App>) -> Router {
-    let open = Router::new().route(token::REFRESH_PATH, post(tokens::refresh)).route("/healthz", get(healthz));
-    let guarded = Router::new()
-        .route(item::PATH, get(items::list).post(items::upsert))
+    let rehearser = app.config.rehearsal.clone().map(|rehearsal| Arc::new(Rehearser::new(rehearsal)));
+    let open = Router::new().route(token::REFRESH_PATH, post(tokens::refresh));
+    let guarded = Router::new().route(item::PATH, get(items::list).post(items::upsert));
+    // The token comes before the rehearsal, which limits by workspace.
+    let guarded = rehearsal::around(guarded, rehearser.as_ref())
         .route_layer(from_fn_with_state(app.clone(), auth::require_token));
-    open.merge(guarded)
+    rehearsal::around(open, rehearser.as_ref())
+        .merge(guarded)
+        .route("/healthz", get(healthz))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
         .layer(from_fn(answer::with_ctx_id))

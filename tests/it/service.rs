@@ -16,6 +16,7 @@ mod auth;
 mod items;
 mod lifecycle;
 mod refusals;
+mod rehearsal;
 
 const ITEMS: &str = "/v1/public/items";
 const REFRESH: &str = "/api/token/refresh/";
