@@ -21,7 +21,7 @@ use super::router::App;
 use super::store::{Change, ItemFields, ItemUpsert, Outcome};
 
 /// The most characters that each text may have.
-const LONGEST: &[(&str, usize)] = &[("externalId", 255), ("name", 500), ("description", 10_000), ("status", 50)];
+pub const LONGEST: &[(&str, usize)] = &[("externalId", 255), ("name", 500), ("description", 10_000), ("status", 50)];
 
 const NUMBERS: &[&str] = &["price", "purchasePrice", "tax"];
 

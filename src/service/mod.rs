@@ -4,7 +4,7 @@
 //!
 //! The way of a request: `connections` accepts it, `answer` gives it its context id and writes whatever is refused,
 //! `router` finds the handler, `auth` lets it through, `rehearsal` spoils it if it is asked to, the resource's handlers (`items`, `tokens`) check the input, and
-//! `store` keeps it. Nothing outside `store` speaks SQL; nothing outside `data` touches the folder's other files.
+//! `store` keeps it. `openapi` tells it all to programs and people. Nothing outside `store` speaks SQL; nothing outside `data` touches the folder's other files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,6 +28,7 @@ mod data;
 mod error;
 mod items;
 mod number;
+mod openapi;
 mod paging;
 mod rehearsal;
 mod router;

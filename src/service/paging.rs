@@ -9,8 +9,8 @@ use axum::http::request::Parts;
 
 use super::answer::Refusal;
 
-const DEFAULT_LIMIT: u64 = 100;
-const MAX_LIMIT: u64 = 1000;
+pub const DEFAULT_LIMIT: u64 = 100;
+pub const MAX_LIMIT: u64 = 1000;
 
 /// A page of a list in the public family: `page` counts from 1, `limit` is the page size in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

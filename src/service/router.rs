@@ -8,13 +8,14 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{get, post};
 
+use crate::records::answer::Health;
 use crate::records::{item, token};
 
 use super::answer::{self, Refusal};
 use super::auth::{self, Keys};
 use super::rehearsal::{self, Rehearser};
 use super::store::Store;
-use super::{Config, items, tokens};
+use super::{Config, items, openapi, tokens};
 
 pub struct App {
     pub config: Config,
@@ -31,6 +32,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route_layer(from_fn_with_state(app.clone(), auth::require_token));
     rehearsal::around(open, rehearser.as_ref())
         .merge(guarded)
+        .merge(openapi::routes())
         .route("/healthz", get(healthz))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
@@ -39,7 +41,7 @@ pub fn router(app: Arc<App>) -> Router {
 }
 
 async fn healthz() -> Response {
-    answer::json_text(r#"{"ok":true}"#.to_owned())
+    answer::json(&Health { ok: true })
 }
 
 async fn not_found() -> Refusal {

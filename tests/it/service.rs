@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 mod auth;
 mod items;
 mod lifecycle;
+mod openapi;
 mod refusals;
 mod rehearsal;
 
