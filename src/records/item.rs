@@ -7,6 +7,8 @@ use utoipa::ToSchema;
 use super::field::{Call, Field, Input, JsonType, List, ListedField};
 
 pub const PATH: &str = "/v1/public/items";
+/// The older family's list; its entries are not shown in the contract and are the same.
+pub const OLDER_PATH: &str = "/v1/items";
 
 /// Body of `POST /v1/public/items`, an upsert by `externalId`. An absent field is left as it is, a null clears it.
 pub static INPUT: Input = Input {

@@ -26,17 +26,24 @@ mod body;
 mod connections;
 mod data;
 mod error;
+mod input;
 mod items;
+mod lists;
+mod load;
+mod moment;
 mod number;
 mod openapi;
 mod paging;
 mod rehearsal;
 mod router;
+mod single;
 mod store;
 mod tokens;
 
 pub use self::auth::Tokens;
 pub use self::error::Error;
+pub use self::input::Errors;
+pub use self::load::{LoadChange, Loaded, LoadedAs};
 pub use self::rehearsal::{Faults, Limit, Rehearsal};
 
 /// Where a service keeps its data, how long its tokens are good for, and how it misbehaves.
@@ -87,6 +94,11 @@ impl Service {
     /// An access and a refresh token for `workspace`.
     pub fn issue_tokens(&self, workspace: &str, access: Access) -> Result<Tokens, Error> {
         self.app.keys.issue(&self.app.config, workspace, access, Timestamp::now())
+    }
+
+    /// Closes the store of a service that is not to serve.
+    pub async fn close(self) {
+        self.closer.close().await;
     }
 
     /// Serves until `stop` is done; then finishes the requests in flight and closes the store.

@@ -22,6 +22,27 @@ pub fn exact(number: &Number) -> Option<String> {
     Some(plain)
 }
 
+/// The number in plain notation as JSON, or None as in [`exact`].
+pub fn plain(number: &Number) -> Option<Number> {
+    exact(number)?.parse().ok()
+}
+
+/// The value of a number that is kept. None if it is not one.
+pub fn decimal(number: &Number) -> Option<Decimal> {
+    Decimal::from_str_exact(&exact(number)?).ok()
+}
+
+/// A decimal as JSON, with all of its digits.
+pub fn json(decimal: Decimal) -> Number {
+    // A decimal in plain notation is a JSON number.
+    decimal.to_string().parse().unwrap_or_else(|_| Number::from(0))
+}
+
+/// The value of a JSON number without a fraction, such as `5` or `5.0`. None if 64 bits can't hold it.
+pub fn integer(number: &Number) -> Option<i64> {
+    decimal(number).filter(Decimal::is_integer)?.normalize().to_string().parse().ok()
+}
+
 fn without_exponent(mantissa: &str, exponent: &str) -> Option<String> {
     let exponent: i32 = exponent.parse().ok()?;
     if mantissa.len() > LONGEST || exponent.unsigned_abs() as usize > LONGEST {

@@ -9,13 +9,13 @@ use axum::response::Response;
 use axum::routing::{get, post};
 
 use crate::records::answer::Health;
-use crate::records::{item, token};
+use crate::records::{company, contact, inventory, item, order, token, transaction};
 
 use super::answer::{self, Refusal};
 use super::auth::{self, Keys};
 use super::rehearsal::{self, Rehearser};
 use super::store::Store;
-use super::{Config, items, openapi, tokens};
+use super::{Config, items, lists, openapi, single, tokens};
 
 pub struct App {
     pub config: Config,
@@ -26,7 +26,17 @@ pub struct App {
 pub fn router(app: Arc<App>) -> Router {
     let rehearser = app.config.rehearsal.clone().map(|rehearsal| Arc::new(Rehearser::new(rehearsal)));
     let open = Router::new().route(token::REFRESH_PATH, post(tokens::refresh));
-    let guarded = Router::new().route(item::PATH, get(items::list).post(items::upsert));
+    let guarded = Router::new()
+        .route(item::PATH, get(items::list).post(items::upsert))
+        .route(order::PATH, get(lists::orders))
+        .route(order::ONE_PATH, get(single::order))
+        .route(company::PATH, get(lists::companies))
+        .route(inventory::PATH, get(lists::inventories))
+        .route(inventory::ONE_PATH, get(single::inventory))
+        .route(transaction::ONE_PATH, get(single::transaction))
+        .route(order::OLDER_PATH, get(lists::older_orders))
+        .route(item::OLDER_PATH, get(lists::older_items))
+        .route(contact::PATH, get(lists::older_contacts));
     // The token comes before the rehearsal, which limits by workspace.
     let guarded = rehearsal::around(guarded, rehearser.as_ref())
         .route_layer(from_fn_with_state(app.clone(), auth::require_token));

@@ -277,7 +277,7 @@ impl Checker<'_> {
                 let message = format!("{} is a {json} in the service, and this is a {}", field.name, other.type_str());
                 let hint = match json {
                     JsonType::String => "write it in quotes",
-                    JsonType::Number => "write it without quotes",
+                    _ => "write it without quotes",
                 };
                 Err(self.error(value.span(), message, Some(hint)))
             }

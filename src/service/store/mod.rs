@@ -16,22 +16,31 @@ use tokio::sync::{mpsc, oneshot};
 use super::error::Error;
 
 use self::readers::Readers;
+use self::work::Pending;
 use self::writer::{Write, WriterHandle};
 
 mod items;
 mod merge;
 mod readers;
+mod records;
 mod statements;
+mod work;
 mod writer;
 
-pub use self::items::EntryPage;
+pub use self::items::{Catalogued, EntryPage, ItemKey};
 pub use self::merge::{Change, ItemFields, ItemUpsert, Outcome, Stored};
+pub use self::records::{Key, Kind, Record, to_json};
+pub use self::work::{Tx, Work};
 pub use self::writer::NotStored;
 
 /// How long a write waits for another process that has the database locked, such as a backup.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-const MIGRATIONS: &[(i64, &str, &str)] = &[(1, "items", include_str!("migrations/0001_items.sql"))];
+const MIGRATIONS: &[(i64, &str, &str)] = &[
+    (1, "items", include_str!("migrations/0001_items.sql")),
+    (2, "item ids", include_str!("migrations/0002_item_ids.sql")),
+    (3, "records", include_str!("migrations/0003_records.sql")),
+];
 
 pub struct Store {
     writes: mpsc::Sender<Write>,
@@ -79,6 +88,28 @@ impl Store {
         let (reply, stored) = oneshot::channel();
         self.writes.send(Write::Item { upsert, reply }).await.map_err(|_| NotStored)?;
         stored.await.map_err(|_| NotStored)?
+    }
+
+    /// One page of a workspace's records of a kind and how many it has, both of the same moment.
+    pub async fn record_page(
+        &self,
+        workspace: &str,
+        kind: Kind,
+        page: u64,
+        limit: u64,
+    ) -> Result<EntryPage, sqlx::Error> {
+        records::page(&self.readers, workspace, kind, page, limit).await
+    }
+
+    pub async fn find(&self, workspace: &str, kind: Kind, key: Key<'_>) -> Result<Option<Record>, sqlx::Error> {
+        records::find(self.readers.get().await?.connection()?, workspace, kind, key).await
+    }
+
+    /// Carries out a piece of work; answers once what it wrote is on disk.
+    pub async fn carry_out<W: Work>(&self, work: W) -> Result<W::Done, NotStored> {
+        let (pending, done) = Pending::new(work);
+        self.writes.send(Write::Work(Box::new(pending))).await.map_err(|_| NotStored)?;
+        done.await.map_err(|_| NotStored)?
     }
 }
 
