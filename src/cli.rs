@@ -41,8 +41,16 @@ In another terminal:
 
 Examples:
   sheetport serve --listen 127.0.0.1:0 --data /srv/sheetport
+  sheetport serve --demo
   sheetport serve --limit 600/min --latency 50ms
   sheetport serve --fail 500:0.02,reset:0.01,slow:0.01 --seed 7";
+
+const LOAD_EXAMPLES: &str = "\
+The service must not be running on the same data. Loading the same twice changes nothing.
+
+Examples:
+  sheetport serve load --workspace demo companies.csv contacts.csv
+  sheetport serve load --workspace demo --kind items price-list-2026.xlsx";
 
 /// Carries business records between spreadsheets and the Workspace Business-Records API.
 ///
@@ -247,6 +255,9 @@ pub struct Serve {
     /// Give a new refresh token at each refresh
     #[arg(long)]
     pub rotate_refresh: bool,
+    /// Fill the workspace `demo` with a small company, unless there is something in it
+    #[arg(long)]
+    pub demo: bool,
     #[command(flatten)]
     pub rehearsal: Rehearsal,
 }
@@ -281,6 +292,8 @@ pub struct Data {
 pub enum ServeAction {
     /// Print an access and a refresh token for a workspace, once; also while the service runs
     Token(Token),
+    /// Load records from spreadsheets into a workspace, such as files that `export` wrote
+    Load(Load),
 }
 
 #[derive(Args, Debug)]
@@ -292,6 +305,30 @@ pub struct Token {
     /// full reads and writes, regular reads only
     #[arg(long, value_name = "ACCESS", default_value = "full")]
     pub access: TokenAccess,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = LOAD_EXAMPLES)]
+pub struct Load {
+    /// .csv or .xlsx files; their first row names the columns like the contract's fields
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub data: Data,
+    #[arg(long, value_name = "NAME")]
+    pub workspace: String,
+    /// What the records are [default: what a file's name says]
+    #[arg(long, value_name = "RECORDS")]
+    pub kind: Option<LoadKind>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LoadKind {
+    Companies,
+    Contacts,
+    Inventories,
+    Orders,
+    Items,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

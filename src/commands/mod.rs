@@ -8,6 +8,7 @@ mod resume;
 mod runs;
 mod sending;
 mod serve;
+mod serve_load;
 mod signals;
 mod summary;
 mod template;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::net::TcpListener;
 
+use super::serve_load;
 use super::signals::Interrupt;
 use crate::cli::{self, Serve, ServeAction, Token, TokenAccess};
 use crate::error::{Exit, Failure};
@@ -13,9 +14,13 @@ use crate::service::{self, Config, Rehearsal, Service};
 use crate::settings::Settings;
 use crate::ui;
 
+/// The workspace of `--demo`, and the one that the hints speak of.
+const DEMO: &str = "demo";
+
 pub async fn run(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     match args.action {
         Some(ServeAction::Token(token)) => print_token(&token, settings),
+        Some(ServeAction::Load(load)) => serve_load::run(&load, settings).await,
         None => serve(args, settings).await,
     }
 }
@@ -27,6 +32,7 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     config.rehearsal = rehearsal(&args.rehearsal);
     let seed = args.rehearsal.fail.as_ref().and(config.rehearsal.as_ref()).map(|rehearsal| rehearsal.seed);
     let service = Service::open(config).await?;
+    let filled = if args.demo { service.fill_demo(DEMO).await? } else { 0 };
     let listener = TcpListener::bind(args.listen).await.map_err(|error| {
         Failure::new(
             Exit::Usage,
@@ -36,7 +42,9 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     })?;
     let address = listener.local_addr().unwrap_or(args.listen);
     if settings.output.json {
-        ui::json(&json!({"listening": format!("http://{address}"), "data": args.data.data, "seed": seed}));
+        ui::json(
+            &json!({"listening": format!("http://{address}"), "data": args.data.data, "seed": seed, "demo": filled}),
+        );
     } else {
         let strong = ui::style::STRONG;
         ui::line(format_args!("{strong}Listening on http://{address}{strong:#}, data in {}", args.data.data.display()));
@@ -44,6 +52,9 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
             "For tokens, in another terminal:\n  eval \"$(sheetport serve token --data {} --workspace demo)\"\n  export SHEETPORT_BASE_URL=http://{address}\nCtrl-C ends it.",
             args.data.data.display()
         ));
+        if filled > 0 {
+            ui::remark(format_args!("The workspace {DEMO} has {} now.", ui::counted(filled as u64, "record")));
+        }
         if let Some(seed) = seed {
             ui::remark(format_args!("Requests will go wrong on purpose; the same ones again with --seed {seed}."));
         }

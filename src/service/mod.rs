@@ -25,6 +25,7 @@ mod auth;
 mod body;
 mod connections;
 mod data;
+mod demo;
 mod error;
 mod input;
 mod items;

@@ -2,5 +2,6 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod serve_load;
 mod service;
 mod sheet;

@@ -6,10 +6,12 @@ use utoipa::openapi::{Components, RefOr, Schema};
 use crate::records::answer::Health;
 use crate::records::item::{self, ItemListed, ItemResult};
 use crate::records::token::{self, RefreshInput, RefreshResult};
+use crate::records::transaction::{self, Transaction};
+use crate::records::{company, contact, inventory, order};
 
 use super::super::items;
 use super::parameters;
-use super::schema::{self, of, page_of};
+use super::schema::{self, of};
 
 /// Puts a schema among the components and answers a reference to it.
 type Describe = fn(&mut Components) -> RefOr<Schema>;
@@ -40,22 +42,39 @@ pub enum Access {
 
 pub const TAGS: &[(&str, &str)] = &[
     ("Items", "Products, found again by your own identifier."),
+    ("Orders", "Orders of a workspace's customers."),
+    ("Companies and contacts", "Whom the workspace deals with."),
+    ("Inventories", "What is in stock, and the transactions that move it."),
     ("Tokens", "Access tokens live for minutes and are renewed with a refresh token."),
     ("Service", "The service itself."),
 ];
 
+/// What most operations are: to be changed where one is not.
+const GET: Operation = Operation {
+    method: HttpMethod::Get,
+    path: "",
+    id: "",
+    tag: "",
+    summary: "",
+    description: "",
+    access: Access::Regular,
+    parameters: &[],
+    input: None,
+    answer: of::<Health>,
+};
+
+const OLDER: &str = "The older family's list. Its page size is called `amount`.";
+
 pub const ALL: &[Operation] = &[
     Operation {
-        method: HttpMethod::Get,
         path: item::PATH,
         id: "listItems",
         tag: "Items",
         summary: "List items",
         description: "In the order in which they were created.",
-        access: Access::Regular,
         parameters: parameters::PAGE,
-        input: None,
-        answer: page_of::<ItemListed>,
+        answer: items_page,
+        ..GET
     },
     Operation {
         method: HttpMethod::Post,
@@ -66,9 +85,102 @@ pub const ALL: &[Operation] = &[
         description: "The item with this `externalId` is changed, or created if there is none. A field that is absent \
             is left as it is; null clears it.",
         access: Access::Full,
-        parameters: &[],
-        input: Some(|components| schema::input(components, "ItemInput", &item::INPUT, items::LONGEST)),
+        input: Some(|components| schema::input(components, "ItemInput", item::INPUT.fields, &items::RULES)),
         answer: of::<ItemResult>,
+        ..GET
+    },
+    Operation {
+        path: item::OLDER_PATH,
+        id: "listItemsOlder",
+        tag: "Items",
+        summary: "List items, older family",
+        description: OLDER,
+        parameters: parameters::OLDER_PAGE,
+        answer: items_page,
+        ..GET
+    },
+    Operation {
+        path: order::PATH,
+        id: "listOrders",
+        tag: "Orders",
+        summary: "List orders",
+        parameters: parameters::PAGE,
+        answer: orders_page,
+        ..GET
+    },
+    Operation {
+        path: order::ONE_PATH,
+        id: "getOrder",
+        tag: "Orders",
+        summary: "Read an order",
+        parameters: parameters::ORDER_OR_EXTERNAL,
+        answer: one_order,
+        ..GET
+    },
+    Operation {
+        path: order::OLDER_PATH,
+        id: "listOrdersOlder",
+        tag: "Orders",
+        summary: "List orders, older family",
+        description: OLDER,
+        parameters: parameters::OLDER_PAGE,
+        answer: orders_page,
+        ..GET
+    },
+    Operation {
+        path: company::PATH,
+        id: "listCompanies",
+        tag: "Companies and contacts",
+        summary: "List companies",
+        description: "A company may have more fields than these.",
+        parameters: parameters::PAGE,
+        answer: |components| {
+            let entry = schema::record(components, "Company", company::READ_FIELDS);
+            schema::page(components, "CompanyPage", entry)
+        },
+        ..GET
+    },
+    Operation {
+        path: contact::PATH,
+        id: "listContacts",
+        tag: "Companies and contacts",
+        summary: "List contacts",
+        description: "A list of the older family: its page size is called `amount`. A contact may have more fields \
+            than these.",
+        parameters: parameters::OLDER_PAGE,
+        answer: |components| {
+            let entry = schema::record(components, "Contact", contact::READ_FIELDS);
+            schema::page(components, "ContactPage", entry)
+        },
+        ..GET
+    },
+    Operation {
+        path: inventory::PATH,
+        id: "listInventories",
+        tag: "Inventories",
+        summary: "List inventories",
+        description: "An array without an envelope; the header `x-total-count` says how many there are.",
+        parameters: parameters::BARE_PAGE,
+        answer: |components| schema::array(one_inventory(components)),
+        ..GET
+    },
+    Operation {
+        path: inventory::ONE_PATH,
+        id: "getInventory",
+        tag: "Inventories",
+        summary: "Read an inventory",
+        parameters: parameters::INVENTORY,
+        answer: one_inventory,
+        ..GET
+    },
+    Operation {
+        path: transaction::ONE_PATH,
+        id: "getTransaction",
+        tag: "Inventories",
+        summary: "Read a transaction",
+        parameters: parameters::TRANSACTION,
+        answer: of::<Transaction>,
+        ..GET
     },
     Operation {
         method: HttpMethod::Post,
@@ -78,23 +190,37 @@ pub const ALL: &[Operation] = &[
         summary: "Renew an access token",
         description: "The new token has the workspace and the permission level of the refresh token.",
         access: Access::TokenInBody,
-        parameters: &[],
         input: Some(of::<RefreshInput>),
         answer: of::<RefreshResult>,
+        ..GET
     },
     Operation {
-        method: HttpMethod::Get,
         path: "/healthz",
         id: "health",
         tag: "Service",
         summary: "Whether the service runs",
-        description: "",
         access: Access::Open,
-        parameters: &[],
-        input: None,
-        answer: of::<Health>,
+        ..GET
     },
 ];
+
+fn items_page(components: &mut Components) -> RefOr<Schema> {
+    let entry = of::<ItemListed>(components);
+    schema::page(components, "ItemPage", entry)
+}
+
+fn orders_page(components: &mut Components) -> RefOr<Schema> {
+    let entry = one_order(components);
+    schema::page(components, "OrderPage", entry)
+}
+
+fn one_order(components: &mut Components) -> RefOr<Schema> {
+    schema::record(components, "Order", order::READ_FIELDS)
+}
+
+fn one_inventory(components: &mut Components) -> RefOr<Schema> {
+    schema::record(components, "Inventory", inventory::READ_FIELDS)
+}
 
 /// What the operation may answer when it is not carried out: status, the name of the answer, and when.
 pub fn refusals(operation: &Operation) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
@@ -104,7 +230,7 @@ pub fn refusals(operation: &Operation) -> impl Iterator<Item = (&'static str, &'
     let has_id = operation.path.contains('{');
     let checks_input = has_body || !operation.parameters.is_empty();
     let all = [
-        (has_body || checks_input, "400", "BadRequest", "The body is no JSON object, or the query can't be read"),
+        (checks_input, "400", "BadRequest", "The body is no JSON object, or the query can't be read"),
         (!open, "401", "Unauthorized", "No valid token"),
         (access == Access::Full, "403", "Forbidden", "A Regular token only reads"),
         (has_id, "404", "NotFound", "There is no such record in this workspace"),
