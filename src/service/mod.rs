@@ -40,6 +40,7 @@ mod router;
 mod single;
 mod store;
 mod tokens;
+mod transactions;
 
 pub use self::auth::Tokens;
 pub use self::error::Error;

@@ -15,7 +15,7 @@ use super::answer::{self, Refusal};
 use super::auth::{self, Keys};
 use super::rehearsal::{self, Rehearser};
 use super::store::Store;
-use super::{Config, items, lists, openapi, single, tokens};
+use super::{Config, items, lists, openapi, single, tokens, transactions};
 
 pub struct App {
     pub config: Config,
@@ -33,7 +33,8 @@ pub fn router(app: Arc<App>) -> Router {
         .route(company::PATH, get(lists::companies))
         .route(inventory::PATH, get(lists::inventories))
         .route(inventory::ONE_PATH, get(single::inventory))
-        .route(transaction::ONE_PATH, get(single::transaction))
+        .route(transaction::PATH, post(transactions::create))
+        .route(transaction::ONE_PATH, get(single::transaction).put(transactions::update))
         .route(order::OLDER_PATH, get(lists::older_orders))
         .route(item::OLDER_PATH, get(lists::older_items))
         .route(contact::PATH, get(lists::older_contacts));

@@ -20,6 +20,7 @@ mod load;
 mod openapi;
 mod refusals;
 mod rehearsal;
+mod transactions;
 
 const ITEMS: &str = "/v1/public/items";
 const REFRESH: &str = "/api/token/refresh/";

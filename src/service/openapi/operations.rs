@@ -6,10 +6,10 @@ use utoipa::openapi::{Components, RefOr, Schema};
 use crate::records::answer::Health;
 use crate::records::item::{self, ItemListed, ItemResult};
 use crate::records::token::{self, RefreshInput, RefreshResult};
-use crate::records::transaction::{self, Transaction};
+use crate::records::transaction::{self, Transaction, TransactionResult};
 use crate::records::{company, contact, inventory, order};
 
-use super::super::items;
+use super::super::{items, transactions};
 use super::parameters;
 use super::schema::{self, of};
 
@@ -174,6 +174,32 @@ pub const ALL: &[Operation] = &[
         ..GET
     },
     Operation {
+        method: HttpMethod::Post,
+        path: transaction::PATH,
+        id: "createTransaction",
+        tag: "Inventories",
+        summary: "Create a transaction",
+        description: "Moves the figures of the inventory that `inventoryId` or `inventoryExternalId` names.",
+        access: Access::Full,
+        input: Some(transaction_input),
+        answer: of::<TransactionResult>,
+        ..GET
+    },
+    Operation {
+        method: HttpMethod::Put,
+        path: transaction::ONE_PATH,
+        id: "updateTransaction",
+        tag: "Inventories",
+        summary: "Change a transaction",
+        description: "What it has done to its inventory is taken back and done anew. A field that is absent is left \
+            as it is; null clears it.",
+        access: Access::Full,
+        parameters: parameters::TRANSACTION,
+        input: Some(transaction_input),
+        answer: of::<TransactionResult>,
+        ..GET
+    },
+    Operation {
         path: transaction::ONE_PATH,
         id: "getTransaction",
         tag: "Inventories",
@@ -220,6 +246,10 @@ fn one_order(components: &mut Components) -> RefOr<Schema> {
 
 fn one_inventory(components: &mut Components) -> RefOr<Schema> {
     schema::record(components, "Inventory", inventory::READ_FIELDS)
+}
+
+fn transaction_input(components: &mut Components) -> RefOr<Schema> {
+    schema::input(components, "TransactionInput", transaction::INPUT_FIELDS, &transactions::RULES)
 }
 
 /// What the operation may answer when it is not carried out: status, the name of the answer, and when.
