@@ -99,7 +99,7 @@ fn describe(operation: &Operation, components: &mut Components) -> OperationBuil
         described = described.parameter(parameter());
     }
     if let Some(input) = operation.input {
-        described = described.request_body(Some(body(input(components))));
+        described = described.request_body(Some(body(input(components), operation.example)));
     }
     if matches!(operation.access, Access::Regular | Access::Full) {
         described = described.security(SecurityRequirement::new::<_, [&str; 0], &str>(BEARER, []));
@@ -116,8 +116,8 @@ fn describe(operation: &Operation, components: &mut Components) -> OperationBuil
     described
 }
 
-fn body(schema: RefOr<Schema>) -> RequestBody {
-    let content = ContentBuilder::new().schema(Some(schema)).build();
+fn body(schema: RefOr<Schema>, example: &str) -> RequestBody {
+    let content = ContentBuilder::new().schema(Some(schema)).example(serde_json::from_str(example).ok()).build();
     RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True)).build()
 }
 
@@ -160,6 +160,8 @@ mod tests {
     fn operations_have_names_of_their_own_and_known_tags() {
         for (place, operation) in operations::ALL.iter().enumerate() {
             assert!(operations::ALL[..place].iter().all(|earlier| earlier.id != operation.id), "{}", operation.id);
+            let is_json = serde_json::from_str::<serde_json::Value>(operation.example).is_ok();
+            assert_eq!(is_json, operation.input.is_some(), "{}: each input has an example", operation.id);
             assert!(operations::TAGS.iter().any(|(tag, _)| *tag == operation.tag), "{}", operation.tag);
         }
     }

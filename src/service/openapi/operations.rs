@@ -26,6 +26,8 @@ pub struct Operation {
     pub access: Access,
     pub parameters: &'static [fn() -> Parameter],
     pub input: Option<Describe>,
+    /// An input as JSON that is good in a workspace that `--demo` filled; empty where there is none.
+    pub example: &'static str,
     pub answer: Describe,
 }
 
@@ -60,10 +62,14 @@ const GET: Operation = Operation {
     access: Access::Regular,
     parameters: &[],
     input: None,
+    example: "",
     answer: of::<Health>,
 };
 
 const OLDER: &str = "The older family's list. Its page size is called `amount`.";
+
+const TRANSACTION: &str = r#"{"transactionType":"in","inventoryExternalId":"L-01","transactionAmount":12,
+    "transactionDate":"2026-01-31T09:30:00Z","inventoryType":"available","useUnitValue":true,"price":15.40}"#;
 
 pub const ALL: &[Operation] = &[
     Operation {
@@ -86,6 +92,7 @@ pub const ALL: &[Operation] = &[
             is left as it is; null clears it.",
         access: Access::Full,
         input: Some(|components| schema::input(components, "ItemInput", item::INPUT.fields, &items::RULES)),
+        example: r#"{"externalId":"0045","name":"Hex bolt M10 × 40","currency":"EUR","price":31.90,"tax":19}"#,
         answer: of::<ItemResult>,
         ..GET
     },
@@ -182,6 +189,7 @@ pub const ALL: &[Operation] = &[
         description: "Moves the figures of the inventory that `inventoryId` or `inventoryExternalId` names.",
         access: Access::Full,
         input: Some(transaction_input),
+        example: TRANSACTION,
         answer: of::<TransactionResult>,
         ..GET
     },
@@ -196,6 +204,7 @@ pub const ALL: &[Operation] = &[
         access: Access::Full,
         parameters: parameters::TRANSACTION,
         input: Some(transaction_input),
+        example: TRANSACTION,
         answer: of::<TransactionResult>,
         ..GET
     },
@@ -217,6 +226,7 @@ pub const ALL: &[Operation] = &[
         description: "The new token has the workspace and the permission level of the refresh token.",
         access: Access::TokenInBody,
         input: Some(of::<RefreshInput>),
+        example: r#"{"refresh":"<REFRESH_TOKEN>"}"#,
         answer: of::<RefreshResult>,
         ..GET
     },

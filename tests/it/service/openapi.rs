@@ -104,3 +104,38 @@ async fn the_page_is_served_under_a_policy_that_lets_nothing_else_in() {
     }
     service.stop().await;
 }
+
+#[tokio::test]
+async fn examples_are_good_in_the_demos_workspace() {
+    let data = folder();
+    let config = sheetport::service::Config::new(data.path());
+    let filling = sheetport::service::Service::open(config).await.unwrap();
+    filling.fill_demo("acme").await.unwrap();
+    filling.close().await;
+    let service = start(data.path()).await;
+    let document = document(&service).await;
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for method in METHODS.iter().filter(|method| item.get(**method).is_some()) {
+            let operation = &item[method];
+            let mut concrete = path.clone();
+            for parameter in operation["parameters"].as_array().into_iter().flatten().filter(|p| p["in"] == "path") {
+                let name = format!("{{{}}}", parameter["name"].as_str().unwrap());
+                concrete = concrete.replace(&name, parameter["example"].as_str().unwrap());
+            }
+            let request = service.request(method.to_uppercase().parse().unwrap(), &concrete);
+            let example = &operation["requestBody"]["content"]["application/json"]["example"];
+            let body = if example.is_null() { String::new() } else { example.to_string() };
+            let request = request.header("content-type", "application/json").body(body);
+            // There is no transaction yet, and the token is a placeholder.
+            let expected = match operation["operationId"].as_str().unwrap() {
+                "getTransaction" | "updateTransaction" => 404,
+                "refreshToken" => 401,
+                _ => 200,
+            };
+            let answer = answer(request.bearer_auth(&service.token)).await;
+            assert_eq!(answer.status, expected, "{method} {concrete}: {}", answer.text);
+            assert!(expected != 200 || answer.json()["ok"] != false, "{method} {concrete}: {}", answer.text);
+        }
+    }
+    service.stop().await;
+}

@@ -114,10 +114,10 @@ function jsonOf(content) {
 function curl(method, path, operation) {
   const lines = [`curl ${method === "get" ? "" : `-X ${method.toUpperCase()} `}${location.origin}${path}`];
   if (operation.security) lines.push(`-H "Authorization: Bearer $SHEETPORT_ACCESS_TOKEN"`);
-  const body = operation.requestBody && jsonOf(resolve(operation.requestBody).content);
-  if (body) {
+  const content = operation.requestBody && resolve(operation.requestBody).content["application/json"];
+  if (content) {
     lines.push(`-H "Content-Type: application/json"`);
-    lines.push(`-d '${JSON.stringify(example(body), null, 2).replaceAll("'", "'\\''")}'`);
+    lines.push(`-d '${JSON.stringify(content.example || example(content.schema), null, 2).replaceAll("'", "'\\''")}'`);
   }
   return lines.join(" \\\n  ");
 }
