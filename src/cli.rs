@@ -315,6 +315,7 @@ pub struct Load {
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub data: Data,
+    /// The workspace that gets them
     #[arg(long, value_name = "NAME")]
     pub workspace: String,
     /// What the records are [default: what a file's name says]
