@@ -20,7 +20,7 @@ pub const LONGEST: usize = 255;
 pub const MOST_ENTRIES: usize = 1000;
 
 /// What a resource asks of its fields beyond their types; fields are named without what they are in.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Rules {
     /// The most characters that each text may have, where it is not 255.
     pub longest: &'static [(&'static str, usize)],
@@ -28,10 +28,6 @@ pub struct Rules {
     pub codes: &'static [&'static str],
     pub not_blank: &'static [&'static str],
     pub date_times: &'static [&'static str],
-}
-
-impl Rules {
-    pub const NONE: Rules = Rules { longest: &[], codes: &[], not_blank: &[], date_times: &[] };
 }
 
 /// The fields of the body that the contract names, with numbers in plain notation and date-times in UTC; or everything

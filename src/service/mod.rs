@@ -3,8 +3,10 @@
 //! shared with it.
 //!
 //! The way of a request: `connections` accepts it, `answer` gives it its context id and writes whatever is refused,
-//! `router` finds the handler, `auth` lets it through, `rehearsal` spoils it if it is asked to, the resource's handlers (`items`, `tokens`) check the input, and
-//! `store` keeps it. `openapi` tells it all to programs and people. Nothing outside `store` speaks SQL; nothing outside `data` touches the folder's other files.
+//! `router` finds the handler, `auth` lets it through, `rehearsal` spoils it if it is asked to, the resource's handlers
+//! (`items`, `orders`, `transactions`, `billing`, `tokens`; `lists` and `single` for what is only read) check the input,
+//! and `store` keeps it. `load` brings records in by another way, `demo` some that are made up; `openapi` tells it all to
+//! programs and people. Nothing outside `store` speaks SQL; nothing outside `data` touches the folder's other files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +24,7 @@ use self::store::{Closer, Store};
 
 mod answer;
 mod auth;
+mod billing;
 mod body;
 mod connections;
 mod data;
@@ -34,6 +37,7 @@ mod load;
 mod moment;
 mod number;
 mod openapi;
+mod orders;
 mod paging;
 mod rehearsal;
 mod router;

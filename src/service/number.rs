@@ -50,7 +50,8 @@ pub fn product(a: Decimal, b: Decimal) -> Option<Decimal> {
 /// The sum with all of its digits. None if they are more than can be kept.
 pub fn sum(a: Decimal, b: Decimal) -> Option<Decimal> {
     let sum = a.checked_add(b)?;
-    (sum.is_zero() || sum.scale() == a.scale().max(b.scale())).then_some(sum)
+    // A zero leaves the other number its digits.
+    (a.is_zero() || b.is_zero() || sum.is_zero() || sum.scale() == a.scale().max(b.scale())).then_some(sum)
 }
 
 /// The value of a JSON number without a fraction, such as `5` or `5.0`. None if 64 bits can't hold it.
@@ -144,6 +145,7 @@ mod tests {
             ("79228162514264337593543950335", "1", Some("79228162514264337593543950335"), None),
             ("0.00000000000001", "0.000000000000001", None, Some("0.000000000000011")),
             ("1234567890123456789", "1234567890123456789", None, Some("2469135780246913578")),
+            ("0.00", "79228162514264337593543950335", Some("0"), Some("79228162514264337593543950335")),
             ("7922816251426433759354395033", "0.01", Some("79228162514264337593543950.33"), None),
         ];
         for (a, b, of_product, of_sum) in cases {

@@ -9,13 +9,13 @@ use axum::response::Response;
 use axum::routing::{get, post};
 
 use crate::records::answer::Health;
-use crate::records::{company, contact, inventory, item, order, token, transaction};
+use crate::records::{company, contact, inventory, invoice, item, order, subscription, token, transaction};
 
 use super::answer::{self, Refusal};
 use super::auth::{self, Keys};
 use super::rehearsal::{self, Rehearser};
 use super::store::Store;
-use super::{Config, items, lists, openapi, single, tokens, transactions};
+use super::{Config, billing, items, lists, openapi, orders, single, tokens, transactions};
 
 pub struct App {
     pub config: Config,
@@ -29,7 +29,7 @@ pub fn router(app: Arc<App>) -> Router {
     let guarded = Router::new()
         .route(item::PATH, get(items::list).post(items::upsert))
         .route(order::PATH, get(lists::orders))
-        .route(order::ONE_PATH, get(single::order))
+        .route(order::ONE_PATH, get(single::order).put(orders::update))
         .route(company::PATH, get(lists::companies))
         .route(inventory::PATH, get(lists::inventories))
         .route(inventory::ONE_PATH, get(single::inventory))
@@ -37,7 +37,9 @@ pub fn router(app: Arc<App>) -> Router {
         .route(transaction::ONE_PATH, get(single::transaction).put(transactions::update))
         .route(order::OLDER_PATH, get(lists::older_orders))
         .route(item::OLDER_PATH, get(lists::older_items))
-        .route(contact::PATH, get(lists::older_contacts));
+        .route(contact::PATH, get(lists::older_contacts))
+        .route(subscription::CREATE_PATH, post(billing::create_subscription))
+        .route(invoice::CREATE_PATH, post(billing::create_invoice));
     // The token comes before the rehearsal, which limits by workspace.
     let guarded = rehearsal::around(guarded, rehearser.as_ref())
         .route_layer(from_fn_with_state(app.clone(), auth::require_token));

@@ -13,11 +13,13 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 mod auth;
+mod billing;
 mod items;
 mod lifecycle;
 mod lists;
 mod load;
 mod openapi;
+mod orders;
 mod refusals;
 mod rehearsal;
 mod transactions;
@@ -110,7 +112,7 @@ impl Running {
     }
 
     /// A request of Full Access to another workspace.
-    async fn from_other(&self, method: Method, path: &str, body: &str) -> Answer {
+    async fn other_calls(&self, method: Method, path: &str, body: &str) -> Answer {
         let token = self.tokens("other", Access::Full).access;
         let request = self.request(method, path).bearer_auth(token).header("content-type", "application/json");
         answer(request.body(body.to_owned())).await

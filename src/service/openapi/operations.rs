@@ -4,12 +4,15 @@ use utoipa::openapi::path::{HttpMethod, Parameter};
 use utoipa::openapi::{Components, RefOr, Schema};
 
 use crate::records::answer::Health;
+use crate::records::invoice::{self, Invoice};
 use crate::records::item::{self, ItemListed, ItemResult};
+use crate::records::order::{self, OrderUpdateResult};
+use crate::records::subscription::{self, Subscription};
 use crate::records::token::{self, RefreshInput, RefreshResult};
 use crate::records::transaction::{self, Transaction, TransactionResult};
-use crate::records::{company, contact, inventory, order};
+use crate::records::{company, contact, inventory};
 
-use super::super::{items, transactions};
+use super::super::{billing, items, orders, transactions};
 use super::parameters;
 use super::schema::{self, of};
 
@@ -47,6 +50,7 @@ pub const TAGS: &[(&str, &str)] = &[
     ("Orders", "Orders of a workspace's customers."),
     ("Companies and contacts", "Whom the workspace deals with."),
     ("Inventories", "What is in stock, and the transactions that move it."),
+    ("Subscriptions and invoices", "For a contact or a company, of items. They can be created, and not read."),
     ("Tokens", "Access tokens live for minutes and are renewed with a refresh token."),
     ("Service", "The service itself."),
 ];
@@ -70,6 +74,16 @@ const OLDER: &str = "The older family's list. Its page size is called `amount`."
 
 const TRANSACTION: &str = r#"{"transactionType":"in","inventoryExternalId":"L-01","transactionAmount":12,
     "transactionDate":"2026-01-31T09:30:00Z","inventoryType":"available","useUnitValue":true,"price":15.40}"#;
+
+const ORDER: &str = r#"{"order":{"companyExternalId":"C-1001","deliveryStatus":"shipped",
+    "items":[{"itemExternalId":"0042","quantity":3,"price":24.90,"tax_rate":19}]},
+    "createMissingItems":false,"triggerWorkflows":false}"#;
+
+const SUBSCRIPTION: &str = r#"{"cid":"019a3c00-0002-7000-8000-000000000001","subscription_status":"active",
+    "items":[{"id":"019a3c00-0001-7000-8000-000000000024","amount":2}],"currency":"EUR"}"#;
+
+const INVOICE: &str = r#"{"cid":"019a3c00-0003-7000-8000-000000000005","status":"scheduled",
+    "items":[{"id":"019a3c00-0001-7000-8000-000000000001","amount":10}],"currency":"EUR"}"#;
 
 pub const ALL: &[Operation] = &[
     Operation {
@@ -123,6 +137,20 @@ pub const ALL: &[Operation] = &[
         parameters: parameters::ORDER_OR_EXTERNAL,
         answer: one_order,
         ..GET
+    },
+    Operation {
+        method: HttpMethod::Put,
+        path: order::ONE_PATH,
+        id: "updateOrder",
+        tag: "Orders",
+        summary: "Change an order",
+        description: "All of it or nothing: `results` says what became of the order, and lists one error a line that \
+            is wrong. Lines replace all lines that the order had; a field that is absent is left as it is.",
+        access: Access::Full,
+        parameters: parameters::ORDER,
+        input: Some(|components| schema::input(components, "OrderUpdate", order::INPUT_FIELDS, &orders::RULES)),
+        example: ORDER,
+        answer: of::<OrderUpdateResult>,
     },
     Operation {
         path: order::OLDER_PATH,
@@ -206,7 +234,6 @@ pub const ALL: &[Operation] = &[
         input: Some(transaction_input),
         example: TRANSACTION,
         answer: of::<TransactionResult>,
-        ..GET
     },
     Operation {
         path: transaction::ONE_PATH,
@@ -215,6 +242,32 @@ pub const ALL: &[Operation] = &[
         summary: "Read a transaction",
         parameters: parameters::TRANSACTION,
         answer: of::<Transaction>,
+        ..GET
+    },
+    Operation {
+        method: HttpMethod::Post,
+        path: subscription::CREATE_PATH,
+        id: "createSubscription",
+        tag: "Subscriptions and invoices",
+        summary: "Create a subscription",
+        access: Access::Full,
+        input: Some(|components| {
+            schema::input(components, "SubscriptionInput", subscription::INPUT_FIELDS, &billing::RULES)
+        }),
+        example: SUBSCRIPTION,
+        answer: of::<Subscription>,
+        ..GET
+    },
+    Operation {
+        method: HttpMethod::Post,
+        path: invoice::CREATE_PATH,
+        id: "createInvoice",
+        tag: "Subscriptions and invoices",
+        summary: "Create a sales invoice record",
+        access: Access::Full,
+        input: Some(|components| schema::input(components, "InvoiceInput", invoice::INPUT_FIELDS, &billing::RULES)),
+        example: INVOICE,
+        answer: of::<Invoice>,
         ..GET
     },
     Operation {

@@ -24,6 +24,7 @@ pub struct NotStored;
 
 pub type Reply<T> = oneshot::Sender<Result<T, NotStored>>;
 
+#[expect(clippy::large_enum_variant, reason = "most writes are items, and a box would cost each an allocation")]
 pub enum Write {
     Item { upsert: ItemUpsert, reply: Reply<Stored> },
     Work(Box<dyn Waiting>),

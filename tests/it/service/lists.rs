@@ -121,7 +121,7 @@ async fn an_inventory_is_found_by_its_ids_and_only_in_its_workspace() {
         messages.push(refused.refused(404)["message"].clone());
     }
     for path in paths {
-        let refused = service.from_other(Method::GET, &format!("/v1/public/inventories/{path}"), "").await;
+        let refused = service.other_calls(Method::GET, &format!("/v1/public/inventories/{path}"), "").await;
         messages.push(refused.refused(404)["message"].clone());
     }
     messages.dedup();
@@ -149,11 +149,11 @@ async fn the_older_list_of_items_has_the_same_entries() {
 async fn no_list_shows_another_workspace() {
     let (_data, service) = with_records().await;
     for path in ["/v1/public/orders", "/v1/orders/", "/v1/public/companies", "/v1/contacts", "/v1/items"] {
-        let list = service.from_other(Method::GET, path, "").await.ok();
+        let list = service.other_calls(Method::GET, path, "").await.ok();
         assert_eq!((&list["data"], &list["total"]), (&value("[]"), &0.into()), "{path}");
         answer(service.request(Method::GET, path)).await.refused(401);
         service.post(path, "{}").await.refused(405);
     }
-    assert_eq!(service.from_other(Method::GET, "/v1/public/inventories", "").await.text, "[]");
+    assert_eq!(service.other_calls(Method::GET, "/v1/public/inventories", "").await.text, "[]");
     service.stop().await;
 }

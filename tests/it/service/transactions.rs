@@ -233,8 +233,8 @@ async fn another_workspaces_transactions_are_not_there() {
     let body = r#"{"transactionType":"out","inventoryId":"theirs","amount":1}"#;
     let (ours, none) = (format!("{TRANSACTIONS}/{id}"), format!("{TRANSACTIONS}/none"));
     let refusals = [
-        service.from_other(Method::GET, &ours, "").await,
-        service.from_other(Method::PUT, &ours, body).await,
+        service.other_calls(Method::GET, &ours, "").await,
+        service.other_calls(Method::PUT, &ours, body).await,
         service.get(&none).await,
         service.put(&none, body).await,
         service.put(&format!("{TRANSACTIONS}/%00"), body).await,
