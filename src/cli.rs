@@ -2,12 +2,14 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::api::Rate;
 use crate::error::EXIT_CODES;
 use crate::report::Only;
+use crate::service::{Faults, Limit};
 
 const UPLOAD_EXAMPLES: &str = "\
 Tokens come from SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN.
@@ -47,7 +49,20 @@ Examples:
 const SERVE_EXAMPLES: &str = "\
 In another terminal:
   eval \"$(sheetport serve token --workspace demo)\"
-  export SHEETPORT_BASE_URL=http://127.0.0.1:8787";
+  export SHEETPORT_BASE_URL=http://127.0.0.1:8787
+
+Examples:
+  sheetport serve --listen 127.0.0.1:0 --data /srv/sheetport
+  sheetport serve --demo
+  sheetport serve --limit 600/min --latency 50ms
+  sheetport serve --fail 500:0.02,reset:0.01,slow:0.01 --seed 7";
+
+const LOAD_EXAMPLES: &str = "\
+The service must not be running on the same data. Loading the same twice changes nothing.
+
+Examples:
+  sheetport serve load --workspace demo companies.csv contacts.csv
+  sheetport serve load --workspace demo --kind items price-list-2026.xlsx";
 
 /// Carries business records between spreadsheets and the Workspace Business-Records API.
 ///
@@ -296,6 +311,30 @@ pub struct Serve {
     /// Give a new refresh token at each refresh
     #[arg(long)]
     pub rotate_refresh: bool,
+    /// Fill the workspace `demo` with a small company, unless there is something in it
+    #[arg(long)]
+    pub demo: bool,
+    #[command(flatten)]
+    pub rehearsal: Rehearsal,
+}
+
+/// Bad weather on demand.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Rehearsing")]
+pub struct Rehearsal {
+    /// Answer 429 to a workspace that makes more requests than this: 10/s or 600/min
+    #[arg(long, value_name = "RATE")]
+    pub limit: Option<Limit>,
+    /// Wait this long before every answer: 50ms or 1.5s
+    #[arg(long, value_name = "TIME", value_parser = latency)]
+    pub latency: Option<Duration>,
+    /// Let a share of the requests go wrong, before or after they are carried out: statuses 400 to 599, reset (no
+    /// answer), slow (five seconds late), cut (half an answer)
+    #[arg(long, value_name = "KIND:SHARE,…")]
+    pub fail: Option<Faults>,
+    /// Repeat the faults of an earlier start: the same seed spoils the same requests, counted in their order
+    #[arg(long, value_name = "N", requires = "fail")]
+    pub seed: Option<u64>,
 }
 
 #[derive(Args, Debug)]
@@ -309,6 +348,8 @@ pub struct Data {
 pub enum ServeAction {
     /// Print an access and a refresh token for a workspace, once; also while the service runs
     Token(Token),
+    /// Load records from spreadsheets into a workspace, such as files that `export` wrote
+    Load(Load),
 }
 
 #[derive(Args, Debug)]
@@ -320,6 +361,31 @@ pub struct Token {
     /// full reads and writes, regular reads only
     #[arg(long, value_name = "ACCESS", default_value = "full")]
     pub access: TokenAccess,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = LOAD_EXAMPLES)]
+pub struct Load {
+    /// .csv or .xlsx files; their first row names the columns like the contract's fields
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub data: Data,
+    /// The workspace that gets them
+    #[arg(long, value_name = "NAME")]
+    pub workspace: String,
+    /// What the records are [default: what a file's name says]
+    #[arg(long, value_name = "RECORDS")]
+    pub kind: Option<LoadKind>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LoadKind {
+    Companies,
+    Contacts,
+    Inventories,
+    Orders,
+    Items,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -345,6 +411,20 @@ fn quote(text: &str) -> Result<Mark, String> {
     }
 }
 
+fn latency(text: &str) -> Result<Duration, String> {
+    let (number, scale) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
+        (Some(number), _) => (number, 0.001),
+        (None, Some(number)) => (number, 1.0),
+        (None, None) => (text, f64::NAN),
+    };
+    let seconds = number.parse::<f64>().map_or(f64::NAN, |number| number * scale);
+    if (0.0..=60.0).contains(&seconds) {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err("write it as 50ms or 1.5s, a minute at most".to_owned())
+    }
+}
+
 fn only(name: &str) -> Result<Only, String> {
     Only::from_name(name).ok_or_else(|| format!("it is one of: {}", Only::NAMES.join(", ")))
 }
@@ -352,6 +432,18 @@ fn only(name: &str) -> Result<Only, String> {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
+
+    use super::{Duration, latency};
+
+    #[test]
+    fn latencies_have_a_unit_and_a_bound() {
+        assert_eq!(latency("50ms"), Ok(Duration::from_millis(50)));
+        assert_eq!(latency("1.5s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(latency("0s"), Ok(Duration::ZERO));
+        for bad in ["", "50", "s", "-1s", "61s", "1m", "NaNs", "infs"] {
+            assert!(latency(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -10,6 +10,7 @@ mod resume;
 mod runs;
 mod sending;
 mod serve;
+mod serve_load;
 mod shell;
 mod signals;
 mod summary;

@@ -2,6 +2,7 @@
 //! not shown there; it is ours.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::field::{Field, JsonType};
 use super::subscription::{BILLED_FIELDS, BilledItem};
@@ -17,7 +18,7 @@ pub const INPUT_FIELDS: &[Field] = &[
 ];
 
 /// Answer of `POST /v1/invoices/create`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Invoice {
     pub ok: bool,
     pub status: String,
@@ -25,7 +26,9 @@ pub struct Invoice {
     pub cid: String,
     pub items: Vec<BilledItem>,
     pub currency: Option<String>,
+    #[schema(format = DateTime)]
     pub created_at: String,
+    #[schema(format = DateTime)]
     pub updated_at: String,
     pub ctx_id: String,
 }

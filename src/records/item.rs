@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
+use utoipa::ToSchema;
 
 use super::field::{Call, Field, Input, JsonType, List, ListedField};
 
@@ -53,7 +54,7 @@ pub static INPUT: Input = Input {
 };
 
 /// Answer of `POST /v1/public/items`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ItemResult {
     pub ok: bool,
     pub status: String,
@@ -65,13 +66,15 @@ pub struct ItemResult {
 }
 
 /// One entry of `data` in `GET /v1/public/items`. Numbers keep the digits that were sent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ItemListed {
     pub id: String,
     pub name: Option<String>,
+    #[schema(value_type = Option<f64>)]
     pub price: Option<Number>,
     pub currency: Option<String>,
     pub status: Option<String>,
+    #[schema(format = DateTime)]
     pub updated_at: String,
 }
 

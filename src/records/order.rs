@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
+use utoipa::ToSchema;
 
 use super::field::{Field, JsonType};
 
@@ -75,7 +76,7 @@ pub const READ_FIELDS: &[Field] = &[
 ];
 
 /// Answer of `PUT /v1/public/orders/{order_id}`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OrderUpdateResult {
     pub ok: bool,
     pub results: Vec<OrderResult>,
@@ -85,7 +86,7 @@ pub struct OrderUpdateResult {
 }
 
 /// What became of one order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OrderResult {
     /// Empty where the order has none.
     pub external_id: String,

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
+use utoipa::ToSchema;
 
 use super::field::{Field, JsonType};
 
@@ -23,14 +24,15 @@ pub const BILLED_FIELDS: &[Field] = &[
 ];
 
 /// One entry of `items` in the answers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BilledItem {
     pub id: String,
+    #[schema(value_type = f64)]
     pub amount: Number,
 }
 
 /// Answer of `POST /v1/subscriptions/create`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Subscription {
     pub ok: bool,
     /// The same as `subscription_status`: contract, "Errors", point 2.
@@ -40,7 +42,9 @@ pub struct Subscription {
     pub subscription_status: String,
     pub items: Vec<BilledItem>,
     pub currency: Option<String>,
+    #[schema(format = DateTime)]
     pub created_at: String,
+    #[schema(format = DateTime)]
     pub updated_at: String,
     pub ctx_id: String,
 }

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
+use utoipa::ToSchema;
 
 use super::field::{Field, JsonType};
 
@@ -24,7 +25,7 @@ pub const INPUT_FIELDS: &[Field] = &[
 ];
 
 /// Answer of the `POST` and of the `PUT`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TransactionResult {
     pub ok: bool,
     pub status: String,
@@ -37,10 +38,12 @@ pub struct TransactionResult {
 }
 
 /// A transaction as `GET` shows it. What was never said is null.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Transaction {
     /// Date-times here and below are ISO 8601 in UTC.
+    #[schema(format = DateTime)]
     pub created_at: String,
+    #[schema(format = DateTime)]
     pub updated_at: String,
     pub id: String,
     pub transaction_id: String,
@@ -51,12 +54,18 @@ pub struct Transaction {
     pub inventory_type: Option<String>,
     pub transaction_type: String,
     pub status: Option<String>,
+    #[schema(value_type = f64)]
     pub amount: Number,
+    #[schema(value_type = f64)]
     pub transaction_amount: Number,
     pub use_unit_value: bool,
+    #[schema(value_type = Option<f64>)]
     pub price: Option<Number>,
+    #[schema(value_type = Option<f64>)]
     pub total_price: Option<Number>,
+    #[schema(value_type = Option<f64>)]
     pub average_price: Option<Number>,
+    #[schema(format = DateTime)]
     pub transaction_date: String,
     pub usage_status: String,
 }

@@ -21,7 +21,7 @@ use super::store::{ItemKey, Key, Kind, Tx, Work, to_json};
 /// The most characters that each text may have, where it is not 255.
 pub const LONGEST: &[(&str, usize)] = &[("subscription_status", 50), ("status", 50)];
 
-const RULES: Rules =
+pub const RULES: Rules =
     Rules { longest: LONGEST, codes: &["currency"], not_blank: &["subscription_status", "status"], date_times: &[] };
 
 /// What a record is that does not say it.

@@ -14,10 +14,10 @@ use super::{moment, number};
 pub type Errors = BTreeMap<String, Vec<String>>;
 
 /// The most characters of a text that no rule names.
-const LONGEST: usize = 255;
+pub const LONGEST: usize = 255;
 
 /// The most entries of an array.
-const MOST_ENTRIES: usize = 1000;
+pub const MOST_ENTRIES: usize = 1000;
 
 /// What a resource asks of its fields beyond their types; fields are named without what they are in.
 #[derive(Debug)]

@@ -55,7 +55,7 @@ pub async fn upsert(
     }))
 }
 
-const RULES: Rules = Rules { longest: LONGEST, codes: &["currency"], not_blank: &["externalId"], date_times: &[] };
+pub const RULES: Rules = Rules { longest: LONGEST, codes: &["currency"], not_blank: &["externalId"], date_times: &[] };
 
 /// The external id and the changes that a body asks for, or everything that is wrong with it.
 pub fn item_input(body: &Map<String, Value>) -> Result<(String, ItemFields<Change>), Errors> {

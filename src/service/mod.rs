@@ -3,9 +3,10 @@
 //! shared with it.
 //!
 //! The way of a request: `connections` accepts it, `answer` gives it its context id and writes whatever is refused,
-//! `router` finds the handler, `auth` lets it through, the resource's handlers (`items`, `orders`, `transactions`,
-//! `billing`, `tokens`; `lists` and `single` for what is only read) check the input, and `store` keeps it. `load` brings
-//! records in by another way. Nothing outside `store` speaks SQL; nothing outside `data` touches the folder's other files.
+//! `router` finds the handler, `auth` lets it through, `rehearsal` spoils it if it is asked to, the resource's handlers
+//! (`items`, `orders`, `transactions`, `billing`, `tokens`; `lists` and `single` for what is only read) check the input,
+//! and `store` keeps it. `load` brings records in by another way, `demo` some that are made up; `openapi` tells it all to
+//! programs and people. Nothing outside `store` speaks SQL; nothing outside `data` touches the folder's other files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,6 +28,7 @@ mod billing;
 mod body;
 mod connections;
 mod data;
+mod demo;
 mod error;
 mod input;
 mod items;
@@ -34,8 +36,10 @@ mod lists;
 mod load;
 mod moment;
 mod number;
+mod openapi;
 mod orders;
 mod paging;
+mod rehearsal;
 mod router;
 mod single;
 mod store;
@@ -46,8 +50,9 @@ pub use self::auth::Tokens;
 pub use self::error::Error;
 pub use self::input::Errors;
 pub use self::load::{LoadChange, Loaded, LoadedAs};
+pub use self::rehearsal::{Faults, Limit, Rehearsal};
 
-/// Where a service keeps its data, and how long its tokens are good for.
+/// Where a service keeps its data, how long its tokens are good for, and how it misbehaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The folder of the database and the signing key. It is made if it is not there.
@@ -57,16 +62,19 @@ pub struct Config {
     pub refresh_lifetime: Duration,
     /// Whether a refresh answers with a new refresh token beside the access token.
     pub rotate_refresh: bool,
+    /// Faults on purpose.
+    pub rehearsal: Option<Rehearsal>,
 }
 
 impl Config {
-    /// Access tokens live for 15 minutes, refresh tokens for 30 days and are not rotated.
+    /// Access tokens live for 15 minutes, refresh tokens for 30 days and are not rotated; nothing goes wrong on purpose.
     pub fn new(data: impl Into<PathBuf>) -> Config {
         Config {
             data: data.into(),
             access_lifetime: Duration::from_secs(15 * 60),
             refresh_lifetime: Duration::from_secs(30 * 24 * 60 * 60),
             rotate_refresh: false,
+            rehearsal: None,
         }
     }
 }

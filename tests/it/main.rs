@@ -6,5 +6,6 @@ mod cli;
 mod faults;
 mod house;
 mod ledger;
+mod serve_load;
 mod service;
 mod sheet;

@@ -18,8 +18,10 @@ mod items;
 mod lifecycle;
 mod lists;
 mod load;
+mod openapi;
 mod orders;
 mod refusals;
+mod rehearsal;
 mod transactions;
 
 const ITEMS: &str = "/v1/public/items";

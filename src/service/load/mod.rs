@@ -16,6 +16,8 @@ mod shape;
 
 use self::batch::{Batch, Entry};
 
+pub use self::shape::RULES as READ_RULES;
+
 /// The most records in one transaction: other writes wait for it.
 const BATCH: usize = 250;
 

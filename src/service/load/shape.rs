@@ -8,7 +8,8 @@ use super::super::input::{self, Errors, Rules};
 use super::super::store::Kind;
 use super::batch::{Entry, Keys};
 
-const RULES: Rules = Rules {
+/// The rules of records as they are read.
+pub const RULES: Rules = Rules {
     longest: &[("name", 500), ("record_source_detail", 10_000)],
     codes: &[],
     not_blank: &["id", "external_id", "inventory_id"],

@@ -25,7 +25,7 @@ use self::update::{Line, UpdateOrder, Updated};
 /// The most characters that each text may have, where it is not 255.
 pub const LONGEST: &[(&str, usize)] = &[("deliveryStatus", 50)];
 
-const RULES: Rules =
+pub const RULES: Rules =
     Rules { longest: LONGEST, codes: &[], not_blank: &["externalId", "itemExternalId"], date_times: &["orderAt"] };
 
 /// Changes what the body has of the order, or nothing of it and says why.
@@ -54,7 +54,8 @@ pub async fn update(
     }))
 }
 
-fn update_input(workspace: Arc<str>, id: String, body: &Map<String, Value>) -> Result<UpdateOrder, Errors> {
+/// The update that a body asks for, or everything that is wrong with it.
+pub fn update_input(workspace: Arc<str>, id: String, body: &Map<String, Value>) -> Result<UpdateOrder, Errors> {
     let mut body = input::checked(INPUT_FIELDS, &RULES, body)?;
     let mut order = match body.shift_remove("order") {
         Some(Value::Object(order)) => order,

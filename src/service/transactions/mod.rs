@@ -25,7 +25,7 @@ use self::write::{WriteTransaction, Written};
 /// The most characters that each text may have, where it is not 255.
 pub const LONGEST: &[(&str, usize)] = &[("transactionType", 50), ("status", 50), ("inventoryType", 50)];
 
-const RULES: Rules =
+pub const RULES: Rules =
     Rules { longest: LONGEST, codes: &[], not_blank: &["transactionType"], date_times: &["transactionDate"] };
 
 /// Creates a transaction and moves the inventory's figures. The answer is given once both are on disk.
