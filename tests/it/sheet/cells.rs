@@ -2,7 +2,7 @@
 
 use sheetport::sheet::{Cell, Row};
 
-use super::parts::{Xlsx, ods};
+use super::parts::{Xlsx, ods, xlsb};
 use super::{file, folder, read, rows};
 
 #[track_caller]
@@ -87,4 +87,25 @@ fn an_opendocument_sheet_has_its_kinds_and_its_repeated_rows() {
     assert_eq!(book.description(), "ODS, 1 sheet");
     let row = "0042|1.5|1.5|2025-10-13|09:30:00|TRUE";
     assert_eq!(rows(&book, 0).0, [format!("1: {row}"), format!("2: {row}")]);
+}
+
+#[test]
+fn a_binary_workbook_has_its_kinds_its_zeros_and_its_errors() {
+    let folder = folder();
+    let (number, text) = (1.5_f64.to_le_bytes(), [2, 0, 0, 0, b'a', 0, b'b', 0]);
+    // Types: 11 a formula that is an error, 2 a small number (42, four times, plus a mark), 5 a number, 4 a boolean,
+    // 3 an error, 6 a text.
+    let cells: [(u8, u8, &[u8]); 8] = [
+        (11, 0, &[0x2A, 0, 0, 0, 0, 0, 0]),
+        (2, 1, &[170, 0, 0, 0]),
+        (2, 0, &[170, 0, 0, 0]),
+        (5, 1, &number),
+        (4, 0, &[1]),
+        (3, 0, &[0x07]),
+        (6, 0, &text),
+        (11, 0, &[0x17, 0, 0, 0, 0, 0, 0]),
+    ];
+    let book = read(&file(&folder, "prices.xlsb", xlsb("00000", &cells))).unwrap();
+    assert_eq!(book.description(), "XLSB, 1 sheet");
+    assert_eq!(rows(&book, 0).0, ["1: #N/A|00042|42|1.5|TRUE|#DIV/0!|ab|#REF!"]);
 }

@@ -92,3 +92,40 @@ pub fn ods(rows: &str) -> Vec<u8> {
         ("content.xml", content.as_bytes()),
     ])
 }
+
+/// An XLSB file whose one sheet has one row of these cells: their records' types, styles and what follows in them.
+/// Style 1 is shown as `format`.
+pub fn xlsb(format: &str, cells: &[(u8, u8, &[u8])]) -> Vec<u8> {
+    let wide = |text: &str| {
+        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        [&(text.len() as u32).to_le_bytes(), units.as_slice()].concat()
+    };
+    let record = |kind: u16, body: &[u8]| {
+        let kind = if kind < 0x80 { vec![kind as u8] } else { vec![kind as u8 | 0x80, (kind >> 7) as u8] };
+        [kind.as_slice(), &[body.len() as u8], body].concat()
+    };
+    let bundle = [&[0; 8], wide("rId1").as_slice(), &wide("Prices")].concat();
+    let workbook = [record(0x9C, &bundle), record(0x90, &[]), record(0x9D, &[0; 4])].concat();
+    let styles = [
+        record(0x267, &[1, 0, 0, 0]),
+        record(0x2C, &[&[164, 0], wide(format).as_slice()].concat()),
+        record(0x269, &[2, 0, 0, 0]),
+        record(0x2F, &[0; 16]),
+        record(0x2F, &[&[0, 0, 164, 0], [0; 12].as_slice()].concat()),
+        record(0x26A, &[]),
+    ]
+    .concat();
+    let mut sheet = [record(0x81, &[]), record(0x94, &[0; 16]), record(0x91, &[]), record(0, &[0; 17])].concat();
+    for (column, (kind, style, rest)) in cells.iter().enumerate() {
+        sheet.extend(record(u16::from(*kind), &[&[column as u8, 0, 0, 0, *style, 0, 0, 0], *rest].concat()));
+    }
+    sheet.extend(record(0x92, &[]));
+    let relations =
+        r#"<Relationships><Relationship Id="rId1" Type="t" Target="worksheets/sheet1.bin"/></Relationships>"#;
+    archive(&[
+        ("xl/workbook.bin", &workbook),
+        ("xl/_rels/workbook.bin.rels", relations.as_bytes()),
+        ("xl/styles.bin", &styles),
+        ("xl/worksheets/sheet1.bin", &sheet),
+    ])
+}

@@ -14,6 +14,7 @@ mod link;
 mod parser;
 mod rows_out;
 mod serve;
+mod xlsb;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
