@@ -109,3 +109,32 @@ fn a_binary_workbook_has_its_kinds_its_zeros_and_its_errors() {
     assert_eq!(book.description(), "XLSB, 1 sheet");
     assert_eq!(rows(&book, 0).0, ["1: #N/A|00042|42|1.5|TRUE|#DIV/0!|ab|#REF!"]);
 }
+
+#[test]
+fn an_indented_opendocument_sheet_is_read() {
+    let folder = folder();
+    let cell = |text: &str| {
+        format!("<table:table-cell office:value-type=\"string\">\n<text:p>{text}</text:p>\n</table:table-cell>")
+    };
+    let row = |cells: [&str; 2]| {
+        format!("\n  <table:table-row>\n    {}\n    {}\n  </table:table-row>\n", cell(cells[0]), cell(cells[1]))
+    };
+    let bytes = ods(&[row(["SKU", "Name"]), row(["0042", "a  b"])].concat());
+    assert_eq!(rows(&read(&file(&folder, "prices.ods", bytes)).unwrap(), 0).0, ["1: SKU|Name", "2: 0042|a  b"]);
+}
+
+#[test]
+fn macro_sheets_are_left_out_and_parts_may_be_in_utf16() {
+    let sheet = "<sheetData><row><c><v>1</v></c><c t=\"inlineStr\"><is><t>ä</t></is></c></row></sheetData>";
+    let sheets = "<sheet name=\"Macro\" sheetId=\"2\" r:id=\"rId2\"/><sheet name=\"Gone\" sheetId=\"3\"/>";
+    let relation = "<Relationship Id=\"rId2\" Type=\"http://schemas.microsoft.com/office/2006/relationships/xlMacrosheet\" \
+                    Target=\"macrosheets/sheet1.xml\"/>";
+    let folder = folder();
+    let workbook = Xlsx { sheet, more_sheets: sheets, more_relations: relation, ..Xlsx::default() };
+    let book = read(&workbook.save(&folder)).unwrap();
+    assert_eq!(book.sheets(), ["Prices"]);
+    assert_eq!(rows(&book, 0).0, ["1: 1|ä"]);
+
+    let book = read(&Xlsx { sheet, utf16: true, ..Xlsx::default() }.save(&folder)).unwrap();
+    assert_eq!(rows(&book, 0).0, ["1: 1|ä"]);
+}

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::file;
+use super::{file, utf16};
 
 /// An archive of `parts`, packed.
 pub fn archive(parts: &[(&str, &[u8])]) -> Vec<u8> {
@@ -29,11 +29,24 @@ pub struct Xlsx<'a> {
     pub formats: &'a [&'a str],
     pub shared_strings: Option<&'a str>,
     pub workbook_properties: &'a str,
+    /// More elements `<sheet>`, and more relations of the workbook.
+    pub more_sheets: &'a str,
+    pub more_relations: &'a str,
+    /// The sheet's part is in UTF-16.
+    pub utf16: bool,
 }
 
 impl Default for Xlsx<'_> {
     fn default() -> Self {
-        Xlsx { sheet: "<sheetData/>", formats: &[], shared_strings: None, workbook_properties: "" }
+        Xlsx {
+            sheet: "<sheetData/>",
+            formats: &[],
+            shared_strings: None,
+            workbook_properties: "",
+            more_sheets: "",
+            more_relations: "",
+            utf16: false,
+        }
     }
 }
 
@@ -42,17 +55,23 @@ impl Xlsx<'_> {
         const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
         const RELATIONS: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
         let workbook = format!(
-            r#"<workbook xmlns="{MAIN}" xmlns:r="{RELATIONS}">{}<sheets><sheet name="Prices" sheetId="1" r:id="rId1"/></sheets></workbook>"#,
-            self.workbook_properties
+            r#"<workbook xmlns="{MAIN}" xmlns:r="{RELATIONS}">{}<sheets><sheet name="Prices" sheetId="1" r:id="rId1"/>{}</sheets></workbook>"#,
+            self.workbook_properties, self.more_sheets
         );
-        let relations = |kind: &str, target: &str| {
+        let relations = |kind: &str, target: &str, more: &str| {
             format!(
-                r#"<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="{RELATIONS}/{kind}" Target="{target}"/></Relationships>"#
+                r#"<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="{RELATIONS}/{kind}" Target="{target}"/>{more}</Relationships>"#
             )
         };
-        let root = relations("officeDocument", "xl/workbook.xml");
-        let relations = relations("worksheet", "worksheets/sheet1.xml");
+        let root = relations("officeDocument", "xl/workbook.xml", "");
+        let relations = relations("worksheet", "worksheets/sheet1.xml", self.more_relations);
         let sheet = format!(r#"<worksheet xmlns="{MAIN}">{}</worksheet>"#, self.sheet);
+        let sheet = if self.utf16 {
+            let text = format!("\u{FEFF}<?xml version=\"1.0\" encoding=\"UTF-16\"?>{sheet}");
+            utf16(&text, u16::to_be_bytes)
+        } else {
+            sheet.into_bytes()
+        };
         let (mut formats, mut cells) = (String::new(), r#"<xf numFmtId="0"/>"#.to_owned());
         for (index, format) in self.formats.iter().enumerate() {
             let id = 164 + index;
@@ -68,7 +87,7 @@ impl Xlsx<'_> {
             ("xl/workbook.xml", workbook.as_bytes()),
             ("xl/_rels/workbook.xml.rels", relations.as_bytes()),
             ("xl/styles.xml", styles.as_bytes()),
-            ("xl/worksheets/sheet1.xml", sheet.as_bytes()),
+            ("xl/worksheets/sheet1.xml", &sheet),
         ];
         if let Some(strings) = self.shared_strings {
             parts.push(("xl/sharedStrings.xml", strings.as_bytes()));

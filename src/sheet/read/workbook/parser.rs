@@ -3,7 +3,7 @@
 //! XLSX and XLSB are streamed. Calamine reads XLS and ODS whole; the process that this runs in has a limit for that.
 
 use std::fs::File;
-use std::io::{BufReader, Write};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use calamine::{
@@ -12,6 +12,7 @@ use calamine::{
 
 use super::archive;
 use super::leading_zeros::LeadingZeros;
+use super::mend::mend;
 use super::rows_out::{RowsOut, Stop};
 use super::serve::Fault;
 use super::xlsb::{Beside, BesideCells};
@@ -20,7 +21,31 @@ use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::read::kind::Format;
 use crate::sheet::read::serial;
 
-type Input = BufReader<File>;
+type Input = BufReader<Source>;
+
+/// Where a workbook's bytes come from.
+enum Source {
+    File(File),
+    Mended(Cursor<Vec<u8>>),
+}
+
+impl Read for Source {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Source::File(file) => file.read(bytes),
+            Source::Mended(archive) => archive.read(bytes),
+        }
+    }
+}
+
+impl Seek for Source {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Source::File(file) => file.seek(to),
+            Source::Mended(archive) => archive.seek(to),
+        }
+    }
+}
 
 /// An open workbook.
 pub struct Parser {
@@ -38,11 +63,25 @@ enum Book {
 
 impl Parser {
     pub fn open(path: &Path, format: Format) -> Result<Parser, Fault> {
-        let failed = |error: std::io::Error| Fault::new(error.to_string());
-        let mut file = BufReader::new(File::open(path).map_err(failed)?);
-        if format != Format::Xls {
-            archive::check(&mut file).map_err(Fault::new)?;
+        let failed = |error: io::Error| Fault::new(error.to_string());
+        let mut file = BufReader::new(Source::File(File::open(path).map_err(failed)?));
+        if format == Format::Xls {
+            return Parser::parse(path, format, file);
         }
+        let look = archive::check(&mut file).map_err(Fault::new)?;
+        let fault = match Parser::parse(path, format, file) {
+            Ok(parser) if !look.has_utf16 => return Ok(parser),
+            Ok(_) => Fault::new("a part of it is in UTF-16"),
+            Err(fault) if fault.encrypted => return Err(fault),
+            Err(fault) => fault,
+        };
+        let Some(mended) = mend(path) else { return Err(fault) };
+        let mended = BufReader::new(Source::Mended(Cursor::new(mended)));
+        // If it is no better, the first fault is the one to tell.
+        Parser::parse(path, format, mended).map_err(|_| fault)
+    }
+
+    fn parse(path: &Path, format: Format, file: Input) -> Result<Parser, Fault> {
         let (metadata, book) = match format {
             Format::Xlsx => {
                 let book = Xlsx::new(file).map_err(|error| fault(matches!(error, XlsxError::Password), &error))?;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use zip::ZipArchive;
 
+use super::archive::relation_target;
 use super::leading_zeros::LeadingZeros;
 
 /// A record longer than this is none that matters here.
@@ -46,7 +47,7 @@ impl Beside {
             if kind == SHEET && parts.len() < MOST {
                 let (relation, rest) = wide(body.get(8..)?)?;
                 let (name, _) = wide(rest)?;
-                parts.push((name, format!("xl/{}", target(&relations, &relation)?)));
+                parts.push((name, format!("xl/{}", relation_target(&relations, &relation)?)));
             }
         }
         drop(records);
@@ -116,20 +117,6 @@ fn formats(mut records: Records<impl Read>) -> Vec<Option<LeadingZeros>> {
         }
     }
     by_style
-}
-
-/// The target of the relation with this identifier, of a part whose XML other programs wrote as one does.
-fn target<'a>(relations: &'a str, id: &str) -> Option<&'a str> {
-    let attribute = |element: &'a str, name: &str| {
-        let value = element.split_once(&format!(" {name}=\""))?.1;
-        Some(value.split_once('"')?.0)
-    };
-    let mut elements = relations.split("<Relationship ").map(|element| element.split_once('>').map_or("", |(e, _)| e));
-    // The attribute that comes first has no space before it any more.
-    let element = elements.find(|element| {
-        attribute(element, "Id") == Some(id) || element.strip_prefix(&format!("Id=\"{id}\"")).is_some()
-    })?;
-    attribute(element, "Target").or_else(|| Some(element.strip_prefix("Target=\"")?.split_once('"')?.0))
 }
 
 fn error_text(code: u8) -> &'static str {
