@@ -1,6 +1,9 @@
 //! Spreadsheets as real files on disk: read as people have them, written and read back.
 
+mod cells;
+mod hostile;
 mod kinds;
+mod parts;
 mod table;
 mod text;
 mod workbook;

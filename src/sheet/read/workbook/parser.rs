@@ -3,8 +3,8 @@
 //! XLSX and XLSB are streamed. Calamine reads XLS and ODS whole; the process that this runs in has a limit for that.
 
 use std::fs::File;
-use std::io::{BufReader, Write};
-use std::path::Path;
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use calamine::{
     Data, DataRef, ExcelDateTime, Ods, OdsError, Reader, SheetType, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError,
@@ -12,17 +12,44 @@ use calamine::{
 
 use super::archive;
 use super::leading_zeros::LeadingZeros;
+use super::mend::mend;
 use super::rows_out::{RowsOut, Stop};
 use super::serve::Fault;
+use super::xlsb::{Beside, BesideCells};
 use crate::sheet::Cell;
 use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::read::kind::Format;
 use crate::sheet::read::serial;
 
-type Input = BufReader<File>;
+type Input = BufReader<Source>;
+
+/// Where a workbook's bytes come from.
+enum Source {
+    File(File),
+    Mended(Cursor<Vec<u8>>),
+}
+
+impl Read for Source {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Source::File(file) => file.read(bytes),
+            Source::Mended(archive) => archive.read(bytes),
+        }
+    }
+}
+
+impl Seek for Source {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Source::File(file) => file.seek(to),
+            Source::Mended(archive) => archive.seek(to),
+        }
+    }
+}
 
 /// An open workbook.
 pub struct Parser {
+    path: PathBuf,
     sheets: Vec<String>,
     book: Book,
 }
@@ -36,11 +63,25 @@ enum Book {
 
 impl Parser {
     pub fn open(path: &Path, format: Format) -> Result<Parser, Fault> {
-        let failed = |error: std::io::Error| Fault::new(error.to_string());
-        let mut file = BufReader::new(File::open(path).map_err(failed)?);
-        if format != Format::Xls {
-            archive::check(&mut file).map_err(Fault::new)?;
+        let failed = |error: io::Error| Fault::new(error.to_string());
+        let mut file = BufReader::new(Source::File(File::open(path).map_err(failed)?));
+        if format == Format::Xls {
+            return Parser::parse(path, format, file);
         }
+        let look = archive::check(&mut file).map_err(Fault::new)?;
+        let fault = match Parser::parse(path, format, file) {
+            Ok(parser) if !look.has_utf16 => return Ok(parser),
+            Ok(_) => Fault::new("a part of it is in UTF-16"),
+            Err(fault) if fault.encrypted => return Err(fault),
+            Err(fault) => fault,
+        };
+        let Some(mended) = mend(path) else { return Err(fault) };
+        let mended = BufReader::new(Source::Mended(Cursor::new(mended)));
+        // If it is no better, the first fault is the one to tell.
+        Parser::parse(path, format, mended).map_err(|_| fault)
+    }
+
+    fn parse(path: &Path, format: Format, file: Input) -> Result<Parser, Fault> {
         let (metadata, book) = match format {
             Format::Xlsx => {
                 let book = Xlsx::new(file).map_err(|error| fault(matches!(error, XlsxError::Password), &error))?;
@@ -61,7 +102,7 @@ impl Parser {
         };
         // Charts and the like have no cells.
         let sheets = metadata.into_iter().filter(|sheet| sheet.typ == SheetType::WorkSheet).map(|sheet| sheet.name);
-        Ok(Parser { sheets: sheets.collect(), book })
+        Ok(Parser { path: path.to_owned(), sheets: sheets.collect(), book })
     }
 
     /// The names of the sheets that have cells, hidden ones too.
@@ -74,14 +115,7 @@ impl Parser {
         let Some(name) = self.sheets.get(sheet) else { return Err(format!("it has no sheet {sheet}").into()) };
         match &mut self.book {
             Book::Xlsx(book) => xlsx(book, name, rows),
-            Book::Xlsb(book) => {
-                let is_1904 = book.has_1904_epoch();
-                let mut cells = book.worksheet_cells_reader(name).map_err(damaged)?;
-                while let Some(cell) = cells.next_cell().map_err(damaged)? {
-                    put(rows, cell.get_position(), cell.get_value(), is_1904)?;
-                }
-                Ok(())
-            }
+            Book::Xlsb(book) => xlsb(book, &self.path, name, rows),
             Book::Xls(book) => {
                 let is_1904 = book.has_1904_epoch();
                 range(&book.worksheet_range(name).map_err(damaged)?, is_1904, rows)
@@ -145,6 +179,38 @@ fn xlsx<W: Write>(book: &mut Xlsx<Input>, name: &str, rows: &mut RowsOut<'_, W>)
         nth += 1;
     }
     Ok(())
+}
+
+/// Two readers side by side: calamine has the values.
+fn xlsb<W: Write>(book: &mut Xlsb<Input>, path: &Path, name: &str, rows: &mut RowsOut<'_, W>) -> Result<(), Stop> {
+    let is_1904 = book.has_1904_epoch();
+    let mut beside = Beside::open(path);
+    let mut beside = beside.as_mut().and_then(|beside| beside.cells(name));
+    // The next cell that calamine gives too, after the errors that it does not.
+    let mut next_beside = |rows: &mut RowsOut<'_, W>| {
+        while let Some(cell) = beside.as_mut().and_then(BesideCells::next) {
+            match cell.error {
+                Some(error) => rows.cell(cell.at.0, cell.at.1, Cell::Error(error))?,
+                None => return Ok(Some(cell)),
+            }
+        }
+        Ok::<_, Stop>(None)
+    };
+    let mut cells = book.worksheet_cells_reader(name).map_err(damaged)?;
+    while let Some(cell) = cells.next_cell().map_err(damaged)? {
+        let at = cell.get_position();
+        let format = next_beside(rows)?.filter(|beside| beside.at == at).and_then(|beside| beside.format);
+        let number = match cell.get_value() {
+            DataRef::Float(number) => Some(*number),
+            DataRef::Int(number) => Some(*number as f64),
+            _ => None,
+        };
+        match format.zip(number).and_then(|(format, number)| format.shown(number)) {
+            Some(text) => rows.cell(at.0, at.1, Cell::Text(&text))?,
+            None => put(rows, at, cell.get_value(), is_1904)?,
+        }
+    }
+    next_beside(rows).map(drop)
 }
 
 /// A bit for each cell, in the order in which they are stored.
