@@ -63,7 +63,7 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
 
 /// Opens the spreadsheet and finds the template's columns in it.
 pub fn open(args: &Input, template: &Template) -> Result<Source, Failure> {
-    let options = input::options(&args.reading);
+    let options = input::options(&args.reading).or(&template.sheet.text);
     Ok(Source::open(&args.file, template, args.sheet.as_deref(), &options)?)
 }
 

@@ -4,3 +4,4 @@
 
 mod service;
 mod sheet;
+mod view;

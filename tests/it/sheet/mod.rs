@@ -1,6 +1,8 @@
 //! Spreadsheets as real files on disk: read as people have them, written and read back.
 
+mod hostile;
 mod kinds;
+mod roundtrip;
 mod table;
 mod text;
 mod workbook;
