@@ -10,6 +10,7 @@ use crate::api::Rate;
 use crate::error::EXIT_CODES;
 use crate::report::Only;
 use crate::service::{Faults, Limit};
+use crate::sheet::Options;
 
 const UPLOAD_EXAMPLES: &str = "\
 Tokens come from SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN.
@@ -162,7 +163,7 @@ pub struct Input {
 #[command(next_help_heading = "Reading a CSV, where it is not found out rightly")]
 pub struct Reading {
     /// The character between fields, or "tab" or "space"
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    #[arg(long, value_name = "CHAR", value_parser = Options::delimiter_named)]
     pub delimiter: Option<u8>,
     /// The encoding, such as windows-1252
     #[arg(long, value_name = "NAME")]
@@ -394,21 +395,8 @@ pub enum TokenAccess {
     Regular,
 }
 
-fn delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        b"space" => Ok(b' '),
-        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\r\n".contains(byte) => Ok(*byte),
-        _ => Err("a delimiter is one character such as ; or the word tab".to_owned()),
-    }
-}
-
-fn quote(text: &str) -> Result<Mark, String> {
-    match text.as_bytes() {
-        b"none" => Ok(Mark(None)),
-        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\r\n".contains(byte) => Ok(Mark(Some(*byte))),
-        _ => Err("it is one character such as ' or the word none".to_owned()),
-    }
+fn quote(word: &str) -> Result<Mark, String> {
+    Options::mark_named(word).map(Mark)
 }
 
 fn latency(text: &str) -> Result<Duration, String> {

@@ -14,7 +14,7 @@ use crate::upload::{Source, Tally};
 
 /// Opens the spreadsheet and finds the template's columns in it.
 pub fn open(input: &Input, template: &Template) -> Result<Source, Failure> {
-    Ok(Source::open(&input.file, template, input.sheet.as_deref(), &options(&input.reading))?)
+    Ok(Source::open(&input.file, template, input.sheet.as_deref(), &options(&input.reading).or(&template.sheet.text))?)
 }
 
 /// Says how the file was read: what a person checks first when something looks odd.

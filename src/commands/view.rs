@@ -67,7 +67,10 @@ impl From<io::Error> for Stopped {
 
 impl From<csv::Error> for Stopped {
     fn from(error: csv::Error) -> Stopped {
-        Stopped::Write(error.into())
+        Stopped::Write(match error.into_kind() {
+            csv::ErrorKind::Io(error) => error,
+            other => io::Error::other(format!("{other:?}")),
+        })
     }
 }
 

@@ -9,3 +9,4 @@ mod ledger;
 mod serve_load;
 mod service;
 mod sheet;
+mod view;

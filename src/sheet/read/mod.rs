@@ -11,6 +11,7 @@ pub mod header;
 mod inflate;
 mod kind;
 pub mod looks;
+mod options;
 mod serial;
 mod sniff;
 mod source;
@@ -25,24 +26,12 @@ use self::dialect::Sureness;
 pub use self::dialect::{Dialect, Ending, Sure};
 use self::inflate::{Input, Packing};
 use self::kind::Kind;
+pub use self::options::Options;
 use self::sniff::Told;
 use self::text::TextRows;
 use self::workbook::{Workbook, WorkbookRows};
 pub use self::workbook::{read_workbooks_with, run_reader_if_asked};
 use super::{Error, Row};
-
-/// What the caller knows better than detection. Everything unset is found out.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// One byte between the fields of a CSV.
-    pub delimiter: Option<u8>,
-    /// A label of the WHATWG Encoding Standard, such as `windows-1252`.
-    pub encoding: Option<String>,
-    /// The byte around fields that hold a delimiter; `Some(None)` where no byte is one.
-    pub quote: Option<Option<u8>>,
-    /// The byte that makes a quote text; `Some(None)` where quotes are doubled.
-    pub escape: Option<Option<u8>>,
-}
 
 /// A file whose format is known. It can be read any number of times.
 #[derive(Clone, Debug)]
@@ -215,15 +204,7 @@ fn dialect(path: &Path, packing: Packing, options: &Options) -> Result<Dialect, 
     if kind::is_binary(&text) {
         return Err(no_spreadsheet("binary data"));
     }
-    for (byte, what) in [
-        (options.delimiter, "separated"),
-        (options.quote.flatten(), "quoted"),
-        (options.escape.flatten().filter(|byte| *byte != b'"'), "escaped"),
-    ] {
-        if let Some(byte) = byte.filter(|byte| what != "quoted" && !dialect::is_possible(*byte)) {
-            return Err(bad(format!("fields can't be {what} by '{}'", byte.escape_ascii())));
-        }
-    }
+    options.check().map_err(bad)?;
     let directive = dialect::directive(&text);
     let named = directive.map(|(delimiter, _)| delimiter);
     let told = Told { delimiter: options.delimiter.or(named), quote: options.quote, escape: options.escape };

@@ -39,14 +39,19 @@ pub fn sniff(sample: &str, whole: bool, told: Told) -> Sniffed {
     let bytes = sample.as_bytes();
     let delimiters: Vec<u8> = match told.delimiter {
         Some(delimiter) => vec![delimiter],
-        None => DELIMITERS.into_iter().filter(|delimiter| bytes.contains(delimiter)).collect(),
+        None => DELIMITERS
+            .into_iter()
+            .filter(|delimiter| bytes.contains(delimiter) && told.quote != Some(Some(*delimiter)))
+            .collect(),
     };
     let mut tried: Vec<Trial> = Vec::new();
     for delimiter in delimiters {
         for quote in quotes(bytes, delimiter, told) {
-            for runs in runs(bytes, delimiter) {
-                let grammar = Grammar { delimiter, runs, spaced: false, quote, escape: None, columns: 0 };
-                tried.push(Trial::new(grammar, bytes, whole));
+            for escape in escapes(bytes, quote, told) {
+                for runs in runs(bytes, delimiter) {
+                    let grammar = Grammar { delimiter, runs, spaced: false, quote, escape, columns: 0 };
+                    tried.push(Trial::new(grammar, bytes, whole));
+                }
             }
         }
     }
@@ -63,21 +68,22 @@ pub fn sniff(sample: &str, whole: bool, told: Told) -> Sniffed {
         None if best.score > 1.2 * rival => Sure::Likely,
         None => Sure::Guess,
     };
-    finish(best, bytes, whole, told, delimiter)
+    finish(best, told, delimiter)
 }
 
 /// A text that no delimiter cuts into a table.
 fn single(bytes: &[u8], whole: bool, told: Told) -> Sniffed {
     let quote = told.quote.unwrap_or(Some(b'"'));
-    let grammar = Grammar { delimiter: b',', runs: 0, spaced: false, quote, escape: None, columns: 0 };
+    let delimiter = if quote == Some(b',') { b';' } else { b',' };
+    let grammar = Grammar { delimiter, runs: 0, spaced: false, quote, escape: told.escape.flatten(), columns: 0 };
     let trial = Trial::new(grammar, bytes, whole);
     let sure =
         if DELIMITERS[..4].iter().any(|delimiter| bytes.contains(delimiter)) { Sure::Guess } else { Sure::Likely };
-    finish(&trial, bytes, whole, told, sure)
+    finish(&trial, told, sure)
 }
 
-/// Settles what depends on the delimiter: the quote, the escape and a space after the delimiter.
-fn finish(best: &Trial, bytes: &[u8], whole: bool, told: Told, delimiter: Sure) -> Sniffed {
+/// Says how sure the rest is, and takes over what was seen on the way.
+fn finish(best: &Trial, told: Told, delimiter: Sure) -> Sniffed {
     let mut grammar = Grammar { spaced: best.spaced, columns: best.width, ..best.grammar };
     let quote = match told.quote {
         Some(_) => Sure::Told,
@@ -90,36 +96,22 @@ fn finish(best: &Trial, bytes: &[u8], whole: bool, told: Told, delimiter: Sure) 
         // No field is quoted: either quote would do, and double quotes are what programs write.
         None => Sure::Likely,
     };
-    let escape = match (told.escape, grammar.quote) {
-        (Some(escape), _) => {
-            grammar.escape = escape;
-            Sure::Told
-        }
-        (None, Some(quote)) => {
-            let (escape, sure) = escape(grammar, quote, best, bytes, whole);
-            grammar.escape = escape;
-            sure
-        }
-        (None, None) => Sure::Certain,
+    let escape = match told.escape {
+        Some(_) => Sure::Told,
+        None if best.strays == 0 => Sure::Certain,
+        None => Sure::Guess,
     };
-    if grammar.escape.is_some() {
-        grammar.columns = Trial::new(grammar, bytes, whole).width;
-    }
     Sniffed { grammar, delimiter, quote, escape }
 }
 
-/// A backslash or another byte before quotes, when with it fewer quotes stand astray.
-fn escape(grammar: Grammar, quote: u8, best: &Trial, bytes: &[u8], whole: bool) -> (Option<u8>, Sure) {
-    for escape in [b'\\', 0] {
-        if !bytes.windows(2).any(|pair| pair == [escape, quote]) {
-            continue;
-        }
-        let trial = Trial::new(Grammar { escape: Some(escape), ..grammar }, bytes, whole);
-        if trial.strays < best.strays && trial.score >= best.score * 0.9 {
-            return (Some(escape), if trial.strays == 0 { Sure::Certain } else { Sure::Likely });
-        }
+/// Escapes worth trying: a backslash or a NUL only where one stands before a quote.
+fn escapes(bytes: &[u8], quote: Option<u8>, told: Told) -> Vec<Option<u8>> {
+    let Some(quote) = quote else { return vec![None] };
+    if let Some(escape) = told.escape {
+        return vec![escape];
     }
-    (None, if best.strays == 0 { Sure::Certain } else { Sure::Guess })
+    let stands = |escape: &u8| bytes.windows(2).any(|pair| pair == [*escape, quote]);
+    [None].into_iter().chain([b'\\', 0].into_iter().filter(stands).map(Some)).collect()
 }
 
 /// Quotes worth trying: a single quote only where one opens a field.
@@ -196,7 +188,13 @@ struct Table {
 }
 
 impl Table {
+    /// Lines that begin with `#` are remarks, unless there is nothing else.
     fn read(grammar: Grammar, bytes: &[u8], whole: bool) -> Table {
+        let table = Table::read_with(grammar, bytes, whole, false);
+        if table.rows.is_empty() { Table::read_with(grammar, bytes, whole, true) } else { table }
+    }
+
+    fn read_with(grammar: Grammar, bytes: &[u8], whole: bool, remarks: bool) -> Table {
         let mut table = Table::default();
         let (mut fields, mut at) = (Fields::default(), 0);
         let (mut with_space, mut without) = (0, 0);
@@ -218,6 +216,10 @@ impl Table {
                     break;
                 }
             };
+            at += len;
+            if rest[0] == b'#' && !remarks && grammar.delimiter != b'#' {
+                continue;
+            }
             table.widths.push(fields.spans.len());
             table.leading += usize::from(fields.get(0, rest).is_empty());
             let cells = fields.spans.iter().enumerate().take(COLUMNS).map(|(index, span)| {
@@ -230,7 +232,6 @@ impl Table {
                 (look(field), plausibility(field, grammar.delimiter, quoted))
             });
             table.rows.push(cells.collect());
-            at += len;
         }
         table.spaced = with_space > 1 && without == 0 && grammar.delimiter != b' ';
         table
@@ -261,6 +262,8 @@ impl Table {
         let (cells, plausible) = cut.fold((0.0, 0.0), |(cells, sum), (_, one)| (cells + 1.0, sum + one));
         let columns = 1.0 + 0.02 * width.min(20) as f64;
         let strays = 1.0 - 0.5 * self.strays as f64 / records;
+        // Ordinary text has these bytes too, but not as regularly.
+        let regular = if usual { 1.0 } else { agreement };
         let unclosed = if self.unclosed { 0.5 } else { 1.0 };
         let alike = self.alike(width);
         coverage
@@ -270,7 +273,13 @@ impl Table {
             * columns
             * strays
             * unclosed
-            * prior(grammar)
+            * regular
+            * if several == records && count == self.rows.len() && width > 2 {
+                // Ordinary text is not that regular.
+                prior(grammar).sqrt()
+            } else {
+                prior(grammar)
+            }
     }
 
     /// How much the values of each column look alike, below the first record: from 0 to 1.
@@ -320,6 +329,10 @@ fn plausibility(field: &[u8], delimiter: u8, quoted: bool) -> f64 {
     // What is between the colons of a time.
     if delimiter == b':' && field.len() <= 2 && field.iter().all(u8::is_ascii_digit) {
         return 0.0;
+    }
+    // A quote within a field is likelier to open one that another delimiter would show.
+    if field.iter().skip(1).any(|byte| *byte == b'"') {
+        return 0.4;
     }
     match look(field) {
         Look::Blank | Look::Number | Look::Date | Look::Address => 1.0,
