@@ -25,6 +25,9 @@ Examples:
   sheetport check prices.xlsx -t items
   sheetport check prices.csv -t prices.toml --json";
 
+/// The heading over [`Reading`]'s flags. It stands at each, because a heading of the whole would go on below it.
+const READING: &str = "Reading a CSV, where it is not found out rightly";
+
 const VIEW_EXAMPLES: &str = "\
 --csv prints one clean table. Left out are titles above the header, blank rows, and all rows from where the header comes
 again as that of a second table; after a blank row the same header is a new page, and its rows go on. A header over
@@ -160,19 +163,18 @@ pub struct Input {
 
 /// How to read a text file, where it should not be found out.
 #[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Reading a CSV, where it is not found out rightly")]
 pub struct Reading {
     /// The character between fields, or "tab" or "space"
-    #[arg(long, value_name = "CHAR", value_parser = Options::delimiter_named)]
+    #[arg(long, help_heading = READING, value_name = "CHAR", value_parser = Options::delimiter_named)]
     pub delimiter: Option<u8>,
     /// The encoding, such as windows-1252
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = READING, value_name = "NAME")]
     pub encoding: Option<String>,
     /// The character around fields, or "none"
-    #[arg(long, value_name = "CHAR", value_parser = quote)]
+    #[arg(long, help_heading = READING, value_name = "CHAR", value_parser = quote)]
     pub quote: Option<Mark>,
     /// The character that makes a quote text, or "none" where quotes are doubled
-    #[arg(long, value_name = "CHAR", value_parser = quote)]
+    #[arg(long, help_heading = READING, value_name = "CHAR", value_parser = quote)]
     pub escape: Option<Mark>,
 }
 
