@@ -149,7 +149,7 @@ pub struct Demo {
 /// A spreadsheet and what it means.
 #[derive(Args, Debug)]
 pub struct Input {
-    /// A .csv or .xlsx file
+    /// A spreadsheet: a CSV or another text, also compressed, or a workbook (.xlsx, .xlsm, .xlsb, .xls, .ods)
     pub file: PathBuf,
     /// A built-in template's name, or a template file
     #[arg(short, long, value_name = "TEMPLATE")]
@@ -308,9 +308,8 @@ pub struct Serve {
     pub listen: SocketAddr,
     #[command(flatten)]
     pub data: Data,
-    /// How long an access token lives, in minutes
-    #[arg(long, value_name = "MINUTES", default_value_t = 15)]
-    pub access_minutes: u32,
+    #[command(flatten)]
+    pub lifetimes: Lifetimes,
     /// Give a new refresh token at each refresh
     #[arg(long)]
     pub rotate_refresh: bool,
@@ -347,6 +346,17 @@ pub struct Data {
     pub data: PathBuf,
 }
 
+/// How long tokens are good for: those that a service gives at a refresh, and those that `token` prints.
+#[derive(Args, Debug)]
+pub struct Lifetimes {
+    /// How long an access token lives, in minutes
+    #[arg(long, value_name = "MINUTES", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
+    pub access_minutes: u32,
+    /// How long a refresh token lives, in days
+    #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    pub refresh_days: u32,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum ServeAction {
     /// Print an access and a refresh token for a workspace, once; also while the service runs
@@ -364,6 +374,8 @@ pub struct Token {
     /// full reads and writes, regular reads only
     #[arg(long, value_name = "ACCESS", default_value = "full")]
     pub access: TokenAccess,
+    #[command(flatten)]
+    pub lifetimes: Lifetimes,
 }
 
 #[derive(Args, Debug)]
