@@ -127,3 +127,34 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<(), sqlx::migrate:
     });
     Migrator::with_migrations(migrations.collect()).run(connection).await
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlx::raw_sql;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn items_of_an_earlier_version_are_brought_along() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("service.db");
+        let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
+        let mut connection = options.connect().await.expect("connected");
+        let &(version, name, sql) = &MIGRATIONS[0];
+        let first = Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false);
+        Migrator::with_migrations(vec![first]).run(&mut connection).await.expect("migrated");
+        let insert = "INSERT INTO items (id, workspace, position, external_id, price, created_at, updated_at, listed) \
+                      VALUES ('1', 'w', 1, 'A', '1.50', 0, 0, '{\"id\":\"1\"}')";
+        raw_sql(insert).execute(&mut connection).await.expect("inserted");
+        drop(connection);
+
+        let (store, closer) = Store::open(&path, Duration::from_secs(1)).await.expect("opened");
+        let page = store.item_page("w", 1, 10).await.expect("read");
+        assert_eq!((page.total, page.entries.as_str()), (1, r#"{"id":"1"}"#));
+        let fields = ItemFields { price: Change::Set("1.50".to_owned()), ..ItemFields::default() };
+        let upsert = ItemUpsert { workspace: "w".into(), id: None, external_id: "A".to_owned(), fields };
+        let stored = store.upsert_item(upsert).await;
+        assert_eq!(stored, Ok(Stored { outcome: Outcome::Unchanged, id: "1".to_owned() }));
+        closer.close().await;
+    }
+}

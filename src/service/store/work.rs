@@ -131,3 +131,48 @@ impl<W: Work> Waiting for Pending<W> {
         let _ = self.reply.send(done);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::service::store::Store;
+
+    /// Inserts a record, then fails if it is to.
+    struct Insert {
+        workspace: Arc<str>,
+        fails: bool,
+    }
+
+    impl Work for Insert {
+        type Done = i64;
+
+        fn workspace(&self) -> &Arc<str> {
+            &self.workspace
+        }
+
+        async fn run(self, tx: &mut Tx<'_>) -> Result<i64, sqlx::Error> {
+            let mut record = tx.new_record(Kind::Job).await?;
+            record.shown.push_str("{}");
+            tx.insert(Kind::Job, &record).await?;
+            if self.fails { Err(sqlx::Error::RowNotFound) } else { Ok(record.position) }
+        }
+    }
+
+    #[tokio::test]
+    async fn work_that_fails_leaves_nothing_and_work_after_it_goes_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (store, closer) = Store::open(&folder.path().join("work.db"), Duration::ZERO).await.expect("opened");
+        let insert = |workspace: &str, fails| store.carry_out(Insert { workspace: workspace.into(), fails });
+        assert_eq!(insert("w", false).await, Ok(1));
+        assert_eq!(insert("w", true).await, Err(NotStored));
+        assert_eq!(insert("w", false).await, Ok(2));
+        assert_eq!(insert("other", false).await, Ok(1));
+        let pages = [("w", 2), ("other", 1), ("nobody", 0)];
+        for (workspace, total) in pages {
+            assert_eq!(store.record_page(workspace, Kind::Job, 1, 10).await.expect("read").total, total);
+        }
+        closer.close().await;
+    }
+}
