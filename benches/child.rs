@@ -21,9 +21,11 @@ pub const FLAG: &str = "--child";
 pub struct Sample {
     pub seen: Seen,
     pub wall_seconds: f64,
-    /// User and system time of all threads; nothing where the system does not tell.
+    /// User and system time of all threads, and of the processes that the work started; nothing where the system does
+    /// not tell.
     pub cpu_seconds: Option<f64>,
-    /// Of the whole process; nothing where the system does not tell.
+    /// Of the whole process and of the largest that the work started, as if both had their peak together; nothing
+    /// where the system does not tell.
     pub peak_bytes: Option<u64>,
 }
 
@@ -57,7 +59,7 @@ impl Who {
     }
 }
 
-/// Times `work` in this process. What must be made ready first stays outside of it.
+/// Times `work` in this process, and what it starts and waits for. What must be made ready first stays outside of it.
 pub fn timed<T>(work: impl FnOnce() -> Outcome<T>, seen: impl FnOnce(T) -> Outcome<Seen>) -> Outcome<Sample> {
     let cpu = usage().map(|usage| usage.cpu_seconds);
     let start = Instant::now();
@@ -156,8 +158,13 @@ struct Usage {
     peak_bytes: u64,
 }
 
+/// Of this process and of all child processes that have ended and were waited for.
 fn usage() -> Option<Usage> {
-    usage_of(false)
+    let (own, children) = (usage_of(false)?, usage_of(true)?);
+    Some(Usage {
+        cpu_seconds: own.cpu_seconds + children.cpu_seconds,
+        peak_bytes: own.peak_bytes + children.peak_bytes,
+    })
 }
 
 /// The processor time of all child processes that have ended and been waited for, and the peak memory of the largest.

@@ -70,6 +70,9 @@ struct Job {
 }
 
 fn main() -> ExitCode {
+    if let Some(exit) = sheetport::sheet::run_reader_if_asked() {
+        return exit;
+    }
     let mut words = std::env::args().skip(1);
     let outcome = match words.next().as_deref() {
         Some(child::FLAG) => child::run(&words.collect::<Vec<_>>()),

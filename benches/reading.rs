@@ -29,7 +29,7 @@ pub const READ_XLSX: Row = Row {
     name: "read-xlsx",
     compares: "sheet::open and every cell of every row, beside calamine's cell reader; shared strings, as Excel writes",
     unit: "cells",
-    target: 1.25,
+    target: 1.2,
     beside: BARE,
     prepare: |folder, scale| items::write_xlsx(&folder.join(XLSX), items::count(FULL, scale), Texts::Shared),
     needs_server: false,

@@ -10,6 +10,7 @@ use crate::api::Rate;
 use crate::error::EXIT_CODES;
 use crate::report::Only;
 use crate::service::{Faults, Limit};
+use crate::sheet::Options;
 
 const UPLOAD_EXAMPLES: &str = "\
 Tokens come from SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN.
@@ -23,6 +24,21 @@ const CHECK_EXAMPLES: &str = "\
 Examples:
   sheetport check prices.xlsx -t items
   sheetport check prices.csv -t prices.toml --json";
+
+/// The heading over [`Reading`]'s flags. It stands at each, because a heading of the whole would go on below it.
+const READING: &str = "Reading a CSV, where it is not found out rightly";
+
+const VIEW_EXAMPLES: &str = "\
+--csv prints one clean table. Left out are titles above the header, blank rows, and all rows from where the header comes
+again as that of a second table; after a blank row the same header is a new page, and its rows go on. A header over
+several rows is joined with spaces; where there is none, none is made up. --every-row leaves nothing out.
+
+Examples:
+  sheetport view prices.csv
+  sheetport view prices.csv.gz --csv > clean.csv
+  sheetport view prices.txt --delimiter tab --encoding windows-1252 --quote none
+  sheetport view prices.xlsx --json --all-sheets
+  curl -s https://example.com/prices.csv | sheetport view -";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
@@ -105,6 +121,8 @@ pub enum Command {
     Upload(Upload),
     /// Say everything that is wrong with a spreadsheet; sends nothing and needs no service
     Check(Check),
+    /// Show what a spreadsheet is read as: encoding, delimiter, sheets, header, columns, first rows
+    View(View),
     /// Read a whole list from the service into a CSV or XLSX file
     Export(Export),
     /// Write a run's outcomes as a spreadsheet: your columns, then what became of each row
@@ -139,12 +157,53 @@ pub struct Input {
     /// The sheet of a workbook, by name [default: the first that has the template's columns]
     #[arg(long, value_name = "NAME")]
     pub sheet: Option<String>,
-    /// The character between a CSV's fields, or "tab" [default: found out]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// How to read a text file, where it should not be found out.
+#[derive(Args, Debug, Default)]
+pub struct Reading {
+    /// The character between fields, or "tab" or "space"
+    #[arg(long, help_heading = READING, value_name = "CHAR", value_parser = Options::delimiter_named)]
     pub delimiter: Option<u8>,
-    /// A CSV's encoding, such as windows-1252 [default: found out]
-    #[arg(long, value_name = "NAME")]
+    /// The encoding, such as windows-1252
+    #[arg(long, help_heading = READING, value_name = "NAME")]
     pub encoding: Option<String>,
+    /// The character around fields, or "none"
+    #[arg(long, help_heading = READING, value_name = "CHAR", value_parser = quote)]
+    pub quote: Option<Mark>,
+    /// The character that makes a quote text, or "none" where quotes are doubled
+    #[arg(long, help_heading = READING, value_name = "CHAR", value_parser = quote)]
+    pub escape: Option<Mark>,
+}
+
+/// A character, or the word that there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark(pub Option<u8>);
+
+#[derive(Args, Debug)]
+#[command(after_help = VIEW_EXAMPLES)]
+pub struct View {
+    /// A spreadsheet: CSV or another text, also compressed by gzip or Zstandard, or a workbook; - is standard input
+    pub file: PathBuf,
+    /// Print the table as UTF-8 CSV
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// With --csv: every row as it is, also titles, blank rows and further tables
+    #[arg(long, requires = "csv")]
+    pub every_row: bool,
+    /// With --json: every cell of every sheet
+    #[arg(long, requires = "json")]
+    pub all_sheets: bool,
+    /// The sheet of a workbook, by name or number [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub sheet: Option<String>,
+    /// How many rows to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub rows: usize,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 #[derive(Args, Debug)]
@@ -170,7 +229,7 @@ pub struct Upload {
     /// Send nothing unless every row can be sent
     #[arg(long)]
     pub all_or_nothing: bool,
-    /// Where to write the report [default: beside FILE, when a row has a problem]
+    /// Where to write the report, a file that is not there yet [default: beside FILE, when a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }
@@ -217,7 +276,7 @@ pub struct Resume {
     pub run: Option<i64>,
     #[command(flatten)]
     pub pacing: Pacing,
-    /// Where to write the report [default: beside the file, when a row has a problem]
+    /// Where to write the report, a file that is not there yet [default: beside the file, when a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }
@@ -225,7 +284,7 @@ pub struct Resume {
 #[derive(Args, Debug)]
 pub struct Runs {
     /// How many
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
 }
 
@@ -338,12 +397,8 @@ pub enum TokenAccess {
     Regular,
 }
 
-fn delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\r\n".contains(byte) => Ok(*byte),
-        _ => Err("a delimiter is one character such as ; or the word tab".to_owned()),
-    }
+fn quote(word: &str) -> Result<Mark, String> {
+    Options::mark_named(word).map(Mark)
 }
 
 fn latency(text: &str) -> Result<Duration, String> {

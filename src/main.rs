@@ -5,9 +5,12 @@ use std::process::ExitCode;
 use clap::Parser;
 use sheetport::cli::Cli;
 use sheetport::settings::Settings;
-use sheetport::{commands, ui};
+use sheetport::{commands, sheet, ui};
 
 fn main() -> ExitCode {
+    if let Some(exit) = sheet::run_reader_if_asked() {
+        return exit;
+    }
     let cli = Cli::parse();
     let json = cli.global.json;
     ui::start(&cli.global);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -41,6 +42,12 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
         )
     })?;
     let address = listener.local_addr().unwrap_or(args.listen);
+    let interrupt = Interrupt::default();
+    let mut stop = Box::pin(async move { interrupt.wait().await });
+    // Asked once, it listens: whoever reads the address may end the service at once, and it still ends well.
+    if stop.as_mut().now_or_never().is_some() {
+        return Ok(Exit::Done);
+    }
     if settings.output.json {
         ui::json(
             &json!({"listening": format!("http://{address}"), "data": args.data.data, "seed": seed, "demo": filled}),
@@ -59,9 +66,7 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
             ui::remark(format_args!("Requests will go wrong on purpose; the same ones again with --seed {seed}."));
         }
     }
-    let interrupt = std::sync::Arc::new(Interrupt::default());
-    let asked = std::sync::Arc::clone(&interrupt);
-    service.serve(listener, async move { asked.wait().await }).await?;
+    service.serve(listener, stop).await?;
     Ok(Exit::Done)
 }
 
@@ -83,7 +88,12 @@ fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure> {
         TokenAccess::Full => Access::Full,
         TokenAccess::Regular => Access::Regular,
     };
+    let is_new = !args.data.data.exists();
     let tokens = service::issue_tokens(&Config::new(args.data.data.clone()), &args.workspace, access)?;
+    if is_new {
+        let data = args.data.data.display();
+        ui::remark(format_args!("{data} is a new data folder: a service must be started on it to know these tokens"));
+    }
     let (access_token, refresh_token) = (tokens.access, tokens.refresh);
     if settings.output.json {
         ui::json(&json!({"workspace": args.workspace, "access": access_token, "refresh": refresh_token}));

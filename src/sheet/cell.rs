@@ -20,6 +20,9 @@ pub enum Cell<'a> {
     Error(&'a str),
 }
 
+/// The error value of a formula that no spreadsheet program has calculated yet, so that its cell has no value.
+pub const NOT_CALCULATED: &str = "#NOT CALCULATED";
+
 impl<'a> Cell<'a> {
     /// The value as text: what a CSV of this cell would hold. Numbers have no exponent, dates are ISO 8601.
     pub fn shown(&self) -> Cow<'a, str> {

@@ -9,6 +9,7 @@ use super::nearest::nearest;
 use super::number;
 use super::problem::{Cause, Problem};
 use crate::records::JsonType;
+use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::{Cell, Row, write};
 
 /// A template and where its columns are.
@@ -98,8 +99,10 @@ impl<'t> Mapper<'t> {
             (Source::Column(_), Some(column)) => column,
         };
         let cell = self.cell(row, column);
-        if matches!(cell, Cell::Error(_)) {
-            return Err(Cause::CellError);
+        match cell {
+            Cell::Error(NOT_CALCULATED) => return Err(Cause::NotCalculated),
+            Cell::Error(_) => return Err(Cause::CellError),
+            _ => {}
         }
         if cell.is_blank() {
             return match &rule.on_blank {

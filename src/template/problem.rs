@@ -32,6 +32,8 @@ pub enum Cause {
     Damaged(Damage),
     /// A workbook's own error value, such as `#N/A`.
     CellError,
+    /// A formula that no spreadsheet program has calculated yet.
+    NotCalculated,
     /// A key that an earlier or later row has too.
     Duplicate {
         other_row: u64,
@@ -49,6 +51,7 @@ impl Cause {
             Cause::Pattern(_) => "pattern",
             Cause::Damaged(_) => "damaged-identifier",
             Cause::CellError => "cell-error",
+            Cause::NotCalculated => "not-calculated",
             Cause::Duplicate { .. } => "duplicate",
         }
     }
@@ -74,6 +77,7 @@ impl Cause {
             Cause::Damaged(Damage::Date) => "looks like an identifier that was turned into a date".to_owned(),
             Cause::Damaged(Damage::Rounded) => "is a number of more digits than a workbook keeps".to_owned(),
             Cause::CellError => "is an error value of the spreadsheet".to_owned(),
+            Cause::NotCalculated => "is a formula that was never calculated".to_owned(),
             Cause::Duplicate { .. } => "is there more than once".to_owned(),
         }
     }
@@ -83,7 +87,7 @@ impl Cause {
         match self {
             Cause::Blank => "fill the cell in".to_owned(),
             Cause::NotANumber(fault) => match fault {
-                number::Fault::NotANumber => "write digits only, or leave the cell blank".to_owned(),
+                number::Fault::NotANumber => "write it as a number, or leave the cell blank".to_owned(),
                 number::Fault::NeedsLocale => "say how this sheet writes numbers: locale = \"de\" or \"en\" in the template".to_owned(),
                 number::Fault::Separators { .. } => "write it as the other rows do, or give this field a locale of its own in the template".to_owned(),
                 number::Fault::PercentUnclear => {
@@ -106,6 +110,7 @@ impl Cause {
                 "format the column as text and enter the identifier again, or set damaged = \"accept\" in the template if it is right".to_owned()
             }
             Cause::CellError => "correct the formula".to_owned(),
+            Cause::NotCalculated => "open the file in your spreadsheet program, save it, and try again".to_owned(),
             Cause::Duplicate { other_row } => format!("keep one of them; the other is in row {other_row}"),
         }
     }

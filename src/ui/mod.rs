@@ -4,6 +4,7 @@ pub mod accounting;
 pub mod problems;
 pub mod progress;
 pub mod style;
+pub mod view;
 
 use std::io::Write;
 
@@ -40,6 +41,17 @@ pub fn line(text: impl std::fmt::Display) {
     let _ = writeln!(anstream::stdout(), "{text}");
 }
 
+/// Standard output for data that is not for a person: buffered, and never coloured.
+pub fn data() -> std::io::BufWriter<std::io::StdoutLock<'static>> {
+    std::io::BufWriter::with_capacity(64 * 1024, std::io::stdout().lock())
+}
+
+/// A heading over the lines that follow, on stdout.
+pub fn heading(text: &str) {
+    let strong = style::STRONG;
+    line(format_args!("\n{strong}{text}{strong:#}"));
+}
+
 /// A remark for the person, on stderr.
 pub fn remark(text: impl std::fmt::Display) {
     let _ = writeln!(anstream::stderr(), "{text}");
@@ -60,11 +72,16 @@ pub fn failure(failure: &Failure, as_json: bool) {
         );
     }
     let error = style::ERROR;
-    let hint = style::HINT;
     remark(format_args!("{error}error{error:#}: {}", failure.message));
     if let Some(words) = &failure.hint {
-        remark(format_args!("{hint}hint{hint:#}: {words}"));
+        hint(words);
     }
+}
+
+/// What to do about something that was just said, on stderr.
+pub fn hint(words: &str) {
+    let hint = style::HINT;
+    remark(format_args!("{hint}hint{hint:#}: {words}"));
 }
 
 /// A number with its thousands apart: 12,345.
@@ -83,4 +100,23 @@ pub fn thousands(number: u64) -> String {
 /// `1 record`, `2 records`.
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
+/// Items after a heading, as many on a line as fit: `heading a, b, c`. Further lines are indented like the first.
+pub fn list(indent: &str, heading: &str, items: &[String]) -> String {
+    const WIDTH: usize = 100;
+    let mut text = format!("{indent}{heading}");
+    let mut width = text.chars().count();
+    for (place, item) in items.iter().enumerate() {
+        let comma = if place + 1 < items.len() { "," } else { "" };
+        let length = item.chars().count() + comma.len() + 1;
+        if width + length > WIDTH && width > indent.len() {
+            text.push_str(&format!("\n{indent}{item}{comma}"));
+            width = indent.len() + length - 1;
+        } else {
+            text.push_str(&format!(" {item}{comma}"));
+            width += length;
+        }
+    }
+    text
 }

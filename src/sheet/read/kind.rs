@@ -1,4 +1,4 @@
-//! What a file is, by its content: text, an XLSX workbook, or something that is not a spreadsheet, by its name.
+//! What a file is, by its content: text, a workbook, or something that is not a spreadsheet, by its name.
 //!
 //! The extension is never asked. Only a bounded part of the file is read.
 
@@ -14,14 +14,41 @@ const MAX_NAMES: u64 = 1024 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     Text,
-    Xlsx,
+    Workbook(Format),
     /// A workbook that can only be opened with its password.
     Encrypted,
     /// Something else, as one would say it: "a PDF document".
     Other(&'static str),
 }
 
-const MAGIC: [(&[u8], &str); 22] = [
+/// The formats of workbooks. XLSX takes in workbooks with macros, which are not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Xlsx,
+    Xlsb,
+    Xls,
+    Ods,
+}
+
+impl Format {
+    const ALL: [Format; 4] = [Format::Xlsx, Format::Xlsb, Format::Xls, Format::Ods];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Xlsx => "XLSX",
+            Format::Xlsb => "XLSB",
+            Format::Xls => "XLS",
+            Format::Ods => "ODS",
+        }
+    }
+
+    /// The format that [`Format::name`] names so.
+    pub fn named(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name)
+    }
+}
+
+const MAGIC: [(&[u8], &str); 20] = [
     (b"%PDF-", "a PDF document"),
     (b"\x89PNG\r\n", "an image"),
     (b"\xFF\xD8\xFF", "an image"),
@@ -33,8 +60,6 @@ const MAGIC: [(&[u8], &str); 22] = [
     (b"\xCA\xFE\xBA\xBE", "a program"),
     (b"\xCF\xFA\xED\xFE", "a program"),
     (b"MZ\x90\0", "a program"),
-    (b"\x1F\x8B", "a gzip archive"),
-    (b"\x28\xB5\x2F\xFD", "a Zstandard archive"),
     (b"BZh9", "a bzip2 archive"),
     (b"\xFD7zXZ\0", "an xz archive"),
     (b"7z\xBC\xAF\x27\x1C", "a 7-Zip archive"),
@@ -61,6 +86,15 @@ pub fn of(file: &mut File, sample: &[u8]) -> io::Result<Kind> {
         return Ok(Kind::Other(name));
     }
     Ok(markup(sample).map_or(Kind::Text, Kind::Other))
+}
+
+/// What is in a compressed file whose content begins with `sample`, when that is no text.
+pub fn packed(sample: &[u8]) -> Option<&'static str> {
+    if sample.starts_with(b"PK\x03\x04") || sample.starts_with(OLE) {
+        return Some("a workbook or archive within a compressed file; unpack it first");
+    }
+    let magic = MAGIC.iter().find(|(magic, _)| sample.starts_with(magic)).map(|(_, name)| *name);
+    magic.or_else(|| markup(sample))
 }
 
 /// Text has line breaks and tabs, and hardly another control character.
@@ -90,12 +124,15 @@ fn zip(file: &mut File, sample: &[u8]) -> io::Result<Kind> {
     }
     let has = |start: &str| names.iter().any(|name| name.to_ascii_lowercase().starts_with(start.as_bytes()));
     if let Some(kind) = open_document(sample) {
-        return Ok(Kind::Other(kind));
+        return Ok(kind);
     }
     Ok(if has("xl/workbook.bin") {
-        Kind::Other("a binary Excel workbook (.xlsb)")
+        Kind::Workbook(Format::Xlsb)
     } else if has("xl/") || has("xl\\") {
-        Kind::Xlsx
+        Kind::Workbook(Format::Xlsx)
+    } else if has("content.xml") && has("mimetype") && has("meta-inf/") {
+        // One whose `mimetype` is not where it belongs. Whether it is a spreadsheet, the reader finds out.
+        Kind::Workbook(Format::Ods)
     } else if has("word/") {
         Kind::Other("a Word document")
     } else if has("ppt/") {
@@ -104,20 +141,20 @@ fn zip(file: &mut File, sample: &[u8]) -> io::Result<Kind> {
         Kind::Other("an Apple Numbers or Pages document")
     } else if has("[content_types].xml") {
         // The parts of a workbook may have any name; whether it is one, the reader finds out.
-        Kind::Xlsx
+        Kind::Workbook(Format::Xlsx)
     } else {
         Kind::Other("a ZIP archive")
     })
 }
 
 /// An OpenDocument file begins with an entry `mimetype`, stored as it is.
-fn open_document(sample: &[u8]) -> Option<&'static str> {
+fn open_document(sample: &[u8]) -> Option<Kind> {
     let rest = sample.get(30..)?.strip_prefix(b"mimetype")?;
     let media = rest.get(..rest.len().min(128))?;
     if find(media, b"opendocument.spreadsheet").is_some() {
-        Some("an OpenDocument spreadsheet (.ods)")
+        Some(Kind::Workbook(Format::Ods))
     } else if find(media, b"opendocument.").is_some() {
-        Some("an OpenDocument file")
+        Some(Kind::Other("an OpenDocument file"))
     } else {
         None
     }
@@ -154,8 +191,10 @@ fn ole(file: &mut File, sample: &[u8]) -> io::Result<Kind> {
     let directory = u64::from(u32_at(sample, 48).unwrap_or(0)) + 1;
     let mut streams = read_at(file, directory << shift, SAMPLE as u64)?;
     streams.extend_from_slice(sample);
+    // Some programs write the names in capitals.
+    streams.make_ascii_lowercase();
     let has = |name: &str| {
-        let utf16: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let utf16: Vec<u8> = name.to_ascii_lowercase().encode_utf16().flat_map(u16::to_le_bytes).collect();
         find(&streams, &utf16).is_some()
     };
     Ok(if has("EncryptedPackage") {
@@ -165,7 +204,7 @@ fn ole(file: &mut File, sample: &[u8]) -> io::Result<Kind> {
     } else if has("PowerPoint Document") {
         Kind::Other("an old PowerPoint presentation (.ppt)")
     } else if has("Workbook") || has("Book") {
-        Kind::Other("an old Excel workbook (.xls)")
+        Kind::Workbook(Format::Xls)
     } else {
         Kind::Other("an old Office or OLE2 file")
     })

@@ -1,12 +1,20 @@
 //! What a file turns out to be, and the rows of its sheets.
 //!
 //! `kind` says what a file is; `encoding` and `dialect` how a text is to be read; `text` and `workbook` give the rows.
-//! Nothing is read into memory whole, save a workbook's shared strings.
+//! Nothing is read into memory whole here. What a workbook's format forces into memory (shared strings, or all of it)
+//! is in a process of its own, with a limit.
 
 mod dialect;
 mod encoding;
+mod grammar;
+pub mod header;
+mod inflate;
 mod kind;
+pub mod looks;
+mod options;
 mod serial;
+mod sniff;
+mod source;
 mod text;
 mod workbook;
 
@@ -14,19 +22,16 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use self::dialect::Sureness;
+pub use self::dialect::{Dialect, Ending, Sure};
+use self::inflate::{Input, Packing};
 use self::kind::Kind;
-use self::text::{Dialect, TextRows};
+pub use self::options::Options;
+use self::sniff::Told;
+use self::text::TextRows;
 use self::workbook::{Workbook, WorkbookRows};
+pub use self::workbook::{read_workbooks_with, run_reader_if_asked};
 use super::{Error, Row};
-
-/// What the caller knows better than detection. Everything unset is found out.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// One byte between the fields of a CSV.
-    pub delimiter: Option<u8>,
-    /// A label of the WHATWG Encoding Standard, such as `windows-1252`.
-    pub encoding: Option<String>,
-}
 
 /// A file whose format is known. It can be read any number of times.
 #[derive(Clone, Debug)]
@@ -39,7 +44,7 @@ pub struct Book {
 #[derive(Clone, Debug)]
 enum Content {
     Text(Dialect),
-    Xlsx(Workbook),
+    Workbook(Workbook),
 }
 
 /// The rows of one sheet, in order. Rows that the file leaves out (a workbook's empty rows, a CSV's blank lines) are
@@ -50,7 +55,7 @@ pub struct Rows {
 
 enum RowSource {
     Text(Box<TextRows>),
-    Xlsx(Box<WorkbookRows>),
+    Workbook(Box<WorkbookRows>),
 }
 
 /// Finds out what `path` is, by its content alone. Reads a bounded part of a text, and a workbook's parts save its
@@ -60,16 +65,15 @@ pub fn open(path: &Path, options: &Options) -> Result<Book, Error> {
     let mut file = open_regular(path).map_err(failed)?;
     let mut sample = Vec::new();
     (&mut file).take(kind::SAMPLE as u64).read_to_end(&mut sample).map_err(failed)?;
-    let whole = file.metadata().map_err(failed)?.len() <= sample.len() as u64;
+    let packing = Packing::of(&sample);
+    if packing != Packing::None {
+        return text(path, packing, options);
+    }
     match kind::of(&mut file, &sample).map_err(failed)? {
-        Kind::Text => {
-            let dialect = dialect(path, &mut file, &sample, whole, options)?;
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            Ok(Book { path: path.to_owned(), sheets: vec![name], content: Content::Text(dialect) })
-        }
-        Kind::Xlsx => {
-            let (workbook, sheets) = Workbook::open(path)?;
-            Ok(Book { path: path.to_owned(), sheets, content: Content::Xlsx(workbook) })
+        Kind::Text => text(path, packing, options),
+        Kind::Workbook(format) => {
+            let (workbook, sheets) = Workbook::open(path, format)?;
+            Ok(Book { path: path.to_owned(), sheets, content: Content::Workbook(workbook) })
         }
         Kind::Encrypted => Err(Error::Encrypted { path: path.to_owned() }),
         Kind::Other(found) => Err(Error::NotASpreadsheet { path: path.to_owned(), found: found.to_owned() }),
@@ -84,23 +88,31 @@ impl Book {
 
     /// False for a CSV, whose one sheet is named after the file.
     pub fn has_named_sheets(&self) -> bool {
-        matches!(self.content, Content::Xlsx(_))
+        matches!(self.content, Content::Workbook(_))
     }
 
     /// One line for people on how the file was read: `CSV, windows-1252, delimiter ';'` or `XLSX, 3 sheets`.
     pub fn description(&self) -> String {
         match &self.content {
             Content::Text(dialect) => {
-                let delimiter = match dialect.delimiter {
+                let delimiter = match dialect.grammar.delimiter {
                     b'\t' => "tab".to_owned(),
                     byte => format!("'{}'", char::from(byte).escape_default()),
                 };
                 format!("CSV, {}, delimiter {delimiter}", dialect.found.encoding.name())
             }
-            Content::Xlsx(_) => match self.sheets.len() {
-                1 => "XLSX, 1 sheet".to_owned(),
-                count => format!("XLSX, {count} sheets"),
+            Content::Workbook(workbook) => match self.sheets.len() {
+                1 => format!("{}, 1 sheet", workbook.format_name()),
+                count => format!("{}, {count} sheets", workbook.format_name()),
             },
+        }
+    }
+
+    /// How a text is read; nothing for a workbook.
+    pub fn dialect(&self) -> Option<&Dialect> {
+        match &self.content {
+            Content::Text(dialect) => Some(dialect),
+            Content::Workbook(_) => None,
         }
     }
 
@@ -115,7 +127,7 @@ impl Book {
         };
         let source = match &self.content {
             Content::Text(dialect) => RowSource::Text(Box::new(TextRows::open(&self.path, *dialect)?)),
-            Content::Xlsx(workbook) => RowSource::Xlsx(Box::new(workbook.rows(sheet)?)),
+            Content::Workbook(workbook) => RowSource::Workbook(Box::new(workbook.rows(index, sheet)?)),
         };
         Ok(Rows { source })
     }
@@ -129,7 +141,17 @@ impl Rows {
     pub fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
         match &mut self.source {
             RowSource::Text(rows) => rows.next(row),
-            RowSource::Xlsx(rows) => rows.next(row),
+            RowSource::Workbook(rows) => rows.next(row),
+        }
+    }
+}
+
+impl Rows {
+    /// How many rows so far had a quote that stands where none can; it was read as text.
+    pub fn mended(&self) -> u64 {
+        match &self.source {
+            RowSource::Text(rows) => rows.mended(),
+            RowSource::Workbook(_) => 0,
         }
     }
 }
@@ -146,34 +168,50 @@ fn open_regular(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-fn dialect(path: &Path, file: &mut File, sample: &[u8], whole: bool, options: &Options) -> Result<Dialect, Error> {
+/// The book that a text file is, once it is known how to read it.
+fn text(path: &Path, packing: Packing, options: &Options) -> Result<Book, Error> {
+    let dialect = dialect(path, packing, options)?;
+    let mut name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    if packing != Packing::None {
+        // prices.csv.gz
+        name = Path::new(&name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    }
+    Ok(Book { path: path.to_owned(), sheets: vec![name], content: Content::Text(dialect) })
+}
+
+fn dialect(path: &Path, packing: Packing, options: &Options) -> Result<Dialect, Error> {
+    let failed = |source| Error::Open { path: path.to_owned(), source };
     let bad = |reason| Error::BadOptions { path: path.to_owned(), reason };
-    let found = match &options.encoding {
-        Some(label) => encoding::named(label, sample)
+    let no_spreadsheet = |found: &str| Error::NotASpreadsheet { path: path.to_owned(), found: found.to_owned() };
+    let mut input = Input::new(open_regular(path).map_err(failed)?, packing).map_err(failed)?;
+    let mut sample = Vec::new();
+    input.by_ref().take(kind::SAMPLE as u64).read_to_end(&mut sample).map_err(failed)?;
+    let whole = sample.len() < kind::SAMPLE;
+    if let Some(found) = kind::packed(&sample).filter(|_| packing != Packing::None) {
+        return Err(no_spreadsheet(found));
+    }
+    let (found, encoding) = match &options.encoding {
+        Some(label) => encoding::named(label, &sample)
+            .map(|found| (found, Sure::Told))
             .ok_or_else(|| bad(format!("'{label}' is not an encoding; one is utf-8, another windows-1252")))?,
-        None if !whole && is_plain_ascii(sample) => {
-            encoding::detect_further_on(file, sample).map_err(|source| Error::Open { path: path.to_owned(), source })?
-        }
-        None => encoding::detect(sample, whole),
+        None if !whole && is_plain_ascii(&sample) => encoding::detect_further_on(&mut input).map_err(failed)?,
+        None => encoding::detect(&sample, whole),
     };
-    let text = encoding::decode_sample(sample, found);
+    let text = encoding::decode_sample(&sample, found);
     if whole && text.trim().is_empty() {
         return Err(Error::Empty { path: path.to_owned() });
     }
     if kind::is_binary(&text) {
-        let found = "binary data".to_owned();
-        return Err(Error::NotASpreadsheet { path: path.to_owned(), found });
+        return Err(no_spreadsheet("binary data"));
     }
+    options.check().map_err(bad)?;
     let directive = dialect::directive(&text);
-    let delimiter = match (options.delimiter, directive) {
-        (Some(byte), _) if !dialect::is_possible(byte) => {
-            return Err(bad(format!("fields can't be separated by '{}'", byte.escape_ascii())));
-        }
-        (Some(byte), _) => byte,
-        (None, Some((byte, _))) => byte,
-        (None, None) => dialect::delimiter(&text, whole),
-    };
-    Ok(Dialect { found, delimiter, directive: directive.map_or(0, |(_, len)| len) })
+    let named = directive.map(|(delimiter, _)| delimiter);
+    let told = Told { delimiter: options.delimiter.or(named), quote: options.quote, escape: options.escape };
+    let directive = directive.map_or(0, |(_, len)| len);
+    let sniffed = sniff::sniff(&text[directive..], whole, told);
+    let sure = Sureness { encoding, delimiter: sniffed.delimiter, quote: sniffed.quote, escape: sniffed.escape };
+    Ok(Dialect { packing, found, grammar: sniffed.grammar, ending: Ending::of(&text), directive, sure })
 }
 
 /// UTF-16 has zero bytes, which are ASCII too.

@@ -39,6 +39,14 @@ pub fn iso(text: &str) -> Cell<'_> {
     bare.parse::<Time>().map_or(Cell::Text(text), Cell::Time)
 }
 
+/// A duration in ISO 8601, such as `PT09H30M00S`, which is how OpenDocument stores times; as [`elapsed`] otherwise.
+pub fn iso_duration(text: &str) -> Result<Cell<'_>, String> {
+    match text.parse::<SignedDuration>() {
+        Ok(duration) => elapsed(duration.as_secs_f64() / 86_400.0),
+        Err(_) => Ok(Cell::Text(text)),
+    }
+}
+
 fn civil(value: f64, is_1904: bool) -> Option<Cell<'static>> {
     if value < 0.0 {
         return None;
@@ -102,6 +110,14 @@ mod tests {
         assert_eq!(elapsed(0.5).map(|cell| cell.shown().into_owned()), Ok("12:00:00".to_owned()));
         assert_eq!(elapsed(1.520_833_333_333_333_3), Err("36:30:00".to_owned()));
         assert_eq!(elapsed(-0.25), Err("-6:00:00".to_owned()));
+    }
+
+    #[test]
+    fn iso_durations_are_elapsed_times() {
+        let shown = |text| iso_duration(text).map(|cell| cell.shown().into_owned()).unwrap_or_else(|text| text);
+        assert_eq!(shown("PT09H30M00S"), "09:30:00");
+        assert_eq!(shown("PT36H30M00.000000000S"), "36:30:00");
+        assert_eq!(shown("soon"), "soon");
     }
 
     #[test]

@@ -43,15 +43,20 @@ fn what_is_not_a_spreadsheet_is_named() {
     check_refused([0; 512], "binary data");
     check_refused(" <!DOCTYPE html>\n<table></table>", "a web page (HTML)");
     check_refused("<?xml version=\"1.0\"?><a/>", "an XML document");
-    check_refused(ole("Workbook"), "an old Excel workbook (.xls)");
     check_refused(ole("WordDocument"), "an old Word document (.doc)");
-    check_refused(
-        zip("mimetype", "application/vnd.oasis.opendocument.spreadsheet"),
-        "an OpenDocument spreadsheet (.ods)",
-    );
+    check_refused(zip("mimetype", "application/vnd.oasis.opendocument.text"), "an OpenDocument file");
     check_refused(zip("word/document.xml", ""), "a Word document");
-    check_refused(zip("xl/workbook.bin", ""), "a binary Excel workbook (.xlsb)");
     check_refused(zip("photos/1.jpg", ""), "a ZIP archive");
+}
+
+#[test]
+fn what_says_that_it_is_a_workbook_and_is_none_is_unreadable() {
+    let ods = zip("mimetype", "application/vnd.oasis.opendocument.spreadsheet");
+    for bytes in [ole("Workbook"), ods, zip("xl/workbook.bin", ""), zip("xl/workbook.xml", "")] {
+        let folder = folder();
+        let error = read(&file(&folder, "prices.csv", bytes)).unwrap_err();
+        assert!(matches!(error, Error::Unreadable { .. }), "{error:?}");
+    }
 }
 
 #[test]

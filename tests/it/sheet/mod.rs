@@ -1,6 +1,11 @@
 //! Spreadsheets as real files on disk: read as people have them, written and read back.
 
+mod cells;
+mod hostile_texts;
+mod hostile_workbooks;
 mod kinds;
+mod parts;
+mod roundtrip;
 mod table;
 mod text;
 mod workbook;
@@ -8,7 +13,7 @@ mod workbook;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sheetport::sheet::{Book, Error, Options, Row, open};
+use sheetport::sheet::{Book, Error, Options, Row, open, read_workbooks_with};
 use tempfile::TempDir;
 
 fn folder() -> TempDir {
@@ -21,7 +26,9 @@ fn file(folder: &TempDir, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
     path
 }
 
+/// Workbooks are read in processes of the program, as people's are.
 fn read(path: &Path) -> Result<Book, Error> {
+    read_workbooks_with(env!("CARGO_BIN_EXE_sheetport").into());
     open(path, &Options::default())
 }
 

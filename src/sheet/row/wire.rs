@@ -1,0 +1,213 @@
+//! Rows as bytes, for the pipe between the process that reads a workbook and the one that asked for it.
+//!
+//! A row is its number, the count of its cells and of its texts' bytes, a tag for each cell with what the tag needs,
+//! and then all texts end to end. Numbers without a fixed width are LEB128. What comes in is checked in full: bytes
+//! that no row would give are refused, and nothing is allocated on their word alone.
+
+use jiff::civil;
+
+use super::{Row, Slot};
+
+const BLANK: u8 = 0;
+const TEXT: u8 = 1;
+const NUMBER: u8 = 2;
+const FALSE: u8 = 3;
+const TRUE: u8 = 4;
+const DATE: u8 = 5;
+const TIME: u8 = 6;
+const DATE_TIME: u8 = 7;
+const ERROR: u8 = 8;
+
+impl Row {
+    /// Adds the row to `bytes`.
+    pub(in crate::sheet) fn encode(&self, bytes: &mut Vec<u8>) {
+        let lengths = self.slots.iter().map(|slot| match slot {
+            Slot::Text { start, end } | Slot::Error { start, end } => end - start,
+            _ => 0,
+        });
+        put_count(bytes, self.number);
+        put_count(bytes, self.slots.len() as u64);
+        put_count(bytes, lengths.sum::<usize>() as u64);
+        for slot in &self.slots {
+            match *slot {
+                Slot::Blank => bytes.push(BLANK),
+                Slot::Text { start, end } => {
+                    bytes.push(TEXT);
+                    put_count(bytes, (end - start) as u64);
+                }
+                Slot::Error { start, end } => {
+                    bytes.push(ERROR);
+                    put_count(bytes, (end - start) as u64);
+                }
+                Slot::Number(number) => {
+                    bytes.push(NUMBER);
+                    bytes.extend_from_slice(&number.to_le_bytes());
+                }
+                Slot::Boolean(false) => bytes.push(FALSE),
+                Slot::Boolean(true) => bytes.push(TRUE),
+                Slot::Date(date) => {
+                    bytes.push(DATE);
+                    put_date(bytes, date);
+                }
+                Slot::Time(time) => {
+                    bytes.push(TIME);
+                    put_time(bytes, time);
+                }
+                Slot::DateTime(at) => {
+                    bytes.push(DATE_TIME);
+                    put_date(bytes, at.date());
+                    put_time(bytes, at.time());
+                }
+            }
+        }
+        for slot in &self.slots {
+            if let Slot::Text { start, end } | Slot::Error { start, end } = *slot {
+                bytes.extend_from_slice(&self.text.as_bytes()[start..end]);
+            }
+        }
+    }
+
+    /// Fills the row from the beginning of `bytes` and gives what follows it. Nothing: they hold no row of at most
+    /// `columns` cells.
+    pub(in crate::sheet) fn decode<'a>(&mut self, mut bytes: &'a [u8], columns: usize) -> Option<&'a [u8]> {
+        let input = &mut bytes;
+        self.clear(take_count(input)?);
+        let cells = usize::try_from(take_count(input)?).ok().filter(|cells| *cells <= columns)?;
+        let text_len = usize::try_from(take_count(input)?).ok()?;
+        let mut start: usize = 0;
+        for _ in 0..cells {
+            let tag = take::<1>(input)?[0];
+            let slot = match tag {
+                BLANK => Slot::Blank,
+                TEXT | ERROR => {
+                    let end = start.checked_add(usize::try_from(take_count(input)?).ok()?)?;
+                    let slot = if tag == TEXT { Slot::Text { start, end } } else { Slot::Error { start, end } };
+                    start = end;
+                    slot
+                }
+                NUMBER => Slot::Number(f64::from_le_bytes(take(input)?)),
+                FALSE => Slot::Boolean(false),
+                TRUE => Slot::Boolean(true),
+                DATE => Slot::Date(take_date(input)?),
+                TIME => Slot::Time(take_time(input)?),
+                DATE_TIME => Slot::DateTime(take_date(input)?.to_datetime(take_time(input)?)),
+                _ => return None,
+            };
+            self.slots.push(slot);
+        }
+        let text = std::str::from_utf8(input.get(..text_len).filter(|_| start == text_len)?).ok()?;
+        let whole = self.slots.iter().all(|slot| match slot {
+            Slot::Text { end, .. } | Slot::Error { end, .. } => text.is_char_boundary(*end),
+            _ => true,
+        });
+        self.text.push_str(text);
+        whole.then_some(&input[text_len..])
+    }
+}
+
+fn put_count(bytes: &mut Vec<u8>, mut count: u64) {
+    while count > 0x7F {
+        bytes.push(count as u8 | 0x80);
+        count >>= 7;
+    }
+    bytes.push(count as u8);
+}
+
+fn put_date(bytes: &mut Vec<u8>, date: civil::Date) {
+    bytes.extend_from_slice(&date.year().to_le_bytes());
+    bytes.extend_from_slice(&[date.month() as u8, date.day() as u8]);
+}
+
+fn put_time(bytes: &mut Vec<u8>, time: civil::Time) {
+    bytes.extend_from_slice(&[time.hour() as u8, time.minute() as u8, time.second() as u8]);
+    bytes.extend_from_slice(&time.subsec_nanosecond().to_le_bytes());
+}
+
+fn take<const N: usize>(input: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, rest) = input.split_first_chunk::<N>()?;
+    *input = rest;
+    Some(*taken)
+}
+
+fn take_count(input: &mut &[u8]) -> Option<u64> {
+    let mut count = 0;
+    for shift in (0..64).step_by(7) {
+        let [byte] = take(input)?;
+        count |= u64::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return Some(count);
+        }
+    }
+    None
+}
+
+fn take_date(input: &mut &[u8]) -> Option<civil::Date> {
+    let year = i16::from_le_bytes(take(input)?);
+    let [month, day] = take(input)?;
+    civil::Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+}
+
+fn take_time(input: &mut &[u8]) -> Option<civil::Time> {
+    let [hour, minute, second] = take(input)?;
+    let nanosecond = i32::from_le_bytes(take(input)?);
+    let small = |number| i8::try_from(number).ok();
+    civil::Time::new(small(hour)?, small(minute)?, small(second)?, nanosecond).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sheet::Cell;
+
+    fn row() -> Row {
+        let (date, time) = (civil::date(-9999, 1, 31), civil::time(23, 59, 59, 999_999_999));
+        let mut row = Row::default();
+        row.clear(1_048_576);
+        row.put(3, Cell::Text("ä"));
+        row.put(1, Cell::Text("0042"));
+        for cell in [Cell::Number(-1234.5), Cell::Boolean(true), Cell::Boolean(false), Cell::Error("#N/A")] {
+            row.push(cell);
+        }
+        for cell in [Cell::Date(date), Cell::Time(time), Cell::DateTime(date.to_datetime(time))] {
+            row.push(cell);
+        }
+        row
+    }
+
+    #[test]
+    fn a_row_comes_back_as_it_was() {
+        let mut bytes = Vec::new();
+        row().encode(&mut bytes);
+        row().encode(&mut bytes);
+        let mut back = Row::default();
+        let rest = back.decode(&bytes, 100).expect("a row");
+        assert!(back.cells().eq(row().cells()));
+        assert_eq!(back.number, 1_048_576);
+        assert_eq!(back.decode(rest, 100), Some(&[][..]));
+    }
+
+    #[test]
+    fn what_is_no_row_is_refused() {
+        let mut bytes = Vec::new();
+        row().encode(&mut bytes);
+        for len in 0..bytes.len() {
+            assert_eq!(Row::default().decode(&bytes[..len], 100), None, "{len}");
+        }
+        assert_eq!(Row::default().decode(&bytes, 3), None);
+        // Two texts whose seam lies within a character, and a text past its row.
+        assert_eq!(Row::default().decode(&[1, 2, 2, TEXT, 1, TEXT, 1, 0xC3, 0xA4], 9), None);
+        assert_eq!(Row::default().decode(&[1, 1, 1, TEXT, 2, b'a', b'b'], 9), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_row_or_refused(bytes in proptest::collection::vec(0_u8..=12, 0..64)) {
+            let mut row = Row::default();
+            if row.decode(&bytes, 16).is_some() {
+                row.cells().for_each(|cell| drop(cell.shown()));
+            }
+        }
+    }
+}

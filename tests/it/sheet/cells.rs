@@ -1,0 +1,140 @@
+//! What the cells of a workbook mean: dates and times, formats, formulas, order.
+
+use sheetport::sheet::{Cell, Row};
+
+use super::parts::{Xlsx, ods, xlsb};
+use super::{file, folder, read, rows};
+
+#[track_caller]
+fn check(workbook: &Xlsx<'_>, expected: &[&str]) {
+    let folder = folder();
+    let book = read(&workbook.save(&folder)).unwrap();
+    let (lines, error) = rows(&book, 0);
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(lines, expected);
+}
+
+#[track_caller]
+fn check_row(cells: &str, formats: &[&str], properties: &str, expected: &str) {
+    let sheet = format!("<sheetData><row r=\"1\">{cells}</row></sheetData>");
+    check(&Xlsx { sheet: &sheet, formats, workbook_properties: properties, ..Xlsx::default() }, &[expected]);
+}
+
+#[test]
+fn numbers_are_dates_by_their_format_in_both_epochs() {
+    let cells = "<c s=\"1\"><v>45943</v></c><c s=\"1\"><v>60</v></c><c s=\"1\"><v>59</v></c><c s=\"2\"><v>0.5</v></c>\
+                 <c s=\"3\"><v>1.5208333333333333</v></c><c s=\"4\"><v>0.19</v></c><c s=\"5\"><v>1234.5</v></c>";
+    let formats = ["yyyy-mm-dd", "hh:mm", "[h]:mm", "0%", "#,##0.00 [$€-407]"];
+    check_row(cells, &formats, "", "1: 2025-10-13|60|1900-02-28|12:00:00|36:30:00|0.19|1234.5");
+    let cells = "<c s=\"1\"><v>44481</v></c><c s=\"1\"><v>0</v></c>";
+    check_row(cells, &formats, "<workbookPr date1904=\"1\"/>", "1: 2025-10-13|00:00:00");
+}
+
+#[test]
+fn numbers_that_a_format_shows_with_leading_zeros_are_read_as_shown() {
+    let cells = "<c s=\"1\"><v>42</v></c><c s=\"2\"><v>1234</v></c><c s=\"1\"><v>123456</v></c><c><v>42</v></c>\
+                 <c s=\"1\"><v>4.5</v></c><c s=\"1\" t=\"str\"><v>7</v></c><c s=\"1\"><f>1+1</f></c><c s=\"1\"/>";
+    check_row(cells, &["00000", "000-000"], "", "1: 00042|001-234|123456|42|4.5|7|#NOT CALCULATED");
+}
+
+#[test]
+fn a_formula_has_its_value_and_one_that_was_never_calculated_is_an_error() {
+    let cells = "<c><f>1+1</f><v>2</v></c><c t=\"str\"><f>\"\"</f><v></v></c><c t=\"e\"><f>NA()</f><v>#N/A</v></c>\
+                 <c><f>A1*2</f><v/></c><c><f t=\"shared\" si=\"0\"/></c><c t=\"b\"><f>1=1</f><v>1</v></c>";
+    check_row(cells, &[], "", "1: 2||#N/A|#NOT CALCULATED|#NOT CALCULATED|TRUE");
+    let folder = folder();
+    let sheet = "<sheetData><row><c><f>A1</f></c></row></sheetData>";
+    let book = read(&Xlsx { sheet, ..Xlsx::default() }.save(&folder)).unwrap();
+    let mut row = Row::default();
+    assert!(book.rows(0).unwrap().next(&mut row).unwrap());
+    assert_eq!(row.get(0), Cell::Error(sheetport::sheet::cell::NOT_CALCULATED));
+}
+
+#[test]
+fn a_formula_that_can_t_be_followed_costs_no_value() {
+    let cells = "<c><v>1</v></c><c><f t=\"shared\">A1</f><v>2</v></c><c><v>3</v></c>";
+    check_row(cells, &[], "", "1: 1|2|3");
+}
+
+#[test]
+fn rows_and_cells_in_disorder_are_put_in_order() {
+    let sheet = "<sheetData><row r=\"3\"><c r=\"B3\"><v>2</v></c><c r=\"A3\"><v>1</v></c></row>\
+                 <row r=\"1\"><c r=\"A1\"><v>0</v></c></row><row r=\"3\"><c r=\"C3\"><v>3</v></c></row></sheetData>";
+    check(&Xlsx { sheet, ..Xlsx::default() }, &["1: 0", "3: 1|2|3"]);
+}
+
+#[test]
+fn of_merged_cells_the_first_has_the_value() {
+    let sheet = "<sheetData><row r=\"1\"><c r=\"A1\"><v>1</v></c><c r=\"B1\"/><c r=\"C1\"><v>2</v></c></row></sheetData>\
+                 <mergeCells><mergeCell ref=\"A1:B2\"/></mergeCells>";
+    check(&Xlsx { sheet, ..Xlsx::default() }, &["1: 1||2"]);
+}
+
+#[test]
+fn an_opendocument_sheet_has_its_kinds_and_its_repeated_rows() {
+    let folder = folder();
+    let cells = "<table:table-cell office:value-type=\"string\"><text:p>0042</text:p></table:table-cell>\
+                 <table:table-cell table:number-columns-repeated=\"2\" office:value-type=\"float\" office:value=\"1.5\"/>\
+                 <table:table-cell office:value-type=\"date\" office:date-value=\"2025-10-13\"/>\
+                 <table:table-cell office:value-type=\"time\" office:time-value=\"PT09H30M00S\"/>\
+                 <table:table-cell office:value-type=\"boolean\" office:boolean-value=\"true\"/>";
+    let sheet = format!(
+        "<table:table-row table:number-rows-repeated=\"2\">{cells}</table:table-row>\
+         <table:table-row table:number-rows-repeated=\"1048570\"><table:table-cell \
+         table:number-columns-repeated=\"16384\"/></table:table-row>"
+    );
+    let book = read(&file(&folder, "prices.ods", ods(&sheet))).unwrap();
+    assert_eq!(book.description(), "ODS, 1 sheet");
+    let row = "0042|1.5|1.5|2025-10-13|09:30:00|TRUE";
+    assert_eq!(rows(&book, 0).0, [format!("1: {row}"), format!("2: {row}")]);
+}
+
+#[test]
+fn a_binary_workbook_has_its_kinds_its_zeros_and_its_errors() {
+    let folder = folder();
+    let (number, text) = (1.5_f64.to_le_bytes(), [2, 0, 0, 0, b'a', 0, b'b', 0]);
+    // Types: 11 a formula that is an error, 2 a small number (42, four times, plus a mark), 5 a number, 4 a boolean,
+    // 3 an error, 6 a text.
+    let cells: [(u8, u8, &[u8]); 8] = [
+        (11, 0, &[0x2A, 0, 0, 0, 0, 0, 0]),
+        (2, 1, &[170, 0, 0, 0]),
+        (2, 0, &[170, 0, 0, 0]),
+        (5, 1, &number),
+        (4, 0, &[1]),
+        (3, 0, &[0x07]),
+        (6, 0, &text),
+        (11, 0, &[0x17, 0, 0, 0, 0, 0, 0]),
+    ];
+    let book = read(&file(&folder, "prices.xlsb", xlsb("00000", &cells))).unwrap();
+    assert_eq!(book.description(), "XLSB, 1 sheet");
+    assert_eq!(rows(&book, 0).0, ["1: #N/A|00042|42|1.5|TRUE|#DIV/0!|ab|#REF!"]);
+}
+
+#[test]
+fn an_indented_opendocument_sheet_is_read() {
+    let folder = folder();
+    let cell = |text: &str| {
+        format!("<table:table-cell office:value-type=\"string\">\n<text:p>{text}</text:p>\n</table:table-cell>")
+    };
+    let row = |cells: [&str; 2]| {
+        format!("\n  <table:table-row>\n    {}\n    {}\n  </table:table-row>\n", cell(cells[0]), cell(cells[1]))
+    };
+    let bytes = ods(&[row(["SKU", "Name"]), row(["0042", "a  b"])].concat());
+    assert_eq!(rows(&read(&file(&folder, "prices.ods", bytes)).unwrap(), 0).0, ["1: SKU|Name", "2: 0042|a  b"]);
+}
+
+#[test]
+fn macro_sheets_are_left_out_and_parts_may_be_in_utf16() {
+    let sheet = "<sheetData><row><c><v>1</v></c><c t=\"inlineStr\"><is><t>ä</t></is></c></row></sheetData>";
+    let sheets = "<sheet name=\"Macro\" sheetId=\"2\" r:id=\"rId2\"/><sheet name=\"Gone\" sheetId=\"3\"/>";
+    let relation = "<Relationship Id=\"rId2\" Type=\"http://schemas.microsoft.com/office/2006/relationships/xlMacrosheet\" \
+                    Target=\"macrosheets/sheet1.xml\"/>";
+    let folder = folder();
+    let workbook = Xlsx { sheet, more_sheets: sheets, more_relations: relation, ..Xlsx::default() };
+    let book = read(&workbook.save(&folder)).unwrap();
+    assert_eq!(book.sheets(), ["Prices"]);
+    assert_eq!(rows(&book, 0).0, ["1: 1|ä"]);
+
+    let book = read(&Xlsx { sheet, utf16: true, ..Xlsx::default() }.save(&folder)).unwrap();
+    assert_eq!(rows(&book, 0).0, ["1: 1|ä"]);
+}

@@ -1,0 +1,210 @@
+//! Workbooks that are made to do harm, and workbooks that broke. Each ends with an answer.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use rust_xlsxwriter::{Format, Workbook};
+use sheetport::sheet::Error;
+
+use super::parts::{Xlsx, archive, ods};
+use super::{file, folder, read, rows};
+
+/// What a file's reading ends with, sheets and all.
+fn end(bytes: &[u8]) -> Result<Vec<String>, Error> {
+    let folder = folder();
+    let book = read(&file(&folder, "prices.xlsx", bytes))?;
+    let mut all = Vec::new();
+    for sheet in 0..book.sheets().len() {
+        let (lines, error) = rows(&book, sheet);
+        if let Some(error) = error {
+            return Err(error);
+        }
+        all.extend(lines);
+    }
+    Ok(all)
+}
+
+#[track_caller]
+fn check_unreadable(bytes: &[u8], reason: &str) {
+    let start = Instant::now();
+    match end(bytes) {
+        Err(Error::Unreadable { reason: said, .. }) => assert!(said.contains(reason), "{said}"),
+        other => panic!("{other:?}"),
+    }
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn two_cells_in_far_corners_are_two_cells() {
+    let sheet = "<dimension ref=\"A1:XFD1048576\"/><sheetData><row r=\"1\"><c r=\"A1\"><v>1</v></c></row>\
+                 <row r=\"1048576\"><c r=\"XFD1048576\"><v>2</v></c></row></sheetData>";
+    let lines = end(&Xlsx { sheet, ..Xlsx::default() }.bytes()).unwrap();
+    assert_eq!(lines.len(), 2);
+    let cell = "<table:table-cell office:value-type=\"float\" office:value=\"1\"/>";
+    let corners = format!(
+        "<table:table-row>{cell}</table:table-row><table:table-row table:number-rows-repeated=\"1048574\"><table:table-cell/>\
+         </table:table-row><table:table-row><table:table-cell table:number-columns-repeated=\"16383\"/>{cell}</table:table-row>"
+    );
+    check_unreadable(&ods(&corners), "Cell limit exceeded");
+}
+
+#[test]
+fn a_table_that_fills_the_memory_is_refused() {
+    let cell = "<table:table-cell office:value-type=\"string\"><text:p>abc</text:p></table:table-cell>";
+    let wide = format!("<table:table-row table:number-rows-repeated=\"90000\">{}</table:table-row>", cell.repeat(1000));
+    check_unreadable(&ods(&wide), "more than the 400 MiB of memory");
+}
+
+#[test]
+fn a_count_of_shared_strings_that_lies_is_refused() {
+    let strings = Some("<sst count=\"1\" uniqueCount=\"4294967295\"><si><t>a</t></si></sst>");
+    check_unreadable(&Xlsx { shared_strings: strings, ..Xlsx::default() }.bytes(), "memory");
+}
+
+#[test]
+fn a_bomb_is_refused_also_if_it_lies_about_its_size() {
+    let sheet = format!("<sheetData>{}</sheetData>", " ".repeat(200 << 20));
+    let bomb = Xlsx { sheet: &sheet, ..Xlsx::default() }.bytes();
+    assert!(bomb.len() < 1 << 20);
+    check_unreadable(&bomb, "ZIP bomb");
+    let len = (sheet.len() as u32 + "<worksheet xmlns=\"\"></worksheet>".len() as u32 + 57).to_le_bytes();
+    let mut lying = bomb.clone();
+    let at: Vec<_> = lying.windows(4).enumerate().filter(|(_, bytes)| *bytes == len).map(|(at, _)| at).collect();
+    assert!(!at.is_empty());
+    at.into_iter().for_each(|at| lying[at..at + 4].copy_from_slice(&1000_u32.to_le_bytes()));
+    check_unreadable(&lying, "larger than its declared");
+}
+
+#[test]
+fn an_archive_of_many_parts_is_refused() {
+    let names: Vec<_> = (0..20_001).map(|index| format!("xl/{index}")).collect();
+    let parts: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
+    check_unreadable(&archive(&parts), "20001 parts");
+}
+
+#[test]
+fn entities_are_not_expanded() {
+    let strings =
+        "<!DOCTYPE sst [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;\">]><sst><si><t>&b;</t></si></sst>";
+    check_unreadable(&Xlsx { shared_strings: Some(strings), ..Xlsx::default() }.bytes(), "document type definition");
+    let sheet = "<sheetData><row><c t=\"inlineStr\"><is><t>&b;</t></is></c></row></sheetData>";
+    check_unreadable(&Xlsx { sheet, ..Xlsx::default() }.bytes(), "damaged");
+}
+
+#[test]
+fn a_workbook_that_keeps_its_reader_busy_for_nothing_is_refused() {
+    let content: &[u8] = b"<office:spreadsheet><table:table table:name=\"Prices\"><table:table-row>";
+    let endless = archive(&[
+        ("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"),
+        ("META-INF/manifest.xml", b"<manifest:manifest/>"),
+        ("content.xml", content),
+    ]);
+    match end(&endless) {
+        Err(Error::Unreadable { .. }) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_old_workbook_that_asks_for_memory_is_refused() {
+    let mut bytes = vec![0xFF_u8; 1024];
+    bytes[..8].copy_from_slice(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1");
+    bytes[26..34].copy_from_slice(&[3, 0, 0xFE, 0xFF, 9, 0, 6, 0]);
+    let name: Vec<u8> = "Workbook".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    bytes[512..512 + name.len()].copy_from_slice(&name);
+    bytes[48..52].copy_from_slice(&[0; 4]);
+    for counts in [40, 44, 64, 72] {
+        let mut asking = bytes.clone();
+        asking[counts..counts + 4].copy_from_slice(&0x7FFF_FFFF_u32.to_le_bytes());
+        check_unreadable(&asking, "");
+    }
+}
+
+#[test]
+fn the_program_ends_with_its_code_and_one_line() {
+    let folder = folder();
+    let strings = Some("<sst uniqueCount=\"4294967295\"></sst>");
+    let path = Xlsx { shared_strings: strings, ..Xlsx::default() }.save(&folder);
+    let output = Command::new(env!("CARGO_BIN_EXE_sheetport"))
+        .args(["check", "-t", "items", "--home"])
+        .arg(folder.path())
+        .arg(&path)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(7), "{said}");
+    assert!(said.contains("MiB of memory") && !said.contains("panicked"), "{said}");
+}
+
+#[test]
+fn readers_do_not_outlive_their_book() {
+    let folder = folder();
+    let book = read(&Xlsx::default().save(&folder)).unwrap();
+    drop(book.rows(0).unwrap());
+    drop(book);
+    // A second reading of the same file finds nothing in its way, on any system.
+    std::fs::remove_file(folder.path().join("prices.xlsx")).unwrap();
+}
+
+fn sample_xlsx() -> Vec<u8> {
+    let mut workbook = Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for row in 0..20 {
+        sheet.write_string(row, 0, format!("name {row}")).unwrap();
+        sheet.write_number_with_format(row, 1, row, &Format::new().set_num_format("0000")).unwrap();
+        sheet.write_formula(row, 2, "=A1&\"<\"").unwrap();
+        sheet.write_boolean(row, 3, true).unwrap();
+    }
+    workbook.save_to_buffer().unwrap()
+}
+
+fn sample_ods() -> Vec<u8> {
+    ods(&"<table:table-row table:number-rows-repeated=\"3\"><table:table-cell office:value-type=\"date\" \
+         office:date-value=\"2025-10-13\"><text:p>x</text:p></table:table-cell></table:table-row>"
+        .repeat(20))
+}
+
+fn sheet_xml() -> String {
+    "<sheetData><row r=\"2\"><c r=\"A2\" s=\"1\" t=\"n\"><v>42</v></c><c r=\"B2\" t=\"inlineStr\"><is><t>a&amp;b</t></is></c>\
+     <c r=\"C2\"><f t=\"shared\" ref=\"C2:C9\" si=\"0\">A2*2</f><v>84</v></c><c t=\"e\"><v>#N/A</v></c></row></sheetData>"
+        .repeat(3)
+}
+
+/// Where to change a file, and into what.
+fn changes() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
+    let bytes = prop_oneof![any::<u8>(), Just(b'<'), Just(b'9'), Just(b'"'), Just(0xFF)];
+    prop::collection::vec((any::<prop::sample::Index>(), bytes), 1..6)
+}
+
+fn changed(mut bytes: Vec<u8>, changes: &[(prop::sample::Index, u8)], keep: Option<prop::sample::Index>) -> Vec<u8> {
+    changes.iter().for_each(|(at, byte)| *at.get_mut(&mut bytes) = *byte);
+    if let Some(keep) = keep {
+        bytes.truncate(keep.index(bytes.len()));
+    }
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_befalls_a_workbook_there_is_an_answer(
+        which in 0..3, changes in changes(), keep in prop::option::weighted(0.1, any::<prop::sample::Index>())
+    ) {
+        let bytes = match which {
+            0 => changed(sample_xlsx(), &changes, keep),
+            1 => changed(sample_ods(), &changes, keep),
+            // Inside of the archive, where the checksum does not protect it.
+            _ => {
+                let xml = changed(sheet_xml().into_bytes(), &changes, keep);
+                let sheet = String::from_utf8_lossy(&xml);
+                Xlsx { sheet: &sheet, formats: &["00000"], ..Xlsx::default() }.bytes()
+            }
+        };
+        if let Err(error) = end(&bytes) {
+            let said = error.to_string();
+            prop_assert!(!said.contains('\n') && !said.contains("panicked"), "{}", said);
+        }
+    }
+}

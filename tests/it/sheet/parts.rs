@@ -1,0 +1,150 @@
+//! Workbooks put together part by part, as no library would write them.
+
+use std::io::{Cursor, Write};
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::{file, utf16};
+
+/// An archive of `parts`, packed.
+pub fn archive(parts: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in parts {
+        let options = SimpleFileOptions::default();
+        let stored = options.compression_method(zip::CompressionMethod::Stored);
+        archive.start_file(*name, if *name == "mimetype" { stored } else { options }).unwrap();
+        archive.write_all(bytes).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+/// What an XLSX file has besides its sheet.
+pub struct Xlsx<'a> {
+    /// What stands in `<worksheet>`.
+    pub sheet: &'a str,
+    /// What stands in `<numFmts>`; the cells' formats are these, counted from 1.
+    pub formats: &'a [&'a str],
+    pub shared_strings: Option<&'a str>,
+    pub workbook_properties: &'a str,
+    /// More elements `<sheet>`, and more relations of the workbook.
+    pub more_sheets: &'a str,
+    pub more_relations: &'a str,
+    /// The sheet's part is in UTF-16.
+    pub utf16: bool,
+}
+
+impl Default for Xlsx<'_> {
+    fn default() -> Self {
+        Xlsx {
+            sheet: "<sheetData/>",
+            formats: &[],
+            shared_strings: None,
+            workbook_properties: "",
+            more_sheets: "",
+            more_relations: "",
+            utf16: false,
+        }
+    }
+}
+
+impl Xlsx<'_> {
+    pub fn bytes(&self) -> Vec<u8> {
+        const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+        const RELATIONS: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+        let workbook = format!(
+            r#"<workbook xmlns="{MAIN}" xmlns:r="{RELATIONS}">{}<sheets><sheet name="Prices" sheetId="1" r:id="rId1"/>{}</sheets></workbook>"#,
+            self.workbook_properties, self.more_sheets
+        );
+        let relations = |kind: &str, target: &str, more: &str| {
+            format!(
+                r#"<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="{RELATIONS}/{kind}" Target="{target}"/>{more}</Relationships>"#
+            )
+        };
+        let root = relations("officeDocument", "xl/workbook.xml", "");
+        let relations = relations("worksheet", "worksheets/sheet1.xml", self.more_relations);
+        let sheet = format!(r#"<worksheet xmlns="{MAIN}">{}</worksheet>"#, self.sheet);
+        let sheet = if self.utf16 {
+            let text = format!("\u{FEFF}<?xml version=\"1.0\" encoding=\"UTF-16\"?>{sheet}");
+            utf16(&text, u16::to_be_bytes)
+        } else {
+            sheet.into_bytes()
+        };
+        let (mut formats, mut cells) = (String::new(), r#"<xf numFmtId="0"/>"#.to_owned());
+        for (index, format) in self.formats.iter().enumerate() {
+            let id = 164 + index;
+            formats.push_str(&format!(r#"<numFmt numFmtId="{id}" formatCode="{format}"/>"#));
+            cells.push_str(&format!(r#"<xf numFmtId="{id}" applyNumberFormat="1"/>"#));
+        }
+        let styles = format!(
+            r#"<styleSheet xmlns="{MAIN}"><numFmts>{formats}</numFmts><cellXfs>{cells}</cellXfs></styleSheet>"#
+        );
+        let mut parts: Vec<(&str, &[u8])> = vec![
+            ("[Content_Types].xml", b"<Types/>"),
+            ("_rels/.rels", root.as_bytes()),
+            ("xl/workbook.xml", workbook.as_bytes()),
+            ("xl/_rels/workbook.xml.rels", relations.as_bytes()),
+            ("xl/styles.xml", styles.as_bytes()),
+            ("xl/worksheets/sheet1.xml", &sheet),
+        ];
+        if let Some(strings) = self.shared_strings {
+            parts.push(("xl/sharedStrings.xml", strings.as_bytes()));
+        }
+        archive(&parts)
+    }
+
+    pub fn save(&self, folder: &TempDir) -> PathBuf {
+        file(folder, "prices.xlsx", self.bytes())
+    }
+}
+
+/// An ODS file whose one table has these rows.
+pub fn ods(rows: &str) -> Vec<u8> {
+    let content = format!(
+        r#"<office:document-content><office:body><office:spreadsheet><table:table table:name="Prices">{rows}</table:table></office:spreadsheet></office:body></office:document-content>"#
+    );
+    archive(&[
+        ("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"),
+        ("META-INF/manifest.xml", b"<manifest:manifest/>"),
+        ("content.xml", content.as_bytes()),
+    ])
+}
+
+/// An XLSB file whose one sheet has one row of these cells: their records' types, styles and what follows in them.
+/// Style 1 is shown as `format`.
+pub fn xlsb(format: &str, cells: &[(u8, u8, &[u8])]) -> Vec<u8> {
+    let wide = |text: &str| {
+        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        [&(text.len() as u32).to_le_bytes(), units.as_slice()].concat()
+    };
+    let record = |kind: u16, body: &[u8]| {
+        let kind = if kind < 0x80 { vec![kind as u8] } else { vec![kind as u8 | 0x80, (kind >> 7) as u8] };
+        [kind.as_slice(), &[body.len() as u8], body].concat()
+    };
+    let bundle = [&[0; 8], wide("rId1").as_slice(), &wide("Prices")].concat();
+    let workbook = [record(0x9C, &bundle), record(0x90, &[]), record(0x9D, &[0; 4])].concat();
+    let styles = [
+        record(0x267, &[1, 0, 0, 0]),
+        record(0x2C, &[&[164, 0], wide(format).as_slice()].concat()),
+        record(0x269, &[2, 0, 0, 0]),
+        record(0x2F, &[0; 16]),
+        record(0x2F, &[&[0, 0, 164, 0], [0; 12].as_slice()].concat()),
+        record(0x26A, &[]),
+    ]
+    .concat();
+    let mut sheet = [record(0x81, &[]), record(0x94, &[0; 16]), record(0x91, &[]), record(0, &[0; 17])].concat();
+    for (column, (kind, style, rest)) in cells.iter().enumerate() {
+        sheet.extend(record(u16::from(*kind), &[&[column as u8, 0, 0, 0, *style, 0, 0, 0], *rest].concat()));
+    }
+    sheet.extend(record(0x92, &[]));
+    let relations =
+        r#"<Relationships><Relationship Id="rId1" Type="t" Target="worksheets/sheet1.bin"/></Relationships>"#;
+    archive(&[
+        ("xl/workbook.bin", &workbook),
+        ("xl/_rels/workbook.bin.rels", relations.as_bytes()),
+        ("xl/styles.bin", &styles),
+        ("xl/worksheets/sheet1.bin", &sheet),
+    ])
+}
