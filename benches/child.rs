@@ -95,8 +95,9 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn start() -> Outcome<Server> {
-        let mut process = command()?.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    /// `words` are for [`sending::serve`].
+    pub fn start(words: &[&str]) -> Outcome<Server> {
+        let mut process = command()?.arg("serve").args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let mut address = String::new();
         if let Some(stdout) = process.stdout.take() {
             BufReader::new(stdout).read_line(&mut address)?;
@@ -117,13 +118,13 @@ impl Drop for Server {
 pub fn run(words: &[String]) -> Outcome<()> {
     let words: Vec<_> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["serve"] => {
+        ["serve", page @ ..] => {
             // Whoever started this process is gone when its end of the pipe is.
             std::thread::spawn(|| {
                 let _ = std::io::stdin().read_to_end(&mut Vec::new());
                 std::process::exit(0);
             });
-            sending::serve()
+            sending::serve(page.first().map(Path::new))
         }
         ["prepare", name, folder, scale] => (row(name)?.prepare)(Path::new(folder), scale.parse()?),
         [who @ ("ours" | "bare"), name, folder, server @ ..] => {
@@ -157,25 +158,36 @@ struct Usage {
     peak_bytes: u64,
 }
 
-#[cfg(unix)]
+/// Of this process and of all child processes that have ended and were waited for.
 fn usage() -> Option<Usage> {
+    let (own, children) = (usage_of(false)?, usage_of(true)?);
+    Some(Usage {
+        cpu_seconds: own.cpu_seconds + children.cpu_seconds,
+        peak_bytes: own.peak_bytes + children.peak_bytes,
+    })
+}
+
+/// The processor time of all child processes that have ended and been waited for, and the peak memory of the largest.
+pub fn children_usage() -> Option<(f64, u64)> {
+    usage_of(true).map(|usage| (usage.cpu_seconds, usage.peak_bytes))
+}
+
+#[cfg(unix)]
+fn usage_of(children: bool) -> Option<Usage> {
     use nix::sys::resource::{UsageWho, getrusage};
     use nix::sys::time::TimeVal;
 
     let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    let usage = getrusage(if children { UsageWho::RUSAGE_CHILDREN } else { UsageWho::RUSAGE_SELF }).ok()?;
     // Apple's systems count bytes, the others kibibytes.
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
-    let mut sum = Usage { cpu_seconds: 0.0, peak_bytes: 0 };
-    // The second counts the processes that have ended and were waited for.
-    for who in [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN] {
-        let usage = getrusage(who).ok()?;
-        sum.cpu_seconds += seconds(usage.user_time()) + seconds(usage.system_time());
-        sum.peak_bytes += u64::try_from(usage.max_rss()).ok()? * unit;
-    }
-    Some(sum)
+    Some(Usage {
+        cpu_seconds: seconds(usage.user_time()) + seconds(usage.system_time()),
+        peak_bytes: u64::try_from(usage.max_rss()).ok()? * unit,
+    })
 }
 
 #[cfg(not(unix))]
-fn usage() -> Option<Usage> {
+fn usage_of(_children: bool) -> Option<Usage> {
     None
 }

@@ -23,6 +23,7 @@ pub struct Comparison {
     pub ratio_max: f64,
     pub target: f64,
     pub within_target: bool,
+    pub beside: &'static str,
 }
 
 /// Medians over one side's runs.
@@ -37,7 +38,7 @@ pub fn compare(row: &'static Row, args: &Args) -> Outcome<Comparison> {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     eprintln!("{}: writing what both sides work on", row.name);
     child::prepare(row, folder.path(), args.scale).map_err(|error| named(row, "the workload", &error.to_string()))?;
-    let server = if row.needs_server { Some(Server::start()?) } else { None };
+    let server = if row.needs_server { Some(Server::start(&[])?) } else { None };
     let mut ours = Vec::new();
     let mut bare = Vec::new();
     for run in 1..=args.runs {
@@ -90,6 +91,7 @@ fn conclude(row: &'static Row, seen: Seen, ours: &[Sample], bare: &[Sample]) -> 
         ratio_max,
         target: row.target,
         within_target: ratio <= row.target,
+        beside: row.beside,
     }
 }
 

@@ -7,10 +7,12 @@
 
 mod args;
 mod child;
+mod client;
 mod compare;
 mod items;
 mod reading;
 mod sending;
+mod serving;
 mod summary;
 
 use std::path::{Path, PathBuf};
@@ -21,7 +23,18 @@ use clap::Parser as _;
 use args::Args;
 
 /// Every comparison, in the order in which they run and print. A new one is a line here.
-const ROWS: &[Row] = &[reading::READ_CSV, reading::READ_XLSX, reading::READ_XLSX_INLINE, sending::SEND_ITEMS];
+const ROWS: &[Row] = &[
+    reading::READ_CSV,
+    reading::READ_XLSX,
+    reading::READ_XLSX_INLINE,
+    sending::SEND_ITEMS,
+    serving::SERVE_UPSERTS,
+    serving::SERVE_PAGES,
+    serving::SERVE_LAST_PAGES,
+];
+
+/// Where the other side is the library in a bare loop.
+const BARE: &str = "bare";
 
 /// Errors end the bench; they are for the person who runs it.
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -35,9 +48,11 @@ struct Row {
     unit: &'static str,
     /// The ratio of the sides' wall times, ours to bare, that the product wants to stay below.
     target: f64,
+    /// What the table calls the other side.
+    beside: &'static str,
     /// Writes what the sides work on into a folder, for a share of the full size. Not measured.
     prepare: fn(&Path, f64) -> Outcome<()>,
-    /// True if the sides talk to a server, which then runs in a process of its own.
+    /// True if the sides talk to one server, which then runs in a process of its own.
     needs_server: bool,
     ours: Side,
     bare: Side,

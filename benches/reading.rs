@@ -11,13 +11,14 @@ use sheetport::sheet::{self, Cell};
 
 use crate::child::{Sample, Seen, timed};
 use crate::items::{self, Texts};
-use crate::{Job, Outcome, Row};
+use crate::{BARE, Job, Outcome, Row};
 
 pub const READ_CSV: Row = Row {
     name: "read-csv",
     compares: "sheet::open and every cell of every row, beside csv::ByteRecord",
     unit: "cells",
     target: 2.0,
+    beside: BARE,
     prepare: |folder, scale| items::write_csv(&folder.join(CSV), items::count(FULL, scale)),
     needs_server: false,
     ours: |job| ours(&job.folder.join(CSV)),
@@ -29,6 +30,7 @@ pub const READ_XLSX: Row = Row {
     compares: "sheet::open and every cell of every row, beside calamine's cell reader; shared strings, as Excel writes",
     unit: "cells",
     target: 1.2,
+    beside: BARE,
     prepare: |folder, scale| items::write_xlsx(&folder.join(XLSX), items::count(FULL, scale), Texts::Shared),
     needs_server: false,
     ours: |job| ours(&job.folder.join(XLSX)),

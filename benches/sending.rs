@@ -7,12 +7,11 @@
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::client::conn::http1::SendRequest;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use hyper::header::CONTENT_TYPE;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -24,34 +23,35 @@ use sheetport::sheet::Options;
 use sheetport::template::builtin;
 use sheetport::template::load::load;
 use sheetport::upload::{self, Source};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
-use tokio::task::JoinSet;
 
 use crate::child::{Sample, Seen, timed};
-use crate::{Job, Outcome, Row, items};
+use crate::client::{self, Calls, Each};
+use crate::{BARE, Job, Outcome, Row, items};
 
 pub const SEND_ITEMS: Row = Row {
     name: "send-items",
     compares: "the uploader's sending with its ledger, beside a bare hyper client on 32 connections",
     unit: "requests",
     target: 1.25,
+    beside: BARE,
     prepare,
     needs_server: true,
     ours,
     bare,
 };
 
-pub const FULL: u32 = 100_000;
-pub const CONNECTIONS: usize = 32;
+const FULL: u32 = 100_000;
+const CONNECTIONS: usize = 32;
 /// Any will do: the server here looks at none.
 pub const TOKEN: &str = "bench";
 /// A sheet that the built-in template `items` fits, for the uploader.
-pub const SHEET: &str = "items.csv";
+const SHEET: &str = "items.csv";
 /// The bodies that must come of it, one a line, for the bare client.
 pub const BODIES: &str = "bodies.ndjson";
 
-const ITEMS: &str = "/v1/public/items";
+pub const ITEMS: &str = "/v1/public/items";
 /// Answers with a [`Seen`] of all items since the last time it was asked.
 const SEEN: &str = "/seen";
 
@@ -119,77 +119,28 @@ async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId
 /// A hyper client that sends ready-made bodies: each connection takes the next body when it has its answer.
 fn bare(job: &Job) -> Outcome<Sample> {
     let server = job.server.as_deref().ok_or("no server")?.to_owned();
-    let bodies: Vec<Bytes> =
-        std::fs::read_to_string(job.folder.join(BODIES))?.lines().map(|line| Bytes::from(line.to_owned())).collect();
-    let bodies = Arc::new(bodies);
+    let bodies = std::fs::read_to_string(job.folder.join(BODIES))?;
+    let bodies = bodies.lines().map(|line| Bytes::from(line.to_owned())).collect();
     let runtime = Builder::new_multi_thread().enable_all().build()?;
-    let work = || {
-        runtime.block_on(async {
-            let next = Arc::new(AtomicUsize::new(0));
-            let mut connections = JoinSet::new();
-            for _ in 0..CONNECTIONS {
-                connections.spawn(send_all(server.clone(), Arc::clone(&bodies), Arc::clone(&next)));
-            }
-            while let Some(done) = connections.join_next().await {
-                done??;
-            }
-            Ok(())
-        })
-    };
-    timed(work, |()| seen_by(&runtime, &server))
-}
-
-async fn send_all(server: String, bodies: Arc<Vec<Bytes>>, next: Arc<AtomicUsize>) -> Outcome<()> {
-    let host = host(&server);
-    let mut connection = connect(host).await?;
-    let bearer = format!("Bearer {TOKEN}");
-    while let Some(body) = bodies.get(next.fetch_add(1, Ordering::Relaxed)) {
-        let request = Request::builder()
-            .method(Method::POST)
-            .uri(ITEMS)
-            .header(HOST, host)
-            .header(AUTHORIZATION, &bearer)
-            .header(CONTENT_TYPE, "application/json")
-            .body(Full::new(body.clone()))?;
-        connection.ready().await?;
-        let answer = connection.send_request(request).await?;
-        if answer.status() != StatusCode::OK {
-            return Err(format!("the server answered {}", answer.status()).into());
-        }
-        answer.into_body().collect().await?;
-    }
-    Ok(())
+    let each = Each::Post { path: ITEMS, bodies };
+    let calls = Calls { server: server.clone(), token: TOKEN.to_owned(), connections: CONNECTIONS, each };
+    let calls = Arc::new(calls);
+    timed(|| runtime.block_on(client::make(calls)), |()| seen_by(&runtime, &server))
 }
 
 /// What the server has taken since the last time it was asked. Both sides end with this, outside of the clock.
-pub fn seen_by(runtime: &Runtime, server: &str) -> Outcome<Seen> {
-    runtime.block_on(async {
-        let host = host(server);
-        let request = Request::builder().uri(SEEN).header(HOST, host).body(Full::default())?;
-        let answer = connect(host).await?.send_request(request).await?;
-        Ok(serde_json::from_slice(&answer.into_body().collect().await?.to_bytes())?)
-    })
+fn seen_by(runtime: &Runtime, server: &str) -> Outcome<Seen> {
+    Ok(serde_json::from_slice(&runtime.block_on(client::get(server, SEEN, TOKEN))?)?)
 }
 
-async fn connect(host: &str) -> Outcome<SendRequest<Full<Bytes>>> {
-    let stream = TcpStream::connect(host).await?;
-    stream.set_nodelay(true)?;
-    let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    // Its error, if any, reaches the sender, too.
-    tokio::spawn(async move { drop(connection.await) });
-    Ok(sender)
-}
-
-fn host(server: &str) -> &str {
-    server.trim_start_matches("http://")
-}
-
-/// Prints its address and answers until the process ends. One thread, so that the client has the others.
-pub fn serve() -> Outcome<()> {
+/// Prints its address and answers until the process ends. One thread, so that the client has the others. The file is
+/// what it answers when it is asked for items.
+pub fn serve(page: Option<&Path>) -> Outcome<()> {
+    let page = page.map(std::fs::read).transpose()?.map(Bytes::from);
     Builder::new_current_thread().enable_all().build()?.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         println!("http://{}", listener.local_addr()?);
-        let taken = Arc::new(Taken::default());
+        let taken = Arc::new(Taken { page: page.unwrap_or_default(), ..Taken::default() });
         loop {
             let (stream, _) = listener.accept().await?;
             stream.set_nodelay(true)?;
@@ -209,15 +160,18 @@ pub fn serve() -> Outcome<()> {
 struct Taken {
     requests: AtomicU64,
     bytes: AtomicU64,
+    page: Bytes,
 }
 
 async fn answer(request: Request<Incoming>, taken: Arc<Taken>) -> Result<Response<Full<Bytes>>, Infallible> {
     let path = request.uri().path().to_owned();
+    let reads = request.method() == Method::GET;
     let Ok(body) = request.into_body().collect().await else {
         return Ok(respond(StatusCode::BAD_REQUEST, String::new()));
     };
     let body = body.to_bytes();
     Ok(match path.as_str() {
+        ITEMS if reads => respond(StatusCode::OK, taken.page.clone()),
         ITEMS => {
             taken.requests.fetch_add(1, Ordering::Relaxed);
             taken.bytes.fetch_add(body.len() as u64, Ordering::Relaxed);
@@ -243,8 +197,8 @@ fn external_id(body: &[u8]) -> &str {
     after.split('"').next().unwrap_or_default()
 }
 
-fn respond(status: StatusCode, body: String) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from(body)));
+fn respond(status: StatusCode, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
     response

@@ -22,7 +22,7 @@ pub fn table(results: &[Comparison]) -> String {
             if result.within_target { "yes" } else { "no" }.to_owned(),
         ];
         lines.push(line(result, "sheetport", &result.ours, verdict));
-        lines.push(line(result, "bare", &result.bare, [const { String::new() }; 4]));
+        lines.push(line(result, result.beside, &result.bare, [const { String::new() }; 4]));
     }
     let mut text = String::new();
     for line in &lines {

@@ -2,12 +2,15 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::api::Rate;
 use crate::error::EXIT_CODES;
 use crate::report::Only;
+use crate::service::{Faults, Limit};
+use crate::sheet::Options;
 
 const UPLOAD_EXAMPLES: &str = "\
 Tokens come from SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN.
@@ -22,6 +25,18 @@ Examples:
   sheetport check prices.xlsx -t items
   sheetport check prices.csv -t prices.toml --json";
 
+const VIEW_EXAMPLES: &str = "\
+--csv prints one clean table. Left out are titles above the header, blank rows, and all rows from where the header comes
+again as that of a second table; after a blank row the same header is a new page, and its rows go on. A header over
+several rows is joined with spaces; where there is none, none is made up. --every-row leaves nothing out.
+
+Examples:
+  sheetport view prices.csv
+  sheetport view prices.csv.gz --csv > clean.csv
+  sheetport view prices.txt --delimiter tab --encoding windows-1252 --quote none
+  sheetport view prices.xlsx --json --all-sheets
+  curl -s https://example.com/prices.csv | sheetport view -";
+
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   sheetport export items -o items.xlsx
@@ -35,7 +50,20 @@ Examples:
 const SERVE_EXAMPLES: &str = "\
 In another terminal:
   eval \"$(sheetport serve token --workspace demo)\"
-  export SHEETPORT_BASE_URL=http://127.0.0.1:8787";
+  export SHEETPORT_BASE_URL=http://127.0.0.1:8787
+
+Examples:
+  sheetport serve --listen 127.0.0.1:0 --data /srv/sheetport
+  sheetport serve --demo
+  sheetport serve --limit 600/min --latency 50ms
+  sheetport serve --fail 500:0.02,reset:0.01,slow:0.01 --seed 7";
+
+const LOAD_EXAMPLES: &str = "\
+The service must not be running on the same data. Loading the same twice changes nothing.
+
+Examples:
+  sheetport serve load --workspace demo companies.csv contacts.csv
+  sheetport serve load --workspace demo --kind items price-list-2026.xlsx";
 
 /// Carries business records between spreadsheets and the Workspace Business-Records API.
 ///
@@ -90,6 +118,8 @@ pub enum Command {
     Upload(Upload),
     /// Say everything that is wrong with a spreadsheet; sends nothing and needs no service
     Check(Check),
+    /// Show what a spreadsheet is read as: encoding, delimiter, sheets, header, columns, first rows
+    View(View),
     /// Read a whole list from the service into a CSV or XLSX file
     Export(Export),
     /// Write a run's outcomes as a spreadsheet: your columns, then what became of each row
@@ -124,12 +154,54 @@ pub struct Input {
     /// The sheet of a workbook, by name [default: the first that has the template's columns]
     #[arg(long, value_name = "NAME")]
     pub sheet: Option<String>,
-    /// The character between a CSV's fields, or "tab" [default: found out]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// How to read a text file, where it should not be found out.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Reading a CSV, where it is not found out rightly")]
+pub struct Reading {
+    /// The character between fields, or "tab" or "space"
+    #[arg(long, value_name = "CHAR", value_parser = Options::delimiter_named)]
     pub delimiter: Option<u8>,
-    /// A CSV's encoding, such as windows-1252 [default: found out]
+    /// The encoding, such as windows-1252
     #[arg(long, value_name = "NAME")]
     pub encoding: Option<String>,
+    /// The character around fields, or "none"
+    #[arg(long, value_name = "CHAR", value_parser = quote)]
+    pub quote: Option<Mark>,
+    /// The character that makes a quote text, or "none" where quotes are doubled
+    #[arg(long, value_name = "CHAR", value_parser = quote)]
+    pub escape: Option<Mark>,
+}
+
+/// A character, or the word that there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark(pub Option<u8>);
+
+#[derive(Args, Debug)]
+#[command(after_help = VIEW_EXAMPLES)]
+pub struct View {
+    /// A spreadsheet: CSV or another text, also compressed by gzip or Zstandard, or a workbook; - is standard input
+    pub file: PathBuf,
+    /// Print the table as UTF-8 CSV
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// With --csv: every row as it is, also titles, blank rows and further tables
+    #[arg(long, requires = "csv")]
+    pub every_row: bool,
+    /// With --json: every cell of every sheet
+    #[arg(long, requires = "json")]
+    pub all_sheets: bool,
+    /// The sheet of a workbook, by name or number [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub sheet: Option<String>,
+    /// How many rows to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub rows: usize,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 #[derive(Args, Debug)]
@@ -155,7 +227,7 @@ pub struct Upload {
     /// Send nothing unless every row can be sent
     #[arg(long)]
     pub all_or_nothing: bool,
-    /// Where to write the report [default: beside FILE, when a row has a problem]
+    /// Where to write the report, a file that is not there yet [default: beside FILE, when a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }
@@ -202,7 +274,7 @@ pub struct Resume {
     pub run: Option<i64>,
     #[command(flatten)]
     pub pacing: Pacing,
-    /// Where to write the report [default: beside the file, when a row has a problem]
+    /// Where to write the report, a file that is not there yet [default: beside the file, when a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }
@@ -210,7 +282,7 @@ pub struct Resume {
 #[derive(Args, Debug)]
 pub struct Runs {
     /// How many
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
 }
 
@@ -240,6 +312,30 @@ pub struct Serve {
     /// Give a new refresh token at each refresh
     #[arg(long)]
     pub rotate_refresh: bool,
+    /// Fill the workspace `demo` with a small company, unless there is something in it
+    #[arg(long)]
+    pub demo: bool,
+    #[command(flatten)]
+    pub rehearsal: Rehearsal,
+}
+
+/// Bad weather on demand.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Rehearsing")]
+pub struct Rehearsal {
+    /// Answer 429 to a workspace that makes more requests than this: 10/s or 600/min
+    #[arg(long, value_name = "RATE")]
+    pub limit: Option<Limit>,
+    /// Wait this long before every answer: 50ms or 1.5s
+    #[arg(long, value_name = "TIME", value_parser = latency)]
+    pub latency: Option<Duration>,
+    /// Let a share of the requests go wrong, before or after they are carried out: statuses 400 to 599, reset (no
+    /// answer), slow (five seconds late), cut (half an answer)
+    #[arg(long, value_name = "KIND:SHARE,…")]
+    pub fail: Option<Faults>,
+    /// Repeat the faults of an earlier start: the same seed spoils the same requests, counted in their order
+    #[arg(long, value_name = "N", requires = "fail")]
+    pub seed: Option<u64>,
 }
 
 #[derive(Args, Debug)]
@@ -253,6 +349,8 @@ pub struct Data {
 pub enum ServeAction {
     /// Print an access and a refresh token for a workspace, once; also while the service runs
     Token(Token),
+    /// Load records from spreadsheets into a workspace, such as files that `export` wrote
+    Load(Load),
 }
 
 #[derive(Args, Debug)]
@@ -266,17 +364,52 @@ pub struct Token {
     pub access: TokenAccess,
 }
 
+#[derive(Args, Debug)]
+#[command(after_help = LOAD_EXAMPLES)]
+pub struct Load {
+    /// .csv or .xlsx files; their first row names the columns like the contract's fields
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub data: Data,
+    /// The workspace that gets them
+    #[arg(long, value_name = "NAME")]
+    pub workspace: String,
+    /// What the records are [default: what a file's name says]
+    #[arg(long, value_name = "RECORDS")]
+    pub kind: Option<LoadKind>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LoadKind {
+    Companies,
+    Contacts,
+    Inventories,
+    Orders,
+    Items,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TokenAccess {
     Full,
     Regular,
 }
 
-fn delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\r\n".contains(byte) => Ok(*byte),
-        _ => Err("a delimiter is one character such as ; or the word tab".to_owned()),
+fn quote(word: &str) -> Result<Mark, String> {
+    Options::mark_named(word).map(Mark)
+}
+
+fn latency(text: &str) -> Result<Duration, String> {
+    let (number, scale) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
+        (Some(number), _) => (number, 0.001),
+        (None, Some(number)) => (number, 1.0),
+        (None, None) => (text, f64::NAN),
+    };
+    let seconds = number.parse::<f64>().map_or(f64::NAN, |number| number * scale);
+    if (0.0..=60.0).contains(&seconds) {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err("write it as 50ms or 1.5s, a minute at most".to_owned())
     }
 }
 
@@ -287,6 +420,18 @@ fn only(name: &str) -> Result<Only, String> {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
+
+    use super::{Duration, latency};
+
+    #[test]
+    fn latencies_have_a_unit_and_a_bound() {
+        assert_eq!(latency("50ms"), Ok(Duration::from_millis(50)));
+        assert_eq!(latency("1.5s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(latency("0s"), Ok(Duration::ZERO));
+        for bad in ["", "50", "s", "-1s", "61s", "1m", "NaNs", "infs"] {
+            assert!(latency(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

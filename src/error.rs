@@ -170,6 +170,8 @@ impl From<service::Error> for Failure {
             | E::SigningKey { .. }
             | E::Random { .. }
             | E::Sign(_)
+            | E::NotRead(_)
+            | E::NotStored
             | E::Database { .. }
             | E::Migrate { .. } => Exit::Fault,
         };

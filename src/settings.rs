@@ -29,6 +29,13 @@ pub struct Output {
     pub progress: bool,
 }
 
+impl Output {
+    /// Whether somebody reads along: neither a script nor a person who wants quiet.
+    pub fn talks(&self) -> bool {
+        !self.json && !self.quiet
+    }
+}
+
 impl Settings {
     /// Tokens come from the environment alone: what is in argv, everybody on the machine can read.
     pub fn resolve(global: Global) -> Result<Settings, Failure> {

@@ -82,7 +82,8 @@ fn errors(body: &Value) -> Vec<Said> {
 
 fn words(value: &Value) -> Vec<String> {
     match value {
-        Value::Null => Vec::new(),
+        Value::Null | Value::Bool(false) => Vec::new(),
+        Value::String(text) if text.trim().is_empty() => Vec::new(),
         Value::String(text) => vec![text.clone()],
         Value::Array(list) => list.iter().flat_map(words).collect(),
         other => vec![other.to_string()],
@@ -108,6 +109,15 @@ mod tests {
             ["", "<html>", "[]", "{}", r#"{"ok": "yes"}"#, r#"{"ok": true, "status": "created", "external_id": "43"}"#]
         {
             assert_eq!(read(RecordKind::Item, "42", body.as_bytes()), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn errors_that_say_nothing_are_none() {
+        for errors in ["null", "[]", "{}", "\"\"", "false", "[\"\"]", "{\"name\": []}"] {
+            let body = format!(r#"{{"ok": true, "status": "created", "external_id": "1", "errors": {errors}}}"#);
+            let read = read(RecordKind::Item, "1", body.as_bytes()).expect("a result");
+            assert!(read.ok && read.errors.is_empty(), "{errors}");
         }
     }
 

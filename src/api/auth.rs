@@ -4,6 +4,8 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::sync::RwLock;
 
+use super::client::Exchange;
+
 /// What the person gave. Debug output shows neither token.
 #[derive(Clone, Debug, Default)]
 pub struct Credentials {
@@ -33,50 +35,70 @@ pub(super) struct Tokens {
 #[derive(Debug)]
 struct Current {
     credentials: Credentials,
-    /// Counts refreshes, so that a worker that comes late with an old token does not refresh again.
-    generation: u64,
+    stand: Stand,
+    /// What came of the last refresh, if it brought no token.
+    failure: Option<Exchange>,
 }
 
-/// A token as a worker used it.
+/// How far the tokens were when a worker looked, so that one that comes late does not refresh again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stand {
+    /// Counts the refreshes that brought a token.
+    renewed: u64,
+    /// Counts those that did not.
+    failed: u64,
+}
+
+/// A token as a worker uses it; none when only a refresh token is there.
 #[derive(Clone, Debug)]
 pub(super) struct Bearer {
-    pub token: SecretString,
-    pub generation: u64,
+    pub token: Option<SecretString>,
+    pub stand: Stand,
 }
 
 impl Tokens {
     pub fn new(credentials: Credentials) -> Tokens {
-        Tokens { current: RwLock::new(Current { credentials, generation: 0 }) }
+        Tokens { current: RwLock::new(Current { credentials, stand: Stand::default(), failure: None }) }
     }
 
-    /// The token to use now; nothing when only a refresh token is there.
-    pub async fn bearer(&self) -> Option<Bearer> {
+    /// The token to use now.
+    pub async fn bearer(&self) -> Bearer {
         let current = self.current.read().await;
-        let token = current.credentials.access.clone()?;
-        Some(Bearer { token, generation: current.generation })
+        Bearer { token: current.credentials.access.clone(), stand: current.stand }
     }
 
     /// Replaces the token unless somebody else did since `used` was taken. `ask` gets the refresh token and answers the
-    /// new pair. False: there is no refresh token.
-    pub async fn refresh<E>(
+    /// new pair. What keeps one worker from a new token keeps all from it that came with the same old one, and a
+    /// refresh token that was refused is not offered again. False: there is no refresh token.
+    pub async fn refresh(
         &self,
-        used: Option<u64>,
-        ask: impl AsyncFnOnce(&SecretString) -> Result<Pair, E>,
-    ) -> Result<bool, E> {
+        used: Stand,
+        ask: impl AsyncFnOnce(&SecretString) -> Result<Pair, Exchange>,
+    ) -> Result<bool, Exchange> {
         let mut current = self.current.write().await;
-        if used.is_some_and(|used| used != current.generation)
-            || (used.is_none() && current.credentials.access.is_some())
-        {
+        if used.renewed != current.stand.renewed {
             return Ok(true);
         }
         let Some(refresh) = current.credentials.refresh.clone() else { return Ok(false) };
-        let pair = ask(&refresh).await?;
-        current.credentials.access = Some(pair.access);
-        if let Some(refresh) = pair.refresh {
-            current.credentials.refresh = Some(refresh);
+        match &current.failure {
+            Some(failure @ Exchange::Unauthorized { .. }) => return Err(failure.clone()),
+            Some(failure) if used.failed != current.stand.failed => return Err(failure.clone()),
+            _ => {}
         }
-        current.generation += 1;
-        Ok(true)
+        match ask(&refresh).await {
+            Ok(pair) => {
+                current.credentials.access = Some(pair.access);
+                current.credentials.refresh = pair.refresh.or(Some(refresh));
+                current.stand.renewed += 1;
+                current.failure = None;
+                Ok(true)
+            }
+            Err(failure) => {
+                current.stand.failed += 1;
+                current.failure = Some(failure.clone());
+                Err(failure)
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Method, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 
@@ -11,8 +11,10 @@ use super::auth::{self, Credentials, Tokens};
 use super::error::Error;
 use crate::records::token::{REFRESH_PATH, RefreshInput};
 
-/// More than any answer should be. A longer one is not read to its end.
-const MAX_ANSWER: usize = 64 << 20;
+/// More than any page should be. A longer one is not read to its end.
+const MAX_PAGE: usize = 64 << 20;
+/// The same for the answer to a write, of which there are as many at once as there are workers.
+const MAX_RESULT: usize = 1 << 20;
 const CONNECT: Duration = Duration::from_secs(10);
 const READ: Duration = Duration::from_secs(60);
 const WRITE: Duration = Duration::from_secs(120);
@@ -37,38 +39,32 @@ pub struct Request {
 /// What came of a request.
 #[derive(Debug)]
 pub struct Attempt {
-    /// How many times it went out: more than one when the token had to be refreshed.
+    /// How many times it went out: not at all when there was no token to send it with.
     pub requests: u32,
     pub exchange: Exchange,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Exchange {
+    /// Of an answer outside 2xx the body may be cut: its status says what to do.
     Answered(Answer),
-    /// The body was cut or too long; the status line had come.
-    CutAnswer {
-        status: u16,
-        reason: String,
-    },
+    /// The body of a success was cut or too long.
+    CutAnswer { status: u16, reason: String },
     /// Nothing was written: the service can't have seen it.
-    NotSent {
-        reason: String,
-    },
+    NotSent { reason: String },
     /// The connection broke after a byte may have left: the service may have acted on it.
-    Lost {
-        reason: String,
-    },
+    Lost { reason: String },
+    /// The call was not let in, so it was not acted upon, and the token is a newer one now. Send it again.
+    Renewed { reason: String },
     /// No valid credentials.
-    Unauthorized {
-        reason: String,
-    },
+    Unauthorized { reason: String },
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
     pub body: Vec<u8>,
-    /// The header Retry-After as it came.
+    /// The header Retry-After, a date in it turned into seconds.
     pub retry_after: Option<String>,
 }
 
@@ -77,7 +73,7 @@ impl Client {
     pub fn new(base: &str, credentials: Credentials, connections: usize) -> Result<Client, Error> {
         let base = base_url(base)?;
         if credentials.access.is_none() && credentials.refresh.is_none() {
-            return Err(Error::NoCredentials(base.to_string()));
+            return Err(Error::NoCredentials(base.as_str().trim_end_matches('/').to_owned()));
         }
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
@@ -96,61 +92,51 @@ impl Client {
         Ok(Client { http, base, tokens: Tokens::new(credentials) })
     }
 
-    pub fn base(&self) -> &Url {
-        &self.base
+    /// The base address as a person writes it, without a slash at its end.
+    pub fn address(&self) -> &str {
+        self.base.as_str().trim_end_matches('/')
     }
 
-    /// Makes the request once. On 401 the token is refreshed, once for all workers, and the request goes out again:
-    /// a call that was not let in was not acted upon.
+    /// Makes the request once. On 401 the token is refreshed, once for all workers; the request does not go out again
+    /// by itself, because a resend is as much a request as any other to the pace and to a pause.
     pub async fn attempt(&self, request: &Request) -> Attempt {
-        let mut bearer = self.tokens.bearer().await;
+        let bearer = self.tokens.bearer().await;
         let mut requests = 0;
-        for is_last in [false, true] {
-            if let Some(used) = &bearer {
-                requests += 1;
-                match self.exchange(request, Some(&used.token)).await {
-                    Exchange::Answered(answer) if answer.status == 401 => {
-                        if is_last {
-                            let reason = super::answer::message(&answer.body)
-                                .unwrap_or_else(|| "401 after a refresh".to_owned());
-                            return Attempt { requests, exchange: Exchange::Unauthorized { reason } };
-                        }
-                    }
-                    exchange => return Attempt { requests, exchange },
+        let mut reason = "there is no access token".to_owned();
+        if let Some(token) = &bearer.token {
+            requests = 1;
+            match self.exchange(request, Some(token)).await.without(token) {
+                Exchange::Answered(answer) if answer.status == 401 => {
+                    reason = super::answer::message(&answer.body).unwrap_or_else(|| "401 after a refresh".to_owned());
                 }
-            }
-            match self
-                .tokens
-                .refresh(bearer.as_ref().map(|used| used.generation), async |refresh| {
-                    self.ask_for_tokens(refresh).await
-                })
-                .await
-            {
-                Ok(true) => bearer = self.tokens.bearer().await,
-                Ok(false) => {
-                    let reason = "the access token is not valid, and there is no refresh token".to_owned();
-                    return Attempt { requests, exchange: Exchange::Unauthorized { reason } };
-                }
-                Err(exchange) => return Attempt { requests, exchange },
+                exchange => return Attempt { requests, exchange },
             }
         }
-        Attempt {
-            requests,
-            exchange: Exchange::Unauthorized { reason: "the refreshed token is not valid either".to_owned() },
-        }
+        let ask = async |refresh: &SecretString| self.ask_for_tokens(refresh).await;
+        let exchange = match self.tokens.refresh(bearer.stand, ask).await {
+            Ok(true) => Exchange::Renewed { reason },
+            Ok(false) => {
+                let reason = "the access token is not valid, and there is no refresh token".to_owned();
+                Exchange::Unauthorized { reason }
+            }
+            Err(exchange) => exchange,
+        };
+        Attempt { requests, exchange }
     }
 
     async fn ask_for_tokens(&self, refresh: &SecretString) -> Result<auth::Pair, Exchange> {
         let input = RefreshInput { refresh: refresh.expose_secret().to_owned() };
         let body = serde_json::to_string(&input).map_err(|error| Exchange::NotSent { reason: error.to_string() })?;
         let request = Request { method: "POST", path: REFRESH_PATH.to_owned(), body: Some(body) };
-        match self.exchange(&request, None).await {
-            Exchange::Answered(answer) if answer.status == 200 => {
+        match self.exchange(&request, None).await.without(refresh) {
+            Exchange::Answered(answer) if (200..300).contains(&answer.status) => {
                 auth::read_pair(&answer.body).ok_or(Exchange::Unauthorized {
                     reason: "the answer to the token refresh holds no access token".to_owned(),
                 })
             }
-            Exchange::Answered(answer) if (400..500).contains(&answer.status) && answer.status != 429 => {
+            // These concern everybody, whichever call they answer.
+            Exchange::Answered(answer) if matches!(answer.status, 300..=399 | 429) => Err(Exchange::Answered(answer)),
+            Exchange::Answered(answer) if (400..500).contains(&answer.status) && answer.status != 408 => {
                 let words = super::answer::message(&answer.body).unwrap_or_default();
                 let reason = format!("the refresh token was not accepted ({} {words})", answer.status);
                 Err(Exchange::Unauthorized { reason: reason.replace(" )", ")") })
@@ -162,7 +148,7 @@ impl Client {
             Exchange::CutAnswer { reason, .. } | Exchange::Lost { reason } | Exchange::NotSent { reason } => {
                 Err(Exchange::NotSent { reason })
             }
-            unauthorized @ Exchange::Unauthorized { .. } => Err(unauthorized),
+            exchange @ (Exchange::Renewed { .. } | Exchange::Unauthorized { .. }) => Err(exchange),
         }
     }
 
@@ -199,35 +185,75 @@ impl Client {
         };
         let status = response.status();
         let retry_after = retry_after(status, response.headers());
+        let longest = if request.body.is_some() { MAX_RESULT } else { MAX_PAGE };
         let mut body = Vec::new();
-        loop {
+        let cut = loop {
             match response.chunk().await {
-                Ok(Some(chunk)) if body.len() + chunk.len() > MAX_ANSWER => {
-                    return Exchange::CutAnswer {
-                        status: status.as_u16(),
-                        reason: "the answer does not end".to_owned(),
-                    };
+                Ok(Some(chunk)) if body.len() + chunk.len() > longest => {
+                    break Some("the answer does not end".to_owned());
                 }
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-                Ok(None) => return Exchange::Answered(Answer { status: status.as_u16(), body, retry_after }),
-                Err(error) => return Exchange::CutAnswer { status: status.as_u16(), reason: chain(&error) },
+                Ok(None) => break None,
+                Err(error) => break Some(chain(&error)),
             }
+        };
+        let status = status.as_u16();
+        match cut {
+            Some(reason) if (200..300).contains(&status) => Exchange::CutAnswer { status, reason },
+            _ => Exchange::Answered(Answer { status, body, retry_after }),
         }
+    }
+}
+
+impl Exchange {
+    /// Takes out a token that the service repeats in its words, because words go into ledgers and reports.
+    fn without(mut self, secret: &SecretString) -> Exchange {
+        let secret = secret.expose_secret();
+        if let Exchange::Answered(answer) = &mut self
+            && answer.body.len() <= MAX_RESULT
+            && !secret.is_empty()
+            && answer.body.windows(secret.len()).any(|part| part == secret.as_bytes())
+        {
+            answer.body = String::from_utf8_lossy(&answer.body).replace(secret, "***").into_bytes();
+        }
+        self
     }
 }
 
 /// The address as given, with a slash at its end, so that paths are added to it rather than replacing its last part.
 fn base_url(base: &str) -> Result<Url, Error> {
-    let bad = || Error::BaseUrl(base.to_owned());
+    let bad = || Error::BaseUrl(shown(base));
     let url = Url::parse(&format!("{}/", base.trim().trim_end_matches('/'))).map_err(|_| bad())?;
     let plain =
         url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
     if matches!(url.scheme(), "http" | "https") && url.has_host() && plain { Ok(url) } else { Err(bad()) }
 }
 
+/// An address for a message: without what may be a password or a token.
+fn shown(base: &str) -> String {
+    let base = base.split(['?', '#']).next().unwrap_or_default();
+    match (base.split_once("://"), base.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://***@{host}"),
+        (None, Some((_, host))) => format!("***@{host}"),
+        (_, None) => base.to_owned(),
+    }
+}
+
+/// The header Retry-After in seconds. A date in it is counted from the service's own clock, where it shows that.
 fn retry_after(status: StatusCode, headers: &HeaderMap) -> Option<String> {
-    let told = matches!(status.as_u16(), 408 | 429 | 503);
-    told.then(|| headers.get(RETRY_AFTER)?.to_str().ok().map(str::to_owned)).flatten()
+    if !matches!(status.as_u16(), 408 | 429 | 503) {
+        return None;
+    }
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let date = |text: &str| jiff::fmt::rfc2822::parse(text).ok().map(|date| date.timestamp());
+    let value = text(RETRY_AFTER)?;
+    match date(value) {
+        Some(until) => {
+            let now = text(DATE).and_then(date).unwrap_or_else(jiff::Timestamp::now);
+            Some(until.duration_since(now).as_secs().max(0).to_string())
+        }
+        None => Some(value.to_owned()),
+    }
 }
 
 /// The last cause of an error, which is the one that people understand, without the address, which is said elsewhere.

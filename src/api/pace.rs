@@ -1,8 +1,8 @@
 //! How fast requests may follow each other.
 
 use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use governor::clock::Clock;
@@ -62,6 +62,7 @@ impl std::fmt::Display for Rate {
 pub struct Pace {
     limiter: Option<RateLimiter<NotKeyed, InMemoryState, ToldClock>>,
     clock: ToldClock,
+    held_until: Mutex<Option<Instant>>,
 }
 
 impl Pace {
@@ -74,14 +75,27 @@ impl Pace {
             let burst = NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN);
             Some(RateLimiter::direct_with_clock(Quota::with_period(interval)?.allow_burst(burst), clock.clone()))
         });
-        Pace { limiter, clock }
+        Pace { limiter, clock, held_until: Mutex::new(None) }
     }
 
     /// Takes a permit, or says when to ask again.
     pub fn permit(&self, now: Instant) -> Result<(), Instant> {
+        if let Some(until) = self.held().filter(|until| now < *until) {
+            return Err(until);
+        }
         let Some(limiter) = &self.limiter else { return Ok(()) };
         self.clock.tell(now);
         limiter.check().map_err(|refused| now + refused.wait_time_from(self.clock.now()))
+    }
+
+    /// Grants nothing before `until`. A hold is never made shorter.
+    pub fn hold(&self, until: Instant) {
+        let mut held = self.held();
+        *held = Some(held.map_or(until, |other| other.max(until)));
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.held_until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

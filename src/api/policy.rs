@@ -15,7 +15,7 @@ const BASE: Duration = Duration::from_millis(500);
 const THROTTLED_BASE: Duration = Duration::from_secs(1);
 const CAP: Duration = Duration::from_secs(20);
 /// Waiting less than this after a 429 would be no waiting.
-const SHORTEST_THROTTLE: Duration = Duration::from_secs(1);
+pub(super) const SHORTEST_THROTTLE: Duration = Duration::from_secs(1);
 
 /// What to do about a record after an attempt.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +39,10 @@ pub enum Next {
     /// Nobody may send for a while; then this record is tried again.
     Throttled {
         after: Option<Duration>,
+    },
+    /// It was not let in with the token it had, and there is a newer one: send it again, but not for ever.
+    Again {
+        reason: String,
     },
     /// It may or may not have been applied, and must not be repeated.
     Unknown {
@@ -69,14 +73,12 @@ pub fn decide(kind: RecordKind, key: &str, exchange: Exchange) -> Next {
     let answer = match exchange {
         Exchange::NotSent { reason } => return Next::Retry { after: None, status: None, reason },
         Exchange::Lost { reason } => return lost(None, reason, None),
+        Exchange::Renewed { reason } => return Next::Again { reason },
         Exchange::Unauthorized { reason } => return Next::Stop(Stop::Unauthorized(reason)),
-        Exchange::CutAnswer { status, reason } => match status {
-            200..=299 | 408 | 500 | 502..=504 => return lost(Some(status), reason, None),
-            _ => super::client::Answer { status, body: Vec::new(), retry_after: None },
-        },
+        Exchange::CutAnswer { status, reason } => return lost(Some(status), reason, None),
         Exchange::Answered(answer) => answer,
     };
-    let wait = answer.retry_after.as_deref().and_then(parse_retry_after);
+    let wait = answer.retry_after.as_deref().and_then(parse_retry_after).map(|wait| wait.max(SHORTEST_THROTTLE));
     if let Some(wait) = wait
         && wait > LONGEST_WAIT
         && (repeatable || answer.status == 429)
@@ -91,7 +93,7 @@ pub fn decide(kind: RecordKind, key: &str, exchange: Exchange) -> Next {
         },
         status @ 300..=399 => Next::Stop(Stop::Redirected { status }),
         401 => Next::Stop(Stop::Unauthorized(answer::message(&answer.body).unwrap_or_default())),
-        429 => Next::Throttled { after: wait.map(|wait| wait.max(SHORTEST_THROTTLE)) },
+        429 => Next::Throttled { after: wait },
         status @ (408 | 500 | 502..=504) => {
             let words = answer::message(&answer.body).map(|words| format!(": {words}")).unwrap_or_default();
             lost(Some(status), format!("the service answered {status}{words}"), wait)
@@ -110,9 +112,11 @@ pub fn backoff(attempt: u32, throttled: bool, chance: f64) -> Duration {
     if throttled { jittered.max(SHORTEST_THROTTLE) } else { jittered }
 }
 
-/// The seconds form of Retry-After.
+/// Retry-After in seconds, however many.
 pub(super) fn parse_retry_after(value: &str) -> Option<Duration> {
-    value.trim().parse::<u32>().ok().map(|seconds| Duration::from_secs(u64::from(seconds)))
+    let value = value.trim();
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| Duration::from_secs(value.parse().unwrap_or(u64::MAX)))
 }
 
 #[cfg(test)]
@@ -161,6 +165,9 @@ mod tests {
         assert_eq!(answered(429, "", Some("0")), wait(Some(1)));
         assert_eq!(answered(429, "", Some("7")), wait(Some(7)));
         assert_eq!(answered(429, "", Some("901")), Next::Stop(Stop::WaitTooLong(Duration::from_secs(901))));
+        let endless = Duration::from_secs(u64::MAX);
+        assert_eq!(answered(429, "", Some("99999999999999999999")), Next::Stop(Stop::WaitTooLong(endless)));
+        assert!(matches!(answered(503, "", Some("0")), Next::Retry { after: Some(after), .. } if after.as_secs() == 1));
         assert!(matches!(answered(503, "", Some("3")), Next::Retry { after: Some(after), .. } if after.as_secs() == 3));
     }
 

@@ -45,14 +45,17 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
         home: folder.join("home"),
         ..settings
     };
-    let talks = !settings.output.json && !settings.output.quiet;
+    let talks = settings.output.talks();
     if talks {
         step(1, "A shop's price list goes up, through a mapping template, to a service on this machine");
     }
-    let (_, mut summary) = upload::upload(&upload_args(&price_list, &template, folder), &settings).await?;
+    let args = upload_args(&price_list, &template, folder);
+    // An upload writes no report over another file; this one is the demo's own, of an earlier time.
+    args.report.as_deref().map_or(Ok(()), remove).map_err(|error| no_folder(folder, &error))?;
+    let (_, mut summary) = upload::upload(&args, &settings).await?;
     // The demo's service ends with the demo, so there is nothing that a person could send next.
     summary.next = None;
-    if talks {
+    if !settings.output.json {
         summary.print(settings.output);
     }
     let ledger = sending::ledger(&settings).await?;
@@ -67,7 +70,7 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     let mut exports = Vec::new();
     for name in ["items.csv", "items.xlsx"] {
         let exported = export::export(&export_args(folder.join(name)), &settings).await?;
-        if talks {
+        if !settings.output.json {
             export::print(cli::Exportable::Items, &exported);
         }
         exports.push(export::as_json(cli::Exportable::Items, &exported));
@@ -91,8 +94,7 @@ fn upload_args(price_list: &Path, template: &Path, folder: &Path) -> cli::Upload
             file: price_list.to_owned(),
             template: template.display().to_string(),
             sheet: None,
-            delimiter: None,
-            encoding: None,
+            reading: cli::Reading::default(),
         },
         pacing: pacing(),
         dry_run: false,
@@ -114,6 +116,13 @@ fn put(folder: &Path, (name, content): (&str, &[u8])) -> Result<PathBuf, Failure
     let mut file = WholeFile::create(&path, Existing::Replace)?;
     std::io::Write::write_all(&mut file, content).map_err(|error| no_folder(&path, &error))?;
     Ok(file.finish()?)
+}
+
+fn remove(path: &Path) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 fn step(number: u8, what: &str) {

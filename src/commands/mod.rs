@@ -3,15 +3,20 @@
 mod check;
 mod demo;
 mod export;
+mod input;
+mod reading;
 mod report;
 mod resume;
 mod runs;
 mod sending;
 mod serve;
+mod serve_load;
+mod shell;
 mod signals;
 mod summary;
 mod template;
 mod upload;
+mod view;
 
 use crate::cli::Command;
 use crate::error::{Exit, Failure};
@@ -23,6 +28,7 @@ pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> 
         Command::Demo(args) => demo::run(&args, settings).await,
         Command::Upload(args) => upload::run(&args, &settings).await,
         Command::Check(args) => check::run(&args, &settings),
+        Command::View(args) => view::run(&args, &settings),
         Command::Export(args) => export::run(&args, &settings).await,
         Command::Report(args) => report::run(&args, &settings).await,
         Command::Resume(args) => resume::run(&args, &settings).await,

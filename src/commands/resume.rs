@@ -12,8 +12,11 @@ use crate::settings::Settings;
 use crate::ui;
 
 pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
+    if let Some(report) = &args.report {
+        sending::check_report(report)?;
+    }
     let ledger = sending::ledger(settings).await?;
-    let run = ledger.run_or_newest(args.run).await?;
+    let mut run = ledger.run_or_newest(args.run).await?;
     if run.state == RunState::Planning {
         return Err(no_run_to_send(
             run.id,
@@ -30,14 +33,20 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
     }
     let base = settings.base_url.as_deref().unwrap_or(&run.about.base_url);
     let client = Client::new(base, settings.credentials.clone(), usize::from(args.pacing.concurrency))?;
-    if client.base().as_str() != run.about.base_url {
+    if client.address() != run.about.base_url {
         return Err(no_run_to_send(
             run.id,
-            &format!("it was planned for {}, not for {}", run.about.base_url, client.base()),
+            &format!("it was planned for {}, not for {}", run.about.base_url, client.address()),
             "resume it with the address that it was planned for",
         ));
     }
+    let mut lock = ledger.lock(&sending::identity(&run.about))?;
     let workspace = settings.credentials.workspace().unwrap_or_default();
+    if run.about.workspace.is_empty() && ledger.bind_workspace(run.id, &workspace).await? {
+        run.about.workspace.clone_from(&workspace);
+        drop(lock);
+        lock = ledger.lock(&sending::identity(&run.about))?;
+    }
     if workspace != run.about.workspace {
         return Err(no_run_to_send(
             run.id,
@@ -45,11 +54,10 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
             "resume it with a token of its workspace",
         ));
     }
-    let _lock = ledger.lock(&sending::identity(&run.about))?;
     let kind = RecordKind::from_name(&run.about.record).ok_or_else(|| {
         no_run_to_send(run.id, "this version does not know its kind of record", "use the version that made it")
     })?;
-    if !settings.output.quiet && !settings.output.json {
+    if settings.output.talks() {
         ui::line(format_args!("run {}  {}", run.id, run.about.file));
     }
     let sending = Sending {
@@ -62,7 +70,8 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
         report: args.report.as_deref(),
     };
     let (exit, summary) = sending.finish("resume").await?;
-    summary.print(settings.output);
+    drop(lock);
     ledger.close().await;
+    summary.print(settings.output);
     Ok(exit)
 }

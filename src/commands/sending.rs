@@ -6,16 +6,17 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::now;
+use super::shell::quoted;
 use super::signals::Interrupt;
 use super::summary::{self, Summary};
 use crate::api::Client;
 use crate::cli::Pacing;
 use crate::error::{Exit, Failure};
-use crate::ledger::{Accounting, Ledger, NewRun, Run, RunId};
+use crate::ledger::{Accounting, Ledger, NewRun, Run, RunId, RunState};
 use crate::records::RecordKind;
 use crate::report::{self, Only};
 use crate::settings::Settings;
-use crate::sheet::write::{Existing, Format};
+use crate::sheet::write::{Existing, Format, WholeFile};
 use crate::ui;
 use crate::ui::progress::Progress;
 use crate::upload::{self, Causes, StopReason, send};
@@ -36,23 +37,47 @@ pub struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// Sends what is pending, writes the report where there is something to report, and accounts for all of it.
+    /// Sends what is pending, writes the report where there is something to report, and answers the accounting. A report
+    /// that can't be written is said and costs the exit code, not the accounting.
     pub async fn finish(self, command: &str) -> Result<(Exit, Summary), Failure> {
         let run = self.run.id;
         let before = self.ledger.accounting(run).await?;
         let interrupt = Interrupt::default();
-        let stopped = if before.pending > 0 { self.send(&before, &interrupt).await? } else { None };
+        let was_done = self.run.state == RunState::Finished;
+        let stopped = match before.pending {
+            0 if was_done => {
+                ui::remark(format_args!("run {run} was done before; nothing of it is pending"));
+                None
+            }
+            0 => {
+                self.ledger.end_sending(run, 0, None, 0, now()).await?;
+                None
+            }
+            _ => self.send(&before, &interrupt).await?,
+        };
         let accounting = self.ledger.accounting(run).await?;
         self.show_refused(&accounting).await?;
-        let report = self.write_report(&accounting, stopped.is_some()).await?;
+        let report = match self.write_report(&accounting, stopped.is_some() || was_done).await {
+            Ok(report) => Ok(report),
+            Err(failure) => {
+                ui::failure(&failure, false);
+                Err(failure.exit)
+            }
+        };
+        let unreported = report.as_ref().err().copied();
+        let report = report.unwrap_or_default();
         let next = self.next(&accounting, stopped.as_ref(), report.as_deref());
         let ended = self.ledger.run(run).await?;
         if let Some(reason) = &stopped {
             let doubt = ui::style::DOUBT;
             ui::remark(format_args!("{doubt}stopped{doubt:#}: {reason}; what was done is kept"));
+            if let Some(words) = reason.hint() {
+                ui::hint(words);
+            }
         }
-        let summary = Summary::of_run(command, &ended, &accounting, report, next);
-        Ok((summary::exit(&accounting, stopped.as_ref(), interrupt.exit()), summary))
+        let exit = summary::exit(&accounting, stopped.as_ref(), interrupt.exit());
+        let exit = unreported.filter(|_| stopped.is_none()).unwrap_or(exit);
+        Ok((exit, Summary::of_run(command, &ended, &accounting, report, next)))
     }
 
     /// Sends nothing, now or later: some rows can't be sent, and the person wanted all or nothing.
@@ -60,9 +85,9 @@ impl Sending<'_> {
         self.ledger.withhold(self.run.id).await?;
         let accounting = self.ledger.accounting(self.run.id).await?;
         let report = self.write_report(&accounting, false).await?;
-        let next = report.as_deref().map(|report| self.mend(report));
+        let next = self.mend(report.as_deref());
         ui::remark("nothing was sent: some rows can't be, and --all-or-nothing was given");
-        Ok((Exit::RowsFailed, Summary::of_run("upload", &self.run, &accounting, report, next)))
+        Ok((Exit::RowsFailed, Summary::of_run("upload", &self.run, &accounting, report, Some(next))))
     }
 
     async fn send(&self, before: &Accounting, interrupt: &Interrupt) -> Result<Option<StopReason>, Failure> {
@@ -87,8 +112,7 @@ impl Sending<'_> {
 
     /// The problems of the sheet were shown when it was read; these are the service's.
     async fn show_refused(&self, accounting: &Accounting) -> Result<(), Failure> {
-        let output = self.settings.output;
-        if accounting.failed == 0 || output.json || output.quiet {
+        if accounting.failed == 0 || !self.settings.output.talks() {
             return Ok(());
         }
         let mut causes = Causes::default();
@@ -100,30 +124,49 @@ impl Sending<'_> {
         Ok(())
     }
 
-    /// A run that stopped gets its report when it is done, unless the person named a file for it.
-    async fn write_report(&self, accounting: &Accounting, stopped: bool) -> Result<Option<PathBuf>, Failure> {
-        let has_problems = accounting.rejected + accounting.failed + accounting.unknown > 0;
+    /// A run that stopped gets its report when it is done, and one that was done before has it; `only_if_named` is for
+    /// both: then a report is written only where the person named a file for it.
+    async fn write_report(&self, accounting: &Accounting, only_if_named: bool) -> Result<Option<PathBuf>, Failure> {
         let path = match self.report {
             Some(path) => path.to_owned(),
-            None if has_problems && !stopped => beside(Path::new(&self.run.about.file)),
+            None if has_problems(accounting) && !only_if_named => beside(Path::new(&self.run.about.file)),
             None => return Ok(None),
         };
         let format = report_format(&path)?;
-        let existing = if self.report.is_some() { Existing::Replace } else { Existing::Keep };
-        Ok(Some(report::write(self.ledger, &self.run, &path, format, existing, Only::All).await?.path))
+        Ok(Some(report::write(self.ledger, &self.run, &path, format, Existing::Keep, Only::All).await?.path))
     }
 
     fn next(&self, accounting: &Accounting, stopped: Option<&StopReason>, report: Option<&Path>) -> Option<String> {
         if stopped.is_some() || accounting.pending > 0 {
             return Some(format!("sheetport resume {}", self.run.id));
         }
-        report.map(|report| self.mend(report))
+        has_problems(accounting).then(|| self.mend(report))
     }
 
-    fn mend(&self, report: &Path) -> String {
-        let (report, template) = (quoted(&report.display().to_string()), quoted(&self.run.about.template));
-        format!("mend the rows in the report, then: sheetport upload {report} -t {template}")
+    /// The command that comes after mending the rows: the upload of the report, or where there is none, the report.
+    fn mend(&self, report: Option<&Path>) -> String {
+        match report {
+            None => format!("sheetport report {0} -o report-{0}.xlsx --only problems", self.run.id),
+            Some(report) => format!(
+                "sheetport upload {} -t {}",
+                quoted(&report.display().to_string()),
+                quoted(&self.run.about.template)
+            ),
+        }
     }
+}
+
+fn has_problems(accounting: &Accounting) -> bool {
+    accounting.rejected + accounting.failed + accounting.unknown > 0
+}
+
+/// Refuses a name for a report that it could not be written under, before anything is sent: one whose extension says
+/// nothing, one that is taken, one in a folder that is not there.
+pub fn check_report(path: &Path) -> Result<(), Failure> {
+    report_format(path)?;
+    // It leaves nothing behind.
+    WholeFile::create(path, Existing::Keep)?;
+    Ok(())
 }
 
 /// What two processes must not work on together.
@@ -184,10 +227,4 @@ fn remark(state: &upload::Progress) -> String {
         parts.push(format!("the service asks to wait {} s", pause.as_secs() + 1));
     }
     parts.join(", ")
-}
-
-/// An argument as a shell takes it.
-pub fn quoted(text: &str) -> String {
-    let is_plain = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_./\\:".contains(c));
-    if is_plain { text.to_owned() } else { format!("\"{text}\"") }
 }

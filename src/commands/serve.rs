@@ -2,20 +2,26 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use serde_json::json;
 use tokio::net::TcpListener;
 
+use super::serve_load;
 use super::signals::Interrupt;
-use crate::cli::{Serve, ServeAction, Token, TokenAccess};
+use crate::cli::{self, Serve, ServeAction, Token, TokenAccess};
 use crate::error::{Exit, Failure};
 use crate::records::token::Access;
-use crate::service::{self, Config, Service};
+use crate::service::{self, Config, Rehearsal, Service};
 use crate::settings::Settings;
 use crate::ui;
+
+/// The workspace of `--demo`, and the one that the hints speak of.
+const DEMO: &str = "demo";
 
 pub async fn run(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     match args.action {
         Some(ServeAction::Token(token)) => print_token(&token, settings),
+        Some(ServeAction::Load(load)) => serve_load::run(&load, settings).await,
         None => serve(args, settings).await,
     }
 }
@@ -24,7 +30,10 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     let mut config = Config::new(args.data.data.clone());
     config.access_lifetime = Duration::from_secs(u64::from(args.access_minutes.max(1)) * 60);
     config.rotate_refresh = args.rotate_refresh;
+    config.rehearsal = rehearsal(&args.rehearsal);
+    let seed = args.rehearsal.fail.as_ref().and(config.rehearsal.as_ref()).map(|rehearsal| rehearsal.seed);
     let service = Service::open(config).await?;
+    let filled = if args.demo { service.fill_demo(DEMO).await? } else { 0 };
     let listener = TcpListener::bind(args.listen).await.map_err(|error| {
         Failure::new(
             Exit::Usage,
@@ -33,8 +42,16 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
         )
     })?;
     let address = listener.local_addr().unwrap_or(args.listen);
+    let interrupt = Interrupt::default();
+    let mut stop = Box::pin(async move { interrupt.wait().await });
+    // Asked once, it listens: whoever reads the address may end the service at once, and it still ends well.
+    if stop.as_mut().now_or_never().is_some() {
+        return Ok(Exit::Done);
+    }
     if settings.output.json {
-        ui::json(&json!({"listening": format!("http://{address}"), "data": args.data.data}));
+        ui::json(
+            &json!({"listening": format!("http://{address}"), "data": args.data.data, "seed": seed, "demo": filled}),
+        );
     } else {
         let strong = ui::style::STRONG;
         ui::line(format_args!("{strong}Listening on http://{address}{strong:#}, data in {}", args.data.data.display()));
@@ -42,11 +59,28 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
             "For tokens, in another terminal:\n  eval \"$(sheetport serve token --data {} --workspace demo)\"\n  export SHEETPORT_BASE_URL=http://{address}\nCtrl-C ends it.",
             args.data.data.display()
         ));
+        if filled > 0 {
+            ui::remark(format_args!("The workspace {DEMO} has {} now.", ui::counted(filled as u64, "record")));
+        }
+        if let Some(seed) = seed {
+            ui::remark(format_args!("Requests will go wrong on purpose; the same ones again with --seed {seed}."));
+        }
     }
-    let interrupt = std::sync::Arc::new(Interrupt::default());
-    let asked = std::sync::Arc::clone(&interrupt);
-    service.serve(listener, async move { asked.wait().await }).await?;
+    service.serve(listener, stop).await?;
     Ok(Exit::Done)
+}
+
+/// What the flags ask to go wrong, if anything. Without `--seed` each start has faults of its own.
+fn rehearsal(args: &cli::Rehearsal) -> Option<Rehearsal> {
+    if args.limit.is_none() && args.latency.is_none() && args.fail.is_none() {
+        return None;
+    }
+    // Short enough to be typed again.
+    let mut rehearsal = Rehearsal::new(args.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000)));
+    rehearsal.limit = args.limit;
+    rehearsal.latency = args.latency.unwrap_or_default();
+    rehearsal.faults = args.fail.clone().unwrap_or_default();
+    Some(rehearsal)
 }
 
 fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure> {
@@ -54,7 +88,12 @@ fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure> {
         TokenAccess::Full => Access::Full,
         TokenAccess::Regular => Access::Regular,
     };
+    let is_new = !args.data.data.exists();
     let tokens = service::issue_tokens(&Config::new(args.data.data.clone()), &args.workspace, access)?;
+    if is_new {
+        let data = args.data.data.display();
+        ui::remark(format_args!("{data} is a new data folder: a service must be started on it to know these tokens"));
+    }
     let (access_token, refresh_token) = (tokens.access, tokens.refresh);
     if settings.output.json {
         ui::json(&json!({"workspace": args.workspace, "access": access_token, "refresh": refresh_token}));

@@ -19,22 +19,16 @@ pub struct Summary {
     pub record: String,
     pub template: String,
     pub file: String,
-    pub rows: u64,
-    pub total: u64,
-    pub sent: u64,
-    pub unchanged: u64,
-    pub skipped: u64,
-    pub rejected: u64,
-    pub failed: u64,
-    pub unknown: u64,
-    pub pending: u64,
-    pub requests: u64,
-    pub retries: u64,
+    #[serde(flatten)]
+    pub accounting: Accounting,
     pub seconds: f64,
     /// Requests a second.
     pub rate: f64,
     pub report: Option<PathBuf>,
+    /// The command that a person would run next.
     pub next: Option<String>,
+    /// Why the run stopped before its end.
+    pub stopped: Option<String>,
 }
 
 impl Summary {
@@ -53,21 +47,12 @@ impl Summary {
             record: run.about.record.clone(),
             template: run.about.template.clone(),
             file: run.about.file.clone(),
-            rows: accounting.rows,
-            total: accounting.total,
-            sent: accounting.sent,
-            unchanged: accounting.unchanged,
-            skipped: accounting.skipped,
-            rejected: accounting.rejected,
-            failed: accounting.failed,
-            unknown: accounting.unknown,
-            pending: accounting.pending,
-            requests: accounting.requests,
-            retries: accounting.retries,
+            accounting: *accounting,
             seconds,
             rate: (rate * 10.0).round() / 10.0,
             report,
             next,
+            stopped: run.stopped_why.clone(),
         }
     }
 
@@ -86,21 +71,19 @@ impl Summary {
             record: record.to_owned(),
             template: template.to_owned(),
             file: file.to_owned(),
-            rows: tally.rows,
-            total: tally.to_send + tally.skipped + tally.rejected,
-            sent: 0,
-            unchanged: 0,
-            skipped: tally.skipped,
-            rejected: tally.rejected,
-            failed: 0,
-            unknown: 0,
-            pending: tally.to_send,
-            requests: 0,
-            retries: 0,
+            accounting: Accounting {
+                rows: tally.rows,
+                total: tally.to_send + tally.skipped + tally.rejected,
+                skipped: tally.skipped,
+                rejected: tally.rejected,
+                pending: tally.to_send,
+                ..Accounting::default()
+            },
             seconds: 0.0,
             rate: 0.0,
             report: None,
             next,
+            stopped: None,
         }
     }
 
@@ -113,42 +96,24 @@ impl Summary {
         if !output.quiet {
             ui::line("");
         }
-        ui::accounting::print(&self.accounting());
-        let faint = ui::style::FAINT;
-        if self.requests > 0 {
-            let requests = ui::counted(self.requests, "request");
-            let retries = if self.retries > 0 {
-                format!(", {} of them repeated", ui::thousands(self.retries))
-            } else {
-                String::new()
+        ui::accounting::print(&self.accounting);
+        let (faint, strong) = (ui::style::FAINT, ui::style::STRONG);
+        if self.accounting.requests > 0 {
+            let requests = ui::counted(self.accounting.requests, "request");
+            let retries = match self.accounting.retries {
+                0 => String::new(),
+                retries => format!(", {} of them repeated", ui::thousands(retries)),
             };
-            ui::line(format_args!(
-                "  {faint}{requests}{retries} in {:.1} s, {:.0}/s{faint:#}",
-                self.seconds, self.rate
-            ));
+            // A rate measured over less than a second says nothing.
+            let rate = if self.seconds >= 1.0 { format!(", {:.0}/s", self.rate) } else { String::new() };
+            ui::line(format_args!("  {faint}{requests}{retries} in {:.1} s{rate}{faint:#}", self.seconds));
         }
-        let strong = ui::style::STRONG;
         if let Some(report) = &self.report {
             ui::line(format_args!("  {strong}Report{strong:#}  {}", report.display()));
         }
         if let Some(next) = &self.next {
-            ui::line(format_args!("  {strong}Next{strong:#}    {next}"));
-        }
-    }
-
-    fn accounting(&self) -> Accounting {
-        Accounting {
-            rows: self.rows,
-            total: self.total,
-            sent: self.sent,
-            unchanged: self.unchanged,
-            skipped: self.skipped,
-            rejected: self.rejected,
-            failed: self.failed,
-            unknown: self.unknown,
-            pending: self.pending,
-            requests: self.requests,
-            retries: self.retries,
+            let mend = if self.report.is_some() { "mend the rows in the report, then: " } else { "" };
+            ui::line(format_args!("  {strong}Next{strong:#}    {mend}{next}"));
         }
     }
 }

@@ -27,6 +27,15 @@ pub fn load(wanted: &str) -> Result<Template, Failure> {
         return Ok(load::load(wanted, source)?);
     }
     let path = Path::new(wanted);
+    if let Some("csv" | "tsv" | "txt" | "xlsx" | "xls" | "ods") =
+        path.extension().and_then(|extension| extension.to_str())
+    {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("{wanted} is no template"),
+            "the spreadsheet goes first, the template after -t: sheetport upload FILE -t TEMPLATE",
+        ));
+    }
     let looks_like_a_path = path.extension().is_some() || path.components().count() > 1;
     let source = match std::fs::metadata(path) {
         Ok(metadata) if metadata.len() > MAX_SIZE => {

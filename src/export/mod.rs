@@ -7,8 +7,6 @@ use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt;
 use futures_util::stream;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use crate::api::pages::{self, Completeness, Walk};
 use crate::api::{self, Client, Pace, fetch};
@@ -84,8 +82,14 @@ pub async fn export(
     let mut walk = Walk::default();
     let page = |number: u64| async move {
         let path = format!("{}?page={number}&limit={PAGE_SIZE}", list.path);
-        let body = fetch::fetch(client, pace, &path).await?;
-        pages::read(&body).map_err(|reason| Error::Page { page: number, reason })
+        match fetch::fetch(client, pace, &path, pages::read).await {
+            // Some services have no page past the last one, where others have an empty one.
+            Err(api::Error::Status { status: 404, .. }) if number > 1 => {
+                Ok(pages::Page { entries: Vec::new(), total: None })
+            }
+            Err(api::Error::Unreadable(reason)) => Err(Error::Page { page: number, reason }),
+            other => Ok(other?),
+        }
     };
     take(&mut walk, &mut columns, &mut spool, page(1).await?)?;
     progress(walk.entries, walk.total);
@@ -125,8 +129,7 @@ pub async fn export(
 }
 
 fn take(walk: &mut Walk, columns: &mut Columns, spool: &mut Spool, page: pages::Page) -> Result<(), Error> {
-    let ids = page.entries.iter().map(|entry| id(entry)).collect();
-    let new = walk.take(page.total, ids);
+    let new = walk.take(&page);
     for (entry, is_new) in page.entries.iter().zip(new) {
         if is_new {
             columns.meet(entry);
@@ -134,18 +137,6 @@ fn take(walk: &mut Walk, columns: &mut Columns, spool: &mut Spool, page: pages::
         }
     }
     Ok(())
-}
-
-fn id(entry: &RawValue) -> Option<String> {
-    #[derive(Deserialize)]
-    struct WithId {
-        id: serde_json::Value,
-    }
-    match serde_json::from_str::<WithId>(entry.get()).ok()?.id {
-        serde_json::Value::Null => None,
-        serde_json::Value::String(text) => Some(text),
-        other => Some(other.to_string()),
-    }
 }
 
 fn incomplete(path: &Path) -> PathBuf {

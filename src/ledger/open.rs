@@ -32,6 +32,15 @@ impl Ledger {
         let path = folder.join("ledger.db");
         let failed = |reason: String| Error::Open { path: path.clone(), reason };
         make_private_folder(&folder.join("locks")).map_err(|error| failed(error.to_string()))?;
+        // Two that begin together would both make the tables.
+        let opening = folder.join("locks").join("opening.lock");
+        let _opening = tokio::task::spawn_blocking(move || {
+            let file = OpenOptions::new().create(true).truncate(false).write(true).open(opening)?;
+            file.lock().map(|()| file)
+        })
+        .await
+        .unwrap_or_else(|error| Err(std::io::Error::other(error)))
+        .map_err(|error| failed(error.to_string()))?;
         let options = SqliteConnectOptions::new()
             .filename(&path)
             .create_if_missing(true)

@@ -1,5 +1,7 @@
 //! Writing a plan: all rows and records of a run, before anything is sent.
 
+use std::collections::HashSet;
+
 use super::block::{self, BLOCK_LEN, Fate, PlannedRecord, Problem, SourceRow};
 use super::error::Error;
 use super::open::Ledger;
@@ -16,8 +18,9 @@ pub struct Plan {
     first_row: i64,
     records: Vec<PlannedRecord>,
     first_record: Seq,
-    /// Records found to be wrong after their block was written.
+    /// Records found to be wrong after they were planned, written with the next block.
     late: Vec<Outcome>,
+    taken_back: HashSet<Seq>,
 }
 
 /// A plan that is complete.
@@ -38,6 +41,7 @@ impl Ledger {
             records: Vec::new(),
             first_record: 0,
             late: Vec::new(),
+            taken_back: HashSet::new(),
         })
     }
 }
@@ -53,13 +57,11 @@ impl Plan {
         if self.records.len() == BLOCK_LEN { self.write_records().await } else { Ok(()) }
     }
 
-    /// Takes back a record that was planned to be sent, for instance because a later row has the same key.
+    /// Takes back a record that was planned to be sent, for instance because a later row has the same key. Taken back
+    /// again, it keeps the first problem.
     pub fn reject(&mut self, seq: Seq, problem: Problem, now: i64) {
-        match self.late.iter_mut().find(|outcome| outcome.seq == seq) {
-            Some(outcome) => outcome.problems.push(problem),
-            None => {
-                self.late.push(Outcome { problems: vec![problem], ..Outcome::new(seq, OutcomeState::Rejected, now) })
-            }
+        if self.taken_back.insert(seq) {
+            self.late.push(Outcome { problems: vec![problem], ..Outcome::new(seq, OutcomeState::Rejected, now) });
         }
     }
 
@@ -73,6 +75,20 @@ impl Plan {
         run::mark_planned(&mut transaction, self.run, &self.header).await?;
         transaction.commit().await?;
         Ok(Planned { run: self.run })
+    }
+
+    /// Takes the plan out of the ledger: its file can't be read to the end, and nothing of it was sent.
+    pub async fn abandon(self) -> Result<(), Error> {
+        let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
+        for statement in [
+            "DELETE FROM source_block WHERE run = $1",
+            "DELETE FROM record_block WHERE run = $1",
+            "DELETE FROM run WHERE id = $1",
+        ] {
+            sqlx::query(statement).bind(self.run).execute(&mut *transaction).await?;
+        }
+        transaction.commit().await?;
+        Ok(())
     }
 
     async fn write_rows(&mut self) -> Result<(), Error> {
@@ -99,6 +115,7 @@ impl Plan {
         let count =
             |wanted: fn(&Fate) -> bool| self.records.iter().filter(|record| wanted(&record.fate)).count() as i64;
         let body = block::encode(&self.records)?;
+        let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
         sqlx::query(
             "INSERT INTO record_block (run, first, records, skipped, rejected, body) VALUES ($1, $2, $3, $4, $5, $6)",
         )
@@ -108,8 +125,11 @@ impl Plan {
         .bind(count(|fate| matches!(fate, Fate::Skipped)))
         .bind(count(|fate| matches!(fate, Fate::Rejected(_))))
         .bind(body)
-        .execute(&self.ledger.writer)
+        .execute(&mut *transaction)
         .await?;
+        send::insert_outcomes(&mut transaction, self.run, &self.late).await?;
+        transaction.commit().await?;
+        self.late.clear();
         self.first_record += self.records.len() as Seq;
         self.records.clear();
         Ok(())

@@ -72,7 +72,7 @@ impl RunState {
 }
 
 /// Where every record of a run is. `total` is always the sum of the seven that follow it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Accounting {
     /// Spreadsheet rows, blank ones left out.
     pub rows: u64,
@@ -160,6 +160,15 @@ impl Ledger {
         }
         accounting.pending = count(pending);
         Ok(accounting)
+    }
+
+    /// Names the workspace of a run that was planned with a token that names none, such as a mistyped one. Only while
+    /// none of its records has an outcome: after that the run belongs to where they went. Answers whether it did.
+    pub async fn bind_workspace(&self, run: RunId, workspace: &str) -> Result<bool, Error> {
+        let query = "UPDATE run SET workspace = $2 WHERE id = $1 AND workspace = '' \
+                     AND NOT EXISTS (SELECT 1 FROM outcome WHERE run = $1 AND state <> 'rejected')";
+        let bound = sqlx::query(query).bind(run).bind(workspace).execute(&self.writer).await?;
+        Ok(bound.rows_affected() > 0)
     }
 
     /// Marks a planned run as not to be sent.

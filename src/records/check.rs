@@ -1,42 +1,101 @@
-//! Whether a JSON object is a valid input: required fields, types and nulls, all faults at once.
+//! Whether a JSON object is a valid input: required fields, types and nulls, all faults at once, also in what the
+//! object holds.
 
 use serde_json::{Map, Value};
 
-use super::field::{Input, JsonType};
+use super::field::{Field, JsonType};
 
 /// A field of an input and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    pub field: &'static str,
+    /// Its name; within objects the way to it, such as `order.items[2].quantity`.
+    pub field: String,
     pub message: String,
 }
 
 /// Every field of `body` that breaks the contract. Fields that the contract does not name are not looked at.
-pub fn faults(input: &'static Input, body: &Map<String, Value>) -> Vec<Fault> {
+pub fn faults(fields: &'static [Field], body: &Map<String, Value>) -> Vec<Fault> {
     let mut faults = Vec::new();
-    for field in input.fields {
-        let message = match body.get(field.name) {
-            None if field.required => "is required".to_owned(),
-            None => continue,
-            Some(Value::Null) if field.nullable => continue,
-            Some(value) if has_type(value, field.json) => continue,
-            Some(value) => format!(
-                "must be a {}{}, not {}",
-                field.json,
-                if field.nullable { " or null" } else { "" },
-                type_name(value)
-            ),
-        };
-        faults.push(Fault { field: field.name, message });
-    }
+    object(fields, body, "", true, &mut faults);
     faults
+}
+
+/// As [`faults`], but of what is there: nothing is required.
+pub fn mismatches(fields: &'static [Field], body: &Map<String, Value>) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    object(fields, body, "", false, &mut faults);
+    faults
+}
+
+fn object(fields: &'static [Field], body: &Map<String, Value>, within: &str, whole: bool, faults: &mut Vec<Fault>) {
+    for field in fields {
+        let name = format!("{within}{}", field.name);
+        match body.get(field.name) {
+            None if field.required && whole => faults.push(Fault { field: name, message: "is required".to_owned() }),
+            None => {}
+            Some(Value::Null) if field.nullable => {}
+            Some(found) if has_type(found, field.json) => inner(field.json, found, &name, whole, faults),
+            Some(found) => {
+                let message = mismatch(field.json, field.nullable, found);
+                faults.push(Fault { field: name, message });
+            }
+        }
+    }
+}
+
+/// What is wrong within a value that is of the right type itself.
+fn inner(json: JsonType, value: &Value, name: &str, whole: bool, faults: &mut Vec<Fault>) {
+    match (json, value) {
+        (JsonType::Object(fields), Value::Object(body)) => object(fields, body, &format!("{name}."), whole, faults),
+        (JsonType::Objects(fields), Value::Array(entries)) => {
+            for (index, entry) in entries.iter().enumerate() {
+                match entry {
+                    Value::Object(body) => object(fields, body, &format!("{name}[{index}]."), whole, faults),
+                    other => {
+                        let message = mismatch(JsonType::Object(fields), false, other);
+                        faults.push(Fault { field: format!("{name}[{index}]"), message });
+                    }
+                }
+            }
+        }
+        (JsonType::Strings, Value::Array(entries)) => {
+            for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.is_string()) {
+                let message = mismatch(JsonType::String, false, entry);
+                faults.push(Fault { field: format!("{name}[{index}]"), message });
+            }
+        }
+        _ => {}
+    }
+}
+
+fn mismatch(json: JsonType, nullable: bool, found: &Value) -> String {
+    let article = if matches!(json, JsonType::String | JsonType::Number | JsonType::Boolean) { "a" } else { "an" };
+    let or_null = if nullable { " or null" } else { "" };
+    format!("must be {article} {json}{or_null}, not {}", type_name(found))
 }
 
 fn has_type(value: &Value, json: JsonType) -> bool {
     match json {
         JsonType::String => value.is_string(),
         JsonType::Number => value.is_number(),
+        JsonType::Integer => value.as_number().is_some_and(|number| is_whole(number.as_str())),
+        JsonType::Boolean => value.is_boolean(),
+        JsonType::Object(_) => value.is_object(),
+        JsonType::Strings | JsonType::Objects(_) => value.is_array(),
     }
+}
+
+/// Whether a JSON number has no fraction, as `5`, `5.0` and `1.5e1` have none.
+fn is_whole(number: &str) -> bool {
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let fraction = fraction.trim_end_matches('0');
+    // An exponent too long to be read is far beyond every digit; its sign is what counts.
+    let far = if exponent.starts_with('-') { i64::MIN } else { i64::MAX };
+    let exponent: i64 = exponent.trim_start_matches('+').parse().unwrap_or(far);
+    let digits = format!("{}{fraction}", whole.trim_start_matches('-'));
+    let zeros = digits.len() - digits.trim_end_matches('0').len();
+    zeros == digits.len() || exponent.saturating_add(zeros as i64) >= fraction.len() as i64
 }
 
 fn type_name(value: &Value) -> &'static str {
@@ -55,20 +114,52 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::records::item;
+    use crate::records::{item, order};
+
+    fn found(fields: &'static [Field], body: &Value) -> Vec<(String, String)> {
+        let found = faults(fields, body.as_object().expect("an object"));
+        found.into_iter().map(|fault| (fault.field, fault.message)).collect()
+    }
+
+    fn owned(faults: &[(&str, &str)]) -> Vec<(String, String)> {
+        faults.iter().map(|(field, message)| ((*field).to_owned(), (*message).to_owned())).collect()
+    }
 
     #[test]
     fn all_faults_of_an_input_are_found_at_once() {
         let body = json!({"name": 5, "price": "12", "tax": null, "unknown": []});
-        let found = faults(&item::INPUT, body.as_object().expect("an object"));
-        let found: Vec<_> = found.iter().map(|f| (f.field, f.message.as_str())).collect();
-        assert_eq!(
-            found,
-            [
-                ("externalId", "is required"),
-                ("name", "must be a string or null, not a number"),
-                ("price", "must be a number or null, not a string"),
-            ]
-        );
+        let expected = [
+            ("externalId", "is required"),
+            ("name", "must be a string or null, not a number"),
+            ("price", "must be a number or null, not a string"),
+        ];
+        assert_eq!(found(item::INPUT.fields, &body), owned(&expected));
+    }
+
+    #[test]
+    fn faults_within_objects_say_where_they_are() {
+        let body = json!({
+            "order": {"externalId": null, "items": [{"quantity": "1"}, 7, {"item_id": "a", "price": []}]},
+            "createMissingItems": "yes",
+        });
+        let expected = [
+            ("order.externalId", "must be a string, not null"),
+            ("order.items[0].quantity", "must be a number, not a string"),
+            ("order.items[1]", "must be an object, not a number"),
+            ("order.items[2].price", "must be a number, not an array"),
+            ("createMissingItems", "must be a boolean, not a string"),
+        ];
+        assert_eq!(found(order::INPUT_FIELDS, &body), owned(&expected));
+        assert_eq!(found(order::INPUT_FIELDS, &json!({})), owned(&[("order", "is required")]));
+    }
+
+    #[test]
+    fn whole_numbers_are_told_from_fractions_however_they_are_written() {
+        for whole in ["0", "-7", "5.0", "1.50e1", "15e0", "20e-1", "0e-9", "0.00", "1e999999999999999999999"] {
+            assert!(is_whole(whole), "{whole}");
+        }
+        for fraction in ["0.5", "-1.01", "15e-1", "1e-999999999999999999999", "1.25e1"] {
+            assert!(!is_whole(fraction), "{fraction}");
+        }
     }
 }

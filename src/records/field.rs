@@ -63,8 +63,8 @@ pub struct Call {
     pub repeatable: bool,
 }
 
-/// One field of an input (section "Resources and their fields" of the contract).
-#[derive(Debug)]
+/// One field of an input or of a record as it is read (section "Resources and their fields" of the contract).
+#[derive(Debug, PartialEq, Eq)]
 pub struct Field {
     pub name: &'static str,
     pub json: JsonType,
@@ -73,11 +73,35 @@ pub struct Field {
     pub doc: &'static str,
 }
 
+impl Field {
+    pub const fn required(name: &'static str, json: JsonType, doc: &'static str) -> Field {
+        Field { name, json, required: true, nullable: false, doc }
+    }
+
+    /// May be absent, but not null.
+    pub const fn optional(name: &'static str, json: JsonType, doc: &'static str) -> Field {
+        Field { name, json, required: false, nullable: false, doc }
+    }
+
+    /// May be absent, and may be null.
+    pub const fn nullable(name: &'static str, json: JsonType, doc: &'static str) -> Field {
+        Field { name, json, required: false, nullable: true, doc }
+    }
+}
+
 /// The JSON type that the contract gives a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonType {
     String,
     Number,
+    /// A number without a fraction; `5.0` is one, too.
+    Integer,
+    Boolean,
+    /// An array of strings.
+    Strings,
+    Object(&'static [Field]),
+    /// An array of objects that all have these fields.
+    Objects(&'static [Field]),
 }
 
 impl fmt::Display for JsonType {
@@ -85,6 +109,11 @@ impl fmt::Display for JsonType {
         f.write_str(match self {
             JsonType::String => "string",
             JsonType::Number => "number",
+            JsonType::Integer => "integer",
+            JsonType::Boolean => "boolean",
+            JsonType::Strings => "array of strings",
+            JsonType::Object(_) => "object",
+            JsonType::Objects(_) => "array of objects",
         })
     }
 }

@@ -2,10 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
+use utoipa::ToSchema;
 
 use super::field::{Call, Field, Input, JsonType, List, ListedField};
 
 pub const PATH: &str = "/v1/public/items";
+/// The older family's list; its entries are not shown in the contract and are the same.
+pub const OLDER_PATH: &str = "/v1/items";
 
 /// Body of `POST /v1/public/items`, an upsert by `externalId`. An absent field is left as it is, a null clears it.
 pub static INPUT: Input = Input {
@@ -51,7 +54,7 @@ pub static INPUT: Input = Input {
 };
 
 /// Answer of `POST /v1/public/items`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ItemResult {
     pub ok: bool,
     pub status: String,
@@ -63,13 +66,15 @@ pub struct ItemResult {
 }
 
 /// One entry of `data` in `GET /v1/public/items`. Numbers keep the digits that were sent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ItemListed {
     pub id: String,
     pub name: Option<String>,
+    #[schema(value_type = Option<f64>)]
     pub price: Option<Number>,
     pub currency: Option<String>,
     pub status: Option<String>,
+    #[schema(format = DateTime)]
     pub updated_at: String,
 }
 

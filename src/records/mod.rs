@@ -6,9 +6,16 @@
 
 pub mod answer;
 pub mod check;
+pub mod company;
+pub mod contact;
 pub mod field;
+pub mod inventory;
+pub mod invoice;
 pub mod item;
+pub mod order;
 pub mod page;
+pub mod subscription;
 pub mod token;
+pub mod transaction;
 
 pub use field::{Call, Field, Input, JsonType, List, RecordKind};

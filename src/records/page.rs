@@ -1,16 +1,20 @@
 //! Pages of a list. Contract: "Limits", points 1 and 2.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Envelope of a list in the public family.
 ///
 /// `count` is the page size in force, so that the contract's rule `page * count < total` says whether more pages
 /// exist. Clients must not rely on that reading: another service may answer with the entries on this page.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Page<T> {
     pub data: Vec<T>,
+    #[schema(format = "uint64")]
     pub page: u64,
+    #[schema(format = "uint64")]
     pub count: u64,
+    #[schema(format = "uint64")]
     pub total: u64,
     pub message: String,
     pub ctx_id: String,

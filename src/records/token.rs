@@ -1,17 +1,18 @@
 //! Tokens. Contract: "Authentication". The shape of the refresh answer is not shown there; this is ours.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 pub const REFRESH_PATH: &str = "/api/token/refresh/";
 
 /// Body of `POST /api/token/refresh/`.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct RefreshInput {
     pub refresh: String,
 }
 
 /// Answer of `POST /api/token/refresh/`; `refresh` is there when the service rotates refresh tokens.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct RefreshResult {
     pub access: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,7 +11,7 @@ use outcome::Outcomes;
 
 use crate::ledger::{self, Ledger, Problem, Run, SourceRow};
 use crate::sheet::write::{Existing, Format, Mark, Table};
-use crate::sheet::{self, Cell, Row, json};
+use crate::sheet::{self, Cell, Row, column_letters, json};
 
 /// What every column of ours begins with. Reading a file that has such columns leaves them out.
 const PREFIX: &str = "sheetport_";
@@ -168,11 +168,11 @@ fn write_row(table: &mut Table, run: &Run, source: &SourceRow, outcome: &outcome
 fn in_words(problem: &Problem, run: &Run, column: Option<usize>) -> String {
     const SHOWN: usize = 60;
     let header = column.and_then(|column| run.about.header.get(column)).filter(|header| !header.is_empty());
-    let place = match header {
-        Some(header) => header.as_str(),
-        None => problem.field.as_str(),
+    let mut words = match (header, column) {
+        (Some(header), _) => header.clone(),
+        (None, Some(column)) => format!("column {}", column_letters(column)),
+        (None, None) => problem.field.clone(),
     };
-    let mut words = String::from(place);
     if !problem.value.is_empty() {
         let shown: String = problem.value.chars().take(SHOWN).collect();
         let cut = if shown.len() < problem.value.len() { "…" } else { "" };

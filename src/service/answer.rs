@@ -70,6 +70,11 @@ impl Refusal {
         Refusal { status: StatusCode::UNPROCESSABLE_ENTITY, message, errors }
     }
 
+    /// The workspace has no such record. Whether another one has it makes no difference.
+    pub fn no_record() -> Refusal {
+        Refusal::new(StatusCode::NOT_FOUND, "there is no such record")
+    }
+
     /// A fault of ours. The cause goes to the log, not to the caller.
     pub fn internal() -> Refusal {
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the service could not carry this out; its log says why")

@@ -171,7 +171,7 @@ fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
     token.ok_or_else(|| Refusal::unauthorized("the Authorization header is not of the form `Bearer <access token>`"))
 }
 
-fn is_workspace_name(name: &str) -> bool {
+pub fn is_workspace_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
 }
 

@@ -5,13 +5,19 @@ use std::pin::pin;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use tower::ServiceExt;
+
+use super::rehearsal;
 
 /// How long a connection may stay without a complete request head. Clients commonly keep idle connections for 90 s;
 /// closing later than they do spares them a write on a connection that has just gone.
@@ -56,11 +62,18 @@ async fn connection(stream: TcpStream, router: Router, mut closing: watch::Recei
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");
     }
+    let service = service_fn(|request: Request<Incoming>| {
+        let router = router.clone();
+        async move {
+            let Ok(response) = router.oneshot(request.map(Body::new)).await;
+            rehearsal::say(response).await
+        }
+    });
     let mut served = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_TIMEOUT)
-            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+            .serve_connection(TokioIo::new(stream), service)
     );
     let result = tokio::select! {
         result = served.as_mut() => result,

@@ -29,6 +29,12 @@ pub enum Error {
     #[error("could not {what} the database {}: {source}", path.display())]
     Database { what: &'static str, path: PathBuf, source: sqlx::Error },
 
+    #[error("the records could not be read: {0}")]
+    NotRead(sqlx::Error),
+
+    #[error("the records could not be stored; the log says why")]
+    NotStored,
+
     #[error("could not bring the database {} up to date: {source}", path.display())]
     Migrate { path: PathBuf, source: MigrateError },
 }
@@ -47,6 +53,10 @@ impl Error {
             ),
             Error::Random { .. } => "try again; if it stays, the system's random source is not working".to_owned(),
             Error::WorkspaceName { .. } => "use 1 to 64 letters, digits, dots, underscores and hyphens".to_owned(),
+            Error::NotRead(_) => {
+                "check that the disk works; if the database is damaged, put it back from a backup".to_owned()
+            }
+            Error::NotStored => "check that the disk has room, then load the same again: nothing is doubled".to_owned(),
             Error::Sign(_) => "try again; if it stays, please report it".to_owned(),
             Error::Migrate { source: MigrateError::VersionMissing(_) | MigrateError::VersionMismatch(_), .. } => {
                 "it was last used by another version of Sheetport: use that version, or another data folder".to_owned()

@@ -1,29 +1,25 @@
 //! `GET` and `POST /v1/public/items`: the rules of an item's input, and its answers. Contract: "Item"; the limits of the
 //! fields are not shown there and are ours.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
 use serde_json::{Map, Value};
 
-use crate::records::check;
 use crate::records::item::{INPUT, ItemResult};
 
 use super::answer::{self, CtxId, Refusal};
 use super::auth::Caller;
 use super::body::JsonObject;
-use super::number;
+use super::input::{self, Errors, Rules};
+use super::lists;
 use super::paging::PageQuery;
 use super::router::App;
 use super::store::{Change, ItemFields, ItemUpsert, Outcome};
 
 /// The most characters that each text may have.
-const LONGEST: &[(&str, usize)] = &[("externalId", 255), ("name", 500), ("description", 10_000), ("status", 50)];
-
-const NUMBERS: &[&str] = &["price", "purchasePrice", "tax"];
+pub const LONGEST: &[(&str, usize)] = &[("externalId", 255), ("name", 500), ("description", 10_000), ("status", 50)];
 
 /// A page of the workspace's items, in the order in which they were created.
 pub async fn list(
@@ -32,19 +28,8 @@ pub async fn list(
     ctx_id: CtxId,
     query: PageQuery,
 ) -> Result<Response, Refusal> {
-    let page = app.store.item_page(&caller.workspace, query.page, query.limit).await.map_err(|error| {
-        tracing::error!(%error, "items could not be read");
-        Refusal::internal()
-    })?;
-    // The entries are JSON already: putting the envelope around them spares reading and writing each of them.
-    let mut text = String::with_capacity(page.entries.len() + 160);
-    text.push_str(r#"{"data":["#);
-    text.push_str(&page.entries);
-    let (PageQuery { page: number, limit }, total, ctx_id) = (query, page.total, ctx_id.as_str());
-    let written =
-        write!(text, r#"],"page":{number},"count":{limit},"total":{total},"message":"OK","ctx_id":"{ctx_id}"}}"#);
-    written.map_err(|_| Refusal::internal())?;
-    Ok(answer::json_text(text))
+    let page = app.store.item_page(&caller.workspace, query.page, query.limit).await;
+    lists::envelope(page, query, &ctx_id)
 }
 
 /// Creates the item or changes the fields that are there. The answer is given once the item is on disk.
@@ -54,8 +39,8 @@ pub async fn upsert(
     ctx_id: CtxId,
     JsonObject(body): JsonObject,
 ) -> Result<Response, Refusal> {
-    let (external_id, fields) = item_input(body).map_err(Refusal::invalid)?;
-    let upsert = ItemUpsert { workspace: caller.workspace, external_id: external_id.clone(), fields };
+    let (external_id, fields) = item_input(&body).map_err(Refusal::invalid)?;
+    let upsert = ItemUpsert { workspace: caller.workspace, id: None, external_id: external_id.clone(), fields };
     // The writer has logged why.
     let stored = app.store.upsert_item(upsert).await.map_err(|_| Refusal::internal())?;
     Ok(answer::json(&ItemResult {
@@ -70,56 +55,16 @@ pub async fn upsert(
     }))
 }
 
-type Errors = BTreeMap<String, Vec<String>>;
+pub const RULES: Rules = Rules { longest: LONGEST, codes: &["currency"], not_blank: &["externalId"], date_times: &[] };
 
 /// The external id and the changes that a body asks for, or everything that is wrong with it.
-fn item_input(mut body: Map<String, Value>) -> Result<(String, ItemFields<Change>), Errors> {
-    let mut errors = Errors::new();
-    for fault in check::faults(&INPUT, &body) {
-        errors.entry(fault.field.to_owned()).or_default().push(fault.message);
-    }
-    for &(name, longest) in LONGEST {
-        if let Some(Value::String(text)) = body.get(name)
-            && text.chars().count() > longest
-        {
-            push(&mut errors, name, format!("must not be longer than {longest} characters"));
-        }
-    }
-    for field in INPUT.fields {
-        if let Some(Value::String(text)) = body.get(field.name)
-            && text.contains('\0')
-        {
-            push(&mut errors, field.name, "must not contain NUL");
-        }
-    }
-    if let Some(Value::String(text)) = body.get("externalId")
-        && text.trim().is_empty()
-    {
-        push(&mut errors, "externalId", "must not be blank");
-    }
-    if let Some(Value::String(code)) = body.get("currency")
-        && !(code.len() == 3 && code.bytes().all(|b| b.is_ascii_uppercase()))
-    {
-        push(&mut errors, "currency", "must be a three-letter code such as EUR");
-    }
-    for &name in NUMBERS {
-        if let Some(Value::Number(number)) = body.get_mut(name) {
-            match number::exact(number) {
-                Some(plain) => body[name] = Value::String(plain),
-                None => push(&mut errors, name, "has more digits than can be kept"),
-            }
-        }
-    }
-    if !errors.is_empty() {
-        return Err(errors);
-    }
-    let external_id = match body.swap_remove("externalId") {
-        Some(Value::String(text)) => text,
-        _ => String::new(),
-    };
+pub fn item_input(body: &Map<String, Value>) -> Result<(String, ItemFields<Change>), Errors> {
+    let mut body = input::checked(INPUT.fields, &RULES, body)?;
+    let external_id = input::take_text(&mut body, "externalId").unwrap_or_default();
     let mut change = |name| match body.swap_remove(name) {
         None => Change::Keep,
         Some(Value::String(text)) => Change::Set(text),
+        Some(Value::Number(number)) => Change::Set(number.to_string()),
         Some(_) => Change::Clear,
     };
     let fields = ItemFields {
@@ -134,16 +79,12 @@ fn item_input(mut body: Map<String, Value>) -> Result<(String, ItemFields<Change
     Ok((external_id, fields))
 }
 
-fn push(errors: &mut Errors, field: &str, message: impl Into<String>) {
-    errors.entry(field.to_owned()).or_default().push(message.into());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn input(json: &str) -> Result<(String, ItemFields<Change>), Errors> {
-        item_input(serde_json::from_str(json).expect("a JSON object"))
+        item_input(&serde_json::from_str(json).expect("a JSON object"))
     }
 
     #[test]
@@ -189,7 +130,7 @@ mod tests {
             for (length, valid) in [(longest, true), (longest + 1, false)] {
                 let mut body = Map::from_iter([("externalId".to_owned(), Value::from("A"))]);
                 body.insert(field.to_owned(), Value::from("é".repeat(length)));
-                assert_eq!(item_input(body).is_ok(), valid, "{field} of {length}");
+                assert_eq!(item_input(&body).is_ok(), valid, "{field} of {length}");
             }
         }
     }

@@ -3,8 +3,10 @@
 //! shared with it.
 //!
 //! The way of a request: `connections` accepts it, `answer` gives it its context id and writes whatever is refused,
-//! `router` finds the handler, `auth` lets it through, the resource's handlers (`items`, `tokens`) check the input, and
-//! `store` keeps it. Nothing outside `store` speaks SQL; nothing outside `data` touches the folder's other files.
+//! `router` finds the handler, `auth` lets it through, `rehearsal` spoils it if it is asked to, the resource's handlers
+//! (`items`, `orders`, `transactions`, `billing`, `tokens`; `lists` and `single` for what is only read) check the input,
+//! and `store` keeps it. `load` brings records in by another way, `demo` some that are made up; `openapi` tells it all to
+//! programs and people. Nothing outside `store` speaks SQL; nothing outside `data` touches the folder's other files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,21 +24,35 @@ use self::store::{Closer, Store};
 
 mod answer;
 mod auth;
+mod billing;
 mod body;
 mod connections;
 mod data;
+mod demo;
 mod error;
+mod input;
 mod items;
+mod lists;
+mod load;
+mod moment;
 mod number;
+mod openapi;
+mod orders;
 mod paging;
+mod rehearsal;
 mod router;
+mod single;
 mod store;
 mod tokens;
+mod transactions;
 
 pub use self::auth::Tokens;
 pub use self::error::Error;
+pub use self::input::Errors;
+pub use self::load::{LoadChange, Loaded, LoadedAs};
+pub use self::rehearsal::{Faults, Limit, Rehearsal};
 
-/// Where a service keeps its data, and how long its tokens are good for.
+/// Where a service keeps its data, how long its tokens are good for, and how it misbehaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The folder of the database and the signing key. It is made if it is not there.
@@ -46,16 +62,19 @@ pub struct Config {
     pub refresh_lifetime: Duration,
     /// Whether a refresh answers with a new refresh token beside the access token.
     pub rotate_refresh: bool,
+    /// Faults on purpose.
+    pub rehearsal: Option<Rehearsal>,
 }
 
 impl Config {
-    /// Access tokens live for 15 minutes, refresh tokens for 30 days and are not rotated.
+    /// Access tokens live for 15 minutes, refresh tokens for 30 days and are not rotated; nothing goes wrong on purpose.
     pub fn new(data: impl Into<PathBuf>) -> Config {
         Config {
             data: data.into(),
             access_lifetime: Duration::from_secs(15 * 60),
             refresh_lifetime: Duration::from_secs(30 * 24 * 60 * 60),
             rotate_refresh: false,
+            rehearsal: None,
         }
     }
 }
@@ -81,6 +100,11 @@ impl Service {
     /// An access and a refresh token for `workspace`.
     pub fn issue_tokens(&self, workspace: &str, access: Access) -> Result<Tokens, Error> {
         self.app.keys.issue(&self.app.config, workspace, access, Timestamp::now())
+    }
+
+    /// Closes the store of a service that is not to serve.
+    pub async fn close(self) {
+        self.closer.close().await;
     }
 
     /// Serves until `stop` is done; then finishes the requests in flight and closes the store.

@@ -22,6 +22,43 @@ pub fn exact(number: &Number) -> Option<String> {
     Some(plain)
 }
 
+/// The number in plain notation as JSON, or None as in [`exact`].
+pub fn plain(number: &Number) -> Option<Number> {
+    exact(number)?.parse().ok()
+}
+
+/// The value of a number that is kept. None if it is not one.
+pub fn decimal(number: &Number) -> Option<Decimal> {
+    Decimal::from_str_exact(&exact(number)?).ok()
+}
+
+/// A decimal as JSON, with all of its digits.
+pub fn json(decimal: Decimal) -> Number {
+    // A decimal in plain notation is a JSON number.
+    decimal.to_string().parse().unwrap_or_else(|_| Number::from(0))
+}
+
+/// The product with all of its digits. None if they are more than can be kept.
+pub fn product(a: Decimal, b: Decimal) -> Option<Decimal> {
+    let product = a.checked_mul(b)?;
+    // The type rounds where digits do not fit.
+    (product.is_zero() == (a.is_zero() || b.is_zero())
+        && (product.is_zero() || product.scale() == a.scale() + b.scale()))
+    .then_some(product)
+}
+
+/// The sum with all of its digits. None if they are more than can be kept.
+pub fn sum(a: Decimal, b: Decimal) -> Option<Decimal> {
+    let sum = a.checked_add(b)?;
+    // A zero leaves the other number its digits.
+    (a.is_zero() || b.is_zero() || sum.is_zero() || sum.scale() == a.scale().max(b.scale())).then_some(sum)
+}
+
+/// The value of a JSON number without a fraction, such as `5` or `5.0`. None if 64 bits can't hold it.
+pub fn integer(number: &Number) -> Option<i64> {
+    decimal(number).filter(Decimal::is_integer)?.normalize().to_string().parse().ok()
+}
+
 fn without_exponent(mantissa: &str, exponent: &str) -> Option<String> {
     let exponent: i32 = exponent.parse().ok()?;
     if mantissa.len() > LONGEST || exponent.unsigned_abs() as usize > LONGEST {
@@ -95,6 +132,28 @@ mod tests {
         ];
         for sent in cases {
             assert_eq!(exact_of(sent), None, "{sent}");
+        }
+    }
+
+    #[test]
+    fn products_and_sums_have_all_their_digits_or_are_none() {
+        let decimal = |text: &str| Decimal::from_str_exact(text).expect("a decimal");
+        let cases = [
+            ("1.10", "3", Some("3.30"), Some("4.10")),
+            ("0", "1.5", Some("0"), Some("1.5")),
+            ("-0.01", "0.01", Some("-0.0001"), Some("0")),
+            ("79228162514264337593543950335", "1", Some("79228162514264337593543950335"), None),
+            ("0.00000000000001", "0.000000000000001", None, Some("0.000000000000011")),
+            ("1234567890123456789", "1234567890123456789", None, Some("2469135780246913578")),
+            ("0.00", "79228162514264337593543950335", Some("0"), Some("79228162514264337593543950335")),
+            ("7922816251426433759354395033", "0.01", Some("79228162514264337593543950.33"), None),
+        ];
+        for (a, b, of_product, of_sum) in cases {
+            let same = |found: Option<Decimal>, text: Option<&str>| {
+                assert_eq!(found, text.map(decimal), "{a} and {b}");
+            };
+            same(product(decimal(a), decimal(b)), of_product);
+            same(sum(decimal(a), decimal(b)), of_sum);
         }
     }
 

@@ -9,8 +9,8 @@ use axum::http::request::Parts;
 
 use super::answer::Refusal;
 
-const DEFAULT_LIMIT: u64 = 100;
-const MAX_LIMIT: u64 = 1000;
+pub const DEFAULT_LIMIT: u64 = 100;
+pub const MAX_LIMIT: u64 = 1000;
 
 /// A page of a list in the public family: `page` counts from 1, `limit` is the page size in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,17 +19,52 @@ pub struct PageQuery {
     pub limit: u64,
 }
 
+/// A page of a list in the older family, which calls the page size `amount`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OlderQuery(pub PageQuery);
+
+/// A page of a list without an envelope. Nothing in such an answer says that there is more, so the page size is the
+/// largest one unless another is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BareQuery(pub PageQuery);
+
 impl<S: Sync> FromRequestParts<S> for PageQuery {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<PageQuery, Refusal> {
-        let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri)
-            .map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, "the query could not be read"))?;
-        page_query(&pairs).map_err(Refusal::invalid)
+        page_query(&pairs(parts)?, "limit", DEFAULT_LIMIT).map_err(Refusal::invalid)
     }
 }
 
-fn page_query(pairs: &[(String, String)]) -> Result<PageQuery, BTreeMap<String, Vec<String>>> {
+impl<S: Sync> FromRequestParts<S> for OlderQuery {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<OlderQuery, Refusal> {
+        page_query(&pairs(parts)?, "amount", DEFAULT_LIMIT).map(OlderQuery).map_err(Refusal::invalid)
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for BareQuery {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<BareQuery, Refusal> {
+        page_query(&pairs(parts)?, "limit", MAX_LIMIT).map(BareQuery).map_err(Refusal::invalid)
+    }
+}
+
+/// The parameters of a query, in their order.
+pub fn pairs(parts: &Parts) -> Result<Vec<(String, String)>, Refusal> {
+    let Query(pairs) = Query::try_from_uri(&parts.uri)
+        .map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, "the query could not be read"))?;
+    Ok(pairs)
+}
+
+/// `size` is what the parameter of the page size is called.
+fn page_query(
+    pairs: &[(String, String)],
+    size: &str,
+    default: u64,
+) -> Result<PageQuery, BTreeMap<String, Vec<String>>> {
     let mut errors = BTreeMap::new();
     let mut take = |name: &str, default| {
         number(pairs, name)
@@ -40,7 +75,7 @@ fn page_query(pairs: &[(String, String)]) -> Result<PageQuery, BTreeMap<String, 
             .unwrap_or(default)
     };
     let page = take("page", 1);
-    let limit = take("limit", DEFAULT_LIMIT).min(MAX_LIMIT);
+    let limit = take(size, default).min(MAX_LIMIT);
     if errors.is_empty() { Ok(PageQuery { page, limit }) } else { Err(errors) }
 }
 
@@ -65,7 +100,7 @@ mod tests {
 
     fn of(pairs: &[(&str, &str)]) -> Result<PageQuery, Vec<(String, Vec<String>)>> {
         let pairs: Vec<_> = pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        page_query(&pairs).map_err(|errors| errors.into_iter().collect())
+        page_query(&pairs, "limit", DEFAULT_LIMIT).map_err(|errors| errors.into_iter().collect())
     }
 
     #[test]

@@ -12,9 +12,11 @@ pub mod error;
 pub mod json;
 pub mod read;
 pub mod row;
+pub mod table;
 pub mod write;
 
 pub use cell::{Cell, column_letters};
 pub use error::Error;
-pub use read::{Book, Options, Rows, open, read_workbooks_with, run_reader_if_asked};
+pub use read::{Book, Dialect, Options, Rows, Sure, open, read_workbooks_with, run_reader_if_asked};
 pub use row::Row;
+pub use table::Table;

@@ -56,24 +56,26 @@ impl Row {
         self.slots.push(slot);
     }
 
-    /// Empties the row and fills it with texts that lie end to end in `bytes`: the field at `i` ends at `ends[i]`.
-    /// The whole is validated at once, which is what makes reading a CSV cheap. Answers the index of the first field
+    /// Empties the row and fills it with texts that lie in `bytes`, each from a start to an end. The whole is validated
+    /// at once and taken over as it is, which is what makes reading a CSV cheap. Answers the index of the first text
     /// that is not UTF-8.
-    pub fn fill(&mut self, number: u64, bytes: &[u8], ends: &[usize]) -> Result<(), usize> {
+    pub fn fill(
+        &mut self,
+        number: u64,
+        bytes: &[u8],
+        texts: impl ExactSizeIterator<Item = (usize, usize)> + Clone,
+    ) -> Result<(), usize> {
         self.clear(number);
-        let text = match std::str::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => return Err(ends.partition_point(|end| *end <= error.valid_up_to())),
-        };
-        self.slots.reserve(ends.len());
-        let mut start = 0;
-        for (index, &end) in ends.iter().enumerate() {
-            // Two fields that are broken at their seam can make a valid whole.
-            if !text.is_char_boundary(end) {
+        let broken_at =
+            |at: usize| texts.clone().position(|(_, end)| end > at).unwrap_or(texts.len().saturating_sub(1));
+        let text = std::str::from_utf8(bytes).map_err(|error| broken_at(error.valid_up_to()))?;
+        self.slots.reserve(texts.len());
+        for (index, (start, end)) in texts.clone().enumerate() {
+            // Two texts that are broken at their seam can make a valid whole.
+            if !text.is_char_boundary(start) || !text.is_char_boundary(end) {
                 return Err(index);
             }
             self.slots.push(if start == end { Slot::Blank } else { Slot::Text { start, end } });
-            start = end;
         }
         self.text.push_str(text);
         Ok(())
@@ -117,6 +119,14 @@ impl Row {
         self.cells().all(|cell| cell.is_blank())
     }
 
+    /// The first text that is not blank.
+    pub fn get_first_filled(&self) -> Option<&str> {
+        self.cells().find(|cell| !cell.is_blank()).and_then(|cell| match cell {
+            Cell::Text(text) => Some(text),
+            _ => None,
+        })
+    }
+
     /// The bytes of all texts together.
     pub fn text_len(&self) -> usize {
         self.text.len()
@@ -157,10 +167,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_filled_from_texts_end_to_end() {
+    fn a_row_is_filled_from_texts_among_other_bytes() {
         let mut row = Row::default();
         row.push(Cell::Number(1.0));
-        assert_eq!(row.fill(3, "aäb".as_bytes(), &[1, 1, 3, 4]), Ok(()));
+        assert_eq!(row.fill(3, "a,,ä,\"b\"".as_bytes(), [(0, 1), (2, 2), (3, 5), (7, 8)].into_iter()), Ok(()));
         assert_eq!(row.number, 3);
         let cells: Vec<_> = row.cells().collect();
         assert_eq!(cells, [Cell::Text("a"), Cell::Blank, Cell::Text("ä"), Cell::Text("b")]);
@@ -169,8 +179,8 @@ mod tests {
     #[test]
     fn text_that_is_not_utf8_is_refused_with_its_field_even_if_only_the_seam_is_broken() {
         let mut row = Row::default();
-        assert_eq!(row.fill(1, b"ab\xE4c", &[1, 2, 4]), Err(2));
-        assert_eq!(row.fill(1, b"a\xC3\xA4c", &[2, 4]), Err(0));
+        assert_eq!(row.fill(1, b"a,b,\xE4c", [(0, 1), (2, 3), (4, 6)].into_iter()), Err(2));
+        assert_eq!(row.fill(1, b"a\xC3\xA4c", [(0, 2), (2, 4)].into_iter()), Err(0));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use super::model::{
 };
 use super::nearest::nearest;
 use crate::records::{Field, Input, JsonType, RecordKind};
+use crate::sheet::Options;
 
 /// Checks the TOML in `source`; `name` is what messages call the template.
 pub fn load(name: &str, source: &str) -> Result<Template, Error> {
@@ -44,6 +45,10 @@ struct RawSheet {
     header: Option<Spanned<toml::Value>>,
     locale: Option<Spanned<String>>,
     skip_where: Option<RawSkip>,
+    delimiter: Option<Spanned<String>>,
+    encoding: Option<Spanned<String>>,
+    quote: Option<Spanned<String>>,
+    escape: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -129,6 +134,7 @@ impl Checker<'_> {
     }
 
     fn sheet(&self, raw: RawSheet) -> Result<SheetRules, Error> {
+        let text = self.text(&raw)?;
         let select = match (raw.name, raw.index) {
             (Some(_), Some(index)) => {
                 return Err(self.error(
@@ -157,7 +163,30 @@ impl Checker<'_> {
             None => None,
             Some(skip) => Some(SkipRule { column: skip.column.into_inner().0, matches: self.regex(&skip.matches)? }),
         };
-        Ok(SheetRules { select, header, skip_where })
+        Ok(SheetRules { select, header, skip_where, text })
+    }
+
+    /// How a text file is to be read: the same words as the flags know.
+    fn text(&self, raw: &RawSheet) -> Result<Options, Error> {
+        let mark = |key: &Option<Spanned<String>>, read: fn(&str) -> Result<Option<u8>, String>| {
+            let read = |word: &Spanned<String>| {
+                read(word.get_ref()).map_err(|reason| self.error(word.span(), reason, None::<String>))
+            };
+            key.as_ref().map(read).transpose()
+        };
+        if let Some(label) = raw.encoding.as_ref().filter(|label| !Options::is_encoding(label.get_ref())) {
+            return Err(self.error(
+                label.span(),
+                format!("'{}' is no encoding", label.get_ref()),
+                Some("one is \"utf-8\", another \"windows-1252\""),
+            ));
+        }
+        Ok(Options {
+            delimiter: mark(&raw.delimiter, |word| Options::delimiter_named(word).map(Some))?.flatten(),
+            encoding: raw.encoding.as_ref().map(|label| label.get_ref().clone()),
+            quote: mark(&raw.quote, Options::mark_named)?,
+            escape: mark(&raw.escape, Options::mark_named)?,
+        })
     }
 
     fn field(
@@ -277,7 +306,7 @@ impl Checker<'_> {
                 let message = format!("{} is a {json} in the service, and this is a {}", field.name, other.type_str());
                 let hint = match json {
                     JsonType::String => "write it in quotes",
-                    JsonType::Number => "write it without quotes",
+                    _ => "write it without quotes",
                 };
                 Err(self.error(value.span(), message, Some(hint)))
             }

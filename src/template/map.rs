@@ -116,8 +116,13 @@ impl<'t> Mapper<'t> {
             return looked_up(rule, &cell.shown()).map(Some);
         }
         match rule.field.json {
-            JsonType::String => self.text(rule, cell).map(|text| Some(Value::Text(text))),
-            JsonType::Number => digits(rule, cell).map(|digits| Some(Value::Number(Cow::Owned(digits)))),
+            JsonType::Number | JsonType::Integer => {
+                digits(rule, cell).map(|digits| Some(Value::Number(Cow::Owned(digits))))
+            }
+            // No record that can be uploaded has fields of the others yet.
+            JsonType::String | JsonType::Boolean | JsonType::Strings | JsonType::Object(_) | JsonType::Objects(_) => {
+                self.text(rule, cell).map(|text| Some(Value::Text(text)))
+            }
         }
     }
 

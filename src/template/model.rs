@@ -6,6 +6,7 @@ use regex::Regex;
 
 use super::locale::Locale;
 use crate::records::{Field, RecordKind};
+use crate::sheet::Options;
 
 /// A checked template. Made by [`super::load::load`].
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub struct SheetRules {
     pub select: SheetSelect,
     pub header: HeaderRow,
     pub skip_where: Option<SkipRule>,
+    /// How a text file is to be read, where it should not be found out.
+    pub text: Options,
 }
 
 #[derive(Debug)]

@@ -87,7 +87,7 @@ impl Cause {
         match self {
             Cause::Blank => "fill the cell in".to_owned(),
             Cause::NotANumber(fault) => match fault {
-                number::Fault::NotANumber => "write digits only, or leave the cell blank".to_owned(),
+                number::Fault::NotANumber => "write it as a number, or leave the cell blank".to_owned(),
                 number::Fault::NeedsLocale => "say how this sheet writes numbers: locale = \"de\" or \"en\" in the template".to_owned(),
                 number::Fault::Separators { .. } => "write it as the other rows do, or give this field a locale of its own in the template".to_owned(),
                 number::Fault::PercentUnclear => {

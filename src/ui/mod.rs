@@ -4,6 +4,7 @@ pub mod accounting;
 pub mod problems;
 pub mod progress;
 pub mod style;
+pub mod view;
 
 use std::io::Write;
 
@@ -40,6 +41,11 @@ pub fn line(text: impl std::fmt::Display) {
     let _ = writeln!(anstream::stdout(), "{text}");
 }
 
+/// Standard output for data that is not for a person: buffered, and never coloured.
+pub fn data() -> std::io::BufWriter<std::io::StdoutLock<'static>> {
+    std::io::BufWriter::with_capacity(64 * 1024, std::io::stdout().lock())
+}
+
 /// A heading over the lines that follow, on stdout.
 pub fn heading(text: &str) {
     let strong = style::STRONG;
@@ -66,11 +72,16 @@ pub fn failure(failure: &Failure, as_json: bool) {
         );
     }
     let error = style::ERROR;
-    let hint = style::HINT;
     remark(format_args!("{error}error{error:#}: {}", failure.message));
     if let Some(words) = &failure.hint {
-        remark(format_args!("{hint}hint{hint:#}: {words}"));
+        hint(words);
     }
+}
+
+/// What to do about something that was just said, on stderr.
+pub fn hint(words: &str) {
+    let hint = style::HINT;
+    remark(format_args!("{hint}hint{hint:#}: {words}"));
 }
 
 /// A number with its thousands apart: 12,345.

@@ -10,6 +10,7 @@ use super::{counted, remark, thousands};
 
 /// How often a plain line is written.
 const PLAIN_EVERY: Duration = Duration::from_secs(2);
+const PLAIN_AT_LEAST_EVERY: Duration = Duration::from_secs(60);
 const DRAWS_PER_SECOND: u8 = 10;
 
 /// The progress of one stretch of work.
@@ -58,7 +59,8 @@ impl Progress {
                 if let Ok(mut plain) = plain.lock()
                     && Instant::now() >= plain.next
                 {
-                    plain.next = Instant::now() + PLAIN_EVERY;
+                    // Seldom in a long run: a log should not fill with progress.
+                    plain.next = Instant::now() + (plain.began.elapsed() / 4).clamp(PLAIN_EVERY, PLAIN_AT_LEAST_EVERY);
                     self.say(&plain, done, &remark());
                 }
             }

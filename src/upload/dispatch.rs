@@ -2,7 +2,7 @@
 //! nothing itself, so that a test can drive it through any weather.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use crate::api::policy::{self, MAX_ATTEMPTS, Next, Stop};
@@ -12,8 +12,10 @@ use crate::records::RecordKind;
 
 /// Refusals for want of rights in a row after which the rest would be refused too.
 const FORBIDDEN_IN_A_ROW: u32 = 5;
-/// Throttled answers in a row after which the service means it.
-const THROTTLED_IN_A_ROW: u32 = 40;
+/// Pauses that the service asked for in a row, with nothing else said between, after which it means it.
+const THROTTLED_IN_A_ROW: u32 = 20;
+/// Broken connections after which a service that has not answered once is taken to be away.
+const NEVER_THERE: u32 = 3;
 /// Single attempts, one at a time, after which a service that does not answer is given up for now.
 const PROBES: u32 = 5;
 
@@ -29,11 +31,15 @@ pub struct Job {
     tries: u32,
     /// It was sent before and keeps its key until it is settled, so that no later record with the key overtakes it.
     holds_key: bool,
+    /// It was not let in, and goes again with a newer token.
+    renewed: bool,
+    /// It went out alone, to see whether the service is back.
+    is_probe: bool,
 }
 
 impl Job {
     pub fn new(seq: Seq, key: String, body: String) -> Job {
-        Job { seq, key, body, requests: 0, tries: 0, holds_key: false }
+        Job { seq, key, body, requests: 0, tries: 0, holds_key: false, renewed: false, is_probe: false }
     }
 }
 
@@ -82,11 +88,19 @@ pub struct Dispatcher {
     delayed: BinaryHeap<Reverse<Delayed>>,
     /// Keys of records that were issued and not settled, each with the records that wait for it.
     keys: HashMap<String, VecDeque<Job>>,
+    /// How many wait so.
+    waiting: usize,
+    /// Keys of records that were given up for now: a later record with the key must not overtake them.
+    left_keys: HashSet<String>,
     in_flight: usize,
     paused_until: Option<Instant>,
     halt: Option<Halt>,
     /// Records that were given up for now; they stay pending.
     left: u64,
+    /// Why the last of them was.
+    left_why: String,
+    /// Records that have no fate yet, whatever may become of them.
+    unsettled: u64,
     /// Whether the service has answered anything at all.
     reached: bool,
     broken_in_a_row: u32,
@@ -112,10 +126,14 @@ impl Dispatcher {
             ready: VecDeque::new(),
             delayed: BinaryHeap::new(),
             keys: HashMap::new(),
+            waiting: 0,
+            left_keys: HashSet::new(),
             in_flight: 0,
             paused_until: None,
             halt: None,
             left: 0,
+            left_why: String::new(),
+            unsettled: 0,
             reached: false,
             broken_in_a_row: 0,
             throttled_in_a_row: 0,
@@ -128,12 +146,22 @@ impl Dispatcher {
     }
 
     pub fn push(&mut self, job: Job) {
-        self.ready.push_back(job);
+        self.unsettled += 1;
+        if self.left_keys.contains(&job.key) {
+            self.left += 1;
+        } else {
+            self.ready.push_back(job);
+        }
     }
 
-    /// Records that wait to be sent.
+    /// Records that wait to be sent, for whatever reason.
     pub fn backlog(&self) -> usize {
-        self.ready.len()
+        self.ready.len() + self.delayed.len() + self.waiting
+    }
+
+    /// Records that were taken in and have no fate: waiting, under way or left.
+    pub fn unsettled(&self) -> u64 {
+        self.unsettled
     }
 
     pub fn in_flight(&self) -> usize {
@@ -148,9 +176,9 @@ impl Dispatcher {
         self.halt.as_ref()
     }
 
-    /// Records that got no answer in all their attempts and stay pending.
-    pub fn left(&self) -> u64 {
-        self.left
+    /// Records that got no answer in all their attempts and stay pending, and why the last of them got none.
+    pub fn left(&self) -> Option<(u64, &str)> {
+        (self.left > 0).then_some((self.left, self.left_why.as_str()))
     }
 
     /// The end of a pause that keeps everybody from sending, if one is on.
@@ -178,10 +206,10 @@ impl Dispatcher {
             }
         }
         // Records with one key go one after the other, in the sheet's order.
-        while let Some(job) = self.ready.front().filter(|job| !job.holds_key) {
-            let Some(waiting) = self.keys.get_mut(&job.key) else { break };
-            if let Some(job) = self.ready.pop_front() {
+        while let Some(job) = self.ready.pop_front_if(|job| !job.holds_key && self.keys.contains_key(&job.key)) {
+            if let Some(waiting) = self.keys.get_mut(&job.key) {
                 waiting.push_back(job);
+                self.waiting += 1;
             }
         }
         if self.ready.is_empty() {
@@ -197,6 +225,7 @@ impl Dispatcher {
                     self.keys.insert(job.key.clone(), VecDeque::new());
                 }
                 self.in_flight += 1;
+                job.is_probe = self.probes.is_some();
                 Step::Send(job)
             }
         }
@@ -214,22 +243,30 @@ impl Dispatcher {
         self.in_flight -= 1;
         job.requests += requests;
         let next = policy::decide(self.kind, &job.key, exchange);
-        self.observe(&next, now);
+        self.observe(&next, job.is_probe, now);
+        let was_renewed = std::mem::replace(&mut job.renewed, matches!(next, Next::Again { .. }));
         let verdict = match next {
             Next::Sent { status, read } => Verdict::Sent { status, read },
             Next::Failed { status, read } => Verdict::Failed { status: Some(status), read },
             Next::Unknown { status, reason } => Verdict::Unknown { status, reason },
             Next::Retry { after, reason, status, .. } => {
+                if let Some(pause) = after {
+                    self.pause_until(now + pause);
+                }
                 // While the service is out of reach, attempts only probe for it and don't count against the record.
                 if self.probes.is_none() {
                     job.tries += 1;
                 }
                 if job.tries >= MAX_ATTEMPTS {
                     match status {
-                        Some(status) => Verdict::Failed { status: Some(status), read: given_up(job.tries, &reason) },
-                        None => {
-                            self.left += 1;
-                            self.release(&job.key);
+                        // It says that it did something, but not what.
+                        Some(200..=299) => Verdict::Unknown { status, reason: given_up(job.tries, &reason) },
+                        // The record may be why.
+                        Some(500) => Verdict::Failed { status, read: said(given_up(job.tries, &reason)) },
+                        // The service is not well, or nobody answered: that is not the record's fault.
+                        Some(_) | None => {
+                            self.left_why = reason;
+                            self.leave(job);
                             return None;
                         }
                     }
@@ -242,10 +279,15 @@ impl Dispatcher {
             Next::Throttled { after } => {
                 self.throttled += 1;
                 let pause = after.unwrap_or_else(|| policy::backoff(self.throttled_in_a_row, true, chance));
-                let until = now + pause;
-                self.paused_until = Some(self.paused_until.map_or(until, |other| other.max(until)));
-                return self.delay(job, until);
+                self.pause_until(now + pause);
+                return self.delay(job, now + pause);
             }
+            Next::Again { reason } if was_renewed => {
+                self.halt.get_or_insert(Halt::Policy(Stop::Unauthorized(reason)));
+                self.release(&job.key);
+                return None;
+            }
+            Next::Again { .. } => return self.delay(job, now),
             Next::Stop(stop) => {
                 self.halt.get_or_insert(Halt::Policy(stop));
                 self.release(&job.key);
@@ -253,19 +295,26 @@ impl Dispatcher {
             }
         };
         self.settled += 1;
+        self.unsettled -= 1;
         self.release(&job.key);
         Some(Settled { job, verdict })
     }
 
     /// Keeps count of what the attempts say about the service as a whole.
-    fn observe(&mut self, next: &Next, now: Instant) {
+    fn observe(&mut self, next: &Next, is_probe: bool, now: Instant) {
         let is_broken = matches!(next, Next::Retry { status: None, .. } | Next::Unknown { status: None, .. });
         if !is_broken {
             self.reached = true;
             self.broken_in_a_row = 0;
             self.probes = None;
         }
-        self.throttled_in_a_row = if matches!(next, Next::Throttled { .. }) { self.throttled_in_a_row + 1 } else { 0 };
+        match next {
+            // All that were under way together are throttled together: that is said once.
+            Next::Again { .. } => {}
+            Next::Throttled { .. } if self.pause(now).is_some() => {}
+            Next::Throttled { .. } => self.throttled_in_a_row += 1,
+            _ => self.throttled_in_a_row = 0,
+        }
         if self.throttled_in_a_row >= THROTTLED_IN_A_ROW {
             self.halt.get_or_insert(Halt::Throttled);
         }
@@ -282,31 +331,54 @@ impl Dispatcher {
                 self.halt.get_or_insert(Halt::TooManyRetries(reason.clone()));
             }
             Next::Retry { status: None, reason, .. } | Next::Unknown { status: None, reason } => {
-                self.broken(reason, now)
+                self.broken(reason, is_probe, now)
             }
             _ => {}
         }
     }
 
     /// Counts a broken connection: many in a row mean that the service is away, not that a record is at fault.
-    fn broken(&mut self, reason: &str, now: Instant) {
+    fn broken(&mut self, reason: &str, is_probe: bool, now: Instant) {
         self.broken_in_a_row += 1;
-        let many = u32::try_from(self.concurrency * 2).unwrap_or(u32::MAX).max(10);
+        let many = match self.reached {
+            true => u32::try_from(self.concurrency * 2).unwrap_or(u32::MAX).max(10),
+            false => NEVER_THERE,
+        };
         if let Some(probes) = &mut self.probes {
+            if !is_probe {
+                // It had gone out with the others whose breaking began this.
+                return;
+            }
             *probes += 1;
-            self.paused_until = Some(now + Duration::from_secs(1 << (*probes).min(4)));
+            let pause = Duration::from_secs(1 << (*probes).min(4));
             if *probes >= PROBES {
                 self.halt.get_or_insert(Halt::Unreachable(reason.to_owned()));
             }
+            self.pause_until(now + pause);
         } else if self.broken_in_a_row >= many {
             if self.reached {
                 self.probes = Some(0);
-                self.paused_until = Some(now + Duration::from_secs(1));
+                self.pause_until(now + Duration::from_secs(1));
             } else {
                 // It was never there: waiting would only keep the person from the message.
                 self.halt.get_or_insert(Halt::Unreachable(reason.to_owned()));
             }
         }
+    }
+
+    /// Nobody sends before `until`. A pause is never made shorter.
+    fn pause_until(&mut self, until: Instant) {
+        self.paused_until = Some(self.paused_until.map_or(until, |other| other.max(until)));
+    }
+
+    /// Gives a record up for now, and with it those that wait for it.
+    fn leave(&mut self, job: Job) {
+        let waiting = self.keys.remove(&job.key).map_or(0, |waiting| waiting.len());
+        self.waiting -= waiting;
+        let ready = self.ready.len();
+        self.ready.retain(|other| other.key != job.key);
+        self.left += (1 + waiting + ready - self.ready.len()) as u64;
+        self.left_keys.insert(job.key);
     }
 
     fn delay(&mut self, job: Job, at: Instant) -> Option<Settled> {
@@ -316,6 +388,7 @@ impl Dispatcher {
 
     fn release(&mut self, key: &str) {
         if let Some(waiting) = self.keys.remove(key) {
+            self.waiting -= waiting.len();
             for job in waiting.into_iter().rev() {
                 self.ready.push_front(job);
             }
@@ -323,8 +396,11 @@ impl Dispatcher {
     }
 }
 
-fn given_up(tries: u32, reason: &str) -> answer::Read {
-    let message = format!("{reason}, {tries} times");
+fn given_up(tries: u32, reason: &str) -> String {
+    format!("{reason}, {tries} times")
+}
+
+fn said(message: String) -> answer::Read {
     answer::Read { errors: vec![answer::Said { field: None, message }], ..answer::Read::default() }
 }
 
@@ -347,3 +423,6 @@ impl Ord for Delayed {
         (self.at, self.job.seq).cmp(&(other.at, other.job.seq))
     }
 }
+
+#[cfg(test)]
+mod tests;

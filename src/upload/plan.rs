@@ -44,7 +44,13 @@ pub async fn plan(
         progress(rows);
     }
     // The channel closes when the reader ends, so its word on whether the file was whole comes before the plan counts.
-    let tally = reading.await.map_err(|_| Error::ReaderDied { path })??;
+    let tally = match reading.await.unwrap_or(Err(Error::ReaderDied { path })) {
+        Ok(tally) => tally,
+        Err(error) => {
+            plan.abandon().await?;
+            return Err(error);
+        }
+    };
     let planned = plan.finish(tally.width).await?;
     Ok((planned.run, tally))
 }

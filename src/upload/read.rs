@@ -12,7 +12,7 @@ use super::error::Error;
 use super::source::Source;
 use super::tally::Tally;
 use crate::ledger::{Fate, PlannedRecord, Problem, Seq, SourceRow};
-use crate::sheet::{Cell, Row, write};
+use crate::sheet::{Cell, Row, column_letters, write};
 use crate::template::{self, Cause, Mapped, Mapper, Template};
 
 /// Rows handed on together.
@@ -45,6 +45,8 @@ pub fn read(source: &Source, template: &Template, mut hand_on: impl FnMut(Batch)
             Mapped::Record { key, body } => (Some(key), send(body)),
             Mapped::Rejected { key, problems } => (key, Fate::Rejected(problems.into_iter().map(problem).collect())),
         };
+        let fate = overflow(&row, source).into_iter().fold(fate, reject);
+        let fate = if rows.is_mended { reject(fate, stray_quote(&row)) } else { fate };
         let fate = match &key {
             Some(key) => keys.check(template, source, key, seq, row.number, fate, &mut batch.late, &mut tally),
             None => fate,
@@ -116,13 +118,53 @@ impl Keys {
             tally.take_back(u64::from(first.row), &problem);
             late.push((Seq::from(first.seq), problem));
         }
-        let mut problems = match fate {
-            Fate::Rejected(problems) => problems,
-            Fate::Send(_) | Fate::Skipped => Vec::new(),
-        };
-        problems.push(duplicate(u64::from(first.row)));
-        Fate::Rejected(problems)
+        reject(fate, duplicate(u64::from(first.row)))
     }
+}
+
+/// A value to the right of the header in a text file: mostly the second half of a decimal that has the delimiter in
+/// it, so that all cells behind it are one column off. A workbook's cells can't slip, and people write remarks there.
+fn overflow(row: &Row, source: &Source) -> Option<Problem> {
+    let width = source.layout.header.names.len();
+    if row.len() <= width || source.book.has_named_sheets() {
+        return None;
+    }
+    let (column, cell) = row.cells().enumerate().skip(width).find(|(_, cell)| !cell.is_blank())?;
+    Some(Problem {
+        code: "beyond-header".to_owned(),
+        column: Some(column),
+        header: format!("column {}", column_letters(column)),
+        field: String::new(),
+        value: cell.shown().into_owned(),
+        message: "stands beyond the header's last column".to_owned(),
+        remedy: "put quotes around a value that has the delimiter in it, or give the column a header".to_owned(),
+    })
+}
+
+/// A quote in the middle of a quoted value, or one that is never closed because the file was cut short.
+fn stray_quote(row: &Row) -> Problem {
+    let shown = row.cells().enumerate().find(|(_, cell)| cell.shown().contains('"'));
+    let (column, value) =
+        shown.map_or((None, String::new()), |(column, cell)| (Some(column), cell.shown().into_owned()));
+    Problem {
+        code: "stray-quote".to_owned(),
+        column,
+        header: column.map_or(String::new(), |column| format!("column {}", column_letters(column))),
+        field: String::new(),
+        value,
+        message: "has a quote in a place where none can be, so its cells may be wrong".to_owned(),
+        remedy: "write a quote within quotes twice; if it is the last row, check that the file is whole".to_owned(),
+    }
+}
+
+fn reject(fate: Fate, problem: Problem) -> Fate {
+    let mut problems = match fate {
+        Fate::Skipped => return Fate::Skipped,
+        Fate::Rejected(problems) => problems,
+        Fate::Send(_) => Vec::new(),
+    };
+    problems.push(problem);
+    Fate::Rejected(problems)
 }
 
 fn duplicate(template: &Template, source: &Source, key: &str, other_row: u64) -> Problem {

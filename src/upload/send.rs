@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle, JoinSet};
 
 use super::dispatch::{Dispatcher, Halt, Job, Settled, Step, Verdict};
 use crate::api::policy::Stop;
 use crate::api::{Attempt, Client, Pace, Rate, Request, answer};
-use crate::ledger::{self, Fate, Ledger, Outcome, OutcomeState, Problem, RunId, Seq};
+use crate::ledger::{self, Fate, Ledger, Outcome, OutcomeState, Problem, RunId, RunState, Seq};
 use crate::records::{RecordKind, field::Call};
 
 /// How long requests under way may take to end after a person asked to stop.
@@ -67,8 +67,33 @@ pub enum StopReason {
     Throttled,
     WaitTooLong(Duration),
     TooManyRetries(String),
-    /// Some records got no answer in any of their attempts.
-    LeftPending(u64),
+    /// Some records got no answer in any of their attempts, and why the last of them did not.
+    LeftPending {
+        records: u64,
+        reason: String,
+    },
+}
+
+impl StopReason {
+    /// What to do before the run is resumed.
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            StopReason::Interrupted => return None,
+            StopReason::Unauthorized(_) => {
+                "get a new pair of tokens in the service's developer settings and set SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN, then resume"
+            }
+            StopReason::Forbidden(_) => "set the tokens of a pair that has Full Access, then resume",
+            StopReason::Redirected { .. } => {
+                "check the base address; a run is bound to its own, so upload the file again with the right one"
+            }
+            StopReason::Unreachable(_) | StopReason::LeftPending { .. } => {
+                "check the address and that the service is running, then resume"
+            }
+            StopReason::Throttled => "resume later, with a lower --rate",
+            StopReason::WaitTooLong(_) => "resume when that time is over",
+            StopReason::TooManyRetries(_) => "resume later; if it stays so, ask the service's people",
+        })
+    }
 }
 
 /// Sends what is pending of a run. `interrupt` resolves when a person asks to stop.
@@ -82,14 +107,12 @@ pub async fn send(
     let loader = tokio::spawn(load(work.ledger.clone(), work.run, work.wall, jobs_sender));
     let (outcomes, outcomes_receiver) = mpsc::channel(GROUP * 4);
     let writer = tokio::spawn(write(work.ledger.clone(), work.run, outcomes_receiver));
-    let (answers_sender, answers) = mpsc::unbounded_channel();
     let sender = Sender {
         dispatcher: Dispatcher::new(work.kind, work.concurrency, Pace::new(work.rate, began)),
         call: &work.kind.input().call,
         client: Arc::clone(&work.client),
         jobs,
-        answers_sender,
-        answers,
+        attempts: JoinSet::new(),
         outcomes,
         progress: Progress::default(),
         wall: work.wall,
@@ -107,8 +130,7 @@ struct Sender {
     call: &'static Call,
     client: Arc<Client>,
     jobs: mpsc::Receiver<Job>,
-    answers_sender: mpsc::UnboundedSender<(Job, Attempt)>,
-    answers: mpsc::UnboundedReceiver<(Job, Attempt)>,
+    attempts: JoinSet<(Job, Attempt)>,
     outcomes: mpsc::Sender<Outcome>,
     progress: Progress,
     wall: fn() -> i64,
@@ -123,7 +145,7 @@ impl Sender {
         let mut interrupt = std::pin::pin!(interrupt);
         let mut interrupted_at: Option<Instant> = None;
         let mut all_loaded = false;
-        loop {
+        'sending: loop {
             while !all_loaded && self.dispatcher.backlog() < LOW {
                 match self.jobs.try_recv() {
                     Ok(job) => self.dispatcher.push(job),
@@ -142,14 +164,14 @@ impl Sender {
             }
             let wake = interrupted_at.map(|at| at + GRACE).or(wake);
             tokio::select! {
-                Some((job, attempt)) = self.answers.recv() => {
-                    if self.take(job, attempt).await.is_err() {
-                        break;
-                    }
-                    while let Ok((job, attempt)) = self.answers.try_recv() {
-                        if self.take(job, attempt).await.is_err() {
-                            break;
+                Some(attempt) = self.attempts.join_next() => {
+                    let mut attempt = Some(attempt);
+                    while let Some(ended) = attempt {
+                        // A writer that is gone can't be told outcomes, so nothing more may be sent.
+                        if self.take(ended).await.is_err() {
+                            break 'sending;
                         }
+                        attempt = self.attempts.try_join_next();
                     }
                 }
                 job = self.jobs.recv(), if !all_loaded && self.dispatcher.backlog() < LOW => match job {
@@ -164,11 +186,17 @@ impl Sender {
                 () = &mut interrupt, if interrupted_at.is_none() => interrupted_at = Some(Instant::now()),
             }
         }
+        // What stopped the sending only matters where it left something to send.
+        if self.dispatcher.unsettled() == 0 && (all_loaded || self.jobs.recv().await.is_none()) {
+            return None;
+        }
         match self.dispatcher.halt() {
             Some(halt) => Some(StopReason::from(halt.clone())),
             None if interrupted_at.is_some() => Some(StopReason::Interrupted),
-            None if self.dispatcher.left() > 0 => Some(StopReason::LeftPending(self.dispatcher.left())),
-            None => None,
+            None => {
+                let left = self.dispatcher.left();
+                left.map(|(records, reason)| StopReason::LeftPending { records, reason: reason.to_owned() })
+            }
         }
     }
 
@@ -183,11 +211,9 @@ impl Sender {
                         body: Some(job.body.clone()),
                     };
                     let client = Arc::clone(&self.client);
-                    let answers = self.answers_sender.clone();
-                    tokio::spawn(async move {
+                    self.attempts.spawn(async move {
                         let attempt = client.attempt(&request).await;
-                        // A receiver that is gone has stopped waiting; the ledger then knows the intent alone.
-                        let _ = answers.send((job, attempt));
+                        (job, attempt)
                     });
                 }
                 Step::WaitUntil(at) => return Some(at),
@@ -196,7 +222,11 @@ impl Sender {
         }
     }
 
-    async fn take(&mut self, job: Job, attempt: Attempt) -> Result<(), mpsc::error::SendError<Outcome>> {
+    async fn take(&mut self, ended: Result<(Job, Attempt), JoinError>) -> Result<(), mpsc::error::SendError<Outcome>> {
+        let (job, attempt) = match ended {
+            Ok(ended) => ended,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        };
         let settled = self.dispatcher.settle(job, attempt.requests, attempt.exchange, Instant::now(), fastrand::f64());
         self.progress.retries = self.dispatcher.retries;
         self.progress.throttled = self.dispatcher.throttled;
@@ -217,6 +247,9 @@ impl Sender {
 /// Reads the records that have no outcome yet, block by block, and notes the intent to send each block before any of
 /// it is handed on.
 async fn load(ledger: Ledger, run: RunId, wall: fn() -> i64, jobs: mpsc::Sender<Job>) -> Result<(), ledger::Error> {
+    if matches!(ledger.run(run).await?.state, RunState::Planning | RunState::Withheld) {
+        return Ok(());
+    }
     let mut from: Seq = 0;
     while let Some(block) = ledger.record_block(run, from).await? {
         let last = block.first + block.records.len() as Seq - 1;
@@ -331,16 +364,16 @@ impl std::fmt::Display for StopReason {
             StopReason::Unauthorized(reason) => write!(f, "the service refused the credentials: {reason}"),
             StopReason::Forbidden(reason) => write!(f, "the token does not allow this: {reason}"),
             StopReason::Redirected { status } => {
-                write!(
-                    f,
-                    "the service redirects ({status}), and a token is not sent after a redirect; is the base address right?"
-                )
+                write!(f, "the service redirects ({status}), and a token is not sent after a redirect")
             }
             StopReason::Unreachable(reason) => write!(f, "the service can't be reached: {reason}"),
             StopReason::Throttled => f.write_str("the service keeps refusing requests as too many"),
             StopReason::WaitTooLong(wait) => write!(f, "the service asks to wait {} min", wait.as_secs().div_ceil(60)),
             StopReason::TooManyRetries(reason) => write!(f, "too many requests had to be repeated: {reason}"),
-            StopReason::LeftPending(records) => write!(f, "{records} records got no answer in several attempts"),
+            StopReason::LeftPending { records, reason } => {
+                let noun = if *records == 1 { "record" } else { "records" };
+                write!(f, "{records} {noun} got no answer in several attempts: {reason}")
+            }
         }
     }
 }

@@ -52,7 +52,12 @@ impl Source {
 
     /// The rows below the header.
     pub fn rows(&self) -> Result<DataRows, Error> {
-        Ok(DataRows { rows: self.book.rows(self.sheet)?, header_row: self.layout.header.row })
+        Ok(DataRows {
+            rows: self.book.rows(self.sheet)?,
+            header_row: self.layout.header.row,
+            mended: 0,
+            is_mended: false,
+        })
     }
 
     /// Refuses a file that another program wrote to since it was opened.
@@ -69,11 +74,16 @@ impl Source {
 pub struct DataRows {
     rows: Rows,
     header_row: u64,
+    mended: u64,
+    /// The last row had a quote that stands where none can, so that how it was read is a guess.
+    pub is_mended: bool,
 }
 
 impl DataRows {
     pub fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
         while self.rows.next(row)? {
+            let mended = self.rows.mended();
+            self.is_mended = mended > std::mem::replace(&mut self.mended, mended);
             if row.number > self.header_row && !row.is_blank() {
                 return Ok(true);
             }

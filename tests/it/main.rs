@@ -2,5 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod cli;
+mod faults;
+mod house;
+mod ledger;
+mod serve_load;
 mod service;
 mod sheet;
+mod view;

@@ -6,16 +6,23 @@ use std::time::Duration;
 use reqwest::{Client, Method, StatusCode};
 use serde_json::Value;
 use sheetport::records::token::Access;
-use sheetport::service::{Config, Error, Service, Tokens};
+use sheetport::service::{Config, Error, Loaded, Service, Tokens};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 mod auth;
+mod billing;
 mod items;
 mod lifecycle;
+mod lists;
+mod load;
+mod openapi;
+mod orders;
 mod refusals;
+mod rehearsal;
+mod transactions;
 
 const ITEMS: &str = "/v1/public/items";
 const REFRESH: &str = "/api/token/refresh/";
@@ -59,6 +66,28 @@ async fn start_with(config: Config) -> Running {
     Running { base, config, client, token, stop, served }
 }
 
+/// A record to be loaded, from the JSON of one that was exported.
+fn loaded(kind: &str, record: &str) -> Loaded {
+    let fields = serde_json::from_str(record).unwrap();
+    match kind {
+        "item" => Loaded::Item(fields),
+        "company" => Loaded::Company(fields),
+        "contact" => Loaded::Contact(fields),
+        "inventory" => Loaded::Inventory(fields),
+        _ => Loaded::Order(fields),
+    }
+}
+
+/// Loads records that have to be right into `workspace`, before a service starts on the folder.
+async fn load(data: &Path, workspace: &str, records: &[(&str, &str)]) {
+    let service = Service::open(Config::new(data)).await.unwrap();
+    let records = records.iter().map(|(kind, record)| loaded(kind, record)).collect();
+    for result in service.load(workspace, records).await.unwrap() {
+        result.unwrap();
+    }
+    service.close().await;
+}
+
 impl Running {
     fn tokens(&self, workspace: &str, access: Access) -> Tokens {
         sheetport::service::issue_tokens(&self.config, workspace, access).unwrap()
@@ -75,6 +104,18 @@ impl Running {
     async fn post(&self, path: &str, body: impl Into<reqwest::Body>) -> Answer {
         let request = self.request(Method::POST, path).bearer_auth(&self.token);
         answer(request.header("content-type", "application/json").body(body)).await
+    }
+
+    async fn put(&self, path: &str, body: impl Into<reqwest::Body>) -> Answer {
+        let request = self.request(Method::PUT, path).bearer_auth(&self.token);
+        answer(request.header("content-type", "application/json").body(body)).await
+    }
+
+    /// A request of Full Access to another workspace.
+    async fn other_calls(&self, method: Method, path: &str, body: &str) -> Answer {
+        let token = self.tokens("other", Access::Full).access;
+        let request = self.request(method, path).bearer_auth(token).header("content-type", "application/json");
+        answer(request.body(body.to_owned())).await
     }
 
     /// An upsert that has to succeed, and its answer.
@@ -100,6 +141,14 @@ impl Answer {
     #[track_caller]
     fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    /// The body of an answer that has to be a success.
+    #[track_caller]
+    fn ok(&self) -> Value {
+        assert_eq!(self.status, StatusCode::OK, "{}", self.text);
+        assert_eq!(self.header("content-type"), "application/json");
+        self.json()
     }
 
     #[track_caller]

@@ -40,6 +40,9 @@ pub async fn page(readers: &Readers, workspace: &str, page: u64, limit: u64) -> 
 pub struct Statements {
     /// The items with given keys: workspace and external id.
     existing: Batched,
+    /// What orders need to know of the items with given ids, then of those with given external ids.
+    by_id: Batched,
+    by_external_id: Batched,
     /// The last position in each of given workspaces.
     last_positions: Batched,
     write: Batched,
@@ -54,6 +57,18 @@ impl Statements {
                 ") SELECT i.workspace, i.external_id, i.id, i.position, i.name, i.description, i.currency, i.price, \
                  i.purchase_price, i.tax, i.status, i.created_at, i.updated_at \
                  FROM wanted AS w JOIN items AS i ON i.workspace = w.workspace AND i.external_id = w.external_id",
+            ),
+            by_id: Batched::new(
+                "WITH wanted (workspace, id) AS (",
+                2,
+                ") SELECT i.id, i.external_id, i.price FROM wanted AS w \
+                 JOIN items AS i ON i.workspace = w.workspace AND i.id = w.id",
+            ),
+            by_external_id: Batched::new(
+                "WITH wanted (workspace, external_id) AS (",
+                2,
+                ") SELECT i.id, i.external_id, i.price FROM wanted AS w \
+                 JOIN items AS i ON i.workspace = w.workspace AND i.external_id = w.external_id",
             ),
             last_positions: Batched::new(
                 "WITH wanted (workspace) AS (",
@@ -72,6 +87,66 @@ impl Statements {
             ),
         }
     }
+}
+
+/// By what an item is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemKey<'a> {
+    Id(&'a str),
+    ExternalId(&'a str),
+}
+
+/// What other records need to know of an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Catalogued {
+    pub id: String,
+    pub external_id: String,
+    pub price: Option<String>,
+}
+
+/// The workspace's items with these keys, each in the place of its key.
+pub async fn find(
+    connection: &mut SqliteConnection,
+    statements: &Statements,
+    workspace: &str,
+    keys: &[ItemKey<'_>],
+) -> Result<Vec<Option<Catalogued>>, sqlx::Error> {
+    let ids: Vec<&str> =
+        keys.iter().filter_map(|key| if let ItemKey::Id(id) = key { Some(*id) } else { None }).collect();
+    let external_ids: Vec<&str> =
+        keys.iter().filter_map(|key| if let ItemKey::ExternalId(id) = key { Some(*id) } else { None }).collect();
+    let (mut by_id, mut by_external_id) = (HashMap::new(), HashMap::new());
+    for item in catalogued(connection, &statements.by_id, workspace, &ids).await? {
+        by_id.insert(item.id.clone(), item);
+    }
+    for item in catalogued(connection, &statements.by_external_id, workspace, &external_ids).await? {
+        by_external_id.insert(item.external_id.clone(), item);
+    }
+    Ok(keys
+        .iter()
+        .map(|key| match key {
+            ItemKey::Id(id) => by_id.get(*id).cloned(),
+            ItemKey::ExternalId(id) => by_external_id.get(*id).cloned(),
+        })
+        .collect())
+}
+
+async fn catalogued(
+    connection: &mut SqliteConnection,
+    statement: &Batched,
+    workspace: &str,
+    keys: &[&str],
+) -> Result<Vec<Catalogued>, sqlx::Error> {
+    let mut items = Vec::with_capacity(keys.len());
+    for batch in batches(keys) {
+        let mut wanted = query_as(statement.of(batch.len()));
+        for key in batch {
+            wanted = wanted.bind(workspace).bind(*key);
+        }
+        let found: Vec<(String, String, Option<String>)> = wanted.fetch_all(&mut *connection).await?;
+        items.extend(found.into_iter().map(|(id, external_id, price)| Catalogued { id, external_id, price }));
+    }
+    Ok(items)
 }
 
 /// An item that a group is about: as it was, if it was, and then as the group leaves it.
@@ -113,7 +188,8 @@ pub async fn upsert(
             None => {
                 let position = positions.entry(slot.workspace).or_insert(0);
                 *position += 1;
-                slot.item = Some(Item::new(Uuid::now_v7().to_string(), *position, &upsert.fields, now));
+                let id = upsert.id.clone().unwrap_or_else(|| Uuid::now_v7().to_string());
+                slot.item = Some(Item::new(id, *position, &upsert.fields, now));
                 Outcome::Created
             }
         };
@@ -252,7 +328,9 @@ mod tests {
         let (store, closer) =
             Store::open(&folder.path().join("plan.db"), std::time::Duration::ZERO).await.expect("opened");
         let statements = Statements::new();
-        for sql in [statements.existing.of(4).as_str(), statements.last_positions.of(4).as_str(), PAGE] {
+        let batched = [&statements.existing, &statements.by_id, &statements.by_external_id, &statements.last_positions];
+        let batched = batched.map(|statement| statement.of(4));
+        for sql in batched.iter().map(|sql| sql.as_str()).chain([PAGE]) {
             let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
             let mut reader = store.readers.get().await.expect("a reader");
             let plan = query(explain).fetch_all(reader.connection().expect("open")).await.expect("a plan");

@@ -28,6 +28,8 @@ pub enum Change {
 #[derive(Clone, Debug)]
 pub struct ItemUpsert {
     pub workspace: Arc<str>,
+    /// The id that the item gets if it is created; None for one of our own.
+    pub id: Option<String>,
     pub external_id: String,
     pub fields: ItemFields<Change>,
 }

@@ -16,22 +16,31 @@ use tokio::sync::{mpsc, oneshot};
 use super::error::Error;
 
 use self::readers::Readers;
+use self::work::Pending;
 use self::writer::{Write, WriterHandle};
 
 mod items;
 mod merge;
 mod readers;
+mod records;
 mod statements;
+mod work;
 mod writer;
 
-pub use self::items::EntryPage;
+pub use self::items::{Catalogued, EntryPage, ItemKey};
 pub use self::merge::{Change, ItemFields, ItemUpsert, Outcome, Stored};
+pub use self::records::{Key, Kind, Record, to_json};
+pub use self::work::{Tx, Work};
 pub use self::writer::NotStored;
 
 /// How long a write waits for another process that has the database locked, such as a backup.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-const MIGRATIONS: &[(i64, &str, &str)] = &[(1, "items", include_str!("migrations/0001_items.sql"))];
+const MIGRATIONS: &[(i64, &str, &str)] = &[
+    (1, "items", include_str!("migrations/0001_items.sql")),
+    (2, "item ids", include_str!("migrations/0002_item_ids.sql")),
+    (3, "records", include_str!("migrations/0003_records.sql")),
+];
 
 pub struct Store {
     writes: mpsc::Sender<Write>,
@@ -80,6 +89,28 @@ impl Store {
         self.writes.send(Write::Item { upsert, reply }).await.map_err(|_| NotStored)?;
         stored.await.map_err(|_| NotStored)?
     }
+
+    /// One page of a workspace's records of a kind and how many it has, both of the same moment.
+    pub async fn record_page(
+        &self,
+        workspace: &str,
+        kind: Kind,
+        page: u64,
+        limit: u64,
+    ) -> Result<EntryPage, sqlx::Error> {
+        records::page(&self.readers, workspace, kind, page, limit).await
+    }
+
+    pub async fn find(&self, workspace: &str, kind: Kind, key: Key<'_>) -> Result<Option<Record>, sqlx::Error> {
+        records::find(self.readers.get().await?.connection()?, workspace, kind, key).await
+    }
+
+    /// Carries out a piece of work; answers once what it wrote is on disk.
+    pub async fn carry_out<W: Work>(&self, work: W) -> Result<W::Done, NotStored> {
+        let (pending, done) = Pending::new(work);
+        self.writes.send(Write::Work(Box::new(pending))).await.map_err(|_| NotStored)?;
+        done.await.map_err(|_| NotStored)?
+    }
 }
 
 impl Closer {
@@ -95,4 +126,35 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<(), sqlx::migrate:
         Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
     });
     Migrator::with_migrations(migrations.collect()).run(connection).await
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::raw_sql;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn items_of_an_earlier_version_are_brought_along() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("service.db");
+        let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
+        let mut connection = options.connect().await.expect("connected");
+        let &(version, name, sql) = &MIGRATIONS[0];
+        let first = Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false);
+        Migrator::with_migrations(vec![first]).run(&mut connection).await.expect("migrated");
+        let insert = "INSERT INTO items (id, workspace, position, external_id, price, created_at, updated_at, listed) \
+                      VALUES ('1', 'w', 1, 'A', '1.50', 0, 0, '{\"id\":\"1\"}')";
+        raw_sql(insert).execute(&mut connection).await.expect("inserted");
+        drop(connection);
+
+        let (store, closer) = Store::open(&path, Duration::from_secs(1)).await.expect("opened");
+        let page = store.item_page("w", 1, 10).await.expect("read");
+        assert_eq!((page.total, page.entries.as_str()), (1, r#"{"id":"1"}"#));
+        let fields = ItemFields { price: Change::Set("1.50".to_owned()), ..ItemFields::default() };
+        let upsert = ItemUpsert { workspace: "w".into(), id: None, external_id: "A".to_owned(), fields };
+        let stored = store.upsert_item(upsert).await;
+        assert_eq!(stored, Ok(Stored { outcome: Outcome::Unchanged, id: "1".to_owned() }));
+        closer.close().await;
+    }
 }

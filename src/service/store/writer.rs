@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use super::items::{self, Statements};
 use super::merge::{ItemUpsert, Stored};
 use super::statements::MOST_ROWS;
+use super::work::Waiting;
 
 /// Writes that wait for the writer; whoever comes later waits to be let in.
 const QUEUE: usize = 1024;
@@ -21,10 +22,12 @@ const QUEUE: usize = 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotStored;
 
-type Reply<T> = oneshot::Sender<Result<T, NotStored>>;
+pub type Reply<T> = oneshot::Sender<Result<T, NotStored>>;
 
+#[expect(clippy::large_enum_variant, reason = "most writes are items, and a box would cost each an allocation")]
 pub enum Write {
     Item { upsert: ItemUpsert, reply: Reply<Stored> },
+    Work(Box<dyn Waiting>),
 }
 
 pub struct WriterHandle {
@@ -58,11 +61,13 @@ struct Writer {
     statements: Statements,
 }
 
-/// The writes of one transaction, by kind, each kind in the order of arrival.
+/// The writes of one transaction, by kind, each kind in the order of arrival. None of them has been answered, so none
+/// was asked for because of another, and the items may come first.
 #[derive(Default)]
 struct Group {
     items: Vec<ItemUpsert>,
     item_replies: Vec<Reply<Stored>>,
+    work: Vec<Box<dyn Waiting>>,
 }
 
 impl Group {
@@ -72,6 +77,7 @@ impl Group {
                 self.items.push(upsert);
                 self.item_replies.push(reply);
             }
+            Write::Work(work) => self.work.push(work),
         }
     }
 }
@@ -111,23 +117,32 @@ impl Writer {
 
     async fn carry_out(&mut self, group: &mut Group) {
         let replies = mem::take(&mut group.item_replies);
-        match self.commit(group).await {
+        let committed = self.commit(group).await;
+        if let Err(error) = &committed {
+            let writes = replies.len() + group.work.len();
+            tracing::error!(%error, writes, "a group of writes failed; none of it was stored");
+        }
+        for work in group.work.drain(..) {
+            work.answer(committed.is_ok());
+        }
+        match committed {
             // Whoever asked may have gone; what was asked is done all the same.
             Ok(stored) => replies.into_iter().zip(stored).for_each(|(reply, stored)| drop(reply.send(Ok(stored)))),
-            Err(error) => {
-                tracing::error!(%error, writes = replies.len(), "a group of writes failed; none of it was stored");
-                replies.into_iter().for_each(|reply| drop(reply.send(Err(NotStored))));
-            }
+            Err(_) => replies.into_iter().for_each(|reply| drop(reply.send(Err(NotStored)))),
         }
     }
 
-    async fn commit(&mut self, group: &Group) -> Result<Vec<Stored>, sqlx::Error> {
+    async fn commit(&mut self, group: &mut Group) -> Result<Vec<Stored>, sqlx::Error> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.options.connect().await?,
         };
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-        let stored = items::upsert(&mut transaction, &self.statements, &group.items, Timestamp::now()).await?;
+        let now = Timestamp::now();
+        let stored = items::upsert(&mut transaction, &self.statements, &group.items, now).await?;
+        for work in &mut group.work {
+            work.run(&mut transaction, &self.statements, now).await?;
+        }
         transaction.commit().await?;
         self.connection = Some(connection);
         Ok(stored)
@@ -145,7 +160,12 @@ mod tests {
     use crate::service::store::{ItemFields, Outcome, Store};
 
     fn upsert(external_id: &str) -> ItemUpsert {
-        ItemUpsert { workspace: Arc::from("w"), external_id: external_id.to_owned(), fields: ItemFields::default() }
+        ItemUpsert {
+            workspace: Arc::from("w"),
+            id: None,
+            external_id: external_id.to_owned(),
+            fields: ItemFields::default(),
+        }
     }
 
     #[tokio::test]

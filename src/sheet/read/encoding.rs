@@ -1,12 +1,11 @@
-//! Text files' encodings: which one a file has, and its text as UTF-8, chunk by chunk.
-//!
-//! Nothing is ever replaced by U+FFFD: bytes that the encoding does not know are a fault, told where they stand.
+//! Which encoding a text file has, found out from its first bytes or named by the caller.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use super::dialect::Sure;
 
 const CHUNK: usize = 128 * 1024;
 /// 64 MiB are looked through for a byte that is not ASCII, which takes a few hundredths of a second.
@@ -26,30 +25,33 @@ pub fn named(label: &str, sample: &[u8]) -> Option<Found> {
     Some(Found { encoding, mark })
 }
 
-/// The encoding of a text that begins with `sample`; `whole` says that the sample is all of it.
-pub fn detect(sample: &[u8], whole: bool) -> Found {
+/// The encoding of a text that begins with `sample`, and how sure that is; `whole` says that the sample is all of it.
+pub fn detect(sample: &[u8], whole: bool) -> (Found, Sure) {
     if let Some((encoding, mark)) = Encoding::for_bom(sample) {
-        return Found { encoding, mark };
+        return (Found { encoding, mark }, Sure::Certain);
     }
-    let encoding = utf16_without_mark(sample).unwrap_or_else(|| {
-        if is_utf8(sample, whole) {
-            return UTF_8;
+    let (encoding, sure) = match utf16_without_mark(sample) {
+        Some(encoding) => (encoding, Sure::Likely),
+        // Text in another encoding is hardly ever valid UTF-8 by chance.
+        None if is_utf8(sample, whole) => (UTF_8, Sure::Certain),
+        None => {
+            let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+            detector.feed(sample, whole);
+            // A handful of letters fit many encodings.
+            let letters = sample.iter().filter(|byte| !byte.is_ascii()).count();
+            (detector.guess(None, Utf8Detection::Deny), if letters < 6 { Sure::Guess } else { Sure::Likely })
         }
-        let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-        detector.feed(sample, whole);
-        detector.guess(None, Utf8Detection::Deny)
-    });
-    Found { encoding, mark: 0 }
+    };
+    (Found { encoding, mark: 0 }, sure)
 }
 
 /// The encoding of a file whose sample, all ASCII, fits nearly any: as [`detect`] finds it where the first other byte
-/// stands. A price list in one byte may have its first umlaut thousands of rows down.
-pub fn detect_further_on(file: &mut File, sample: &[u8]) -> io::Result<Found> {
-    file.seek(SeekFrom::Start(sample.len() as u64))?;
+/// stands. A price list in one byte may have its first umlaut thousands of rows down. `rest` is what follows the sample.
+pub fn detect_further_on(rest: &mut impl Read) -> io::Result<(Found, Sure)> {
     let mut chunk = Vec::with_capacity(CHUNK);
     for _ in 0..CHUNKS_FURTHER_ON {
         chunk.clear();
-        let len = Read::by_ref(file).take(CHUNK as u64).read_to_end(&mut chunk)?;
+        let len = rest.by_ref().take(CHUNK as u64).read_to_end(&mut chunk)?;
         if !chunk.is_ascii() || len == 0 {
             break;
         }
@@ -96,122 +98,12 @@ fn utf16_without_mark(sample: &[u8]) -> Option<&'static Encoding> {
     (!text.is_empty() && text.chars().all(plain)).then_some(encoding)
 }
 
-/// What stopped a text.
-#[derive(Debug)]
-pub enum Fault {
-    Io(io::Error),
-    /// Bytes that are no character of the encoding.
-    Malformed,
-}
-
-/// A file's text as UTF-8. A file that is UTF-8 passes through as it is, unchecked: whoever uses the bytes as text
-/// checks them.
-pub struct Source {
-    file: File,
-    raw: Vec<u8>,
-    raw_at: usize,
-    raw_end: usize,
-    at_end: bool,
-    decoder: Option<Decoder>,
-    text: Vec<u8>,
-    text_at: usize,
-    text_end: usize,
-    malformed: bool,
-    flushed: bool,
-}
-
-impl Source {
-    pub fn new(mut file: File, found: Found) -> io::Result<Source> {
-        file.seek(SeekFrom::Start(found.mark as u64))?;
-        let decoder = (found.encoding != UTF_8).then(|| found.encoding.new_decoder_without_bom_handling());
-        Ok(Source {
-            file,
-            raw: vec![0; CHUNK],
-            raw_at: 0,
-            raw_end: 0,
-            at_end: false,
-            text: if decoder.is_some() { vec![0; CHUNK] } else { Vec::new() },
-            decoder,
-            text_at: 0,
-            text_end: 0,
-            malformed: false,
-            flushed: false,
-        })
-    }
-
-    /// The text that is at hand, read from the file when there is none; empty at the end of the file.
-    #[inline]
-    pub fn fill(&mut self) -> Result<&[u8], Fault> {
-        if self.decoder.is_none() {
-            if self.raw_at == self.raw_end {
-                self.read().map_err(Fault::Io)?;
-            }
-            return Ok(&self.raw[self.raw_at..self.raw_end]);
-        }
-        if self.text_at == self.text_end {
-            self.decode()?;
-        }
-        Ok(&self.text[self.text_at..self.text_end])
-    }
-
-    /// Marks the first `len` bytes of what [`Source::fill`] gave as used.
-    #[inline]
-    pub fn consume(&mut self, len: usize) {
-        if self.decoder.is_none() {
-            self.raw_at += len;
-        } else {
-            self.text_at += len;
-        }
-    }
-
-    fn read(&mut self) -> io::Result<()> {
-        self.raw_at = 0;
-        self.raw_end = 0;
-        while !self.at_end {
-            match self.file.read(&mut self.raw) {
-                Ok(len) => {
-                    self.raw_end = len;
-                    self.at_end = len == 0;
-                    return Ok(());
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    fn decode(&mut self) -> Result<(), Fault> {
-        self.text_at = 0;
-        self.text_end = 0;
-        while self.text_end == 0 && !self.flushed {
-            if self.malformed {
-                return Err(Fault::Malformed);
-            }
-            if self.raw_at == self.raw_end {
-                self.read().map_err(Fault::Io)?;
-            }
-            let Some(decoder) = &mut self.decoder else { return Ok(()) };
-            let raw = &self.raw[self.raw_at..self.raw_end];
-            let (result, read, written) = decoder.decode_to_utf8_without_replacement(raw, &mut self.text, self.at_end);
-            self.raw_at += read;
-            self.text_end = written;
-            match result {
-                DecoderResult::InputEmpty => self.flushed = self.at_end,
-                DecoderResult::OutputFull => {}
-                DecoderResult::Malformed(..) => self.malformed = true,
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn name(sample: &[u8], whole: bool) -> &'static str {
-        detect(sample, whole).encoding.name()
+        detect(sample, whole).0.encoding.name()
     }
 
     fn utf16le(text: &str) -> Vec<u8> {
@@ -220,9 +112,9 @@ mod tests {
 
     #[test]
     fn encodings_are_found_by_mark_by_zero_bytes_and_by_validity() {
-        assert_eq!(detect(b"\xEF\xBB\xBFa", true), Found { encoding: UTF_8, mark: 3 });
-        assert_eq!(detect(b"\xFF\xFEa\0", true), Found { encoding: UTF_16LE, mark: 2 });
-        assert_eq!(detect(b"\xFE\xFF\0a", true), Found { encoding: UTF_16BE, mark: 2 });
+        assert_eq!(detect(b"\xEF\xBB\xBFa", true).0, Found { encoding: UTF_8, mark: 3 });
+        assert_eq!(detect(b"\xFF\xFEa\0", true).0, Found { encoding: UTF_16LE, mark: 2 });
+        assert_eq!(detect(b"\xFE\xFF\0a", true).0, Found { encoding: UTF_16BE, mark: 2 });
         assert_eq!(name(&utf16le("Größe;Stück\r\n42;7\r\n"), true), "UTF-16LE");
         assert_eq!(name(&utf16le("Артикул;Цена\r\nБолт;7\r\n"), true), "UTF-16LE");
         assert_eq!(name(b"SKU;Name\r\n42;Bolt\r\n", true), "UTF-8");

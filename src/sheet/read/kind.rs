@@ -48,7 +48,7 @@ impl Format {
     }
 }
 
-const MAGIC: [(&[u8], &str); 22] = [
+const MAGIC: [(&[u8], &str); 20] = [
     (b"%PDF-", "a PDF document"),
     (b"\x89PNG\r\n", "an image"),
     (b"\xFF\xD8\xFF", "an image"),
@@ -60,8 +60,6 @@ const MAGIC: [(&[u8], &str); 22] = [
     (b"\xCA\xFE\xBA\xBE", "a program"),
     (b"\xCF\xFA\xED\xFE", "a program"),
     (b"MZ\x90\0", "a program"),
-    (b"\x1F\x8B", "a gzip archive"),
-    (b"\x28\xB5\x2F\xFD", "a Zstandard archive"),
     (b"BZh9", "a bzip2 archive"),
     (b"\xFD7zXZ\0", "an xz archive"),
     (b"7z\xBC\xAF\x27\x1C", "a 7-Zip archive"),
@@ -88,6 +86,15 @@ pub fn of(file: &mut File, sample: &[u8]) -> io::Result<Kind> {
         return Ok(Kind::Other(name));
     }
     Ok(markup(sample).map_or(Kind::Text, Kind::Other))
+}
+
+/// What is in a compressed file whose content begins with `sample`, when that is no text.
+pub fn packed(sample: &[u8]) -> Option<&'static str> {
+    if sample.starts_with(b"PK\x03\x04") || sample.starts_with(OLE) {
+        return Some("a workbook or archive within a compressed file; unpack it first");
+    }
+    let magic = MAGIC.iter().find(|(magic, _)| sample.starts_with(magic)).map(|(_, name)| *name);
+    magic.or_else(|| markup(sample))
 }
 
 /// Text has line breaks and tabs, and hardly another control character.

@@ -6,8 +6,15 @@
 
 mod dialect;
 mod encoding;
+mod grammar;
+pub mod header;
+mod inflate;
 mod kind;
+pub mod looks;
+mod options;
 mod serial;
+mod sniff;
+mod source;
 mod text;
 mod workbook;
 
@@ -15,20 +22,16 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use self::dialect::Sureness;
+pub use self::dialect::{Dialect, Ending, Sure};
+use self::inflate::{Input, Packing};
 use self::kind::Kind;
-use self::text::{Dialect, TextRows};
+pub use self::options::Options;
+use self::sniff::Told;
+use self::text::TextRows;
 use self::workbook::{Workbook, WorkbookRows};
 pub use self::workbook::{read_workbooks_with, run_reader_if_asked};
 use super::{Error, Row};
-
-/// What the caller knows better than detection. Everything unset is found out.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// One byte between the fields of a CSV.
-    pub delimiter: Option<u8>,
-    /// A label of the WHATWG Encoding Standard, such as `windows-1252`.
-    pub encoding: Option<String>,
-}
 
 /// A file whose format is known. It can be read any number of times.
 #[derive(Clone, Debug)]
@@ -62,13 +65,12 @@ pub fn open(path: &Path, options: &Options) -> Result<Book, Error> {
     let mut file = open_regular(path).map_err(failed)?;
     let mut sample = Vec::new();
     (&mut file).take(kind::SAMPLE as u64).read_to_end(&mut sample).map_err(failed)?;
-    let whole = file.metadata().map_err(failed)?.len() <= sample.len() as u64;
+    let packing = Packing::of(&sample);
+    if packing != Packing::None {
+        return text(path, packing, options);
+    }
     match kind::of(&mut file, &sample).map_err(failed)? {
-        Kind::Text => {
-            let dialect = dialect(path, &mut file, &sample, whole, options)?;
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            Ok(Book { path: path.to_owned(), sheets: vec![name], content: Content::Text(dialect) })
-        }
+        Kind::Text => text(path, packing, options),
         Kind::Workbook(format) => {
             let (workbook, sheets) = Workbook::open(path, format)?;
             Ok(Book { path: path.to_owned(), sheets, content: Content::Workbook(workbook) })
@@ -93,7 +95,7 @@ impl Book {
     pub fn description(&self) -> String {
         match &self.content {
             Content::Text(dialect) => {
-                let delimiter = match dialect.delimiter {
+                let delimiter = match dialect.grammar.delimiter {
                     b'\t' => "tab".to_owned(),
                     byte => format!("'{}'", char::from(byte).escape_default()),
                 };
@@ -103,6 +105,14 @@ impl Book {
                 1 => format!("{}, 1 sheet", workbook.format_name()),
                 count => format!("{}, {count} sheets", workbook.format_name()),
             },
+        }
+    }
+
+    /// How a text is read; nothing for a workbook.
+    pub fn dialect(&self) -> Option<&Dialect> {
+        match &self.content {
+            Content::Text(dialect) => Some(dialect),
+            Content::Workbook(_) => None,
         }
     }
 
@@ -136,6 +146,16 @@ impl Rows {
     }
 }
 
+impl Rows {
+    /// How many rows so far had a quote that stands where none can; it was read as text.
+    pub fn mended(&self) -> u64 {
+        match &self.source {
+            RowSource::Text(rows) => rows.mended(),
+            RowSource::Workbook(_) => 0,
+        }
+    }
+}
+
 /// A folder or a pipe is refused here: a pipe can't be read twice, and reading one may wait for ever.
 fn open_regular(path: &Path) -> io::Result<File> {
     let found = std::fs::metadata(path)?;
@@ -148,34 +168,50 @@ fn open_regular(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-fn dialect(path: &Path, file: &mut File, sample: &[u8], whole: bool, options: &Options) -> Result<Dialect, Error> {
+/// The book that a text file is, once it is known how to read it.
+fn text(path: &Path, packing: Packing, options: &Options) -> Result<Book, Error> {
+    let dialect = dialect(path, packing, options)?;
+    let mut name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    if packing != Packing::None {
+        // prices.csv.gz
+        name = Path::new(&name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    }
+    Ok(Book { path: path.to_owned(), sheets: vec![name], content: Content::Text(dialect) })
+}
+
+fn dialect(path: &Path, packing: Packing, options: &Options) -> Result<Dialect, Error> {
+    let failed = |source| Error::Open { path: path.to_owned(), source };
     let bad = |reason| Error::BadOptions { path: path.to_owned(), reason };
-    let found = match &options.encoding {
-        Some(label) => encoding::named(label, sample)
+    let no_spreadsheet = |found: &str| Error::NotASpreadsheet { path: path.to_owned(), found: found.to_owned() };
+    let mut input = Input::new(open_regular(path).map_err(failed)?, packing).map_err(failed)?;
+    let mut sample = Vec::new();
+    input.by_ref().take(kind::SAMPLE as u64).read_to_end(&mut sample).map_err(failed)?;
+    let whole = sample.len() < kind::SAMPLE;
+    if let Some(found) = kind::packed(&sample).filter(|_| packing != Packing::None) {
+        return Err(no_spreadsheet(found));
+    }
+    let (found, encoding) = match &options.encoding {
+        Some(label) => encoding::named(label, &sample)
+            .map(|found| (found, Sure::Told))
             .ok_or_else(|| bad(format!("'{label}' is not an encoding; one is utf-8, another windows-1252")))?,
-        None if !whole && is_plain_ascii(sample) => {
-            encoding::detect_further_on(file, sample).map_err(|source| Error::Open { path: path.to_owned(), source })?
-        }
-        None => encoding::detect(sample, whole),
+        None if !whole && is_plain_ascii(&sample) => encoding::detect_further_on(&mut input).map_err(failed)?,
+        None => encoding::detect(&sample, whole),
     };
-    let text = encoding::decode_sample(sample, found);
+    let text = encoding::decode_sample(&sample, found);
     if whole && text.trim().is_empty() {
         return Err(Error::Empty { path: path.to_owned() });
     }
     if kind::is_binary(&text) {
-        let found = "binary data".to_owned();
-        return Err(Error::NotASpreadsheet { path: path.to_owned(), found });
+        return Err(no_spreadsheet("binary data"));
     }
+    options.check().map_err(bad)?;
     let directive = dialect::directive(&text);
-    let delimiter = match (options.delimiter, directive) {
-        (Some(byte), _) if !dialect::is_possible(byte) => {
-            return Err(bad(format!("fields can't be separated by '{}'", byte.escape_ascii())));
-        }
-        (Some(byte), _) => byte,
-        (None, Some((byte, _))) => byte,
-        (None, None) => dialect::delimiter(&text, whole),
-    };
-    Ok(Dialect { found, delimiter, directive: directive.map_or(0, |(_, len)| len) })
+    let named = directive.map(|(delimiter, _)| delimiter);
+    let told = Told { delimiter: options.delimiter.or(named), quote: options.quote, escape: options.escape };
+    let directive = directive.map_or(0, |(_, len)| len);
+    let sniffed = sniff::sniff(&text[directive..], whole, told);
+    let sure = Sureness { encoding, delimiter: sniffed.delimiter, quote: sniffed.quote, escape: sniffed.escape };
+    Ok(Dialect { packing, found, grammar: sniffed.grammar, ending: Ending::of(&text), directive, sure })
 }
 
 /// UTF-16 has zero bytes, which are ASCII too.

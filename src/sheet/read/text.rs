@@ -1,61 +1,65 @@
-//! The rows of a text file, by the record parser of the csv crate.
+//! The rows of a text file: its records with their numbers, out of a window that slides over the text.
 //!
-//! The parser is driven here rather than through `csv::Reader`, because three things need to be known that the reader
-//! keeps to itself: how many blank lines it passed over, how long a record has grown, and whether the file ended inside
-//! quotes.
+//! `grammar` says where the fields are; what is done here is to keep the window filled and bounded, to count rows as
+//! spreadsheet programs do, and to say what stopped the reading and where.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use csv_core::{ReadRecordResult, ReaderBuilder};
 use encoding_rs::UTF_8;
 
-use super::encoding::{Fault, Found, Source};
+use super::dialect::Dialect;
+
+pub use super::grammar::MAX_COLUMNS;
+use super::grammar::{Fields, Outcome};
+use super::source::{Fault, Source};
 use crate::sheet::{Error, Row, column_letters};
 
 /// A record longer than this is taken for a quote that was never closed.
 pub const MAX_RECORD: usize = 16 * 1024 * 1024;
-/// As many columns as a spreadsheet has.
-pub const MAX_COLUMNS: usize = 16_384;
-
-/// How a text file is to be read.
-#[derive(Clone, Copy, Debug)]
-pub struct Dialect {
-    pub found: Found,
-    pub delimiter: u8,
-    /// The bytes of a first line `sep=;` with its line ending, as UTF-8; 0 where there is none.
-    pub directive: usize,
-}
+/// How much text is at hand, unless a record needs more.
+const WINDOW: usize = 256 * 1024;
 
 /// Rows are numbered as spreadsheet programs show them: a blank line is a row, and so is a record that spans several
 /// lines; a line ends with `\n`, `\r\n` or `\r`; a first line `sep=;` is not a row. Blank lines are not given.
 pub struct TextRows {
     path: PathBuf,
-    found: Found,
+    dialect: Dialect,
     source: Source,
-    parser: csv_core::Reader,
-    fields: Vec<u8>,
-    ends: Vec<usize>,
+    window: Vec<u8>,
+    /// The text not yet used is `window[at..end]`.
+    at: usize,
+    end: usize,
+    /// Nothing follows the window.
+    at_end: bool,
+    /// What stopped the text behind the window.
+    pending: Option<Fault>,
+    fields: Fields,
     number: u64,
-    /// The last line ended with `\r`, so that a `\n` next belongs to it.
-    after_return: bool,
+    mended: u64,
 }
 
 impl TextRows {
     pub fn open(path: &Path, dialect: Dialect) -> Result<TextRows, Error> {
         let open = |source| Error::Open { path: path.to_owned(), source };
-        let source = Source::new(File::open(path).map_err(open)?, dialect.found).map_err(open)?;
+        let source = Source::new(File::open(path).map_err(open)?, dialect.packing, dialect.found).map_err(open)?;
         let mut rows = TextRows {
             path: path.to_owned(),
-            found: dialect.found,
+            dialect,
             source,
-            parser: ReaderBuilder::new().delimiter(dialect.delimiter).build(),
-            fields: vec![0; 4096],
-            ends: vec![0; 64],
+            window: vec![0; WINDOW],
+            at: 0,
+            end: 0,
+            at_end: false,
+            pending: None,
+            fields: Fields::default(),
             number: 0,
-            after_return: false,
+            mended: 0,
         };
-        rows.skip(dialect.directive)?;
+        while rows.end < rows.dialect.directive && !rows.at_end {
+            rows.fill().map_err(|fault| rows.fault(fault))?;
+        }
+        rows.at = rows.dialect.directive.min(rows.end);
         Ok(rows)
     }
 
@@ -64,124 +68,109 @@ impl TextRows {
             return Ok(false);
         }
         self.number += 1;
-        let columns = self.record()?;
-        let end = columns.checked_sub(1).map_or(0, |last| self.ends[last]);
-        row.fill(self.number, &self.fields[..end], &self.ends[..columns])
-            .map_err(|column| self.undecodable(Some(column)))?;
+        let len = self.record()?;
+        let record = &self.window[self.at..self.at + len];
+        let spans = self.fields.spans.iter();
+        let filled = if self.fields.spill.is_empty() {
+            row.fill(self.number, record, spans.map(|span| (span.start, span.end)))
+        } else {
+            let spilled = self.fields.spill.len();
+            self.fields.spill.extend_from_slice(record);
+            let moved = |start: usize, spilled_text: bool| if spilled_text { start } else { start + spilled };
+            let spans = spans.map(|span| (moved(span.start, span.spilled), moved(span.end, span.spilled)));
+            row.fill(self.number, &self.fields.spill, spans)
+        };
+        filled.map_err(|column| self.undecodable(Some(column)))?;
+        self.at += len;
         Ok(true)
     }
 
-    fn skip(&mut self, mut bytes: usize) -> Result<(), Error> {
-        while bytes > 0 {
-            let len = match self.source.fill() {
-                Ok(text) => text.len().min(bytes),
-                Err(fault) => return Err(self.fault(fault)),
-            };
-            if len == 0 {
-                break;
-            }
-            self.source.consume(len);
-            bytes -= len;
-        }
-        Ok(())
+    /// How many rows so far had a quote that stands where none can.
+    pub fn mended(&self) -> u64 {
+        self.mended
     }
 
     /// Counts the blank lines before the next record. False at the end of the file.
     fn skip_blank_lines(&mut self) -> Result<bool, Error> {
         loop {
-            let text = match self.source.fill() {
-                Ok(text) => text,
-                Err(fault) => return Err(self.fault_after(fault)),
-            };
-            if text.is_empty() {
-                return Ok(false);
-            }
-            let mut passed = 0;
-            for byte in text {
-                match byte {
-                    b'\n' if self.after_return => self.after_return = false,
-                    b'\n' => self.number += 1,
-                    b'\r' => {
-                        self.number += 1;
-                        self.after_return = true;
-                    }
-                    _ => break,
+            match self.window[self.at..self.end] {
+                [b'\r'] if !self.at_end => {}
+                [b'\r', b'\n', ..] => {
+                    self.at += 2;
+                    self.number += 1;
+                    continue;
                 }
-                passed += 1;
+                [b'\r' | b'\n', ..] => {
+                    self.at += 1;
+                    self.number += 1;
+                    continue;
+                }
+                [_, ..] => return Ok(true),
+                [] if self.at_end => return Ok(false),
+                [] => {}
             }
-            let found = passed < text.len();
-            self.source.consume(passed);
-            if found {
-                return Ok(true);
+            if let Err(fault) = self.fill() {
+                // A fault that stands between two rows belongs to the one that would have followed.
+                self.number += 1;
+                return Err(self.fault(fault));
             }
         }
     }
 
-    /// Parses one record into `fields` and `ends` and gives the number of its fields.
+    /// Finds the fields of the record that begins the window, and the record's length.
     fn record(&mut self) -> Result<usize, Error> {
-        let (mut taken, mut written, mut columns) = (0, 0, 0);
         loop {
-            let text = match self.source.fill() {
-                Ok(text) => text,
-                Err(fault) => return Err(self.fault(fault)),
-            };
-            // One line break more than the file has ends the last record, unless a quote is open.
-            let at_end = text.is_empty();
-            let input = if at_end { b"\n".as_slice() } else { text };
-            let (result, read, out, ends) =
-                self.parser.read_record(input, &mut self.fields[written..], &mut self.ends[columns..]);
-            let last = read.checked_sub(1).map(|index| input[index]);
-            taken += read;
-            written += out;
-            columns += ends;
-            if !at_end {
-                self.source.consume(read);
-            }
-            match result {
-                ReadRecordResult::Record => {
-                    self.after_return = last == Some(b'\r');
-                    return Ok(columns);
+            let text = &self.window[self.at..self.end];
+            match self.dialect.grammar.record(text, self.at_end, &mut self.fields) {
+                Outcome::Record { len, strays } => {
+                    self.mended += u64::from(strays);
+                    return Ok(len);
                 }
-                ReadRecordResult::InputEmpty if at_end => return self.open_quote(written, columns),
-                ReadRecordResult::InputEmpty | ReadRecordResult::End => {}
-                ReadRecordResult::OutputFull => self.fields.resize(self.fields.len() * 2, 0),
-                ReadRecordResult::OutputEndsFull if columns >= MAX_COLUMNS => {
+                Outcome::More | Outcome::Unclosed if text.len() > MAX_RECORD => {
+                    let reason = "it is longer than 16 MiB; a quote opened here may never be closed";
+                    return Err(self.unreadable(reason.to_owned()));
+                }
+                Outcome::Unclosed => {
+                    let reason = "a quote opened here is never closed, and takes in all lines that follow";
+                    return Err(self.unreadable(reason.to_owned()));
+                }
+                Outcome::TooWide => {
                     return Err(self.unreadable(format!("it has more than {MAX_COLUMNS} columns")));
                 }
-                ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
-            }
-            if taken > MAX_RECORD {
-                let reason = "it is longer than 16 MiB; a quote opened here may never be closed";
-                return Err(self.unreadable(reason.to_owned()));
+                Outcome::More => self.fill().map_err(|fault| self.fault(fault))?,
             }
         }
     }
 
-    /// The file ended inside quotes. Where they took in no line but their own, the record is given without the line
-    /// breaks at its end.
-    fn open_quote(&mut self, mut written: usize, mut columns: usize) -> Result<usize, Error> {
-        let start = columns.checked_sub(1).map_or(0, |last| self.ends[last]);
-        let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
-        let len = self.fields[start..written].iter().rposition(|byte| !is_break(byte)).map_or(0, |last| last + 1);
-        if self.fields[start..start + len].iter().any(is_break) {
-            let reason = "a quote opened here is never closed, and takes in all lines that follow";
-            return Err(self.unreadable(reason.to_owned()));
+    /// Gets more text behind what is not yet used.
+    fn fill(&mut self) -> Result<(), Fault> {
+        if let Some(fault) = self.pending.take() {
+            return Err(fault);
         }
-        loop {
-            let (result, _, out, ends) =
-                self.parser.read_record(b"", &mut self.fields[written..], &mut self.ends[columns..]);
-            written += out;
-            columns += ends;
-            match result {
-                ReadRecordResult::OutputFull => self.fields.resize(self.fields.len() * 2, 0),
-                ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
-                _ => break,
+        self.window.copy_within(self.at..self.end, 0);
+        self.end -= self.at;
+        self.at = 0;
+        // A long record is looked at again from its beginning each time, hence the doubling.
+        if self.end > self.window.len() / 2 {
+            self.window.resize(self.window.len() * 2, 0);
+        }
+        let wanted = self.end.max(WINDOW / 2);
+        let before = self.end;
+        while self.end - before < wanted && self.end < self.window.len() - 16 {
+            match self.source.read(&mut self.window[self.end..]) {
+                Ok(0) => {
+                    self.at_end = true;
+                    break;
+                }
+                Ok(len) => self.end += len,
+                // What came before the fault is given first.
+                Err(fault) => {
+                    self.pending = Some(fault);
+                    break;
+                }
             }
         }
-        if let Some(end) = columns.checked_sub(1).and_then(|last| self.ends.get_mut(last)) {
-            *end = start + len;
-        }
-        Ok(columns)
+        Ok(())
     }
 
     fn fault(&self, fault: Fault) -> Error {
@@ -191,19 +180,14 @@ impl TextRows {
         }
     }
 
-    /// A fault that stands between two rows belongs to the one that would have followed.
-    fn fault_after(&mut self, fault: Fault) -> Error {
-        self.number += 1;
-        self.fault(fault)
-    }
-
     fn undecodable(&self, column: Option<usize>) -> Error {
         let cell = column.map_or(String::new(), |column| format!(" in column {}", column_letters(column)));
-        let name = self.found.encoding.name();
-        let example = if self.found.encoding == UTF_8 { "windows-1252" } else { "utf-8" };
+        let encoding = self.dialect.found.encoding;
+        let example = if encoding == UTF_8 { "windows-1252" } else { "utf-8" };
         self.unreadable(format!(
             "the text{cell} is not {name}, the encoding that the file seems to have; \
-             if you know it, give it, such as {example}"
+             if you know it, give it, such as {example}",
+            name = encoding.name()
         ))
     }
 

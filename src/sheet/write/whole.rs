@@ -105,6 +105,9 @@ pub fn folder(path: &Path) -> &Path {
 
 /// An error without the name of the temporary file, which says nothing to anybody.
 fn bare(error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::NotFound {
+        return io::Error::new(io::ErrorKind::NotFound, "there is no such folder");
+    }
     error.raw_os_error().map_or_else(|| io::Error::from(error.kind()), io::Error::from_raw_os_error)
 }
 

@@ -1,9 +1,11 @@
 //! Spreadsheets as real files on disk: read as people have them, written and read back.
 
 mod cells;
-mod hostile;
+mod hostile_texts;
+mod hostile_workbooks;
 mod kinds;
 mod parts;
+mod roundtrip;
 mod table;
 mod text;
 mod workbook;

@@ -130,15 +130,15 @@ fn bytes_that_the_encoding_does_not_know_are_an_error_and_never_replaced() {
 fn the_caller_knows_better() {
     let folder = folder();
     let path = file(&folder, "a.csv", b"a;b,c\n\xE4;\xF6,\xFC\n");
-    let options = Options { delimiter: Some(b','), encoding: Some("latin2".to_owned()) };
+    let options = Options { delimiter: Some(b','), encoding: Some("latin2".to_owned()), ..Options::default() };
     let book = open(&path, &options).unwrap();
     assert_eq!(book.description(), "CSV, ISO-8859-2, delimiter ','");
     assert_eq!(rows(&book, 0).0, ["1: a;b|c", "2: ä;ö|ü"]);
     for options in [
-        Options { delimiter: None, encoding: Some("klingon".to_owned()) },
-        Options { delimiter: Some(b'"'), encoding: None },
-        Options { delimiter: Some(b'\n'), encoding: None },
-        Options { delimiter: Some(0xE4), encoding: None },
+        Options { delimiter: None, encoding: Some("klingon".to_owned()), ..Options::default() },
+        Options { delimiter: Some(b'"'), ..Options::default() },
+        Options { delimiter: Some(b'\n'), ..Options::default() },
+        Options { delimiter: Some(0xE4), ..Options::default() },
     ] {
         assert!(matches!(open(&path, &options), Err(Error::BadOptions { .. })), "{options:?}");
     }
@@ -150,9 +150,9 @@ fn a_quote_never_closed_is_an_error_at_the_row_where_it_opened() {
 }
 
 #[test]
-fn a_quote_never_closed_in_the_last_line_takes_nothing_in() {
-    check("a,b\n1,\"2", "CSV, UTF-8, delimiter ','", &["1: a|b", "2: 1|2"]);
-    check("a,b\n1,\"2\n\n", "CSV, UTF-8, delimiter ','", &["1: a|b", "2: 1|2"]);
+fn a_quote_never_closed_in_the_last_line_takes_nothing_in_and_is_text() {
+    check("a,b\n1,\"2", "CSV, UTF-8, delimiter ','", &["1: a|b", "2: 1|\"2"]);
+    check("a,b\n1,\"2\n\n", "CSV, UTF-8, delimiter ','", &["1: a|b", "2: 1|\"2"]);
     check("a,b\n1,\"2\"", "CSV, UTF-8, delimiter ','", &["1: a|b", "2: 1|2"]);
 }
 

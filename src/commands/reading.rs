@@ -1,0 +1,86 @@
+//! What `upload` and `check` share before anything is sent: opening a spreadsheet, saying how it was read, and summing
+//! up a pass over it.
+
+use super::input::options;
+use super::shell::quoted;
+use super::summary::Summary;
+use crate::cli::{Input, Mark};
+use crate::error::{Exit, Failure};
+use crate::settings::Settings;
+use crate::template::model::FieldRule;
+use crate::template::{Layout, Template};
+use crate::ui;
+use crate::upload::{Source, Tally};
+
+/// Opens the spreadsheet and finds the template's columns in it.
+pub fn open(input: &Input, template: &Template) -> Result<Source, Failure> {
+    Ok(Source::open(&input.file, template, input.sheet.as_deref(), &options(&input.reading).or(&template.sheet.text))?)
+}
+
+/// Says how the file was read: what a person checks first when something looks odd.
+pub fn describe(settings: &Settings, source: &Source, template: &Template) {
+    if !settings.output.talks() {
+        return;
+    }
+    let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
+    let sheet =
+        if source.book.has_named_sheets() { format!(", sheet '{}'", source.sheet_name()) } else { String::new() };
+    ui::line(format_args!(
+        "{strong}{}{strong:#}  {}{sheet}, header in row {}",
+        source.path.display(),
+        source.book.description(),
+        source.layout.header.row
+    ));
+    let heading = format!("{} by the template {}:", template.record.input().plural, template.name);
+    ui::line(format_args!("{faint}{}{faint:#}", ui::list("  ", &heading, &mapped(template, &source.layout))));
+    let header = &source.layout.header.names;
+    let unused: Vec<String> =
+        source.layout.unused.iter().filter_map(|index| Some(header.get(*index)?.trim().to_owned())).collect();
+    if !unused.is_empty() {
+        ui::line(format_args!("{faint}{}{faint:#}", ui::list("  ", "not used:", &unused)));
+    }
+}
+
+/// Shows what is wrong with the sheet.
+pub fn show_problems(tally: &Tally) {
+    if tally.rejected > 0 {
+        ui::heading("Wrong in the sheet");
+        ui::problems::print(&tally.causes);
+    }
+}
+
+/// Sums up a pass that sent nothing.
+pub fn ended(command: &str, input: &Input, source: &Source, template: &Template, tally: &Tally) -> (Exit, Summary) {
+    let file = source.path.display().to_string();
+    let next = (tally.to_send > 0).then(|| upload_of(input));
+    let exit = if tally.rejected > 0 { Exit::RowsFailed } else { Exit::Done };
+    (exit, Summary::of_tally(command, template.record.name(), &template.name, &file, tally, next))
+}
+
+/// The command that uploads what was read, read in the same way.
+fn upload_of(input: &Input) -> String {
+    let mut words = vec!["sheetport".to_owned(), "upload".to_owned(), input.file.display().to_string()];
+    words.extend(["-t".to_owned(), input.template.clone()]);
+    let delimiter = |byte| if byte == b'\t' { "tab".to_owned() } else { char::from(byte).to_string() };
+    let mark = |mark: Mark| mark.0.map_or("none".to_owned(), |byte| char::from(byte).to_string());
+    let reading = &input.reading;
+    for (flag, value) in [
+        ("--sheet", input.sheet.clone()),
+        ("--delimiter", reading.delimiter.map(delimiter)),
+        ("--encoding", reading.encoding.clone()),
+        ("--quote", reading.quote.map(mark)),
+        ("--escape", reading.escape.map(mark)),
+    ] {
+        words.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value]));
+    }
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// Which column becomes which field.
+fn mapped(template: &Template, layout: &Layout) -> Vec<String> {
+    let pair = |(rule, column): (&FieldRule, &Option<usize>)| {
+        let header = layout.header.names.get((*column)?)?;
+        Some(format!("{} → {}", header.trim(), rule.field.name))
+    };
+    template.fields.iter().zip(&layout.columns).filter_map(pair).collect()
+}

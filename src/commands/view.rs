@@ -1,0 +1,138 @@
+//! `view`: what a file is read as, and how sure of it Sheetport is; or its table, or all its cells, for other programs.
+
+use std::io::{self, Write};
+
+use serde_json::json;
+
+use super::input::{self, InputFile};
+use crate::cli::View;
+use crate::error::{Exit, Failure};
+use crate::settings::Settings;
+use crate::sheet::{Book, Error, Row, Table, open};
+use crate::ui;
+
+pub fn run(args: &View, settings: &Settings) -> Result<Exit, Failure> {
+    let file = InputFile::open(&args.file)?;
+    let book = match open(&file.path, &input::options(&args.reading)) {
+        // A table without rows is what there is to print.
+        Err(Error::Empty { .. }) if args.csv => {
+            ui::remark(format_args!("{} is empty", file.name));
+            return Ok(Exit::Done);
+        }
+        book => book?,
+    };
+    let sheet = sheet(args, &file, &book)?;
+    let written = if args.csv {
+        csv(args, settings, &book, sheet)
+    } else if args.all_sheets {
+        all_sheets(&book)
+    } else {
+        let facts = ui::view::Facts::of(&file.name, &book, sheet, args.rows)?;
+        match settings.output.json {
+            true => ui::json(&facts.json()),
+            false => facts.print(),
+        }
+        Ok(())
+    };
+    match written {
+        Ok(()) => Ok(Exit::Done),
+        Err(Stopped::Read(error)) => Err(error.into()),
+        // Whoever read our output has seen enough.
+        Err(Stopped::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
+        Err(Stopped::Write(error)) => Err(Failure::new(
+            Exit::Fault,
+            format!("the output can't be written: {error}"),
+            "check where it goes to and that the disk has room",
+        )),
+    }
+}
+
+/// Why not everything was printed.
+enum Stopped {
+    Read(Error),
+    Write(io::Error),
+}
+
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Stopped {
+        Stopped::Read(error)
+    }
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Stopped {
+        Stopped::Write(error)
+    }
+}
+
+impl From<csv::Error> for Stopped {
+    fn from(error: csv::Error) -> Stopped {
+        Stopped::Write(match error.into_kind() {
+            csv::ErrorKind::Io(error) => error,
+            other => io::Error::other(format!("{other:?}")),
+        })
+    }
+}
+
+/// The sheet that `--sheet` names, or else its number from 1.
+fn sheet(args: &View, file: &InputFile, book: &Book) -> Result<usize, Error> {
+    let Some(wanted) = &args.sheet else { return Ok(0) };
+    let named = book.sheets().iter().position(|sheet| sheet == wanted);
+    let numbered = || wanted.parse().ok().filter(|number| (1..=book.sheets().len()).contains(number)).map(|n| n - 1);
+    named.or_else(numbered).ok_or_else(|| Error::NoSuchSheet {
+        path: file.path.clone(),
+        name: wanted.clone(),
+        available: book.sheets().to_vec(),
+    })
+}
+
+fn csv(args: &View, settings: &Settings, book: &Book, sheet: usize) -> Result<(), Stopped> {
+    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(ui::data());
+    let mut row = Row::default();
+    if args.every_row {
+        let mut rows = book.rows(sheet)?;
+        while rows.next(&mut row)? {
+            write(&mut writer, &row)?;
+        }
+        writer.flush()?;
+        return Ok(());
+    }
+    let mut table = Table::new(book.rows(sheet)?)?;
+    while table.next(&mut row)? {
+        write(&mut writer, &row)?;
+    }
+    writer.flush()?;
+    if let Some(row) = table.ended_at().filter(|_| !settings.output.quiet) {
+        ui::remark(format_args!("a second table begins at row {row} and is left out; --every-row prints all"));
+    }
+    Ok(())
+}
+
+fn write(writer: &mut csv::Writer<impl Write>, row: &Row) -> csv::Result<()> {
+    for cell in row.cells() {
+        writer.write_field(cell.shown().as_bytes())?;
+    }
+    writer.write_record(None::<&[u8]>)
+}
+
+/// One JSON object with every cell, written as it is read.
+fn all_sheets(book: &Book) -> Result<(), Stopped> {
+    let mut out = ui::data();
+    let mut row = Row::default();
+    out.write_all(b"{\"sheets\":[")?;
+    for (index, name) in book.sheets().iter().enumerate() {
+        let comma = if index > 0 { "," } else { "" };
+        write!(out, "{comma}{{\"name\":{},\"rows\":[", json!(name))?;
+        let mut rows = book.rows(index)?;
+        let mut comma: &[u8] = b"";
+        while rows.next(&mut row)? {
+            out.write_all(comma)?;
+            serde_json::to_writer(&mut out, &row).map_err(io::Error::from)?;
+            comma = b",";
+        }
+        out.write_all(b"]}")?;
+    }
+    out.write_all(b"]}\n")?;
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,34 @@
+//! Sales invoice records. Contract: "Subscription and sales invoice record"; `POST /v1/invoices/create`. The answer is
+//! not shown there; it is ours.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::field::{Field, JsonType};
+use super::subscription::{BILLED_FIELDS, BilledItem};
+
+pub const CREATE_PATH: &str = "/v1/invoices/create";
+
+/// Body of `POST /v1/invoices/create`. Which of the fields are required is not shown; this is ours.
+pub const INPUT_FIELDS: &[Field] = &[
+    Field::required("cid", JsonType::String, "id of a contact or a company"),
+    Field::optional("status", JsonType::String, "such as scheduled"),
+    Field::required("items", JsonType::Objects(BILLED_FIELDS), "what is invoiced"),
+    Field::optional("currency", JsonType::String, "currency code, such as EUR"),
+];
+
+/// Answer of `POST /v1/invoices/create`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Invoice {
+    pub ok: bool,
+    pub status: String,
+    pub id: String,
+    pub cid: String,
+    pub items: Vec<BilledItem>,
+    pub currency: Option<String>,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    #[schema(format = DateTime)]
+    pub updated_at: String,
+    pub ctx_id: String,
+}

@@ -1,0 +1,50 @@
+//! Subscriptions. Contract: "Subscription and sales invoice record"; `POST /v1/subscriptions/create`. The answer is not
+//! shown there; it is ours.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+use utoipa::ToSchema;
+
+use super::field::{Field, JsonType};
+
+pub const CREATE_PATH: &str = "/v1/subscriptions/create";
+
+/// Body of `POST /v1/subscriptions/create`. Which of the fields are required is not shown; this is ours.
+pub const INPUT_FIELDS: &[Field] = &[
+    Field::required("cid", JsonType::String, "id of a contact or a company"),
+    Field::optional("subscription_status", JsonType::String, "such as active"),
+    Field::required("items", JsonType::Objects(BILLED_FIELDS), "what is subscribed to"),
+    Field::optional("currency", JsonType::String, "currency code, such as EUR"),
+];
+
+/// One entry of `items` in the inputs of subscriptions and invoices.
+pub const BILLED_FIELDS: &[Field] = &[
+    Field::required("id", JsonType::String, "the item's id"),
+    Field::required("amount", JsonType::Number, "how many"),
+];
+
+/// One entry of `items` in the answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct BilledItem {
+    pub id: String,
+    #[schema(value_type = f64)]
+    pub amount: Number,
+}
+
+/// Answer of `POST /v1/subscriptions/create`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Subscription {
+    pub ok: bool,
+    /// The same as `subscription_status`: contract, "Errors", point 2.
+    pub status: String,
+    pub id: String,
+    pub cid: String,
+    pub subscription_status: String,
+    pub items: Vec<BilledItem>,
+    pub currency: Option<String>,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    #[schema(format = DateTime)]
+    pub updated_at: String,
+    pub ctx_id: String,
+}

@@ -1,0 +1,71 @@
+//! Inventory transactions. Contract: "Inventory transaction"; `POST /v1/public/inventory-transactions`, and `GET` and
+//! `PUT` of one of them. They have no list.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+use utoipa::ToSchema;
+
+use super::field::{Field, JsonType};
+
+pub const PATH: &str = "/v1/public/inventory-transactions";
+pub const ONE_PATH: &str = "/v1/public/inventory-transactions/{transaction_id}";
+
+/// Body of the `POST` and of the `PUT`.
+pub const INPUT_FIELDS: &[Field] = &[
+    Field::required("transactionType", JsonType::String, "such as in, out or adjust"),
+    Field::nullable("inventoryId", JsonType::String, "the inventory, by the service's id"),
+    Field::nullable("inventoryExternalId", JsonType::String, "the inventory, by your own identifier"),
+    Field::nullable("amount", JsonType::Integer, "how many units, where transactionAmount does not say it"),
+    Field::nullable("transactionAmount", JsonType::Integer, "how many units"),
+    Field::nullable("transactionDate", JsonType::String, "when it happened: an ISO 8601 date-time"),
+    Field::nullable("status", JsonType::String, "such as done"),
+    Field::nullable("inventoryType", JsonType::String, "which figure moves: available, committed or unavailable"),
+    Field::nullable("useUnitValue", JsonType::Boolean, "whether price is of one unit and not of all"),
+    Field::nullable("price", JsonType::Number, "of one unit or of all, see useUnitValue"),
+];
+
+/// Answer of the `POST` and of the `PUT`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TransactionResult {
+    pub ok: bool,
+    pub status: String,
+    #[serde(default)]
+    pub transaction_id: Option<String>,
+    #[serde(default)]
+    pub inventory_id: Option<String>,
+    #[serde(default)]
+    pub ctx_id: Option<String>,
+}
+
+/// A transaction as `GET` shows it. What was never said is null.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Transaction {
+    /// Date-times here and below are ISO 8601 in UTC.
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    #[schema(format = DateTime)]
+    pub updated_at: String,
+    pub id: String,
+    pub transaction_id: String,
+    /// The inventory's short name.
+    pub inventory_id: String,
+    /// The inventory's id.
+    pub inventory_uuid: String,
+    pub inventory_type: Option<String>,
+    pub transaction_type: String,
+    pub status: Option<String>,
+    #[schema(value_type = f64)]
+    pub amount: Number,
+    #[schema(value_type = f64)]
+    pub transaction_amount: Number,
+    pub use_unit_value: bool,
+    #[schema(value_type = Option<f64>)]
+    pub price: Option<Number>,
+    #[schema(value_type = Option<f64>)]
+    pub total_price: Option<Number>,
+    #[schema(value_type = Option<f64>)]
+    pub average_price: Option<Number>,
+    #[schema(format = DateTime)]
+    pub transaction_date: String,
+    pub usage_status: String,
+}

@@ -1,0 +1,168 @@
+//! The OpenAPI 3.1 document of the service, and the page that shows it. Answers are described by their types and
+//! inputs by the contract's data in `records`, the same that the handlers check against; only which operation has
+//! which of them is written here, in `operations`.
+
+use std::sync::LazyLock;
+
+use axum::Router;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use utoipa::PartialSchema;
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::path::{OperationBuilder, PathItem};
+use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::tag::TagBuilder;
+use utoipa::openapi::{
+    Components, ContentBuilder, Info, OpenApi, Paths, Ref, RefOr, Required, Response as Answer, ResponseBuilder,
+    Schema, Server,
+};
+
+use super::answer::json_text;
+use operations::{Access, Operation};
+
+mod operations;
+mod parameters;
+mod schema;
+
+/// `/openapi.json` and `/docs`. They say nothing of any workspace and need no token.
+pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    Router::new()
+        .route("/openapi.json", get(async || json_text(DOCUMENT.clone())))
+        .route("/docs", get(async || page(include_str!("page/index.html"), "text/html; charset=utf-8")))
+        .route("/docs/page.js", get(async || page(include_str!("page/page.js"), "text/javascript; charset=utf-8")))
+        .route("/docs/page.css", get(async || page(include_str!("page/page.css"), "text/css; charset=utf-8")))
+}
+
+static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
+    // It consists of maps with text for keys, which can always be written; a test reads it.
+    serde_json::to_string(&document()).unwrap_or_default()
+});
+
+/// Nothing is fetched from elsewhere, nothing is run that stands in the page, and no other site shows it as its own.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; \
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+fn page(text: &'static str, content_type: &'static str) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, content_type),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        // A newer version of the program brings a newer page.
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    let headers = headers.map(|(name, value): (HeaderName, _)| (name, HeaderValue::from_static(value)));
+    (headers, text).into_response()
+}
+
+const BEARER: &str = "bearer";
+
+const DESCRIPTION: &str = "Business records by workspace: orders, items, contacts, companies, inventories and their \
+    transactions, subscriptions and invoices. The bearer token says which workspace a call is for.";
+
+fn document() -> OpenApi {
+    let mut components = Components::new();
+    components.add_security_scheme(
+        BEARER,
+        SecurityScheme::Http(Http::builder().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build()),
+    );
+    let mut paths = Paths::new();
+    for operation in operations::ALL {
+        let item = PathItem::new(operation.method.clone(), describe(operation, &mut components));
+        match paths.paths.get_mut(operation.path) {
+            Some(earlier) => earlier.merge_operations(item),
+            None => drop(paths.paths.insert(operation.path.to_owned(), item)),
+        }
+    }
+    let mut info = Info::new("Workspace Business-Records API", env!("CARGO_PKG_VERSION"));
+    info.description = Some(DESCRIPTION.to_owned());
+    let mut document = OpenApi::new(info, paths);
+    document.components = Some(components);
+    // The service does not know by which address it is reached.
+    document.servers = Some(vec![Server::new("/")]);
+    let tags = operations::TAGS.iter();
+    document.tags =
+        Some(tags.map(|(name, about)| TagBuilder::new().name(*name).description(Some(*about)).build()).collect());
+    document
+}
+
+fn describe(operation: &Operation, components: &mut Components) -> OperationBuilder {
+    let mut described = OperationBuilder::new()
+        .tag(operation.tag)
+        .operation_id(Some(operation.id))
+        .summary(Some(operation.summary))
+        .description((!operation.description.is_empty()).then_some(operation.description))
+        .response("200", answer("OK", (operation.answer)(components)));
+    for parameter in operation.parameters {
+        described = described.parameter(parameter());
+    }
+    if let Some(input) = operation.input {
+        described = described.request_body(Some(body(input(components), operation.example)));
+    }
+    if matches!(operation.access, Access::Regular | Access::Full) {
+        described = described.security(SecurityRequirement::new::<_, [&str; 0], &str>(BEARER, []));
+    }
+    for (status, name, description) in operations::refusals(operation) {
+        let error = schema::of::<crate::records::answer::ErrorBody>(components);
+        let mut refusal = answer(description, error);
+        if matches!(status, "429") {
+            refusal.headers.insert("Retry-After".to_owned(), number_header("Seconds to wait").into());
+        }
+        components.responses.insert(name.to_owned(), refusal.into());
+        described = described.response(status, RefOr::Ref(Ref::from_response_name(name)));
+    }
+    described
+}
+
+fn body(schema: RefOr<Schema>, example: &str) -> RequestBody {
+    let content = ContentBuilder::new().schema(Some(schema)).example(serde_json::from_str(example).ok()).build();
+    RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True)).build()
+}
+
+fn answer(description: &str, schema: RefOr<Schema>) -> Answer {
+    let ctx_id = HeaderBuilder::new()
+        .schema(Some(String::schema()))
+        .description(Some("The id of this request, which stands in the service's log, too"));
+    ResponseBuilder::new()
+        .description(description)
+        .content("application/json", ContentBuilder::new().schema(Some(schema)).build())
+        .header("x-ctx-id", ctx_id.build())
+        .build()
+}
+
+fn number_header(description: &str) -> utoipa::openapi::header::Header {
+    HeaderBuilder::new().schema(Some(u64::schema())).description(Some(description)).build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_makes_no_markup_of_text_and_names_no_other_site() {
+        let (html, script, style) =
+            (include_str!("page/index.html"), include_str!("page/page.js"), include_str!("page/page.css"));
+        for markup in [".innerHTML", ".outerHTML", "insertAdjacentHTML", "document.write", "eval("] {
+            assert!(!script.contains(markup), "{markup}");
+        }
+        for text in [html, script, style] {
+            assert!(!text.contains("://") && !text.contains("\"//"), "another site is named");
+        }
+        assert!(
+            !html.contains("<script>") && !html.contains("<style") && !html.contains(" on"),
+            "the policy forbids it"
+        );
+    }
+
+    #[test]
+    fn operations_have_names_of_their_own_and_known_tags() {
+        for (place, operation) in operations::ALL.iter().enumerate() {
+            assert!(operations::ALL[..place].iter().all(|earlier| earlier.id != operation.id), "{}", operation.id);
+            let is_json = serde_json::from_str::<serde_json::Value>(operation.example).is_ok();
+            assert_eq!(is_json, operation.input.is_some(), "{}: each input has an example", operation.id);
+            assert!(operations::TAGS.iter().any(|(tag, _)| *tag == operation.tag), "{}", operation.tag);
+        }
+    }
+}

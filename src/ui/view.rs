@@ -1,0 +1,259 @@
+//! What `view` tells: how a file is read, and its first rows.
+
+use serde_json::{Value, json};
+
+use super::{counted, heading, line};
+use crate::sheet::read::header::cell_look;
+use crate::sheet::read::looks::Look;
+use crate::sheet::{Book, Dialect, Error, Row, Sure, Table, column_letters};
+
+/// As many rows as the columns' types are taken from.
+const LOOKED_AT: usize = 1000;
+/// A cell is shown up to this width.
+const MAX_WIDTH: usize = 24;
+const MAX_LINE: usize = 110;
+
+/// What was found out about a file.
+pub struct Facts {
+    file: String,
+    description: String,
+    dialect: Option<Dialect>,
+    sheets: Vec<String>,
+    sheet: String,
+    titles: Vec<u64>,
+    header_row: Option<u64>,
+    header_rows: usize,
+    header_sure: Sure,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+    mended: u64,
+    ended_at: Option<u64>,
+}
+
+struct Column {
+    name: String,
+    looks: [usize; 7],
+}
+
+impl Facts {
+    /// Reads the beginning of a sheet; `shown` rows of it are kept.
+    pub fn of(file: &str, book: &Book, sheet: usize, shown: usize) -> Result<Facts, Error> {
+        let mut table = Table::new(book.rows(sheet)?)?;
+        let header = table.header().clone();
+        let mut columns: Vec<Column> =
+            header.names.iter().map(|name| Column { name: name.clone(), looks: [0; 7] }).collect();
+        let (mut row, mut rows, mut seen) = (Row::default(), Vec::new(), 0);
+        let mut is_header = !header.names.is_empty();
+        while seen < LOOKED_AT.max(shown) && table.next(&mut row)? {
+            if std::mem::take(&mut is_header) {
+                continue;
+            }
+            seen += 1;
+            while columns.len() < row.len() {
+                columns.push(Column { name: String::new(), looks: [0; 7] });
+            }
+            for (column, cell) in columns.iter_mut().zip(row.cells()) {
+                column.looks[cell_look(cell) as usize] += 1;
+            }
+            if rows.len() < shown {
+                rows.push(row.clone());
+            }
+        }
+        Ok(Facts {
+            file: file.to_owned(),
+            description: book.description(),
+            dialect: book.dialect().copied(),
+            sheets: book.sheets().to_vec(),
+            sheet: book.sheets().get(sheet).cloned().unwrap_or_default(),
+            titles: table.titles().to_vec(),
+            header_row: table.header_row(),
+            header_rows: header.body - header.first,
+            header_sure: header.sure,
+            columns,
+            rows,
+            mended: table.rows().mended(),
+            ended_at: table.ended_at(),
+        })
+    }
+
+    /// The same facts for programs.
+    pub fn json(&self) -> Value {
+        let columns = self.columns.iter().enumerate().map(|(index, column)| {
+            let (kind, sure) = column.kind();
+            json!({"column": column_letters(index), "name": column.name, "type": kind, "sure": sure.name()})
+        });
+        json!({
+            "file": self.file,
+            "description": self.description,
+            "text": self.dialect.map(|dialect| dialect_json(&dialect)),
+            "sheets": self.sheets,
+            "sheet": self.sheet,
+            "titles": self.titles,
+            "header": {"row": self.header_row, "rows": self.header_rows, "sure": self.header_sure.name()},
+            "columns": columns.collect::<Vec<_>>(),
+            "rows": self.rows,
+            "mended_rows": self.mended,
+            "second_table_at": self.ended_at,
+        })
+    }
+
+    /// On the terminal.
+    pub fn print(&self) {
+        line(format_args!("{}: {}", self.file, self.description));
+        if let Some(dialect) = &self.dialect {
+            for (what, value, sure) in dialect_lines(dialect) {
+                line(format_args!("  {what:<12} {value:<28} {}", sure.name()));
+            }
+        } else {
+            line(format_args!("  {:<12} {}", "sheets", self.sheets.join(", ")));
+            line(format_args!("  {:<12} {}", "this one", self.sheet));
+        }
+        let header = match (self.header_row, self.header_rows) {
+            (None, _) => "none".to_owned(),
+            (Some(row), 1) => format!("row {row}"),
+            (Some(row), rows) => format!("row {row}, over {rows} rows"),
+        };
+        line(format_args!("  {:<12} {header:<28} {}", "header", self.header_sure.name()));
+        if !self.titles.is_empty() {
+            let rows: Vec<String> = self.titles.iter().map(u64::to_string).collect();
+            line(format_args!("  {:<12} row {}", "titles", rows.join(", ")));
+        }
+        if self.mended > 0 {
+            line(format_args!("  {:<12} in {}, read as text", "stray quotes", counted(self.mended, "row")));
+        }
+        if let Some(row) = self.ended_at {
+            line(format_args!("  {:<12} begins at row {row}; --csv leaves it out", "second table"));
+        }
+        heading("Columns");
+        for (index, column) in self.columns.iter().enumerate() {
+            let (kind, sure) = column.kind();
+            let name = cut(&column.name, 40);
+            line(format_args!("  {:<4} {}{} {kind:<10} {}", column_letters(index), name, pad(&name, 40), sure.name()));
+        }
+        heading("First rows");
+        self.print_rows();
+    }
+
+    fn print_rows(&self) {
+        let names = self.columns.iter().map(|column| cut(&column.name, MAX_WIDTH)).collect::<Vec<_>>();
+        let cells: Vec<Vec<String>> =
+            self.rows.iter().map(|row| row.cells().map(|cell| cut(&cell.shown(), MAX_WIDTH)).collect()).collect();
+        let width_of = |column: usize| {
+            let widths = cells.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+            widths.max().unwrap_or(0).max(names[column].chars().count())
+        };
+        let mut widths = Vec::new();
+        let mut total = 6;
+        for column in 0..names.len() {
+            let width = width_of(column);
+            total += width + 2;
+            if total > MAX_LINE && column > 0 {
+                break;
+            }
+            widths.push(width);
+        }
+        let print = |number: &str, cells: &[String]| {
+            let mut text = format!("{number:>6}");
+            for (column, width) in widths.iter().enumerate() {
+                let cell = cells.get(column).map_or("", String::as_str);
+                text.push_str("  ");
+                text.push_str(cell);
+                text.push_str(&pad(cell, *width));
+            }
+            line(text.trim_end());
+        };
+        if self.header_row.is_some() {
+            print("", &names);
+        }
+        for (row, cells) in self.rows.iter().zip(&cells) {
+            print(&row.number.to_string(), cells);
+        }
+        if widths.len() < names.len() {
+            line(format_args!("        and {} more", counted((names.len() - widths.len()) as u64, "column")));
+        }
+    }
+}
+
+impl Column {
+    /// What most of the column's values look like, and how sure that is.
+    fn kind(&self) -> (&'static str, Sure) {
+        let of = |look: Look| self.looks[look as usize];
+        let filled = self.looks.iter().sum::<usize>() - of(Look::Blank);
+        let (kind, count) = [("number", of(Look::Number)), ("date", of(Look::Date))]
+            .into_iter()
+            .max_by_key(|(_, count)| *count)
+            .filter(|(_, count)| 2 * count > filled)
+            .unwrap_or(("text", filled));
+        match filled {
+            0 => ("blank", Sure::Guess),
+            _ if count < filled => (kind, Sure::Guess),
+            1..5 => (kind, Sure::Likely),
+            _ => (kind, Sure::Certain),
+        }
+    }
+}
+
+fn dialect_lines(dialect: &Dialect) -> Vec<(&'static str, String, Sure)> {
+    let grammar = &dialect.grammar;
+    let mark = if dialect.found.mark > 0 { " with byte order mark" } else { "" };
+    let mut lines = Vec::new();
+    if let Some((packing, _)) = dialect.packing.name() {
+        lines.push(("compressed", packing.to_owned(), Sure::Certain));
+    }
+    lines.push(("encoding", format!("{}{mark}", dialect.found.encoding.name()), dialect.sure.encoding));
+    let delimiter = match (grammar.runs, grammar.spaced) {
+        (0, false) => named(grammar.delimiter),
+        (0, true) => format!("{} and a space", named(grammar.delimiter)),
+        (1, _) => format!("{}, several are one", named(grammar.delimiter)),
+        (runs, _) => format!("{runs} or more of {}", named(grammar.delimiter)),
+    };
+    lines.push(("delimiter", delimiter, dialect.sure.delimiter));
+    lines.push(("quote", grammar.quote.map_or("none".to_owned(), named), dialect.sure.quote));
+    let escape = match (grammar.quote, grammar.escape) {
+        (None, _) => "none".to_owned(),
+        (Some(_), Some(escape)) => named(escape),
+        (Some(_), None) => "quotes are doubled".to_owned(),
+    };
+    lines.push(("escape", escape, dialect.sure.escape));
+    lines.push(("line ending", dialect.ending.name().to_owned(), Sure::Certain));
+    lines
+}
+
+fn dialect_json(dialect: &Dialect) -> Value {
+    let grammar = &dialect.grammar;
+    let text = |byte: Option<u8>| byte.map(|byte| char::from(byte).to_string());
+    json!({
+        "compression": dialect.packing.name().map(|(name, _)| name),
+        "encoding": {
+            "value": dialect.found.encoding.name(), "mark": dialect.found.mark > 0, "sure": dialect.sure.encoding.name(),
+        },
+        "delimiter": {
+            "value": text(Some(grammar.delimiter)), "several_are_one": grammar.runs > 0,
+            "and_a_space": grammar.spaced, "sure": dialect.sure.delimiter.name(),
+        },
+        "quote": {"value": text(grammar.quote), "sure": dialect.sure.quote.name()},
+        "escape": {"value": text(grammar.escape), "sure": dialect.sure.escape.name()},
+        "line_ending": dialect.ending.name(),
+    })
+}
+
+fn named(byte: u8) -> String {
+    match byte {
+        b'\t' => "tab".to_owned(),
+        b' ' => "space".to_owned(),
+        byte => char::from(byte).escape_default().to_string(),
+    }
+}
+
+/// The text in one line, cut where it is too long, and without what would move the cursor.
+fn cut(text: &str, width: usize) -> String {
+    let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(width + 1).collect();
+    if shown.chars().count() <= width {
+        return shown;
+    }
+    shown.chars().take(width - 1).chain(['…']).collect()
+}
+
+fn pad(text: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(text.chars().count()))
+}

@@ -1,0 +1,77 @@
+//! The demo, which is what a person tries first.
+
+use std::fs;
+use std::process::Command;
+
+use super::process::{Place, name};
+use super::{accounting, table};
+
+const FILES: [&str; 9] = [
+    "home",
+    "items.csv",
+    "items.xlsx",
+    "price-list.csv",
+    "price-list.errors.csv",
+    "price-list.errors.xlsx",
+    "price-list.report.xlsx",
+    "price-list.toml",
+    "service",
+];
+
+#[test]
+fn the_demo_runs_in_an_empty_folder_and_again_in_the_same() {
+    let place = Place::new();
+    for _ in 0..2 {
+        let demo = place.sheetport(["demo"]).exits(0);
+        demo.shows(&["626  sent", "11  rejected", "3  failed", "626 items in sheetport-demo/items.csv", "Open these"]);
+        let mut names: Vec<String> = fs::read_dir(place.path("sheetport-demo"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, FILES);
+        assert_eq!(table(&place.path("sheetport-demo/items.csv")).len(), 1 + 626);
+        assert_eq!(table(&place.path("sheetport-demo/price-list.errors.csv")).len(), 1 + 11 + 3);
+    }
+    assert!(!place.path("home").exists(), "the person's own ledger is left alone");
+}
+
+#[test]
+fn the_demo_for_scripts_is_one_object() {
+    let place = Place::new();
+    let demo = place.sheetport(["demo", "--json"]).exits(0).json();
+    assert_eq!(accounting(&demo["upload"]), "642: sent 626, skipped 2, rejected 11, failed 3");
+    for export in demo["exports"].as_array().unwrap() {
+        assert_eq!((&export["count"], &export["complete"]), (&626.into(), &true.into()));
+    }
+    assert_eq!(demo["folder"], "sheetport-demo");
+}
+
+#[test]
+fn the_report_opens_in_an_office_program_with_the_original_columns_first() {
+    let has_office = Command::new("soffice").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !has_office {
+        eprintln!("not tried: soffice is not installed");
+        return;
+    }
+    let place = Place::new();
+    place.sheetport(["demo"]).exits(0);
+    let report = place.path("sheetport-demo/price-list.report.xlsx");
+    let profile = format!("-env:UserInstallation=file://{}", name(&place.path("office")));
+    let utf8 = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true";
+    let converted = Command::new("soffice")
+        .args([&profile, "--headless", "--convert-to", utf8, "--outdir", name(&place.path("converted"))])
+        .arg(&report)
+        .output()
+        .unwrap();
+    assert!(converted.status.success(), "{converted:?}");
+    let rows = table(&place.path("converted/price-list.report.csv"));
+    let original = ["Artikelnummer", "Bezeichnung", "Größe", "Warengruppe", "EK netto", "VK brutto", "MwSt"];
+    assert_eq!(rows[0][..7], original);
+    assert!(rows[0][..10].iter().all(|header| !header.starts_with("sheetport_")), "{:?}", rows[0]);
+    assert!(rows[0][10..].iter().all(|header| header.starts_with("sheetport_")), "{:?}", rows[0]);
+    let status = super::column(&rows, "sheetport_status");
+    let with = |wanted| status.iter().filter(|status| **status == wanted).count();
+    assert_eq!((status.len(), with("sent"), with("rejected"), with("failed")), (642, 626, 11, 3));
+    assert_eq!(rows[1][0], "004654", "zeros at the front stay");
+}

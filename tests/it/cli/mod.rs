@@ -1,0 +1,95 @@
+//! The executable as a person or a scheduler runs it: what it prints, what it writes and how it ends.
+
+mod bad_input;
+mod bad_service;
+mod bad_template;
+mod crash;
+mod demo;
+mod export;
+mod process;
+mod report;
+mod service;
+mod setup;
+mod upload;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use process::Ended;
+use serde_json::Value;
+
+const SUMMARY: [&str; 21] = [
+    "run",
+    "command",
+    "record",
+    "template",
+    "file",
+    "rows",
+    "total",
+    "sent",
+    "unchanged",
+    "skipped",
+    "rejected",
+    "failed",
+    "unknown",
+    "pending",
+    "requests",
+    "retries",
+    "seconds",
+    "rate",
+    "report",
+    "next",
+    "stopped",
+];
+const STATES: [&str; 7] = ["sent", "unchanged", "skipped", "rejected", "failed", "unknown", "pending"];
+
+/// The summary that `--json` printed, with every field that it promises and an accounting that adds up.
+#[track_caller]
+fn summary(ended: &Ended) -> Value {
+    let summary = ended.json();
+    let fields: Vec<&str> = summary.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(fields, SUMMARY);
+    let sum: u64 = STATES.iter().map(|state| count(&summary, state)).sum();
+    assert_eq!(count(&summary, "total"), sum, "{summary}");
+    summary
+}
+
+/// The accounting as `total: state number, …`, states without records left out.
+#[track_caller]
+fn accounting(summary: &Value) -> String {
+    let states = STATES.iter().filter(|state| count(summary, state) > 0);
+    let states: Vec<String> = states.map(|state| format!("{state} {}", count(summary, state))).collect();
+    format!("{}: {}", count(summary, "total"), states.join(", "))
+}
+
+#[track_caller]
+fn count(value: &Value, name: &str) -> u64 {
+    value[name].as_u64().unwrap_or_else(|| panic!("{name} is no number in {value}"))
+}
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("samples").join(name)
+}
+
+/// Makes a CSV of `count` items, numbered from 00001 on.
+fn items(count: usize) -> String {
+    let rows = (1..=count).map(|number| format!("{number:05},Item {number},{number}.50,EUR\n"));
+    std::iter::once("SKU,Name,Price,Currency\n".to_owned()).chain(rows).collect()
+}
+
+/// A CSV file's rows, the header first.
+#[track_caller]
+fn table(path: &Path) -> Vec<Vec<String>> {
+    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes);
+    reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect()
+}
+
+/// The cells below one header of a table.
+#[track_caller]
+fn column<'a>(table: &'a [Vec<String>], header: &str) -> Vec<&'a str> {
+    let place = table[0].iter().position(|name| name == header);
+    let place = place.unwrap_or_else(|| panic!("no {header} in {:?}", table[0]));
+    table[1..].iter().map(|row| row[place].as_str()).collect()
+}

@@ -1,0 +1,244 @@
+//! Runs the executable in a folder of its own, with nothing of the surroundings in its environment.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// No condition that a test waits for takes this long, even on a machine that is busy.
+const DEADLINE: Duration = Duration::from_secs(60);
+const POLL: Duration = Duration::from_millis(10);
+
+/// A folder for one test: the working folder of what runs in it, and in `home` its ledger.
+pub struct Place(TempDir);
+
+impl Place {
+    pub fn new() -> Place {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// The names in the folder, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// The executable, about to run here without a service or credentials.
+    pub fn sheetport<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Sheetport {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sheetport"));
+        for (name, _) in std::env::vars_os() {
+            let upper = name.to_string_lossy().to_uppercase();
+            if upper.starts_with("SHEETPORT_") || upper.ends_with("_PROXY") {
+                command.env_remove(name);
+            }
+        }
+        command.args(args).current_dir(self.0.path()).env("SHEETPORT_HOME", self.path("home"));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Sheetport { command, secrets: Vec::new() }
+    }
+}
+
+/// A command line that is about to run.
+pub struct Sheetport {
+    command: Command,
+    secrets: Vec<String>,
+}
+
+impl Sheetport {
+    pub fn env(mut self, name: &str, value: &str) -> Sheetport {
+        self.command.env(name, value);
+        self
+    }
+
+    pub fn without(mut self, name: &str) -> Sheetport {
+        self.command.env_remove(name);
+        self
+    }
+
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Sheetport {
+        self.command.arg(arg);
+        self
+    }
+
+    /// A variable whose value must never be printed.
+    pub fn secret(mut self, name: &str, value: &str) -> Sheetport {
+        self.secrets.push(value.to_owned());
+        self.env(name, value)
+    }
+
+    /// Runs it to its end.
+    #[track_caller]
+    pub fn run(self) -> Ended {
+        self.start().wait()
+    }
+
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Ended {
+        self.run().exits(code)
+    }
+
+    #[track_caller]
+    pub fn start(mut self) -> Running {
+        let mut child = self.command.spawn().unwrap();
+        let lines = read_lines(child.stdout.take().unwrap());
+        let said = read_lines(child.stderr.take().unwrap());
+        Running { child, stdout: lines, stderr: said, secrets: self.secrets, begun: Instant::now() }
+    }
+}
+
+/// A process at work. It is killed when a test lets go of it.
+pub struct Running {
+    child: Child,
+    stdout: Receiver<String>,
+    stderr: Receiver<String>,
+    secrets: Vec<String>,
+    begun: Instant,
+}
+
+impl Running {
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The next line on stdout.
+    #[track_caller]
+    pub fn line(&self) -> String {
+        self.stdout.recv_timeout(DEADLINE).expect("a line on stdout")
+    }
+
+    /// Ends it as the system does when memory is short: at once and without a word.
+    pub fn kill(mut self) -> Ended {
+        self.child.kill().unwrap();
+        self.wait()
+    }
+
+    #[track_caller]
+    pub fn wait(mut self) -> Ended {
+        // The pipes close when the process ends, so their ends are waited for with a deadline, and the process without.
+        let stdout = drain(&self.stdout);
+        let stderr = drain(&self.stderr);
+        let status = self.child.wait().unwrap();
+        let ended = Ended { code: status.code(), stdout, stderr, took: self.begun.elapsed() };
+        for secret in &self.secrets {
+            assert!(!ended.all().contains(secret.as_str()), "a token was printed: {ended:?}");
+        }
+        assert!(!ended.all().contains("panicked"), "{ended:?}");
+        ended
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// How a process ended and what it said.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    pub took: Duration,
+}
+
+impl Ended {
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Ended {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        self
+    }
+
+    /// Holds stderr to every one of `words`.
+    #[track_caller]
+    pub fn says(self, words: &[&str]) -> Ended {
+        for words in words {
+            assert!(self.stderr.contains(words), "{words:?} is not in {}", self.stderr);
+        }
+        self
+    }
+
+    /// Holds stdout to every one of `words`.
+    #[track_caller]
+    pub fn shows(self, words: &[&str]) -> Ended {
+        for words in words {
+            assert!(self.stdout.contains(words), "{words:?} is not in {}", self.stdout);
+        }
+        self
+    }
+
+    /// The one JSON object on stdout.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        let value = serde_json::from_str(&self.stdout);
+        value.unwrap_or_else(|error| panic!("stdout is not one JSON object ({error}): {self:#?}"))
+    }
+
+    fn all(&self) -> String {
+        format!("{}{}", self.stdout, self.stderr)
+    }
+}
+
+/// Waits until `condition` answers something, asking again and again.
+#[track_caller]
+pub fn until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + DEADLINE;
+    loop {
+        if let Some(found) = condition() {
+            return found;
+        }
+        assert!(Instant::now() < end, "not in time: {what}");
+        thread::sleep(POLL);
+    }
+}
+
+/// A file's name as an argument.
+pub fn name(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn read_lines(pipe: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = channel();
+    thread::spawn(move || {
+        let mut pipe = BufReader::new(pipe);
+        let mut line = String::new();
+        while pipe.read_line(&mut line).is_ok_and(|read| read > 0) {
+            // A test that has let go of the process does not read on.
+            let _ = sender.send(std::mem::take(&mut line));
+        }
+    });
+    lines
+}
+
+#[track_caller]
+fn drain(lines: &Receiver<String>) -> String {
+    let end = Instant::now() + DEADLINE;
+    let mut text = String::new();
+    loop {
+        match lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(line) => text.push_str(&line),
+            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return text,
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("it does not end; so far it said: {text}"),
+        }
+    }
+}

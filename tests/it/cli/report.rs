@@ -1,0 +1,119 @@
+//! Reports: the person's own columns and then what became of each row, never over a file that is there.
+
+use std::fs;
+
+use super::process::Place;
+use super::service::Served;
+use super::{accounting, column, count, items, summary, table};
+
+const OURS: [&str; 10] = [
+    "sheetport_status",
+    "sheetport_errors",
+    "sheetport_field",
+    "sheetport_service_id",
+    "sheetport_ctx_id",
+    "sheetport_job_id",
+    "sheetport_http_status",
+    "sheetport_attempts",
+    "sheetport_row",
+    "sheetport_run",
+];
+
+/// A place and a service where a file with one row of each fate was uploaded.
+fn uploaded() -> (Place, Served) {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let rows = "Shelf,SKU,Name,Price,Currency\nA,0042,Bolt,free,EUR\nB,43,Nut,1.10,Euro\nC,44,Screw,2.50,EUR\n";
+    place.write("prices.csv", rows);
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).exits(3);
+    (place, served)
+}
+
+#[test]
+fn the_report_beside_the_file_has_its_columns_first_and_then_ours() {
+    let (place, _served) = uploaded();
+    let report = table(&place.path("prices.report.csv"));
+    assert_eq!(
+        report[0],
+        ["Shelf", "SKU", "Name", "Price", "Currency"].iter().chain(&OURS).copied().collect::<Vec<_>>()
+    );
+    assert_eq!(column(&report, "SKU"), ["0042", "43", "44"]);
+    assert_eq!(column(&report, "Price"), ["free", "1.10", "2.50"]);
+    assert_eq!(column(&report, "sheetport_status"), ["rejected", "failed", "sent"]);
+    assert_eq!(column(&report, "sheetport_field"), ["price", "currency", ""]);
+    assert_eq!(column(&report, "sheetport_row"), ["2", "3", "4"]);
+    assert_eq!(column(&report, "sheetport_http_status")[1..], ["422", "200"]);
+    let errors = column(&report, "sheetport_errors");
+    assert!(errors[0].contains("Price 'free' is not a number"), "{errors:?}");
+    assert!(errors[1].contains("Currency must be a three-letter code"), "{errors:?}");
+    assert!(!column(&report, "sheetport_service_id")[2].is_empty());
+}
+
+#[test]
+fn a_report_is_never_written_over_another_file() {
+    let (place, served) = uploaded();
+    let first = fs::read(place.path("prices.report.csv")).unwrap();
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).exits(3);
+    assert_eq!(fs::read(place.path("prices.report.csv")).unwrap(), first);
+    assert_eq!(column(&table(&place.path("prices.report-2.csv")), "sheetport_run"), ["2", "2", "2"]);
+    let onto = |file| place.sheetport(["report", "-o", file]).exits(2).says(&["is there already", "another name"]);
+    onto("prices.report.csv");
+    onto("prices.csv");
+    assert_eq!(fs::read(place.path("prices.report.csv")).unwrap(), first);
+    let elsewhere = place.sheetport(["report", "-o", "missing/report.csv"]).exits(1);
+    elsewhere.says(&["missing/report.csv can't be written", "check that the folder exists"]);
+}
+
+#[test]
+fn an_upload_whose_report_can_not_be_written_sends_nothing() {
+    let (place, served) = uploaded();
+    let before = place.names();
+    let mine = fs::read(place.path("prices.csv")).unwrap();
+    place.write("other.csv", items(3));
+    let upload = |report| served.sheetport(&place, ["upload", "other.csv", "-t", "items", "--report", report]);
+    upload("prices.csv").exits(2).says(&["prices.csv is there already", "choose another name"]);
+    upload("other.csv").exits(2).says(&["other.csv is there already"]);
+    upload("missing/a.csv").exits(1).says(&["missing/a.csv can't be written", "there is no such folder"]);
+    upload("a.pdf").exits(2).says(&["a.pdf", ".csv or .xlsx"]);
+    served.sheetport(&place, ["resume", "--report", "prices.csv"]).exits(2).says(&["prices.csv is there already"]);
+    assert_eq!(fs::read(place.path("prices.csv")).unwrap(), mine);
+    assert_eq!(served.total(), 1, "as before");
+    let sent = upload("a.csv").exits(0).shows(&["Report  a.csv"]);
+    assert!(!sent.stdout.contains("mend"), "there is nothing to mend: {}", sent.stdout);
+    assert_eq!(column(&table(&place.path("a.csv")), "sheetport_status"), ["sent"; 3]);
+    let mut after = place.names();
+    after.retain(|name| !["a.csv", "other.csv"].contains(&name.as_str()));
+    assert_eq!(after, before);
+}
+
+#[test]
+fn resuming_what_is_done_changes_nothing_and_names_the_report_command() {
+    let (place, served) = uploaded();
+    let before = place.names();
+    let resumed = served.sheetport(&place, ["resume", "--json"]).exits(3).says(&["run 1 was done before"]);
+    let summary = summary(&resumed);
+    assert_eq!(accounting(&summary), "3: sent 1, rejected 1, failed 1");
+    assert_eq!(summary["next"], "sheetport report 1 -o report-1.xlsx --only problems");
+    assert_eq!(place.names(), before, "the report is there already");
+}
+
+#[test]
+fn only_the_rows_that_were_asked_for_are_reported() {
+    let (place, _served) = uploaded();
+    for (only, rows) in [("all", 3), ("problems", 2), ("sent", 1), ("failed", 1), ("rejected", 1), ("pending", 0)] {
+        let file = format!("{only}.csv");
+        let written = place.sheetport(["report", "1", "-o", &file, "--only", only, "--json"]).exits(0).json();
+        assert_eq!(count(&written, "rows"), rows, "{only}");
+        assert_eq!(table(&place.path(&file)).len() as u64, rows + 1, "{only}");
+    }
+    place.sheetport(["report", "-o", "x.csv", "--only", "wrong"]).exits(2).says(&["all, problems, sent"]);
+}
+
+#[test]
+fn a_report_says_what_it_can_not_do() {
+    let (place, _served) = uploaded();
+    place.sheetport(["report", "-o", "report.pdf"]).exits(2).says(&["report.pdf", ".csv or .xlsx"]);
+    place.sheetport(["report", "7", "-o", "report.csv"]).exits(2).says(&["there is no run 7", "sheetport runs"]);
+    let fresh = Place::new();
+    fresh.sheetport(["report", "-o", "report.csv"]).exits(2).says(&["no runs yet", "sheetport upload"]);
+}

@@ -1,0 +1,86 @@
+//! The folders, ports and ledgers that the program is given, where they don't do.
+
+use std::fs;
+
+use super::process::{Place, name};
+use super::service::Served;
+use super::{items, sample};
+
+#[test]
+fn a_ledger_that_is_none_is_left_as_it_is() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("items.csv", items(3));
+    fs::create_dir(place.path("home")).unwrap();
+    place.write("home/ledger.db", "somebody's notes, and nothing of ours");
+    for args in [&["upload", "items.csv", "-t", "items"][..], &["runs"], &["resume"]] {
+        let ended = served.sheetport(&place, args.iter().copied()).exits(1);
+        ended.says(&["ledger.db can't be opened", "SHEETPORT_HOME", "an old ledger is never replaced"]);
+    }
+    assert_eq!(served.total(), 0);
+    assert_eq!(fs::read_to_string(place.path("home/ledger.db")).unwrap(), "somebody's notes, and nothing of ours");
+}
+
+#[test]
+fn a_home_that_is_a_file_is_named() {
+    let place = Place::new();
+    let file = place.write("notes.txt", "notes");
+    place.sheetport(["runs", "--home", name(&file)]).exits(1).says(&["notes.txt", "can't be opened", "SHEETPORT_HOME"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_ledger_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.sheetport(["runs"]).exits(0);
+    for (path, mode) in [("home", 0o700), ("home/ledger.db", 0o600)] {
+        assert_eq!(fs::metadata(place.path(path)).unwrap().permissions().mode() & 0o777, mode, "{path}");
+    }
+}
+
+#[test]
+fn two_services_can_not_share_data_or_a_port() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let again = place.sheetport(["serve", "--listen", "127.0.0.1:0", "--data", "service"]);
+    again.exits(6).says(&["service is in use by another running service", "a data folder of its own"]);
+    let address = served.url().replace("http://", "");
+    let beside = place.sheetport(["serve", "--listen", &address, "--data", "other"]);
+    beside.exits(2).says(&["can't listen on", &address, "another port with --listen"]);
+    assert_eq!(served.total(), 0, "the first is still there");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_service_ends_well_when_asked_and_keeps_its_items() {
+    let place = Place::new();
+    let process = place.sheetport(["serve", "--listen", "127.0.0.1:0", "--data", "service", "--json"]).start();
+    process.line();
+    let asked = std::process::Command::new("kill").args(["-s", "TERM", &process.id().to_string()]).status();
+    assert!(asked.unwrap().success());
+    process.wait().exits(0);
+    let served = Served::start(&place);
+    let file = sample("items.csv");
+    served.sheetport(&place, ["upload", name(&file), "-t", "items", "-q"]).exits(0);
+    drop(served);
+    assert_eq!(Served::start(&place).total(), 25, "what was accepted outlives even a service that is killed");
+}
+
+#[test]
+fn a_command_line_that_is_not_understood_ends_with_2_and_an_example() {
+    let place = Place::new();
+    place.sheetport(["upload", "items.csv"]).exits(2).says(&["--template", "Usage: sheetport upload"]);
+    place.sheetport(["uplod"]).exits(2).says(&["'uplod'", "upload"]);
+    place.sheetport(["upload", "items.csv", "-t", "items", "--delimiter", "ab"]).exits(2).says(&["such as ;", "tab"]);
+    place.sheetport(["--version"]).exits(0).shows(&[concat!("sheetport ", env!("CARGO_PKG_VERSION"))]);
+    place.sheetport(["--help"]).exits(0).shows(&["Exit codes:", "130, 143"]);
+    assert_eq!(place.names(), [""; 0], "nothing of it makes a file");
+}
+
+#[test]
+fn a_workspace_name_that_is_none_gets_no_tokens() {
+    let token = Place::new().sheetport(["serve", "token", "--workspace", "my shop"]).exits(2);
+    let token = token.says(&["\"my shop\" is not a workspace name", "letters, digits"]);
+    assert_eq!(token.stdout, "");
+}

@@ -1,0 +1,68 @@
+//! Rows with one key, however far apart: all of them are rejected, once each, and none is sent.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use sheetport::ledger::Ledger;
+use sheetport::sheet;
+use sheetport::template::load::load;
+use sheetport::upload::{Source, plan};
+
+use super::{about, assert_adds_up};
+
+const TEMPLATE: &str = r#"
+record = "item"
+[sheet]
+skip_where = { column = "Name", matches = "^Total" }
+[fields.externalId]
+column = "SKU"
+[fields.name]
+column = "Name"
+[fields.price]
+column = "Price"
+"#;
+
+/// Plans a sheet of 1500 rows with keys of their own, some of them replaced. Rejected, skipped and left to send.
+async fn planned(replaced: &[(usize, &str)]) -> (u64, u64, u64) {
+    let mut csv = String::from("SKU,Name,Price\n");
+    for number in 0..1_500 {
+        match replaced.iter().find(|(place, _)| *place == number) {
+            Some((_, line)) => writeln!(csv, "{line}").unwrap(),
+            None => writeln!(csv, "k{number},n,1.00").unwrap(),
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("items.csv");
+    std::fs::write(&path, csv).unwrap();
+    let template = Arc::new(load("t", TEMPLATE).unwrap());
+    let source = Arc::new(Source::open(&path, &template, None, &sheet::Options::default()).unwrap());
+    let ledger = Ledger::open(folder.path()).await.unwrap();
+    let (run, tally) = plan::plan(&ledger, &about(), source, template, 1, &|_| {}).await.unwrap();
+    let accounting = ledger.accounting(run).await.unwrap();
+    assert_adds_up(&accounting);
+    assert_eq!((accounting.total, accounting.rows), (1_500, 1_500));
+    assert_eq!(
+        (tally.rejected, tally.skipped, tally.to_send),
+        (accounting.rejected, accounting.skipped, accounting.pending)
+    );
+    (accounting.rejected, accounting.skipped, accounting.pending)
+}
+
+#[tokio::test]
+async fn rows_with_one_key_are_all_rejected_across_batches() {
+    assert_eq!(planned(&[]).await, (0, 0, 1_500));
+    assert_eq!(planned(&[(5, "x,n,1"), (7, "x,n,1")]).await, (2, 0, 1_498));
+    assert_eq!(planned(&[(5, "x,n,1"), (1_400, "x,n,1")]).await, (2, 0, 1_498));
+    assert_eq!(planned(&[(5, "x,n,1"), (700, "x,n,1"), (1_400, "x,n,1")]).await, (3, 0, 1_497));
+}
+
+#[tokio::test]
+async fn a_row_whose_first_like_was_rejected_is_rejected_too_and_that_one_once() {
+    assert_eq!(planned(&[(5, "x,n,oops"), (1_400, "x,n,1")]).await, (2, 0, 1_498));
+    assert_eq!(planned(&[(5, "x,n,1"), (1_400, "x,n,oops")]).await, (2, 0, 1_498));
+}
+
+#[tokio::test]
+async fn a_row_that_is_skipped_takes_no_key() {
+    assert_eq!(planned(&[(5, "x,Total,1"), (1_400, "x,n,1")]).await, (0, 1, 1_499));
+}

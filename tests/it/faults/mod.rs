@@ -1,0 +1,139 @@
+//! The engine against a service that breaks, lies and stalls: what was promised about every record holds anyway.
+
+mod answers;
+mod doubles;
+mod exports;
+mod pauses;
+mod server;
+mod stops;
+mod tokens;
+
+use std::sync::Arc;
+
+use sheetport::api::Client;
+use sheetport::api::auth::Credentials;
+use sheetport::ledger::{
+    Accounting, Fate, Ledger, NewRun, Outcome, OutcomeState, PlannedRecord, RunId, Seq, SourceRow,
+};
+use sheetport::records::RecordKind;
+use sheetport::upload::{self, Ended, StopReason, Work};
+use tempfile::TempDir;
+
+use server::Server;
+
+/// A planned run and the ledger that holds it.
+pub struct Planned {
+    _folder: TempDir,
+    pub ledger: Ledger,
+    pub run: RunId,
+    pub total: u64,
+}
+
+impl Planned {
+    /// A run of one record for each key, in a ledger of its own.
+    pub async fn new(keys: &[&str]) -> Planned {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(folder.path()).await.unwrap();
+        let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
+        for (seq, key) in keys.iter().enumerate() {
+            plan.row(row(seq)).await.unwrap();
+            plan.record(record(seq, key)).await.unwrap();
+        }
+        let run = plan.finish(1).await.unwrap().run;
+        Planned { _folder: folder, ledger, run, total: keys.len() as u64 }
+    }
+
+    /// `count` records with keys of their own.
+    pub async fn many(count: usize) -> Planned {
+        let keys: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+        Planned::new(&keys.iter().map(String::as_str).collect::<Vec<_>>()).await
+    }
+
+    pub async fn send(&self, server: &Server, concurrency: usize) -> Option<StopReason> {
+        self.send_with(client(server, concurrency), concurrency).await
+    }
+
+    pub async fn send_with(&self, client: Arc<Client>, concurrency: usize) -> Option<StopReason> {
+        self.send_until(client, concurrency, std::future::pending()).await.stopped
+    }
+
+    pub async fn send_until(
+        &self,
+        client: Arc<Client>,
+        concurrency: usize,
+        interrupt: impl Future<Output = ()>,
+    ) -> Ended {
+        let kind = RecordKind::Item;
+        let work = Work { ledger: &self.ledger, client, run: self.run, kind, concurrency, rate: None, wall: || 2 };
+        upload::send::send(&work, interrupt, &|_| {}).await.unwrap()
+    }
+
+    /// The accounting, which adds up whatever happened.
+    pub async fn accounting(&self) -> Accounting {
+        let accounting = self.ledger.accounting(self.run).await.unwrap();
+        assert_adds_up(&accounting);
+        assert_eq!(accounting.total, self.total);
+        accounting
+    }
+
+    pub async fn outcome(&self, seq: Seq) -> Outcome {
+        let mut outcomes = self.ledger.outcomes(self.run, seq..=seq).await.unwrap();
+        outcomes.remove(&seq).unwrap_or_else(|| panic!("record {seq} has no outcome"))
+    }
+
+    /// What the outcome of the first record says, in a line: its state and its words.
+    pub async fn first(&self) -> (OutcomeState, String) {
+        let outcome = self.outcome(0).await;
+        let words: Vec<_> = outcome.problems.into_iter().map(|problem| problem.message).collect();
+        (outcome.state, words.join("; "))
+    }
+
+    /// Sends all that is left to a service in its right mind, and all is sent.
+    pub async fn resumes(&self) {
+        let sane = Server::start(|_| server::Reply::Accept).await;
+        assert_eq!(self.send(&sane, 4).await, None);
+        assert_eq!(self.accounting().await.pending, 0);
+    }
+}
+
+pub fn assert_adds_up(of: &Accounting) {
+    let parts = of.sent + of.unchanged + of.skipped + of.rejected + of.failed + of.unknown + of.pending;
+    assert_eq!(of.total, parts, "{of:?}");
+}
+
+pub fn client(server: &Server, concurrency: usize) -> Arc<Client> {
+    client_of(&server.address, Some("access-1"), Some("refresh-1"), concurrency)
+}
+
+pub fn client_of(address: &str, access: Option<&str>, refresh: Option<&str>, concurrency: usize) -> Arc<Client> {
+    let credentials = Credentials { access: access.map(Into::into), refresh: refresh.map(Into::into) };
+    Arc::new(Client::new(address, credentials, concurrency).unwrap())
+}
+
+pub fn about() -> NewRun {
+    NewRun {
+        command: "upload".into(),
+        record: "item".into(),
+        template: "t".into(),
+        template_toml: String::new(),
+        file: "items.csv".into(),
+        file_hash: "00".into(),
+        base_url: "http://localhost/".into(),
+        workspace: "w".into(),
+        sheet: String::new(),
+        header: vec!["SKU".into()],
+        header_row: 1,
+        columns: vec![("externalId".into(), 0)],
+    }
+}
+
+pub fn row(seq: usize) -> SourceRow {
+    let cells = serde_json::value::RawValue::from_string(r#"["x"]"#.into()).unwrap();
+    SourceRow { number: seq as u64 + 2, seq: seq as Seq, cells }
+}
+
+pub fn record(seq: usize, key: &str) -> PlannedRecord {
+    let body = format!(r#"{{"externalId":"{key}","name":"item {seq}","price":1.10}}"#);
+    let body = serde_json::value::RawValue::from_string(body).unwrap();
+    PlannedRecord { key: Some(key.to_owned()), rows: vec![seq as u64 + 2], fate: Fate::Send(body) }
+}

@@ -1,0 +1,202 @@
+//! A server that may lie: it writes whatever bytes a script tells it to, where a proper HTTP server would keep to the
+//! rules, and notes every request that it saw.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// What to do about a request.
+pub enum Reply {
+    /// Accept the record: the contract's answer for the `externalId` of the body.
+    Accept,
+    /// These very bytes, and then the next request.
+    Bytes(String),
+    /// These very bytes, and then the end of the connection.
+    Cut(String),
+    /// Nothing but a reset.
+    Reset,
+    /// These very bytes, and then white space for as long as the client takes it.
+    Endless(String),
+    /// Wait before the reply.
+    Late(Duration, Box<Reply>),
+}
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Its place among all requests, from 0.
+    pub number: usize,
+    /// Its place among the requests with its body, from 0.
+    pub repeat: usize,
+    pub path: String,
+    pub bearer: Option<String>,
+    pub body: String,
+    pub came: Instant,
+    /// When the reply was on its way.
+    pub left: Option<Instant>,
+}
+
+impl Seen {
+    /// The external id in the body, or nothing.
+    pub fn key(&self) -> String {
+        let body: Value = serde_json::from_str(&self.body).unwrap_or_default();
+        body["externalId"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+/// An answer as HTTP has it. `headers` end with a line break each.
+pub fn answer(status: u16, headers: &str, body: &str) -> Reply {
+    Reply::Bytes(format!("HTTP/1.1 {status} Said\r\n{headers}content-length: {}\r\n\r\n{body}", body.len()))
+}
+
+pub fn accepted(key: &str) -> String {
+    json!({"ok": true, "status": "created", "external_id": key, "item_id": "i", "ctx_id": null}).to_string()
+}
+
+pub struct Server {
+    pub address: String,
+    log: Arc<Mutex<Vec<Seen>>>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Server {
+    pub async fn start(script: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Server {
+        Server::refusing(0, script).await
+    }
+
+    /// Resets the first `refused` connections before it reads anything.
+    pub async fn refusing(refused: usize, script: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let log: Arc<Mutex<Vec<Seen>>> = Arc::default();
+        let script = Arc::new(script);
+        let shared = Arc::clone(&log);
+        let task = tokio::spawn(async move {
+            for number in 0.. {
+                let (stream, _) = listener.accept().await.unwrap();
+                if number < refused {
+                    reset(stream);
+                } else {
+                    tokio::spawn(serve(stream, Arc::clone(&shared), Arc::clone(&script)));
+                }
+            }
+        });
+        Server { address, log, task }
+    }
+
+    pub fn log(&self) -> Vec<Seen> {
+        self.log.lock().unwrap().clone()
+    }
+
+    /// The bodies that came, each with how often.
+    pub fn bodies(&self) -> std::collections::BTreeMap<String, usize> {
+        self.log().into_iter().fold(Default::default(), |mut bodies: std::collections::BTreeMap<_, _>, seen| {
+            *bodies.entry(seen.body).or_default() += 1;
+            bodies
+        })
+    }
+}
+
+async fn serve(mut stream: TcpStream, log: Arc<Mutex<Vec<Seen>>>, script: Arc<impl Fn(&Seen) -> Reply>) {
+    while let Some((head, body)) = read(&mut stream).await {
+        let seen = note(&log, &head, body);
+        let reply = script(&seen);
+        let goes_on = write(&mut stream, reply, &seen).await;
+        log.lock().unwrap()[seen.number].left = Some(Instant::now());
+        match goes_on {
+            After::NextRequest => {}
+            After::Close => return,
+            After::Reset => return reset(stream),
+        }
+    }
+}
+
+enum After {
+    NextRequest,
+    Close,
+    Reset,
+}
+
+async fn write(stream: &mut TcpStream, reply: Reply, seen: &Seen) -> After {
+    let mut reply = reply;
+    while let Reply::Late(wait, then) = reply {
+        tokio::time::sleep(wait).await;
+        reply = *then;
+    }
+    let (bytes, after) = match reply {
+        Reply::Accept => {
+            let Reply::Bytes(bytes) = answer(200, "", &accepted(&seen.key())) else { unreachable!() };
+            (bytes, After::NextRequest)
+        }
+        Reply::Bytes(bytes) => (bytes, After::NextRequest),
+        Reply::Cut(bytes) => (bytes, After::Close),
+        Reply::Reset | Reply::Late(..) => return After::Reset,
+        Reply::Endless(bytes) => {
+            let blanks = [b' '; 1 << 14];
+            let mut written = stream.write_all(bytes.as_bytes()).await;
+            while written.is_ok() {
+                written = stream.write_all(&blanks).await;
+            }
+            return After::Close;
+        }
+    };
+    // A client that has gone is what some tests want.
+    let _ = stream.write_all(bytes.as_bytes()).await;
+    after
+}
+
+/// One request's head and body; nothing at the end of the connection.
+async fn read(stream: &mut TcpStream) -> Option<(String, String)> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
+            let len: usize = header(&head, "content-length").map_or(0, |len| len.parse().unwrap());
+            if bytes.len() >= end + 4 + len {
+                let body = String::from_utf8(bytes[end + 4..end + 4 + len].to_vec()).unwrap();
+                return Some((head, body));
+            }
+        }
+        match stream.read(&mut buffer).await {
+            Ok(0) | Err(_) => return None,
+            Ok(len) => bytes.extend_from_slice(&buffer[..len]),
+        }
+    }
+}
+
+fn note(log: &Mutex<Vec<Seen>>, head: &str, body: String) -> Seen {
+    let mut log = log.lock().unwrap();
+    let seen = Seen {
+        number: log.len(),
+        repeat: log.iter().filter(|other| other.body == body).count(),
+        path: head.split(' ').nth(1).unwrap().to_owned(),
+        bearer: header(head, "authorization").map(|value| value.trim_start_matches("Bearer ").to_owned()),
+        body,
+        came: Instant::now(),
+        left: None,
+    };
+    log.push(seen.clone());
+    seen
+}
+
+fn header(head: &str, name: &str) -> Option<String> {
+    head.lines()
+        .filter_map(|line| line.split_once(':'))
+        .find_map(|(found, value)| found.eq_ignore_ascii_case(name).then(|| value.trim().to_owned()))
+}
+
+fn reset(stream: TcpStream) {
+    #[expect(deprecated, reason = "a linger of zero does not block: it resets")]
+    stream.set_linger(Some(Duration::ZERO)).unwrap();
+}

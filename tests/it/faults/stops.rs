@@ -1,0 +1,148 @@
+//! Runs that stop before their end: for the right reason, with every record accounted for, and resumed to the end.
+
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use sheetport::ledger::OutcomeState;
+use sheetport::upload::StopReason;
+use tokio::sync::Notify;
+
+use super::server::{Reply, Server, answer};
+use super::{Planned, client, client_of};
+
+#[tokio::test]
+async fn several_refusals_for_want_of_rights_stop_the_run() {
+    let server = Server::start(|_| answer(403, "", r#"{"message": "read only"}"#)).await;
+    let planned = Planned::many(40).await;
+    assert_eq!(planned.send(&server, 2).await, Some(StopReason::Forbidden("read only".into())));
+    let accounting = planned.accounting().await;
+    assert!((5..=6).contains(&accounting.failed), "{accounting:?}");
+    assert_eq!(accounting.pending, 40 - accounting.failed);
+    planned.resumes().await;
+}
+
+#[tokio::test]
+async fn refusals_for_want_of_rights_among_others_stop_nothing() {
+    let server = Server::start(|seen| if seen.number % 5 < 4 { answer(403, "", "") } else { Reply::Accept }).await;
+    let planned = Planned::many(40).await;
+    assert_eq!(planned.send(&server, 1).await, None);
+    let accounting = planned.accounting().await;
+    assert_eq!((accounting.failed, accounting.sent), (32, 8));
+}
+
+#[tokio::test]
+async fn an_address_where_nobody_listens_stops_the_run() {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let planned = Planned::many(40).await;
+    let client = client_of(&format!("http://{nobody}"), Some("a"), None, 4);
+    let Some(StopReason::Unreachable(reason)) = planned.send_with(client, 4).await else { panic!("not stopped") };
+    assert!(reason.to_lowercase().contains("refused"), "{reason}");
+    assert_eq!(planned.accounting().await.pending, 40);
+    planned.resumes().await;
+}
+
+/// All connections of a service that restarts break at once. That is one event, and the service is back soon.
+#[tokio::test]
+async fn a_restart_of_the_service_is_survived() {
+    let away: OnceLock<Instant> = OnceLock::new();
+    let server = Server::start(move |seen| {
+        let is_back = || away.get_or_init(Instant::now).elapsed() > Duration::from_millis(500);
+        if seen.number < 8 || is_back() {
+            return Reply::Accept;
+        }
+        let spread = Duration::from_millis(50 + seen.number as u64 * 7 % 50);
+        Reply::Late(spread, Box::new(Reply::Reset))
+    })
+    .await;
+    let planned = Planned::many(60).await;
+    assert_eq!(planned.send(&server, 8).await, None);
+    assert_eq!(planned.accounting().await.sent, 60);
+}
+
+#[tokio::test]
+async fn a_service_that_is_in_trouble_is_not_stormed() {
+    let server = Server::start(|_| answer(500, "", "")).await;
+    let planned = Planned::many(2_000).await;
+    let Some(StopReason::TooManyRetries(reason)) = planned.send(&server, 8).await else { panic!("not stopped") };
+    assert_eq!(reason, "the service answered 500");
+    assert!(server.log().len() < 200, "{}", server.log().len());
+    assert!(planned.accounting().await.pending > 1_900);
+    planned.resumes().await;
+}
+
+#[tokio::test]
+async fn an_interrupt_waits_for_what_is_under_way_and_keeps_its_outcome() {
+    let asked = Arc::new(Notify::new());
+    let ask = Arc::clone(&asked);
+    let server = Server::start(move |seen| {
+        if seen.number == 10 {
+            ask.notify_one();
+            return Reply::Late(Duration::from_millis(300), Box::new(Reply::Accept));
+        }
+        Reply::Accept
+    })
+    .await;
+    let planned = Planned::many(3_000).await;
+    let ended = planned.send_until(client(&server, 4), 4, asked.notified()).await;
+    assert_eq!(ended.stopped, Some(StopReason::Interrupted));
+    let accounting = planned.accounting().await;
+    assert_eq!(accounting.sent, server.log().len() as u64, "every answer that came is kept");
+    planned.resumes().await;
+    assert_eq!(planned.accounting().await.sent, 3_000);
+}
+
+/// Nothing is pending, so there is nothing to resume, whoever asked for what at the end.
+#[tokio::test]
+async fn a_run_that_is_done_when_it_is_stopped_was_not_stopped() {
+    let asked = Arc::new(Notify::new());
+    let ask = Arc::clone(&asked);
+    let server = Server::start(move |_| {
+        ask.notify_one();
+        Reply::Late(Duration::from_millis(200), Box::new(Reply::Accept))
+    })
+    .await;
+    let planned = Planned::new(&["1"]).await;
+    let ended = planned.send_until(client(&server, 1), 1, asked.notified()).await;
+    assert_eq!(ended.stopped, None);
+    let server = Server::start(|_| answer(403, "", "")).await;
+    let planned = Planned::many(5).await;
+    assert_eq!(planned.send(&server, 1).await, None);
+    assert_eq!(planned.accounting().await.failed, 5);
+}
+
+/// The plan refuses keys that occur twice; should the ledger hold some anyway, they go one after the other.
+#[tokio::test]
+async fn records_with_one_key_are_never_under_way_together_and_keep_their_order() {
+    let server = Server::start(|seen| match seen.number % 7 {
+        2 => answer(503, "", ""),
+        _ => Reply::Late(Duration::from_millis(3), Box::new(Reply::Accept)),
+    })
+    .await;
+    let keys = ["a", "b", "a", "a", "c", "b", "a", "d", "b", "a"];
+    let planned = Planned::new(&keys).await;
+    assert_eq!(planned.send(&server, 6).await, None);
+    assert_eq!(planned.accounting().await.sent, 10);
+    let log = server.log();
+    for key in ["a", "b", "c", "d"] {
+        let of: Vec<_> = log.iter().filter(|seen| seen.key() == key).collect();
+        assert!(of.windows(2).all(|two| two[0].left.unwrap() <= two[1].came), "{key} was under way twice");
+        let mut bodies: Vec<&str> = of.iter().map(|seen| seen.body.as_str()).collect();
+        bodies.dedup();
+        assert!(bodies.is_sorted(), "{bodies:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_two_runs_would_do_twice_a_resume_does_not() {
+    let server = Server::start(|seen| if seen.number == 50 { answer(302, "", "") } else { Reply::Accept }).await;
+    let planned = Planned::many(1_200).await;
+    assert_eq!(planned.send(&server, 4).await, Some(StopReason::Redirected { status: 302 }));
+    let first = server.bodies();
+    let sane = Server::start(|_| Reply::Accept).await;
+    assert_eq!(planned.send(&sane, 4).await, None);
+    assert_eq!(planned.accounting().await.sent, 1_200);
+    let again = sane.bodies().into_keys().filter(|body| first.contains_key(body)).count();
+    assert_eq!(again, 1, "of the records that were sent before, the redirected one alone");
+    assert!(sane.bodies().into_values().all(|times| times == 1));
+    assert_eq!(planned.outcome(1_199).await.state, OutcomeState::Sent);
+}

@@ -1,0 +1,171 @@
+//! Tokens: refreshed once for all, never carried elsewhere, never repeated in words.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use sheetport::upload::StopReason;
+
+use super::server::{Reply, Seen, Server, answer};
+use super::{Planned, client, client_of};
+
+const REFRESH: &str = "/api/token/refresh/";
+
+/// Accepts the newest of the tokens `access-1`, `access-2`, … and hands out the next on refresh.
+fn renewing(seen: &Seen, newest: &str) -> Reply {
+    match (seen.path.as_str(), seen.bearer.as_deref()) {
+        (REFRESH, None) => answer(200, "", &format!(r#"{{"access": "{newest}", "refresh": "refresh-2"}}"#)),
+        (_, Some(bearer)) if bearer == newest => Reply::Accept,
+        _ => Reply::Late(
+            Duration::from_millis(100),
+            Box::new(answer(
+                401,
+                "",
+                &format!(r#"{{"message": "expired: {}"}}"#, seen.bearer.as_deref().unwrap_or("")),
+            )),
+        ),
+    }
+}
+
+fn refreshes(server: &Server) -> Vec<Seen> {
+    server.log().into_iter().filter(|seen| seen.path == REFRESH).collect()
+}
+
+#[tokio::test]
+async fn an_expired_token_is_refreshed_once_for_all_workers() {
+    let server = Server::start(|seen| renewing(seen, "access-2")).await;
+    let planned = Planned::many(40).await;
+    assert_eq!(planned.send(&server, 8).await, None);
+    assert_eq!(planned.accounting().await.sent, 40);
+    let refreshes = refreshes(&server);
+    assert_eq!(refreshes.len(), 1);
+    assert_eq!(refreshes[0].body, r#"{"refresh":"refresh-1"}"#);
+    let log = server.log();
+    let old = log.iter().filter(|seen| seen.bearer.as_deref() == Some("access-1")).count();
+    let new = log.iter().filter(|seen| seen.bearer.as_deref() == Some("access-2")).count();
+    assert_eq!((old, new), (8, 40));
+    assert!(log.iter().skip_while(|seen| seen.path != REFRESH).all(|seen| seen.bearer.as_deref() != Some("access-1")));
+}
+
+#[tokio::test]
+async fn a_refresh_token_alone_is_enough() {
+    let server = Server::start(|seen| renewing(seen, "access-2")).await;
+    let planned = Planned::many(10).await;
+    let client = client_of(&server.address, None, Some("refresh-1"), 8);
+    assert_eq!(planned.send_with(client, 8).await, None);
+    assert_eq!(planned.accounting().await.sent, 10);
+    assert_eq!(refreshes(&server).len(), 1);
+}
+
+#[tokio::test]
+async fn a_token_that_is_refused_after_its_refresh_stops_the_run() {
+    let server = Server::start(|seen| match seen.path.as_str() {
+        REFRESH => answer(200, "", r#"{"access": "access-2"}"#),
+        _ => answer(401, "", r#"{"message": "go away"}"#),
+    })
+    .await;
+    let planned = Planned::many(40).await;
+    assert_eq!(planned.send(&server, 8).await, Some(StopReason::Unauthorized("go away".into())));
+    assert_eq!(planned.accounting().await.pending, 40);
+    let most = server.bodies().into_values().max();
+    assert_eq!(most, Some(2), "a record goes out twice at most");
+    planned.resumes().await;
+}
+
+#[tokio::test]
+async fn a_refused_refresh_token_is_not_offered_again() {
+    let server = Server::start(|seen| match seen.path.as_str() {
+        REFRESH => answer(401, "", r#"{"message": "blacklisted: refresh-1"}"#),
+        _ => Reply::Late(Duration::from_millis(50), Box::new(answer(401, "", "{}"))),
+    })
+    .await;
+    let planned = Planned::many(40).await;
+    let Some(StopReason::Unauthorized(reason)) = planned.send(&server, 8).await else { panic!("not stopped") };
+    assert!(reason.contains("refresh token was not accepted") && reason.contains("blacklisted"), "{reason}");
+    assert!(!reason.contains("refresh-1"), "{reason}");
+    assert_eq!(refreshes(&server).len(), 1);
+    assert_eq!(planned.accounting().await.pending, 40);
+    planned.resumes().await;
+}
+
+#[tokio::test]
+async fn a_refusal_that_the_service_cuts_short_is_still_a_401() {
+    let server = Server::start(|seen| match renewing(seen, "access-2") {
+        Reply::Late(..) => Reply::Cut("HTTP/1.1 401 No\r\ncontent-length: 50\r\n\r\n{".into()),
+        reply => reply,
+    })
+    .await;
+    let planned = Planned::many(3).await;
+    assert_eq!(planned.send(&server, 1).await, None);
+    assert_eq!(planned.accounting().await.sent, 3);
+}
+
+#[tokio::test]
+async fn a_throttled_refresh_holds_everybody() {
+    let server = Server::start({
+        let asked = AtomicUsize::new(0);
+        move |seen| match seen.path.as_str() {
+            REFRESH if asked.fetch_add(1, Ordering::Relaxed) == 0 => answer(429, "retry-after: 1\r\n", ""),
+            _ => renewing(seen, "access-2"),
+        }
+    })
+    .await;
+    let planned = Planned::many(20).await;
+    assert_eq!(planned.send(&server, 4).await, None);
+    assert_eq!(planned.accounting().await.sent, 20);
+    let refreshes = refreshes(&server);
+    assert_eq!(refreshes.len(), 2);
+    assert!(refreshes[1].came - refreshes[0].came >= Duration::from_secs(1));
+}
+
+#[tokio::test]
+async fn a_redirect_is_never_followed() {
+    let elsewhere = Server::start(|_| Reply::Accept).await;
+    for status in [301, 302, 307, 308] {
+        let location = format!("location: {}/v1/public/items\r\n", elsewhere.address);
+        let server = Server::start(move |_| answer(status, &location, "")).await;
+        let planned = Planned::many(20).await;
+        assert_eq!(planned.send(&server, 4).await, Some(StopReason::Redirected { status }));
+        assert!(server.log().len() <= 4, "only what was under way");
+        assert_eq!(planned.accounting().await.pending, 20);
+        planned.resumes().await;
+    }
+    assert!(elsewhere.log().is_empty());
+}
+
+#[tokio::test]
+async fn a_redirected_refresh_keeps_its_token() {
+    let elsewhere = Server::start(|_| answer(200, "", r#"{"access": "stolen"}"#)).await;
+    let location = format!("location: {}{REFRESH}\r\n", elsewhere.address);
+    let server = Server::start(move |seen| match seen.path.as_str() {
+        REFRESH => answer(307, &location, ""),
+        _ => answer(401, "", "{}"),
+    })
+    .await;
+    let planned = Planned::many(2).await;
+    assert_eq!(planned.send(&server, 2).await, Some(StopReason::Redirected { status: 307 }));
+    assert!(elsewhere.log().is_empty());
+}
+
+#[tokio::test]
+async fn a_service_that_repeats_the_token_does_not_get_it_into_the_ledger() {
+    let server = Server::start(|seen| {
+        let bearer = seen.bearer.as_deref().unwrap();
+        answer(400, "", &format!(r#"{{"message": "bad token {bearer}", "errors": {{"{bearer}": "{bearer}"}}}}"#))
+    })
+    .await;
+    let planned = Planned::new(&["1"]).await;
+    assert_eq!(planned.send_with(client(&server, 1), 1).await, None);
+    let outcome = format!("{:?}", planned.outcome(0).await);
+    assert!(!outcome.contains("access-1"), "{outcome}");
+}
+
+#[test]
+fn a_base_address_with_a_password_is_refused_without_repeating_it() {
+    for address in
+        ["https://user:secret@host", "https://host/?token=secret", "https://host/#secret", "user:secret@host"]
+    {
+        let credentials = sheetport::api::auth::Credentials::default();
+        let error = sheetport::api::Client::new(address, credentials, 1).unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
+    }
+}

@@ -1,0 +1,257 @@
+//! What the ledger promises to those who use it: nothing half planned is sent, nothing counts twice, and a database
+//! that is not ours is left as it is.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use sheetport::api::Client;
+use sheetport::api::auth::Credentials;
+use sheetport::ledger::{Accounting, Error, Fate, Ledger, Outcome, OutcomeState, PlannedRecord, Problem, RunId, Seq};
+use tempfile::TempDir;
+
+use crate::faults::{about, assert_adds_up, record, row};
+
+async fn open(folder: &Path) -> Ledger {
+    Ledger::open(folder).await.unwrap()
+}
+
+fn problem() -> Problem {
+    Problem {
+        code: "duplicate".into(),
+        column: None,
+        header: String::new(),
+        field: String::new(),
+        value: String::new(),
+        message: "twice".into(),
+        remedy: String::new(),
+    }
+}
+
+/// A plan of `count` records: of every ten, the first is skipped and the second is rejected.
+async fn planned(count: usize) -> (TempDir, Ledger, RunId) {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = open(folder.path()).await;
+    let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
+    for seq in 0..count {
+        plan.row(row(seq)).await.unwrap();
+        let planned = record(seq, &seq.to_string());
+        let fate = match seq % 10 {
+            0 => Fate::Skipped,
+            1 => Fate::Rejected(vec![problem()]),
+            _ => planned.fate,
+        };
+        plan.record(PlannedRecord { fate, ..planned }).await.unwrap();
+    }
+    let run = plan.finish(1).await.unwrap().run;
+    (folder, ledger, run)
+}
+
+async fn accounting(ledger: &Ledger, run: RunId) -> Accounting {
+    let accounting = ledger.accounting(run).await.unwrap();
+    assert_adds_up(&accounting);
+    accounting
+}
+
+fn outcomes(seqs: impl IntoIterator<Item = Seq>, state: OutcomeState) -> Vec<Outcome> {
+    seqs.into_iter().map(|seq| Outcome { attempts: 1, ..Outcome::new(seq, state, 2) }).collect()
+}
+
+#[tokio::test]
+async fn a_plan_that_is_not_finished_has_nothing_to_send() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = open(folder.path()).await;
+    let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
+    for seq in 0..1_000 {
+        plan.record(record(seq, &seq.to_string())).await.unwrap();
+    }
+    let nobody = Credentials { access: Some("a".into()), refresh: None };
+    let work = sheetport::upload::Work {
+        ledger: &ledger,
+        client: Client::new("http://127.0.0.1:1", nobody, 1).unwrap().into(),
+        run: 1,
+        kind: sheetport::records::RecordKind::Item,
+        concurrency: 1,
+        rate: None,
+        wall: || 2,
+    };
+    let ended = sheetport::upload::send::send(&work, std::future::pending(), &|_| {}).await.unwrap();
+    assert_eq!(ended.stopped, None);
+    assert!(matches!(ledger.run_or_newest(None).await, Err(Error::NoRuns)));
+    assert_eq!(accounting(&ledger, 1).await.sent, 0);
+}
+
+#[tokio::test]
+async fn records_come_back_in_their_order_across_blocks() {
+    for count in [1, 511, 512, 513, 1_025] {
+        let (_folder, ledger, run) = planned(count).await;
+        let mut from = 0;
+        let mut keys = Vec::new();
+        while let Some(block) = ledger.record_block(run, from).await.unwrap() {
+            assert_eq!(block.first, from);
+            from += block.records.len() as Seq;
+            keys.extend(block.records.into_iter().map(|record| record.key.unwrap()));
+        }
+        assert!(keys.iter().map(|key| key.parse::<usize>().unwrap()).eq(0..count), "{count}");
+        let last = ledger.record_block_of(run, count as Seq - 1).await.unwrap().unwrap();
+        assert_eq!(last.first as usize, (count - 1) / 512 * 512);
+        assert_eq!(accounting(&ledger, run).await.rows as usize, count);
+    }
+}
+
+#[tokio::test]
+async fn every_step_of_a_run_adds_up() {
+    let (_folder, ledger, run) = planned(1_000).await;
+    let now = accounting(&ledger, run).await;
+    assert_eq!((now.total, now.skipped, now.rejected, now.pending), (1_000, 100, 100, 800));
+    ledger.settle(run, &outcomes((0..100).filter(|seq| seq % 10 > 1), OutcomeState::Sent)).await.unwrap();
+    ledger.settle(run, &outcomes([102, 103], OutcomeState::Failed)).await.unwrap();
+    ledger.settle(run, &outcomes([104], OutcomeState::Unknown)).await.unwrap();
+    ledger.settle(run, &outcomes([105], OutcomeState::Unchanged)).await.unwrap();
+    let now = accounting(&ledger, run).await;
+    assert_eq!((now.sent, now.failed, now.unknown, now.unchanged, now.pending), (80, 2, 1, 1, 716));
+    assert_eq!((now.requests, now.retries), (84, 0));
+}
+
+#[tokio::test]
+async fn outcomes_are_added_all_or_none_and_once() {
+    let (_folder, ledger, run) = planned(2_000).await;
+    ledger.settle(run, &outcomes([1_999], OutcomeState::Failed)).await.unwrap();
+    let all = outcomes((0..2_000).filter(|seq| seq % 10 > 1), OutcomeState::Sent);
+    assert!(matches!(ledger.settle(run, &all).await, Err(Error::Database(_))));
+    let now = accounting(&ledger, run).await;
+    assert_eq!((now.sent, now.failed, now.pending), (0, 1, 1_599));
+    assert_eq!(ledger.settled(run, 0..=5_000).await.unwrap(), BTreeSet::from([1_999]));
+}
+
+#[tokio::test]
+async fn records_taken_back_late_are_counted_once_and_stay_unsent() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = open(folder.path()).await;
+    let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
+    for seq in 0..3_000 {
+        plan.row(row(seq)).await.unwrap();
+        plan.record(record(seq, &seq.to_string())).await.unwrap();
+    }
+    for seq in (0..3_000).filter(|seq| seq % 2 == 0) {
+        plan.reject(seq, problem(), 1);
+    }
+    plan.reject(4, Problem { message: "thrice".into(), ..problem() }, 1);
+    let run = plan.finish(1).await.unwrap().run;
+    let now = accounting(&ledger, run).await;
+    assert_eq!((now.rejected, now.pending), (1_500, 1_500));
+    assert!(ledger.settled(run, 0..=2_999).await.unwrap().into_iter().eq((0..3_000).step_by(2)));
+    assert_eq!(ledger.outcomes(run, 4..=4).await.unwrap()[&4].problems, [problem()]);
+}
+
+/// A file in which every row occurs twice must not take a time that grows with its square.
+#[tokio::test]
+async fn very_many_records_can_be_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = open(folder.path()).await;
+    let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
+    let began = std::time::Instant::now();
+    for seq in 0..100_000 {
+        plan.reject(seq, problem(), 1);
+    }
+    assert!(began.elapsed().as_secs() < 3, "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn a_lock_is_held_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (open(folder.path()).await, open(folder.path()).await);
+    let lock = one.lock("x").unwrap();
+    assert!(matches!(other.lock("x"), Err(Error::Busy { .. })));
+    other.lock("y").unwrap();
+    drop(lock);
+    other.lock("x").unwrap();
+}
+
+#[tokio::test]
+async fn runs_that_begin_together_get_numbers_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (open(folder.path()).await, open(folder.path()).await);
+    let about = about();
+    for _ in 0..10 {
+        let (a, b, c) =
+            tokio::join!(one.begin_plan(&about, 1), other.begin_plan(&about, 1), other.begin_plan(&about, 1));
+        a.and(b).and(c).unwrap();
+    }
+    let ids: BTreeSet<RunId> = one.runs(100).await.unwrap().into_iter().map(|run| run.id).collect();
+    assert!(ids.into_iter().eq(1..=30));
+}
+
+#[tokio::test]
+async fn a_new_ledger_may_be_opened_by_several_at_once() {
+    for _ in 0..5 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let tasks: Vec<_> = (0..6)
+            .map(|_| {
+                let path = path.to_owned();
+                tokio::spawn(async move { Ledger::open(&path).await.map(|_| ()) })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+    }
+}
+
+/// Opens the ledger in `folder`, which must be refused as unfit, and its database left to the byte.
+async fn assert_refused(folder: &Path, words: &str) {
+    let database = folder.join("ledger.db");
+    let before = std::fs::read(&database).ok();
+    match Ledger::open(folder).await {
+        Err(Error::Open { path, reason }) => {
+            assert_eq!(path, database);
+            assert!(reason.contains(words), "{reason}");
+        }
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("it was opened"),
+    }
+    assert!(std::fs::read(&database).ok() == before, "it was written to");
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_refused_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("ledger.db"), "not a database, but somebody's only copy of it".repeat(100))
+        .unwrap();
+    assert_refused(folder.path(), "not a database").await;
+}
+
+#[tokio::test]
+async fn a_ledger_of_a_newer_version_is_refused_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    open(folder.path()).await.close().await;
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(folder.path().join("ledger.db"));
+    let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
+    let insert = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+                  VALUES (99, 'later', TRUE, X'00', 1)";
+    sqlx::query(insert).execute(&pool).await.unwrap();
+    pool.close().await;
+    assert_refused(folder.path(), "99").await;
+}
+
+#[tokio::test]
+async fn a_place_that_cannot_be_written_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    assert!(matches!(Ledger::open(&file).await, Err(Error::Open { .. })));
+    assert!(matches!(Ledger::open(&file.join("below")).await, Err(Error::Open { .. })));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_folder_that_is_read_only_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o500)).unwrap();
+    // Some users may write everywhere; for them there are no such folders.
+    if std::fs::write(folder.path().join("probe"), "").is_err() {
+        assert!(matches!(Ledger::open(folder.path()).await, Err(Error::Open { .. })));
+    }
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+}

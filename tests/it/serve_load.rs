@@ -1,0 +1,83 @@
+//! `serve load` over the real executable: what becomes of the rows of spreadsheets.
+
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+struct Loading {
+    folder: TempDir,
+}
+
+impl Loading {
+    fn new() -> Loading {
+        Loading { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn put(&self, name: &str, content: &str) {
+        std::fs::write(self.folder.path().join(name), content).unwrap();
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sheetport"));
+        command.current_dir(self.folder.path()).env("SHEETPORT_HOME", self.folder.path().join("home"));
+        command.args(["serve", "load", "--workspace", "acme"]).args(words).output().unwrap()
+    }
+
+    /// The exit code and the outcome of each file.
+    fn load(&self, words: &[&str]) -> (i32, Vec<Value>) {
+        let output = self.run(&[words, &["--json"]].concat());
+        let text = String::from_utf8(output.stdout).unwrap();
+        let report: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        let files = report["files"].as_array().map(|files| files.iter().map(|file| file["outcome"].clone()).collect());
+        (output.status.code().unwrap(), files.unwrap_or_default())
+    }
+}
+
+fn counts(outcome: &Value) -> [u64; 5] {
+    ["rows", "created", "updated", "unchanged", "rejected"].map(|name| outcome[name].as_u64().unwrap())
+}
+
+#[test]
+fn records_are_created_then_changed_then_left_alone() {
+    let loading = Loading::new();
+    loading.put("companies.csv", "id,name,vat\nc1,Müller & Söhne,DE1\nc2,Lefèvre,\n");
+    loading.put("orders.csv", "order_id;order_at;total_price;company_id\n5001;2026-01-02T09:17:00Z;1458.35;c1\n");
+    let (exit, files) = loading.load(&["companies.csv", "orders.csv"]);
+    assert_eq!((exit, counts(&files[0]), counts(&files[1])), (0, [2, 2, 0, 0, 0], [1, 1, 0, 0, 0]));
+
+    loading.put("companies.csv", "id,name,vat\nc1,Müller & Söhne,DE1\nc2,Lefèvre SARL,\n");
+    let (exit, files) = loading.load(&["companies.csv", "orders.csv"]);
+    assert_eq!((exit, counts(&files[0]), counts(&files[1])), (0, [2, 0, 1, 1, 0], [1, 0, 0, 1, 0]));
+}
+
+#[test]
+fn every_faulty_row_is_reported_and_the_others_are_stored() {
+    let loading = Loading::new();
+    loading.put("items.csv", "externalId,name,price,tax\nA,Bolt,1.50,19\n,Nut,2,\nC,Pin,\"1,5\",x\nD,Rod,1e40,\n");
+    let (exit, files) = loading.load(&["items.csv"]);
+    assert_eq!((exit, counts(&files[0])), (3, [4, 1, 0, 0, 3]));
+    let problems: Vec<_> = files[0]["problems"].as_array().unwrap().iter().map(|p| (&p["row"], &p["field"])).collect();
+    let expected =
+        [(3, "externalId"), (4, "price"), (4, "tax"), (5, "price")].map(|(row, field)| (json!(row), json!(field)));
+    assert_eq!(problems, expected.each_ref().map(|(row, field)| (row, field)));
+
+    let output = loading.run(&["items.csv"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("row 4  price must be a number such as 1234.50, not '1,5'"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_loaded_is_refused_with_a_remedy() {
+    let loading = Loading::new();
+    loading.put("list.csv", "id,name\n1,a\n");
+    loading.put("orders.csv", "Nummer,Summe\n1,2\n");
+    for (words, exit, hint) in
+        [(&["list.csv"][..], 2, "--kind"), (&["orders.csv"], 7, "first row"), (&["orders-2.csv"], 7, "check the name")]
+    {
+        let output = loading.run(words);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(exit), "{words:?}: {text}");
+        assert!(text.contains(hint), "{words:?}: {text}");
+    }
+}

@@ -1,0 +1,141 @@
+//! The service's description of itself: true to what the service does, and readable without another site.
+
+use reqwest::Method;
+use serde_json::Value;
+
+use super::{ITEMS, Running, answer, folder, start};
+
+const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
+
+async fn document(service: &Running) -> Value {
+    let document = answer(service.request(Method::GET, "/openapi.json")).await;
+    assert_eq!((document.status.as_u16(), document.header("content-type")), (200, "application/json"));
+    document.json()
+}
+
+/// Every value of a key `$ref` anywhere below.
+fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::Object(object) => {
+            found.extend(object.get("$ref").and_then(Value::as_str));
+            object.values().for_each(|value| references(value, found));
+        }
+        Value::Array(array) => array.iter().for_each(|value| references(value, found)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn the_document_is_whole() {
+    let data = folder();
+    let service = start(data.path()).await;
+    let document = document(&service).await;
+    assert_eq!(document["openapi"], "3.1.0");
+    let mut found = Vec::new();
+    references(&document, &mut found);
+    assert!(!found.is_empty());
+    for reference in found {
+        let pointer = reference.strip_prefix('#').unwrap();
+        assert!(document.pointer(pointer).is_some(), "{reference}");
+    }
+    let scheme = document.pointer("/components/securitySchemes/bearer").unwrap();
+    assert_eq!((&scheme["type"], &scheme["scheme"]), (&"http".into(), &"bearer".into()));
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn items_are_described_as_the_contract_has_them() {
+    let data = folder();
+    let service = start(data.path()).await;
+    let document = document(&service).await;
+    let input = document.pointer("/components/schemas/ItemInput").unwrap();
+    let names: Vec<_> = input["properties"].as_object().unwrap().keys().collect();
+    let expected = ["externalId", "name", "description", "currency", "price", "purchasePrice", "tax", "status"];
+    assert_eq!(names, expected);
+    assert_eq!(input["required"], serde_json::json!(["externalId"]));
+    assert_eq!(input["properties"]["price"]["type"], serde_json::json!(["number", "null"]));
+    assert_eq!(input["properties"]["externalId"]["maxLength"], 255);
+    let list = document["paths"][ITEMS]["get"].clone();
+    let parameters = list["parameters"].as_array().unwrap();
+    assert_eq!(parameters.iter().map(|p| p["name"].as_str().unwrap()).collect::<Vec<_>>(), ["page", "limit"]);
+    assert!(parameters.iter().all(|parameter| parameter["schema"]["minimum"] == 1));
+    let entry = document.pointer("/components/schemas/ItemListed/properties/updated_at").unwrap();
+    assert_eq!((&entry["type"], &entry["format"]), (&"string".into(), &"date-time".into()));
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_described_is_there_and_no_other_method_is() {
+    let data = folder();
+    let service = start(data.path()).await;
+    let document = document(&service).await;
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let concrete = path.replace(['{', '}'], "");
+        for method in METHODS {
+            let request = service.request(method.to_uppercase().parse().unwrap(), &concrete);
+            match item.get(method) {
+                Some(operation) if operation.get("security").is_some() => {
+                    answer(request).await.refused(401);
+                }
+                Some(_) => assert_ne!(answer(request).await.status, 404, "{method} {path}"),
+                None => {
+                    answer(request.bearer_auth(&service.token)).await.refused(405);
+                }
+            }
+        }
+    }
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn the_page_is_served_under_a_policy_that_lets_nothing_else_in() {
+    let data = folder();
+    let service = start(data.path()).await;
+    for (path, kind) in [("/docs", "text/html"), ("/docs/page.js", "text/javascript"), ("/docs/page.css", "text/css")] {
+        let page = answer(service.request(Method::GET, path)).await;
+        assert_eq!(page.status, 200);
+        assert_eq!(page.header("content-type"), format!("{kind}; charset=utf-8"));
+        assert!(page.header("content-security-policy").starts_with("default-src 'none'; script-src 'self';"));
+        assert_eq!(page.header("x-content-type-options"), "nosniff");
+    }
+    let page = answer(service.request(Method::GET, "/docs")).await.text;
+    for asset in ["docs/page.js", "docs/page.css", "openapi.json"] {
+        assert!(page.contains(&format!("\"{asset}\"")), "{asset}");
+    }
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn examples_are_good_in_the_demos_workspace() {
+    let data = folder();
+    let config = sheetport::service::Config::new(data.path());
+    let filling = sheetport::service::Service::open(config).await.unwrap();
+    filling.fill_demo("acme").await.unwrap();
+    filling.close().await;
+    let service = start(data.path()).await;
+    let document = document(&service).await;
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for method in METHODS.iter().filter(|method| item.get(**method).is_some()) {
+            let operation = &item[method];
+            let mut concrete = path.clone();
+            for parameter in operation["parameters"].as_array().into_iter().flatten().filter(|p| p["in"] == "path") {
+                let name = format!("{{{}}}", parameter["name"].as_str().unwrap());
+                concrete = concrete.replace(&name, parameter["example"].as_str().unwrap());
+            }
+            let request = service.request(method.to_uppercase().parse().unwrap(), &concrete);
+            let example = &operation["requestBody"]["content"]["application/json"]["example"];
+            let body = if example.is_null() { String::new() } else { example.to_string() };
+            let request = request.header("content-type", "application/json").body(body);
+            // There is no transaction yet, and the token is a placeholder.
+            let expected = match operation["operationId"].as_str().unwrap() {
+                "getTransaction" | "updateTransaction" => 404,
+                "refreshToken" => 401,
+                _ => 200,
+            };
+            let answer = answer(request.bearer_auth(&service.token)).await;
+            assert_eq!(answer.status, expected, "{method} {concrete}: {}", answer.text);
+            assert!(expected != 200 || answer.json()["ok"] != false, "{method} {concrete}: {}", answer.text);
+        }
+    }
+    service.stop().await;
+}

@@ -1,0 +1,102 @@
+//! `view` as people and programs call it.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+fn view(folder: &TempDir, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sheetport"));
+    command.current_dir(folder.path()).env("SHEETPORT_HOME", folder.path().join("home")).arg("view").args(args);
+    command
+}
+
+/// What `view` prints for a file of these bytes, with this exit code.
+#[track_caller]
+fn check(bytes: &[u8], args: &[&str], exit: i32) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("prices.csv"), bytes).unwrap();
+    let Output { status, stdout, stderr } = view(&folder, &[&["prices.csv"], args].concat()).output().unwrap();
+    assert_eq!(status.code(), Some(exit), "{}", String::from_utf8_lossy(&stderr));
+    String::from_utf8(stdout).unwrap()
+}
+
+#[test]
+fn a_csv_is_printed_clean() {
+    let text = "Prices, spring;;;\r\n;;;\r\nItem;Stock;;Price\r\n;min;max;\r\n0042;1;2;1,50\r\n;;;\r\n0043;3;4;2\r\n;;;\r\n\
+                Page 2;;;\r\n;min;max;\r\n0044;5;6;\"3 \"\"net\"\"\"\r\n;Total;12;\r\n;min;max;\r\n9;9;9;9\r\n";
+    let expected =
+        "Item,Stock min,Stock max,Price\n0042,1,2,\"1,50\"\n0043,3,4,2\n0044,5,6,\"3 \"\"net\"\"\"\n,Total,12,\n";
+    assert_eq!(check(text.as_bytes(), &["--csv"], 0), expected);
+    let all = check(text.as_bytes(), &["--csv", "--every-row"], 0);
+    assert_eq!(all.lines().count(), 14);
+    assert!(all.starts_with("\"Prices, spring\",,,\n,,,\n"), "{all}");
+}
+
+#[test]
+fn no_header_is_made_up() {
+    assert_eq!(check(b"1,2\n3,4\n", &["--csv"], 0), "1,2\n3,4\n");
+    assert_eq!(check(b"", &["--csv"], 0), "");
+    assert_eq!(check(b"", &[], 7), "");
+}
+
+#[test]
+fn every_cell_is_printed_as_json() {
+    let all = check(b"a,b\n1,\n\"x \"\"y\"\"\",\xC3\xA4\n", &["--json", "--all-sheets"], 0);
+    assert_eq!(
+        all,
+        "{\"sheets\":[{\"name\":\"prices\",\"rows\":[[\"a\",\"b\"],[\"1\",null],[\"x \\\"y\\\"\",\"ä\"]]}]}\n"
+    );
+}
+
+#[test]
+fn facts_are_told_with_how_sure_they_are() {
+    let text = "Name;Day;Price\nBolt;2025-01-31;1,50\nNut;2025-02-01;2,50\nPin;2025-02-02;3,00\n";
+    let facts: serde_json::Value = serde_json::from_str(&check(text.as_bytes(), &["--json"], 0)).unwrap();
+    assert_eq!(facts["text"]["delimiter"]["value"], ";");
+    assert_eq!(facts["text"]["encoding"]["sure"], "certain");
+    assert_eq!(facts["header"]["row"], 1);
+    let types: Vec<_> = facts["columns"].as_array().unwrap().iter().map(|column| &column["type"]).collect();
+    assert_eq!(types, ["text", "date", "number"]);
+    let told: serde_json::Value =
+        serde_json::from_str(&check(text.as_bytes(), &["--json", "--delimiter", ",", "--quote", "none"], 0)).unwrap();
+    assert_eq!(
+        told["text"]["delimiter"],
+        serde_json::json!(
+        {"value": ",", "several_are_one": false, "and_a_space": false, "sure": "told"})
+    );
+    assert_eq!(told["text"]["quote"]["value"], serde_json::Value::Null);
+}
+
+#[test]
+fn people_see_a_table() {
+    let shown = check(b"Price list\n\nSKU,Name,Price\n0042,Bolt,1.50\n0043,Nut,2\n", &["--rows", "1"], 0);
+    for expected in ["delimiter    ,", "header       row 3", "titles       row 1", "     4  0042  Bolt  1.50"] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert!(!shown.contains("0043"), "{shown}");
+}
+
+#[test]
+fn standard_input_is_a_file_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = view(&folder, &["-", "--csv"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"a;b\n1;2\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "a,b\n1,2\n");
+}
+
+#[test]
+fn whoever_reads_the_output_may_stop() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("long.csv"), format!("a,b\n{}", "1,2\n".repeat(400_000))).unwrap();
+    for args in [["long.csv", "--csv", "-q"], ["long.csv", "--json", "--all-sheets"]] {
+        let mut child = view(&folder, &args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut some = [0; 10];
+        child.stdout.take().unwrap().read_exact(&mut some).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    }
+}
