@@ -21,13 +21,16 @@ const ERROR: u8 = 8;
 impl Row {
     /// Adds the row to `bytes`.
     pub(in crate::sheet) fn encode(&self, bytes: &mut Vec<u8>) {
-        let lengths = self.slots.iter().map(|slot| match slot {
-            Slot::Text { start, end } | Slot::Error { start, end } => end - start,
-            _ => 0,
-        });
+        let (mut text_len, mut in_order) = (0, true);
+        for slot in &self.slots {
+            if let Slot::Text { start, end } | Slot::Error { start, end } = slot {
+                in_order &= *start == text_len;
+                text_len += end - start;
+            }
+        }
         put_count(bytes, self.number);
         put_count(bytes, self.slots.len() as u64);
-        put_count(bytes, lengths.sum::<usize>() as u64);
+        put_count(bytes, text_len as u64);
         for slot in &self.slots {
             match *slot {
                 Slot::Blank => bytes.push(BLANK),
@@ -59,6 +62,9 @@ impl Row {
                     put_time(bytes, at.time());
                 }
             }
+        }
+        if in_order {
+            return bytes.extend_from_slice(&self.text.as_bytes()[..text_len]);
         }
         for slot in &self.slots {
             if let Slot::Text { start, end } | Slot::Error { start, end } = *slot {
@@ -96,15 +102,18 @@ impl Row {
             self.slots.push(slot);
         }
         let text = std::str::from_utf8(input.get(..text_len).filter(|_| start == text_len)?).ok()?;
-        let whole = self.slots.iter().all(|slot| match slot {
-            Slot::Text { end, .. } | Slot::Error { end, .. } => text.is_char_boundary(*end),
-            _ => true,
-        });
+        // Texts that are broken at their seams can make a valid whole.
+        let whole = text.is_ascii()
+            || self.slots.iter().all(|slot| match slot {
+                Slot::Text { end, .. } | Slot::Error { end, .. } => text.is_char_boundary(*end),
+                _ => true,
+            });
         self.text.push_str(text);
         whole.then_some(&input[text_len..])
     }
 }
 
+#[inline]
 fn put_count(bytes: &mut Vec<u8>, mut count: u64) {
     while count > 0x7F {
         bytes.push(count as u8 | 0x80);
@@ -123,12 +132,14 @@ fn put_time(bytes: &mut Vec<u8>, time: civil::Time) {
     bytes.extend_from_slice(&time.subsec_nanosecond().to_le_bytes());
 }
 
+#[inline]
 fn take<const N: usize>(input: &mut &[u8]) -> Option<[u8; N]> {
     let (taken, rest) = input.split_first_chunk::<N>()?;
     *input = rest;
     Some(*taken)
 }
 
+#[inline]
 fn take_count(input: &mut &[u8]) -> Option<u64> {
     let mut count = 0;
     for shift in (0..64).step_by(7) {

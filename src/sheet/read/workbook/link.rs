@@ -167,6 +167,9 @@ fn start_process(program: &Path, path: &Path, format: Format) -> io::Result<Link
     let (Some(commands), Some(answers)) = (process.stdin.take(), process.stdout.take()) else {
         return Err(io::ErrorKind::BrokenPipe.into());
     };
+    // A batch fits in at once. Linux allows this much to everybody; less is no harm.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::pipe::fcntl_setpipe_size(&answers, 4 * frame::BATCH);
     let (commands, answers) = (Box::new(commands), Box::new(answers));
     Ok(Link { commands, answers, process: Some(process), body: Vec::new(), reading: 0 })
 }
