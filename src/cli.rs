@@ -131,7 +131,7 @@ pub struct Demo {
 /// A spreadsheet and what it means.
 #[derive(Args, Debug)]
 pub struct Input {
-    /// A .csv or .xlsx file
+    /// A CSV or another text, also compressed by gzip or Zstandard, or an .xlsx workbook
     pub file: PathBuf,
     /// A built-in template's name, or a template file
     #[arg(short, long, value_name = "TEMPLATE")]
