@@ -17,7 +17,7 @@ pub const READ_CSV: Row = Row {
     name: "read-csv",
     compares: "sheet::open and every cell of every row, beside csv::ByteRecord",
     unit: "cells",
-    target: 2.0,
+    target: 1.5,
     beside: BARE,
     prepare: |folder, scale| items::write_csv(&folder.join(CSV), items::count(FULL, scale)),
     needs_server: false,

@@ -69,14 +69,15 @@ impl Row {
         let broken_at =
             |at: usize| texts.clone().position(|(_, end)| end > at).unwrap_or(texts.len().saturating_sub(1));
         let text = std::str::from_utf8(bytes).map_err(|error| broken_at(error.valid_up_to()))?;
-        self.slots.reserve(texts.len());
-        for (index, (start, end)) in texts.clone().enumerate() {
-            // Two texts that are broken at their seam can make a valid whole.
-            if !text.is_char_boundary(start) || !text.is_char_boundary(end) {
+        // Two texts that are broken at their seam can make a valid whole.
+        if !text.is_ascii() {
+            let is_broken = |(start, end)| !text.is_char_boundary(start) || !text.is_char_boundary(end);
+            if let Some(index) = texts.clone().position(is_broken) {
                 return Err(index);
             }
-            self.slots.push(if start == end { Slot::Blank } else { Slot::Text { start, end } });
         }
+        let slot = |(start, end)| if start == end { Slot::Blank } else { Slot::Text { start, end } };
+        self.slots.extend(texts.map(slot));
         self.text.push_str(text);
         Ok(())
     }
@@ -98,10 +99,12 @@ impl Row {
         }
     }
 
+    #[inline]
     pub fn get(&self, index: usize) -> Cell<'_> {
         self.slots.get(index).map_or(Cell::Blank, |slot| self.cell(*slot))
     }
 
+    #[inline]
     pub fn cells(&self) -> impl ExactSizeIterator<Item = Cell<'_>> {
         self.slots.iter().map(|slot| self.cell(*slot))
     }
@@ -148,6 +151,7 @@ impl Row {
         (start, self.text.len())
     }
 
+    #[inline]
     fn cell(&self, slot: Slot) -> Cell<'_> {
         match slot {
             Slot::Blank => Cell::Blank,

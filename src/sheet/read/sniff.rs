@@ -262,8 +262,8 @@ impl Table {
         let (cells, plausible) = cut.fold((0.0, 0.0), |(cells, sum), (_, one)| (cells + 1.0, sum + one));
         let columns = 1.0 + 0.02 * width.min(20) as f64;
         let strays = 1.0 - 0.5 * self.strays as f64 / records;
-        // Ordinary text has these bytes too, but not as regularly.
-        let regular = if usual { 1.0 } else { agreement };
+        // Ordinary text has these bytes too, and commas before spaces, but not as regularly.
+        let regular = if usual && !self.spaced { 1.0 } else { agreement };
         let unclosed = if self.unclosed { 0.5 } else { 1.0 };
         let alike = self.alike(width);
         coverage
@@ -326,8 +326,8 @@ fn plausibility(field: &[u8], delimiter: u8, quoted: bool) -> f64 {
         return 1.0;
     }
     let field = field.trim_ascii();
-    // What is between the colons of a time.
-    if delimiter == b':' && field.len() <= 2 && field.iter().all(u8::is_ascii_digit) {
+    // What is between the colons of a time, and after that of a web address.
+    if delimiter == b':' && (field.starts_with(b"//") || field.len() <= 2 && field.iter().all(u8::is_ascii_digit)) {
         return 0.0;
     }
     // A quote within a field is likelier to open one that another delimiter would show.
