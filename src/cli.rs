@@ -25,6 +25,9 @@ Examples:
   sheetport check prices.xlsx -t items
   sheetport check prices.csv -t prices.toml --json";
 
+/// The heading over [`Reading`]'s flags. It stands at each, because a heading of the whole would go on below it.
+const READING: &str = "Reading a CSV, where it is not found out rightly";
+
 const VIEW_EXAMPLES: &str = "\
 --csv prints one clean table. Left out are titles above the header, blank rows, and all rows from where the header comes
 again as that of a second table; after a blank row the same header is a new page, and its rows go on. A header over
@@ -146,7 +149,7 @@ pub struct Demo {
 /// A spreadsheet and what it means.
 #[derive(Args, Debug)]
 pub struct Input {
-    /// A .csv or .xlsx file
+    /// A spreadsheet: a CSV or another text, also compressed, or a workbook (.xlsx, .xlsm, .xlsb, .xls, .ods)
     pub file: PathBuf,
     /// A built-in template's name, or a template file
     #[arg(short, long, value_name = "TEMPLATE")]
@@ -160,19 +163,18 @@ pub struct Input {
 
 /// How to read a text file, where it should not be found out.
 #[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Reading a CSV, where it is not found out rightly")]
 pub struct Reading {
     /// The character between fields, or "tab" or "space"
-    #[arg(long, value_name = "CHAR", value_parser = Options::delimiter_named)]
+    #[arg(long, help_heading = READING, value_name = "CHAR", value_parser = Options::delimiter_named)]
     pub delimiter: Option<u8>,
     /// The encoding, such as windows-1252
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = READING, value_name = "NAME")]
     pub encoding: Option<String>,
     /// The character around fields, or "none"
-    #[arg(long, value_name = "CHAR", value_parser = quote)]
+    #[arg(long, help_heading = READING, value_name = "CHAR", value_parser = quote)]
     pub quote: Option<Mark>,
     /// The character that makes a quote text, or "none" where quotes are doubled
-    #[arg(long, value_name = "CHAR", value_parser = quote)]
+    #[arg(long, help_heading = READING, value_name = "CHAR", value_parser = quote)]
     pub escape: Option<Mark>,
 }
 
@@ -306,9 +308,8 @@ pub struct Serve {
     pub listen: SocketAddr,
     #[command(flatten)]
     pub data: Data,
-    /// How long an access token lives, in minutes
-    #[arg(long, value_name = "MINUTES", default_value_t = 15)]
-    pub access_minutes: u32,
+    #[command(flatten)]
+    pub lifetimes: Lifetimes,
     /// Give a new refresh token at each refresh
     #[arg(long)]
     pub rotate_refresh: bool,
@@ -345,6 +346,17 @@ pub struct Data {
     pub data: PathBuf,
 }
 
+/// How long tokens are good for: those that a service gives at a refresh, and those that `token` prints.
+#[derive(Args, Debug)]
+pub struct Lifetimes {
+    /// How long an access token lives, in minutes
+    #[arg(long, value_name = "MINUTES", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
+    pub access_minutes: u32,
+    /// How long a refresh token lives, in days
+    #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    pub refresh_days: u32,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum ServeAction {
     /// Print an access and a refresh token for a workspace, once; also while the service runs
@@ -362,6 +374,8 @@ pub struct Token {
     /// full reads and writes, regular reads only
     #[arg(long, value_name = "ACCESS", default_value = "full")]
     pub access: TokenAccess,
+    #[command(flatten)]
+    pub lifetimes: Lifetimes,
 }
 
 #[derive(Args, Debug)]

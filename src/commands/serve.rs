@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 use super::serve_load;
 use super::signals::Interrupt;
-use crate::cli::{self, Serve, ServeAction, Token, TokenAccess};
+use crate::cli::{self, Data, Lifetimes, Serve, ServeAction, Token, TokenAccess};
 use crate::error::{Exit, Failure};
 use crate::records::token::Access;
 use crate::service::{self, Config, Rehearsal, Service};
@@ -27,8 +27,7 @@ pub async fn run(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
 }
 
 async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
-    let mut config = Config::new(args.data.data.clone());
-    config.access_lifetime = Duration::from_secs(u64::from(args.access_minutes.max(1)) * 60);
+    let mut config = config(&args.data, &args.lifetimes);
     config.rotate_refresh = args.rotate_refresh;
     config.rehearsal = rehearsal(&args.rehearsal);
     let seed = args.rehearsal.fail.as_ref().and(config.rehearsal.as_ref()).map(|rehearsal| rehearsal.seed);
@@ -83,13 +82,20 @@ fn rehearsal(args: &cli::Rehearsal) -> Option<Rehearsal> {
     Some(rehearsal)
 }
 
+fn config(data: &Data, lifetimes: &Lifetimes) -> Config {
+    let mut config = Config::new(data.data.clone());
+    config.access_lifetime = Duration::from_secs(u64::from(lifetimes.access_minutes) * 60);
+    config.refresh_lifetime = Duration::from_secs(u64::from(lifetimes.refresh_days) * 24 * 60 * 60);
+    config
+}
+
 fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure> {
     let access = match args.access {
         TokenAccess::Full => Access::Full,
         TokenAccess::Regular => Access::Regular,
     };
     let is_new = !args.data.data.exists();
-    let tokens = service::issue_tokens(&Config::new(args.data.data.clone()), &args.workspace, access)?;
+    let tokens = service::issue_tokens(&config(&args.data, &args.lifetimes), &args.workspace, access)?;
     if is_new {
         let data = args.data.data.display();
         ui::remark(format_args!("{data} is a new data folder: a service must be started on it to know these tokens"));
@@ -100,7 +106,10 @@ fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure> {
     } else {
         ui::line(format_args!("export SHEETPORT_ACCESS_TOKEN={access_token}"));
         ui::line(format_args!("export SHEETPORT_REFRESH_TOKEN={refresh_token}"));
-        ui::remark("Shown once. The access token lives 15 minutes and is renewed with the other, which lives 30 days.");
+        let (minutes, days) = (args.lifetimes.access_minutes, args.lifetimes.refresh_days);
+        ui::remark(format_args!(
+            "Shown once. The access token lives {minutes} minutes and is renewed with the other, which lives {days} days."
+        ));
     }
     Ok(Exit::Done)
 }

@@ -76,7 +76,13 @@ async fn load_items(
     }
     let mut results = Vec::with_capacity(items.len());
     let mut upserts = Vec::with_capacity(items.len());
-    for (id, external_id, fields) in items {
+    for (id, mut external_id, fields) in items {
+        // An id that stands in for the external id says nothing of an item that has one.
+        if id.as_ref() == Some(&external_id)
+            && let Some(known) = by_id.get(&external_id)
+        {
+            external_id.clone_from(known);
+        }
         let mut errors = Errors::new();
         let known = by_external_id.get(&external_id);
         if let Some(id) = &id {

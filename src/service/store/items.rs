@@ -13,11 +13,12 @@ use super::merge::{Item, ItemFields, ItemUpsert, Outcome, Stored};
 use super::readers::Readers;
 use super::statements::{Batched, batches};
 
-/// $1 workspace, $2 position before the page, $3 last position of the page.
+/// $1 workspace, $2 position before the page, $3 last position of the page. The entries come in the order of the inner
+/// SELECT, which is the index's; an ORDER BY within the aggregate would sort them once more, a third of the time.
 const PAGE: &str = "\
 SELECT (SELECT coalesce(max(position), 0) FROM items WHERE workspace = $1), \
- (SELECT string_agg(listed, ',' ORDER BY position) FROM items \
-  WHERE workspace = $1 AND position > $2 AND position <= $3)";
+ (SELECT string_agg(listed, ',') FROM \
+  (SELECT listed FROM items WHERE workspace = $1 AND position > $2 AND position <= $3 ORDER BY position) AS page)";
 
 /// A page of a list whose entries are JSON already, with commas between them.
 pub struct EntryPage {

@@ -12,8 +12,8 @@ use super::readers::Readers;
 /// $1 workspace, $2 kind, $3 position before the page, $4 last position of the page.
 const PAGE: &str = "\
 SELECT (SELECT coalesce(max(position), 0) FROM records WHERE workspace = $1 AND kind = $2), \
- (SELECT string_agg(shown, ',' ORDER BY position) FROM records \
-  WHERE workspace = $1 AND kind = $2 AND position > $3 AND position <= $4)";
+ (SELECT string_agg(shown, ',') FROM (SELECT shown FROM records \
+  WHERE workspace = $1 AND kind = $2 AND position > $3 AND position <= $4 ORDER BY position) AS page)";
 
 /// $1 workspace, $2 kind, $3 key.
 const BY_ID: &str = "SELECT id, position, number, external_id, created_at, updated_at, shown, kept FROM records \

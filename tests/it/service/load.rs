@@ -141,3 +141,20 @@ async fn many_records_keep_their_order_and_their_numbers() {
     assert_eq!(ids, loaded);
     service.stop().await;
 }
+
+#[tokio::test]
+async fn an_export_without_external_ids_finds_the_items_that_have_them() {
+    let data = folder();
+    let service = Service::open(Config::new(data.path())).await.unwrap();
+    let known = [("item", r#"{"id":"1","external_id":"B","name":"Nut"}"#)];
+    assert_eq!(changes(&load(&service, "acme", &known).await), [LoadChange::Created]);
+    let exported = [("item", r#"{"id":"1","name":"Nut"}"#), ("item", r#"{"id":"1","name":"Lock nut"}"#)];
+    let expected = [LoadChange::Unchanged, LoadChange::Updated];
+    assert_eq!(changes(&load(&service, "acme", &exported).await), expected);
+    service.close().await;
+
+    let service = start(data.path()).await;
+    assert_eq!(service.upsert(r#"{"externalId":"B"}"#).await["item_id"], "1");
+    assert_eq!(service.get(ITEMS).await.ok()["total"], 1);
+    service.stop().await;
+}
