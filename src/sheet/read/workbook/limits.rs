@@ -20,7 +20,7 @@ pub struct Activity {
 pub const STALLED: u8 = 3;
 pub const TOO_LARGE: u8 = 4;
 /// Time that a reader may spend between two things that it gives, and between two that it takes.
-const PATIENCE: Duration = Duration::from_secs(6);
+const PATIENCE: Duration = Duration::from_secs(5);
 const FED_PATIENCE: Duration = Duration::from_secs(3);
 /// Memory in use. With what is used before the watch looks again, this stays well below 512 MiB.
 pub const MEMORY: u64 = 400 << 20;
