@@ -115,7 +115,8 @@ fn write(writer: &mut csv::Writer<impl Write>, row: &Row) -> csv::Result<()> {
     writer.write_record(None::<&[u8]>)
 }
 
-/// One JSON object with every cell, written as it is read.
+/// One JSON object with every cell, written as it is read. Each row stands where its number says: rows that the file
+/// leaves out are empty.
 fn all_sheets(book: &Book) -> Result<(), Stopped> {
     let mut out = ui::data();
     let mut row = Row::default();
@@ -124,11 +125,14 @@ fn all_sheets(book: &Book) -> Result<(), Stopped> {
         let comma = if index > 0 { "," } else { "" };
         write!(out, "{comma}{{\"name\":{},\"rows\":[", json!(name))?;
         let mut rows = book.rows(index)?;
-        let mut comma: &[u8] = b"";
+        let mut written = 0;
         while rows.next(&mut row)? {
-            out.write_all(comma)?;
+            for number in written + 1..row.number {
+                out.write_all(if number == 1 { b"[]" } else { b",[]" })?;
+            }
+            out.write_all(if row.number == 1 { b"" } else { b"," })?;
             serde_json::to_writer(&mut out, &row).map_err(io::Error::from)?;
-            comma = b",";
+            written = row.number;
         }
         out.write_all(b"]}")?;
     }

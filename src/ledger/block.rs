@@ -5,8 +5,9 @@ use serde_json::value::RawValue;
 
 use super::error::Error;
 
-/// How many rows or records share a block.
+/// How many rows or records share a block, unless they have this many bytes before.
 pub(super) const BLOCK_LEN: usize = 512;
+pub(super) const BLOCK_BYTES: usize = 8 * 1024 * 1024;
 
 /// More than any block can be: a guard against a damaged length.
 const MAX_BODY: usize = 1 << 30;
@@ -32,6 +33,17 @@ pub struct PlannedRecord {
     /// The numbers of the rows that made it.
     pub rows: Vec<u64>,
     pub fate: Fate,
+}
+
+impl PlannedRecord {
+    /// The bytes of its longest texts.
+    pub(super) fn text_len(&self) -> usize {
+        match &self.fate {
+            Fate::Send(body) => body.get().len(),
+            Fate::Rejected(problems) => problems.iter().map(|problem| problem.value.len()).sum(),
+            Fate::Skipped => 0,
+        }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]

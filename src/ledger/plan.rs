@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::block::{self, BLOCK_LEN, Fate, PlannedRecord, Problem, SourceRow};
+use super::block::{self, BLOCK_BYTES, BLOCK_LEN, Fate, PlannedRecord, Problem, SourceRow};
 use super::error::Error;
 use super::open::Ledger;
 use super::run::{self, NewRun};
@@ -15,8 +15,10 @@ pub struct Plan {
     run: RunId,
     header: Vec<String>,
     rows: Vec<SourceRow>,
+    row_bytes: usize,
     first_row: i64,
     records: Vec<PlannedRecord>,
+    record_bytes: usize,
     first_record: Seq,
     /// Records found to be wrong after they were planned, written with the next block.
     late: Vec<Outcome>,
@@ -37,8 +39,10 @@ impl Ledger {
             run,
             header: new.header.clone(),
             rows: Vec::new(),
+            row_bytes: 0,
             first_row: 0,
             records: Vec::new(),
+            record_bytes: 0,
             first_record: 0,
             late: Vec::new(),
             taken_back: HashSet::new(),
@@ -48,13 +52,19 @@ impl Ledger {
 
 impl Plan {
     pub async fn row(&mut self, row: SourceRow) -> Result<(), Error> {
+        self.row_bytes += row.cells.get().len();
         self.rows.push(row);
-        if self.rows.len() == BLOCK_LEN { self.write_rows().await } else { Ok(()) }
+        if self.rows.len() == BLOCK_LEN || self.row_bytes > BLOCK_BYTES { self.write_rows().await } else { Ok(()) }
     }
 
     pub async fn record(&mut self, record: PlannedRecord) -> Result<(), Error> {
+        self.record_bytes += record.text_len();
         self.records.push(record);
-        if self.records.len() == BLOCK_LEN { self.write_records().await } else { Ok(()) }
+        if self.records.len() == BLOCK_LEN || self.record_bytes > BLOCK_BYTES {
+            self.write_records().await
+        } else {
+            Ok(())
+        }
     }
 
     /// Takes back a record that was planned to be sent, for instance because a later row has the same key. Taken back
@@ -105,6 +115,7 @@ impl Plan {
             .await?;
         self.first_row += self.rows.len() as i64;
         self.rows.clear();
+        self.row_bytes = 0;
         Ok(())
     }
 
@@ -132,6 +143,7 @@ impl Plan {
         self.late.clear();
         self.first_record += self.records.len() as Seq;
         self.records.clear();
+        self.record_bytes = 0;
         Ok(())
     }
 }

@@ -15,8 +15,9 @@ use crate::ledger::{Fate, PlannedRecord, Problem, Seq, SourceRow};
 use crate::sheet::{Cell, Row, column_letters, write};
 use crate::template::{self, Cause, Mapped, Mapper, Template};
 
-/// Rows handed on together.
+/// Rows handed on together, unless their texts are very long.
 const BATCH: usize = 512;
+const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
 /// A stretch of a sheet, mapped.
 #[derive(Debug, Default)]
@@ -35,6 +36,7 @@ pub fn read(source: &Source, template: &Template, mut hand_on: impl FnMut(Batch)
     let mut tally = Tally::default();
     let mut keys = Keys::default();
     let mut batch = Batch::default();
+    let mut batch_bytes = 0;
     let mut seq: Seq = 0;
     while rows.next(&mut row)? {
         tally.width = tally.width.max(if source.layout.is_report { source.layout.width } else { row.len() });
@@ -54,8 +56,12 @@ pub fn read(source: &Source, template: &Template, mut hand_on: impl FnMut(Batch)
         tally.count(row.number, &fate);
         batch.records.push(PlannedRecord { key, rows: vec![row.number], fate });
         seq += 1;
-        if batch.rows.len() == BATCH && !hand_on(std::mem::take(&mut batch)) {
-            return Ok(tally);
+        batch_bytes += row.text_len();
+        if batch.rows.len() == BATCH || batch_bytes > BATCH_BYTES {
+            batch_bytes = 0;
+            if !hand_on(std::mem::take(&mut batch)) {
+                return Ok(tally);
+            }
         }
     }
     source.check_unchanged()?;

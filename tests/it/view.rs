@@ -51,6 +51,12 @@ fn every_cell_is_printed_as_json() {
 }
 
 #[test]
+fn each_row_stands_at_its_number() {
+    let all = check(b"\na\n\n\nb\n", &["--json", "--all-sheets"], 0);
+    assert_eq!(all, "{\"sheets\":[{\"name\":\"prices\",\"rows\":[[],[\"a\"],[],[],[\"b\"]]}]}\n");
+}
+
+#[test]
 fn facts_are_told_with_how_sure_they_are() {
     let text = "Name;Day;Price\nBolt;2025-01-31;1,50\nNut;2025-02-01;2,50\nPin;2025-02-02;3,00\n";
     let facts: serde_json::Value = serde_json::from_str(&check(text.as_bytes(), &["--json"], 0)).unwrap();

@@ -10,6 +10,8 @@ use std::time::Duration;
 pub struct Activity {
     /// It gave something since the watch last looked.
     pub moved: AtomicBool,
+    /// It took something from the file since the watch last looked.
+    pub fed: AtomicBool,
     /// It waits for the other side.
     pub waiting: AtomicBool,
 }
@@ -17,8 +19,9 @@ pub struct Activity {
 /// The exit codes of a reader that gave up on itself.
 pub const STALLED: u8 = 3;
 pub const TOO_LARGE: u8 = 4;
-/// Time that a reader may spend between two things that it gives.
-pub const PATIENCE: Duration = Duration::from_secs(6);
+/// Time that a reader may spend between two things that it gives, and between two that it takes.
+const PATIENCE: Duration = Duration::from_secs(5);
+const FED_PATIENCE: Duration = Duration::from_secs(3);
 /// Memory in use. With what is used before the watch looks again, this stays well below 512 MiB.
 pub const MEMORY: u64 = 400 << 20;
 /// Parsers set memory aside on a workbook's word and never use it. This much more than [`MEMORY`] may be set aside,
@@ -32,16 +35,20 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 pub fn keep(activity: Arc<Activity>) {
     limit_memory();
     let watch = move || {
-        let mut since = busy();
+        let (mut since, mut fed) = (busy(), busy());
         loop {
             thread::sleep(LOOK_EVERY);
             if memory_in_use().is_some_and(|bytes| bytes > MEMORY) {
                 std::process::exit(i32::from(TOO_LARGE));
             }
             let now = busy();
+            if activity.fed.swap(false, Ordering::Relaxed) {
+                fed = now;
+            }
             if activity.moved.swap(false, Ordering::Relaxed) || activity.waiting.load(Ordering::Relaxed) {
-                since = now;
-            } else if now.saturating_sub(since) > PATIENCE {
+                (since, fed) = (now, now);
+            }
+            if now.saturating_sub(since) > PATIENCE || now.saturating_sub(fed) > FED_PATIENCE {
                 std::process::exit(i32::from(STALLED));
             }
         }

@@ -5,6 +5,8 @@
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use calamine::{
     Data, DataRef, ExcelDateTime, Ods, OdsError, Reader, SheetType, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError,
@@ -12,6 +14,7 @@ use calamine::{
 
 use super::archive;
 use super::leading_zeros::LeadingZeros;
+use super::limits::Activity;
 use super::mend::mend;
 use super::rows_out::{RowsOut, Stop};
 use super::serve::Fault;
@@ -23,16 +26,19 @@ use crate::sheet::read::serial;
 
 type Input = BufReader<Source>;
 
-/// Where a workbook's bytes come from.
+/// Where a workbook's bytes come from. Whoever watches over the reader sees them being taken.
 enum Source {
-    File(File),
+    File(File, Arc<Activity>),
     Mended(Cursor<Vec<u8>>),
 }
 
 impl Read for Source {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         match self {
-            Source::File(file) => file.read(bytes),
+            Source::File(file, activity) => {
+                activity.fed.store(true, Ordering::Relaxed);
+                file.read(bytes)
+            }
             Source::Mended(archive) => archive.read(bytes),
         }
     }
@@ -41,7 +47,7 @@ impl Read for Source {
 impl Seek for Source {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match self {
-            Source::File(file) => file.seek(to),
+            Source::File(file, _) => file.seek(to),
             Source::Mended(archive) => archive.seek(to),
         }
     }
@@ -62,9 +68,10 @@ enum Book {
 }
 
 impl Parser {
-    pub fn open(path: &Path, format: Format) -> Result<Parser, Fault> {
+    pub fn open(path: &Path, format: Format, activity: &Arc<Activity>) -> Result<Parser, Fault> {
         let failed = |error: io::Error| Fault::new(error.to_string());
-        let mut file = BufReader::new(Source::File(File::open(path).map_err(failed)?));
+        let file = File::open(path).map_err(failed)?;
+        let mut file = BufReader::new(Source::File(file, Arc::clone(activity)));
         if format == Format::Xls {
             return Parser::parse(path, format, file);
         }

@@ -16,7 +16,7 @@ const MAX_ROWS: u64 = 1_048_576;
 const HELD_ROWS: usize = 1024;
 const HELD_BYTES: usize = 2 * BATCH;
 /// A sheet may give this many bytes, and more only if its file is not a small part of them.
-const FREE_BYTES: u64 = 1 << 30;
+const FREE_BYTES: u64 = 64 << 20;
 const BYTES_PER_FILE_BYTE: u64 = 200;
 
 /// Why no more cells are wanted.
@@ -158,7 +158,9 @@ impl<'a, W: Write> RowsOut<'a, W> {
         }
         self.sent += self.bytes.len() as u64;
         if self.sent > self.most {
-            return Err("a small file gives more than a gibibyte of text, as only hostile ones do".to_owned().into());
+            return Err("a sheet of it is more than 200 times as long as the file, as only hostile ones are"
+                .to_owned()
+                .into());
         }
         frame::write(self.output, Kind::Rows, &self.bytes).map_err(gone)?;
         self.bytes.clear();

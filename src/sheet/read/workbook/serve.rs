@@ -82,7 +82,7 @@ pub fn serve<W: Write>(
         })
         .ok()?;
 
-    let opened = catch_unwind(AssertUnwindSafe(|| Parser::open(path, format)));
+    let opened = catch_unwind(AssertUnwindSafe(|| Parser::open(path, format, &answers.activity)));
     let mut parser = match opened.unwrap_or_else(|_| Err(Fault::new(UNFOLLOWABLE))) {
         Ok(parser) => parser,
         Err(fault) => return send_fault(answers, &fault),
