@@ -6,6 +6,8 @@
 
 pub mod bind;
 pub mod builtin;
+pub mod currency;
+pub mod digits;
 pub mod error;
 pub mod examples;
 pub mod identifier;
@@ -16,6 +18,7 @@ pub mod model;
 pub mod nearest;
 pub mod number;
 pub mod problem;
+pub mod width;
 
 pub use bind::{Header, Layout};
 pub use error::Error;

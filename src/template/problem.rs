@@ -68,6 +68,7 @@ impl Cause {
                 }
                 number::Fault::PercentUnclear => "has a percent sign".to_owned(),
                 number::Fault::TooLong => "has more than 28 digits".to_owned(),
+                number::Fault::NotWhole => "is not a whole number".to_owned(),
             },
             Cause::NotMapped { .. } => "is not a value that the template knows".to_owned(),
             Cause::Pattern(pattern) => format!("does not match the pattern {pattern}"),
@@ -94,6 +95,7 @@ impl Cause {
                     "say what it means in the template: percent = \"whole\" sends 19, percent = \"fraction\" sends 0.19".to_owned()
                 }
                 number::Fault::TooLong => "check the number; it can't be sent exactly".to_owned(),
+                number::Fault::NotWhole => "write it without decimals, or set round = 0 in the template".to_owned(),
             },
             Cause::NotMapped { known, nearest } => {
                 let known = format!("the template knows {}", list(known));
