@@ -7,6 +7,7 @@
 pub mod bind;
 pub mod builtin;
 pub mod currency;
+pub mod date;
 pub mod digits;
 pub mod error;
 pub mod examples;

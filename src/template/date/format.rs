@@ -1,0 +1,569 @@
+//! A person's date pattern, such as `DD.MM.YYYY HH:mm`, and reading by it.
+
+use std::fmt;
+use std::ops::Range;
+
+use jiff::civil;
+use jiff::tz::Offset;
+
+use super::super::nearest::nearest;
+use super::super::width::{narrow, trim};
+use super::{Fault, Read, is_placeholder, month};
+
+/// What a pattern may consist of, and what it means, for help and messages.
+pub const TOKENS: &[(&str, &str)] = &[
+    ("YYYY", "the year in four digits"),
+    ("YY", "the year in two digits: 00 to 68 are 2000 to 2068, 69 to 99 are 1969 to 1999"),
+    ("MMMM", "the month's name"),
+    ("MMM", "the month's name, short or long"),
+    ("MM", "the month"),
+    ("M", "the month"),
+    ("DD", "the day"),
+    ("D", "the day"),
+    ("HH", "the hour, 0 to 23"),
+    ("H", "the hour, 0 to 23"),
+    ("hh", "the hour, 1 to 12, with A"),
+    ("h", "the hour, 1 to 12, with A"),
+    ("mm", "the minute"),
+    ("ss", "the second"),
+    ("SSS", "the second's fraction, of any length"),
+    ("A", "AM or PM"),
+    ("Z", "the distance from UTC, such as +02:00 or Z"),
+    ("ZZ", "the distance from UTC, such as +0200 or Z"),
+];
+
+/// A pattern that was understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Format {
+    pattern: String,
+    items: Vec<Item>,
+}
+
+/// What is wrong with a pattern, and where in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternError {
+    pub message: String,
+    pub range: Range<usize>,
+}
+
+/// A step of reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    Number { part: Part, min: usize, max: usize },
+    MonthName,
+    Fraction,
+    Meridiem,
+    Offset,
+    Space { optional: bool },
+    Char(char),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Year,
+    ShortYear,
+    Month,
+    Day,
+    Hour,
+    Hour12,
+    Minute,
+    Second,
+}
+
+/// The numbers that stand in a text, not yet checked against the calendar.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fields {
+    year: u32,
+    month: u32,
+    day: u32,
+    hour: Option<u32>,
+    minute: u32,
+    second: u32,
+    nanosecond: u32,
+    afternoon: Option<bool>,
+    offset: Option<i32>,
+}
+
+impl Format {
+    /// Understands a pattern of [`TOKENS`]; other characters stand for themselves, letters only in brackets: `D [de] M`.
+    pub fn parse(pattern: &str) -> Result<Format, PatternError> {
+        let items = items(pattern)?;
+        let whole = |message: &str| Err(PatternError { message: message.to_owned(), range: 0..pattern.len() });
+        let has = |wanted: &dyn Fn(&Item) -> bool| items.iter().any(wanted);
+        let number = |parts: &[Part]| has(&|item| matches!(item, Item::Number { part, .. } if parts.contains(part)));
+        if !number(&[Part::Year, Part::ShortYear]) {
+            return whole("the pattern has no year: YYYY or YY");
+        }
+        if !number(&[Part::Month]) && !has(&|item| *item == Item::MonthName) {
+            return whole("the pattern has no month: MM, M, MMM or MMMM");
+        }
+        if !number(&[Part::Day]) {
+            return whole("the pattern has no day: DD or D");
+        }
+        let meridiem = has(&|item| *item == Item::Meridiem);
+        if number(&[Part::Hour12]) && !meridiem {
+            return whole("hours from 1 to 12 (hh, h) need A for AM or PM; hours from 0 to 23 are HH or H");
+        }
+        if meridiem && !number(&[Part::Hour12]) {
+            return whole("A for AM or PM needs hours from 1 to 12: hh or h");
+        }
+        let hour = number(&[Part::Hour, Part::Hour12]);
+        let finer = number(&[Part::Minute, Part::Second]) || has(&|item| matches!(item, Item::Fraction | Item::Offset));
+        if finer && !hour {
+            return whole("the pattern has no hour (HH, H, hh or h); months are MM, minutes are mm");
+        }
+        Ok(Format { pattern: pattern.to_owned(), items })
+    }
+
+    pub(super) fn of(pattern: String, items: Vec<Item>) -> Format {
+        Format { pattern, items }
+    }
+
+    pub fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
+    pub fn read(&self, text: &str) -> Result<Read, Fault> {
+        let text = narrow(trim(text));
+        match fields(&self.items, &text, Fields::default()) {
+            Some((fields, "")) => fields.read(),
+            _ => Err(Fault::NotLike { pattern: self.pattern.clone() }),
+        }
+    }
+}
+
+impl Fields {
+    pub(super) fn date(&self) -> Result<civil::Date, Fault> {
+        if self.month == 0 && self.day == 0 {
+            return Err(Fault::Placeholder);
+        }
+        let part = |part: &'static str, value: u32, range: Range<u32>| match range.contains(&value) {
+            true => Ok(i8::try_from(value).unwrap_or_default()),
+            false => Err(Fault::OutOfRange { part, value }),
+        };
+        let year = i16::try_from(self.year).unwrap_or_default();
+        let month = part("month", self.month, 1..13)?;
+        let day = part("day", self.day, 1..32)?;
+        let Ok(date) = civil::Date::new(year, month, day) else {
+            let days = civil::Date::new(year, month, 1).map_or(0, civil::Date::days_in_month);
+            return Err(Fault::NoSuchDay { year, month, days });
+        };
+        if is_placeholder(date) { Err(Fault::Placeholder) } else { Ok(date) }
+    }
+
+    /// The same fields with a day that every calendar has, so that the time alone is judged.
+    pub(super) fn at_some_day(self) -> Fields {
+        Fields { year: 2000, month: 1, day: 1, ..self }
+    }
+
+    pub(super) fn read(&self) -> Result<Read, Fault> {
+        let date = self.date()?;
+        let Some(hour) = self.hour else { return Ok(Read::Date(date)) };
+        let part = |part: &'static str, value: u32, range: Range<u32>| match range.contains(&value) {
+            true => Ok(i8::try_from(value).unwrap_or_default()),
+            false => Err(Fault::OutOfRange { part, value }),
+        };
+        let hour = match self.afternoon {
+            None => part("hour", hour, 0..24)?,
+            Some(afternoon) => part("hour", hour, 1..13)? % 12 + if afternoon { 12 } else { 0 },
+        };
+        let (minute, second) = (part("minute", self.minute, 0..60)?, part("second", self.second, 0..60)?);
+        let nanosecond = i32::try_from(self.nanosecond).unwrap_or_default();
+        let local = date.at(hour, minute, second, nanosecond);
+        let Some(seconds) = self.offset else { return Ok(Read::Local(local)) };
+        let instant = Offset::from_seconds(seconds).and_then(|offset| offset.to_timestamp(local));
+        instant
+            .map(Read::Instant)
+            .map_err(|_| Fault::OutOfRange { part: "offset", value: seconds.unsigned_abs() / 3600 })
+    }
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// The steps of a pattern or of a part of one.
+pub(super) fn items(pattern: &str) -> Result<Vec<Item>, PatternError> {
+    let mut items: Vec<Item> = Vec::new();
+    let mut tokens: Vec<(&str, Range<usize>)> = Vec::new();
+    let mut at = 0;
+    while let Some(c) = pattern[at..].chars().next() {
+        let start = at;
+        let error = |message: String, end: usize| Err(PatternError { message, range: start..end });
+        if c == '[' {
+            let Some(length) = pattern[at..].find(']') else {
+                return error("this bracket is not closed".to_owned(), at + 1);
+            };
+            let literal = narrow(&pattern[at + 1..at + length]).into_owned();
+            items.extend(literal.chars().map(Item::Char));
+            at += length + 1;
+        } else if c.is_ascii_alphabetic() {
+            let run = pattern[at..].chars().take_while(|other| *other == c).count();
+            let token = &pattern[at..at + run];
+            at += run;
+            // The letter between the date and the time of ISO 8601.
+            if token == "T" {
+                items.push(Item::Char('T'));
+                continue;
+            }
+            let Some(item) = item(token) else {
+                return error(unknown(token), at);
+            };
+            let same = |other: &Item| kind(other) == kind(&item);
+            if items.iter().any(|other| kind(other).is_some() && same(other)) {
+                return error(format!("'{token}' says again what stands in the pattern already"), at);
+            }
+            tokens.push((token, start..at));
+            items.push(item);
+        } else if c.is_whitespace() {
+            let after_mark = matches!(items.last(), Some(Item::Char('.' | ',')));
+            if !matches!(items.last(), Some(Item::Space { .. })) {
+                items.push(Item::Space { optional: after_mark });
+            }
+            at += c.len_utf8();
+        } else {
+            items.push(Item::Char(narrow(c.encode_utf8(&mut [0; 4])).chars().next().unwrap_or(c)));
+            at += c.len_utf8();
+        }
+    }
+    fix_widths(&mut items, &tokens)?;
+    Ok(items)
+}
+
+/// A number directly before another one has to have all of its digits.
+fn fix_widths(items: &mut [Item], tokens: &[(&str, Range<usize>)]) -> Result<(), PatternError> {
+    let mut names = tokens.iter();
+    for index in 0..items.len() {
+        let is_digit = |c: &char| c.is_ascii_digit();
+        let before_digits = match items.get(index + 1) {
+            Some(Item::Number { .. } | Item::Fraction) => true,
+            Some(Item::Char(c)) => is_digit(c),
+            _ => false,
+        };
+        if kind(&items[index]).is_none() {
+            continue;
+        }
+        let Some((token, range)) = names.next() else { break };
+        let Item::Number { min, max, .. } = &mut items[index] else { continue };
+        if !before_digits || min == max {
+            continue;
+        }
+        if token.len() < 2 {
+            let message = format!("'{token}' stands directly before other digits; write '{token}{token}'");
+            return Err(PatternError { message, range: range.clone() });
+        }
+        *min = *max;
+    }
+    Ok(())
+}
+
+fn item(token: &str) -> Option<Item> {
+    let number = |part, min, max| Some(Item::Number { part, min, max });
+    match token {
+        "YYYY" => number(Part::Year, 4, 4),
+        "YY" => number(Part::ShortYear, 2, 2),
+        "MMMM" | "MMM" => Some(Item::MonthName),
+        "MM" | "M" => number(Part::Month, 1, 2),
+        "DD" | "D" => number(Part::Day, 1, 2),
+        "HH" | "H" => number(Part::Hour, 1, 2),
+        "hh" | "h" => number(Part::Hour12, 1, 2),
+        "mm" => number(Part::Minute, 2, 2),
+        "m" => number(Part::Minute, 1, 2),
+        "ss" => number(Part::Second, 2, 2),
+        "s" => number(Part::Second, 1, 2),
+        "A" | "a" => Some(Item::Meridiem),
+        "Z" | "ZZ" => Some(Item::Offset),
+        _ if token.len() <= 9 && token.bytes().all(|b| b == b'S') => Some(Item::Fraction),
+        _ => None,
+    }
+}
+
+/// What a step is about; two of a kind would contradict each other.
+fn kind(item: &Item) -> Option<u8> {
+    match item {
+        Item::Number { part: Part::Year | Part::ShortYear, .. } => Some(0),
+        Item::Number { part: Part::Month, .. } | Item::MonthName => Some(1),
+        Item::Number { part: Part::Day, .. } => Some(2),
+        Item::Number { part: Part::Hour | Part::Hour12, .. } => Some(3),
+        Item::Number { part: Part::Minute, .. } => Some(4),
+        Item::Number { part: Part::Second, .. } => Some(5),
+        Item::Fraction => Some(6),
+        Item::Meridiem => Some(7),
+        Item::Offset => Some(8),
+        Item::Space { .. } | Item::Char(_) => None,
+    }
+}
+
+fn unknown(token: &str) -> String {
+    let known = TOKENS.iter().map(|(token, _)| *token);
+    let upper = token.to_ascii_uppercase();
+    let same = known.clone().find(|known| *known == upper || token.len() == 1 && known.starts_with(&upper));
+    let list = known.clone().collect::<Vec<_>>().join(" ");
+    match same.or_else(|| nearest(token, known)) {
+        Some(meant) => format!("'{token}' is not known in a date pattern; did you mean '{meant}'? Known are {list}"),
+        None => format!(
+            "'{token}' is not known in a date pattern; known are {list}. Put other letters in brackets: [{token}]"
+        ),
+    }
+}
+
+/// Takes the steps on `text`, adding to `fields`; the rest of the text.
+pub(super) fn fields<'t>(items: &[Item], text: &'t str, mut fields: Fields) -> Option<(Fields, &'t str)> {
+    let mut rest = text;
+    for (index, item) in items.iter().enumerate() {
+        match item {
+            Item::Number { part, min, max } => {
+                let length = rest.bytes().take(*max).take_while(u8::is_ascii_digit).count();
+                if length < *min {
+                    return None;
+                }
+                let value = rest.bytes().take(length).fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+                fields.set(*part, value);
+                rest = &rest[length..];
+            }
+            Item::Char(wanted) => rest = rest.strip_prefix(*wanted)?,
+            Item::Space { optional } => {
+                let trimmed = rest.trim_start();
+                if trimmed.len() == rest.len() && !optional {
+                    return None;
+                }
+                rest = trimmed;
+            }
+            Item::MonthName => {
+                let (month, length) = month::read(rest)?;
+                fields.month = u32::try_from(month).ok()?;
+                rest = &rest[length..];
+                if items.get(index + 1) != Some(&Item::Char('.')) {
+                    rest = rest.strip_prefix('.').unwrap_or(rest);
+                }
+            }
+            Item::Fraction => {
+                let length = rest.bytes().take_while(u8::is_ascii_digit).count();
+                if !(1..=9).contains(&length) {
+                    return None;
+                }
+                let digits = rest.bytes().take(length).chain(std::iter::repeat(b'0')).take(9);
+                fields.nanosecond = digits.fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+                rest = &rest[length..];
+            }
+            Item::Meridiem => {
+                let (afternoon, length) = meridiem(rest)?;
+                fields.afternoon = Some(afternoon);
+                rest = &rest[length..];
+            }
+            Item::Offset => {
+                let (seconds, length) = offset(rest)?;
+                fields.offset = Some(seconds);
+                rest = &rest[length..];
+            }
+        }
+    }
+    Some((fields, rest))
+}
+
+impl Fields {
+    fn set(&mut self, part: Part, value: u32) {
+        match part {
+            Part::Year => self.year = value,
+            Part::ShortYear => self.year = if value <= 68 { 2000 + value } else { 1900 + value },
+            Part::Month => self.month = value,
+            Part::Day => self.day = value,
+            Part::Hour | Part::Hour12 => self.hour = Some(value),
+            Part::Minute => self.minute = value,
+            Part::Second => self.second = value,
+        }
+    }
+}
+
+/// Whether it is the afternoon, and the bytes that say so.
+fn meridiem(text: &str) -> Option<(bool, usize)> {
+    const WORDS: &[(&str, bool)] = &[
+        ("am", false),
+        ("pm", true),
+        ("a.m.", false),
+        ("p.m.", true),
+        ("a. m.", false),
+        ("p. m.", true),
+        ("a.\u{a0}m.", false),
+        ("p.\u{a0}m.", true),
+        ("午前", false),
+        ("午後", true),
+        ("上午", false),
+        ("下午", true),
+        ("오전", false),
+        ("오후", true),
+    ];
+    let begins = |word: &str| text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
+    WORDS.iter().find(|(word, _)| begins(word)).map(|(word, afternoon)| (*afternoon, word.len()))
+}
+
+/// The seconds east of UTC, and the bytes that say so.
+fn offset(text: &str) -> Option<(i32, usize)> {
+    for word in ["Z", "UTC", "GMT"] {
+        if text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word)) {
+            return Some((0, word.len()));
+        }
+    }
+    let sign = match text.as_bytes().first()? {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let two = |from: usize| {
+        let digits = text.get(from..from + 2).filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
+        digits.and_then(|digits| digits.parse::<i32>().ok())
+    };
+    let hours = two(1)?;
+    let minutes_from = if text.as_bytes().get(3) == Some(&b':') { 4 } else { 3 };
+    let (minutes, length) = two(minutes_from).map_or((0, 3), |minutes| (minutes, minutes_from + 2));
+    (hours <= 23 && minutes <= 59).then_some((sign * (hours * 3600 + minutes * 60), length))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use jiff::civil::{date, datetime};
+    use proptest::prelude::{prop_assert_eq, proptest};
+
+    use super::*;
+
+    /// What a person would write for `local`, two hours east of UTC.
+    pub fn written(format: &Format, local: civil::DateTime) -> String {
+        let twelve = |hour: i8| if hour % 12 == 0 { 12 } else { hour % 12 };
+        let write = |item: &Item| match item {
+            Item::Number { part: Part::Year, .. } => format!("{:04}", local.year()),
+            Item::Number { part: Part::ShortYear, .. } => format!("{:02}", local.year() % 100),
+            Item::Number { part: Part::Month, .. } => format!("{:02}", local.month()),
+            Item::Number { part: Part::Day, .. } => format!("{:02}", local.day()),
+            Item::Number { part: Part::Hour, .. } => format!("{:02}", local.hour()),
+            Item::Number { part: Part::Hour12, .. } => twelve(local.hour()).to_string(),
+            Item::Number { part: Part::Minute, .. } => format!("{:02}", local.minute()),
+            Item::Number { part: Part::Second, .. } => format!("{:02}", local.second()),
+            Item::MonthName => month::english(local.month()).to_owned(),
+            Item::Fraction => "000".to_owned(),
+            Item::Meridiem => if local.hour() < 12 { "AM" } else { "PM" }.to_owned(),
+            Item::Offset => "+02:00".to_owned(),
+            Item::Space { .. } => " ".to_owned(),
+            Item::Char(c) => c.to_string(),
+        };
+        format.items.iter().map(write).collect()
+    }
+
+    #[track_caller]
+    fn check(pattern: &str, text: &str, expected: Result<Read, Fault>) {
+        assert_eq!(Format::parse(pattern).expect("a pattern").read(text), expected, "{text} by {pattern}");
+    }
+
+    #[test]
+    fn dates_are_read_by_their_pattern() {
+        let day = Ok(Read::Date(date(2025, 3, 5)));
+        for (pattern, text) in [
+            ("DD.MM.YYYY", "05.03.2025"),
+            ("DD.MM.YYYY", " 5.3.2025 "),
+            ("D/M/YY", "5/3/25"),
+            ("YYYYMMDD", "20250305"),
+            ("DD-MMM-YY", "05-Mar-25"),
+            ("DDMMMYYYY", "05MAR2025"),
+            ("D. MMMM YYYY", "5. März 2025"),
+            ("D. MMMM YYYY", "5.\u{a0}Mrz. 2025"),
+            ("D [de] MMMM [de] YYYY", "5 de marzo de 2025"),
+            ("MMMM D, YYYY", "March 5, 2025"),
+            ("YYYY年MM月DD日", "２０２５年３月５日"),
+            ("DD.MMM.YYYY", "05.Mar.2025"),
+        ] {
+            check(pattern, text, day.clone());
+        }
+        check("DD/MM/YY", "01/01/68", Ok(Read::Date(date(2068, 1, 1))));
+        check("DD/MM/YY", "01/01/69", Ok(Read::Date(date(1969, 1, 1))));
+    }
+
+    #[test]
+    fn times_are_read_with_and_without_an_offset() {
+        let local =
+            |hour, minute, second, nanosecond| Ok(Read::Local(datetime(2025, 3, 5, hour, minute, second, nanosecond)));
+        check("YYYY-MM-DD HH:mm:ss", "2025-03-05 09:08:07", local(9, 8, 7, 0));
+        check("MM/DD/YYYY hh:mm A", "3/5/2025 12:05 am", local(0, 5, 0, 0));
+        check("MM/DD/YYYY hh:mm A", "3/5/2025 12:05 p.m.", local(12, 5, 0, 0));
+        check("YYYY/MM/DD Ahh:mm", "2025/03/05 午後1:05", local(13, 5, 0, 0));
+        check("YYYY-MM-DDTHH:mm:ss.SSS", "2025-03-05T09:08:07.25", local(9, 8, 7, 250_000_000));
+        check("YYYYMMDDHHmmss", "20250305090807", local(9, 8, 7, 0));
+        for (text, instant) in [
+            ("2025-03-05T09:00+02:00", "2025-03-05T07:00Z"),
+            ("2025-03-05T09:00-0330", "2025-03-05T12:30Z"),
+            ("2025-03-05T09:00Z", "2025-03-05T09:00Z"),
+            ("2025-03-05T09:00+02", "2025-03-05T07:00Z"),
+        ] {
+            check("YYYY-MM-DDTHH:mmZ", text, Ok(Read::Instant(instant.parse().expect("a moment"))));
+        }
+    }
+
+    #[test]
+    fn dates_that_cannot_be_are_faults_with_words() {
+        let said = |pattern: &str, text: &str| {
+            Format::parse(pattern).expect("a pattern").read(text).expect_err("a fault").to_string()
+        };
+        for (pattern, text, words) in [
+            ("DD.MM.YYYY", "31.02.2025", "is a day that does not exist: February 2025 has 28 days"),
+            ("DD.MM.YYYY", "00.00.0000", "stands for a date that is not known"),
+            ("DD.MM.YYYY", "31.12.9999", "stands for a date that is not known"),
+            ("DD.MM.YYYY", "12.31.2025", "has 31 where the month stands"),
+            ("DD.MM.YYYY", "32.12.2025", "has 32 where the day stands"),
+            ("DD.MM.YYYY HH:mm", "31.12.2025 24:00", "has 24 where the hour stands"),
+            ("DD.MM.YYYY hh:mm A", "31.12.2025 13:00 PM", "has 13 where the hour stands"),
+            ("DD.MM.YYYY", "31.12.25", "is not a date written as DD.MM.YYYY"),
+            ("DD.MM.YYYY", "31.12.2025 x", "is not a date written as DD.MM.YYYY"),
+            ("DD.MM.YY", "31.12.2025", "is not a date written as DD.MM.YY"),
+            ("DD. MMMM YYYY", "5. Smarch 2025", "is not a date written as DD. MMMM YYYY"),
+            ("YYYY-MM-DD HH:mmZ", "2025-01-01 10:00+99:00", "is not a date written as YYYY-MM-DD HH:mmZ"),
+        ] {
+            assert_eq!(said(pattern, text), words, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_is_not_understood_says_which_part_of_it() {
+        for (pattern, range, words) in [
+            ("dd.MM.YYYY", 0..2, "'dd' is not known in a date pattern; did you mean 'DD'?"),
+            ("DD.MM.yyyy", 6..10, "did you mean 'YYYY'?"),
+            ("DD.MM.YYYY o", 11..12, "Put other letters in brackets: [o]"),
+            ("%d.%m.%Y", 1..2, "did you mean 'DD'?"),
+            ("DD.MM.YYYY YY", 11..13, "'YY' says again"),
+            ("DD.MM", 0..5, "has no year"),
+            ("DD.mm.YYYY", 0..10, "has no month"),
+            ("MM.YYYY", 0..7, "has no day"),
+            ("DD.MM.YYYY hh:mm", 0..16, "need A for AM or PM"),
+            ("DD.MM.YYYY HH:mm A", 0..18, "needs hours from 1 to 12"),
+            ("DD.MM.YYYY :mm", 0..14, "has no hour"),
+            ("DMMYYYY", 0..1, "write 'DD'"),
+            ("DD [de MM YYYY", 3..4, "not closed"),
+            ("", 0..0, "has no year"),
+        ] {
+            let error = Format::parse(pattern).expect_err(pattern);
+            assert!(error.message.contains(words), "{pattern}: {error}");
+            assert_eq!(error.range, range, "{pattern}: {error}");
+        }
+        for (token, _) in TOKENS {
+            assert!(item(token).is_some(), "{token}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_pattern_and_any_text_are_read_without_harm(pattern in "\\PC{0,12}|[YMDHhmsSAZT .:/\\[\\]年-]{0,16}", text in "\\PC{0,16}|[0-9./: +-]{0,16}") {
+            if let Ok(format) = Format::parse(&pattern) {
+                let _ = format.read(&text);
+                let local = datetime(2025, 11, 22, 0, 0, 0, 0);
+                let read = format.read(&written(&format, local));
+                let date = match read {
+                    Ok(Read::Date(date)) => Some(date),
+                    Ok(Read::Local(local)) => Some(local.date()),
+                    _ => None,
+                };
+                if !pattern.contains(['[', 'Z']) && pattern.trim() == pattern {
+                    prop_assert_eq!(date, Some(local.date()), "{}", pattern);
+                }
+            }
+        }
+    }
+}
