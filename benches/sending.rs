@@ -21,7 +21,7 @@ use sheetport::ledger::{Ledger, NewRun, RunId};
 use sheetport::records::RecordKind;
 use sheetport::sheet::Options;
 use sheetport::template::builtin;
-use sheetport::template::load::load;
+use sheetport::template::load::{load, no_tables};
 use sheetport::upload::{self, Source};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
@@ -95,7 +95,7 @@ fn ours(job: &Job) -> Outcome<Sample> {
 
 async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId)> {
     let source = builtin::find("items").ok_or("no template")?;
-    let template = Arc::new(load("items", source)?);
+    let template = Arc::new(load("items", source, &no_tables)?);
     let source = Arc::new(Source::open(sheet, &template, None, &Options::default())?);
     let ledger = Ledger::open(home).await?;
     let about = NewRun {

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use super::answer::{self, Read};
+use super::answer::{self, Read, Sent};
 use super::client::Exchange;
-use crate::records::RecordKind;
 
 /// A record is given up after this many attempts.
 pub const MAX_ATTEMPTS: u32 = 5;
@@ -64,8 +63,8 @@ pub enum Stop {
 }
 
 /// The table of the retry policy, read top to bottom.
-pub fn decide(kind: RecordKind, key: &str, exchange: Exchange) -> Next {
-    let repeatable = kind.input().call.repeatable;
+pub fn decide(sent: &Sent<'_>, exchange: Exchange) -> Next {
+    let repeatable = sent.is_repeatable();
     let lost = |status: Option<u16>, reason: String, after: Option<Duration>| match repeatable {
         true => Next::Retry { after, status, reason },
         false => Next::Unknown { status, reason },
@@ -86,7 +85,7 @@ pub fn decide(kind: RecordKind, key: &str, exchange: Exchange) -> Next {
         return Next::Stop(Stop::WaitTooLong(wait));
     }
     match answer.status {
-        status @ 200..=299 => match answer::read(kind, key, &answer.body) {
+        status @ 200..=299 => match answer::read(sent, &answer.body) {
             Some(read) if read.ok && read.errors.is_empty() => Next::Sent { status, read },
             Some(read) => Next::Failed { status, read },
             None => lost(Some(status), "the answer can't be understood".to_owned(), None),
@@ -121,6 +120,10 @@ pub(super) fn parse_retry_after(value: &str) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
+    use crate::records::RecordKind;
+
+    const ITEM: Sent<'_> = Sent { kind: RecordKind::Item, target: None, key: Some("1"), body: "{}" };
+
     use super::*;
     use crate::api::client::Answer;
 
@@ -128,7 +131,7 @@ mod tests {
 
     fn answered(status: u16, body: &str, retry_after: Option<&str>) -> Next {
         let answer = Answer { status, body: body.as_bytes().to_vec(), retry_after: retry_after.map(str::to_owned) };
-        decide(RecordKind::Item, "1", Exchange::Answered(answer))
+        decide(&ITEM, Exchange::Answered(answer))
     }
 
     #[test]
@@ -151,10 +154,10 @@ mod tests {
         for exchange in
             [Exchange::Lost { reason: "reset".into() }, Exchange::NotSent { reason: "connection refused".into() }]
         {
-            assert!(matches!(decide(RecordKind::Item, "1", exchange), Next::Retry { status: None, .. }));
+            assert!(matches!(decide(&ITEM, exchange), Next::Retry { status: None, .. }));
         }
         let cut = Exchange::CutAnswer { status: 200, reason: "cut".into() };
-        assert!(matches!(decide(RecordKind::Item, "1", cut), Next::Retry { status: Some(200), .. }));
+        assert!(matches!(decide(&ITEM, cut), Next::Retry { status: Some(200), .. }));
     }
 
     #[test]

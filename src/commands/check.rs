@@ -5,7 +5,7 @@ use crate::cli::Check;
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
 use crate::ui::progress::Progress;
-use crate::upload::read;
+use crate::upload::read::{Keep, read};
 
 pub fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
     let template = template::load(&args.input.template)?;
@@ -13,8 +13,8 @@ pub fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
     reading::describe(settings, &source, &template);
     let progress = Progress::new(settings.output.progress, "checking", "row", None);
     let mut rows = 0;
-    let tally = read::read(&source, &template, |batch| {
-        rows += batch.rows.len() as u64;
+    let tally = read(&source, &template, Keep::Nothing, |batch| {
+        rows += batch.read;
         progress.at(rows, String::new);
         true
     })?;

@@ -7,6 +7,7 @@ use super::summary::Summary;
 use crate::cli::{Input, Mark};
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
+use crate::template::bind::Columns;
 use crate::template::model::FieldRule;
 use crate::template::{Layout, Template};
 use crate::ui;
@@ -36,6 +37,14 @@ pub fn describe(settings: &Settings, source: &Source, template: &Template) {
     let header = &source.layout.header.names;
     let unused: Vec<String> =
         source.layout.unused.iter().filter_map(|index| Some(header.get(*index)?.trim().to_owned())).collect();
+    for drift in &source.layout.drifted {
+        let Some(name) = header.get(drift.column) else { continue };
+        ui::remark(format_args!(
+            "no column was found for {}, which may be left out; '{}' is called almost like it and is not used",
+            drift.field,
+            name.trim()
+        ));
+    }
     if !unused.is_empty() {
         ui::line(format_args!("{faint}{}{faint:#}", ui::list("  ", "not used:", &unused)));
     }
@@ -78,9 +87,16 @@ fn upload_of(input: &Input) -> String {
 
 /// Which column becomes which field.
 fn mapped(template: &Template, layout: &Layout) -> Vec<String> {
-    let pair = |(rule, column): (&FieldRule, &Option<usize>)| {
-        let header = layout.header.names.get((*column)?)?;
-        Some(format!("{} → {}", header.trim(), rule.field.name))
+    let name = |index: usize| Some(layout.header.names.get(index)?.trim().to_owned());
+    let pair = |(rule, columns): (&FieldRule, &Columns)| {
+        let from = match columns {
+            Columns::None => return None,
+            Columns::One(index) => name(*index)?,
+            Columns::Several(indexes) => {
+                indexes.iter().flatten().filter_map(|index| name(*index)).collect::<Vec<_>>().join(" + ")
+            }
+        };
+        Some(format!("{from} → {}", rule.field.name))
     };
-    template.fields.iter().zip(&layout.columns).filter_map(pair).collect()
+    template.rules().zip(&layout.columns).filter_map(pair).collect()
 }

@@ -158,7 +158,7 @@ impl LoadKind {
             LoadKind::Contacts => contact::READ_FIELDS,
             LoadKind::Inventories => inventory::READ_FIELDS,
             LoadKind::Orders => order::READ_FIELDS,
-            LoadKind::Items => item::INPUT.fields,
+            LoadKind::Items => item::INPUT_FIELDS,
         };
         let known = fields.iter().find(|field| field.name == name).map(|field| field.json);
         known.or(match (self, name) {
@@ -232,7 +232,7 @@ fn value(json: JsonType, cell: Cell<'_>) -> Result<Option<Value>, String> {
     };
     let wrong = |what: &str| format!("must be {what}, not '{}'", text.chars().take(40).collect::<String>());
     let value = match json {
-        JsonType::String => Value::from(text),
+        JsonType::String | JsonType::DateTime => Value::from(text),
         JsonType::Number | JsonType::Integer => match serde_json::from_str(text.trim()) {
             Ok(Value::Number(number)) => Value::Number(number),
             _ => return Err(wrong("a number such as 1234.50")),

@@ -7,11 +7,14 @@ use serde_json::json;
 use crate::cli;
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
+use crate::sheet;
 use crate::template::{Template, builtin, examples, load, nearest};
 use crate::ui;
 
 /// Templates larger than this are something else.
 const MAX_SIZE: u64 = 1 << 20;
+/// A lookup table is held whole.
+const MOST_ROWS: usize = 1_000_000;
 
 pub fn run(command: &cli::Template, settings: &Settings) -> Result<Exit, Failure> {
     match command {
@@ -24,7 +27,7 @@ pub fn run(command: &cli::Template, settings: &Settings) -> Result<Exit, Failure
 /// The template that `wanted` names: a built-in one, or a file.
 pub fn load(wanted: &str) -> Result<Template, Failure> {
     if let Some(source) = builtin::find(wanted) {
-        return Ok(load::load(wanted, source)?);
+        return Ok(load::load(wanted, source, &load::no_tables)?);
     }
     let path = Path::new(wanted);
     if let Some("csv" | "tsv" | "txt" | "xlsx" | "xls" | "ods") =
@@ -49,7 +52,7 @@ pub fn load(wanted: &str) -> Result<Template, Failure> {
         Err(error) => Err(error),
     };
     match source {
-        Ok(source) => Ok(load::load(wanted, &source)?),
+        Ok(source) => Ok(load::load(wanted, &source, &|name| table(path, name))?),
         Err(_) if !looks_like_a_path => Err(no_such(wanted)),
         Err(error) => Err(Failure::new(
             Exit::Usage,
@@ -59,10 +62,29 @@ pub fn load(wanted: &str) -> Result<Template, Failure> {
     }
 }
 
+/// The rows of a lookup table that lies beside the template at `path`. Any spreadsheet will do; its first sheet counts.
+fn table(path: &Path, name: &str) -> Result<Vec<Vec<String>>, String> {
+    let file = path.parent().unwrap_or(Path::new("")).join(name);
+    let words = |error: sheet::Error| error.to_string();
+    let book = sheet::open(&file, &sheet::Options::default()).map_err(words)?;
+    let mut rows = book.rows(0).map_err(words)?;
+    let mut row = sheet::Row::default();
+    let mut table = Vec::new();
+    while rows.next(&mut row).map_err(words)? {
+        if !row.is_blank() {
+            table.push(row.cells().map(|cell| cell.shown().trim().to_owned()).collect());
+        }
+        if table.len() > MOST_ROWS {
+            return Err(format!("{} has more than {MOST_ROWS} rows", file.display()));
+        }
+    }
+    Ok(table)
+}
+
 fn list(settings: &Settings) -> Result<Exit, Failure> {
     let mut listed = Vec::new();
     for (name, source) in builtin::BUILT_IN {
-        let template = load::load(name, source)?;
+        let template = load::load(name, source, &load::no_tables)?;
         if settings.output.json {
             listed.push(json!({"name": name, "record": template.record.name(), "description": template.description}));
         } else {

@@ -13,7 +13,8 @@ use crate::ledger::NewRun;
 use crate::settings::Settings;
 use crate::template::Template;
 use crate::ui::progress::Progress;
-use crate::upload::{Source, plan, read};
+use crate::upload::read::{self, Keep};
+use crate::upload::{Source, plan};
 
 pub async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
     let (exit, summary) = upload(args, settings).await?;
@@ -63,7 +64,7 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
 fn dry_run(args: &Upload, settings: &Settings, template: &Template) -> Result<(Exit, Summary), Failure> {
     let source = reading::open(&args.input, template)?;
     reading::describe(settings, &source, template);
-    let tally = read::read(&source, template, |_| true)?;
+    let tally = read::read(&source, template, Keep::Nothing, |_| true)?;
     if settings.output.talks() {
         reading::show_problems(&tally);
     }
@@ -71,7 +72,7 @@ fn dry_run(args: &Upload, settings: &Settings, template: &Template) -> Result<(E
 }
 
 fn about(settings: &Settings, client: &Client, source: &Source, template: &Template) -> NewRun {
-    let columns = template.fields.iter().zip(&source.layout.columns);
+    let columns = template.rules().zip(&source.layout.columns);
     NewRun {
         command: "upload".to_owned(),
         record: template.record.name().to_owned(),
@@ -84,7 +85,7 @@ fn about(settings: &Settings, client: &Client, source: &Source, template: &Templ
         sheet: source.sheet_name().to_owned(),
         header: source.layout.header.names.iter().take(source.layout.width).cloned().collect(),
         header_row: source.layout.header.row,
-        columns: columns.filter_map(|(rule, column)| Some((rule.field.name.to_owned(), (*column)?))).collect(),
+        columns: columns.filter_map(|(rule, column)| Some((rule.field.name.to_owned(), column.first()?))).collect(),
     }
 }
 

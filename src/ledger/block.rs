@@ -30,6 +30,9 @@ pub type Cells = Box<RawValue>;
 pub struct PlannedRecord {
     /// What identifies the record in the service; nothing for rows that are skipped or have none.
     pub key: Option<String>,
+    /// What the call's path names, for calls whose path names the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// The numbers of the rows that made it.
     pub rows: Vec<u64>,
     pub fate: Fate,
@@ -60,6 +63,9 @@ pub enum Fate {
 pub struct Problem {
     /// A short name of the cause; `service` for what the service said.
     pub code: String,
+    /// The row that it is about, as the spreadsheet program counts; nothing when it is about the record as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<u64>,
     /// From 0; nothing when the cause is not one cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,

@@ -67,11 +67,11 @@ impl Plan {
         }
     }
 
-    /// Takes back a record that was planned to be sent, for instance because a later row has the same key. Taken back
-    /// again, it keeps the first problem.
-    pub fn reject(&mut self, seq: Seq, problem: Problem, now: i64) {
+    /// Takes back a record that was planned to be sent: another one has its key. `state` says whether it is wrong or only
+    /// left out. Taken back again, it keeps the first problem.
+    pub fn take_back(&mut self, seq: Seq, state: OutcomeState, problem: Problem, now: i64) {
         if self.taken_back.insert(seq) {
-            self.late.push(Outcome { problems: vec![problem], ..Outcome::new(seq, OutcomeState::Rejected, now) });
+            self.late.push(Outcome { problems: vec![problem], ..Outcome::new(seq, state, now) });
         }
     }
 

@@ -166,7 +166,7 @@ impl Ledger {
     /// none of its records has an outcome: after that the run belongs to where they went. Answers whether it did.
     pub async fn bind_workspace(&self, run: RunId, workspace: &str) -> Result<bool, Error> {
         let query = "UPDATE run SET workspace = $2 WHERE id = $1 AND workspace = '' \
-                     AND NOT EXISTS (SELECT 1 FROM outcome WHERE run = $1 AND state <> 'rejected')";
+                     AND NOT EXISTS (SELECT 1 FROM outcome WHERE run = $1 AND state NOT IN ('rejected', 'skipped'))";
         let bound = sqlx::query(query).bind(run).bind(workspace).execute(&self.writer).await?;
         Ok(bound.rows_affected() > 0)
     }
@@ -211,6 +211,7 @@ impl Accounting {
             "sent" => &mut self.sent,
             "unchanged" => &mut self.unchanged,
             "rejected" => &mut self.rejected,
+            "skipped" => &mut self.skipped,
             "failed" => &mut self.failed,
             "unknown" => &mut self.unknown,
             other => return Err(Error::Corrupt(format!("an outcome in the state '{other}'"))),

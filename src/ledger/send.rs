@@ -34,6 +34,8 @@ pub enum OutcomeState {
     Unchanged,
     /// Found to be wrong after its block was planned.
     Rejected,
+    /// Found to be left out after its block was planned: another record has its key, and counts.
+    Skipped,
     Failed,
     Unknown,
 }
@@ -63,10 +65,11 @@ impl Outcome {
 }
 
 impl OutcomeState {
-    const ALL: [OutcomeState; 5] = [
+    const ALL: [OutcomeState; 6] = [
         OutcomeState::Sent,
         OutcomeState::Unchanged,
         OutcomeState::Rejected,
+        OutcomeState::Skipped,
         OutcomeState::Failed,
         OutcomeState::Unknown,
     ];
@@ -76,6 +79,7 @@ impl OutcomeState {
             OutcomeState::Sent => "sent",
             OutcomeState::Unchanged => "unchanged",
             OutcomeState::Rejected => "rejected",
+            OutcomeState::Skipped => "skipped",
             OutcomeState::Failed => "failed",
             OutcomeState::Unknown => "unknown",
         }

@@ -69,14 +69,18 @@ fn inner(json: JsonType, value: &Value, name: &str, whole: bool, faults: &mut Ve
 }
 
 fn mismatch(json: JsonType, nullable: bool, found: &Value) -> String {
-    let article = if matches!(json, JsonType::String | JsonType::Number | JsonType::Boolean) { "a" } else { "an" };
+    let article = if matches!(json, JsonType::String | JsonType::DateTime | JsonType::Number | JsonType::Boolean) {
+        "a"
+    } else {
+        "an"
+    };
     let or_null = if nullable { " or null" } else { "" };
     format!("must be {article} {json}{or_null}, not {}", type_name(found))
 }
 
 fn has_type(value: &Value, json: JsonType) -> bool {
     match json {
-        JsonType::String => value.is_string(),
+        JsonType::String | JsonType::DateTime => value.is_string(),
         JsonType::Number => value.is_number(),
         JsonType::Integer => value.as_number().is_some_and(|number| is_whole(number.as_str())),
         JsonType::Boolean => value.is_boolean(),
@@ -133,7 +137,7 @@ mod tests {
             ("name", "must be a string or null, not a number"),
             ("price", "must be a number or null, not a string"),
         ];
-        assert_eq!(found(item::INPUT.fields, &body), owned(&expected));
+        assert_eq!(found(item::INPUT_FIELDS, &body), owned(&expected));
     }
 
     #[test]

@@ -2,67 +2,6 @@
 
 use std::fmt;
 
-/// The kinds of record that can be written to the service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RecordKind {
-    Item,
-}
-
-impl RecordKind {
-    pub const ALL: &'static [RecordKind] = &[RecordKind::Item];
-
-    /// The description of this record's input.
-    pub fn input(self) -> &'static Input {
-        match self {
-            RecordKind::Item => &super::item::INPUT,
-        }
-    }
-
-    /// The name used in templates, ledgers and messages: `item`.
-    pub fn name(self) -> &'static str {
-        self.input().name
-    }
-
-    pub fn from_name(name: &str) -> Option<RecordKind> {
-        Self::ALL.iter().copied().find(|kind| kind.name() == name)
-    }
-}
-
-impl fmt::Display for RecordKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// One record's input: the fields of the body, and the call that carries it.
-#[derive(Debug)]
-pub struct Input {
-    pub name: &'static str,
-    pub plural: &'static str,
-    /// In the contract's order, which is also the order of the fields in a request's body.
-    pub fields: &'static [Field],
-    /// The field that identifies the record across runs. Two records with the same key are never in flight together.
-    pub key: &'static str,
-    pub call: Call,
-    /// The field of a successful answer that names the record in the service.
-    pub answer_id: &'static str,
-}
-
-impl Input {
-    pub fn field(&self, name: &str) -> Option<&'static Field> {
-        self.fields.iter().find(|field| field.name == name)
-    }
-}
-
-/// How a record is sent. `repeatable` says whether the same bytes may be sent again after a lost answer.
-#[derive(Debug)]
-pub struct Call {
-    pub method: &'static str,
-    /// Relative to the base address, with a leading slash.
-    pub path: &'static str,
-    pub repeatable: bool,
-}
-
 /// One field of an input or of a record as it is read (section "Resources and their fields" of the contract).
 #[derive(Debug, PartialEq, Eq)]
 pub struct Field {
@@ -87,12 +26,21 @@ impl Field {
     pub const fn nullable(name: &'static str, json: JsonType, doc: &'static str) -> Field {
         Field { name, json, required: false, nullable: true, doc }
     }
+
+    /// Whether the value names a record, here or there: a spreadsheet program that takes it for a number damages it.
+    pub fn is_name(&self) -> bool {
+        let endings = ["Id", "_id"];
+        matches!(self.json, JsonType::String)
+            && (matches!(self.name, "id" | "cid") || endings.iter().any(|ending| self.name.ends_with(ending)))
+    }
 }
 
 /// The JSON type that the contract gives a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonType {
     String,
+    /// A string that holds an ISO 8601 date or date-time.
+    DateTime,
     Number,
     /// A number without a fraction; `5.0` is one, too.
     Integer,
@@ -107,7 +55,7 @@ pub enum JsonType {
 impl fmt::Display for JsonType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            JsonType::String => "string",
+            JsonType::String | JsonType::DateTime => "string",
             JsonType::Number => "number",
             JsonType::Integer => "integer",
             JsonType::Boolean => "boolean",

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::field::{Field, JsonType};
+use super::kind::{Call, Input};
 use super::subscription::{BILLED_FIELDS, BilledItem};
 
 pub const CREATE_PATH: &str = "/v1/invoices/create";
@@ -16,6 +17,18 @@ pub const INPUT_FIELDS: &[Field] = &[
     Field::required("items", JsonType::Objects(BILLED_FIELDS), "what is invoiced"),
     Field::optional("currency", JsonType::String, "currency code, such as EUR"),
 ];
+
+pub static INPUT: Input = Input {
+    name: "invoice",
+    plural: "invoices",
+    section: "Subscription and sales invoice record",
+    body: INPUT_FIELDS,
+    id: None,
+    key: &[],
+    create: Some(Call { method: "POST", path: CREATE_PATH, repeatable: false }),
+    update: None,
+    answer_id: "id",
+};
 
 /// Answer of `POST /v1/invoices/create`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -4,52 +4,34 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
 
-use super::field::{Call, Field, Input, JsonType, List, ListedField};
+use super::field::{Field, JsonType, List, ListedField};
+use super::kind::{Call, Input};
 
 pub const PATH: &str = "/v1/public/items";
 /// The older family's list; its entries are not shown in the contract and are the same.
 pub const OLDER_PATH: &str = "/v1/items";
 
 /// Body of `POST /v1/public/items`, an upsert by `externalId`. An absent field is left as it is, a null clears it.
+pub const INPUT_FIELDS: &[Field] = &[
+    Field::required("externalId", JsonType::String, "your own identifier, such as a SKU; the service matches by it"),
+    Field::nullable("name", JsonType::String, "what the item is called"),
+    Field::nullable("description", JsonType::String, "longer text"),
+    Field::nullable("currency", JsonType::String, "currency code of the prices, such as EUR"),
+    Field::nullable("price", JsonType::Number, "selling price"),
+    Field::nullable("purchasePrice", JsonType::Number, "what you pay for it"),
+    Field::nullable("tax", JsonType::Number, "tax, as your workspace uses it"),
+    Field::nullable("status", JsonType::String, "such as active"),
+];
+
 pub static INPUT: Input = Input {
     name: "item",
     plural: "items",
-    fields: &[
-        Field {
-            name: "externalId",
-            json: JsonType::String,
-            required: true,
-            nullable: false,
-            doc: "your own identifier, such as a SKU; the service matches by it",
-        },
-        Field { name: "name", json: JsonType::String, required: false, nullable: true, doc: "what the item is called" },
-        Field { name: "description", json: JsonType::String, required: false, nullable: true, doc: "longer text" },
-        Field {
-            name: "currency",
-            json: JsonType::String,
-            required: false,
-            nullable: true,
-            doc: "currency code of the prices, such as EUR",
-        },
-        Field { name: "price", json: JsonType::Number, required: false, nullable: true, doc: "selling price" },
-        Field {
-            name: "purchasePrice",
-            json: JsonType::Number,
-            required: false,
-            nullable: true,
-            doc: "what you pay for it",
-        },
-        Field {
-            name: "tax",
-            json: JsonType::Number,
-            required: false,
-            nullable: true,
-            doc: "tax, as your workspace uses it",
-        },
-        Field { name: "status", json: JsonType::String, required: false, nullable: true, doc: "such as active" },
-    ],
-    key: "externalId",
-    call: Call { method: "POST", path: PATH, repeatable: true },
+    section: "Item",
+    body: INPUT_FIELDS,
+    id: None,
+    key: &["externalId"],
+    create: Some(Call { method: "POST", path: PATH, repeatable: true }),
+    update: None,
     answer_id: "item_id",
 };
 

@@ -12,10 +12,12 @@ pub mod field;
 pub mod inventory;
 pub mod invoice;
 pub mod item;
+pub mod kind;
 pub mod order;
 pub mod page;
 pub mod subscription;
 pub mod token;
 pub mod transaction;
 
-pub use field::{Call, Field, Input, JsonType, List, RecordKind};
+pub use field::{Field, JsonType, List};
+pub use kind::{Call, Input, RecordKind};

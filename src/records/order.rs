@@ -6,6 +6,7 @@ use serde_json::Number;
 use utoipa::ToSchema;
 
 use super::field::{Field, JsonType};
+use super::kind::{Call, Input};
 
 pub const PATH: &str = "/v1/public/orders";
 pub const ONE_PATH: &str = "/v1/public/orders/{order_id}";
@@ -19,13 +20,27 @@ pub const INPUT_FIELDS: &[Field] = &[
     Field::optional("triggerWorkflows", JsonType::Boolean, "whether the update triggers workflows"),
 ];
 
+/// An order is named in the path by its id, or by its external id where the sheet has no id: the body's `externalId`
+/// then says which order is meant.
+pub static INPUT: Input = Input {
+    name: "order",
+    plural: "orders",
+    section: "Order update input",
+    body: INPUT_FIELDS,
+    id: Some(Field::optional("order_id", JsonType::String, "the service's id of the order")),
+    key: &["order_id", "externalId"],
+    create: None,
+    update: Some(Call { method: "PUT", path: ONE_PATH, repeatable: true }),
+    answer_id: "order_id",
+};
+
 /// The `order` object of the update input.
 pub const ORDER_FIELDS: &[Field] = &[
     Field::optional("externalId", JsonType::String, "your own identifier of the order"),
     Field::optional("items", JsonType::Objects(LINE_FIELDS), "the order's lines; they replace all lines that it had"),
     Field::optional("companyId", JsonType::String, "the company, by the service's id"),
     Field::optional("companyExternalId", JsonType::String, "the company, by your own identifier"),
-    Field::optional("orderAt", JsonType::String, "when it was ordered: an ISO 8601 date-time"),
+    Field::optional("orderAt", JsonType::DateTime, "when it was ordered: an ISO 8601 date-time"),
     Field::optional("deliveryStatus", JsonType::String, "such as delivered"),
 ];
 

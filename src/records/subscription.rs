@@ -6,6 +6,7 @@ use serde_json::Number;
 use utoipa::ToSchema;
 
 use super::field::{Field, JsonType};
+use super::kind::{Call, Input};
 
 pub const CREATE_PATH: &str = "/v1/subscriptions/create";
 
@@ -16,6 +17,18 @@ pub const INPUT_FIELDS: &[Field] = &[
     Field::required("items", JsonType::Objects(BILLED_FIELDS), "what is subscribed to"),
     Field::optional("currency", JsonType::String, "currency code, such as EUR"),
 ];
+
+pub static INPUT: Input = Input {
+    name: "subscription",
+    plural: "subscriptions",
+    section: "Subscription and sales invoice record",
+    body: INPUT_FIELDS,
+    id: None,
+    key: &[],
+    create: Some(Call { method: "POST", path: CREATE_PATH, repeatable: false }),
+    update: None,
+    answer_id: "id",
+};
 
 /// One entry of `items` in the inputs of subscriptions and invoices.
 pub const BILLED_FIELDS: &[Field] = &[

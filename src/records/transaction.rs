@@ -6,6 +6,7 @@ use serde_json::Number;
 use utoipa::ToSchema;
 
 use super::field::{Field, JsonType};
+use super::kind::{Call, Input};
 
 pub const PATH: &str = "/v1/public/inventory-transactions";
 pub const ONE_PATH: &str = "/v1/public/inventory-transactions/{transaction_id}";
@@ -17,12 +18,25 @@ pub const INPUT_FIELDS: &[Field] = &[
     Field::nullable("inventoryExternalId", JsonType::String, "the inventory, by your own identifier"),
     Field::nullable("amount", JsonType::Integer, "how many units, where transactionAmount does not say it"),
     Field::nullable("transactionAmount", JsonType::Integer, "how many units"),
-    Field::nullable("transactionDate", JsonType::String, "when it happened: an ISO 8601 date-time"),
+    Field::nullable("transactionDate", JsonType::DateTime, "when it happened: an ISO 8601 date-time"),
     Field::nullable("status", JsonType::String, "such as done"),
     Field::nullable("inventoryType", JsonType::String, "which figure moves: available, committed or unavailable"),
     Field::nullable("useUnitValue", JsonType::Boolean, "whether price is of one unit and not of all"),
     Field::nullable("price", JsonType::Number, "of one unit or of all, see useUnitValue"),
 ];
+
+/// With an id it is an update, without one a create, which must not be repeated.
+pub static INPUT: Input = Input {
+    name: "inventory-transaction",
+    plural: "inventory transactions",
+    section: "Inventory transaction",
+    body: INPUT_FIELDS,
+    id: Some(Field::optional("transaction_id", JsonType::String, "the service's id of the transaction, to update it")),
+    key: &["transaction_id"],
+    create: Some(Call { method: "POST", path: PATH, repeatable: false }),
+    update: Some(Call { method: "PUT", path: ONE_PATH, repeatable: true }),
+    answer_id: "transaction_id",
+};
 
 /// Answer of the `POST` and of the `PUT`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -100,6 +100,7 @@ fn together(record: PlannedRecord, outcome: Option<Outcome>) -> RecordOutcome {
                 OutcomeState::Sent => RecordState::Sent,
                 OutcomeState::Unchanged => RecordState::Unchanged,
                 OutcomeState::Rejected => RecordState::Rejected,
+                OutcomeState::Skipped => RecordState::Skipped,
                 OutcomeState::Failed => RecordState::Failed,
                 OutcomeState::Unknown => RecordState::Unknown,
             },

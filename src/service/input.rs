@@ -119,7 +119,9 @@ fn object(
 /// The value as it is kept. One of the wrong type has been found to be so already and is passed over.
 fn value(field: &Field, rules: &Rules, found: &Value, path: &str, errors: &mut Errors) -> Value {
     match (field.json, found) {
-        (JsonType::String, Value::String(sent)) => Value::String(text(field.name, rules, sent, path, errors)),
+        (JsonType::String | JsonType::DateTime, Value::String(sent)) => {
+            Value::String(text(field.name, rules, sent, path, errors))
+        }
         (JsonType::Number, Value::Number(sent)) => match number::plain(sent) {
             Some(plain) => Value::Number(plain),
             None => refused(errors, path, "has more digits than can be kept"),

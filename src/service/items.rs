@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::response::Response;
 use serde_json::{Map, Value};
 
-use crate::records::item::{INPUT, ItemResult};
+use crate::records::item::{INPUT_FIELDS, ItemResult};
 
 use super::answer::{self, CtxId, Refusal};
 use super::auth::Caller;
@@ -59,7 +59,7 @@ pub const RULES: Rules = Rules { longest: LONGEST, codes: &["currency"], not_bla
 
 /// The external id and the changes that a body asks for, or everything that is wrong with it.
 pub fn item_input(body: &Map<String, Value>) -> Result<(String, ItemFields<Change>), Errors> {
-    let mut body = input::checked(INPUT.fields, &RULES, body)?;
+    let mut body = input::checked(INPUT_FIELDS, &RULES, body)?;
     let external_id = input::take_text(&mut body, "externalId").unwrap_or_default();
     let mut change = |name| match body.swap_remove(name) {
         None => Change::Keep,

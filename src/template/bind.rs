@@ -1,7 +1,7 @@
-//! Where a template's columns are in a sheet: the header row, and an index for each field.
+//! Where a template's columns are in a sheet: the header row, and the columns of each field.
 
-use super::model::{ColumnName, HeaderRow, Source, Template};
-use super::nearest::nearest_of;
+use super::model::{ColumnName, FieldRule, HeaderRow, Source, Template};
+use super::nearest::{nearest, nearest_of};
 use crate::sheet::cell::column_index;
 use crate::sheet::{Row, column_letters};
 
@@ -23,8 +23,10 @@ pub struct Header {
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub header: Header,
-    /// For each of the template's fields the column, from 0; nothing for constants and absent optional columns.
-    pub columns: Vec<Option<usize>>,
+    /// For each of the template's rules where its value comes from.
+    pub columns: Vec<Columns>,
+    /// What names the record that a row belongs to; empty where each row is a record.
+    pub group: Vec<usize>,
     pub skip_column: Option<usize>,
     /// How many of the header's columns are the sheet's own. A report's further ones are ours.
     pub width: usize,
@@ -32,8 +34,47 @@ pub struct Layout {
     pub is_report: bool,
     /// Columns that no field uses, from 0.
     pub unused: Vec<usize>,
+    /// Columns that no field uses and that are called almost like one that a field looks for and does not find.
+    pub drifted: Vec<Drift>,
     /// How many names of the template the header has: the measure by which a sheet is chosen.
     pub found: usize,
+}
+
+/// A rule's columns, from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// A constant, or an optional column that the sheet does not have.
+    None,
+    One(usize),
+    /// In the order in which the rule names them; one that is optional and missing is nothing.
+    Several(Vec<Option<usize>>),
+}
+
+impl Columns {
+    /// The column that stands for the rule in messages.
+    pub fn first(&self) -> Option<usize> {
+        match self {
+            Columns::None => None,
+            Columns::One(index) => Some(*index),
+            Columns::Several(indexes) => indexes.iter().flatten().next().copied(),
+        }
+    }
+
+    pub fn contains(&self, wanted: usize) -> bool {
+        match self {
+            Columns::None => false,
+            Columns::One(index) => *index == wanted,
+            Columns::Several(indexes) => indexes.contains(&Some(wanted)),
+        }
+    }
+}
+
+/// A column that was probably renamed.
+#[derive(Clone, Debug)]
+pub struct Drift {
+    pub field: &'static str,
+    /// From 0.
+    pub column: usize,
 }
 
 /// Columns that the template needs and the sheet does not have.
@@ -88,59 +129,87 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
     let Some(header) = header else {
         return Err(Missing { header: None, found: 0, columns: Vec::new() });
     };
+    let names = &header.names;
     let mut missing = Vec::new();
-    let mut columns = Vec::new();
     let mut found = 0;
-    for rule in &template.fields {
-        let Source::Column(wanted) = &rule.source else {
-            columns.push(None);
-            continue;
-        };
-        match find_column(wanted, &header.names) {
-            Ok(index) => {
-                found += 1;
-                columns.push(Some(index));
-            }
-            Err(Reason::Absent { .. }) if rule.optional => columns.push(None),
-            Err(reason) => {
-                missing.push(MissingColumn { field: rule.field.name.to_owned(), wanted: wanted.clone(), reason });
-                columns.push(None);
-            }
+    let mut one = |wanted: &[ColumnName], field: &str, optional: bool| match find_column(wanted, names) {
+        Ok(index) => {
+            found += 1;
+            Some(index)
         }
-    }
-    let skip_column = match &template.sheet.skip_where {
-        None => None,
-        Some(skip) => match find_column(std::slice::from_ref(&skip.column), &header.names) {
-            Ok(index) => Some(index),
-            Err(reason) => {
-                missing.push(MissingColumn {
-                    field: "skip_where".to_owned(),
-                    wanted: vec![skip.column.clone()],
-                    reason,
-                });
-                None
-            }
-        },
+        Err(Reason::Absent { .. }) if optional => None,
+        Err(reason) => {
+            missing.push(MissingColumn { field: field.to_owned(), wanted: wanted.to_vec(), reason });
+            None
+        }
     };
+    let columns: Vec<Columns> = template
+        .rules()
+        .map(|rule| {
+            let mut each = |wanted: &ColumnName| one(std::slice::from_ref(wanted), rule.field.name, rule.optional);
+            match &rule.source {
+                Source::Constant(_) => Columns::None,
+                Source::Joined { columns, .. } => Columns::Several(columns.iter().map(each).collect()),
+                Source::Text(expression) => {
+                    let names = expression.columns().iter().cloned().map(ColumnName::Named);
+                    Columns::Several(names.map(|name| each(&name)).collect())
+                }
+                Source::Column(wanted) => {
+                    one(wanted, rule.field.name, rule.optional).map_or(Columns::None, Columns::One)
+                }
+            }
+        })
+        .collect();
+    let skip_column = template
+        .sheet
+        .skip_where
+        .as_ref()
+        .and_then(|skip| one(std::slice::from_ref(&skip.column), "skip_where", false));
+    let by = template.group.as_ref().map_or(&[][..], |group| &group.by);
+    let group: Vec<usize> = by.iter().filter_map(|wanted| one(std::slice::from_ref(wanted), "group", false)).collect();
     if !missing.is_empty() {
         return Err(Missing { header: Some(header), found, columns: missing });
     }
-    let width = own_width(&header.names);
-    let used = |index: &usize| columns.contains(&Some(*index)) || skip_column == Some(*index);
-    let unused = (0..width).filter(|index| !used(index) && !header.names[*index].trim().is_empty()).collect();
-    let is_report = width < header.names.len();
-    Ok(Layout { header, columns, skip_column, width, is_report, unused, found })
+    let width = own_width(names);
+    let used = |index: usize| {
+        columns.iter().any(|columns| columns.contains(index)) || skip_column == Some(index) || group.contains(&index)
+    };
+    let unused: Vec<usize> = (0..width).filter(|index| !used(*index) && !names[*index].trim().is_empty()).collect();
+    let is_report = width < names.len();
+    let drifted = drifted(template, &columns, names, &unused);
+    Ok(Layout { columns, group, skip_column, width, is_report, unused, drifted, found, header })
+}
+
+/// Optional columns that are missing while one that no field uses is called almost like them.
+fn drifted(template: &Template, columns: &[Columns], names: &[String], unused: &[usize]) -> Vec<Drift> {
+    let absent = template.rules().zip(columns).filter(|(_, columns)| **columns == Columns::None);
+    let drift = |(rule, _): (&FieldRule, &Columns)| {
+        let Source::Column(wanted) = &rule.source else { return None };
+        let likeness = wanted.iter().find_map(|wanted| {
+            let ColumnName::Named(wanted) = wanted else { return None };
+            let like = nearest(wanted, unused.iter().filter_map(|index| names.get(*index)).map(String::as_str))?;
+            unused.iter().copied().find(|index| names[*index] == like)
+        });
+        Some(Drift { field: rule.field.name, column: likeness? })
+    };
+    absent.filter_map(drift).collect()
 }
 
 /// The row in which the most of the template's names stand; of several the first.
 fn best_header(template: &Template, top: &[Row]) -> Option<Header> {
     let named = |row: &Row| {
         let header = header_of(row);
-        let sources = template.fields.iter().filter_map(|rule| match &rule.source {
-            Source::Column(wanted) => Some(wanted),
-            Source::Constant(_) => None,
+        let has = |column: &ColumnName| has_name(column, &header.names);
+        let found = template.rules().map(|rule| match &rule.source {
+            Source::Column(wanted) => usize::from(wanted.iter().any(has)),
+            Source::Joined { columns, .. } => columns.iter().filter(|column| has(column)).count(),
+            Source::Text(expression) => {
+                expression.columns().iter().filter(|name| header.names.iter().any(|other| same(other, name))).count()
+            }
+            Source::Constant(_) => 0,
         });
-        sources.filter(|wanted| wanted.iter().any(|column| has_name(column, &header.names))).count()
+        let by = template.group.as_ref().map_or(&[][..], |group| &group.by);
+        found.sum::<usize>() + by.iter().filter(|column| has(column)).count()
     };
     let best = top.iter().rev().max_by_key(|row| named(row)).filter(|row| named(row) > 0);
     best.or_else(|| top.iter().find(|row| !row.is_blank())).map(header_of)

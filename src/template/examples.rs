@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::bind::bind;
-use super::map::{Mapped, Mapper};
+use super::map::{Draft, Mapper, Parts, unquoted};
 use super::model::{Example, ExampleCell, Template};
+use super::survey::Surveyor;
 use crate::sheet::{Cell, Row};
 
 /// An example that does not come out as it says.
@@ -28,45 +29,106 @@ pub fn run(template: &Template) -> Vec<Mismatch> {
 
 fn check(template: &Template, example: &Example) -> Result<(), (String, String)> {
     let expected = Value::Object(example.sends.clone()).to_string();
-    let mut header = Row::default();
-    header.clear(1);
-    let mut row = Row::default();
-    row.clear(2);
-    for (column, cell) in &example.row {
-        header.push(Cell::Text(column));
-        row.push(match cell {
-            ExampleCell::Text(text) => Cell::Text(text),
-            ExampleCell::Number(number) => Cell::Number(*number),
-            ExampleCell::Boolean(boolean) => Cell::Boolean(*boolean),
-        });
+    match sends(template, example) {
+        Ok(record) if same(&record, &Value::Object(example.sends.clone())) => Ok(()),
+        Ok(record) => Err((expected, record.to_string())),
+        Err(got) => Err((expected, got)),
     }
+}
+
+/// The record that the example's rows become, or why they become none.
+fn sends(template: &Template, example: &Example) -> Result<Value, String> {
+    let (header, rows) = sheet(example);
     let layout = bind(template, &[header]).map_err(|missing| {
         let columns: Vec<String> = missing.columns.iter().map(ToString::to_string).collect();
-        (expected.clone(), columns.join("; "))
+        columns.join("; ")
     })?;
-    let got = match Mapper::new(template, &layout).map(&row) {
-        Mapped::Record { body, .. } => body,
-        Mapped::Skipped => "the row is skipped".to_owned(),
-        Mapped::Rejected { problems, .. } => {
-            let problems = problems.iter().map(|p| format!("{} '{}' {}", p.field, p.value, p.cause.message()));
-            problems.collect::<Vec<_>>().join("; ")
+    let mut surveyor = Surveyor::new(template, &layout);
+    rows.iter().for_each(|row| surveyor.row(row));
+    let survey = surveyor.end();
+    let mapper = Mapper::new(template, &layout, &survey);
+    let mut draft = Draft::default();
+    let mut whole: Option<Parts> = None;
+    for row in &rows {
+        mapper.map(row, &mut draft);
+        match &mut whole {
+            _ if draft.is_skipped => {}
+            Some(parts) => mapper.merge(parts, &draft.parts),
+            None => whole = Some(draft.parts.kept()),
         }
-    };
-    match serde_json::from_str::<Map<String, Value>>(&got) {
-        Ok(body) if equal(&body, &example.sends) => Ok(()),
-        _ => Err((expected, got)),
     }
+    let Some(mut parts) = whole else { return Err("the row is skipped".to_owned()) };
+    let mut body = Vec::new();
+    let id = mapper.finish(&mut parts, &mut body).target.map(|json| unquoted(json).into_owned());
+    if !parts.problems.is_empty() {
+        let problems = parts.problems.iter().map(|p| format!("{} '{}' {}", p.field, p.value, p.cause.message()));
+        return Err(problems.collect::<Vec<_>>().join("; "));
+    }
+    let body: Map<String, Value> = serde_json::from_slice(&body).map_err(|error| error.to_string())?;
+    Ok(Value::Object(side_by_side(template, body, id)))
+}
+
+/// A request as an example writes it: what the path and the body say of the record, in one table.
+fn side_by_side(template: &Template, body: Map<String, Value>, target: Option<String>) -> Map<String, Value> {
+    let input = template.record.input();
+    let mut record = Map::new();
+    for (name, value) in body {
+        match value {
+            Value::Object(inner) if input.member() == Some(name.as_str()) => record.extend(inner),
+            value => {
+                record.insert(name, value);
+            }
+        }
+    }
+    let has_id = |id: &str| template.fields.iter().any(|rule| rule.field.name == id);
+    let is_other = |target: &String| record.get("externalId").and_then(Value::as_str) != Some(target);
+    if let (Some(id), Some(target)) = (&input.id, target.filter(is_other))
+        && has_id(id.name)
+    {
+        record.insert(id.name.to_owned(), Value::String(target));
+    }
+    record
+}
+
+/// A header with all columns that the example's rows name, and its rows below.
+fn sheet(example: &Example) -> (Row, Vec<Row>) {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in example.rows.iter().flatten() {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let mut header = Row::default();
+    header.clear(1);
+    names.iter().for_each(|name| header.push(Cell::Text(name)));
+    let row = |(number, cells): (u64, &Vec<(String, ExampleCell)>)| {
+        let mut row = Row::default();
+        row.clear(number);
+        for name in &names {
+            let cell = cells.iter().find(|(other, _)| other == name).map(|(_, cell)| cell);
+            row.push(match cell {
+                None => Cell::Blank,
+                Some(ExampleCell::Text(text)) => Cell::Text(text),
+                Some(ExampleCell::Number(number)) => Cell::Number(*number),
+                Some(ExampleCell::Boolean(boolean)) => Cell::Boolean(*boolean),
+            });
+        }
+        row
+    };
+    (header, (2..).zip(&example.rows).map(row).collect())
 }
 
 /// Numbers are compared by value: an example's `1234.5` means the sheet's `1.234,50`.
-fn equal(left: &Map<String, Value>, right: &Map<String, Value>) -> bool {
-    left.len() == right.len()
-        && left.iter().all(|(name, value)| right.get(name).is_some_and(|other| same(value, other)))
-}
-
 fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => left.as_f64() == right.as_f64(),
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && left.iter().all(|(name, value)| right.get(name).is_some_and(|other| same(value, other)))
+        }
         _ => left == right,
     }
 }

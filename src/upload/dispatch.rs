@@ -5,8 +5,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
+use crate::api::answer::{self, Sent};
 use crate::api::policy::{self, MAX_ATTEMPTS, Next, Stop};
-use crate::api::{Exchange, Pace, answer};
+use crate::api::{Exchange, Pace};
 use crate::ledger::Seq;
 use crate::records::RecordKind;
 
@@ -23,7 +24,9 @@ const PROBES: u32 = 5;
 #[derive(Debug)]
 pub struct Job {
     pub seq: Seq,
-    pub key: String,
+    pub lane: Lane,
+    /// What the call's path names.
+    pub target: Option<String>,
     pub body: String,
     /// Requests made for it so far.
     pub requests: u32,
@@ -37,9 +40,28 @@ pub struct Job {
     is_probe: bool,
 }
 
+/// What keeps records in order: those in one lane go one after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Lane {
+    /// Records with the same key.
+    Key(String),
+    /// A record that nothing identifies is by itself.
+    Alone(Seq),
+}
+
+impl Lane {
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Lane::Key(key) => Some(key),
+            Lane::Alone(_) => None,
+        }
+    }
+}
+
 impl Job {
-    pub fn new(seq: Seq, key: String, body: String) -> Job {
-        Job { seq, key, body, requests: 0, tries: 0, holds_key: false, renewed: false, is_probe: false }
+    pub fn new(seq: Seq, key: Option<String>, target: Option<String>, body: String) -> Job {
+        let lane = key.map_or(Lane::Alone(seq), Lane::Key);
+        Job { seq, lane, target, body, requests: 0, tries: 0, holds_key: false, renewed: false, is_probe: false }
     }
 }
 
@@ -87,11 +109,11 @@ pub struct Dispatcher {
     ready: VecDeque<Job>,
     delayed: BinaryHeap<Reverse<Delayed>>,
     /// Keys of records that were issued and not settled, each with the records that wait for it.
-    keys: HashMap<String, VecDeque<Job>>,
+    keys: HashMap<Lane, VecDeque<Job>>,
     /// How many wait so.
     waiting: usize,
     /// Keys of records that were given up for now: a later record with the key must not overtake them.
-    left_keys: HashSet<String>,
+    left_keys: HashSet<Lane>,
     in_flight: usize,
     paused_until: Option<Instant>,
     halt: Option<Halt>,
@@ -147,7 +169,7 @@ impl Dispatcher {
 
     pub fn push(&mut self, job: Job) {
         self.unsettled += 1;
-        if self.left_keys.contains(&job.key) {
+        if self.left_keys.contains(&job.lane) {
             self.left += 1;
         } else {
             self.ready.push_back(job);
@@ -206,8 +228,8 @@ impl Dispatcher {
             }
         }
         // Records with one key go one after the other, in the sheet's order.
-        while let Some(job) = self.ready.pop_front_if(|job| !job.holds_key && self.keys.contains_key(&job.key)) {
-            if let Some(waiting) = self.keys.get_mut(&job.key) {
+        while let Some(job) = self.ready.pop_front_if(|job| !job.holds_key && self.keys.contains_key(&job.lane)) {
+            if let Some(waiting) = self.keys.get_mut(&job.lane) {
                 waiting.push_back(job);
                 self.waiting += 1;
             }
@@ -222,7 +244,7 @@ impl Dispatcher {
             None => Step::Wait,
             Some(mut job) => {
                 if !std::mem::replace(&mut job.holds_key, true) {
-                    self.keys.insert(job.key.clone(), VecDeque::new());
+                    self.keys.insert(job.lane.clone(), VecDeque::new());
                 }
                 self.in_flight += 1;
                 job.is_probe = self.probes.is_some();
@@ -242,7 +264,8 @@ impl Dispatcher {
     ) -> Option<Settled> {
         self.in_flight -= 1;
         job.requests += requests;
-        let next = policy::decide(self.kind, &job.key, exchange);
+        let sent = Sent { kind: self.kind, target: job.target.as_deref(), key: job.lane.key(), body: &job.body };
+        let next = policy::decide(&sent, exchange);
         self.observe(&next, job.is_probe, now);
         let was_renewed = std::mem::replace(&mut job.renewed, matches!(next, Next::Again { .. }));
         let verdict = match next {
@@ -284,19 +307,19 @@ impl Dispatcher {
             }
             Next::Again { reason } if was_renewed => {
                 self.halt.get_or_insert(Halt::Policy(Stop::Unauthorized(reason)));
-                self.release(&job.key);
+                self.release(&job.lane);
                 return None;
             }
             Next::Again { .. } => return self.delay(job, now),
             Next::Stop(stop) => {
                 self.halt.get_or_insert(Halt::Policy(stop));
-                self.release(&job.key);
+                self.release(&job.lane);
                 return None;
             }
         };
         self.settled += 1;
         self.unsettled -= 1;
-        self.release(&job.key);
+        self.release(&job.lane);
         Some(Settled { job, verdict })
     }
 
@@ -373,12 +396,12 @@ impl Dispatcher {
 
     /// Gives a record up for now, and with it those that wait for it.
     fn leave(&mut self, job: Job) {
-        let waiting = self.keys.remove(&job.key).map_or(0, |waiting| waiting.len());
+        let waiting = self.keys.remove(&job.lane).map_or(0, |waiting| waiting.len());
         self.waiting -= waiting;
         let ready = self.ready.len();
-        self.ready.retain(|other| other.key != job.key);
+        self.ready.retain(|other| other.lane != job.lane);
         self.left += (1 + waiting + ready - self.ready.len()) as u64;
-        self.left_keys.insert(job.key);
+        self.left_keys.insert(job.lane);
     }
 
     fn delay(&mut self, job: Job, at: Instant) -> Option<Settled> {
@@ -386,8 +409,8 @@ impl Dispatcher {
         None
     }
 
-    fn release(&mut self, key: &str) {
-        if let Some(waiting) = self.keys.remove(key) {
+    fn release(&mut self, lane: &Lane) {
+        if let Some(waiting) = self.keys.remove(lane) {
             self.waiting -= waiting.len();
             for job in waiting.into_iter().rev() {
                 self.ready.push_front(job);

@@ -21,6 +21,12 @@ pub enum Error {
     Changed { path: PathBuf },
     #[error("the reading of {path} ended unexpectedly", path = path.display())]
     ReaderDied { path: PathBuf },
+    #[error("the sheet has more than {most} rows")]
+    TooManyRows { most: u64 },
+    #[error(
+        "the records of this sheet are scattered over too many rows to be held together; this is seen at row {row}"
+    )]
+    TooScattered { row: u64 },
 }
 
 impl Error {
@@ -45,6 +51,11 @@ impl Error {
             Error::Changed { .. } => {
                 Some("save and close it in the other program, then try again; nothing was sent".to_owned())
             }
+            Error::TooManyRows { .. } => Some("split the file".to_owned()),
+            Error::TooScattered { .. } => Some(
+                "sort the sheet so that the rows of a record stand together, and write rows = \"together\" under [group]"
+                    .to_owned(),
+            ),
             Error::ReaderDied { .. } => {
                 Some("this is a fault of sheetport; please report it with the file, if you may share it".to_owned())
             }

@@ -2,10 +2,13 @@
 //!
 //! Nothing is sent from a file that was not read to its end, and nothing is sent that the ledger does not hold.
 
+mod assemble;
 pub mod dispatch;
 pub mod error;
+mod keys;
 pub mod plan;
 pub mod read;
+mod rows;
 pub mod send;
 pub mod source;
 pub mod tally;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::error::Error;
-use super::read::{Batch, read};
+use super::read::{Batch, Keep, read};
 use super::source::Source;
 use super::tally::Tally;
 use crate::ledger::{Ledger, NewRun, RunId};
@@ -27,19 +27,20 @@ pub async fn plan(
     let mut plan = ledger.begin_plan(new, now).await?;
     let (sender, mut batches) = mpsc::channel::<Batch>(AHEAD);
     let path = source.path.clone();
-    let reading =
-        tokio::task::spawn_blocking(move || read(&source, &template, |batch| sender.blocking_send(batch).is_ok()));
+    let reading = tokio::task::spawn_blocking(move || {
+        read(&source, &template, Keep::Everything, |batch| sender.blocking_send(batch).is_ok())
+    });
     let mut rows = 0;
     while let Some(batch) = batches.recv().await {
-        rows += batch.rows.len() as u64;
+        rows += batch.read;
         for row in batch.rows {
             plan.row(row).await?;
         }
         for record in batch.records {
             plan.record(record).await?;
         }
-        for (seq, problem) in batch.late {
-            plan.reject(seq, problem, now);
+        for (seq, state, problem) in batch.late {
+            plan.take_back(seq, state, problem, now);
         }
         progress(rows);
     }

@@ -1,230 +1,190 @@
 //! One pass over a sheet: every row mapped, every record with its place, its rows and its problems.
 //!
-//! Both the plan of an upload and `check` are made of this pass, so that they can't disagree.
+//! Both the plan of an upload and `check` are made of this pass, so that they can't disagree. One thread reads, others
+//! map, and the caller's puts the rows back in order and makes records of them.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::hash::{BuildHasher, RandomState};
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread;
 
-use serde_json::value::RawValue;
-
+use super::assemble::Assembler;
+pub use super::assemble::Batch;
 use super::error::Error;
+use super::rows::{MadeRow, ReadRow, make};
 use super::source::Source;
 use super::tally::Tally;
-use crate::ledger::{Fate, PlannedRecord, Problem, Seq, SourceRow};
-use crate::sheet::{Cell, Row, column_letters, write};
-use crate::template::{self, Cause, Mapped, Mapper, Template};
+use crate::template::survey::{Survey, Surveyor};
+use crate::template::{Mapper, Template};
 
 /// Rows handed on together, unless their texts are very long.
-const BATCH: usize = 512;
-const BATCH_BYTES: usize = 8 * 1024 * 1024;
+const STRETCH: usize = 512;
+const STRETCH_BYTES: usize = 1 << 20;
+/// Threads that map rows, at most. Reading and putting in order take a core's worth between them.
+const MOST_MAPPERS: usize = 4;
 
-/// A stretch of a sheet, mapped.
-#[derive(Debug, Default)]
-pub struct Batch {
-    pub rows: Vec<SourceRow>,
-    pub records: Vec<PlannedRecord>,
-    /// Records of earlier batches that are wrong after all.
-    pub late: Vec<(Seq, Problem)>,
+/// What a pass hands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Rows and records.
+    Everything,
+    /// Nothing but how far it is: the tally is all that is wanted.
+    Nothing,
+}
+
+/// Rows on their way. Stretches are used again, so that their buffers are made once.
+#[derive(Default)]
+struct Stretch {
+    /// Its place in the sheet's order.
+    nth: u64,
+    read: Vec<ReadRow>,
+    made: Vec<MadeRow>,
+    /// How many of the rows count.
+    len: usize,
 }
 
 /// Reads `source` to its end. `hand_on` takes the batches in order and answers whether to go on.
-pub fn read(source: &Source, template: &Template, mut hand_on: impl FnMut(Batch) -> bool) -> Result<Tally, Error> {
-    let mapper = Mapper::new(template, &source.layout);
-    let mut rows = source.rows()?;
-    let mut row = Row::default();
-    let mut tally = Tally::default();
-    let mut keys = Keys::default();
-    let mut batch = Batch::default();
-    let mut batch_bytes = 0;
-    let mut seq: Seq = 0;
-    while rows.next(&mut row)? {
-        tally.width = tally.width.max(if source.layout.is_report { source.layout.width } else { row.len() });
-        let cells = cells(&row, source);
-        batch.rows.push(SourceRow { number: row.number, seq, cells });
-        let (key, fate) = match mapper.map(&row) {
-            Mapped::Skipped => (None, Fate::Skipped),
-            Mapped::Record { key, body } => (Some(key), send(body)),
-            Mapped::Rejected { key, problems } => (key, Fate::Rejected(problems.into_iter().map(problem).collect())),
-        };
-        let fate = overflow(&row, source).into_iter().fold(fate, reject);
-        let fate = if rows.is_mended { reject(fate, stray_quote(&row)) } else { fate };
-        let fate = match &key {
-            Some(key) => keys.check(template, source, key, seq, row.number, fate, &mut batch.late, &mut tally),
-            None => fate,
-        };
-        tally.count(row.number, &fate);
-        batch.records.push(PlannedRecord { key, rows: vec![row.number], fate });
-        seq += 1;
-        batch_bytes += row.text_len();
-        if batch.rows.len() == BATCH || batch_bytes > BATCH_BYTES {
-            batch_bytes = 0;
-            if !hand_on(std::mem::take(&mut batch)) {
-                return Ok(tally);
-            }
+pub fn read(
+    source: &Source,
+    template: &Template,
+    keep: Keep,
+    mut hand_on: impl FnMut(Batch) -> bool,
+) -> Result<Tally, Error> {
+    let survey = survey(source, template)?;
+    let mapper = Mapper::new(template, &source.layout, &survey);
+    let keeps = keep == Keep::Everything;
+    let mut assembler = Assembler::new(mapper, keeps);
+    let mappers = thread::available_parallelism().map_or(1, NonZero::get).clamp(1, MOST_MAPPERS);
+    let (spare, spares) = channel();
+    for _ in 0..2 * mappers + 2 {
+        spare.send(Stretch::default()).map_err(|_| source.reader_died())?;
+    }
+    let went_on = thread::scope(|scope| {
+        let (read, to_map) = sync_channel(mappers);
+        let (made, mapped) = channel();
+        let reader = scope.spawn(move || read_rows(source, spares, read));
+        let to_map = std::sync::Arc::new(Mutex::new(to_map));
+        for _ in 0..mappers {
+            let (to_map, made) = (std::sync::Arc::clone(&to_map), made.clone());
+            scope.spawn(move || map_rows(&mapper, source, keeps, &to_map, &made));
         }
+        drop((to_map, made));
+        let went_on = assemble(&mut assembler, &mapped, &spare, &mut hand_on);
+        // Whoever waits for a spare stretch or to be rid of one learns from this that nothing more is wanted.
+        drop((spare, mapped));
+        let read = reader.join().unwrap_or_else(|_| Err(source.reader_died()));
+        match went_on {
+            Ok(true) => read.map(|()| true),
+            went_on => went_on,
+        }
+    })?;
+    if !went_on {
+        return Ok(assembler.tally);
     }
     source.check_unchanged()?;
-    if seq == 0 {
+    if assembler.tally.rows == 0 {
         let sheet = source.book.has_named_sheets().then(|| source.sheet_name().to_owned());
         return Err(Error::NoRows { path: source.path.clone(), sheet, header_row: source.layout.header.row });
     }
-    if !batch.rows.is_empty() {
-        hand_on(batch);
-    }
-    Ok(tally)
+    assembler.end();
+    hand_on(assembler.take_batch());
+    Ok(assembler.tally)
 }
 
-/// The keys met so far. Two rows with one key would overwrite each other in the service, and which of them is right
-/// is not for a program to say: all of them are rejected.
-///
-/// Keys are held as 64-bit hashes under a secret of this process, so that a million of them fit in little memory. Two
-/// different keys among a million share a hash once in thirty million runs, and then a row is rejected, not lost.
-#[derive(Default)]
-struct Keys {
-    hasher: RandomState,
-    met: HashMap<u64, First>,
-}
-
-/// Where a key was met first.
-struct First {
-    seq: u32,
-    row: u32,
-    /// It is planned to be sent, and would have to be taken back.
-    is_to_be_sent: bool,
-}
-
-impl Keys {
-    #[expect(clippy::too_many_arguments, reason = "all of it is one row's state, used once")]
-    fn check(
-        &mut self,
-        template: &Template,
-        source: &Source,
-        key: &str,
-        seq: Seq,
-        row: u64,
-        fate: Fate,
-        late: &mut Vec<(Seq, Problem)>,
-        tally: &mut Tally,
-    ) -> Fate {
-        let first = match self.met.entry(self.hasher.hash_one(key)) {
-            Entry::Vacant(place) => {
-                place.insert(First {
-                    seq: u32::try_from(seq).unwrap_or(u32::MAX),
-                    row: u32::try_from(row).unwrap_or(u32::MAX),
-                    is_to_be_sent: matches!(fate, Fate::Send(_)),
-                });
-                return fate;
-            }
-            Entry::Occupied(first) => first.into_mut(),
-        };
-        let duplicate = |other_row: u64| duplicate(template, source, key, other_row);
-        if std::mem::take(&mut first.is_to_be_sent) {
-            let problem = duplicate(row);
-            tally.take_back(u64::from(first.row), &problem);
-            late.push((Seq::from(first.seq), problem));
+/// What has to be known of whole columns before the first row can be mapped. Mostly nothing, which costs nothing.
+fn survey(source: &Source, template: &Template) -> Result<Survey, Error> {
+    let mut surveyor = Surveyor::new(template, &source.layout);
+    if surveyor.is_needed() {
+        let mut rows = source.rows()?;
+        let mut row = ReadRow::default();
+        while rows.next(&mut row.row)? {
+            surveyor.row(&row.row);
         }
-        reject(fate, duplicate(u64::from(first.row)))
+    }
+    Ok(surveyor.end())
+}
+
+fn read_rows(source: &Source, spares: Receiver<Stretch>, read: SyncSender<Stretch>) -> Result<(), Error> {
+    let mut rows = source.rows()?;
+    let mut nth = 0;
+    loop {
+        let Ok(mut stretch) = spares.recv() else { return Ok(()) };
+        stretch.nth = nth;
+        stretch.len = 0;
+        let mut bytes = 0;
+        let mut is_end = false;
+        while stretch.len < STRETCH && bytes < STRETCH_BYTES {
+            if stretch.read.len() == stretch.len {
+                stretch.read.push(ReadRow::default());
+            }
+            let Some(place) = stretch.read.get_mut(stretch.len) else { break };
+            if !rows.next(&mut place.row)? {
+                is_end = true;
+                break;
+            }
+            place.is_mended = rows.is_mended;
+            bytes += place.row.text_len();
+            stretch.len += 1;
+        }
+        nth += 1;
+        if stretch.len > 0 && read.send(stretch).is_err() || is_end {
+            return Ok(());
+        }
     }
 }
 
-/// A value to the right of the header in a text file: mostly the second half of a decimal that has the delimiter in
-/// it, so that all cells behind it are one column off. A workbook's cells can't slip, and people write remarks there.
-fn overflow(row: &Row, source: &Source) -> Option<Problem> {
-    let width = source.layout.header.names.len();
-    if row.len() <= width || source.book.has_named_sheets() {
-        return None;
-    }
-    let (column, cell) = row.cells().enumerate().skip(width).find(|(_, cell)| !cell.is_blank())?;
-    Some(Problem {
-        code: "beyond-header".to_owned(),
-        column: Some(column),
-        header: format!("column {}", column_letters(column)),
-        field: String::new(),
-        value: cell.shown().into_owned(),
-        message: "stands beyond the header's last column".to_owned(),
-        remedy: "put quotes around a value that has the delimiter in it, or give the column a header".to_owned(),
-    })
-}
-
-/// A quote in the middle of a quoted value, or one that is never closed because the file was cut short.
-fn stray_quote(row: &Row) -> Problem {
-    let shown = row.cells().enumerate().find(|(_, cell)| cell.shown().contains('"'));
-    let (column, value) =
-        shown.map_or((None, String::new()), |(column, cell)| (Some(column), cell.shown().into_owned()));
-    Problem {
-        code: "stray-quote".to_owned(),
-        column,
-        header: column.map_or(String::new(), |column| format!("column {}", column_letters(column))),
-        field: String::new(),
-        value,
-        message: "has a quote in a place where none can be, so its cells may be wrong".to_owned(),
-        remedy: "write a quote within quotes twice; if it is the last row, check that the file is whole".to_owned(),
+fn map_rows(
+    mapper: &Mapper<'_>,
+    source: &Source,
+    keeps: bool,
+    to_map: &Mutex<Receiver<Stretch>>,
+    made: &Sender<Stretch>,
+) {
+    loop {
+        // A poisoned lock means that another mapper panicked, which ends the pass anyway.
+        let Ok(Ok(mut stretch)) = to_map.lock().map(|to_map| to_map.recv()) else { return };
+        stretch.made.resize_with(stretch.len.max(stretch.made.len()), MadeRow::default);
+        for (read, made) in stretch.read.iter().zip(&mut stretch.made).take(stretch.len) {
+            make(mapper, source, read, keeps, made);
+        }
+        if made.send(stretch).is_err() {
+            return;
+        }
     }
 }
 
-fn reject(fate: Fate, problem: Problem) -> Fate {
-    let mut problems = match fate {
-        Fate::Skipped => return Fate::Skipped,
-        Fate::Rejected(problems) => problems,
-        Fate::Send(_) => Vec::new(),
-    };
-    problems.push(problem);
-    Fate::Rejected(problems)
-}
-
-fn duplicate(template: &Template, source: &Source, key: &str, other_row: u64) -> Problem {
-    let field = template.record.input().key;
-    let column =
-        template.fields.iter().position(|rule| rule.field.name == field).and_then(|index| source.layout.columns[index]);
-    let header = column.and_then(|column| source.layout.header.names.get(column)).cloned().unwrap_or_default();
-    problem(template::Problem { column, header, field, value: key.to_owned(), cause: Cause::Duplicate { other_row } })
-}
-
-fn problem(problem: template::Problem) -> Problem {
-    Problem {
-        code: problem.cause.code().to_owned(),
-        column: problem.column,
-        header: problem.header,
-        field: problem.field.to_owned(),
-        value: problem.value,
-        message: problem.cause.message(),
-        remedy: problem.cause.remedy(),
+/// Takes stretches in the sheet's order, whichever is ready first. False: `hand_on` wants no more.
+fn assemble(
+    assembler: &mut Assembler<'_>,
+    mapped: &Receiver<Stretch>,
+    spare: &Sender<Stretch>,
+    hand_on: &mut impl FnMut(Batch) -> bool,
+) -> Result<bool, Error> {
+    let mut early = BTreeMap::new();
+    let mut next = 0;
+    while let Ok(stretch) = mapped.recv() {
+        early.insert(stretch.nth, stretch);
+        while let Some(mut stretch) = early.remove(&next) {
+            next += 1;
+            for row in stretch.made.iter_mut().take(stretch.len) {
+                assembler.tally.width = assembler.tally.width.max(row.width);
+                assembler.row(row)?;
+            }
+            shed(&mut stretch);
+            // Without a reader nobody takes it, and nothing is lost.
+            drop(spare.send(stretch));
+            if !hand_on(assembler.take_batch()) {
+                return Ok(false);
+            }
+        }
     }
+    Ok(true)
 }
 
-/// The row's cells as JSON; of one of our reports, the sheet's own columns alone and as they were before.
-fn cells(row: &Row, source: &Source) -> Box<RawValue> {
-    let layout = &source.layout;
-    if !layout.is_report {
-        return raw(serde_json::to_string(row));
-    }
-    let own: Vec<Cell<'_>> = row
-        .cells()
-        .take(layout.width)
-        .map(|cell| match cell {
-            Cell::Text(text) => Cell::Text(write::restore(text)),
-            cell => cell,
-        })
-        .collect();
-    raw(serde_json::to_string(&own))
-}
-
-fn send(body: String) -> Fate {
-    match RawValue::from_string(body) {
-        Ok(body) => Fate::Send(body),
-        Err(error) => Fate::Rejected(vec![Problem {
-            code: "unsendable".to_owned(),
-            column: None,
-            header: String::new(),
-            field: String::new(),
-            value: String::new(),
-            message: format!("can't be written as JSON: {error}"),
-            remedy: "this is a fault of sheetport; please report it".to_owned(),
-        }]),
-    }
-}
-
-fn raw(json: serde_json::Result<String>) -> Box<RawValue> {
-    json.and_then(RawValue::from_string).unwrap_or_else(|_| RawValue::NULL.to_owned())
+/// Gives back the memory of uncommonly large rows.
+fn shed(stretch: &mut Stretch) {
+    const LARGE: usize = 64 * 1024;
+    stretch.read.iter_mut().for_each(|read| read.row.shed());
+    stretch.made.iter_mut().filter(|made| made.body.capacity() > LARGE).for_each(|made| *made = MadeRow::default());
 }

@@ -13,7 +13,7 @@ use super::dispatch::{Dispatcher, Halt, Job, Settled, Step, Verdict};
 use crate::api::policy::Stop;
 use crate::api::{Attempt, Client, Pace, Rate, Request, answer};
 use crate::ledger::{self, Fate, Ledger, Outcome, OutcomeState, Problem, RunId, RunState, Seq};
-use crate::records::{RecordKind, field::Call};
+use crate::records::{Input, RecordKind};
 
 /// How long requests under way may take to end after a person asked to stop.
 const GRACE: Duration = Duration::from_secs(30);
@@ -109,7 +109,7 @@ pub async fn send(
     let writer = tokio::spawn(write(work.ledger.clone(), work.run, outcomes_receiver));
     let sender = Sender {
         dispatcher: Dispatcher::new(work.kind, work.concurrency, Pace::new(work.rate, began)),
-        call: &work.kind.input().call,
+        input: work.kind.input(),
         client: Arc::clone(&work.client),
         jobs,
         attempts: JoinSet::new(),
@@ -127,7 +127,7 @@ pub async fn send(
 
 struct Sender {
     dispatcher: Dispatcher,
-    call: &'static Call,
+    input: &'static Input,
     client: Arc<Client>,
     jobs: mpsc::Receiver<Job>,
     attempts: JoinSet<(Job, Attempt)>,
@@ -205,11 +205,7 @@ impl Sender {
         loop {
             match self.dispatcher.step(Instant::now()) {
                 Step::Send(job) => {
-                    let request = Request {
-                        method: self.call.method,
-                        path: self.call.path.to_owned(),
-                        body: Some(job.body.clone()),
-                    };
+                    let request = self.request(&job);
                     let client = Arc::clone(&self.client);
                     self.attempts.spawn(async move {
                         let attempt = client.attempt(&request).await;
@@ -219,6 +215,17 @@ impl Sender {
                 Step::WaitUntil(at) => return Some(at),
                 Step::Wait => return None,
             }
+        }
+    }
+
+    /// A record was only planned with a name that its path can hold and for a call that its kind has.
+    fn request(&self, job: &Job) -> Request {
+        let call = self.input.call(job.target.is_some());
+        let path = call.and_then(|call| call.path(job.target.as_deref().unwrap_or_default()));
+        Request {
+            method: call.map_or("", |call| call.method),
+            path: path.unwrap_or_default(),
+            body: Some(job.body.clone()),
         }
     }
 
@@ -260,7 +267,7 @@ async fn load(ledger: Ledger, run: RunId, wall: fn() -> i64, jobs: mpsc::Sender<
             .filter(|(seq, _)| !settled.contains(seq))
             .filter_map(|(seq, record)| match record.fate {
                 Fate::Send(body) => {
-                    Some(Job::new(seq, record.key.unwrap_or_default(), Box::<str>::from(body).into_string()))
+                    Some(Job::new(seq, record.key, record.target, Box::<str>::from(body).into_string()))
                 }
                 Fate::Rejected(_) | Fate::Skipped => None,
             })
@@ -320,6 +327,7 @@ fn outcome(settled: Settled, at: i64) -> Outcome {
 fn said(field: Option<String>, message: String) -> Problem {
     Problem {
         code: "service".to_owned(),
+        row: None,
         column: None,
         header: String::new(),
         field: field.unwrap_or_default(),

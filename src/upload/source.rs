@@ -60,6 +60,10 @@ impl Source {
         })
     }
 
+    pub(super) fn reader_died(&self) -> Error {
+        Error::ReaderDied { path: self.path.clone() }
+    }
+
     /// Refuses a file that another program wrote to since it was opened.
     pub fn check_unchanged(&self) -> Result<(), Error> {
         let metadata = std::fs::metadata(&self.path);

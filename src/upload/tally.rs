@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ledger::{Fate, Problem};
+use crate::ledger::{Fate, OutcomeState, Problem};
 
 /// Groups past this are counted together, so that a file full of different mistakes can't fill the memory.
 const MAX_GROUPS: usize = 1_000;
@@ -44,24 +44,28 @@ pub struct Group {
 }
 
 impl Tally {
-    /// Counts a record that the row at `number` began.
-    pub fn count(&mut self, number: u64, fate: &Fate) {
-        self.rows += 1;
+    /// Counts a record.
+    pub fn count(&mut self, fate: &Fate) {
         match fate {
             Fate::Send(_) => self.to_send += 1,
             Fate::Skipped => self.skipped += 1,
             Fate::Rejected(problems) => {
                 self.rejected += 1;
-                problems.iter().for_each(|problem| self.causes.add(number, problem));
+                problems.iter().for_each(|problem| self.causes.add(problem.row.unwrap_or_default(), problem));
             }
         }
     }
 
-    /// Counts a record as rejected that was counted as to be sent.
-    pub fn take_back(&mut self, number: u64, problem: &Problem) {
+    /// Counts a record as rejected or skipped that was counted as to be sent.
+    pub fn take_back(&mut self, number: u64, state: OutcomeState, problem: &Problem) {
         self.to_send -= 1;
-        self.rejected += 1;
-        self.causes.add(number, problem);
+        match state {
+            OutcomeState::Skipped => self.skipped += 1,
+            _ => {
+                self.rejected += 1;
+                self.causes.add(number, problem);
+            }
+        }
     }
 }
 

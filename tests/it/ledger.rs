@@ -18,6 +18,7 @@ async fn open(folder: &Path) -> Ledger {
 fn problem() -> Problem {
     Problem {
         code: "duplicate".into(),
+        row: None,
         column: None,
         header: String::new(),
         field: String::new(),
@@ -133,9 +134,9 @@ async fn records_taken_back_late_are_counted_once_and_stay_unsent() {
         plan.record(record(seq, &seq.to_string())).await.unwrap();
     }
     for seq in (0..3_000).filter(|seq| seq % 2 == 0) {
-        plan.reject(seq, problem(), 1);
+        plan.take_back(seq, OutcomeState::Rejected, problem(), 1);
     }
-    plan.reject(4, Problem { message: "thrice".into(), ..problem() }, 1);
+    plan.take_back(4, OutcomeState::Rejected, Problem { message: "thrice".into(), ..problem() }, 1);
     let run = plan.finish(1).await.unwrap().run;
     let now = accounting(&ledger, run).await;
     assert_eq!((now.rejected, now.pending), (1_500, 1_500));
@@ -151,7 +152,7 @@ async fn very_many_records_can_be_taken_back() {
     let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
     let began = std::time::Instant::now();
     for seq in 0..100_000 {
-        plan.reject(seq, problem(), 1);
+        plan.take_back(seq, OutcomeState::Rejected, problem(), 1);
     }
     assert!(began.elapsed().as_secs() < 3, "{:?}", began.elapsed());
 }

@@ -105,7 +105,7 @@ pub const ALL: &[Operation] = &[
         description: "The item with this `externalId` is changed, or created if there is none. A field that is absent \
             is left as it is; null clears it.",
         access: Access::Full,
-        input: Some(|components| schema::input(components, "ItemInput", item::INPUT.fields, &items::RULES)),
+        input: Some(|components| schema::input(components, "ItemInput", item::INPUT_FIELDS, &items::RULES)),
         example: r#"{"externalId":"0045","name":"Hex bolt M10 × 40","currency":"EUR","price":31.90,"tax":19}"#,
         answer: of::<ItemResult>,
         ..GET

@@ -80,7 +80,7 @@ fn value(field: &Field, rules: Option<&Rules>) -> RefOr<Schema> {
             let array = ArrayBuilder::new().items(text(field.name, rules)).max_items(most);
             described(array.schema_type(or_null(field, Type::Array)).build().into(), field)
         }
-        JsonType::String => {
+        JsonType::String | JsonType::DateTime => {
             text(field.name, rules).schema_type(or_null(field, Type::String)).description(Some(field.doc)).into()
         }
         JsonType::Boolean => scalar(field, Type::Boolean).into(),

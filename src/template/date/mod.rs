@@ -5,6 +5,7 @@
 
 mod detect;
 mod format;
+pub mod iso;
 mod month;
 mod order;
 

@@ -127,7 +127,7 @@ impl World {
         for _ in 0..100_000 {
             while self.loaded < self.keys.len() && self.dispatcher.backlog() < 16 {
                 let key = self.keys[self.loaded].to_string();
-                self.dispatcher.push(Job::new(self.loaded as Seq, key, String::new()));
+                self.dispatcher.push(Job::new(self.loaded as Seq, Some(key), None, String::new()));
                 self.loaded += 1;
             }
             prop_assert!(self.dispatcher.backlog() <= 16 + self.concurrency);
@@ -152,7 +152,7 @@ impl World {
     fn sent(&mut self, job: Job) -> Result<(), TestCaseError> {
         prop_assert!(self.dispatcher.halt().is_none(), "sent after the halt");
         prop_assert!(self.now >= self.paused_until, "sent while everybody was to wait");
-        prop_assert!(self.in_flight.iter().all(|other| other.key != job.key), "two of a key under way");
+        prop_assert!(self.in_flight.iter().all(|other| other.lane != job.lane), "two of a key under way");
         prop_assert!(!self.settled.contains_key(&job.seq), "sent after it was settled");
         if let Some((_, last)) = self.sends.last() {
             prop_assert!(self.now - *last >= self.gap, "faster than the pace");
@@ -170,7 +170,7 @@ impl World {
         self.now += Duration::from_millis(u64::from(millis));
         let job = self.in_flight.swap_remove(usize::from(which) % self.in_flight.len());
         self.paused_until = self.paused_until.max(self.now + weather.pause());
-        let (seq, exchange) = (job.seq, weather.exchange(&job.key));
+        let (seq, exchange) = (job.seq, weather.exchange(job.lane.key().unwrap_or_default()));
         if let Some(settled) = self.dispatcher.settle(job, 1, exchange, self.now, f64::from(which) / 255.0) {
             let sends = self.sends.iter().filter(|(other, _)| *other == seq).count();
             prop_assert_eq!(settled.job.requests as usize, sends, "the requests of a record");
@@ -234,7 +234,7 @@ fn a_service_that_goes_away_is_probed_by_one_record_at_a_time() {
     let mut probes = 0;
     loop {
         while world.loaded < 200 && world.dispatcher.backlog() < 16 {
-            world.dispatcher.push(Job::new(world.loaded as Seq, world.loaded.to_string(), String::new()));
+            world.dispatcher.push(Job::new(world.loaded as Seq, Some(world.loaded.to_string()), None, String::new()));
             world.loaded += 1;
         }
         match world.dispatcher.step(world.now) {
@@ -293,7 +293,12 @@ fn a_later_record_does_not_overtake_one_of_its_key_that_is_left() {
     // The record 0 alone breaks, in all of its attempts; whatever else is under way is accepted.
     for _ in 0..200 {
         while world.loaded < world.keys.len() {
-            world.dispatcher.push(Job::new(world.loaded as Seq, world.keys[world.loaded].to_string(), String::new()));
+            world.dispatcher.push(Job::new(
+                world.loaded as Seq,
+                Some(world.keys[world.loaded].to_string()),
+                None,
+                String::new(),
+            ));
             world.loaded += 1;
         }
         match world.dispatcher.step(world.now) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sheetport::ledger::Ledger;
 use sheetport::sheet;
-use sheetport::template::load::load;
+use sheetport::template::load::{load, no_tables};
 use sheetport::upload::{Source, plan};
 
 use super::{about, assert_adds_up};
@@ -34,7 +34,7 @@ async fn planned(replaced: &[(usize, &str)]) -> (u64, u64, u64) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("items.csv");
     std::fs::write(&path, csv).unwrap();
-    let template = Arc::new(load("t", TEMPLATE).unwrap());
+    let template = Arc::new(load("t", TEMPLATE, &no_tables).unwrap());
     let source = Arc::new(Source::open(&path, &template, None, &sheet::Options::default()).unwrap());
     let ledger = Ledger::open(folder.path()).await.unwrap();
     let (run, tally) = plan::plan(&ledger, &about(), source, template, 1, &|_| {}).await.unwrap();

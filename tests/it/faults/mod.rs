@@ -135,5 +135,5 @@ pub fn row(seq: usize) -> SourceRow {
 pub fn record(seq: usize, key: &str) -> PlannedRecord {
     let body = format!(r#"{{"externalId":"{key}","name":"item {seq}","price":1.10}}"#);
     let body = serde_json::value::RawValue::from_string(body).unwrap();
-    PlannedRecord { key: Some(key.to_owned()), rows: vec![seq as u64 + 2], fate: Fate::Send(body) }
+    PlannedRecord { key: Some(key.to_owned()), target: None, rows: vec![seq as u64 + 2], fate: Fate::Send(body) }
 }

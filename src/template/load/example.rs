@@ -1,0 +1,65 @@
+//! A template's own examples: rows, and what must be sent for them.
+
+use toml::Spanned;
+use toml::map::Map;
+
+use super::super::error::Error;
+use super::super::model::{Example, ExampleCell};
+use super::Checker;
+use super::raw::RawExample;
+use crate::records::Input;
+
+impl Checker<'_> {
+    pub(super) fn example(&self, raw: Spanned<RawExample>, input: &'static Input) -> Result<Example, Error> {
+        let span = raw.span();
+        let raw = raw.into_inner();
+        let rows = match (raw.row, raw.rows) {
+            (Some(row), None) => vec![row],
+            (None, Some(rows)) if !rows.is_empty() => rows,
+            (None, _) => {
+                return Err(self.error(span, "an example needs its row", Some("add a table [examples.row]")));
+            }
+            (Some(_), Some(_)) => {
+                let hint = "write all of them under rows, a list of tables";
+                return Err(self.error(span, "an example has a row or rows, not both", Some(hint)));
+            }
+        };
+        let rows = rows.into_iter().map(|row| self.example_row(row, &span)).collect::<Result<_, _>>()?;
+        let mut sends = serde_json::Map::new();
+        let lines = input.lines().map(|(field, _)| field.name);
+        for (name, value) in raw.sends {
+            if input.field(&name).is_none() && lines != Some(name.as_str()) {
+                let known = input.mappable().map(|field| field.name).chain(lines);
+                return Err(self.unknown(span, &format!("field of {}", input.name), &name, known));
+            }
+            let json = serde_json::to_value(&value)
+                .map_err(|error| self.error(span.clone(), error.to_string(), None::<String>))?;
+            sends.insert(name, json);
+        }
+        Ok(Example { rows, sends, span })
+    }
+
+    fn example_row(
+        &self,
+        raw: Map<String, toml::Value>,
+        span: &std::ops::Range<usize>,
+    ) -> Result<Vec<(String, ExampleCell)>, Error> {
+        let mut row = Vec::new();
+        for (column, value) in raw {
+            let cell = match value {
+                toml::Value::String(text) => ExampleCell::Text(text),
+                toml::Value::Integer(number) => ExampleCell::Number(number as f64),
+                toml::Value::Float(number) => ExampleCell::Number(number),
+                toml::Value::Boolean(boolean) => ExampleCell::Boolean(boolean),
+                other => {
+                    let what = other.type_str();
+                    let message =
+                        format!("an example's cell is text, a number or a boolean, and '{column}' is a {what}");
+                    return Err(self.error(span.clone(), message, Some("write it in quotes, as the sheet shows it")));
+                }
+            };
+            row.push((column, cell));
+        }
+        Ok(row)
+    }
+}

@@ -1,0 +1,67 @@
+//! Which rows of which sheet are data, and how a text file is to be read.
+
+use toml::Spanned;
+
+use super::super::error::Error;
+use super::super::model::{HeaderRow, SheetRules, SheetSelect, SkipRule};
+use super::Checker;
+use super::raw::RawSheet;
+use crate::sheet::Options;
+
+impl Checker<'_> {
+    pub(super) fn sheet(&self, raw: RawSheet) -> Result<SheetRules, Error> {
+        let text = self.text(&raw)?;
+        let select = match (raw.name, raw.index) {
+            (Some(_), Some(index)) => {
+                return Err(self.error(
+                    index.span(),
+                    "a sheet has a name or an index here, not both",
+                    Some("keep one of them"),
+                ));
+            }
+            (Some(name), None) => SheetSelect::Name(name),
+            (None, Some(index)) => SheetSelect::Index(self.count(&index, "the first sheet is 1")?),
+            (None, None) => SheetSelect::FirstThatFits,
+        };
+        let header = match raw.header.as_ref().map(|header| (header.span(), header.get_ref())) {
+            None => HeaderRow::Auto,
+            Some((_, toml::Value::String(text))) if text == "auto" => HeaderRow::Auto,
+            Some((_, toml::Value::Integer(row))) if *row > 0 => HeaderRow::Number(row.unsigned_abs()),
+            Some((span, _)) => {
+                return Err(self.error(
+                    span,
+                    "header is \"auto\" or the header's row number",
+                    Some("the first row is 1"),
+                ));
+            }
+        };
+        let skip_where = match raw.skip_where {
+            None => None,
+            Some(skip) => Some(SkipRule { column: skip.column.into_inner().0, matches: self.regex(&skip.matches)? }),
+        };
+        Ok(SheetRules { select, header, skip_where, text })
+    }
+
+    /// How a text file is to be read: the same words as the flags know.
+    fn text(&self, raw: &RawSheet) -> Result<Options, Error> {
+        let mark = |key: &Option<Spanned<String>>, read: fn(&str) -> Result<Option<u8>, String>| {
+            let read = |word: &Spanned<String>| {
+                read(word.get_ref()).map_err(|reason| self.error(word.span(), reason, None::<String>))
+            };
+            key.as_ref().map(read).transpose()
+        };
+        if let Some(label) = raw.encoding.as_ref().filter(|label| !Options::is_encoding(label.get_ref())) {
+            return Err(self.error(
+                label.span(),
+                format!("'{}' is no encoding", label.get_ref()),
+                Some("one is \"utf-8\", another \"windows-1252\""),
+            ));
+        }
+        Ok(Options {
+            delimiter: mark(&raw.delimiter, |word| Options::delimiter_named(word).map(Some))?.flatten(),
+            encoding: raw.encoding.as_ref().map(|label| label.get_ref().clone()),
+            quote: mark(&raw.quote, Options::mark_named)?,
+            escape: mark(&raw.escape, Options::mark_named)?,
+        })
+    }
+}

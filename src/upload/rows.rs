@@ -1,0 +1,129 @@
+//! A row on its way from the sheet to a record: read, mapped on whichever core is free, and handed on in order.
+
+use serde_json::value::RawValue;
+
+use super::source::Source;
+use crate::ledger::Problem;
+use crate::sheet::{Cell, Row, column_letters, write};
+use crate::template::map::{Draft, unquoted};
+use crate::template::{self, Mapper};
+
+/// A row as it was read.
+#[derive(Debug, Default)]
+pub(super) struct ReadRow {
+    pub row: Row,
+    /// It had a quote that stands where none can.
+    pub is_mended: bool,
+}
+
+/// A row as it was mapped. Its buffers are used again.
+#[derive(Debug, Default)]
+pub(super) struct MadeRow {
+    pub number: u64,
+    /// How many cells it has of its own.
+    pub width: usize,
+    pub draft: Draft,
+    /// What is wrong with the row as it stands in the file.
+    pub problems: Vec<Problem>,
+    /// Where each row is a record: its body, and what it is called by. Empty: by nothing.
+    pub body: Vec<u8>,
+    pub key: String,
+    pub target: String,
+    pub cells: Option<Box<RawValue>>,
+}
+
+/// Maps one row into `made`. Its cells are kept where they are wanted.
+pub(super) fn make(mapper: &Mapper<'_>, source: &Source, read: &ReadRow, keeps: bool, made: &mut MadeRow) {
+    let row = &read.row;
+    made.number = row.number;
+    made.width = if source.layout.is_report { source.layout.width } else { row.len() };
+    made.problems.clear();
+    made.body.clear();
+    made.key.clear();
+    made.target.clear();
+    mapper.map(row, &mut made.draft);
+    if !made.draft.is_skipped {
+        made.problems.extend(overflow(row, source));
+        if read.is_mended {
+            made.problems.push(stray_quote(row));
+        }
+        if mapper.template().group.is_none() {
+            let names = mapper.finish(&mut made.draft.parts, &mut made.body);
+            made.key.push_str(&names.key.map_or_else(Default::default, unquoted));
+            made.target.push_str(&names.target.map_or_else(Default::default, unquoted));
+        }
+    }
+    made.cells = keeps.then(|| cells(row, source));
+}
+
+/// A problem of the template's in the words of the ledger.
+pub(super) fn problem(problem: template::Problem) -> Problem {
+    Problem {
+        code: problem.cause.code().to_owned(),
+        row: Some(problem.row),
+        column: problem.column,
+        header: problem.header,
+        field: problem.field.to_owned(),
+        value: problem.value,
+        message: problem.cause.message(),
+        remedy: problem.cause.remedy(),
+    }
+}
+
+/// A value to the right of the header in a text file: mostly the second half of a decimal that has the delimiter in
+/// it, so that all cells behind it are one column off. A workbook's cells can't slip, and people write remarks there.
+fn overflow(row: &Row, source: &Source) -> Option<Problem> {
+    let width = source.layout.header.names.len();
+    if row.len() <= width || source.book.has_named_sheets() {
+        return None;
+    }
+    let (column, cell) = row.cells().enumerate().skip(width).find(|(_, cell)| !cell.is_blank())?;
+    Some(Problem {
+        code: "beyond-header".to_owned(),
+        row: Some(row.number),
+        column: Some(column),
+        header: format!("column {}", column_letters(column)),
+        field: String::new(),
+        value: cell.shown().into_owned(),
+        message: "stands beyond the header's last column".to_owned(),
+        remedy: "put quotes around a value that has the delimiter in it, or give the column a header".to_owned(),
+    })
+}
+
+/// A quote in the middle of a quoted value, or one that is never closed because the file was cut short.
+fn stray_quote(row: &Row) -> Problem {
+    let shown = row.cells().enumerate().find(|(_, cell)| cell.shown().contains('"'));
+    let (column, value) =
+        shown.map_or((None, String::new()), |(column, cell)| (Some(column), cell.shown().into_owned()));
+    Problem {
+        code: "stray-quote".to_owned(),
+        row: Some(row.number),
+        column,
+        header: column.map_or(String::new(), |column| format!("column {}", column_letters(column))),
+        field: String::new(),
+        value,
+        message: "has a quote in a place where none can be, so its cells may be wrong".to_owned(),
+        remedy: "write a quote within quotes twice; if it is the last row, check that the file is whole".to_owned(),
+    }
+}
+
+/// The row's cells as JSON; of one of our reports, the sheet's own columns alone and as they were before.
+fn cells(row: &Row, source: &Source) -> Box<RawValue> {
+    let layout = &source.layout;
+    if !layout.is_report {
+        return raw(serde_json::to_string(row));
+    }
+    let own: Vec<Cell<'_>> = row
+        .cells()
+        .take(layout.width)
+        .map(|cell| match cell {
+            Cell::Text(text) => Cell::Text(write::restore(text)),
+            cell => cell,
+        })
+        .collect();
+    raw(serde_json::to_string(&own))
+}
+
+fn raw(json: serde_json::Result<String>) -> Box<RawValue> {
+    json.and_then(RawValue::from_string).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
