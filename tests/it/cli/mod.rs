@@ -10,6 +10,8 @@ mod process;
 mod report;
 mod service;
 mod setup;
+mod sheets;
+mod stdin;
 mod upload;
 
 use std::fs;
