@@ -104,7 +104,7 @@ async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId
         template: "items".to_owned(),
         template_toml: String::new(),
         file: sheet.display().to_string(),
-        file_hash: source.hash.clone(),
+        file_hash: source.hash()?,
         base_url: server.to_owned(),
         workspace: String::new(),
         sheet: source.name_of(&source.parts[0]).to_owned(),

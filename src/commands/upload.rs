@@ -34,7 +34,7 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
     let file = InputFile::open(&args.input.file)?;
     let source = Arc::new(reading::open(&file, &args.input, &template)?);
     let ledger = sending::ledger(settings).await?;
-    let about = about(settings, &client, &file, &source, &template);
+    let about = about(settings, &client, &file, &source, &template)?;
     let _lock = ledger.lock(&sending::identity(&about))?;
     reading::describe(settings, &source, &template);
     let progress = Progress::new(settings.output.progress, "reading", "row", None);
@@ -72,25 +72,31 @@ fn dry_run(args: &Upload, settings: &Settings, template: &Template) -> Result<(E
     Ok(reading::ended("upload", &args.input, &source, template, &tally))
 }
 
-fn about(settings: &Settings, client: &Client, file: &InputFile, source: &Source, template: &Template) -> NewRun {
+fn about(
+    settings: &Settings,
+    client: &Client,
+    file: &InputFile,
+    source: &Source,
+    template: &Template,
+) -> Result<NewRun, Failure> {
     let first = &source.parts[0];
     let sheet = if source.parts.len() > 1 { SEVERAL_SHEETS } else { source.name_of(first) };
     let column = |field: usize| {
         source.parts.iter().find_map(|part| part.layout.columns[field].map(|column| part.places.of(column)))
     };
     let columns = template.fields.iter().enumerate();
-    NewRun {
+    Ok(NewRun {
         command: "upload".to_owned(),
         record: template.record.name().to_owned(),
         template: template.name.clone(),
         template_toml: template.source.clone(),
         file: file.lasting_name(),
-        file_hash: source.hash.clone(),
+        file_hash: source.hash()?,
         base_url: client.address().to_owned(),
         workspace: settings.credentials.workspace().unwrap_or_default(),
         sheet: sheet.to_owned(),
         header: source.header.clone(),
         header_row: first.layout.header.row,
         columns: columns.filter_map(|(place, rule)| Some((rule.field.name.to_owned(), column(place)?))).collect(),
-    }
+    })
 }

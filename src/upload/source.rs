@@ -31,8 +31,6 @@ pub struct Source {
     pub header: Vec<String>,
     /// Sheets that were left out because they don't have the columns, with the columns missed.
     pub left_out: Vec<(String, Missing)>,
-    /// SHA-256 of the file, in hexadecimal.
-    pub hash: String,
     /// The file on disk.
     at: PathBuf,
     stamp: Stamp,
@@ -77,12 +75,28 @@ impl Source {
     ) -> Result<Source, Error> {
         let told = |error: sheet::Error| error.of_file(path);
         let book = sheet::open(at, options).map_err(told)?;
-        let (hash, stamp) = hash(at).map_err(told)?;
+        let failed = |source| sheet::Error::Open { path: path.to_owned(), source };
+        let stamp = Stamp::of(&std::fs::metadata(at).map_err(failed)?);
         let (bound, left_out) = choose(path, &book, template, sheet)?;
         let (header, places) = arrange(bound.iter().map(|(_, layout)| layout));
         let parts = bound.into_iter().zip(places).map(|((sheet, layout), places)| Part { sheet, layout, places });
         let parts = parts.collect();
-        Ok(Source { path: path.to_owned(), book, parts, header, left_out, hash, at: at.to_owned(), stamp })
+        Ok(Source { path: path.to_owned(), book, parts, header, left_out, at: at.to_owned(), stamp })
+    }
+
+    /// SHA-256 of the file, in hexadecimal. It takes a reading of the whole file.
+    pub fn hash(&self) -> Result<String, Error> {
+        let failed = |source| sheet::Error::Open { path: self.path.clone(), source };
+        let mut file = File::open(&self.at).map_err(failed)?;
+        let mut hasher = Sha256::new();
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match file.read(&mut buffer).map_err(failed)? {
+                0 => break,
+                len => hasher.update(&buffer[..len]),
+            }
+        }
+        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     pub fn name_of(&self, part: &Part) -> &str {
@@ -196,23 +210,4 @@ fn top(book: &Book, sheet: usize) -> Result<Vec<Row>, sheet::Error> {
         top.push(row.clone());
     }
     Ok(top)
-}
-
-fn hash(path: &Path) -> Result<(String, Stamp), sheet::Error> {
-    let failed = |source| sheet::Error::Open { path: path.to_owned(), source };
-    let mut file = File::open(path).map_err(failed)?;
-    let stamp = Stamp::of(&file.metadata().map_err(failed)?);
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer).map_err(failed)? {
-            0 => break,
-            len => hasher.update(&buffer[..len]),
-        }
-    }
-    Ok((hex(&hasher.finalize()), stamp))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
