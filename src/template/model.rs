@@ -67,6 +67,8 @@ pub struct SheetRules {
 pub enum SheetSelect {
     /// The first sheet that has the template's columns.
     FirstThatFits,
+    /// Every sheet that has the template's columns, one after the other.
+    All,
     Name(String),
     /// From 1, as people count.
     Index(usize),

@@ -6,13 +6,14 @@ use std::collections::{HashMap, VecDeque};
 use serde_json::value::RawValue;
 
 use super::error::Error;
-use super::keys::{self, Keys};
+use super::keys::{self, Earlier, Keys};
 use super::rows::{MadeRow, problem};
+use super::source::Source;
 use super::tally::Tally;
 use crate::ledger::{Fate, OutcomeState, PlannedRecord, Problem, Seq, SourceRow};
 use crate::template::map::{Parts, unquoted};
 use crate::template::model::{Duplicates, GroupRows};
-use crate::template::{Cause, Mapper};
+use crate::template::{Cause, Mapper, Template};
 
 /// Records whose rows may stand anywhere are held until the sheet's end, up to this many bytes.
 const MOST_HELD: usize = 1 << 30;
@@ -31,7 +32,12 @@ pub struct Batch {
 }
 
 pub(super) struct Assembler<'t> {
-    mapper: Mapper<'t>,
+    source: &'t Source,
+    template: &'t Template,
+    /// One for each of the source's parts.
+    mappers: &'t [Mapper<'t>],
+    /// For each part that was begun, the first record that began in it.
+    parts: Vec<Seq>,
     /// Whether rows and records are wanted, or only their number.
     keeps: bool,
     /// Records in their order, from the first that is not whole yet.
@@ -62,9 +68,13 @@ struct Record {
 }
 
 impl<'t> Assembler<'t> {
-    pub fn new(mapper: Mapper<'t>, keeps: bool) -> Assembler<'t> {
+    /// `mappers` has one for each of the source's parts.
+    pub fn new(source: &'t Source, template: &'t Template, mappers: &'t [Mapper<'t>], keeps: bool) -> Assembler<'t> {
         Assembler {
-            mapper,
+            source,
+            template,
+            mappers,
+            parts: Vec::new(),
             keeps,
             waiting: VecDeque::new(),
             first_waiting: 0,
@@ -87,7 +97,10 @@ impl<'t> Assembler<'t> {
         if row.number > keys::MOST || self.tally.rows > keys::MOST {
             return Err(Error::TooManyRows { most: keys::MOST });
         }
-        let seq = match &self.mapper.template().group {
+        if self.parts.len() <= row.part {
+            self.parts.resize(row.part + 1, next);
+        }
+        let seq = match &self.template.group {
             Some(group) if !row.draft.is_skipped => self.group(row, group.rows, group.blank_is_above, next)?,
             _ => {
                 let record = self.single(row);
@@ -103,7 +116,8 @@ impl<'t> Assembler<'t> {
         };
         if self.keeps {
             let cells = row.cells.take().unwrap_or_else(|| RawValue::NULL.to_owned());
-            self.batch.rows.push(SourceRow { number: row.number, seq, cells });
+            let sheet = self.source.parts.get(row.part).map_or_else(String::new, |part| self.source.sheet_of(part));
+            self.batch.rows.push(SourceRow { number: row.number, seq, cells, sheet });
         }
         Ok(())
     }
@@ -120,7 +134,7 @@ impl<'t> Assembler<'t> {
             self.first_waiting += 1;
             let record = match waiting {
                 Waiting::Whole(record) => record,
-                Waiting::Open { parts, problems } => self.close(parts, problems),
+                Waiting::Open { parts, problems } => self.close(seq, parts, problems),
             };
             self.hand_on(seq, record);
         }
@@ -131,7 +145,7 @@ impl<'t> Assembler<'t> {
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let fate = match row.draft.is_skipped {
             true => Fate::Skipped,
-            false => fate(&mut row.draft.parts, std::mem::take(&mut row.problems), &row.body, self.keeps),
+            false => self.fate(&mut row.draft.parts, std::mem::take(&mut row.problems), &row.body),
         };
         Record { key: text(&row.key), target: text(&row.target), rows: vec![row.number], fate }
     }
@@ -147,7 +161,9 @@ impl<'t> Assembler<'t> {
             let index = usize::try_from(seq - self.first_waiting).unwrap_or(usize::MAX);
             if let Some(Waiting::Open { parts, problems }) = self.waiting.get_mut(index) {
                 let before = parts.len();
-                self.mapper.merge(parts, &row.draft.parts);
+                if let Some(mapper) = self.mappers.get(row.part) {
+                    mapper.merge(parts, &row.draft.parts);
+                }
                 problems.append(&mut row.problems);
                 self.held += parts.len() - before.min(parts.len());
             }
@@ -160,12 +176,11 @@ impl<'t> Assembler<'t> {
             return Ok(seq);
         }
         if name.is_empty() {
-            row.problems.push(problem(self.mapper.group_problem(row.number, "", Cause::NoGroup)));
+            row.problems.extend(self.group_problem(row, Cause::NoGroup));
         } else if stand == GroupRows::Together {
             self.close_last(next);
             if let Some(first_row) = self.closed.get(name).copied() {
-                let cause = Cause::Scattered { first_row };
-                row.problems.push(problem(self.mapper.group_problem(row.number, name, cause)));
+                row.problems.extend(self.group_problem(row, Cause::Scattered { first_row }));
             }
         } else {
             self.groups.insert(name.into(), next);
@@ -191,14 +206,59 @@ impl<'t> Assembler<'t> {
         debug_assert_eq!(self.first_waiting, next, "all that waited was handed on");
     }
 
-    fn close(&mut self, mut parts: Parts, problems: Vec<Problem>) -> Record {
+    fn close(&mut self, seq: Seq, mut parts: Parts, problems: Vec<Problem>) -> Record {
         self.held = self.held.saturating_sub(parts.len() + OVERHEAD);
-        self.body.clear();
-        let names = self.mapper.finish(&mut parts, &mut self.body);
+        let mut body = std::mem::take(&mut self.body);
+        body.clear();
         let text = |json: Option<&str>| json.map(|json| unquoted(json).into_owned());
-        let (key, target) = (text(names.key), text(names.target));
-        let fate = fate(&mut parts, problems, &self.body, self.keeps);
+        let (key, target) = match self.mapper(seq) {
+            Some(mapper) => {
+                let names = mapper.finish(&mut parts, &mut body);
+                (text(names.key), text(names.target))
+            }
+            None => (None, None),
+        };
+        let fate = self.fate(&mut parts, problems, &body);
+        self.body = body;
         Record { key, target, rows: parts.rows, fate }
+    }
+
+    /// The part in which a record began.
+    fn part(&self, seq: Seq) -> usize {
+        self.parts.partition_point(|first| *first <= seq).saturating_sub(1)
+    }
+
+    fn mapper(&self, seq: Seq) -> Option<&'t Mapper<'t>> {
+        self.mappers.get(self.part(seq))
+    }
+
+    fn group_problem(&self, row: &MadeRow, cause: Cause) -> Option<Problem> {
+        let mapper = self.mappers.get(row.part)?;
+        Some(problem(mapper.group_problem(row.number, &row.draft.group, cause), self.source))
+    }
+
+    /// The problem of a record whose key `other` has, too.
+    fn same_key(&self, seq: Seq, row: u64, key: &str, cause: Cause, other: Seq) -> Option<Problem> {
+        let mut problem = problem(self.mapper(seq)?.same_key(row, key, cause), self.source);
+        let part = self.part(other);
+        if part != self.part(seq)
+            && let Some(part) = self.source.parts.get(part)
+        {
+            problem.remedy.push_str(&format!(" of the sheet '{}'", self.source.name_of(part)));
+        }
+        Some(problem)
+    }
+
+    /// What is decided about a whole record: with any problem it is not sent.
+    fn fate(&self, parts: &mut Parts, more: Vec<Problem>, body: &[u8]) -> Fate {
+        if parts.problems.is_empty() && more.is_empty() {
+            return if self.keeps { send(body) } else { Fate::Send(RawValue::NULL.to_owned()) };
+        }
+        let found = std::mem::take(&mut parts.problems);
+        let mut problems: Vec<Problem> = found.into_iter().map(|found| problem(found, self.source)).collect();
+        problems.extend(more);
+        problems.sort_by_key(|problem| problem.row);
+        Fate::Rejected(problems)
     }
 
     /// Hands a record on, in its order, once it is known whether its key was there before.
@@ -207,31 +267,29 @@ impl<'t> Assembler<'t> {
         let row = rows.first().copied().unwrap_or_default();
         let mut superseded = None;
         if let Some(key) = key.as_deref().filter(|_| !matches!(fate, Fate::Skipped)) {
-            let duplicates = self.mapper.template().duplicates;
+            let duplicates = self.template.duplicates;
             let is_to_be_sent = matches!(fate, Fate::Send(_));
             let replaces = duplicates == Duplicates::Last;
             if let Some(earlier) = self.keys.meet(key, seq, row, is_to_be_sent, replaces) {
-                let same_key = |row, cause| problem(self.mapper.same_key(row, key, cause));
+                let late = |cause| self.same_key(earlier.seq, earlier.row, key, cause, seq);
+                let here = |cause| self.same_key(seq, row, key, cause, earlier.seq);
                 match duplicates {
                     Duplicates::Error => {
-                        if earlier.is_to_be_sent {
-                            let cause = Cause::Duplicate { other_row: row };
-                            let late = same_key(earlier.row, cause);
-                            self.tally.take_back(earlier.row, OutcomeState::Rejected, &late);
-                            self.batch.late.push((earlier.seq, OutcomeState::Rejected, late));
+                        let taken_back = late(Cause::Duplicate { other_row: row }).filter(|_| earlier.is_to_be_sent);
+                        fate = here(Cause::Duplicate { other_row: earlier.row }).into_iter().fold(fate, reject);
+                        if let Some(problem) = taken_back {
                             self.keys.take_back(key);
+                            self.take_back(earlier, OutcomeState::Rejected, problem);
                         }
-                        fate = reject(fate, same_key(row, Cause::Duplicate { other_row: earlier.row }));
                     }
                     Duplicates::Last => {
-                        if earlier.is_to_be_sent {
-                            let late = same_key(earlier.row, Cause::Superseded { by_row: row });
-                            self.tally.take_back(earlier.row, OutcomeState::Skipped, &late);
-                            self.batch.late.push((earlier.seq, OutcomeState::Skipped, late));
+                        let cause = Cause::Superseded { by_row: row };
+                        if let Some(problem) = late(cause).filter(|_| earlier.is_to_be_sent) {
+                            self.take_back(earlier, OutcomeState::Skipped, problem);
                         }
                     }
                     Duplicates::First if is_to_be_sent => {
-                        superseded = Some(same_key(row, Cause::Superseded { by_row: earlier.row }));
+                        superseded = here(Cause::Superseded { by_row: earlier.row });
                     }
                     Duplicates::First => {}
                 }
@@ -239,24 +297,19 @@ impl<'t> Assembler<'t> {
         }
         self.tally.count(&fate);
         if let Some(problem) = superseded {
-            self.tally.take_back(row, OutcomeState::Skipped, &problem);
-            self.batch.late.push((seq, OutcomeState::Skipped, problem));
+            self.take_back(Earlier { seq, row, is_to_be_sent: true }, OutcomeState::Skipped, problem);
         }
         if self.keeps {
-            self.batch.records.push(PlannedRecord { key, target, rows, fate });
+            let sheet =
+                self.source.parts.get(self.part(seq)).map_or_else(String::new, |part| self.source.sheet_of(part));
+            self.batch.records.push(PlannedRecord { key, target, rows, fate, sheet });
         }
     }
-}
 
-/// What is decided about a whole record: with any problem it is not sent.
-fn fate(parts: &mut Parts, more: Vec<Problem>, body: &[u8], keeps: bool) -> Fate {
-    if parts.problems.is_empty() && more.is_empty() {
-        return if keeps { send(body) } else { Fate::Send(RawValue::NULL.to_owned()) };
+    fn take_back(&mut self, record: Earlier, state: OutcomeState, problem: Problem) {
+        self.tally.take_back(record.row, state, &problem);
+        self.batch.late.push((record.seq, state, problem));
     }
-    let mut problems: Vec<Problem> = std::mem::take(&mut parts.problems).into_iter().map(problem).collect();
-    problems.extend(more);
-    problems.sort_by_key(|problem| problem.row);
-    Fate::Rejected(problems)
 }
 
 fn send(body: &[u8]) -> Fate {
@@ -270,6 +323,7 @@ fn send(body: &[u8]) -> Fate {
             header: String::new(),
             field: String::new(),
             value: String::new(),
+            sheet: String::new(),
             message: format!("can't be written as JSON: {error}"),
             remedy: "this is a fault of sheetport; please report it".to_owned(),
         }]),

@@ -29,9 +29,9 @@ pub struct Causes {
     pub ungrouped: u64,
 }
 
-/// What makes two problems the same: the words, the column or field, and for values that the template does not know
+/// What makes two problems the same: the words, the column or field, the sheet where there are several, and for values that the template does not know
 /// the value, because each of them needs a line of its own there.
-type Cause = (String, Option<usize>, String, String);
+type Cause = (String, Option<usize>, String, String, String);
 
 /// Problems with one cause.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ impl Causes {
     /// Adds a problem of the row at `number`.
     pub fn add(&mut self, number: u64, problem: &Problem) {
         let value = if problem.code == "unknown-value" { problem.value.clone() } else { String::new() };
-        let cause = (problem.message.clone(), problem.column, problem.field.clone(), value);
+        let cause = (problem.message.clone(), problem.column, problem.field.clone(), value, problem.sheet.clone());
         let is_full = self.groups.len() >= MAX_GROUPS;
         match self.groups.get_mut(&cause) {
             Some(group) => {
