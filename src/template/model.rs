@@ -125,6 +125,8 @@ pub enum Duplicates {
 pub struct FieldRule {
     pub field: &'static Field,
     pub place: Place,
+    /// The value identifies something, so that what a spreadsheet program does to numbers damages it.
+    pub is_name: bool,
     pub source: Source,
     /// A column that may be missing from the sheet; the field is then left out of every record.
     pub optional: bool,
@@ -148,6 +150,7 @@ impl FieldRule {
         FieldRule {
             field,
             place,
+            is_name: false,
             source: Source::Constant(value),
             optional: false,
             trim: false,

@@ -50,7 +50,6 @@ pub(super) struct Assembler<'t> {
     held: usize,
     keys: Keys,
     batch: Batch,
-    body: Vec<u8>,
     pub tally: Tally,
 }
 
@@ -61,10 +60,26 @@ enum Waiting {
 
 /// A record that nothing more comes to.
 struct Record {
-    key: Option<String>,
-    target: Option<String>,
-    rows: Vec<u64>,
-    fate: Fate,
+    /// Empty: nothing identifies it.
+    key: String,
+    target: String,
+    rows: Rows,
+    decision: Decision,
+    /// Empty where records are not wanted.
+    body: Vec<u8>,
+}
+
+/// The rows that make a record: mostly one.
+enum Rows {
+    One(u64),
+    Several(Vec<u64>),
+}
+
+/// What is decided about a record.
+enum Decision {
+    Send,
+    Skip,
+    Reject(Vec<Problem>),
 }
 
 impl<'t> Assembler<'t> {
@@ -84,7 +99,6 @@ impl<'t> Assembler<'t> {
             held: 0,
             keys: Keys::default(),
             batch: Batch::default(),
-            body: Vec::new(),
             tally: Tally::default(),
         }
     }
@@ -142,12 +156,13 @@ impl<'t> Assembler<'t> {
 
     /// A row that is a record of its own. It was finished where it was mapped.
     fn single(&self, row: &mut MadeRow) -> Record {
-        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let fate = match row.draft.is_skipped {
-            true => Fate::Skipped,
-            false => self.fate(&mut row.draft.parts, std::mem::take(&mut row.problems), &row.body),
+        let decision = match row.draft.is_skipped {
+            true => Decision::Skip,
+            false => self.decide(&mut row.draft.parts, std::mem::take(&mut row.problems)),
         };
-        Record { key: text(&row.key), target: text(&row.target), rows: vec![row.number], fate }
+        let body = if self.keeps { std::mem::take(&mut row.body) } else { Vec::new() };
+        let (key, target) = (std::mem::take(&mut row.key), std::mem::take(&mut row.target));
+        Record { key, target, rows: Rows::One(row.number), decision, body }
     }
 
     /// The record that a row belongs to, which takes the row in.
@@ -208,19 +223,17 @@ impl<'t> Assembler<'t> {
 
     fn close(&mut self, seq: Seq, mut parts: Parts, problems: Vec<Problem>) -> Record {
         self.held = self.held.saturating_sub(parts.len() + OVERHEAD);
-        let mut body = std::mem::take(&mut self.body);
-        body.clear();
-        let text = |json: Option<&str>| json.map(|json| unquoted(json).into_owned());
+        let mut body = Vec::new();
+        let text = |json: Option<&str>| json.map_or_else(String::new, |json| unquoted(json).into_owned());
         let (key, target) = match self.mapper(seq) {
             Some(mapper) => {
                 let names = mapper.finish(&mut parts, &mut body);
                 (text(names.key), text(names.target))
             }
-            None => (None, None),
+            None => (String::new(), String::new()),
         };
-        let fate = self.fate(&mut parts, problems, &body);
-        self.body = body;
-        Record { key, target, rows: parts.rows, fate }
+        let decision = self.decide(&mut parts, problems);
+        Record { key, target, rows: Rows::Several(parts.rows), decision, body }
     }
 
     /// The part in which a record began.
@@ -250,35 +263,38 @@ impl<'t> Assembler<'t> {
     }
 
     /// What is decided about a whole record: with any problem it is not sent.
-    fn fate(&self, parts: &mut Parts, more: Vec<Problem>, body: &[u8]) -> Fate {
+    fn decide(&self, parts: &mut Parts, more: Vec<Problem>) -> Decision {
         if parts.problems.is_empty() && more.is_empty() {
-            return if self.keeps { send(body) } else { Fate::Send(RawValue::NULL.to_owned()) };
+            return Decision::Send;
         }
         let found = std::mem::take(&mut parts.problems);
         let mut problems: Vec<Problem> = found.into_iter().map(|found| problem(found, self.source)).collect();
         problems.extend(more);
         problems.sort_by_key(|problem| problem.row);
-        Fate::Rejected(problems)
+        Decision::Reject(problems)
     }
 
     /// Hands a record on, in its order, once it is known whether its key was there before.
     fn hand_on(&mut self, seq: Seq, record: Record) {
-        let Record { key, target, rows, mut fate } = record;
-        let row = rows.first().copied().unwrap_or_default();
+        let Record { key, target, rows, mut decision, body } = record;
+        let row = match &rows {
+            Rows::One(row) => *row,
+            Rows::Several(rows) => rows.first().copied().unwrap_or_default(),
+        };
         let mut superseded = None;
-        if let Some(key) = key.as_deref().filter(|_| !matches!(fate, Fate::Skipped)) {
+        if !key.is_empty() && !matches!(decision, Decision::Skip) {
             let duplicates = self.template.duplicates;
-            let is_to_be_sent = matches!(fate, Fate::Send(_));
+            let is_to_be_sent = matches!(decision, Decision::Send);
             let replaces = duplicates == Duplicates::Last;
-            if let Some(earlier) = self.keys.meet(key, seq, row, is_to_be_sent, replaces) {
-                let late = |cause| self.same_key(earlier.seq, earlier.row, key, cause, seq);
-                let here = |cause| self.same_key(seq, row, key, cause, earlier.seq);
+            if let Some(earlier) = self.keys.meet(&key, seq, row, is_to_be_sent, replaces) {
+                let late = |cause| self.same_key(earlier.seq, earlier.row, &key, cause, seq);
+                let here = |cause| self.same_key(seq, row, &key, cause, earlier.seq);
                 match duplicates {
                     Duplicates::Error => {
                         let taken_back = late(Cause::Duplicate { other_row: row }).filter(|_| earlier.is_to_be_sent);
-                        fate = here(Cause::Duplicate { other_row: earlier.row }).into_iter().fold(fate, reject);
+                        decision = decision.rejected(here(Cause::Duplicate { other_row: earlier.row }));
                         if let Some(problem) = taken_back {
-                            self.keys.take_back(key);
+                            self.keys.take_back(&key);
                             self.take_back(earlier, OutcomeState::Rejected, problem);
                         }
                     }
@@ -295,14 +311,28 @@ impl<'t> Assembler<'t> {
                 }
             }
         }
-        self.tally.count(&fate);
+        match &decision {
+            Decision::Send => self.tally.to_send += 1,
+            Decision::Skip => self.tally.skipped += 1,
+            Decision::Reject(problems) => self.tally.reject(problems),
+        }
         if let Some(problem) = superseded {
             self.take_back(Earlier { seq, row, is_to_be_sent: true }, OutcomeState::Skipped, problem);
         }
         if self.keeps {
             let sheet =
                 self.source.parts.get(self.part(seq)).map_or_else(String::new, |part| self.source.sheet_of(part));
-            self.batch.records.push(PlannedRecord { key, target, rows, fate, sheet });
+            let rows = match rows {
+                Rows::One(row) => vec![row],
+                Rows::Several(rows) => rows,
+            };
+            let fate = match decision {
+                Decision::Send => send(body),
+                Decision::Skip => Fate::Skipped,
+                Decision::Reject(problems) => Fate::Rejected(problems),
+            };
+            let named = |name: String| (!name.is_empty()).then_some(name);
+            self.batch.records.push(PlannedRecord { key: named(key), target: named(target), rows, fate, sheet });
         }
     }
 
@@ -312,8 +342,21 @@ impl<'t> Assembler<'t> {
     }
 }
 
-fn send(body: &[u8]) -> Fate {
-    let json = String::from_utf8(body.to_vec()).map_err(|error| error.to_string());
+impl Decision {
+    fn rejected(self, problem: Option<Problem>) -> Decision {
+        match (self, problem) {
+            (Decision::Send, Some(problem)) => Decision::Reject(vec![problem]),
+            (Decision::Reject(mut problems), problem) => {
+                problems.extend(problem);
+                Decision::Reject(problems)
+            }
+            (decision, _) => decision,
+        }
+    }
+}
+
+fn send(body: Vec<u8>) -> Fate {
+    let json = String::from_utf8(body).map_err(|error| error.to_string());
     match json.and_then(|json| RawValue::from_string(json).map_err(|error| error.to_string())) {
         Ok(body) => Fate::Send(body),
         Err(error) => Fate::Rejected(vec![Problem {
@@ -328,14 +371,4 @@ fn send(body: &[u8]) -> Fate {
             remedy: "this is a fault of sheetport; please report it".to_owned(),
         }]),
     }
-}
-
-fn reject(fate: Fate, problem: Problem) -> Fate {
-    let mut problems = match fate {
-        Fate::Skipped => return Fate::Skipped,
-        Fate::Rejected(problems) => problems,
-        Fate::Send(_) => Vec::new(),
-    };
-    problems.push(problem);
-    Fate::Rejected(problems)
 }

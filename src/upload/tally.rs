@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ledger::{Fate, OutcomeState, Problem};
+use crate::ledger::{OutcomeState, Problem};
 
 /// Groups past this are counted together, so that a file full of different mistakes can't fill the memory.
 const MAX_GROUPS: usize = 1_000;
@@ -44,16 +44,10 @@ pub struct Group {
 }
 
 impl Tally {
-    /// Counts a record.
-    pub fn count(&mut self, fate: &Fate) {
-        match fate {
-            Fate::Send(_) => self.to_send += 1,
-            Fate::Skipped => self.skipped += 1,
-            Fate::Rejected(problems) => {
-                self.rejected += 1;
-                problems.iter().for_each(|problem| self.causes.add(problem.row.unwrap_or_default(), problem));
-            }
-        }
+    /// Counts a rejected record.
+    pub fn reject(&mut self, problems: &[Problem]) {
+        self.rejected += 1;
+        problems.iter().for_each(|problem| self.causes.add(problem.row.unwrap_or_default(), problem));
     }
 
     /// Counts a record as rejected or skipped that was counted as to be sent.

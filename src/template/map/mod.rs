@@ -284,7 +284,7 @@ impl<'t> Mapper<'t> {
         row: &Row,
         draft: &mut Draft,
     ) -> Result<bool, Cause> {
-        let conversion = Conversion { rule, is_name: self.is_name(rule), date: self.survey.date(index) };
+        let conversion = Conversion { rule, date: self.survey.date(index) };
         let out = &mut draft.parts.values;
         match (&rule.source, columns) {
             (Source::Constant(constant), _) => {
@@ -324,11 +324,6 @@ impl<'t> Mapper<'t> {
             }
             _ => Ok(false),
         }
-    }
-
-    /// Whether the rule's value identifies something, so that what a spreadsheet program does to numbers damages it.
-    fn is_name(&self, rule: &FieldRule) -> bool {
-        rule.place == Place::Id || self.template.record.input().key.contains(&rule.field.name) || rule.field.is_name()
     }
 
     /// What is sent where the sheet has nothing.
