@@ -11,6 +11,7 @@ pub mod date;
 pub mod digits;
 pub mod error;
 pub mod examples;
+pub mod expression;
 pub mod identifier;
 pub mod load;
 pub mod locale;
