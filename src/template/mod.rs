@@ -15,12 +15,14 @@ pub mod expression;
 pub mod identifier;
 pub mod load;
 pub mod locale;
+pub mod lookup;
 pub mod map;
 pub mod model;
 pub mod nearest;
 pub mod number;
 pub mod problem;
 pub mod width;
+pub mod words;
 
 pub use bind::{Header, Layout};
 pub use error::Error;
