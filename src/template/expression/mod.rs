@@ -259,6 +259,19 @@ mod tests {
     }
 
     #[test]
+    fn the_examples_of_the_documentation_work() {
+        for (source, expected) in [
+            ("{{ Name }} {{ row['Item no.'] | upper }}", "Hex bolt AB-0042-X"),
+            ("{{ Name if Name else first_of(Size, Blank) }}", "Hex bolt"),
+            (r#"{{ Size | pad_left(3, "0") ~ "-" ~ row["Item no."] | regex_replace("\D", "") }}"#, "0M8-0042"),
+            ("{{ row['Item no.'][-2:] }}{{ \"y\" if Price == 12.5 else \"n\" }}", "-xn"),
+            ("{{ Betrag | number(\"de\") | plus(Betrag | number(\"de\")) }}", "2469.00"),
+        ] {
+            check(source, expected);
+        }
+    }
+
+    #[test]
     fn what_is_not_offered_is_refused_with_its_place() {
         for (source, at, words) in [
             ("a {{ Name | uper }}", "uper", "did you mean 'upper'?"),
@@ -323,6 +336,11 @@ mod tests {
             assert!(functions::shape(name).is_some() && !meaning.is_empty(), "{name}");
             let expression = Expression::parse(&format!("{{{{ {usage} }}}}"));
             assert!(expression.is_ok_and(|expression| !expression.columns().is_empty()), "{usage}");
+            let row = format!("| `{}` | {meaning} |", usage.replace('|', "\\|"));
+            assert!(
+                include_str!("../../../docs/expressions.md").contains(&row),
+                "docs/expressions.md has no row {row}"
+            );
         }
     }
 
