@@ -1,6 +1,6 @@
 //! Text made of several columns: `{{ Brand }} {{ row["Item no."] | upper }}`.
 //!
-//! The language is the part of Jinja's expressions that [`FUNCTIONS`] and docs/expressions.md describe. [`rewrite`] reads
+//! The language is the part of Jinja's expressions that [`FUNCTIONS`] and docs/expressions.md describe. `rewrite` reads
 //! the source, refuses what is not offered, and hands minijinja an equal one in which nothing is left to be looked up
 //! but columns by number. Values are texts; arithmetic is by functions, and exact.
 
