@@ -1,6 +1,7 @@
 //! Spreadsheets as real files on disk: read as people have them, written and read back.
 
 mod cells;
+mod fuzz;
 mod hostile_texts;
 mod hostile_workbooks;
 mod kinds;

@@ -144,10 +144,13 @@ fn xlsx<W: Write>(book: &mut Xlsx<Input>, name: &str, rows: &mut RowsOut<'_, W>)
         loop {
             match cells.next_cell_with_formula_metadata() {
                 Ok(None) => return Ok(()),
-                Ok(Some(cell)) if cell.formula.is_some() && matches!(cell.value, DataRef::Empty) => {
-                    rows.cell(cell.pos.0, cell.pos.1, Cell::Error(NOT_CALCULATED))?;
+                // A formula's record is large, so it is looked at where it lies.
+                Ok(Some(ref cell)) if matches!(cell.value, DataRef::Empty) => {
+                    if cell.formula.is_some() {
+                        rows.cell(cell.pos.0, cell.pos.1, Cell::Error(NOT_CALCULATED))?;
+                    }
                 }
-                Ok(Some(cell)) => put(rows, cell.pos, &cell.value, is_1904)?,
+                Ok(Some(ref cell)) => put(rows, cell.pos, &cell.value, is_1904)?,
                 // Perhaps it is the formula alone that can't be followed.
                 Err(_) => break,
             }
@@ -266,6 +269,7 @@ fn range<W: Write>(range: &calamine::Range<Data>, is_1904: bool, rows: &mut Rows
     Ok(())
 }
 
+#[inline]
 fn put<W: Write>(
     rows: &mut RowsOut<'_, W>,
     (row, column): (u32, u32),
