@@ -14,6 +14,7 @@ mod setup;
 mod sheets;
 mod stdin;
 mod upload;
+mod workbooks;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -105,7 +105,7 @@ fn a_binary_workbook_has_its_kinds_its_zeros_and_its_errors() {
         (6, 0, &text),
         (11, 0, &[0x17, 0, 0, 0, 0, 0, 0]),
     ];
-    let book = read(&file(&folder, "prices.xlsb", xlsb("00000", &cells))).unwrap();
+    let book = read(&file(&folder, "prices.xlsb", xlsb("00000", &[&cells]))).unwrap();
     assert_eq!(book.description(), "XLSB, 1 sheet");
     assert_eq!(rows(&book, 0).0, ["1: #N/A|00042|42|1.5|TRUE|#DIV/0!|ab|#REF!"]);
 }

@@ -18,7 +18,7 @@ use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
 use super::hostile_workbooks::end;
-use super::parts::{Xlsx, ods, xls, xls_cell, xlsb};
+use super::parts::{XlsbCell, Xlsx, ods, xls, xls_cell, xlsb};
 use super::{file, folder};
 
 /// Longer than any file may keep its reader busy, on a machine that has other work, too.
@@ -62,7 +62,7 @@ fn sample_plain_xlsx() -> Vec<u8> {
 
 fn sample_xlsb() -> Vec<u8> {
     let (number, text) = (1.5_f64.to_le_bytes(), [2, 0, 0, 0, b'a', 0, b'b', 0]);
-    let row: [(u8, u8, &[u8]); 6] = [
+    let row: [XlsbCell<'_>; 6] = [
         (11, 0, &[0x2A, 0, 0, 0, 0, 0, 0]),
         (2, 1, &[170, 0, 0, 0]),
         (5, 1, &number),
@@ -70,7 +70,7 @@ fn sample_xlsb() -> Vec<u8> {
         (3, 0, &[0x07]),
         (6, 0, &text),
     ];
-    xlsb("00000", &row.repeat(4))
+    xlsb("00000", &[&row, &row.repeat(3)])
 }
 
 fn sample_xls() -> Vec<u8> {
@@ -79,13 +79,13 @@ fn sample_xls() -> Vec<u8> {
     let styles = [0_u8, 164].map(|format| (0x00E0, [&[0, 0, format, 0][..], &[0; 16]].concat()));
     let globals = [&[(0x0042, vec![0xB0, 4]), (0x041E, format), (0x00FC, shared)][..], &styles].concat();
     let cells = [
-        xls_cell(0x0203, 0, 0, &1234.5_f64.to_le_bytes()),
-        xls_cell(0x027E, 1, 1, &[82, 0, 0, 0]),
-        xls_cell(0x00FD, 2, 0, &[0; 4]),
-        xls_cell(0x0204, 3, 0, &[2, 0, 0, b'h', b'i']),
-        xls_cell(0x0205, 4, 0, &[1, 0]),
-        xls_cell(0x0205, 5, 0, &[0x2A, 1]),
-        xls_cell(0x0006, 6, 0, &[&[0; 6][..], &[0xFF, 0xFF], &[0; 8]].concat()),
+        xls_cell(0x0203, (0, 0), 0, &1234.5_f64.to_le_bytes()),
+        xls_cell(0x027E, (0, 1), 1, &[82, 0, 0, 0]),
+        xls_cell(0x00FD, (0, 2), 0, &[0; 4]),
+        xls_cell(0x0204, (0, 3), 0, &[2, 0, 0, b'h', b'i']),
+        xls_cell(0x0205, (0, 4), 0, &[1, 0]),
+        xls_cell(0x0205, (0, 5), 0, &[0x2A, 1]),
+        xls_cell(0x0006, (0, 6), 0, &[&[0; 6][..], &[0xFF, 0xFF], &[0; 8]].concat()),
         (0x0207, vec![2, 0, 0, b'h', b'o']),
         (0x00BD, [&[1_u8, 0, 0, 0][..], &[0, 0, 2, 0, 0xB4, 0x40], &[0, 0, 3, 0, 0xB4, 0x40], &[1, 0]].concat()),
         (0x00E5, vec![1, 0, 0, 0, 0, 0, 0, 0, 1, 0]),
@@ -96,7 +96,7 @@ fn sample_xls() -> Vec<u8> {
 #[test]
 fn the_samples_are_workbooks_before_they_are_changed() {
     for (sample, rows) in
-        [(sample_xlsx(), 20), (sample_ods(), 60), (sample_plain_xlsx(), 1), (sample_xlsb(), 1), (sample_xls(), 2)]
+        [(sample_xlsx(), 20), (sample_ods(), 60), (sample_plain_xlsx(), 1), (sample_xlsb(), 2), (sample_xls(), 2)]
     {
         assert_eq!(end(&sample).unwrap().len(), rows);
     }

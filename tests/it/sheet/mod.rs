@@ -5,7 +5,7 @@ mod fuzz;
 mod hostile_texts;
 mod hostile_workbooks;
 mod kinds;
-mod parts;
+pub mod parts;
 mod roundtrip;
 mod table;
 mod text;

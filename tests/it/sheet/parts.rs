@@ -112,9 +112,11 @@ pub fn ods(rows: &str) -> Vec<u8> {
     ])
 }
 
-/// An XLSB file whose one sheet has one row of these cells: their records' types, styles and what follows in them.
-/// Style 1 is shown as `format`.
-pub fn xlsb(format: &str, cells: &[(u8, u8, &[u8])]) -> Vec<u8> {
+/// A cell of an XLSB file: its record's type, its style and what follows in it.
+pub type XlsbCell<'a> = (u8, u8, &'a [u8]);
+
+/// An XLSB file whose one sheet has these rows. Style 1 is shown as `format`.
+pub fn xlsb(format: &str, rows: &[&[XlsbCell<'_>]]) -> Vec<u8> {
     let wide = |text: &str| {
         let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         [&(text.len() as u32).to_le_bytes(), units.as_slice()].concat()
@@ -134,9 +136,12 @@ pub fn xlsb(format: &str, cells: &[(u8, u8, &[u8])]) -> Vec<u8> {
         record(0x26A, &[]),
     ]
     .concat();
-    let mut sheet = [record(0x81, &[]), record(0x94, &[0; 16]), record(0x91, &[]), record(0, &[0; 17])].concat();
-    for (column, (kind, style, rest)) in cells.iter().enumerate() {
-        sheet.extend(record(u16::from(*kind), &[&[column as u8, 0, 0, 0, *style, 0, 0, 0], *rest].concat()));
+    let mut sheet = [record(0x81, &[]), record(0x94, &[0; 16]), record(0x91, &[])].concat();
+    for (row, cells) in rows.iter().enumerate() {
+        sheet.extend(record(0, &[&[row as u8][..], &[0; 16]].concat()));
+        for (column, (kind, style, rest)) in cells.iter().enumerate() {
+            sheet.extend(record(u16::from(*kind), &[&[column as u8, 0, 0, 0, *style, 0, 0, 0], *rest].concat()));
+        }
     }
     sheet.extend(record(0x92, &[]));
     let relations =
@@ -170,8 +175,8 @@ pub fn xls(globals: &[(u16, Vec<u8>)], cells: &[(u16, Vec<u8>)]) -> Vec<u8> {
 }
 
 /// A cell's record: its row, its column and its style come first.
-pub fn xls_cell(kind: u16, column: u16, style: u16, rest: &[u8]) -> (u16, Vec<u8>) {
-    (kind, [&0_u16.to_le_bytes()[..], &column.to_le_bytes(), &style.to_le_bytes(), rest].concat())
+pub fn xls_cell(kind: u16, (row, column): (u16, u16), style: u16, rest: &[u8]) -> (u16, Vec<u8>) {
+    (kind, [&row.to_le_bytes()[..], &column.to_le_bytes(), &style.to_le_bytes(), rest].concat())
 }
 
 /// An OLE2 file with one stream, `Workbook`.
