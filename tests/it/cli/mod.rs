@@ -5,6 +5,7 @@ mod bad_service;
 mod bad_template;
 mod crash;
 mod demo;
+mod dialects;
 mod export;
 mod hostile;
 mod process;
