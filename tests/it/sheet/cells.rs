@@ -68,6 +68,16 @@ fn of_merged_cells_the_first_has_the_value() {
     let sheet = "<sheetData><row r=\"1\"><c r=\"A1\"><v>1</v></c><c r=\"B1\"/><c r=\"C1\"><v>2</v></c></row></sheetData>\
                  <mergeCells><mergeCell ref=\"A1:B2\"/></mergeCells>";
     check(&Xlsx { sheet, ..Xlsx::default() }, &["1: 1||2"]);
+    // Programs may keep a value in the others, too: one that nobody sees.
+    let folder = folder();
+    let cell = |span: &str, kind: &str, text: &str| {
+        format!("<table:{kind} {span} office:value-type=\"string\"><text:p>{text}</text:p></table:{kind}>")
+    };
+    let first = cell("table:number-columns-spanned=\"2\" table:number-rows-spanned=\"1\"", "table-cell", "a");
+    let row =
+        format!("<table:table-row>{first}<table:covered-table-cell/>{}</table:table-row>", cell("", "table-cell", "b"));
+    let book = read(&file(&folder, "prices.ods", ods(&row))).unwrap();
+    assert_eq!(rows(&book, 0).0, ["1: a||b"]);
 }
 
 #[test]
