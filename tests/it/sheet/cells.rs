@@ -57,6 +57,25 @@ fn a_formula_that_can_t_be_followed_costs_no_value() {
 }
 
 #[test]
+fn errors_that_newer_programs_know_are_errors_at_their_cells() {
+    let sheet = "<sheetData><row r=\"1\"><c r=\"A1\"><v>1</v></c><c r=\"B1\" t=\"e\"><v>#SPILL!</v></c><c r=\"C1\"><v>2</v></c></row>\
+                 <row r=\"3\"><c r=\"A3\" t=\"e\"><f>X()</f><v>#CALC!</v></c><c r=\"B3\" t=\"e\"><v>#BUSY!</v></c>\
+                 <c r=\"D3\" s=\"1\"><v>7</v></c></row></sheetData>";
+    for formats in [&["0.00"][..], &["000"]] {
+        let last = if formats[0] == "000" { "007" } else { "7" };
+        let expected = ["1: 1|#SPILL!|2".to_owned(), format!("3: #CALC!|#BUSY!||{last}")];
+        check(&Xlsx { sheet, formats, ..Xlsx::default() }, &expected.each_ref().map(String::as_str));
+    }
+    // A cell that does not say where it is would be taken for the one before it.
+    let cells = "<c><v>1</v></c><c t=\"e\"><v>#SPILL!</v></c><c><v>3</v></c>";
+    let folder = folder();
+    let sheet = format!("<sheetData><row>{cells}</row></sheetData>");
+    let book = read(&Xlsx { sheet: &sheet, ..Xlsx::default() }.save(&folder)).unwrap();
+    let error = rows(&book, 0).1.unwrap().to_string();
+    assert!(error.contains("#SPILL! in a row whose cells do not say where they are"), "{error}");
+}
+
+#[test]
 fn rows_and_cells_in_disorder_are_put_in_order() {
     let sheet = "<sheetData><row r=\"3\"><c r=\"B3\"><v>2</v></c><c r=\"A3\"><v>1</v></c></row>\
                  <row r=\"1\"><c r=\"A1\"><v>0</v></c></row><row r=\"3\"><c r=\"C3\"><v>3</v></c></row></sheetData>";
