@@ -99,7 +99,10 @@ impl Parser {
                 (book.sheets_metadata().to_vec(), Book::Xlsb(Box::new(book)))
             }
             Format::Xls => {
-                let book = Xls::new(file).map_err(|error| fault(matches!(error, XlsError::Password), &error))?;
+                let book = Xls::new(file).map_err(|error| match unknown_code_page(&error) {
+                    Some(number) => Fault::new(format!("its texts are in code page {number}, which is not known here")),
+                    None => fault(matches!(error, XlsError::Password), &error),
+                })?;
                 (book.sheets_metadata().to_vec(), Book::Xls(Box::new(book)))
             }
             Format::Ods => {
@@ -417,6 +420,13 @@ fn put_duration<W: Write>(rows: &mut RowsOut<'_, W>, (row, column): (u32, u32), 
         Ok(cell) => rows.cell(row, column, cell),
         Err(text) => rows.cell(row, column, Cell::Text(&text)),
     }
+}
+
+/// The number of a code page that calamine says it does not know.
+fn unknown_code_page(error: &XlsError) -> Option<u32> {
+    let said = error.to_string();
+    let (number, _) = said.split_once("odepage ")?.1.split_once(' ')?;
+    u32::from_str_radix(number, 16).ok()
 }
 
 fn fault(encrypted: bool, error: &impl std::fmt::Display) -> Fault {
