@@ -102,6 +102,26 @@ fn fifteen_digits_survive_every_kind_of_workbook() {
 }
 
 #[test]
+fn of_a_percentage_or_an_amount_the_number_in_the_file_is_sent() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let text = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
+    let header = format!("<row>{}{}{}</row>", text("SKU"), text("Name"), text("Price"));
+    // Shown as 19 %, 19.5 % and 1.234,50 €; the last is a text, which the template has to explain.
+    let cells =
+        ["<c s=\"1\"><v>0.19</v></c>", "<c s=\"1\"><v>0.195</v></c>", "<c s=\"2\"><v>1234.5</v></c>", &text("19 %")];
+    let rows = cells.iter().zip(["a", "b", "c", "d"]);
+    let rows: String = rows.map(|(cell, name)| format!("<row>{0}{0}{cell}</row>", text(name))).collect();
+    let sheet = format!("<sheetData>{header}{rows}</sheetData>");
+    let formats = ["0%", "#,##0.00\\ [$€-407]"];
+    place.write("a.xlsx", Xlsx { sheet: &sheet, formats: &formats, ..Xlsx::default() }.bytes());
+    let upload = served.sheetport(&place, ["upload", "a.xlsx", "-t", "items"]).exits(3);
+    upload.shows(&["Price '19 %' has a percent sign  row 5", "percent = \"whole\" sends 19"]);
+    let expected = [("a", "0.19"), ("b", "0.195"), ("c", "1234.5")];
+    assert_eq!(prices(&served, &place), expected.map(|(name, price)| (name.to_owned(), price.to_owned())));
+}
+
+#[test]
 fn identifiers_whose_digits_are_there_arrive_and_those_that_lost_them_are_told() {
     let place = Place::new();
     let served = Served::start(&place);
