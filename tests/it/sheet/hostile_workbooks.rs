@@ -151,7 +151,8 @@ fn the_program_ends_with_its_code_and_one_line() {
         let path = file(&folder, "prices.xlsx", bytes);
         for way in [&["check", "-t", "items"][..], &["view", "--json", "--all-sheets"]] {
             let mut program = Command::new(env!("CARGO_BIN_EXE_sheetport"));
-            let output = program.args(way).arg("--home").arg(folder.path()).arg(&path).output().unwrap();
+            let output =
+                program.args(way).arg("--no-progress").arg("--home").arg(folder.path()).arg(&path).output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(7), "{said}");
             let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with("hint: ")).collect();
