@@ -5,6 +5,7 @@ mod bad_service;
 mod bad_template;
 mod crash;
 mod demo;
+mod dialects;
 mod export;
 mod hostile;
 mod process;
@@ -14,6 +15,7 @@ mod setup;
 mod sheets;
 mod stdin;
 mod upload;
+mod workbooks;
 
 use std::fs;
 use std::path::{Path, PathBuf};
