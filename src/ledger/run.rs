@@ -159,6 +159,15 @@ impl Ledger {
             accounting.retries += count(row.try_get(3)?);
         }
         accounting.pending = count(pending);
+        let resolved = sqlx::query("SELECT state, COUNT(*) FROM resolution WHERE run = $1 GROUP BY state")
+            .bind(run)
+            .fetch_all(&mut *connection)
+            .await?;
+        for row in resolved {
+            let (state, number): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
+            *accounting.of(&state)? += count(number);
+            accounting.unknown = accounting.unknown.saturating_sub(count(number));
+        }
         Ok(accounting)
     }
 

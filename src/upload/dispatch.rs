@@ -28,6 +28,8 @@ pub struct Job {
     /// What the call's path names.
     pub target: Option<String>,
     pub body: String,
+    /// It must not be sent twice.
+    pub is_once: bool,
     /// Requests made for it so far.
     pub requests: u32,
     /// Attempts that count towards giving up.
@@ -61,7 +63,23 @@ impl Lane {
 impl Job {
     pub fn new(seq: Seq, key: Option<String>, target: Option<String>, body: String) -> Job {
         let lane = key.map_or(Lane::Alone(seq), Lane::Key);
-        Job { seq, lane, target, body, requests: 0, tries: 0, holds_key: false, renewed: false, is_probe: false }
+        Job {
+            seq,
+            lane,
+            target,
+            body,
+            is_once: false,
+            requests: 0,
+            tries: 0,
+            holds_key: false,
+            renewed: false,
+            is_probe: false,
+        }
+    }
+
+    /// For a call that must not be repeated.
+    pub fn once(self) -> Job {
+        Job { is_once: true, ..self }
     }
 }
 
@@ -251,6 +269,18 @@ impl Dispatcher {
                 Step::Send(job)
             }
         }
+    }
+
+    /// Takes back a record that was to be sent and was not.
+    pub fn put_back(&mut self, job: Job) {
+        self.in_flight -= 1;
+        self.ready.push_front(job);
+    }
+
+    /// A record under way was settled without an answer.
+    pub fn forget(&mut self) {
+        self.in_flight -= 1;
+        self.unsettled -= 1;
     }
 
     /// Takes the result of an attempt. Answers the record's fate, or nothing when it will be tried again.
