@@ -105,11 +105,28 @@ pub struct Resolve {
 }
 
 #[derive(Args, Debug)]
+pub struct Resume {
+    /// The run's number [default: the newest]
+    pub run: Option<i64>,
+    #[command(flatten)]
+    pub pacing: Pacing,
+    /// Stop when the service has refused more records than this
+    #[arg(long, value_name = "N")]
+    pub max_errors: Option<u64>,
+    /// Where to write the report, a file that is not there yet [default: beside the file, when a row has a problem]
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
 pub struct Retry {
     /// The number of the run whose failed records are sent again
     pub run: i64,
     #[command(flatten)]
     pub pacing: Pacing,
+    /// Stop when the service has refused more records than this
+    #[arg(long, value_name = "N")]
+    pub max_errors: Option<u64>,
     /// Where to write the report, a file that is not there yet [default: beside the file, when a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

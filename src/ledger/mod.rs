@@ -5,19 +5,21 @@
 //! any moment leaves a ledger that is right. Records that must not be sent twice are also noted one by one while they may
 //! be under way. The bodies of requests and the cells of rows are opaque here.
 
+mod accepted;
 mod block;
 mod error;
 mod open;
 mod plan;
 mod prune;
 mod resolve;
+mod retry;
 mod run;
 mod send;
 mod under_way;
 
 pub use block::{Cells, Fate, PlannedRecord, Problem, SourceRow};
 pub use error::Error;
-pub use open::Ledger;
+pub use open::{Ledger, Lock};
 pub use plan::{Plan, Planned};
 pub use resolve::{Doubtful, Verdict};
 pub use run::{Accounting, NewRun, Run, RunState};

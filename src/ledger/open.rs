@@ -83,6 +83,7 @@ fn migrator() -> Migrator {
     let migrations = vec![
         migration(1, "runs", include_str!("migrations/0001_runs.sql")),
         migration(2, "under way", include_str!("migrations/0002_under_way.sql")),
+        migration(3, "run relations", include_str!("migrations/0003_run_relations.sql")),
     ];
     Migrator { migrations: Cow::Owned(migrations), ..Migrator::DEFAULT }
 }

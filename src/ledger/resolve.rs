@@ -67,18 +67,12 @@ impl Ledger {
     }
 
     /// Notes what a person says about records in doubt. Those that are not in doubt are left alone; answers how many were.
-    pub async fn resolve(
-        &self,
-        run: RunId,
-        seqs: &[Seq],
-        verdict: Verdict,
-        who: &str,
-        now: i64,
-    ) -> Result<u64, Error> {
+    pub async fn resolve(&self, run: RunId, seqs: &[Seq], verdict: Verdict, who: &str, now: i64) -> Result<u64, Error> {
         let mut resolved = 0;
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
         for seqs in seqs.chunks(1_000) {
-            let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO resolution (run, seq, state, who, at) SELECT run, seq, ");
+            let mut query =
+                QueryBuilder::<Sqlite>::new("INSERT INTO resolution (run, seq, state, who, at) SELECT run, seq, ");
             query.push_bind(verdict.state().name()).push(", ").push_bind(who).push(", ").push_bind(now);
             query.push(" FROM outcome WHERE run = ").push_bind(run).push(" AND state = 'unknown' AND seq IN (");
             let mut list = query.separated(", ");
@@ -100,18 +94,19 @@ impl Ledger {
         last: Seq,
         outcomes: &mut std::collections::BTreeMap<Seq, Outcome>,
     ) -> Result<(), Error> {
-        let rows =
-            sqlx::query("SELECT seq, state, who, at FROM resolution WHERE run = $1 AND seq BETWEEN $2 AND $3")
-                .bind(run)
-                .bind(first)
-                .bind(last)
-                .fetch_all(&self.reader)
-                .await?;
+        let rows = sqlx::query("SELECT seq, state, who, at FROM resolution WHERE run = $1 AND seq BETWEEN $2 AND $3")
+            .bind(run)
+            .bind(first)
+            .bind(last)
+            .fetch_all(&self.reader)
+            .await?;
         for row in rows {
             let (seq, state, who): (Seq, String, String) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
             let Some(outcome) = outcomes.get_mut(&seq) else { continue };
             outcome.state = OutcomeState::from_name(&state)?;
-            outcome.problems.push(Problem::of_record("resolved", format!("{who} says that it was {}", in_words(&state))));
+            outcome
+                .problems
+                .push(Problem::of_record("resolved", format!("{who} says that it was {}", in_words(&state))));
         }
         Ok(())
     }

@@ -46,6 +46,8 @@ pub(super) struct Assembler<'t> {
     batch: Batch,
     body: Vec<u8>,
     pub tally: Tally,
+    /// Records that begin on other rows are skipped.
+    pub chosen: Option<(u64, u64)>,
 }
 
 enum Waiting {
@@ -76,6 +78,7 @@ impl<'t> Assembler<'t> {
             batch: Batch::default(),
             body: Vec::new(),
             tally: Tally::default(),
+            chosen: None,
         }
     }
 
@@ -205,6 +208,9 @@ impl<'t> Assembler<'t> {
     fn hand_on(&mut self, seq: Seq, record: Record) {
         let Record { key, target, rows, mut fate } = record;
         let row = rows.first().copied().unwrap_or_default();
+        if self.chosen.is_some_and(|(first, last)| !(first..=last).contains(&row)) {
+            fate = Fate::Skipped;
+        }
         let mut superseded = None;
         if let Some(key) = key.as_deref().filter(|_| !matches!(fate, Fate::Skipped)) {
             let duplicates = self.mapper.template().duplicates;

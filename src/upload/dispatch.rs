@@ -118,6 +118,8 @@ pub enum Halt {
     Throttled,
     /// Too many attempts had to be repeated.
     TooManyRetries(String),
+    /// The service refused more records than it may.
+    TooManyErrors(u64),
 }
 
 pub struct Dispatcher {
@@ -148,6 +150,9 @@ pub struct Dispatcher {
     forbidden_in_a_row: u32,
     probes: Option<u32>,
     settled: u64,
+    failed: u64,
+    /// Refused records after which nothing more is sent.
+    max_errors: Option<u64>,
     pub retries: u64,
     pub throttled: u64,
 }
@@ -180,9 +185,16 @@ impl Dispatcher {
             forbidden_in_a_row: 0,
             probes: None,
             settled: 0,
+            failed: 0,
+            max_errors: None,
             retries: 0,
             throttled: 0,
         }
+    }
+
+    /// Stops the run when more than so many records were refused.
+    pub fn with_max_errors(self, max_errors: Option<u64>) -> Dispatcher {
+        Dispatcher { max_errors, ..self }
     }
 
     pub fn push(&mut self, job: Job) {
@@ -347,6 +359,12 @@ impl Dispatcher {
                 return None;
             }
         };
+        if matches!(verdict, Verdict::Failed { .. }) {
+            self.failed += 1;
+            if self.max_errors.is_some_and(|most| self.failed > most) {
+                self.halt.get_or_insert(Halt::TooManyErrors(self.failed));
+            }
+        }
         self.settled += 1;
         self.unsettled -= 1;
         self.release(&job.lane);

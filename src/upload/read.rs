@@ -55,6 +55,7 @@ pub fn read(
     let mapper = Mapper::new(template, &source.layout, &survey);
     let keeps = keep == Keep::Everything;
     let mut assembler = Assembler::new(mapper, keeps);
+    assembler.chosen = source.chosen;
     let mappers = thread::available_parallelism().map_or(1, NonZero::get).clamp(1, MOST_MAPPERS);
     let (spare, spares) = channel();
     for _ in 0..2 * mappers + 2 {

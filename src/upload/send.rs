@@ -38,6 +38,8 @@ pub struct Work<'a> {
     pub kind: RecordKind,
     pub concurrency: usize,
     pub rate: Option<Rate>,
+    /// Refused records after which nothing more is sent.
+    pub max_errors: Option<u64>,
     /// The clock of what the ledger notes: milliseconds since 1970, UTC.
     pub wall: fn() -> i64,
 }
@@ -78,7 +80,8 @@ pub async fn send(
     let (durable_sender, durable) = mpsc::unbounded_channel();
     let writer = tokio::spawn(scribe::write(work.ledger.clone(), work.run, work.wall, notes_receiver, durable_sender));
     let sender = Sender {
-        dispatcher: Dispatcher::new(work.kind, work.concurrency, Pace::new(work.rate, began)),
+        dispatcher: Dispatcher::new(work.kind, work.concurrency, Pace::new(work.rate, began))
+            .with_max_errors(work.max_errors),
         input,
         client: Arc::clone(&work.client),
         jobs,

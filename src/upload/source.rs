@@ -22,6 +22,8 @@ pub struct Source {
     pub layout: Layout,
     /// SHA-256 of the file, in hexadecimal.
     pub hash: String,
+    /// Records that begin on other rows are left out; nothing when all are meant.
+    pub chosen: Option<(u64, u64)>,
     stamp: Stamp,
 }
 
@@ -43,7 +45,7 @@ impl Source {
         let book = sheet::open(path, options)?;
         let (hash, stamp) = hash(path)?;
         let (sheet, layout) = choose(path, &book, template, sheet)?;
-        Ok(Source { path: path.to_owned(), book, sheet, layout, hash, stamp })
+        Ok(Source { path: path.to_owned(), book, sheet, layout, hash, chosen: None, stamp })
     }
 
     pub fn sheet_name(&self) -> &str {

@@ -17,6 +17,7 @@ pub enum StopReason {
     Throttled,
     WaitTooLong(Duration),
     TooManyRetries(String),
+    TooManyErrors(u64),
     /// Some records got no answer in any of their attempts, and why the last of them did not.
     LeftPending {
         records: u64,
@@ -41,6 +42,9 @@ impl StopReason {
             }
             StopReason::Throttled => "resume later, with a lower --rate",
             StopReason::WaitTooLong(_) => "resume when that time is over",
+            StopReason::TooManyErrors(_) => {
+                "look at the refusals before the rest is sent; then resume with a higher --max-errors, or none"
+            }
             StopReason::TooManyRetries(_) => "resume later; if it stays so, ask the service's people",
         })
     }
@@ -56,6 +60,7 @@ impl From<Halt> for StopReason {
             Halt::Forbidden(reason) => StopReason::Forbidden(reason),
             Halt::Throttled => StopReason::Throttled,
             Halt::TooManyRetries(reason) => StopReason::TooManyRetries(reason),
+            Halt::TooManyErrors(failed) => StopReason::TooManyErrors(failed),
         }
     }
 }
@@ -73,6 +78,9 @@ impl std::fmt::Display for StopReason {
             StopReason::Throttled => f.write_str("the service keeps refusing requests as too many"),
             StopReason::WaitTooLong(wait) => write!(f, "the service asks to wait {} min", wait.as_secs().div_ceil(60)),
             StopReason::TooManyRetries(reason) => write!(f, "too many requests had to be repeated: {reason}"),
+            StopReason::TooManyErrors(failed) => {
+                write!(f, "the service refused {failed} records, which is more than --max-errors allows")
+            }
             StopReason::LeftPending { records, reason } => {
                 let noun = if *records == 1 { "record" } else { "records" };
                 write!(f, "{records} {noun} got no answer in several attempts: {reason}")

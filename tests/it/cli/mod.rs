@@ -3,8 +3,10 @@
 mod bad_input;
 mod bad_service;
 mod bad_template;
+mod choices;
 mod crash;
 mod demo;
+mod doubt;
 mod export;
 mod process;
 mod report;

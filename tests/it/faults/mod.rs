@@ -5,7 +5,7 @@ mod doubles;
 mod exports;
 mod once;
 mod pauses;
-mod server;
+pub mod server;
 mod stops;
 mod tokens;
 
@@ -80,7 +80,16 @@ impl Planned {
         interrupt: impl Future<Output = Duration>,
     ) -> Ended {
         let kind = self.kind;
-        let work = Work { ledger: &self.ledger, client, run: self.run, kind, concurrency, rate: None, wall: || 2 };
+        let work = Work {
+            ledger: &self.ledger,
+            client,
+            run: self.run,
+            kind,
+            concurrency,
+            rate: None,
+            max_errors: None,
+            wall: || 2,
+        };
         upload::send::send(&work, interrupt, &|_| {}).await.unwrap()
     }
 
@@ -140,6 +149,8 @@ pub fn about() -> NewRun {
         header: vec!["SKU".into()],
         header_row: 1,
         columns: vec![("externalId".into(), 0)],
+        chosen: None,
+        retry_of: None,
     }
 }
 
