@@ -18,4 +18,4 @@ pub mod subscription;
 pub mod token;
 pub mod transaction;
 
-pub use field::{Call, Field, Input, JsonType, List, RecordKind};
+pub use field::{Call, Family, Field, Input, JsonType, List, ListedField, RecordKind, Single};

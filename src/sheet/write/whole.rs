@@ -1,9 +1,10 @@
 //! A file that appears under its name whole or not at all: written beside it, synced, and renamed.
 
 use std::ffi::OsString;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use super::Existing;
@@ -18,6 +19,18 @@ pub struct WholeFile {
     path: PathBuf,
     existing: Existing,
     file: BufWriter<NamedTempFile>,
+    /// Of what was written so far; nothing once the writer went back, and for who does not want it.
+    digest: Option<Sha256>,
+    len: u64,
+}
+
+/// A file in place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    pub path: PathBuf,
+    pub bytes: u64,
+    /// In hexadecimal.
+    pub sha256: String,
 }
 
 impl WholeFile {
@@ -52,7 +65,52 @@ impl WholeFile {
         let file = builder
             .tempfile_in(folder(path))
             .map_err(|source| Error::Write { path: path.to_owned(), source: bare(source) })?;
-        Ok(WholeFile { path: path.to_owned(), existing, file: BufWriter::with_capacity(128 * 1024, file) })
+        Ok(WholeFile {
+            path: path.to_owned(),
+            existing,
+            file: BufWriter::with_capacity(128 * 1024, file),
+            digest: None,
+            len: 0,
+        })
+    }
+
+    /// The same, for [`WholeFile::finish_digested`].
+    pub fn digested(self) -> WholeFile {
+        WholeFile { digest: Some(Sha256::new()), ..self }
+    }
+
+    /// Gives the file another name, in the same folder.
+    pub fn rename(&mut self, path: PathBuf) {
+        self.path = path;
+    }
+
+    /// As [`WholeFile::finish`], and tells what is in it. What went through [`WholeFile::digested`] in one go was hashed
+    /// as it was written; anything else is read once more.
+    pub fn finish_digested(mut self) -> Result<Written, Error> {
+        let failed = |path: &Path, source| Error::Write { path: path.to_owned(), source };
+        let (digest, bytes) = match self.digest.take() {
+            Some(digest) => (digest, self.len),
+            None => self.read_again().map_err(|source| failed(&self.path, source))?,
+        };
+        let sha256 = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Written { path: self.finish()?, bytes, sha256 })
+    }
+
+    fn read_again(&mut self) -> io::Result<(Sha256, u64)> {
+        self.file.flush()?;
+        let file = self.file.get_mut().as_file_mut();
+        file.seek(SeekFrom::Start(0))?;
+        let (mut digest, mut bytes) = (Sha256::new(), 0);
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match file.read(&mut buffer)? {
+                0 => return Ok((digest, bytes)),
+                read => {
+                    digest.update(&buffer[..read]);
+                    bytes += read as u64;
+                }
+            }
+        }
     }
 
     /// The name that the file will have.
@@ -65,7 +123,7 @@ impl WholeFile {
     /// # Errors
     /// [`Error::Exists`] when a file to be kept has appeared meanwhile; [`Error::Write`] when the disk refuses.
     pub fn finish(self) -> Result<PathBuf, Error> {
-        let WholeFile { path, existing, file } = self;
+        let WholeFile { path, existing, file, .. } = self;
         let failed = |source| Error::Write { path: path.clone(), source };
         let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
@@ -84,7 +142,12 @@ impl WholeFile {
 
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        let written = self.file.write(bytes)?;
+        if let Some(digest) = &mut self.digest {
+            digest.update(&bytes[..written]);
+            self.len += written as u64;
+        }
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -94,6 +157,9 @@ impl Write for WholeFile {
 
 impl Seek for WholeFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        if !matches!(to, SeekFrom::Current(0)) {
+            self.digest = None;
+        }
         self.file.seek(to)
     }
 }

@@ -29,8 +29,15 @@ impl Served {
 
     #[track_caller]
     pub fn start_on(place: &Place, port: u16) -> Served {
+        Served::start_with(place, port, &[])
+    }
+
+    /// With further words on its command line.
+    #[track_caller]
+    pub fn start_with(place: &Place, port: u16, words: &[&str]) -> Served {
         let listen = format!("127.0.0.1:{port}");
-        let process = place.sheetport(["serve", "--listen", &listen, "--data", "service", "--json"]).start();
+        let first = ["serve", "--listen", &listen, "--data", "service", "--json"];
+        let process = place.sheetport(first.iter().chain(words)).start();
         let first: Value = serde_json::from_str(&process.line()).unwrap();
         let host = first["listening"].as_str().and_then(|url| url.strip_prefix("http://")).unwrap().to_owned();
         Served { _process: process, host, full: tokens(place, "full") }
