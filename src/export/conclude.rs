@@ -115,8 +115,9 @@ impl Exported {
             .filter_map(|entry| {
                 let name = entry.file_name().into_string().ok()?;
                 let date = names::date_in(&self.manifest.pattern, &job.workspace, &name)?;
-                let is_ours = Manifest::beside(&entry.path()).is_some_and(|manifest| self.is_kin(&manifest));
-                is_ours.then(|| (date, entry.path()))
+                let path = place.with_file_name(name);
+                let is_ours = Manifest::beside(&path).is_some_and(|manifest| self.is_kin(&manifest));
+                is_ours.then_some((date, path))
             })
             .collect();
         dated.sort();

@@ -17,7 +17,7 @@ use super::spool::{Kind, Packer, Spool};
 use super::{Error, Exported, Job, Output, Since, What, names};
 use crate::api::pages::{self, Completeness, Page, Walk};
 use crate::api::{Client, Pace};
-use crate::sheet::write::{Existing, WholeFile, Written};
+use crate::sheet::write::{Existing, WholeFile, Written, sweep};
 
 /// A record may have changed while the last export read it, and clocks differ: what changed so long before its beginning
 /// is exported again.
@@ -203,6 +203,7 @@ fn path_of(job: &Job) -> Result<Option<PathBuf>, Error> {
     let Output::File { pattern, .. } = &job.output else { return Ok(None) };
     let path = names::resolve(pattern, job.clock.today, &job.workspace).map_err(Error::Name)?;
     drop(WholeFile::create(&path, Existing::Replace)?);
+    sweep(&path, (job.clock.now)());
     Ok(Some(path))
 }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub use self::defuse::{defuse, restore};
 pub use self::sink::Packing;
 pub use self::values::{Shape, Style, TextKind, Value, ValueTable};
-pub use self::whole::{WholeFile, Written, folder};
+pub use self::whole::{WholeFile, Written, folder, sweep};
 
 use self::csv::CsvTable;
 use self::xlsx::XlsxTable;

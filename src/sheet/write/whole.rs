@@ -1,8 +1,9 @@
 //! A file that appears under its name whole or not at all: written beside it, synced, and renamed.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
@@ -12,6 +13,10 @@ use crate::sheet::Error;
 
 /// As much of a file's name as the name of its temporary neighbour repeats; names have a limit of 255 bytes.
 const NAME_PART: usize = 100;
+
+const SUFFIX: &str = ".part";
+/// A temporary file that has not changed for so long is of a process that was killed.
+const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A file on its way. Dropped without [`WholeFile::finish`], it leaves nothing behind.
 #[derive(Debug)]
@@ -50,11 +55,9 @@ impl WholeFile {
             Ok(_) if existing == Existing::Keep => return Err(Error::Exists { path: path.to_owned() }),
             _ => {}
         }
-        let mut prefix = OsString::from(".");
-        prefix.push(name.to_string_lossy().chars().take(NAME_PART / 4).collect::<String>());
-        prefix.push(".");
         let mut builder = tempfile::Builder::new();
-        builder.prefix(&prefix).suffix(".part");
+        let prefix = prefix(name);
+        builder.prefix(&prefix).suffix(SUFFIX);
         #[cfg(unix)]
         {
             use std::fs::Permissions;
@@ -162,6 +165,26 @@ impl Seek for WholeFile {
         }
         self.file.seek(to)
     }
+}
+
+/// Removes what processes that were killed a day or more before `now` left beside `path`, on their way to that name. What
+/// can't be removed stays.
+pub fn sweep(path: &Path, now: SystemTime) {
+    let Some(name) = path.file_name() else { return };
+    let prefix = prefix(name);
+    for entry in std::fs::read_dir(folder(path)).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_ours = name.to_str().is_some_and(|name| name.starts_with(&prefix) && name.ends_with(SUFFIX));
+        let changed = entry.metadata().ok().filter(|_| is_ours).and_then(|found| found.modified().ok());
+        if changed.is_some_and(|changed| now.duration_since(changed).is_ok_and(|age| age > ABANDONED)) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// How the names of the temporary files begin.
+fn prefix(name: &OsStr) -> String {
+    format!(".{}.", name.to_string_lossy().chars().take(NAME_PART / 4).collect::<String>())
 }
 
 /// The folder that `path` is in.

@@ -58,7 +58,7 @@ fn page(seen: &Seen, total: &str) -> Reply {
     answer(200, "", &format!(r#"{{"data": [{}], "total": {total}}}"#, data.join(",")))
 }
 
-fn number(seen: &Seen) -> usize {
+pub fn number(seen: &Seen) -> usize {
     let (_, query) = seen.path.split_once("?page=").unwrap();
     query.split('&').next().unwrap().parse().unwrap()
 }

@@ -3,6 +3,7 @@
 mod answers;
 mod doubles;
 mod exports;
+mod pagers;
 mod pauses;
 mod server;
 mod stops;
