@@ -9,6 +9,7 @@ mod args;
 mod child;
 mod client;
 mod compare;
+mod exporting;
 mod items;
 mod reading;
 mod sending;
@@ -28,6 +29,8 @@ const ROWS: &[Row] = &[
     reading::READ_XLSX,
     reading::READ_XLSX_INLINE,
     sending::SEND_ITEMS,
+    exporting::EXPORT_CSV,
+    exporting::EXPORT_XLSX,
     serving::SERVE_UPSERTS,
     serving::SERVE_PAGES,
     serving::SERVE_LAST_PAGES,

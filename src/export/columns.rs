@@ -27,7 +27,7 @@ pub struct Columns {
     places: HashMap<String, usize>,
     /// What stood at each place of the last entries and the column that it has: entries are mostly alike.
     habit: Vec<(String, usize)>,
-    gathered: u64,
+    has_others: bool,
 }
 
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub struct Row<'a> {
 
 impl Columns {
     pub fn new(fields: &[ListedField]) -> Columns {
-        let mut columns = Columns { columns: Vec::new(), places: HashMap::new(), habit: Vec::new(), gathered: 0 };
+        let mut columns = Columns { columns: Vec::new(), places: HashMap::new(), habit: Vec::new(), has_others: false };
         for field in fields {
             columns.add(field.name, field.is_date_time, true);
         }
@@ -62,9 +62,9 @@ impl Columns {
         self.columns.len()
     }
 
-    /// Values that are in the column [`OTHERS`].
-    pub fn gathered(&self) -> u64 {
-        self.gathered
+    /// Whether there are values in the column [`OTHERS`].
+    pub fn has_others(&self) -> bool {
+        self.has_others
     }
 
     pub fn known(&self, path: &str) -> Option<usize> {
@@ -194,7 +194,7 @@ impl Columns {
             }
             None if value == "null" => {}
             None => {
-                self.gathered += 1;
+                self.has_others = true;
                 row.others.push((shown(path), value));
             }
         }
@@ -218,6 +218,11 @@ impl Columns {
 }
 
 impl<'a> Row<'a> {
+    /// Values that have no column of their own.
+    pub fn other_count(&self) -> usize {
+        self.others.len()
+    }
+
     pub fn json(&self, place: usize) -> Option<&'a str> {
         self.values.get(place).copied().flatten()
     }
@@ -308,7 +313,7 @@ mod tests {
             columns.rows(entry, explode, &mut row, |_, _| Ok::<_, ()>(())).unwrap();
         }
         let mut shown = columns.shown();
-        shown.extend((columns.gathered() > 0).then_some(columns.len()));
+        shown.extend(columns.has_others().then_some(columns.len()));
         let mut lines = vec![shown.iter().map(|place| columns.name(*place)).collect::<Vec<_>>().join("|")];
         for entry in page.entries() {
             let each = |columns: &Columns, row: &Row<'_>| {

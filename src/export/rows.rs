@@ -64,6 +64,7 @@ pub struct Maker {
     /// A table that was begun was given up.
     gave_up: bool,
     rows_written: u64,
+    gathered: u64,
     pub counts: Counts,
     pub prints: Prints,
 }
@@ -133,7 +134,7 @@ impl Maker {
             }
         }
         let counts = Counts::default();
-        Maker { recipe, columns, table: None, gave_up: false, rows_written: 0, counts, prints }
+        Maker { recipe, columns, table: None, gave_up: false, rows_written: 0, gathered: 0, counts, prints }
     }
 
     /// The names of the columns in the file.
@@ -143,7 +144,7 @@ impl Maker {
 
     /// Values that are together in one column because there are too many columns.
     pub fn gathered(&self) -> u64 {
-        self.columns.gathered()
+        self.gathered
     }
 
     /// Takes a page that comes for the first time; `new` says which of its entries were not met before.
@@ -160,7 +161,8 @@ impl Maker {
             self.begin()?;
         }
         let writes = self.table.is_some();
-        self.write(&taken, writes)
+        self.gathered += self.write(&taken, writes)?;
+        Ok(())
     }
 
     /// Ends the file under the name `path`, writing the rows once more where that is needed: `again` gives all pages
@@ -220,7 +222,7 @@ impl Maker {
 
     fn write_again(&mut self, page: &Page, new: &[bool]) -> Result<(), Error> {
         let wanted = self.wanted(page, new);
-        self.write(&wanted, true)
+        self.write(&wanted, true).map(drop)
     }
 
     fn begin(&mut self) -> Result<(), Error> {
@@ -236,17 +238,20 @@ impl Maker {
         Ok(())
     }
 
-    /// Meets the columns of entries, and writes their rows if `writes` and as long as the table's columns are all.
-    fn write(&mut self, entries: &[Entry<'_>], writes: bool) -> Result<(), Error> {
+    /// Meets the columns of entries, and writes their rows if `writes` and as long as the table's columns are all. Tells
+    /// how many values have no column of their own.
+    fn write(&mut self, entries: &[Entry<'_>], writes: bool) -> Result<u64, Error> {
         let Maker { recipe, columns, table, rows_written, gave_up, .. } = self;
         let explode = recipe.explode.as_deref().or(recipe.template.as_ref().and_then(|t| t.explode.as_deref()));
-        let (known, gathered) = (columns.len(), columns.gathered());
+        let (known, had_others) = (columns.len(), columns.has_others());
+        let mut others = 0;
         let is_verbatim = recipe.is_verbatim();
         let shows_all = recipe.template.as_ref().is_none_or(|template| template.others);
         let mut row = Row::default();
         let mut values = Vec::new();
         for entry in entries {
             columns.rows(*entry, explode, &mut row, |columns, row| -> Result<(), Error> {
+                others += row.other_count() as u64;
                 let Some((table, slots)) = table.as_mut().filter(|_| writes) else { return Ok(()) };
                 if let (true, ValueTable::Lines(lines)) = (is_verbatim, &mut *table) {
                     *rows_written += 1;
@@ -258,12 +263,12 @@ impl Maker {
                 Ok(table.row(&values)?)
             })?;
         }
-        let grew = columns.len() > known || columns.gathered() > 0 && gathered == 0;
+        let grew = columns.len() > known || columns.has_others() && !had_others;
         if writes && grew && shows_all && !is_verbatim {
             *table = None;
             *gave_up = true;
         }
-        Ok(())
+        Ok(others)
     }
 
     fn slots(&self) -> Vec<Slot> {
@@ -282,7 +287,7 @@ impl Maker {
         }
         if template.is_none_or(|template| template.others) {
             slots.extend(columns.shown().into_iter().filter(|place| !used.contains(place)).map(met));
-            if columns.gathered() > 0 {
+            if columns.has_others() {
                 slots.push(Slot { name: columns::OTHERS.to_owned(), from: From::Others });
             }
         }
