@@ -38,6 +38,8 @@ struct Column {
     name: String,
     is_date_time: bool,
     is_named: bool,
+    /// A template asks for it, also where it is an object, whose JSON it then has.
+    is_wanted: bool,
     has_values: bool,
 }
 
@@ -82,6 +84,18 @@ impl Columns {
                 Some(self.add(path, is_date_time, false))
             }
         }
+    }
+
+    /// Makes sure that there is a column for what a template asks for.
+    pub fn want(&mut self, path: &str) {
+        if let Some(place) = self.place(path) {
+            self.columns[place].is_wanted = true;
+        }
+    }
+
+    /// Whether any entry had a value there.
+    pub fn has_values(&self, place: usize) -> bool {
+        self.columns.get(place).is_some_and(|column| column.has_values)
     }
 
     /// The columns to be written, in their order. One that only ever held nulls where other entries have an object is
@@ -172,6 +186,10 @@ impl Columns {
         row: &mut Row<'a>,
         exploded: &mut Option<Vec<&'a str>>,
     ) {
+        if let Some(place) = self.places.get(at).filter(|place| self.columns[**place].is_wanted) {
+            self.columns[*place].has_values = true;
+            row.set(*place, json);
+        }
         let fields = if depth > MAX_DEPTH { None } else { fields_of(json) };
         let Some(fields) = fields else { return self.put(at, json, row) };
         for (name, value) in fields {
@@ -212,7 +230,14 @@ impl Columns {
         }
         let place = self.columns.len();
         self.places.insert(path.to_owned(), place);
-        self.columns.push(Column { path: path.to_owned(), name, is_date_time, is_named, has_values: false });
+        self.columns.push(Column {
+            path: path.to_owned(),
+            name,
+            is_date_time,
+            is_named,
+            is_wanted: false,
+            has_values: false,
+        });
         place
     }
 }
@@ -347,6 +372,23 @@ mod tests {
                 "#2|2026-01-02T03:04:05+02:00||||[{\"n\": 1}]|{}",
             ]
         );
+    }
+
+    #[test]
+    fn an_object_that_a_template_asks_for_is_json_there() {
+        let page = read(br#"[{"a": {"b": {"c": 1}}}, {"a": null}]"#.to_vec()).unwrap();
+        let mut columns = Columns::new(&[]);
+        ["a", "a.b", "x"].iter().for_each(|path| columns.want(path));
+        let mut found = Vec::new();
+        for entry in page.entries() {
+            let each = |_: &Columns, row: &Row<'_>| {
+                found.push([row.json(0), row.json(1), row.json(2)].map(|json| json.unwrap_or("-").to_owned()));
+                Ok::<_, ()>(())
+            };
+            columns.rows(entry, None, &mut Row::default(), each).unwrap();
+        }
+        assert_eq!(found, [[r#"{"b": {"c": 1}}"#, r#"{"c": 1}"#, "-"], ["null", "-", "-"]]);
+        assert_eq!([0, 1, 2].map(|place| columns.has_values(place)), [true, true, false]);
     }
 
     #[test]

@@ -201,14 +201,18 @@ fn manifest(ending: &mut Ending<'_>) -> Result<Manifest, Error> {
 }
 
 fn remarks(maker: &Maker) -> Vec<String> {
-    match maker.gathered() {
-        0 => Vec::new(),
-        gathered => vec![format!(
-            "there are more than {} columns; {gathered} values of further fields are together in the column {}, as JSON",
+    let never_met = maker.never_met().into_iter();
+    let mut remarks: Vec<String> =
+        never_met.map(|path| format!("no record has a value in the field {path} that the template names")).collect();
+    if maker.gathered() > 0 {
+        remarks.push(format!(
+            "there are more than {} columns; {} values of further fields are together in the column {}, as JSON",
             columns::MAX_COLUMNS,
+            maker.gathered(),
             columns::OTHERS
-        )],
+        ));
     }
+    remarks
 }
 
 /// Writes the ids that were not found beside the file, and removes such a list of an earlier export.

@@ -4,17 +4,22 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::Error;
+use super::spool;
 use crate::sheet;
 use crate::sheet::write::{Existing, WholeFile};
 
 const STATE: &str = "state.json";
 const PRINTS: &str = "records";
 const LOCK: &str = "lock";
+
+/// Pages that have waited for so long are waited for by nobody.
+const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The folder of one export: of the same records of the same workspace to the same name.
 #[derive(Debug)]
@@ -55,6 +60,20 @@ impl History {
         }
     }
 
+    /// Removes the pages that other exports left below `home` and that nobody will carry on with. What can't be removed
+    /// stays.
+    pub fn sweep(&self, home: &Path, now: SystemTime) {
+        for folder in std::fs::read_dir(home.join("exports")).into_iter().flatten().flatten() {
+            let pages = folder.path().join(spool::NAME);
+            let changed = pages.metadata().and_then(|found| found.modified());
+            let is_old = changed.is_ok_and(|changed| now.duration_since(changed).is_ok_and(|age| age > ABANDONED));
+            let lock = OpenOptions::new().write(true).open(folder.path().join(LOCK));
+            if folder.path() != self.folder && is_old && lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+                let _ = std::fs::remove_file(pages);
+            }
+        }
+    }
+
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -77,5 +96,36 @@ impl History {
         file.write_all(text.as_bytes()).map_err(failed)?;
         file.finish()?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time_has_the_folder_of_an_export() {
+        let home = tempfile::tempdir().unwrap();
+        let first = History::take(home.path(), "items").unwrap();
+        assert!(matches!(History::take(home.path(), "items"), Err(Error::Busy)));
+        assert_ne!(History::take(home.path(), "orders").unwrap().folder(), first.folder());
+        assert!(first.state().is_none());
+        drop(first);
+        History::take(home.path(), "items").unwrap();
+    }
+
+    #[test]
+    fn pages_that_nobody_came_back_for_go_after_a_day() {
+        let home = tempfile::tempdir().unwrap();
+        let history = History::take(home.path(), "mine").unwrap();
+        let at_work = History::take(home.path(), "at work").unwrap();
+        let left = History::take(home.path(), "left").unwrap().folder().to_owned();
+        let pages = [history.folder(), at_work.folder(), &left].map(|folder| folder.join(spool::NAME));
+        pages.iter().for_each(|pages| std::fs::write(pages, "pages").unwrap());
+        history.sweep(home.path(), SystemTime::now());
+        assert!(pages.iter().all(|pages| pages.exists()));
+        history.sweep(home.path(), SystemTime::now() + ABANDONED + ABANDONED);
+        assert_eq!(pages.map(|pages| pages.exists()), [true, true, false]);
     }
 }

@@ -130,7 +130,7 @@ impl Maker {
         // What a template names has a column from the first, however many others there will be.
         for column in recipe.template.iter().flat_map(|template| &template.columns) {
             if let Source::Field(field) = &column.source {
-                columns.place(&field.path);
+                columns.want(&field.path);
             }
         }
         let counts = Counts::default();
@@ -140,6 +140,17 @@ impl Maker {
     /// The names of the columns in the file.
     pub fn header(&self) -> Vec<String> {
         self.slots().into_iter().map(|slot| slot.name).collect()
+    }
+
+    /// The fields that the template names and no record has.
+    pub fn never_met(&self) -> Vec<&str> {
+        let columns = self.recipe.template.iter().flat_map(|template| &template.columns);
+        let fields = columns.filter_map(|column| match &column.source {
+            Source::Field(field) => Some(field.path.as_str()),
+            Source::Constant(_) => None,
+        });
+        let is_met = |path: &str| self.columns.known(path).is_some_and(|place| self.columns.has_values(place));
+        if self.counts.records == 0 { Vec::new() } else { fields.filter(|path| !is_met(path)).collect() }
     }
 
     /// Values that are together in one column because there are too many columns.

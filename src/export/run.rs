@@ -36,6 +36,7 @@ pub async fn export(
     let path = path_of(job)?;
     let identity = identity(job)?;
     let history = History::take(&job.home, &identity)?;
+    history.sweep(&job.home, (job.clock.now)());
     let before = history.state();
     let since = since(job, before.as_ref());
     let target = target(job, path.as_deref());

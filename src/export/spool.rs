@@ -14,7 +14,8 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use super::Error;
 
-const NAME: &str = "pages";
+/// The name of its file.
+pub const NAME: &str = "pages";
 /// Pages that are older than this are not carried on with: the list may be another one by now.
 const FRESH: Duration = Duration::from_secs(60 * 60);
 /// Fast, and a fifth of the size.

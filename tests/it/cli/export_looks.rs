@@ -196,6 +196,16 @@ equals = ["EUR", "USD"]
 }
 
 #[test]
+fn a_field_of_a_template_that_no_record_has_is_named() {
+    let place = Place::new();
+    let served = company(&place);
+    place.write("t.toml", "[[columns]]\nfield = \"id\"\n[[columns]]\nfield = \"vat\"\n");
+    let export = served.sheetport(&place, ["export", "companies", "-o", "t.csv", "-t", "t.toml"]).exits(0);
+    export.says(&["no record has a value in the field vat that the template names"]);
+    assert_eq!(table(&place.path("t.csv"))[0], ["id", "vat"]);
+}
+
+#[test]
 fn a_mistake_in_an_export_template_is_shown_at_its_line() {
     let place = Place::new();
     let served = Served::start(&place);

@@ -53,23 +53,6 @@ fn what_changed_since_the_last_export_is_counted_and_can_be_all_that_is_exported
 }
 
 #[test]
-fn the_state_moves_only_when_the_file_is_in_place() {
-    let place = Place::new();
-    let served = Served::start(&place);
-    upload(&place, &served, &items(3));
-    let args = ["-o", "items.csv", "--since", "last"];
-    export(&place, &served, &args, 0);
-    let state = || {
-        let mut folders = fs::read_dir(place.path("home/exports")).unwrap().flatten();
-        fs::read_to_string(folders.next().unwrap().path().join("state.json")).unwrap()
-    };
-    let before = state();
-    let refused = served.sheetport(&place, ["export", "items", "-o", "items.csv", "--since", "last"]);
-    refused.secret("SHEETPORT_ACCESS_TOKEN", "no-token").without("SHEETPORT_REFRESH_TOKEN").run();
-    assert_eq!(state(), before);
-}
-
-#[test]
 fn a_list_that_fell_below_its_share_does_not_replace_yesterday_s_file() {
     let place = Place::new();
     let served = Served::start(&place);
@@ -85,7 +68,14 @@ fn a_list_that_fell_below_its_share_does_not_replace_yesterday_s_file() {
     fs::remove_dir_all(place.path("service")).unwrap();
     let served = Served::start_on(&place, port);
     upload(&place, &served, &items(7));
+    let state = || {
+        let mut folders = fs::read_dir(place.path("home/exports")).unwrap().flatten();
+        let folder = folders.next().unwrap().path();
+        (fs::read_to_string(folder.join("state.json")).unwrap(), fs::read(folder.join("records")).unwrap())
+    };
+    let before = state();
     let told = export(&place, &served, &words, 8);
+    assert_eq!(state(), before, "what is remembered moves only with the file");
     assert_eq!((&told["complete"], &told["file"]), (&false.into(), &"items.csv.incomplete".into()));
     let how = told["how"].as_str().unwrap();
     assert!(how.contains("has 7 records where the last export found 10") && how.contains("--min-ratio"), "{how}");
