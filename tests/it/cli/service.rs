@@ -29,8 +29,15 @@ impl Served {
 
     #[track_caller]
     pub fn start_on(place: &Place, port: u16) -> Served {
+        Served::start_with(place, port, &[])
+    }
+
+    /// With further words on its command line.
+    #[track_caller]
+    pub fn start_with(place: &Place, port: u16, words: &[&str]) -> Served {
         let listen = format!("127.0.0.1:{port}");
-        let process = place.sheetport(["serve", "--listen", &listen, "--data", "service", "--json"]).start();
+        let first = ["serve", "--listen", &listen, "--data", "service", "--json"];
+        let process = place.sheetport(first.iter().chain(words)).start();
         let first: Value = serde_json::from_str(&process.line()).unwrap();
         let host = first["listening"].as_str().and_then(|url| url.strip_prefix("http://")).unwrap().to_owned();
         Served { _process: process, host, full: tokens(place, "full") }
@@ -52,20 +59,30 @@ impl Served {
     /// How many items the service has.
     #[track_caller]
     pub fn total(&self) -> u64 {
-        let path = "/v1/public/items?page=1&limit=1";
+        let body = self.call("GET", "/v1/public/items?page=1&limit=1", "");
+        count(&serde_json::from_str(&body).unwrap(), "total")
+    }
+
+    /// What the service answers to a write.
+    #[track_caller]
+    pub fn post(&self, path: &str, body: &str) -> String {
+        self.call("POST", path, body)
+    }
+
+    #[track_caller]
+    fn call(&self, method: &str, path: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(&self.host).unwrap();
-        let token = &self.full.access;
+        let (host, token, len) = (&self.host, &self.full.access, body.len());
         write!(
             stream,
-            "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n",
-            self.host
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {len}\r\n\r\n{body}"
         )
         .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-        count(&serde_json::from_str(body).unwrap(), "total")
+        answer.split_once("\r\n\r\n").unwrap().1.to_owned()
     }
 }
 
