@@ -1,5 +1,6 @@
 //! The command line, and nothing but: what can be said, and its help. Saying something does nothing yet.
 
+mod check;
 mod export;
 mod runs;
 mod upload;
@@ -10,20 +11,17 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use self::check::{Check, Explain};
 pub use self::export::{Export, Exportable, Family, StdoutFormat};
 use crate::api::Rate;
 use crate::error::EXIT_CODES;
+use crate::records::RecordKind;
 use crate::report::Only;
 use crate::service::{Faults, Limit};
 use crate::sheet::Options;
 
 pub use runs::{Prune, Resolve, Resume, Retry, Rows, Runs, RunsAction, StateFilter};
 pub use upload::Upload;
-
-const CHECK_EXAMPLES: &str = "\
-Examples:
-  sheetport check prices.xlsx -t items
-  sheetport check prices.csv -t prices.toml --json";
 
 /// The heading over [`Reading`]'s flags. It stands at each, because a heading of the whole would go on below it.
 const READING: &str = "Reading a CSV, where it is not found out rightly";
@@ -116,6 +114,8 @@ pub enum Command {
     Upload(Upload),
     /// Say everything that is wrong with a spreadsheet; sends nothing and needs no service
     Check(Check),
+    /// Show how one row becomes a request: cell, conversion, field, and what would be sent
+    Explain(Explain),
     /// Show what a spreadsheet is read as: encoding, delimiter, sheets, header, columns, first rows
     View(View),
     /// Read a whole list from the service into a file, with a manifest that says how it is known to be whole
@@ -219,13 +219,6 @@ pub struct Pacing {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = CHECK_EXAMPLES)]
-pub struct Check {
-    #[command(flatten)]
-    pub input: Input,
-}
-
-#[derive(Args, Debug)]
 #[command(after_help = REPORT_EXAMPLES)]
 pub struct Report {
     /// The run's number [default: the newest]
@@ -246,6 +239,14 @@ pub enum Template {
     Show { name: String },
     /// Check a template and run its examples
     Check { template: String },
+    /// Print an empty template of a kind: every field that it has, and what each is
+    New {
+        /// What its rows become
+        #[arg(value_name = "RECORD", value_parser = record)]
+        record: RecordKind,
+    },
+    /// Print the JSON Schema of templates, by which editors check them while you type
+    Schema,
 }
 
 #[derive(Args, Debug)]
@@ -357,6 +358,11 @@ pub enum LoadKind {
 pub enum TokenAccess {
     Full,
     Regular,
+}
+
+fn record(name: &str) -> Result<RecordKind, String> {
+    let names: Vec<&str> = RecordKind::ALL.iter().map(|kind| kind.name()).collect();
+    RecordKind::from_name(name).ok_or_else(|| format!("it is one of: {}", names.join(", ")))
 }
 
 fn quote(word: &str) -> Result<Mark, String> {

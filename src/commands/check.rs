@@ -1,30 +1,74 @@
 //! `check`: everything that is wrong with a file, in one pass and without a network.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use super::input::InputFile;
-use super::{reading, template};
+use super::summary::Cause;
+use super::{now, reading, sending, template};
 use crate::cli::Check;
 use crate::error::{Exit, Failure};
+use crate::ledger::Ledger;
+use crate::report::{self, Only};
 use crate::settings::Settings;
+use crate::sheet::write::Existing;
+use crate::template::Template;
 use crate::ui::progress::Progress;
+use crate::upload::plan::plan;
 use crate::upload::read::{Keep, read};
+use crate::upload::{Source, Tally};
 
-pub fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
-    let template = template::load(&args.input.template)?;
+pub async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
+    if let Some(report) = &args.report {
+        sending::check_report(report)?;
+    }
+    let template = Arc::new(template::load(&args.input.template)?);
     let file = InputFile::open(&args.input.file)?;
-    let source = reading::open(&file, &args.input, &template)?;
+    let source = Arc::new(reading::open(&file, &args.input, &template)?);
     reading::describe(settings, &source, &template);
     let progress = Progress::new(settings.output.progress, "checking", "row", None);
-    let mut rows = 0;
-    let tally = read(&source, &template, Keep::Nothing, |batch| {
-        rows += batch.read;
-        progress.at(rows, String::new);
-        true
-    })?;
+    let tally = match &args.report {
+        Some(report) => reported(report, settings, &file, &source, &template, &progress).await?,
+        None => {
+            let mut rows = 0;
+            read(&source, &template, Keep::Nothing, |batch| {
+                rows += batch.read;
+                progress.at(rows, String::new);
+                true
+            })?
+        }
+    };
     progress.finish(tally.rows);
     if !settings.output.json {
         reading::show_problems(&tally);
     }
-    let (exit, summary) = reading::ended("check", &args.input, &source, &template, &tally);
+    let (exit, mut summary) = reading::ended("check", &args.input, &source, &template, &tally);
+    summary.problems = Some(tally.causes.groups().into_iter().map(Cause::of).collect());
+    summary.report = args.report.clone();
     summary.print(settings.output);
     Ok(exit)
+}
+
+/// The same pass with a report of it. Reports are made from a ledger; this one is thrown away.
+async fn reported(
+    report: &Path,
+    settings: &Settings,
+    file: &InputFile,
+    source: &Arc<Source>,
+    template: &Arc<Template>,
+    progress: &Progress,
+) -> Result<Tally, Failure> {
+    let folder = tempfile::tempdir().map_err(|error| {
+        let hint = "check that the folder for temporary files has room, or set TMPDIR to another";
+        Failure::new(Exit::Fault, format!("there is no place for temporary files: {error}"), hint)
+    })?;
+    let ledger = Ledger::open(folder.path()).await?;
+    let about = reading::about(report::CHECK, settings, "", file, source, template)?;
+    let show = |rows| progress.at(rows, String::new);
+    let (run, tally) = plan(&ledger, &about, Arc::clone(source), Arc::clone(template), now(), &show).await?;
+    let run = ledger.run(run).await?;
+    let format = sending::report_format(report)?;
+    report::write(&ledger, &run, report, format, Existing::Keep, Only::All).await?;
+    ledger.close().await;
+    Ok(tally)
 }

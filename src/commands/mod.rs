@@ -2,6 +2,7 @@
 
 mod check;
 mod demo;
+mod explain;
 mod export;
 mod input;
 mod preview;
@@ -32,7 +33,8 @@ pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> 
     match command {
         Command::Demo(args) => demo::run(&args, settings).await,
         Command::Upload(args) => upload::run(&args, &settings).await,
-        Command::Check(args) => check::run(&args, &settings),
+        Command::Check(args) => check::run(&args, &settings).await,
+        Command::Explain(args) => explain::run(&args, &settings),
         Command::View(args) => view::run(&args, &settings),
         Command::Export(args) => export::run(&args, &settings).await,
         Command::Report(args) => report::run(&args, &settings).await,

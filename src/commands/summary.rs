@@ -7,9 +7,10 @@ use serde::Serialize;
 use crate::error::Exit;
 use crate::ledger::{Accounting, Run, RunId};
 use crate::settings::Output;
+use crate::sheet::column_letters;
 use crate::ui;
 use crate::upload::StopReason;
-use crate::upload::tally::Tally;
+use crate::upload::tally::{Group, Tally};
 
 /// The object that `--json` prints. Its fields are part of the interface.
 #[derive(Debug, Serialize)]
@@ -29,6 +30,43 @@ pub struct Summary {
     pub next: Option<String>,
     /// Why the run stopped before its end.
     pub stopped: Option<String>,
+    /// What is wrong with the sheet, grouped by cause; of `check` alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problems: Option<Vec<Cause>>,
+}
+
+/// Problems with one cause, as scripts get them.
+#[derive(Debug, Serialize)]
+pub struct Cause {
+    pub code: String,
+    pub count: u64,
+    /// The first few rows that have it.
+    pub rows: Vec<u64>,
+    /// Its letters; null when the cause is not one cell.
+    pub column: Option<String>,
+    pub header: String,
+    pub field: String,
+    /// Of the first of them.
+    pub value: String,
+    pub message: String,
+    pub remedy: String,
+}
+
+impl Cause {
+    pub fn of(group: &Group) -> Cause {
+        let problem = group.problem.clone();
+        Cause {
+            code: problem.code,
+            count: group.count,
+            rows: group.rows.clone(),
+            column: problem.column.map(column_letters),
+            header: problem.header,
+            field: problem.field,
+            value: problem.value,
+            message: problem.message,
+            remedy: problem.remedy,
+        }
+    }
 }
 
 impl Summary {
@@ -53,6 +91,7 @@ impl Summary {
             report,
             next,
             stopped: run.stopped_why.clone(),
+            problems: None,
         }
     }
 
@@ -84,6 +123,7 @@ impl Summary {
             report: None,
             next,
             stopped: None,
+            problems: None,
         }
     }
 

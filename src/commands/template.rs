@@ -8,6 +8,8 @@ use crate::cli;
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
 use crate::sheet;
+use crate::template::schema::schema;
+use crate::template::skeleton::skeleton;
 use crate::template::{Template, builtin, examples, load, nearest};
 use crate::ui;
 
@@ -21,6 +23,14 @@ pub fn run(command: &cli::Template, settings: &Settings) -> Result<Exit, Failure
         cli::Template::List => list(settings),
         cli::Template::Show { name } => show(name),
         cli::Template::Check { template } => check(template, settings),
+        cli::Template::New { record } => {
+            ui::line(skeleton(*record).trim_end());
+            Ok(Exit::Done)
+        }
+        cli::Template::Schema => {
+            ui::json(&schema());
+            Ok(Exit::Done)
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::{now, reading, rehearse, template};
 use crate::api::Client;
 use crate::cli::Upload;
 use crate::error::{Exit, Failure};
-use crate::ledger::{Ledger, NewRun, SEVERAL_SHEETS};
+use crate::ledger::{Ledger, NewRun};
 use crate::settings::Settings;
 use crate::template::Template;
 use crate::ui;
@@ -40,7 +40,7 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
     let file = InputFile::open(&args.input.file)?;
     let source = Arc::new(open(&file, args, &template)?);
     let ledger = sending::ledger(settings).await?;
-    let about = about(settings, &client, &file, &source, &template)?;
+    let about = reading::about("upload", settings, client.address(), &file, &source, &template)?;
     let _lock = ledger.lock(&sending::identity(&about))?;
     if !args.allow_repeat {
         check_not_repeated(&ledger, &about, &template).await?;
@@ -156,35 +156,4 @@ fn dry_run(args: &Upload, settings: &Settings, template: &Template) -> Result<(E
         preview.print(template.record);
     }
     Ok(reading::ended("upload", &args.input, &source, template, &tally))
-}
-
-fn about(
-    settings: &Settings,
-    client: &Client,
-    file: &InputFile,
-    source: &Source,
-    template: &Template,
-) -> Result<NewRun, Failure> {
-    let first = &source.parts[0];
-    let sheet = if source.parts.len() > 1 { SEVERAL_SHEETS } else { source.name_of(first) };
-    let column = |field: usize| {
-        source.parts.iter().find_map(|part| Some(part.places.of(part.layout.columns.get(field)?.first()?)))
-    };
-    let columns = template.rules().enumerate();
-    Ok(NewRun {
-        command: "upload".to_owned(),
-        record: template.record.name().to_owned(),
-        template: template.name.clone(),
-        template_toml: template.source.clone(),
-        file: file.lasting_name(),
-        file_hash: source.hash()?,
-        base_url: client.address().to_owned(),
-        workspace: settings.credentials.workspace().unwrap_or_default(),
-        sheet: sheet.to_owned(),
-        header: source.header.clone(),
-        header_row: first.layout.header.row,
-        columns: columns.filter_map(|(place, rule)| Some((rule.field.name.to_owned(), column(place)?))).collect(),
-        chosen: source.chosen,
-        retry_of: None,
-    })
 }

@@ -17,6 +17,9 @@ use crate::sheet::{self, Cell, OUR_PREFIX, Row, column_letters, json};
 const COLUMNS: &[&str] =
     &["status", "errors", "field", "service_id", "ctx_id", "job_id", "http_status", "attempts", SHEET, "row", "run"];
 
+/// The command of runs that are only planned, to be reported.
+pub const CHECK: &str = "check";
+
 /// Only where the run read several sheets.
 const SHEET: &str = "sheet";
 
@@ -136,10 +139,16 @@ fn write_row(table: &mut Table, run: &Run, source: &SourceRow, outcome: &outcome
     json::read_row(source.number, source.cells.get(), &mut row).ok_or(Error::Corrupt(source.number))?;
     let width = run.about.header.len();
     row.pad(width);
-    let texts: Vec<String> =
-        outcome.problems.iter().map(|problem| in_words(problem, run, column_of(problem, run))).collect();
+    let is_of_row =
+        |problem: &&Problem| problem.row.is_none_or(|row| row == source.number && problem.sheet == source.sheet);
+    let problems: Vec<&Problem> = outcome.problems.iter().filter(is_of_row).collect();
+    let mut texts: Vec<String> =
+        problems.iter().map(|problem| in_words(problem, run, column_of(problem, run))).collect();
+    if let Some(row) = outcome.problems.first().and_then(|problem| problem.row).filter(|_| problems.is_empty()) {
+        texts.push(format!("another row of this record is wrong: row {row}"));
+    }
     let mut fields: Vec<&str> =
-        outcome.problems.iter().map(|problem| problem.field.as_str()).filter(|field| !field.is_empty()).collect();
+        problems.iter().map(|problem| problem.field.as_str()).filter(|field| !field.is_empty()).collect();
     fields.dedup();
     let errors = texts.join("; ");
     let fields = fields.join(", ");
@@ -156,12 +165,11 @@ fn write_row(table: &mut Table, run: &Run, source: &SourceRow, outcome: &outcome
         number(outcome.attempts.map(f64::from)),
     ]);
     cells.extend(run.about.reads_several_sheets().then_some(Cell::Text(&source.sheet)));
-    cells.extend([Cell::Number(source.number as f64), Cell::Number(run.id as f64)]);
-    let marks = outcome
-        .problems
-        .iter()
-        .zip(&texts)
-        .filter_map(|(problem, note)| Some(Mark { column: column_of(problem, run)?, note }));
+    // A check is in no ledger that lasts, and its number would be taken for another run's.
+    let number = if run.about.command == CHECK { Cell::Blank } else { Cell::Number(run.id as f64) };
+    cells.extend([Cell::Number(source.number as f64), number]);
+    let marks =
+        problems.iter().zip(&texts).filter_map(|(problem, note)| Some(Mark { column: column_of(problem, run)?, note }));
     table.row(&cells, &marks.collect::<Vec<_>>())?;
     Ok(())
 }

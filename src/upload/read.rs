@@ -102,7 +102,7 @@ pub fn read(
 
 /// What has to be known of whole columns before the first row can be mapped, for each part. Mostly nothing, which costs
 /// nothing.
-fn survey(source: &Source, template: &Template) -> Result<Vec<Survey>, Error> {
+pub fn survey(source: &Source, template: &Template) -> Result<Vec<Survey>, Error> {
     let mut surveyors: Vec<Surveyor> = source.parts.iter().map(|part| Surveyor::new(template, &part.layout)).collect();
     if surveyors.iter().any(Surveyor::is_needed) {
         let mut rows = source.rows();

@@ -143,6 +143,34 @@ impl<'t> Mapper<'t> {
         }
     }
 
+    /// What the row has in the columns that a rule reads.
+    pub fn cells(&self, index: usize, row: &Row) -> Vec<(usize, String)> {
+        let columns = match self.layout.columns.get(index) {
+            None | Some(Columns::None) => Vec::new(),
+            Some(Columns::One(column)) => vec![*column],
+            Some(Columns::Several(columns)) => columns.iter().flatten().copied().collect(),
+        };
+        columns.into_iter().map(|column| (column, self.cell(row, column).shown().into_owned())).collect()
+    }
+
+    /// What one rule makes of a row, as JSON. Nothing: the field is left out.
+    pub fn try_rule(&self, index: usize, row: &Row, draft: &mut Draft) -> Result<Option<String>, Box<Problem>> {
+        let (Some(rule), Some(columns)) = (self.template.rule(index), self.layout.columns.get(index)) else {
+            return Ok(None);
+        };
+        draft.parts.begin(row.number);
+        let written = self.value(index, rule, columns, row, draft).and_then(|has_value| match has_value {
+            true => Ok(true),
+            false => self
+                .blank(rule)
+                .map(|stated| stated.inspect(|constant| json::constant(&mut draft.parts.values, constant)).is_some()),
+        });
+        match written {
+            Ok(has_value) => Ok(has_value.then(|| String::from_utf8_lossy(&draft.parts.values).into_owned())),
+            Err(cause) => Err(Box::new(self.problem(index, rule, columns, row, cause))),
+        }
+    }
+
     /// Adds the body of the request to `body`, and to the record's problems what only shows when it is whole.
     pub fn finish<'p>(&self, parts: &'p mut Parts, body: &mut Vec<u8>) -> Names<'p> {
         let input = self.template.record.input();

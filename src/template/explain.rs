@@ -1,0 +1,101 @@
+//! How one row becomes what is sent: each rule's cell, what is done with it, and the value or the problem that comes out.
+
+use super::map::{Draft, Mapper};
+use super::model::{FieldRule, OnBlank, Percent, Place, Source, Translate};
+use super::problem::Problem;
+use crate::records::JsonType;
+use crate::sheet::Row;
+
+/// A rule, and what it makes of a row.
+#[derive(Debug)]
+pub struct Explained {
+    pub field: &'static str,
+    pub place: Place,
+    /// The columns that it reads, from 0, each with what the row has there.
+    pub cells: Vec<(usize, String)>,
+    /// What is done with them, in order.
+    pub steps: Vec<String>,
+    /// As JSON. Nothing: the field is left out.
+    pub value: Result<Option<String>, Box<Problem>>,
+}
+
+/// Every rule of the mapper's template, for one row.
+pub fn explain(mapper: &Mapper<'_>, row: &Row) -> Vec<Explained> {
+    let mut draft = Draft::default();
+    let rules = mapper.template().rules().enumerate();
+    rules
+        .map(|(index, rule)| Explained {
+            field: rule.field.name,
+            place: rule.place,
+            cells: mapper.cells(index, row),
+            steps: steps(rule),
+            value: mapper.try_rule(index, row, &mut draft),
+        })
+        .collect()
+}
+
+/// What a rule does with a cell, in words, in the order in which it is done.
+fn steps(rule: &FieldRule) -> Vec<String> {
+    let mut steps = Vec::new();
+    match &rule.source {
+        Source::Constant(_) => steps.push("the template states it".to_owned()),
+        Source::Joined { with, .. } => steps.push(format!("joined with '{with}'")),
+        Source::Text { written, .. } => steps.push(written.clone()),
+        Source::Column(_) => {}
+    }
+    if rule.trim {
+        steps.push("trimmed".to_owned());
+    }
+    if let Some(clear) = &rule.clear {
+        steps.push(format!("'{clear}' clears it"));
+    }
+    match &rule.on_blank {
+        OnBlank::Omit => {}
+        OnBlank::Null => steps.push("a blank is sent as null".to_owned()),
+        OnBlank::Error => steps.push("must not be blank".to_owned()),
+        OnBlank::Default(_) => steps.push("has a default for a blank".to_owned()),
+    }
+    for replace in &rule.replace {
+        steps.push(format!("every {} becomes '{}'", replace.pattern, replace.with));
+    }
+    if let Some(split) = &rule.split {
+        steps.push(format!("part {} of those between '{}'", split.take, split.at));
+    }
+    match &rule.translate {
+        Some(Translate::Map(map)) => steps.push(format!("looked up among {} values", map.entries.len())),
+        Some(Translate::Lookup(lookup)) => steps.push(format!("looked up in a table of {} rows", lookup.len())),
+        None => {}
+    }
+    match rule.field.json {
+        JsonType::Number | JsonType::Integer => {
+            if let Some(locale) = rule.number.locale {
+                steps.push(format!("a number with '{}' before its decimals", locale.decimal));
+            }
+            match rule.number.percent {
+                Some(Percent::Whole) => steps.push("19% is 19".to_owned()),
+                Some(Percent::Fraction) => steps.push("19% is 0.19".to_owned()),
+                None => {}
+            }
+            steps.extend(rule.number.scale.map(|factor| format!("times {factor}")));
+            steps.extend(rule.number.round.map(|places| format!("rounded to {places} decimals")));
+        }
+        JsonType::DateTime => {
+            let patterns: Vec<&str> = rule.date.formats.iter().map(|format| format.pattern()).collect();
+            if !patterns.is_empty() {
+                steps.push(format!("a date written as {}", patterns.join(" or ")));
+            }
+            if let Some(name) = rule.date.time_zone.as_ref().and_then(|zone| zone.iana_name()) {
+                steps.push(format!("times are of {name}"));
+            }
+        }
+        JsonType::Boolean => steps.push("yes or no".to_owned()),
+        JsonType::String | JsonType::Strings | JsonType::Object(_) | JsonType::Objects(_) => {}
+    }
+    if !rule.checks.allowed.is_empty() {
+        steps.push(format!("one of {}", rule.checks.allowed.join(", ")));
+    }
+    steps.extend(rule.checks.pattern.as_ref().map(|pattern| format!("must match {pattern}")));
+    steps.extend(rule.checks.minimum.as_ref().map(|bound| format!("at least {bound}")));
+    steps.extend(rule.checks.maximum.as_ref().map(|bound| format!("at most {bound}")));
+    steps
+}
