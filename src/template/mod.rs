@@ -12,6 +12,7 @@ pub mod digits;
 pub mod error;
 pub mod examples;
 pub mod expression;
+pub mod fill;
 pub mod identifier;
 pub mod load;
 pub mod locale;

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use super::error::Error;
 use crate::sheet::{self, Book, Row, Rows};
 use crate::template::bind::{HEADER_WITHIN, Missing, bind};
+use crate::template::fill::Filler;
 use crate::template::model::SheetSelect;
 use crate::template::{Layout, Template};
 
@@ -55,6 +56,7 @@ impl Source {
         Ok(DataRows {
             rows: self.book.rows(self.sheet)?,
             header_row: self.layout.header.row,
+            filler: Filler::new(&self.layout),
             mended: 0,
             is_mended: false,
         })
@@ -74,10 +76,11 @@ impl Source {
     }
 }
 
-/// Rows that hold data: below the header and not blank.
+/// Rows that hold data: below the header and not blank, with what the template fills from above.
 pub struct DataRows {
     rows: Rows,
     header_row: u64,
+    filler: Filler,
     mended: u64,
     /// The last row had a quote that stands where none can, so that how it was read is a guess.
     pub is_mended: bool,
@@ -89,6 +92,7 @@ impl DataRows {
             let mended = self.rows.mended();
             self.is_mended = mended > std::mem::replace(&mut self.mended, mended);
             if row.number > self.header_row && !row.is_blank() {
+                self.filler.row(row);
                 return Ok(true);
             }
         }
