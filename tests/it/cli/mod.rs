@@ -10,6 +10,7 @@ mod process;
 mod report;
 mod service;
 mod setup;
+mod templates;
 mod upload;
 
 use std::fs;

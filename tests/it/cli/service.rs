@@ -30,10 +30,23 @@ impl Served {
     #[track_caller]
     pub fn start_on(place: &Place, port: u16) -> Served {
         let listen = format!("127.0.0.1:{port}");
-        let process = place.sheetport(["serve", "--listen", &listen, "--data", "service", "--json"]).start();
+        let arguments = ["serve", "--listen", &listen, "--data", "service", "--json"];
+        Served::with(place, place.sheetport(arguments), "shop")
+    }
+
+    /// With the records of the demo, in its workspace.
+    #[track_caller]
+    pub fn demo(place: &Place) -> Served {
+        let arguments = ["serve", "--demo", "--listen", "127.0.0.1:0", "--data", "service", "--json"];
+        Served::with(place, place.sheetport(arguments), "demo")
+    }
+
+    #[track_caller]
+    fn with(place: &Place, serve: Sheetport, workspace: &str) -> Served {
+        let process = serve.start();
         let first: Value = serde_json::from_str(&process.line()).unwrap();
         let host = first["listening"].as_str().and_then(|url| url.strip_prefix("http://")).unwrap().to_owned();
-        Served { _process: process, host, full: tokens(place, "full") }
+        Served { _process: process, host, full: tokens_of(place, workspace, "full") }
     }
 
     pub fn url(&self) -> String {
@@ -52,7 +65,12 @@ impl Served {
     /// How many items the service has.
     #[track_caller]
     pub fn total(&self) -> u64 {
-        let path = "/v1/public/items?page=1&limit=1";
+        count(&self.get("/v1/public/items?page=1&limit=1"), "total")
+    }
+
+    /// What the service answers at `path`.
+    #[track_caller]
+    pub fn get(&self, path: &str) -> Value {
         let mut stream = TcpStream::connect(&self.host).unwrap();
         let token = &self.full.access;
         write!(
@@ -65,14 +83,19 @@ impl Served {
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
         let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-        count(&serde_json::from_str(body).unwrap(), "total")
+        serde_json::from_str(body).unwrap()
     }
 }
 
 /// Tokens of the service in `place`, for `full` or `regular` access to one workspace.
 #[track_caller]
 pub fn tokens(place: &Place, access: &str) -> Tokens {
-    let args = ["serve", "token", "--data", "service", "--workspace", "shop", "--access", access, "--json"];
+    tokens_of(place, "shop", access)
+}
+
+#[track_caller]
+fn tokens_of(place: &Place, workspace: &str, access: &str) -> Tokens {
+    let args = ["serve", "token", "--data", "service", "--workspace", workspace, "--access", access, "--json"];
     let pair = place.sheetport(args).exits(0).json();
     let token = |name: &str| pair[name].as_str().unwrap().to_owned();
     Tokens { access: token("access"), refresh: token("refresh") }
