@@ -10,6 +10,7 @@ mod child;
 mod client;
 mod compare;
 mod items;
+mod mapping;
 mod reading;
 mod sending;
 mod serving;
@@ -27,6 +28,9 @@ const ROWS: &[Row] = &[
     reading::READ_CSV,
     reading::READ_XLSX,
     reading::READ_XLSX_INLINE,
+    mapping::CHECK_ITEMS,
+    mapping::CHECK_ORDERS,
+    mapping::CHECK_SCATTERED_ORDERS,
     sending::SEND_ITEMS,
     serving::SERVE_UPSERTS,
     serving::SERVE_PAGES,

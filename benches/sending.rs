@@ -104,12 +104,12 @@ async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId
         template: "items".to_owned(),
         template_toml: String::new(),
         file: sheet.display().to_string(),
-        file_hash: source.hash.clone(),
+        file_hash: source.hash()?,
         base_url: server.to_owned(),
         workspace: String::new(),
-        sheet: source.sheet_name().to_owned(),
-        header: source.layout.header.names.clone(),
-        header_row: source.layout.header.row,
+        sheet: source.name_of(&source.parts[0]).to_owned(),
+        header: source.header.clone(),
+        header_row: source.parts[0].layout.header.row,
         columns: Vec::new(),
     };
     let (run, _) = upload::plan::plan(&ledger, &about, source, template, 0, &|_| {}).await?;

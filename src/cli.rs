@@ -149,13 +149,15 @@ pub struct Demo {
 /// A spreadsheet and what it means.
 #[derive(Args, Debug)]
 pub struct Input {
-    /// A spreadsheet: a CSV or another text, also compressed, or a workbook (.xlsx, .xlsm, .xlsb, .xls, .ods)
+    /// A spreadsheet: a CSV or another text, also compressed, or a workbook (.xlsx, .xlsm, .xlsb, .xls, .ods); - is
+    /// standard input
     pub file: PathBuf,
     /// A built-in template's name, or a template file
     #[arg(short, long, value_name = "TEMPLATE")]
     pub template: String,
-    /// The sheet of a workbook, by name [default: the first that has the template's columns]
-    #[arg(long, value_name = "NAME")]
+    /// The sheet of a workbook, by name or number; "*" for all that have the template's columns [default: the first that
+    /// has them]
+    #[arg(long, value_name = "SHEET")]
     pub sheet: Option<String>,
     #[command(flatten)]
     pub reading: Reading,
@@ -197,7 +199,7 @@ pub struct View {
     #[arg(long, requires = "json")]
     pub all_sheets: bool,
     /// The sheet of a workbook, by name or number [default: the first]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "SHEET")]
     pub sheet: Option<String>,
     /// How many rows to show
     #[arg(long, value_name = "N", default_value_t = 10)]

@@ -1,5 +1,6 @@
 //! `check`: everything that is wrong with a file, in one pass and without a network.
 
+use super::input::InputFile;
 use super::{reading, template};
 use crate::cli::Check;
 use crate::error::{Exit, Failure};
@@ -9,7 +10,8 @@ use crate::upload::read::{Keep, read};
 
 pub fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
     let template = template::load(&args.input.template)?;
-    let source = reading::open(&args.input, &template)?;
+    let file = InputFile::open(&args.input.file)?;
+    let source = reading::open(&file, &args.input, &template)?;
     reading::describe(settings, &source, &template);
     let progress = Progress::new(settings.output.progress, "checking", "row", None);
     let mut rows = 0;

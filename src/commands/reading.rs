@@ -1,53 +1,80 @@
 //! What `upload` and `check` share before anything is sent: opening a spreadsheet, saying how it was read, and summing
 //! up a pass over it.
 
-use super::input::options;
+use super::input::{InputFile, options};
 use super::shell::quoted;
 use super::summary::Summary;
 use crate::cli::{Input, Mark};
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
-use crate::template::bind::Columns;
+use crate::template::bind::{Columns, Missing};
 use crate::template::model::FieldRule;
 use crate::template::{Layout, Template};
 use crate::ui;
 use crate::upload::{Source, Tally};
 
 /// Opens the spreadsheet and finds the template's columns in it.
-pub fn open(input: &Input, template: &Template) -> Result<Source, Failure> {
-    Ok(Source::open(&input.file, template, input.sheet.as_deref(), &options(&input.reading).or(&template.sheet.text))?)
+pub fn open(file: &InputFile, input: &Input, template: &Template) -> Result<Source, Failure> {
+    let options = options(&input.reading).or(&template.sheet.text);
+    Ok(Source::open_as(&file.path, &file.name, template, input.sheet.as_deref(), &options)?)
 }
 
 /// Says how the file was read: what a person checks first when something looks odd.
 pub fn describe(settings: &Settings, source: &Source, template: &Template) {
+    for (sheet, missing) in &source.left_out {
+        // One that has some of the columns may be meant, and a misspelt header is not to lose its rows in silence.
+        if missing.found > 0 || !settings.output.quiet {
+            left_out(sheet, missing);
+        }
+    }
     if !settings.output.talks() {
         return;
     }
     let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
-    let sheet =
-        if source.book.has_named_sheets() { format!(", sheet '{}'", source.sheet_name()) } else { String::new() };
+    let sheets: Vec<String> = source
+        .parts
+        .iter()
+        .map(|part| {
+            let header = format!("header in row {}", part.layout.header.row);
+            match source.book.has_named_sheets() {
+                true => format!("sheet '{}', {header}", source.name_of(part)),
+                false => header,
+            }
+        })
+        .collect();
     ui::line(format_args!(
-        "{strong}{}{strong:#}  {}{sheet}, header in row {}",
+        "{strong}{}{strong:#}  {}, {}",
         source.path.display(),
         source.book.description(),
-        source.layout.header.row
+        sheets.join("; ")
     ));
     let heading = format!("{} by the template {}:", template.record.input().plural, template.name);
-    ui::line(format_args!("{faint}{}{faint:#}", ui::list("  ", &heading, &mapped(template, &source.layout))));
-    let header = &source.layout.header.names;
-    let unused: Vec<String> =
-        source.layout.unused.iter().filter_map(|index| Some(header.get(*index)?.trim().to_owned())).collect();
-    for drift in &source.layout.drifted {
-        let Some(name) = header.get(drift.column) else { continue };
+    let mapped = distinct(source.parts.iter().flat_map(|part| mapped(template, &part.layout)));
+    ui::line(format_args!("{faint}{}{faint:#}", ui::list("  ", &heading, &mapped)));
+    for (layout, drift) in
+        source.parts.iter().flat_map(|part| part.layout.drifted.iter().map(|drift| (&part.layout, drift)))
+    {
+        let Some(name) = layout.header.names.get(drift.column) else { continue };
         ui::remark(format_args!(
             "no column was found for {}, which may be left out; '{}' is called almost like it and is not used",
             drift.field,
             name.trim()
         ));
     }
+    let unused = distinct(source.parts.iter().flat_map(|part| unused(&part.layout)));
     if !unused.is_empty() {
         ui::line(format_args!("{faint}{}{faint:#}", ui::list("  ", "not used:", &unused)));
     }
+}
+
+/// Says why a sheet is not read, if all that have the columns are to be.
+fn left_out(sheet: &str, missing: &Missing) {
+    let columns: Vec<String> = missing.columns.iter().map(ToString::to_string).collect();
+    let why = match (missing.found, columns.as_slice()) {
+        (0, _) | (_, []) => "it has none of the template's columns".to_owned(),
+        _ => columns.join("; "),
+    };
+    ui::remark(format_args!("the sheet '{sheet}' is left out: {why}"));
 }
 
 /// Shows what is wrong with the sheet.
@@ -83,6 +110,21 @@ fn upload_of(input: &Input) -> String {
         words.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value]));
     }
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn unused(layout: &Layout) -> impl Iterator<Item = String> {
+    let name = |index: &usize| Some(layout.header.names.get(*index)?.trim().to_owned());
+    layout.unused.iter().filter_map(name)
+}
+
+fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for text in texts {
+        if !distinct.contains(&text) {
+            distinct.push(text);
+        }
+    }
+    distinct
 }
 
 /// Which column becomes which field.

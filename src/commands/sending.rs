@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::input::STANDARD_INPUT;
 use super::now;
 use super::shell::quoted;
 use super::signals::Interrupt;
@@ -199,8 +200,12 @@ pub fn no_run_to_send(run: RunId, why: &str, hint: &str) -> Failure {
     Failure::new(Exit::Usage, format!("run {run} can't be resumed: {why}"), hint)
 }
 
-/// A free name beside the file: `prices.csv` gets `prices.report.csv`, then `prices.report-2.csv`.
+/// A free name beside the file: `prices.csv` gets `prices.report.csv`, then `prices.report-2.csv`. Standard input lies
+/// nowhere, so its report goes into the working folder.
 fn beside(file: &Path) -> PathBuf {
+    // Other files are noted with their folders.
+    let stdin = (file == Path::new(STANDARD_INPUT)).then(|| std::path::absolute("stdin.csv").unwrap_or_default());
+    let file = stdin.as_deref().unwrap_or(file);
     let extension = match Format::of(file) {
         Some(Format::Xlsx) => "xlsx",
         _ => "csv",

@@ -1,15 +1,15 @@
 //! `upload`: read the whole file, plan every record, then send.
 
-use std::path::Path;
 use std::sync::Arc;
 
+use super::input::InputFile;
 use super::sending::{self, Sending};
 use super::summary::Summary;
 use super::{now, reading, template};
 use crate::api::Client;
 use crate::cli::Upload;
 use crate::error::{Exit, Failure};
-use crate::ledger::NewRun;
+use crate::ledger::{NewRun, SEVERAL_SHEETS};
 use crate::settings::Settings;
 use crate::template::Template;
 use crate::ui::progress::Progress;
@@ -32,9 +32,10 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
         return dry_run(args, settings, &template);
     }
     let client = Client::new(settings.base_url()?, settings.credentials.clone(), usize::from(args.pacing.concurrency))?;
-    let source = Arc::new(reading::open(&args.input, &template)?);
+    let file = InputFile::open(&args.input.file)?;
+    let source = Arc::new(reading::open(&file, &args.input, &template)?);
     let ledger = sending::ledger(settings).await?;
-    let about = about(settings, &client, &source, &template);
+    let about = about(settings, &client, &file, &source, &template)?;
     let _lock = ledger.lock(&sending::identity(&about))?;
     reading::describe(settings, &source, &template);
     let progress = Progress::new(settings.output.progress, "reading", "row", None);
@@ -62,7 +63,8 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
 }
 
 fn dry_run(args: &Upload, settings: &Settings, template: &Template) -> Result<(Exit, Summary), Failure> {
-    let source = reading::open(&args.input, template)?;
+    let file = InputFile::open(&args.input.file)?;
+    let source = reading::open(&file, &args.input, template)?;
     reading::describe(settings, &source, template);
     let tally = read::read(&source, template, Keep::Nothing, |_| true)?;
     if settings.output.talks() {
@@ -71,24 +73,31 @@ fn dry_run(args: &Upload, settings: &Settings, template: &Template) -> Result<(E
     Ok(reading::ended("upload", &args.input, &source, template, &tally))
 }
 
-fn about(settings: &Settings, client: &Client, source: &Source, template: &Template) -> NewRun {
-    let columns = template.rules().zip(&source.layout.columns);
-    NewRun {
+fn about(
+    settings: &Settings,
+    client: &Client,
+    file: &InputFile,
+    source: &Source,
+    template: &Template,
+) -> Result<NewRun, Failure> {
+    let first = &source.parts[0];
+    let sheet = if source.parts.len() > 1 { SEVERAL_SHEETS } else { source.name_of(first) };
+    let column = |field: usize| {
+        source.parts.iter().find_map(|part| Some(part.places.of(part.layout.columns.get(field)?.first()?)))
+    };
+    let columns = template.rules().enumerate();
+    Ok(NewRun {
         command: "upload".to_owned(),
         record: template.record.name().to_owned(),
         template: template.name.clone(),
         template_toml: template.source.clone(),
-        file: absolute(&source.path),
-        file_hash: source.hash.clone(),
+        file: file.lasting_name(),
+        file_hash: source.hash()?,
         base_url: client.address().to_owned(),
         workspace: settings.credentials.workspace().unwrap_or_default(),
-        sheet: source.sheet_name().to_owned(),
-        header: source.layout.header.names.iter().take(source.layout.width).cloned().collect(),
-        header_row: source.layout.header.row,
-        columns: columns.filter_map(|(rule, column)| Some((rule.field.name.to_owned(), column.first()?))).collect(),
-    }
-}
-
-fn absolute(path: &Path) -> String {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
+        sheet: sheet.to_owned(),
+        header: source.header.clone(),
+        header_row: first.layout.header.row,
+        columns: columns.filter_map(|(place, rule)| Some((rule.field.name.to_owned(), column(place)?))).collect(),
+    })
 }

@@ -16,27 +16,25 @@ pub fn run(args: &View, settings: &Settings) -> Result<Exit, Failure> {
     let book = match open(&file.path, &input::options(&args.reading)) {
         // A table without rows is what there is to print.
         Err(Error::Empty { .. }) if args.csv => {
-            ui::remark(format_args!("{} is empty", file.name));
+            ui::remark(format_args!("{} is empty", file.name.display()));
             return Ok(Exit::Done);
         }
-        book => book?,
+        book => book.map_err(|error| file.told(error))?,
     };
-    let sheet = sheet(args, &file, &book)?;
+    let sheet = match &args.sheet {
+        Some(wanted) => book.find_sheet(wanted).map_err(|error| file.told(error))?,
+        None => 0,
+    };
     let written = if args.csv {
         csv(args, settings, &book, sheet)
     } else if args.all_sheets {
         all_sheets(&book)
     } else {
-        let facts = ui::view::Facts::of(&file.name, &book, sheet, args.rows)?;
-        match settings.output.json {
-            true => ui::json(&facts.json()),
-            false => facts.print(),
-        }
-        Ok(())
+        facts(args, settings, &file, &book, sheet)
     };
     match written {
         Ok(()) => Ok(Exit::Done),
-        Err(Stopped::Read(error)) => Err(error.into()),
+        Err(Stopped::Read(error)) => Err(file.told(error).into()),
         // Whoever read our output has seen enough.
         Err(Stopped::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
         Err(Stopped::Write(error)) => Err(Failure::new(
@@ -74,16 +72,13 @@ impl From<csv::Error> for Stopped {
     }
 }
 
-/// The sheet that `--sheet` names, or else its number from 1.
-fn sheet(args: &View, file: &InputFile, book: &Book) -> Result<usize, Error> {
-    let Some(wanted) = &args.sheet else { return Ok(0) };
-    let named = book.sheets().iter().position(|sheet| sheet == wanted);
-    let numbered = || wanted.parse().ok().filter(|number| (1..=book.sheets().len()).contains(number)).map(|n| n - 1);
-    named.or_else(numbered).ok_or_else(|| Error::NoSuchSheet {
-        path: file.path.clone(),
-        name: wanted.clone(),
-        available: book.sheets().to_vec(),
-    })
+fn facts(args: &View, settings: &Settings, file: &InputFile, book: &Book, sheet: usize) -> Result<(), Stopped> {
+    let facts = ui::view::Facts::of(&file.name.display().to_string(), book, sheet, args.rows)?;
+    match settings.output.json {
+        true => ui::json(&facts.json()),
+        false => facts.print(),
+    }
+    Ok(())
 }
 
 fn csv(args: &View, settings: &Settings, book: &Book, sheet: usize) -> Result<(), Stopped> {

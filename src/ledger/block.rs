@@ -20,6 +20,9 @@ pub struct SourceRow {
     /// The record that the row became part of.
     pub seq: super::Seq,
     pub cells: Cells,
+    /// Its sheet's name, where the run reads several.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sheet: String,
 }
 
 /// A JSON array of cells, to the letter.
@@ -36,6 +39,9 @@ pub struct PlannedRecord {
     /// The numbers of the rows that made it.
     pub rows: Vec<u64>,
     pub fate: Fate,
+    /// The sheet of the first of its rows, where the run reads several.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sheet: String,
 }
 
 impl PlannedRecord {
@@ -75,6 +81,9 @@ pub struct Problem {
     pub field: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub value: String,
+    /// The sheet of the cell, where the run reads several.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sheet: String,
     pub message: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub remedy: String,

@@ -15,7 +15,7 @@ pub use block::{Cells, Fate, PlannedRecord, Problem, SourceRow};
 pub use error::Error;
 pub use open::Ledger;
 pub use plan::{Plan, Planned};
-pub use run::{Accounting, NewRun, Run, RunState};
+pub use run::{Accounting, NewRun, Run, RunState, SEVERAL_SHEETS};
 pub use send::{Outcome, OutcomeState, RecordBlock};
 
 /// The number that a run is known by.

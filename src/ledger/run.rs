@@ -20,11 +20,23 @@ pub struct NewRun {
     pub base_url: String,
     /// As the token names it; empty where it names none.
     pub workspace: String,
+    /// The sheet that is read, by name; [`SEVERAL_SHEETS`] for more than one.
     pub sheet: String,
     pub header: Vec<String>,
+    /// Of the first sheet.
     pub header_row: u64,
     /// The fields that come from a column, with that column's place from 0.
     pub columns: Vec<(String, usize)>,
+}
+
+/// No sheet can be called so.
+pub const SEVERAL_SHEETS: &str = "*";
+
+impl NewRun {
+    /// Then each row says of which sheet it is.
+    pub fn reads_several_sheets(&self) -> bool {
+        self.sheet == SEVERAL_SHEETS
+    }
 }
 
 #[derive(Clone, Debug)]

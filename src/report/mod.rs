@@ -11,14 +11,14 @@ use outcome::Outcomes;
 
 use crate::ledger::{self, Ledger, Problem, Run, SourceRow};
 use crate::sheet::write::{Existing, Format, Mark, Table};
-use crate::sheet::{self, Cell, Row, column_letters, json};
-
-/// What every column of ours begins with. Reading a file that has such columns leaves them out.
-const PREFIX: &str = "sheetport_";
+use crate::sheet::{self, Cell, OUR_PREFIX, Row, column_letters, json};
 
 /// Our columns, in their order, without the prefix.
 const COLUMNS: &[&str] =
-    &["status", "errors", "field", "service_id", "ctx_id", "job_id", "http_status", "attempts", "row", "run"];
+    &["status", "errors", "field", "service_id", "ctx_id", "job_id", "http_status", "attempts", SHEET, "row", "run"];
+
+/// Only where the run read several sheets.
+const SHEET: &str = "sheet";
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -87,9 +87,11 @@ pub async fn write(
     existing: Existing,
     only: Only,
 ) -> Result<Written, Error> {
-    let ours: Vec<String> = COLUMNS.iter().map(|name| format!("{PREFIX}{name}")).collect();
+    let ours = COLUMNS.iter().filter(|name| run.about.reads_several_sheets() || **name != SHEET);
+    let ours: Vec<String> = ours.map(|name| format!("{OUR_PREFIX}{name}")).collect();
     let header: Vec<&str> = run.about.header.iter().chain(&ours).map(String::as_str).collect();
-    let mut table = Table::create(path, format, existing, &run.about.sheet, &header)?;
+    let sheet = if run.about.reads_several_sheets() { "Rows" } else { &run.about.sheet };
+    let mut table = Table::create(path, format, existing, sheet, &header)?;
     let mut outcomes = Outcomes::new(ledger, run.id);
     let mut written = 0;
     let mut from = 0;
@@ -117,7 +119,7 @@ pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Vec<(u64,
         for problem in &outcome.problems {
             let column = column_of(problem, run);
             let header = column.and_then(|column| run.about.header.get(column)).cloned().unwrap_or_default();
-            said.push((row, Problem { header, ..problem.clone() }));
+            said.push((row, Problem { header, sheet: outcome.sheet.clone(), ..problem.clone() }));
         }
     }
     Ok(said)
@@ -152,9 +154,9 @@ fn write_row(table: &mut Table, run: &Run, source: &SourceRow, outcome: &outcome
         Cell::Text(outcome.job_id.as_deref().unwrap_or("")),
         number(outcome.http_status.map(f64::from)),
         number(outcome.attempts.map(f64::from)),
-        Cell::Number(source.number as f64),
-        Cell::Number(run.id as f64),
     ]);
+    cells.extend(run.about.reads_several_sheets().then_some(Cell::Text(&source.sheet)));
+    cells.extend([Cell::Number(source.number as f64), Cell::Number(run.id as f64)]);
     let marks = outcome
         .problems
         .iter()

@@ -53,6 +53,8 @@ pub(super) struct RecordOutcome {
     pub state: RecordState,
     /// The numbers of the rows that made the record.
     pub rows: Vec<u64>,
+    /// The sheet of the first of them, where there are several.
+    pub sheet: String,
     pub problems: Vec<Problem>,
     pub service_id: Option<String>,
     pub ctx_id: Option<String>,
@@ -105,6 +107,7 @@ fn together(record: PlannedRecord, outcome: Option<Outcome>) -> RecordOutcome {
                 OutcomeState::Unknown => RecordState::Unknown,
             },
             rows: record.rows,
+            sheet: record.sheet,
             problems: outcome.problems,
             service_id: outcome.service_id,
             ctx_id: outcome.ctx_id,
@@ -121,6 +124,7 @@ fn together(record: PlannedRecord, outcome: Option<Outcome>) -> RecordOutcome {
     RecordOutcome {
         state,
         rows: record.rows,
+        sheet: record.sheet,
         problems,
         service_id: None,
         ctx_id: None,

@@ -1,6 +1,6 @@
 //! Why a file could not be read or written, with the place and the remedy.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A fault of a file. `Display` says what is wrong and where; [`Error::hint`] says what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +29,24 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same fault, of the file by another name: what a person knows it as.
+    pub fn of_file(mut self, name: &Path) -> Error {
+        let path = match &mut self {
+            Error::Open { path, .. }
+            | Error::NotASpreadsheet { path, .. }
+            | Error::Encrypted { path }
+            | Error::BadOptions { path, .. }
+            | Error::Empty { path }
+            | Error::Unreadable { path, .. }
+            | Error::NoSuchSheet { path, .. }
+            | Error::Write { path, .. }
+            | Error::Unwritable { path, .. }
+            | Error::Exists { path } => path,
+        };
+        name.clone_into(path);
+        self
+    }
+
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Open { .. } => Some("check the name and that you may read it".to_owned()),

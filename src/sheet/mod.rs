@@ -20,3 +20,6 @@ pub use error::Error;
 pub use read::{Book, Dialect, Options, Rows, Sure, open, read_workbooks_with, run_reader_if_asked};
 pub use row::Row;
 pub use table::Table;
+
+/// Columns that Sheetport adds to its reports begin with this; reading a report leaves them out.
+pub const OUR_PREFIX: &str = "sheetport_";

@@ -8,8 +8,7 @@ use crate::sheet::{Row, column_letters};
 /// How far down the header is looked for.
 pub const HEADER_WITHIN: usize = 100;
 
-/// Columns that Sheetport adds to its reports begin with this; reading a report leaves them out.
-pub const OUR_PREFIX: &str = "sheetport_";
+pub use crate::sheet::OUR_PREFIX;
 
 /// The row that names the columns.
 #[derive(Clone, Debug)]

@@ -49,7 +49,7 @@ fn sends(template: &Template, example: &Example) -> Result<Value, String> {
     let mut surveyor = Surveyor::new(template, &layout);
     rows.iter().for_each(|row| surveyor.row(row));
     let survey = surveyor.end();
-    let mapper = Mapper::new(template, &layout, &survey);
+    let mapper = Mapper::new(0, template, &layout, &survey);
     let mut draft = Draft::default();
     let mut whole: Option<Parts> = None;
     for row in &rows {

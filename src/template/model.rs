@@ -69,6 +69,8 @@ pub struct SheetRules {
 pub enum SheetSelect {
     /// The first sheet that has the template's columns.
     FirstThatFits,
+    /// Every sheet that has the template's columns, one after the other.
+    All,
     Name(String),
     /// From 1, as people count.
     Index(usize),
@@ -133,6 +135,8 @@ pub enum Duplicates {
 pub struct FieldRule {
     pub field: &'static Field,
     pub place: Place,
+    /// The value identifies something, so that what a spreadsheet program does to numbers damages it.
+    pub is_name: bool,
     pub source: Source,
     /// A column that may be missing from the sheet; the field is then left out of every record.
     pub optional: bool,
@@ -156,6 +160,7 @@ impl FieldRule {
         FieldRule {
             field,
             place,
+            is_name: false,
             source: Source::Constant(value),
             optional: false,
             trim: false,

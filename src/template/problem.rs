@@ -9,6 +9,8 @@ use super::number;
 /// One thing that keeps a row from being sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
+    /// Which of the sheets that are read together, from 0.
+    pub part: usize,
     /// The row, as the spreadsheet program counts.
     pub row: u64,
     /// From 0; nothing when the cause is not one cell.

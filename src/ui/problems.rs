@@ -46,5 +46,6 @@ fn rows(group: &Group) -> String {
     let rows: Vec<String> = group.rows.iter().map(ToString::to_string).collect();
     let more = group.count.saturating_sub(group.rows.len() as u64);
     let more = if more > 0 { format!(" and {} more", thousands(more)) } else { String::new() };
-    format!("row{} {}{more}", if group.count == 1 { "" } else { "s" }, rows.join(", "))
+    let sheet = if group.problem.sheet.is_empty() { String::new() } else { format!(" of '{}'", group.problem.sheet) };
+    format!("row{} {}{more}{sheet}", if group.count == 1 { "" } else { "s" }, rows.join(", "))
 }

@@ -6,13 +6,14 @@ use std::collections::{HashMap, VecDeque};
 use serde_json::value::RawValue;
 
 use super::error::Error;
-use super::keys::{self, Keys};
+use super::keys::{self, Earlier, Keys};
 use super::rows::{MadeRow, problem};
+use super::source::Source;
 use super::tally::Tally;
 use crate::ledger::{Fate, OutcomeState, PlannedRecord, Problem, Seq, SourceRow};
 use crate::template::map::{Parts, unquoted};
 use crate::template::model::{Duplicates, GroupRows};
-use crate::template::{Cause, Mapper};
+use crate::template::{Cause, Mapper, Template};
 
 /// Records whose rows may stand anywhere are held until the sheet's end, up to this many bytes.
 const MOST_HELD: usize = 1 << 30;
@@ -31,7 +32,12 @@ pub struct Batch {
 }
 
 pub(super) struct Assembler<'t> {
-    mapper: Mapper<'t>,
+    source: &'t Source,
+    template: &'t Template,
+    /// One for each of the source's parts.
+    mappers: &'t [Mapper<'t>],
+    /// For each part that was begun, the first record that began in it.
+    parts: Vec<Seq>,
     /// Whether rows and records are wanted, or only their number.
     keeps: bool,
     /// Records in their order, from the first that is not whole yet.
@@ -44,7 +50,6 @@ pub(super) struct Assembler<'t> {
     held: usize,
     keys: Keys,
     batch: Batch,
-    body: Vec<u8>,
     pub tally: Tally,
 }
 
@@ -55,16 +60,36 @@ enum Waiting {
 
 /// A record that nothing more comes to.
 struct Record {
-    key: Option<String>,
-    target: Option<String>,
-    rows: Vec<u64>,
-    fate: Fate,
+    /// Empty: nothing identifies it.
+    key: String,
+    target: String,
+    rows: Rows,
+    decision: Decision,
+    /// Empty where records are not wanted.
+    body: Vec<u8>,
+}
+
+/// The rows that make a record: mostly one.
+enum Rows {
+    One(u64),
+    Several(Vec<u64>),
+}
+
+/// What is decided about a record.
+enum Decision {
+    Send,
+    Skip,
+    Reject(Vec<Problem>),
 }
 
 impl<'t> Assembler<'t> {
-    pub fn new(mapper: Mapper<'t>, keeps: bool) -> Assembler<'t> {
+    /// `mappers` has one for each of the source's parts.
+    pub fn new(source: &'t Source, template: &'t Template, mappers: &'t [Mapper<'t>], keeps: bool) -> Assembler<'t> {
         Assembler {
-            mapper,
+            source,
+            template,
+            mappers,
+            parts: Vec::new(),
             keeps,
             waiting: VecDeque::new(),
             first_waiting: 0,
@@ -74,7 +99,6 @@ impl<'t> Assembler<'t> {
             held: 0,
             keys: Keys::default(),
             batch: Batch::default(),
-            body: Vec::new(),
             tally: Tally::default(),
         }
     }
@@ -87,7 +111,10 @@ impl<'t> Assembler<'t> {
         if row.number > keys::MOST || self.tally.rows > keys::MOST {
             return Err(Error::TooManyRows { most: keys::MOST });
         }
-        let seq = match &self.mapper.template().group {
+        if self.parts.len() <= row.part {
+            self.parts.resize(row.part + 1, next);
+        }
+        let seq = match &self.template.group {
             Some(group) if !row.draft.is_skipped => self.group(row, group.rows, group.blank_is_above, next)?,
             _ => {
                 let record = self.single(row);
@@ -103,7 +130,8 @@ impl<'t> Assembler<'t> {
         };
         if self.keeps {
             let cells = row.cells.take().unwrap_or_else(|| RawValue::NULL.to_owned());
-            self.batch.rows.push(SourceRow { number: row.number, seq, cells });
+            let sheet = self.source.parts.get(row.part).map_or_else(String::new, |part| self.source.sheet_of(part));
+            self.batch.rows.push(SourceRow { number: row.number, seq, cells, sheet });
         }
         Ok(())
     }
@@ -120,7 +148,7 @@ impl<'t> Assembler<'t> {
             self.first_waiting += 1;
             let record = match waiting {
                 Waiting::Whole(record) => record,
-                Waiting::Open { parts, problems } => self.close(parts, problems),
+                Waiting::Open { parts, problems } => self.close(seq, parts, problems),
             };
             self.hand_on(seq, record);
         }
@@ -128,12 +156,13 @@ impl<'t> Assembler<'t> {
 
     /// A row that is a record of its own. It was finished where it was mapped.
     fn single(&self, row: &mut MadeRow) -> Record {
-        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let fate = match row.draft.is_skipped {
-            true => Fate::Skipped,
-            false => fate(&mut row.draft.parts, std::mem::take(&mut row.problems), &row.body, self.keeps),
+        let decision = match row.draft.is_skipped {
+            true => Decision::Skip,
+            false => self.decide(&mut row.draft.parts, std::mem::take(&mut row.problems)),
         };
-        Record { key: text(&row.key), target: text(&row.target), rows: vec![row.number], fate }
+        let body = if self.keeps { std::mem::take(&mut row.body) } else { Vec::new() };
+        let (key, target) = (std::mem::take(&mut row.key), std::mem::take(&mut row.target));
+        Record { key, target, rows: Rows::One(row.number), decision, body }
     }
 
     /// The record that a row belongs to, which takes the row in.
@@ -147,7 +176,9 @@ impl<'t> Assembler<'t> {
             let index = usize::try_from(seq - self.first_waiting).unwrap_or(usize::MAX);
             if let Some(Waiting::Open { parts, problems }) = self.waiting.get_mut(index) {
                 let before = parts.len();
-                self.mapper.merge(parts, &row.draft.parts);
+                if let Some(mapper) = self.mappers.get(row.part) {
+                    mapper.merge(parts, &row.draft.parts);
+                }
                 problems.append(&mut row.problems);
                 self.held += parts.len() - before.min(parts.len());
             }
@@ -160,12 +191,11 @@ impl<'t> Assembler<'t> {
             return Ok(seq);
         }
         if name.is_empty() {
-            row.problems.push(problem(self.mapper.group_problem(row.number, "", Cause::NoGroup)));
+            row.problems.extend(self.group_problem(row, Cause::NoGroup));
         } else if stand == GroupRows::Together {
             self.close_last(next);
             if let Some(first_row) = self.closed.get(name).copied() {
-                let cause = Cause::Scattered { first_row };
-                row.problems.push(problem(self.mapper.group_problem(row.number, name, cause)));
+                row.problems.extend(self.group_problem(row, Cause::Scattered { first_row }));
             }
         } else {
             self.groups.insert(name.into(), next);
@@ -191,76 +221,142 @@ impl<'t> Assembler<'t> {
         debug_assert_eq!(self.first_waiting, next, "all that waited was handed on");
     }
 
-    fn close(&mut self, mut parts: Parts, problems: Vec<Problem>) -> Record {
+    fn close(&mut self, seq: Seq, mut parts: Parts, problems: Vec<Problem>) -> Record {
         self.held = self.held.saturating_sub(parts.len() + OVERHEAD);
-        self.body.clear();
-        let names = self.mapper.finish(&mut parts, &mut self.body);
-        let text = |json: Option<&str>| json.map(|json| unquoted(json).into_owned());
-        let (key, target) = (text(names.key), text(names.target));
-        let fate = fate(&mut parts, problems, &self.body, self.keeps);
-        Record { key, target, rows: parts.rows, fate }
+        let mut body = Vec::new();
+        let text = |json: Option<&str>| json.map_or_else(String::new, |json| unquoted(json).into_owned());
+        let (key, target) = match self.mapper(seq) {
+            Some(mapper) => {
+                let names = mapper.finish(&mut parts, &mut body);
+                (text(names.key), text(names.target))
+            }
+            None => (String::new(), String::new()),
+        };
+        let decision = self.decide(&mut parts, problems);
+        Record { key, target, rows: Rows::Several(parts.rows), decision, body }
+    }
+
+    /// The part in which a record began.
+    fn part(&self, seq: Seq) -> usize {
+        self.parts.partition_point(|first| *first <= seq).saturating_sub(1)
+    }
+
+    fn mapper(&self, seq: Seq) -> Option<&'t Mapper<'t>> {
+        self.mappers.get(self.part(seq))
+    }
+
+    fn group_problem(&self, row: &MadeRow, cause: Cause) -> Option<Problem> {
+        let mapper = self.mappers.get(row.part)?;
+        Some(problem(mapper.group_problem(row.number, &row.draft.group, cause), self.source))
+    }
+
+    /// The problem of a record whose key `other` has, too.
+    fn same_key(&self, seq: Seq, row: u64, key: &str, cause: Cause, other: Seq) -> Option<Problem> {
+        let mut problem = problem(self.mapper(seq)?.same_key(row, key, cause), self.source);
+        let part = self.part(other);
+        if part != self.part(seq)
+            && let Some(part) = self.source.parts.get(part)
+        {
+            problem.remedy.push_str(&format!(" of the sheet '{}'", self.source.name_of(part)));
+        }
+        Some(problem)
+    }
+
+    /// What is decided about a whole record: with any problem it is not sent.
+    fn decide(&self, parts: &mut Parts, more: Vec<Problem>) -> Decision {
+        if parts.problems.is_empty() && more.is_empty() {
+            return Decision::Send;
+        }
+        let found = std::mem::take(&mut parts.problems);
+        let mut problems: Vec<Problem> = found.into_iter().map(|found| problem(found, self.source)).collect();
+        problems.extend(more);
+        problems.sort_by_key(|problem| problem.row);
+        Decision::Reject(problems)
     }
 
     /// Hands a record on, in its order, once it is known whether its key was there before.
     fn hand_on(&mut self, seq: Seq, record: Record) {
-        let Record { key, target, rows, mut fate } = record;
-        let row = rows.first().copied().unwrap_or_default();
+        let Record { key, target, rows, mut decision, body } = record;
+        let row = match &rows {
+            Rows::One(row) => *row,
+            Rows::Several(rows) => rows.first().copied().unwrap_or_default(),
+        };
         let mut superseded = None;
-        if let Some(key) = key.as_deref().filter(|_| !matches!(fate, Fate::Skipped)) {
-            let duplicates = self.mapper.template().duplicates;
-            let is_to_be_sent = matches!(fate, Fate::Send(_));
+        if !key.is_empty() && !matches!(decision, Decision::Skip) {
+            let duplicates = self.template.duplicates;
+            let is_to_be_sent = matches!(decision, Decision::Send);
             let replaces = duplicates == Duplicates::Last;
-            if let Some(earlier) = self.keys.meet(key, seq, row, is_to_be_sent, replaces) {
-                let same_key = |row, cause| problem(self.mapper.same_key(row, key, cause));
+            if let Some(earlier) = self.keys.meet(&key, seq, row, is_to_be_sent, replaces) {
+                let late = |cause| self.same_key(earlier.seq, earlier.row, &key, cause, seq);
+                let here = |cause| self.same_key(seq, row, &key, cause, earlier.seq);
                 match duplicates {
                     Duplicates::Error => {
-                        if earlier.is_to_be_sent {
-                            let cause = Cause::Duplicate { other_row: row };
-                            let late = same_key(earlier.row, cause);
-                            self.tally.take_back(earlier.row, OutcomeState::Rejected, &late);
-                            self.batch.late.push((earlier.seq, OutcomeState::Rejected, late));
-                            self.keys.take_back(key);
+                        let taken_back = late(Cause::Duplicate { other_row: row }).filter(|_| earlier.is_to_be_sent);
+                        decision = decision.rejected(here(Cause::Duplicate { other_row: earlier.row }));
+                        if let Some(problem) = taken_back {
+                            self.keys.take_back(&key);
+                            self.take_back(earlier, OutcomeState::Rejected, problem);
                         }
-                        fate = reject(fate, same_key(row, Cause::Duplicate { other_row: earlier.row }));
                     }
                     Duplicates::Last => {
-                        if earlier.is_to_be_sent {
-                            let late = same_key(earlier.row, Cause::Superseded { by_row: row });
-                            self.tally.take_back(earlier.row, OutcomeState::Skipped, &late);
-                            self.batch.late.push((earlier.seq, OutcomeState::Skipped, late));
+                        let cause = Cause::Superseded { by_row: row };
+                        if let Some(problem) = late(cause).filter(|_| earlier.is_to_be_sent) {
+                            self.take_back(earlier, OutcomeState::Skipped, problem);
                         }
                     }
                     Duplicates::First if is_to_be_sent => {
-                        superseded = Some(same_key(row, Cause::Superseded { by_row: earlier.row }));
+                        superseded = here(Cause::Superseded { by_row: earlier.row });
                     }
                     Duplicates::First => {}
                 }
             }
         }
-        self.tally.count(&fate);
+        match &decision {
+            Decision::Send => self.tally.to_send += 1,
+            Decision::Skip => self.tally.skipped += 1,
+            Decision::Reject(problems) => self.tally.reject(problems),
+        }
         if let Some(problem) = superseded {
-            self.tally.take_back(row, OutcomeState::Skipped, &problem);
-            self.batch.late.push((seq, OutcomeState::Skipped, problem));
+            self.take_back(Earlier { seq, row, is_to_be_sent: true }, OutcomeState::Skipped, problem);
         }
         if self.keeps {
-            self.batch.records.push(PlannedRecord { key, target, rows, fate });
+            let sheet =
+                self.source.parts.get(self.part(seq)).map_or_else(String::new, |part| self.source.sheet_of(part));
+            let rows = match rows {
+                Rows::One(row) => vec![row],
+                Rows::Several(rows) => rows,
+            };
+            let fate = match decision {
+                Decision::Send => send(body),
+                Decision::Skip => Fate::Skipped,
+                Decision::Reject(problems) => Fate::Rejected(problems),
+            };
+            let named = |name: String| (!name.is_empty()).then_some(name);
+            self.batch.records.push(PlannedRecord { key: named(key), target: named(target), rows, fate, sheet });
+        }
+    }
+
+    fn take_back(&mut self, record: Earlier, state: OutcomeState, problem: Problem) {
+        self.tally.take_back(record.row, state, &problem);
+        self.batch.late.push((record.seq, state, problem));
+    }
+}
+
+impl Decision {
+    fn rejected(self, problem: Option<Problem>) -> Decision {
+        match (self, problem) {
+            (Decision::Send, Some(problem)) => Decision::Reject(vec![problem]),
+            (Decision::Reject(mut problems), problem) => {
+                problems.extend(problem);
+                Decision::Reject(problems)
+            }
+            (decision, _) => decision,
         }
     }
 }
 
-/// What is decided about a whole record: with any problem it is not sent.
-fn fate(parts: &mut Parts, more: Vec<Problem>, body: &[u8], keeps: bool) -> Fate {
-    if parts.problems.is_empty() && more.is_empty() {
-        return if keeps { send(body) } else { Fate::Send(RawValue::NULL.to_owned()) };
-    }
-    let mut problems: Vec<Problem> = std::mem::take(&mut parts.problems).into_iter().map(problem).collect();
-    problems.extend(more);
-    problems.sort_by_key(|problem| problem.row);
-    Fate::Rejected(problems)
-}
-
-fn send(body: &[u8]) -> Fate {
-    let json = String::from_utf8(body.to_vec()).map_err(|error| error.to_string());
+fn send(body: Vec<u8>) -> Fate {
+    let json = String::from_utf8(body).map_err(|error| error.to_string());
     match json.and_then(|json| RawValue::from_string(json).map_err(|error| error.to_string())) {
         Ok(body) => Fate::Send(body),
         Err(error) => Fate::Rejected(vec![Problem {
@@ -270,18 +366,9 @@ fn send(body: &[u8]) -> Fate {
             header: String::new(),
             field: String::new(),
             value: String::new(),
+            sheet: String::new(),
             message: format!("can't be written as JSON: {error}"),
             remedy: "this is a fault of sheetport; please report it".to_owned(),
         }]),
     }
-}
-
-fn reject(fate: Fate, problem: Problem) -> Fate {
-    let mut problems = match fate {
-        Fate::Skipped => return Fate::Skipped,
-        Fate::Rejected(problems) => problems,
-        Fate::Send(_) => Vec::new(),
-    };
-    problems.push(problem);
-    Fate::Rejected(problems)
 }

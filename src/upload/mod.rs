@@ -2,6 +2,7 @@
 //!
 //! Nothing is sent from a file that was not read to its end, and nothing is sent that the ledger does not hold.
 
+mod arrange;
 mod assemble;
 pub mod dispatch;
 pub mod error;

@@ -15,6 +15,7 @@ use super::error::Error;
 use super::rows::{MadeRow, ReadRow, make};
 use super::source::Source;
 use super::tally::Tally;
+use crate::sheet::Row;
 use crate::template::survey::{Survey, Surveyor};
 use crate::template::{Mapper, Template};
 
@@ -51,10 +52,12 @@ pub fn read(
     keep: Keep,
     mut hand_on: impl FnMut(Batch) -> bool,
 ) -> Result<Tally, Error> {
-    let survey = survey(source, template)?;
-    let mapper = Mapper::new(template, &source.layout, &survey);
+    let surveys = survey(source, template)?;
+    let parts = source.parts.iter().zip(&surveys).enumerate();
+    let sheets: Vec<Mapper<'_>> =
+        parts.map(|(nth, (part, survey))| Mapper::new(nth, template, &part.layout, survey)).collect();
     let keeps = keep == Keep::Everything;
-    let mut assembler = Assembler::new(mapper, keeps);
+    let mut assembler = Assembler::new(source, template, &sheets, keeps);
     let mappers = thread::available_parallelism().map_or(1, NonZero::get).clamp(1, MOST_MAPPERS);
     let (spare, spares) = channel();
     for _ in 0..2 * mappers + 2 {
@@ -67,7 +70,8 @@ pub fn read(
         let to_map = std::sync::Arc::new(Mutex::new(to_map));
         for _ in 0..mappers {
             let (to_map, made) = (std::sync::Arc::clone(&to_map), made.clone());
-            scope.spawn(move || map_rows(&mapper, source, keeps, &to_map, &made));
+            let sheets = &sheets;
+            scope.spawn(move || map_rows(sheets, source, keeps, &to_map, &made));
         }
         drop((to_map, made));
         let went_on = assemble(&mut assembler, &mapped, &spare, &mut hand_on);
@@ -84,29 +88,35 @@ pub fn read(
     }
     source.check_unchanged()?;
     if assembler.tally.rows == 0 {
-        let sheet = source.book.has_named_sheets().then(|| source.sheet_name().to_owned());
-        return Err(Error::NoRows { path: source.path.clone(), sheet, header_row: source.layout.header.row });
+        let first = source.parts.first();
+        let name = |part| source.name_of(part).to_owned();
+        let sheet = first.filter(|_| source.book.has_named_sheets()).map(name);
+        let header_row = first.map_or(0, |part| part.layout.header.row);
+        return Err(Error::NoRows { path: source.path.clone(), sheet, header_row });
     }
     assembler.end();
     hand_on(assembler.take_batch());
     Ok(assembler.tally)
 }
 
-/// What has to be known of whole columns before the first row can be mapped. Mostly nothing, which costs nothing.
-fn survey(source: &Source, template: &Template) -> Result<Survey, Error> {
-    let mut surveyor = Surveyor::new(template, &source.layout);
-    if surveyor.is_needed() {
-        let mut rows = source.rows()?;
-        let mut row = ReadRow::default();
-        while rows.next(&mut row.row)? {
-            surveyor.row(&row.row);
+/// What has to be known of whole columns before the first row can be mapped, for each part. Mostly nothing, which costs
+/// nothing.
+fn survey(source: &Source, template: &Template) -> Result<Vec<Survey>, Error> {
+    let mut surveyors: Vec<Surveyor> = source.parts.iter().map(|part| Surveyor::new(template, &part.layout)).collect();
+    if surveyors.iter().any(Surveyor::is_needed) {
+        let mut rows = source.rows();
+        let mut row = Row::default();
+        while let Some(part) = rows.next(&mut row)? {
+            if let Some(surveyor) = surveyors.get_mut(part) {
+                surveyor.row(&row);
+            }
         }
     }
-    Ok(surveyor.end())
+    Ok(surveyors.into_iter().map(Surveyor::end).collect())
 }
 
 fn read_rows(source: &Source, spares: Receiver<Stretch>, read: SyncSender<Stretch>) -> Result<(), Error> {
-    let mut rows = source.rows()?;
+    let mut rows = source.rows();
     let mut nth = 0;
     loop {
         let Ok(mut stretch) = spares.recv() else { return Ok(()) };
@@ -119,10 +129,11 @@ fn read_rows(source: &Source, spares: Receiver<Stretch>, read: SyncSender<Stretc
                 stretch.read.push(ReadRow::default());
             }
             let Some(place) = stretch.read.get_mut(stretch.len) else { break };
-            if !rows.next(&mut place.row)? {
+            let Some(part) = rows.next(&mut place.row)? else {
                 is_end = true;
                 break;
-            }
+            };
+            place.part = part;
             place.is_mended = rows.is_mended;
             bytes += place.row.text_len();
             stretch.len += 1;
@@ -135,7 +146,7 @@ fn read_rows(source: &Source, spares: Receiver<Stretch>, read: SyncSender<Stretc
 }
 
 fn map_rows(
-    mapper: &Mapper<'_>,
+    sheets: &[Mapper<'_>],
     source: &Source,
     keeps: bool,
     to_map: &Mutex<Receiver<Stretch>>,
@@ -146,7 +157,9 @@ fn map_rows(
         let Ok(Ok(mut stretch)) = to_map.lock().map(|to_map| to_map.recv()) else { return };
         stretch.made.resize_with(stretch.len.max(stretch.made.len()), MadeRow::default);
         for (read, made) in stretch.read.iter().zip(&mut stretch.made).take(stretch.len) {
-            make(mapper, source, read, keeps, made);
+            if let (Some(mapper), Some(part)) = (sheets.get(read.part), source.parts.get(read.part)) {
+                make(mapper, source, part, read, keeps, made);
+            }
         }
         if made.send(stretch).is_err() {
             return;

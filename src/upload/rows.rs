@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::source::Source;
+use super::source::{Part, Source};
 use crate::ledger::Problem;
 use crate::sheet::{Cell, Row, column_letters, write};
 use crate::template::map::{Draft, unquoted};
@@ -11,6 +11,8 @@ use crate::template::{self, Mapper};
 /// A row as it was read.
 #[derive(Debug, Default)]
 pub(super) struct ReadRow {
+    /// The place of its sheet in [`Source::parts`].
+    pub part: usize,
     pub row: Row,
     /// It had a quote that stands where none can.
     pub is_mended: bool,
@@ -19,8 +21,10 @@ pub(super) struct ReadRow {
 /// A row as it was mapped. Its buffers are used again.
 #[derive(Debug, Default)]
 pub(super) struct MadeRow {
+    /// The place of its sheet in [`Source::parts`].
+    pub part: usize,
     pub number: u64,
-    /// How many cells it has of its own.
+    /// How many of the common columns it needs.
     pub width: usize,
     pub draft: Draft,
     /// What is wrong with the row as it stands in the file.
@@ -30,22 +34,25 @@ pub(super) struct MadeRow {
     pub key: String,
     pub target: String,
     pub cells: Option<Box<RawValue>>,
+    laid_out: Row,
 }
 
 /// Maps one row into `made`. Its cells are kept where they are wanted.
-pub(super) fn make(mapper: &Mapper<'_>, source: &Source, read: &ReadRow, keeps: bool, made: &mut MadeRow) {
+pub(super) fn make(mapper: &Mapper<'_>, source: &Source, part: &Part, read: &ReadRow, keeps: bool, made: &mut MadeRow) {
     let row = &read.row;
+    let width = if part.layout.is_report { part.layout.width } else { row.len() };
+    made.part = read.part;
     made.number = row.number;
-    made.width = if source.layout.is_report { source.layout.width } else { row.len() };
+    made.width = width.checked_sub(1).map_or(0, |last| part.places.of(last) + 1);
     made.problems.clear();
     made.body.clear();
     made.key.clear();
     made.target.clear();
     mapper.map(row, &mut made.draft);
     if !made.draft.is_skipped {
-        made.problems.extend(overflow(row, source));
+        made.problems.extend(overflow(row, source, part));
         if read.is_mended {
-            made.problems.push(stray_quote(row));
+            made.problems.push(located(stray_quote(row), source, part));
         }
         if mapper.template().group.is_none() {
             let names = mapper.finish(&mut made.draft.parts, &mut made.body);
@@ -53,27 +60,37 @@ pub(super) fn make(mapper: &Mapper<'_>, source: &Source, read: &ReadRow, keeps: 
             made.target.push_str(&names.target.map_or_else(Default::default, unquoted));
         }
     }
-    made.cells = keeps.then(|| cells(row, source));
+    made.cells = keeps.then(|| cells(row, part, &mut made.laid_out));
 }
 
-/// A problem of the template's in the words of the ledger.
-pub(super) fn problem(problem: template::Problem) -> Problem {
-    Problem {
+/// The problem where the ledger has the cells of its row.
+fn located(problem: Problem, source: &Source, part: &Part) -> Problem {
+    Problem { column: problem.column.map(|column| part.places.of(column)), sheet: source.sheet_of(part), ..problem }
+}
+
+/// A problem of the template's in the words of the ledger, where the ledger has the cells of its row.
+pub(super) fn problem(problem: template::Problem, source: &Source) -> Problem {
+    let told = Problem {
         code: problem.cause.code().to_owned(),
         row: Some(problem.row),
         column: problem.column,
         header: problem.header,
         field: problem.field.to_owned(),
         value: problem.value,
+        sheet: String::new(),
         message: problem.cause.message(),
         remedy: problem.cause.remedy(),
+    };
+    match source.parts.get(problem.part) {
+        Some(part) => located(told, source, part),
+        None => told,
     }
 }
 
 /// A value to the right of the header in a text file: mostly the second half of a decimal that has the delimiter in
 /// it, so that all cells behind it are one column off. A workbook's cells can't slip, and people write remarks there.
-fn overflow(row: &Row, source: &Source) -> Option<Problem> {
-    let width = source.layout.header.names.len();
+fn overflow(row: &Row, source: &Source, part: &Part) -> Option<Problem> {
+    let width = part.layout.header.names.len();
     if row.len() <= width || source.book.has_named_sheets() {
         return None;
     }
@@ -85,6 +102,7 @@ fn overflow(row: &Row, source: &Source) -> Option<Problem> {
         header: format!("column {}", column_letters(column)),
         field: String::new(),
         value: cell.shown().into_owned(),
+        sheet: String::new(),
         message: "stands beyond the header's last column".to_owned(),
         remedy: "put quotes around a value that has the delimiter in it, or give the column a header".to_owned(),
     })
@@ -102,20 +120,31 @@ fn stray_quote(row: &Row) -> Problem {
         header: column.map_or(String::new(), |column| format!("column {}", column_letters(column))),
         field: String::new(),
         value,
+        sheet: String::new(),
         message: "has a quote in a place where none can be, so its cells may be wrong".to_owned(),
         remedy: "write a quote within quotes twice; if it is the last row, check that the file is whole".to_owned(),
     }
 }
 
-/// The row's cells as JSON; of one of our reports, the sheet's own columns alone and as they were before.
-fn cells(row: &Row, source: &Source) -> Box<RawValue> {
-    let layout = &source.layout;
+/// The row's cells as JSON, in the common columns; of one of our reports, the sheet's own columns alone and as they
+/// were before.
+fn cells(row: &Row, part: &Part, laid_out: &mut Row) -> Box<RawValue> {
+    let layout = &part.layout;
+    let width = if layout.is_report { layout.width.min(row.len()) } else { row.len() };
+    let row = match part.places.are_moved() {
+        true => {
+            part.places.lay_out(row, width, laid_out);
+            laid_out
+        }
+        false => row,
+    };
     if !layout.is_report {
         return raw(serde_json::to_string(row));
     }
+    let width = if part.places.are_moved() { row.len() } else { width };
     let own: Vec<Cell<'_>> = row
         .cells()
-        .take(layout.width)
+        .take(width)
         .map(|cell| match cell {
             Cell::Text(text) => Cell::Text(write::restore(text)),
             cell => cell,

@@ -332,6 +332,7 @@ fn said(field: Option<String>, message: String) -> Problem {
         header: String::new(),
         field: field.unwrap_or_default(),
         value: String::new(),
+        sheet: String::new(),
         message,
         remedy: String::new(),
     }

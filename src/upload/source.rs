@@ -1,4 +1,7 @@
-//! The file of an upload: what it is, which sheet of it is meant, and where the template's columns are.
+//! The file of an upload: what it is, which sheets of it are meant, and where the template's columns are.
+//!
+//! An upload mostly reads one sheet. Of several, one after the other, each has its own header; what is kept of their
+//! rows is laid out in common columns (`arrange`), so that a report of them is one table.
 
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -6,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::arrange::{Places, arrange};
 use super::error::Error;
 use crate::sheet::{self, Book, Row, Rows};
 use crate::template::bind::{HEADER_WITHIN, Missing, bind};
@@ -13,17 +17,34 @@ use crate::template::fill::Filler;
 use crate::template::model::SheetSelect;
 use crate::template::{Layout, Template};
 
+/// What `--sheet` and a template's name of a sheet say for all sheets that have the columns.
+pub const ALL_SHEETS: &str = "*";
+
 /// A file bound to a template, ready to be read as often as needed.
 #[derive(Debug)]
 pub struct Source {
+    /// As messages call it.
     pub path: PathBuf,
     pub book: Book,
-    /// The sheet's place in [`Book::sheets`].
+    /// The sheets that are read, in this order; at least one.
+    pub parts: Vec<Part>,
+    /// The columns' names, of all parts together. Cells and problems in the ledger are laid out by them.
+    pub header: Vec<String>,
+    /// Sheets that were left out because they don't have the columns, with the columns missed.
+    pub left_out: Vec<(String, Missing)>,
+    /// The file on disk.
+    at: PathBuf,
+    stamp: Stamp,
+}
+
+/// A sheet that is read.
+#[derive(Debug)]
+pub struct Part {
+    /// Its place in [`Book::sheets`].
     pub sheet: usize,
     pub layout: Layout,
-    /// SHA-256 of the file, in hexadecimal.
-    pub hash: String,
-    stamp: Stamp,
+    /// Where its columns are in [`Source::header`].
+    pub places: Places,
 }
 
 /// What changes when another program writes the file.
@@ -34,32 +55,63 @@ struct Stamp {
 }
 
 impl Source {
-    /// Opens `path` and finds the sheet and the header that `template` is for. `sheet` overrules the template's choice.
+    /// Opens `path` and finds the sheets and headers that `template` is for. `sheet` overrules the template's choice: a
+    /// name, a number from 1, or [`ALL_SHEETS`].
     pub fn open(
         path: &Path,
         template: &Template,
         sheet: Option<&str>,
         options: &sheet::Options,
     ) -> Result<Source, Error> {
-        let book = sheet::open(path, options)?;
-        let (hash, stamp) = hash(path)?;
-        let (sheet, layout) = choose(path, &book, template, sheet)?;
-        Ok(Source { path: path.to_owned(), book, sheet, layout, hash, stamp })
+        Source::open_as(path, path, template, sheet, options)
     }
 
-    pub fn sheet_name(&self) -> &str {
-        self.book.sheets().get(self.sheet).map_or("", String::as_str)
+    /// Opens the file at `at`, which messages call `path`.
+    pub fn open_as(
+        at: &Path,
+        path: &Path,
+        template: &Template,
+        sheet: Option<&str>,
+        options: &sheet::Options,
+    ) -> Result<Source, Error> {
+        let told = |error: sheet::Error| error.of_file(path);
+        let book = sheet::open(at, options).map_err(told)?;
+        let failed = |source| sheet::Error::Open { path: path.to_owned(), source };
+        let stamp = Stamp::of(&std::fs::metadata(at).map_err(failed)?);
+        let (bound, left_out) = choose(path, &book, template, sheet)?;
+        let (header, places) = arrange(bound.iter().map(|(_, layout)| layout));
+        let parts = bound.into_iter().zip(places).map(|((sheet, layout), places)| Part { sheet, layout, places });
+        let parts = parts.collect();
+        Ok(Source { path: path.to_owned(), book, parts, header, left_out, at: at.to_owned(), stamp })
     }
 
-    /// The rows below the header.
-    pub fn rows(&self) -> Result<DataRows, Error> {
-        Ok(DataRows {
-            rows: self.book.rows(self.sheet)?,
-            header_row: self.layout.header.row,
-            filler: Filler::new(&self.layout),
-            mended: 0,
-            is_mended: false,
-        })
+    /// SHA-256 of the file, in hexadecimal. It takes a reading of the whole file.
+    pub fn hash(&self) -> Result<String, Error> {
+        let failed = |source| sheet::Error::Open { path: self.path.clone(), source };
+        let mut file = File::open(&self.at).map_err(failed)?;
+        let mut hasher = Sha256::new();
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match file.read(&mut buffer).map_err(failed)? {
+                0 => break,
+                len => hasher.update(&buffer[..len]),
+            }
+        }
+        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    pub fn name_of(&self, part: &Part) -> &str {
+        self.book.sheets().get(part.sheet).map_or("", String::as_str)
+    }
+
+    /// What the ledger and its reports call the sheet of a row: nothing where there is only one.
+    pub fn sheet_of(&self, part: &Part) -> String {
+        if self.parts.len() > 1 { self.name_of(part).to_owned() } else { String::new() }
+    }
+
+    /// The rows below the headers, sheet after sheet.
+    pub fn rows(&self) -> DataRows<'_> {
+        DataRows { source: self, part: 0, rows: None, mended: 0, is_mended: false }
     }
 
     pub(super) fn reader_died(&self) -> Error {
@@ -68,7 +120,7 @@ impl Source {
 
     /// Refuses a file that another program wrote to since it was opened.
     pub fn check_unchanged(&self) -> Result<(), Error> {
-        let metadata = std::fs::metadata(&self.path);
+        let metadata = std::fs::metadata(&self.at);
         match metadata.map(|metadata| Stamp::of(&metadata)) {
             Ok(stamp) if stamp == self.stamp => Ok(()),
             _ => Err(Error::Changed { path: self.path.clone() }),
@@ -76,27 +128,39 @@ impl Source {
     }
 }
 
-/// Rows that hold data: below the header and not blank, with what the template fills from above.
-pub struct DataRows {
-    rows: Rows,
-    header_row: u64,
-    filler: Filler,
+/// Rows that hold data: below their sheet's header and not blank, with what the template fills in from above.
+pub struct DataRows<'a> {
+    source: &'a Source,
+    /// The place in [`Source::parts`] of the sheet that is being read.
+    part: usize,
+    /// Its rows, once it is open, and what was above the next one.
+    rows: Option<(Rows, Filler)>,
     mended: u64,
     /// The last row had a quote that stands where none can, so that how it was read is a guess.
     pub is_mended: bool,
 }
 
-impl DataRows {
-    pub fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
-        while self.rows.next(row)? {
-            let mended = self.rows.mended();
-            self.is_mended = mended > std::mem::replace(&mut self.mended, mended);
-            if row.number > self.header_row && !row.is_blank() {
-                self.filler.row(row);
-                return Ok(true);
+impl DataRows<'_> {
+    /// Reads the next row into `row`, and answers the place in [`Source::parts`] of its sheet; nothing after the last.
+    pub fn next(&mut self, row: &mut Row) -> Result<Option<usize>, Error> {
+        let told = |error: sheet::Error| Error::from(error.of_file(&self.source.path));
+        while let Some(part) = self.source.parts.get(self.part) {
+            let (rows, filler) = match &mut self.rows {
+                Some(rows) => rows,
+                none => none.insert((self.source.book.rows(part.sheet).map_err(told)?, Filler::new(&part.layout))),
+            };
+            while rows.next(row).map_err(told)? {
+                let mended = rows.mended();
+                self.is_mended = mended > std::mem::replace(&mut self.mended, mended);
+                if row.number > part.layout.header.row && !row.is_blank() {
+                    filler.row(row);
+                    return Ok(Some(self.part));
+                }
             }
+            self.part += 1;
+            self.rows = None;
         }
-        Ok(false)
+        Ok(None)
     }
 }
 
@@ -106,41 +170,45 @@ impl Stamp {
     }
 }
 
-fn choose(path: &Path, book: &Book, template: &Template, wanted: Option<&str>) -> Result<(usize, Layout), Error> {
-    let named = |name: &str| {
-        let place = book.sheets().iter().position(|sheet| sheet == name);
-        let missing = || sheet::Error::NoSuchSheet {
-            path: path.to_owned(),
-            name: name.to_owned(),
-            available: book.sheets().to_vec(),
-        };
-        place.ok_or_else(|| Error::from(missing()))
-    };
-    let candidates = match (wanted, &template.sheet.select) {
-        (Some(name), _) => vec![named(name)?],
+type Bound = (Vec<(usize, Layout)>, Vec<(String, Missing)>);
+
+/// The sheets to be read, bound to the template, and the names of those that were tried in vain.
+fn choose(path: &Path, book: &Book, template: &Template, wanted: Option<&str>) -> Result<Bound, Error> {
+    let told = |error: sheet::Error| Error::from(error.of_file(path));
+    let all = || (0..book.sheets().len()).collect();
+    let (candidates, several): (Vec<usize>, bool) = match (wanted, &template.sheet.select) {
+        (Some(ALL_SHEETS), _) | (None, SheetSelect::All) => (all(), true),
+        (Some(wanted), _) => (vec![book.find_sheet(wanted).map_err(told)?], false),
         // A CSV has one sheet whose name nobody chose, so a sheet's name in the template does not speak of it.
-        (None, SheetSelect::Name(name)) if book.has_named_sheets() => vec![named(name)?],
+        (None, SheetSelect::Name(name)) if book.has_named_sheets() => {
+            (vec![book.find_sheet(name).map_err(told)?], false)
+        }
         (None, SheetSelect::Index(index)) if *index > book.sheets().len() => {
             return Err(Error::NoSuchIndex { path: path.to_owned(), index: *index, count: book.sheets().len() });
         }
-        (None, SheetSelect::Index(index)) => vec![index - 1],
-        (None, SheetSelect::FirstThatFits | SheetSelect::Name(_)) => (0..book.sheets().len()).collect(),
+        (None, SheetSelect::Index(index)) => (vec![index - 1], false),
+        (None, SheetSelect::FirstThatFits | SheetSelect::Name(_)) => (all(), false),
     };
-    let mut nearest: Option<Missing> = None;
+    let (mut bound, mut left_out) = (Vec::new(), Vec::new());
     for sheet in candidates {
-        match bind(template, &top(book, sheet)?) {
-            Ok(layout) => return Ok((sheet, layout)),
-            Err(missing) if nearest.as_ref().is_none_or(|nearest| missing.found > nearest.found) => {
-                nearest = Some(missing)
-            }
-            Err(_) => {}
+        match bind(template, &top(book, sheet).map_err(told)?) {
+            Ok(layout) => bound.push((sheet, layout)),
+            Err(missing) => left_out.push((book.sheets()[sheet].clone(), missing)),
+        }
+        if !bound.is_empty() && !several {
+            break;
         }
     }
+    if !bound.is_empty() {
+        return Ok((bound, if several { left_out } else { Vec::new() }));
+    }
+    // Of several that are equally near, the first.
+    let nearest = left_out.into_iter().map(|(_, missing)| missing).rev().max_by_key(|missing| missing.found);
     let missing = nearest.unwrap_or(Missing { header: None, found: 0, columns: Vec::new() });
     Err(Error::Columns { path: path.to_owned(), template: template.name.clone(), missing: Box::new(missing) })
 }
 
-fn top(book: &Book, sheet: usize) -> Result<Vec<Row>, Error> {
+fn top(book: &Book, sheet: usize) -> Result<Vec<Row>, sheet::Error> {
     let mut rows = book.rows(sheet)?;
     let mut top = Vec::new();
     let mut row = Row::default();
@@ -148,23 +216,4 @@ fn top(book: &Book, sheet: usize) -> Result<Vec<Row>, Error> {
         top.push(row.clone());
     }
     Ok(top)
-}
-
-fn hash(path: &Path) -> Result<(String, Stamp), Error> {
-    let failed = |source| sheet::Error::Open { path: path.to_owned(), source };
-    let mut file = File::open(path).map_err(failed)?;
-    let stamp = Stamp::of(&file.metadata().map_err(failed)?);
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer).map_err(failed)? {
-            0 => break,
-            len => hasher.update(&buffer[..len]),
-        }
-    }
-    Ok((hex(&hasher.finalize()), stamp))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

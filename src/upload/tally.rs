@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ledger::{Fate, OutcomeState, Problem};
+use crate::ledger::{OutcomeState, Problem};
 
 /// Groups past this are counted together, so that a file full of different mistakes can't fill the memory.
 const MAX_GROUPS: usize = 1_000;
@@ -29,9 +29,9 @@ pub struct Causes {
     pub ungrouped: u64,
 }
 
-/// What makes two problems the same: the words, the column or field, and for values that the template does not know
+/// What makes two problems the same: the words, the column or field, the sheet where there are several, and for values that the template does not know
 /// the value, because each of them needs a line of its own there.
-type Cause = (String, Option<usize>, String, String);
+type Cause = (String, Option<usize>, String, String, String);
 
 /// Problems with one cause.
 #[derive(Clone, Debug)]
@@ -44,16 +44,10 @@ pub struct Group {
 }
 
 impl Tally {
-    /// Counts a record.
-    pub fn count(&mut self, fate: &Fate) {
-        match fate {
-            Fate::Send(_) => self.to_send += 1,
-            Fate::Skipped => self.skipped += 1,
-            Fate::Rejected(problems) => {
-                self.rejected += 1;
-                problems.iter().for_each(|problem| self.causes.add(problem.row.unwrap_or_default(), problem));
-            }
-        }
+    /// Counts a rejected record.
+    pub fn reject(&mut self, problems: &[Problem]) {
+        self.rejected += 1;
+        problems.iter().for_each(|problem| self.causes.add(problem.row.unwrap_or_default(), problem));
     }
 
     /// Counts a record as rejected or skipped that was counted as to be sent.
@@ -84,7 +78,7 @@ impl Causes {
     /// Adds a problem of the row at `number`.
     pub fn add(&mut self, number: u64, problem: &Problem) {
         let value = if problem.code == "unknown-value" { problem.value.clone() } else { String::new() };
-        let cause = (problem.message.clone(), problem.column, problem.field.clone(), value);
+        let cause = (problem.message.clone(), problem.column, problem.field.clone(), value, problem.sheet.clone());
         let is_full = self.groups.len() >= MAX_GROUPS;
         match self.groups.get_mut(&cause) {
             Some(group) => {

@@ -23,6 +23,7 @@ fn problem() -> Problem {
         header: String::new(),
         field: String::new(),
         value: String::new(),
+        sheet: String::new(),
         message: "twice".into(),
         remedy: String::new(),
     }

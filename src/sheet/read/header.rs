@@ -99,6 +99,13 @@ fn begin(top: &[Row], looks: &[Vec<Look>], filled: &[usize], names_columns: impl
     if names_columns(wide) {
         start = wide;
     }
+    // Where most rows have a single cell, none is narrow. One right above names that stand over values is a title still.
+    if start == wide && filled[wide] == 1 && !names_columns(wide) {
+        let next = (wide + 1..top.len()).find(|row| filled[*row] > 0);
+        if let Some(next) = next.filter(|next| filled[*next] > 1 && names_columns(*next)) {
+            return Some(next);
+        }
+    }
     // A sentence with delimiters in it is as wide as a row by chance.
     let widths = looks.iter().map(Vec::len);
     let width = commonest(widths);
@@ -206,6 +213,17 @@ mod tests {
         check("Prices,,\n,,\nSKU,Name,Price\n1,Bolt,2\n2,Nut,3\n", 2, 3, &["SKU", "Name", "Price"]);
         check("Prices\nSpring\nSKU,Price\n1,2\n2,3\n3,4\n", 2, 3, &["SKU", "Price"]);
         check("Made by us, with care, on Monday\nSKU,Price\n1,2\n2,3\n3,4\n", 1, 2, &["SKU", "Price"]);
+    }
+
+    #[test]
+    fn a_title_over_names_is_one_where_most_rows_are_short_too() {
+        check(
+            "Meetings,,\nMinister,Date,With\nIda,Oct-14,A\n,,B\n,,C\n,,D\n,,E\n",
+            1,
+            2,
+            &["Minister", "Date", "With"],
+        );
+        check(",,Travel\nName,On,Cost\nIda,Oct-14,5\n,,6\n,,7\n,,8\n", 0, 2, &["Name", "On", "Travel Cost"]);
     }
 
     #[test]

@@ -98,7 +98,12 @@ fn is_date(field: &[u8]) -> bool {
     let text = String::from_utf8_lossy(field).to_ascii_lowercase();
     let mut date = false;
     let mut time = false;
-    for part in text.split([' ', 't']).filter(|part| !part.is_empty()) {
+    // Between a date and a time, not in a month's name.
+    let text = match text.split_once('t') {
+        Some((day, clock)) if day.ends_with(|c: char| c.is_ascii_digit()) => format!("{day} {clock}"),
+        _ => text,
+    };
+    for part in text.split(' ').filter(|part| !part.is_empty()) {
         let part = part.trim_matches(|c| matches!(c, ',' | '.' | 'z'));
         if part.contains(':') {
             let clock = part.split(['+', '-']).next().unwrap_or(part);
@@ -178,6 +183,8 @@ mod tests {
             ("2025-12-31T10:30:00Z", Look::Date),
             ("10:30:05.123", Look::Date),
             ("14-Jan", Look::Date),
+            ("Oct-14", Look::Date),
+            ("3 Sept 2025", Look::Words),
             ("09-Mar-11", Look::Date),
             ("MG-8769", Look::Word),
             ("Bolt M8, steel", Look::Words),

@@ -86,6 +86,20 @@ impl Book {
         &self.sheets
     }
 
+    /// The place in [`Book::sheets`] of the sheet that is called `wanted`, or else has that number, from 1.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSheet`], with the names that there are.
+    pub fn find_sheet(&self, wanted: &str) -> Result<usize, Error> {
+        let named = self.sheets.iter().position(|sheet| sheet == wanted);
+        let numbered = || wanted.parse().ok().and_then(|number: usize| number.checked_sub(1));
+        named.or_else(|| numbered().filter(|place| *place < self.sheets.len())).ok_or_else(|| Error::NoSuchSheet {
+            path: self.path.clone(),
+            name: wanted.to_owned(),
+            available: self.sheets.clone(),
+        })
+    }
+
     /// False for a CSV, whose one sheet is named after the file.
     pub fn has_named_sheets(&self) -> bool {
         matches!(self.content, Content::Workbook(_))

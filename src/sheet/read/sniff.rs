@@ -45,7 +45,13 @@ pub fn sniff(sample: &str, whole: bool, told: Told) -> Sniffed {
             .collect(),
     };
     let mut tried: Vec<Trial> = Vec::new();
+    let enclosing = delimiters.iter().map(|delimiter| enclosing(bytes, *delimiter)).fold(0.0, f64::max);
     for delimiter in delimiters {
+        // Most quotes stand at the borders of fields, but not of these: they are another delimiter's.
+        let is_foreign = !is_usual(delimiter) && 2.0 * self::enclosing(bytes, delimiter) < enclosing;
+        if is_foreign && told.delimiter.is_none() {
+            continue;
+        }
         for quote in quotes(bytes, delimiter, told) {
             for escape in escapes(bytes, quote, told) {
                 for runs in runs(bytes, delimiter) {
@@ -102,6 +108,24 @@ fn finish(best: &Trial, told: Told, delimiter: Sure) -> Sniffed {
         None => Sure::Guess,
     };
     Sniffed { grammar, delimiter, quote, escape }
+}
+
+/// The share of the double quotes that stand where a field of this delimiter begins or ends; 0 where there are few.
+fn enclosing(bytes: &[u8], delimiter: u8) -> f64 {
+    let is_border = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == delimiter || matches!(byte, b'\n' | b'\r'));
+    let (mut quotes, mut borders) = (0_usize, 0_usize);
+    for at in memchr::memchr_iter(b'"', bytes) {
+        quotes += 1;
+        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+        borders += usize::from(is_border(before) || is_border(bytes.get(at + 1)));
+    }
+    let lines = memchr::memchr2_iter(b'\n', b'\r', bytes).count();
+    if quotes > lines { borders as f64 / quotes as f64 } else { 0.0 }
+}
+
+/// What programs write between fields.
+fn is_usual(delimiter: u8) -> bool {
+    matches!(delimiter, b',' | b';' | b'\t' | b'|')
 }
 
 /// Escapes worth trying: a backslash or a NUL only where one stands before a quote.
@@ -252,7 +276,7 @@ impl Table {
         let Some((width, count)) = self.commonest() else { return 0.0 };
         let records = self.rows.len() as f64;
         let several = self.widths.iter().filter(|width| **width > 1).count() as f64;
-        let usual = matches!(grammar.delimiter, b',' | b';' | b'\t' | b'|');
+        let usual = is_usual(grammar.delimiter);
         if !usual && (several < 2.0 || 2 * self.leading > self.rows.len()) {
             return 0.0;
         }
@@ -263,7 +287,9 @@ impl Table {
         let columns = 1.0 + 0.02 * width.min(20) as f64;
         let strays = 1.0 - 0.5 * self.strays as f64 / records;
         // Ordinary text has these bytes too, and commas before spaces, but not as regularly.
-        let regular = if usual && !self.spaced { 1.0 } else { agreement };
+        // Where each has several quoted fields and no quote is left over, these are the evidence.
+        let is_proven = self.strays == 0 && self.quoted >= 2 * self.rows.len();
+        let regular = if is_proven || usual && !self.spaced { 1.0 } else { agreement };
         let unclosed = if self.unclosed { 0.5 } else { 1.0 };
         let alike = self.alike(width);
         coverage
@@ -378,6 +404,14 @@ mod tests {
         check("Name,Note\n\"Bolt; M8\",\"a;b;c\"\n\"Nut; M8\",\"a;b;c\"\n", b',');
         check("\"a,b\";\"c,d\"\n\"e,f\";\"g,h\"\n", b';');
         check("at,name\n10:30:00,Bolt\n11:45:00,Nut\n", b',');
+    }
+
+    #[test]
+    fn quotes_stand_at_the_borders_of_fields() {
+        let text = "Day Time Name \"Note\" \"Page\"\n\
+                    28/01 10:00 Hiking Boots \"rugged: light\" \"https://example.com/1\"\n\
+                    29/01 10:15 Rain Jacket for Men \"red: warm\" \"https://example.com/2\"\n";
+        check(&text.repeat(5), b' ');
     }
 
     #[test]

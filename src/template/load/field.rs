@@ -97,6 +97,7 @@ impl Checker<'_> {
         Ok(FieldRule {
             field,
             place,
+            is_name: place == Place::Id || field.is_name(),
             source,
             optional: raw.optional,
             trim: raw.trim,

@@ -22,6 +22,7 @@ impl Checker<'_> {
                     Some("keep one of them"),
                 ));
             }
+            (Some(name), None) if name == "*" => SheetSelect::All,
             (Some(name), None) => SheetSelect::Name(name),
             (None, Some(index)) => SheetSelect::Index(self.count(&index, "the first sheet is 1")?),
             (None, None) => SheetSelect::FirstThatFits,

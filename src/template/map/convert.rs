@@ -18,8 +18,6 @@ use crate::sheet::Cell;
 /// How the cells of one rule become values.
 pub(super) struct Conversion<'a> {
     pub rule: &'a FieldRule,
-    /// The value identifies something.
-    pub is_name: bool,
     /// How the dates of its column are written.
     pub date: &'a DateColumn,
 }
@@ -98,15 +96,15 @@ impl Conversion<'_> {
         let accepts = self.rule.damaged == Damaged::Accept;
         let text = match cell {
             Cell::Text(text) => Cow::Borrowed(if self.rule.trim { text.trim() } else { text }),
-            Cell::Number(number) if self.is_name => {
+            Cell::Number(number) if self.rule.is_name => {
                 Cow::Owned(identifier::from_double(number).map_err(Cause::Damaged)?)
             }
-            Cell::Date(_) | Cell::DateTime(_) if self.is_name && !accepts => {
+            Cell::Date(_) | Cell::DateTime(_) if self.rule.is_name && !accepts => {
                 return Err(Cause::Damaged(identifier::Damage::Date));
             }
             cell => text_of(cell)?,
         };
-        if self.is_name
+        if self.rule.is_name
             && !accepts
             && let Some(damage) = identifier::damage(&text)
         {

@@ -26,6 +26,8 @@ const BETWEEN: char = '\u{1f}';
 /// A template, where its columns are, and what was found out about them.
 #[derive(Clone, Copy)]
 pub struct Mapper<'t> {
+    /// Which of the sheets that are read together this one is for, from 0.
+    part: usize,
     template: &'t Template,
     layout: &'t Layout,
     survey: &'t Survey,
@@ -53,8 +55,8 @@ pub struct Names<'a> {
 }
 
 impl<'t> Mapper<'t> {
-    pub fn new(template: &'t Template, layout: &'t Layout, survey: &'t Survey) -> Mapper<'t> {
-        Mapper { template, layout, survey }
+    pub fn new(part: usize, template: &'t Template, layout: &'t Layout, survey: &'t Survey) -> Mapper<'t> {
+        Mapper { part, template, layout, survey }
     }
 
     pub fn template(&self) -> &'t Template {
@@ -130,6 +132,7 @@ impl<'t> Mapper<'t> {
             let cause = Cause::Disagrees { other_row: clash.other_row, other: clash.other };
             let header = self.header(column);
             into.problems.push(Problem {
+                part: self.part,
                 row: clash.row,
                 column,
                 header,
@@ -163,6 +166,7 @@ impl<'t> Mapper<'t> {
                 });
             } else if list.required && parts.problems.is_empty() {
                 problems.push(Problem {
+                    part: self.part,
                     row: parts.first_row(),
                     column: None,
                     header: String::new(),
@@ -229,14 +233,22 @@ impl<'t> Mapper<'t> {
     fn missing(&self, index: usize, rule: &FieldRule, parts: &Parts, cause: Cause) -> Problem {
         let column = self.layout.columns.get(index).and_then(Columns::first);
         let header = self.header(column);
-        Problem { row: parts.first_row(), column, header, field: rule.field.name, value: String::new(), cause }
+        Problem {
+            part: self.part,
+            row: parts.first_row(),
+            column,
+            header,
+            field: rule.field.name,
+            value: String::new(),
+            cause,
+        }
     }
 
     /// A problem of the columns that say which record a row belongs to.
     pub fn group_problem(&self, row: u64, group: &str, cause: Cause) -> Problem {
         let column = self.layout.group.first().copied();
         let value = group.replace(BETWEEN, " ");
-        Problem { row, column, header: self.header(column), field: "group", value, cause }
+        Problem { part: self.part, row, column, header: self.header(column), field: "group", value, cause }
     }
 
     /// A problem of a record whose key another one has, too.
@@ -245,7 +257,7 @@ impl<'t> Mapper<'t> {
         let index = self.template.fields.iter().position(|rule| input.key.contains(&rule.field.name));
         let column = index.and_then(|index| self.layout.columns.get(index)).and_then(Columns::first);
         let field = index.and_then(|index| self.template.fields.get(index)).map_or("", |rule| rule.field.name);
-        Problem { row, column, header: self.header(column), field, value: key.to_owned(), cause }
+        Problem { part: self.part, row, column, header: self.header(column), field, value: key.to_owned(), cause }
     }
 
     fn is_skipped(&self, row: &Row) -> bool {
@@ -272,7 +284,7 @@ impl<'t> Mapper<'t> {
         row: &Row,
         draft: &mut Draft,
     ) -> Result<bool, Cause> {
-        let conversion = Conversion { rule, is_name: self.is_name(rule), date: self.survey.date(index) };
+        let conversion = Conversion { rule, date: self.survey.date(index) };
         let out = &mut draft.parts.values;
         match (&rule.source, columns) {
             (Source::Constant(constant), _) => {
@@ -314,11 +326,6 @@ impl<'t> Mapper<'t> {
         }
     }
 
-    /// Whether the rule's value identifies something, so that what a spreadsheet program does to numbers damages it.
-    fn is_name(&self, rule: &FieldRule) -> bool {
-        rule.place == Place::Id || self.template.record.input().key.contains(&rule.field.name) || rule.field.is_name()
-    }
-
     /// What is sent where the sheet has nothing.
     fn blank<'r>(&self, rule: &'r FieldRule) -> Result<Option<&'r Constant>, Cause> {
         match &rule.on_blank {
@@ -343,7 +350,15 @@ impl<'t> Mapper<'t> {
         };
         debug_assert!(self.template.rule(index).is_some());
         let value = column.map(|index| self.cell(row, index).shown().into_owned()).unwrap_or_default();
-        Problem { row: row.number, column, header: self.header(column), field: rule.field.name, value, cause }
+        Problem {
+            part: self.part,
+            row: row.number,
+            column,
+            header: self.header(column),
+            field: rule.field.name,
+            value,
+            cause,
+        }
     }
 
     fn header(&self, column: Option<usize>) -> String {

@@ -6,10 +6,13 @@ mod bad_template;
 mod crash;
 mod demo;
 mod export;
+mod hostile;
 mod process;
 mod report;
 mod service;
 mod setup;
+mod sheets;
+mod stdin;
 mod templates;
 mod upload;
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -53,7 +53,7 @@ impl Place {
         }
         command.args(args).current_dir(self.0.path()).env("SHEETPORT_HOME", self.path("home"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Sheetport { command, secrets: Vec::new() }
+        Sheetport { command, secrets: Vec::new(), input: Vec::new() }
     }
 }
 
@@ -61,6 +61,7 @@ impl Place {
 pub struct Sheetport {
     command: Command,
     secrets: Vec<String>,
+    input: Vec<u8>,
 }
 
 impl Sheetport {
@@ -85,6 +86,13 @@ impl Sheetport {
         self.env(name, value)
     }
 
+    /// With these bytes on its standard input.
+    pub fn fed(mut self, input: impl AsRef<[u8]>) -> Sheetport {
+        self.command.stdin(Stdio::piped());
+        self.input = input.as_ref().to_owned();
+        self
+    }
+
     /// Runs it to its end.
     #[track_caller]
     pub fn run(self) -> Ended {
@@ -101,6 +109,10 @@ impl Sheetport {
         let mut child = self.command.spawn().unwrap();
         let lines = read_lines(child.stdout.take().unwrap());
         let said = read_lines(child.stderr.take().unwrap());
+        if let Some(mut stdin) = child.stdin.take() {
+            // It may end before it has taken all.
+            thread::spawn(move || drop(stdin.write_all(&self.input)));
+        }
         Running { child, stdout: lines, stderr: said, secrets: self.secrets, begun: Instant::now() }
     }
 }

@@ -129,11 +129,17 @@ pub fn about() -> NewRun {
 
 pub fn row(seq: usize) -> SourceRow {
     let cells = serde_json::value::RawValue::from_string(r#"["x"]"#.into()).unwrap();
-    SourceRow { number: seq as u64 + 2, seq: seq as Seq, cells }
+    SourceRow { number: seq as u64 + 2, seq: seq as Seq, cells, sheet: String::new() }
 }
 
 pub fn record(seq: usize, key: &str) -> PlannedRecord {
     let body = format!(r#"{{"externalId":"{key}","name":"item {seq}","price":1.10}}"#);
     let body = serde_json::value::RawValue::from_string(body).unwrap();
-    PlannedRecord { key: Some(key.to_owned()), target: None, rows: vec![seq as u64 + 2], fate: Fate::Send(body) }
+    PlannedRecord {
+        key: Some(key.to_owned()),
+        target: None,
+        rows: vec![seq as u64 + 2],
+        fate: Fate::Send(body),
+        sheet: String::new(),
+    }
 }

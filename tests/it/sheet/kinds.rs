@@ -13,7 +13,7 @@ fn check_refused(bytes: impl AsRef<[u8]>, what: &str) {
     }
 }
 
-fn ole(stream: &str) -> Vec<u8> {
+pub fn ole(stream: &str) -> Vec<u8> {
     let mut bytes = vec![0; 2048];
     bytes[..8].copy_from_slice(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1");
     bytes[30] = 9;

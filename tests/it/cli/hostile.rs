@@ -1,0 +1,119 @@
+//! Text files made to exhaust whoever reads them, given to the executable: each is refused with one line, soon and in
+//! little memory. (Workbooks that do the same are in `sheet::hostile_workbooks`.)
+
+use std::fs::File;
+use std::io::Write;
+use std::time::Duration;
+
+use super::process::{Ended, Place};
+
+/// What no hostile file may take. They take a tenth of it, and a machine that is busy needs the rest.
+const SECONDS: u64 = 10;
+#[cfg(unix)]
+const MEMORY: u64 = 512 << 20;
+/// As much as a file claims that takes no room on disk: what follows its beginning is NULs.
+const ENDLESS: u64 = 10 << 30;
+
+const WAYS: [&[&str]; 3] =
+    [&["check", "-t", "items"], &["view", "--csv", "--every-row"], &["view", "--json", "--all-sheets"]];
+
+/// The file is refused for this reason, in whatever way it is read.
+#[track_caller]
+fn check_refused(place: &Place, file: &str, reason: &str) {
+    for way in WAYS {
+        let ended = place.sheetport(way).arg(file).exits(7);
+        check_bounds(&ended);
+        let lines: Vec<&str> = ended.stderr.lines().filter(|line| !line.starts_with("hint: ")).collect();
+        assert!(matches!(lines.as_slice(), [line] if line.starts_with("error: ") && line.contains(file)), "{ended:?}");
+        assert!(lines[0].contains(reason), "{ended:?}");
+    }
+}
+
+#[track_caller]
+fn check_bounds(ended: &Ended) {
+    assert!(ended.took < Duration::from_secs(SECONDS), "{:?}", ended.took);
+    #[cfg(unix)]
+    {
+        use nix::sys::resource::{UsageWho, getrusage};
+        // Of the largest process that this test waited for, or that one of those did.
+        let peak = u64::try_from(getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss()).unwrap();
+        let peak = peak * if cfg!(target_vendor = "apple") { 1 } else { 1024 };
+        assert!(peak < MEMORY, "{} MiB", peak >> 20);
+    }
+}
+
+fn endless(place: &Place, name: &str, beginning: &[u8]) {
+    let mut file = File::create(place.path(name)).unwrap();
+    file.write_all(beginning).unwrap();
+    file.set_len(ENDLESS).unwrap();
+}
+
+/// More than the part of a file by which it is judged.
+fn many_rows() -> Vec<u8> {
+    [&b"SKU,Name\n"[..], &b"1,2\n".repeat(40_000)].concat()
+}
+
+#[test]
+fn nuls() {
+    let place = Place::new();
+    endless(&place, "nuls.csv", b"");
+    check_refused(&place, "nuls.csv", "is not a spreadsheet: binary data");
+    endless(&place, "begun.csv", b"SKU,Name\n1,2\n");
+    check_refused(&place, "begun.csv", "is not a spreadsheet: binary data");
+}
+
+#[test]
+fn a_line_of_ten_gibibytes() {
+    let place = Place::new();
+    endless(&place, "nuls.csv", &many_rows());
+    check_refused(&place, "nuls.csv", "at row 40002: it is longer than 16 MiB");
+    endless(&place, "letters.csv", &[&b"SKU,Name\n1,2\n"[..], &b"a".repeat(20 << 20)].concat());
+    check_refused(&place, "letters.csv", "at row 3: it is longer than 16 MiB");
+    place.write("fields.csv", [&b"SKU,Name\n1,2\n"[..], &b",".repeat(20 << 20)].concat());
+    check_refused(&place, "fields.csv", "at row 3: it has more than 16384 columns");
+}
+
+#[test]
+fn a_quote_that_is_never_closed() {
+    let place = Place::new();
+    let rows = [&many_rows()[..], b"3,\"4\n", &b"5,6\n".repeat(5 << 20)].concat();
+    endless(&place, "quote.csv", &rows);
+    check_refused(
+        &place,
+        "quote.csv",
+        "at row 40002: it is longer than 16 MiB; a quote opened here may never be closed",
+    );
+    place.write("quote.csv", [&many_rows()[..], b"3,\"4\n", &b"5,6\n".repeat(1 << 20)].concat());
+    check_refused(&place, "quote.csv", "at row 40002: a quote opened here is never closed");
+}
+
+#[test]
+fn what_expands_without_bounds() {
+    let place = Place::new();
+    let text = [&many_rows()[..], &[&b"x".repeat(65_000)[..], b",2\n"].concat().repeat(2000)].concat();
+    place.write("bomb.csv.zst", zstd::bulk::compress(&text, 1).unwrap());
+    check_refused(&place, "bomb.csv.zst", "expands to more than 64 MiB");
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(&text).unwrap();
+    place.write("bomb.csv.gz", gzip.finish().unwrap());
+    check_refused(&place, "bomb.csv.gz", "expands to more than 64 MiB");
+    // One line, in a frame that asks for as much memory as the format lets it.
+    let mut frame = b"\x28\xB5\x2F\xFD\x00\xA8".to_vec();
+    frame.extend([3, 0, 0, b'x'].repeat(64));
+    place.write("window.csv.zst", &frame);
+    check_refused(&place, "window.csv.zst", "can't be");
+}
+
+#[test]
+fn a_table_that_ended_is_not_read_further() {
+    let place = Place::new();
+    endless(&place, "again.csv", &[&many_rows()[..], b"SKU,Name\n"].concat());
+    // What follows belongs to another table, which was not asked for, whatever it is.
+    let view = place
+        .sheetport(["view", "--csv", "again.csv"])
+        .exits(0)
+        .says(&["a second table begins at row 40002 and is left out", "--every-row"]);
+    check_bounds(&view);
+    assert_eq!(view.stdout.lines().count(), 40_001);
+    check_refused(&place, "again.csv", "at row 40003: it is longer than 16 MiB");
+}
