@@ -69,6 +69,42 @@ fn a_check_of_each_sample_finds_the_mistake_that_is_in_it_and_no_other() {
     }
 }
 
+/// The templates with what they offer in remarks, such as a table for the currency that an export does not say.
+#[test]
+fn what_the_templates_offer_in_remarks_is_right_once_the_mark_is_taken_away() {
+    let place = Place::new();
+    let mut offered = 0;
+    for (_, template, ..) in SAMPLES {
+        let source = place.sheetport(["template", "show", template]).exits(0).stdout;
+        let mut within = false;
+        let uncommented = source.lines().map(|line| {
+            let bare = line.strip_prefix("# ").unwrap_or_default();
+            let is_setting = ["time_zone = ", "encoding = "].iter().any(|key| bare.starts_with(key));
+            within = bare.starts_with("[fields.") || within && !bare.is_empty();
+            let takes = within || is_setting;
+            offered += usize::from(takes);
+            format!("{}\n", if takes { bare } else { line })
+        });
+        place.write("offered.toml", uncommented.collect::<String>());
+        let ended = place.sheetport(["template", "check", "offered.toml"]).run();
+        assert_eq!(ended.stderr, "", "{template}");
+    }
+    assert_eq!(offered, 18, "the remarks that are tables or settings");
+}
+
+#[test]
+fn shopify_variants_without_a_sku_can_go_by_their_product_and_options() {
+    let place = Place::new();
+    let source = place.sheetport(["template", "show", "shopify-products"]).exits(0).stdout;
+    let by_options = r#"columns = ["Handle", "Option1 Value", "Option2 Value", "Option3 Value"], join = "-""#;
+    assert!(source.contains(by_options), "the template offers it");
+    let source = source.replace(r#"column = "Variant SKU""#, &by_options.replace(", join", "\njoin"));
+    place.write("mine.toml", source);
+    fs::copy(sample("shopify-products.csv"), place.path("products.csv")).unwrap();
+    let check = place.sheetport(["check", "products.csv", "-t", "mine.toml", "--json"]).exits(0);
+    assert_eq!(accounting(&summary(&check)), "47: skipped 5, pending 42");
+}
+
 /// Uploads a sample, which leaves what a check rejects and sends the rest.
 #[track_caller]
 fn upload(place: &Place, served: &Served, file: &str) {
