@@ -71,12 +71,12 @@ fn table(path: &Path, name: &str) -> Result<Vec<Vec<String>>, String> {
     let mut row = sheet::Row::default();
     let mut table = Vec::new();
     while rows.next(&mut row).map_err(words)? {
-        if !row.is_blank() {
-            table.push(row.cells().map(|cell| cell.shown().trim().to_owned()).collect());
-        }
-        if table.len() > MOST_ROWS {
+        let before = usize::try_from(row.number).unwrap_or(usize::MAX).saturating_sub(1);
+        if before >= MOST_ROWS {
             return Err(format!("{} has more than {MOST_ROWS} rows", file.display()));
         }
+        table.resize(before.max(table.len()), Vec::new());
+        table.push(row.cells().map(|cell| cell.shown().trim().to_owned()).collect());
     }
     Ok(table)
 }

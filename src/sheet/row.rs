@@ -36,6 +36,7 @@ impl Row {
         self.slots.clear();
     }
 
+    #[inline]
     pub fn push(&mut self, cell: Cell<'_>) {
         let slot = match cell {
             Cell::Blank | Cell::Text("") => Slot::Blank,
@@ -83,6 +84,7 @@ impl Row {
     }
 
     /// Puts a cell at `index`, with blank cells before it where there are none yet.
+    #[inline]
     pub fn put(&mut self, index: usize, cell: Cell<'_>) {
         self.pad(index);
         let end = self.slots.len();
@@ -93,6 +95,7 @@ impl Row {
     }
 
     /// Adds blank cells until the row has `len` of them.
+    #[inline]
     pub fn pad(&mut self, len: usize) {
         if self.slots.len() < len {
             self.slots.resize(len, Slot::Blank);

@@ -152,7 +152,7 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
             match &rule.source {
                 Source::Constant(_) => Columns::None,
                 Source::Joined { columns, .. } => Columns::Several(columns.iter().map(each).collect()),
-                Source::Text(expression) => {
+                Source::Text { expression, .. } => {
                     let names = expression.columns().iter().cloned().map(ColumnName::Named);
                     Columns::Several(names.map(|name| each(&name)).collect())
                 }
@@ -210,7 +210,7 @@ fn best_header(template: &Template, top: &[Row]) -> Option<Header> {
         let found = template.rules().map(|rule| match &rule.source {
             Source::Column(wanted) => usize::from(wanted.iter().any(has)),
             Source::Joined { columns, .. } => columns.iter().filter(|column| has(column)).count(),
-            Source::Text(expression) => expression
+            Source::Text { expression, .. } => expression
                 .columns()
                 .iter()
                 .filter(|name| header.names.iter().any(|other| same_header(other, name)))

@@ -37,14 +37,56 @@ pub fn scale(digits: &str, factor: Decimal) -> Result<String, Fault> {
         product /= 10;
         decimals -= 1;
     }
-    let bare = product.unsigned_abs().to_string();
-    if bare.len().max(decimals) > MAX_DIGITS {
-        return Err(Fault::TooLong);
+    plain(product, decimals)
+}
+
+/// Adds exactly; the sum has as many decimals as the summand with more of them.
+pub fn add(left: &str, right: &str) -> Result<String, Fault> {
+    let decimal = |digits| Decimal::from_str_exact(digits).map_err(|_| Fault::TooLong);
+    let (left, right) = (decimal(left)?, decimal(right)?);
+    let decimals = left.scale().max(right.scale());
+    let raised = |number: Decimal| {
+        let power = 10i128.checked_pow(decimals - number.scale())?;
+        number.mantissa().checked_mul(power)
+    };
+    let sum = raised(left).zip(raised(right)).and_then(|(left, right)| left.checked_add(right));
+    plain(sum.ok_or(Fault::TooLong)?, usize::try_from(decimals).map_err(|_| Fault::TooLong)?)
+}
+
+/// Subtracts exactly.
+pub fn subtract(left: &str, right: &str) -> Result<String, Fault> {
+    match right.strip_prefix('-') {
+        Some(positive) => add(left, positive),
+        None => add(left, &format!("-{right}")),
     }
-    let padded = format!("{bare:0>width$}", width = decimals + 1);
-    let (whole, fraction) = padded.split_at(padded.len() - decimals);
-    let sign = if product < 0 { "-" } else { "" };
-    Ok(if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") })
+}
+
+/// Multiplies exactly, as [`scale`] does.
+pub fn multiply(left: &str, right: &str) -> Result<String, Fault> {
+    scale(left, Decimal::from_str_exact(right).map_err(|_| Fault::TooLong)?)
+}
+
+/// Divides, and rounds half away from zero to `places` decimals. Nothing is `None` but a division by zero.
+pub fn divide(left: &str, right: &str, places: u32) -> Option<Result<String, Fault>> {
+    let decimal = |digits| Decimal::from_str_exact(digits).map_err(|_| Fault::TooLong);
+    let (left, right) = match (decimal(left), decimal(right)) {
+        (Ok(left), Ok(right)) => (left.normalize(), right.normalize()),
+        (Err(fault), _) | (_, Err(fault)) => return Some(Err(fault)),
+    };
+    if right.is_zero() {
+        return None;
+    }
+    let raised = |number: Decimal, decimals: u32| number.mantissa().checked_mul(10i128.checked_pow(decimals)?);
+    let quotient = || {
+        let number = raised(left, places.checked_add(right.scale())?)?;
+        let by = raised(right, left.scale())?;
+        let (whole, rest) = (number.checked_div(by)?, number.checked_rem(by)?);
+        let away = rest.unsigned_abs() >= by.unsigned_abs() - rest.unsigned_abs();
+        let step = if (number < 0) == (by < 0) { 1 } else { -1 };
+        Some(if away { whole + step } else { whole })
+    };
+    let places = usize::try_from(places).unwrap_or(usize::MAX);
+    Some(quotient().ok_or(Fault::TooLong).and_then(|quotient| plain(quotient, places)))
 }
 
 /// The digits of a whole number: `5.00` is 5, and `5.5` is a fault.
@@ -70,6 +112,18 @@ pub fn compare(left: &str, right: &str) -> Ordering {
 /// A decimal as plain digits; zero has no sign.
 pub fn shown(number: Decimal) -> String {
     if number.is_zero() { number.abs().to_string() } else { number.to_string() }
+}
+
+/// The digits of a whole number of so many decimals.
+fn plain(number: i128, decimals: usize) -> Result<String, Fault> {
+    let bare = number.unsigned_abs().to_string();
+    if bare.len().max(decimals) > MAX_DIGITS {
+        return Err(Fault::TooLong);
+    }
+    let padded = format!("{bare:0>width$}", width = decimals + 1);
+    let (whole, fraction) = padded.split_at(padded.len() - decimals);
+    let sign = if number < 0 { "-" } else { "" };
+    Ok(if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") })
 }
 
 struct Parts<'a> {
@@ -139,6 +193,29 @@ mod tests {
         ] {
             assert_eq!(scale(digits, decimal(factor)), Err(Fault::TooLong), "{digits} × {factor}");
         }
+    }
+
+    #[test]
+    fn sums_and_quotients_are_exact() {
+        for (left, right, sum) in [("0.1", "0.2", "0.3"), ("1.50", "-1.5", "0.00"), ("-5", "0.25", "-4.75")] {
+            assert_eq!(add(left, right).as_deref(), Ok(sum));
+        }
+        assert_eq!(add("9999999999999999999999999999", "0.0000000000000000000000000001"), Err(Fault::TooLong));
+        assert_eq!(add("9999999999999999999999999999", "1"), Err(Fault::TooLong));
+        for (left, right, places, quotient) in [
+            ("10", "4", 0, "3"),
+            ("-10", "4", 0, "-3"),
+            ("10", "-3", 2, "-3.33"),
+            ("2", "3", 2, "0.67"),
+            ("1.50", "0.5", 1, "3.0"),
+            ("0", "-7", 2, "0.00"),
+            ("-1", "3", 0, "0"),
+        ] {
+            assert_eq!(divide(left, right, places), Some(Ok(quotient.to_owned())), "{left} / {right}");
+        }
+        assert_eq!(divide("1", "0.00", 2), None);
+        assert_eq!(divide("1", "3", 60), Some(Err(Fault::TooLong)));
+        assert_eq!(divide("1", "3", u32::MAX), Some(Err(Fault::TooLong)));
     }
 
     #[test]

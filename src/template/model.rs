@@ -203,7 +203,11 @@ pub enum Source {
         columns: Vec<ColumnName>,
         with: String,
     },
-    Text(Expression),
+    Text {
+        expression: Box<Expression>,
+        /// As the template writes it.
+        written: String,
+    },
     Constant(Constant),
 }
 

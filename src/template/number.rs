@@ -191,6 +191,10 @@ fn is_grouped(whole: &str, locale: &Separators) -> bool {
     } else {
         return false;
     };
+    // Almost every grouped number is of this kind.
+    if separator.is_ascii() && is_grouped_by_three(whole.as_bytes(), separator) {
+        return true;
+    }
     let is_group = |group: &str, length: usize| group.len() == length && all_digits(group);
     let mut groups = whole.rsplit(kind);
     if !groups.next().is_some_and(|last| is_group(last, 3)) {
@@ -204,6 +208,11 @@ fn is_grouped(whole: &str, locale: &Separators) -> bool {
         groups.skip(1).take(inner).all(|group| is_group(group, length))
     };
     all_digits(first) && (first.len() <= 3 && between(3) || locale.lakh && first.len() <= 2 && between(2))
+}
+
+fn is_grouped_by_three(whole: &[u8], separator: char) -> bool {
+    let fits = |(index, b): (usize, &u8)| if index % 4 == 3 { char::from(*b) == separator } else { b.is_ascii_digit() };
+    whole.first().is_some_and(u8::is_ascii_digit) && whole.iter().rev().enumerate().all(fits)
 }
 
 fn compose(negative: bool, whole: &str, fraction: &str) -> Result<String, Fault> {

@@ -191,7 +191,10 @@ impl<'t> Assembler<'t> {
             return Ok(seq);
         }
         if name.is_empty() {
-            row.problems.extend(self.group_problem(row, Cause::NoGroup));
+            // Among the record's own problems, so that its missing name is not told twice.
+            if let Some(mapper) = self.mappers.get(row.part) {
+                row.draft.parts.problems.push(mapper.group_problem(row.number, "", Cause::NoGroup));
+            }
         } else if stand == GroupRows::Together {
             self.close_last(next);
             if let Some(first_row) = self.closed.get(name).copied() {

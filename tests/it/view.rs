@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::process::{Command, Output, Stdio};
 
+use rust_xlsxwriter::{Format, Workbook};
 use tempfile::TempDir;
 
 fn view(folder: &TempDir, args: &[&str]) -> Command {
@@ -82,6 +83,39 @@ fn people_see_a_table() {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
     assert!(!shown.contains("0043"), "{shown}");
+}
+
+#[test]
+fn merged_cells_are_one_value_where_they_begin() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut workbook = Workbook::new();
+    let (sheet, format) = (workbook.add_worksheet(), Format::new());
+    sheet.merge_range(0, 0, 0, 3, "Orders of May", &format).unwrap();
+    // A header over two rows: one name down both, one over two columns.
+    sheet.merge_range(2, 0, 3, 0, "Order no", &format).unwrap();
+    sheet.merge_range(2, 1, 3, 1, "Item", &format).unwrap();
+    sheet.merge_range(2, 2, 2, 3, "Price", &format).unwrap();
+    sheet.write_string(3, 2, "net").unwrap();
+    sheet.write_string(3, 3, "gross").unwrap();
+    // An order of two lines, and one of one.
+    sheet.merge_range(4, 0, 5, 0, "A-1", &format).unwrap();
+    sheet.write_string(6, 0, "A-2").unwrap();
+    for (row, item) in (4..7).zip(["Bolt", "Nut", "Pin"]) {
+        sheet.write_string(row, 1, item).unwrap();
+        sheet.write_number(row, 2, row).unwrap();
+        sheet.write_number(row, 3, 2 * row).unwrap();
+    }
+    workbook.save(folder.path().join("orders.xlsx")).unwrap();
+    let output = view(&folder, &["orders.xlsx", "--csv"]).output().unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "Order no,Item,Price net,Price gross\nA-1,Bolt,4,8\n,Nut,5,10\nA-2,Pin,6,12\n"
+    );
+    let output = view(&folder, &["orders.xlsx"]).output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout);
+    for expected in ["header       row 3, over 2 rows", "titles       row 1", "     6            Nut"] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
 }
 
 #[test]

@@ -111,7 +111,11 @@ fn begin(top: &[Row], looks: &[Vec<Look>], filled: &[usize], names_columns: impl
     let width = commonest(widths);
     if start == wide && looks[wide].len() != width && wide + 1 < top.len() {
         let next = (wide + 1..top.len()).find(|row| filled[*row] > 0);
-        if let Some(next) = next.filter(|next| looks[*next].len() == width && names_columns(*next)) {
+        // A row below that leaves out what this one names is its second row of names: of a workbook's merged cells
+        // the blank ones at a row's end are not there.
+        let goes_on =
+            |next: usize| (0..width).any(|column| !is_blank(&looks[wide], column) && is_blank(&looks[next], column));
+        if let Some(next) = next.filter(|next| looks[*next].len() == width && names_columns(*next) && !goes_on(*next)) {
             return Some(next);
         }
     }

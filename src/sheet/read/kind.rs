@@ -17,6 +17,8 @@ pub enum Kind {
     Workbook(Format),
     /// A workbook that can only be opened with its password.
     Encrypted,
+    /// A workbook of before Excel 95, by the program's name.
+    TooOld(&'static str),
     /// Something else, as one would say it: "a PDF document".
     Other(&'static str),
 }
@@ -71,6 +73,10 @@ const MAGIC: [(&[u8], &str); 20] = [
     (b"ID3", "a sound file"),
 ];
 
+/// What the first record of a workbook is that is no OLE2 file yet.
+const OLD: [(&[u8], &str); 3] =
+    [(b"\x09\x00\x04\x00", "Excel 2"), (b"\x09\x02\x06\x00", "Excel 3"), (b"\x09\x04\x06\x00", "Excel 4")];
+
 const OLE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 
 /// What the file is whose beginning is `sample`. Whether it is text at all is for [`is_binary`] to say, once its
@@ -84,6 +90,9 @@ pub fn of(file: &mut File, sample: &[u8]) -> io::Result<Kind> {
     }
     if let Some((_, name)) = MAGIC.iter().find(|(magic, _)| sample.starts_with(magic)) {
         return Ok(Kind::Other(name));
+    }
+    if let Some((_, name)) = OLD.iter().find(|(first, _)| sample.starts_with(first)) {
+        return Ok(Kind::TooOld(name));
     }
     Ok(markup(sample).map_or(Kind::Text, Kind::Other))
 }

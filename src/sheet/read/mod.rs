@@ -76,6 +76,10 @@ pub fn open(path: &Path, options: &Options) -> Result<Book, Error> {
             Ok(Book { path: path.to_owned(), sheets, content: Content::Workbook(workbook) })
         }
         Kind::Encrypted => Err(Error::Encrypted { path: path.to_owned() }),
+        Kind::TooOld(program) => {
+            let reason = format!("it is a workbook of {program}, and those of before Excel 95 are not read");
+            Err(Error::Unreadable { path: path.to_owned(), place: String::new(), reason })
+        }
         Kind::Other(found) => Err(Error::NotASpreadsheet { path: path.to_owned(), found: found.to_owned() }),
     }
 }

@@ -16,7 +16,7 @@ pub enum Detected {
     Known(Format),
     /// Several formats read all, and read at least this one differently.
     Ambiguous { example: String, row: u64, readings: [(String, String); 2] },
-    /// No known format reads all. `pattern` read the most, and is for the message alone: it may well be the wrong one.
+    /// No known format reads all that some format reads. `pattern` read the most, and is for the message alone: it may well be the wrong one.
     Mixed { pattern: Option<String>, row: u64, example: String },
     /// There was no date.
     Nothing,
@@ -178,14 +178,24 @@ impl Detector {
         let text = narrow(text);
         self.texts = self.texts.saturating_add(1);
         let sampling = self.texts <= SAMPLE;
-        let mut read: Vec<(usize, civil::Date)> = Vec::new();
+        let tried = |candidate: &Candidate| if sampling { ALL_TIMES } else { candidate.alive };
+        let outcome = |candidate: &Candidate, times: u32| match times {
+            0 => Outcome::No,
+            times => candidate.form.try_on(&text, times),
+        };
+        let outcomes: Vec<Outcome> = self.forms.iter().map(|form| outcome(form, tried(form))).collect();
+        let is_no = |outcome: &Outcome| matches!(outcome, Outcome::No);
+        // What is no date in any form is a mistake of its own row and says nothing of how the others are written.
+        if outcomes.iter().all(is_no) && (sampling || self.forms.iter().all(|form| is_no(&outcome(form, ALL_TIMES)))) {
+            self.texts -= 1;
+            return;
+        }
+        let mut first: Option<(usize, civil::Date)> = None;
         let mut missed = false;
-        for (index, candidate) in self.forms.iter_mut().enumerate() {
-            let tried = if sampling { ALL_TIMES } else { candidate.alive };
-            if tried == 0 {
+        for (index, (candidate, outcome)) in self.forms.iter_mut().zip(outcomes).enumerate() {
+            if tried(candidate) == 0 {
                 continue;
             }
-            let outcome = candidate.form.try_on(&text, tried);
             let fits = match outcome {
                 Outcome::No => 0,
                 Outcome::Impossible(times) | Outcome::Fits(_, times) => times,
@@ -195,14 +205,17 @@ impl Detector {
             if candidate.alive == 0 {
                 continue;
             }
-            for (other, there) in read.iter().filter(|(_, there)| *there != date) {
-                let forms = (*other, index);
-                if !self.disagreements.iter().any(|known| known.forms == forms) {
-                    let text = text.clone().into_owned();
-                    self.disagreements.push(Disagreement { forms, row, text, dates: (*there, date) });
+            match first {
+                None => first = Some((index, date)),
+                Some((other, there)) if there != date => {
+                    let forms = (other, index);
+                    if !self.disagreements.iter().any(|known| known.forms == forms) {
+                        let text = text.clone().into_owned();
+                        self.disagreements.push(Disagreement { forms, row, text, dates: (there, date) });
+                    }
                 }
+                Some(_) => {}
             }
-            read.push((index, date));
         }
         if missed {
             self.misses.push((row, self.last.clone()));
@@ -392,14 +405,19 @@ mod tests {
         assert_eq!(detect(&["31.12.2025", "2025-12-31"], None), mixed(Some("YYYY-MM-DD"), 2, "31.12.2025"));
         assert_eq!(
             detect(&["31.12.2025", "auf Anfrage", "2025-12-31", "1.2.2025"], None),
-            mixed(Some("DD.MM.YYYY"), 3, "auf Anfrage")
+            mixed(Some("DD.MM.YYYY"), 4, "2025-12-31")
         );
         assert_eq!(
             detect(&["31.12.2025 09:00", "30.12.2025", "29.12.2025"], None),
             mixed(Some("DD.MM.YYYY"), 2, "31.12.2025 09:00")
         );
-        assert_eq!(detect(&["soon"], None), mixed(None, 2, "soon"));
-        assert_eq!(detect(&["25:00"], None), mixed(None, 2, "25:00"));
+    }
+
+    #[test]
+    fn what_is_no_date_at_all_says_nothing_of_the_others() {
+        known(&["31.12.2025", "auf Anfrage", "1.2.2025"], None, "DD.MM.YYYY");
+        assert_eq!(detect(&["soon"], None), Detected::Nothing);
+        assert_eq!(detect(&["25:00"], None), Detected::Nothing);
         assert_eq!(detect(&["", " "], None), Detected::Nothing);
     }
 
@@ -416,9 +434,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_date_is_read_as_every_known_form_writes_it(date in date(), hour in 0i8..24, minute in 0i8..60, second in 0i8..60) {
+        fn every_date_is_read_as_every_known_form_writes_it(date in date(), hour in 0i8..24, minute in 0i8..60, second in 0i8..60, some in 0..TIMES.len()) {
             for (pattern, _) in DATES {
-                for time in TIMES {
+                for time in ["", TIMES[some]] {
                     let pattern = format!("{pattern}{time}");
                     let date = if pattern.contains("YYYY") { date } else { with_year_of_two_digits(date) };
                     let second = if time.contains('s') { second } else { 0 };
@@ -462,7 +480,9 @@ mod tests {
             if let Detected::Known(format) = detector.finish() {
                 for text in texts.iter().filter(|text| !trim(text).is_empty()) {
                     let read = format.read(text);
-                    prop_assert!(matches!(read, Ok(_) | Err(Fault::NoSuchDay { .. } | Fault::Placeholder)), "{}: {:?}", text, read);
+                    let is_none = || detect(&[text], None) == Detected::Nothing;
+                    let fits = matches!(read, Ok(_) | Err(Fault::NoSuchDay { .. } | Fault::Placeholder));
+                    prop_assert!(fits || is_none(), "{}: {:?}", text, read);
                 }
             }
         }

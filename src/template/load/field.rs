@@ -10,7 +10,7 @@ use super::super::date::{self, Format, Order};
 use super::super::error::Error;
 use super::super::expression::Expression;
 use super::super::locale::Locale;
-use super::super::lookup::Lookup;
+use super::super::lookup::{Fault, Lookup};
 use super::super::model::{
     Checks, Constant, Damaged, DateRule, FieldRule, NumberRule, OnBlank, Percent, Place, Replace, Source, Split,
     Translate, ValueMap,
@@ -180,7 +180,8 @@ impl Checker<'_> {
             return Ok(Source::Joined { columns: columns.into_inner().0, with });
         }
         if let Some(text) = raw.text.take() {
-            return self.expression(&text).map(Source::Text);
+            let expression = self.expression(&text)?;
+            return Ok(Source::Text { expression: Box::new(expression), written: text.into_inner() });
         }
         match raw.value.take() {
             Some(value) => self.constant(field, &value).map(Source::Constant),
@@ -197,7 +198,11 @@ impl Checker<'_> {
                 let from = whole.start + at + error.range.start.min(text.get_ref().len());
                 from..(whole.start + at + error.range.end.min(text.get_ref().len())).max(from)
             });
-            self.error(place.unwrap_or(whole), error.message, error.hint)
+            self.error(
+                place.unwrap_or(whole),
+                error.message,
+                Some("docs/expressions.md lists what an expression can have"),
+            )
         })
     }
 
@@ -208,11 +213,24 @@ impl Checker<'_> {
             let hint = "the file's place is counted from the template's folder";
             self.error(raw.file.span(), format!("the lookup table can't be read: {reason}"), Some(hint))
         })?;
-        let rows: &[Vec<String>] = &rows;
-        let (header, rows) = rows.split_first().unwrap_or((const { &Vec::new() }, &[]));
-        Lookup::from_rows(header, rows, raw.from.get_ref(), raw.to.get_ref()).map_err(|fault| {
-            let span = if fault.is_about(raw.from.get_ref()) { raw.from.span() } else { raw.to.span() };
-            self.error(span, format!("{file}: {fault}"), fault.hint())
+        let is_blank = |row: &Vec<String>| row.iter().all(|cell| cell.trim().is_empty());
+        let header = rows.iter().position(|row| !is_blank(row)).unwrap_or_default();
+        let below = rows.get(header + 1..).unwrap_or_default();
+        let first_row = u64::try_from(header).unwrap_or_default() + 2;
+        let header = rows.get(header).map(Vec::as_slice).unwrap_or_default();
+        let (from, to) = (&raw.from, &raw.to);
+        Lookup::from_rows(header, below, first_row, from.get_ref(), to.get_ref()).map_err(|fault| {
+            let (span, hint) = match &fault {
+                Fault::MissingColumn { column, .. } | Fault::ColumnTwice { column } if column == to.get_ref() => {
+                    (to.span(), "name a column of the table's header")
+                }
+                Fault::MissingColumn { .. } | Fault::ColumnTwice { .. } => {
+                    (from.span(), "name a column of the table's header")
+                }
+                Fault::Conflict { .. } => (raw.file.span(), "keep one of them"),
+                Fault::TooLarge => (raw.file.span(), "leave out what the sheets don't have"),
+            };
+            self.error(span, format!("{file}: {fault}"), Some(hint))
         })
     }
 

@@ -20,7 +20,7 @@ use super::model::{Duplicates, FieldRule, Group, GroupRows, OnBlank, Place, Temp
 use super::nearest::nearest;
 use crate::records::{Field, Input, RecordKind};
 
-/// Gives the rows of a table that a template names, the header first, or says why it can't. Templates are read without
+/// Gives the rows of a table that a template names, each at its place and blank ones as none, or says why it can't. Templates are read without
 /// knowing where they come from, so the caller knows where such a file lies.
 pub type Tables<'a> = &'a dyn Fn(&str) -> Result<Vec<Vec<String>>, String>;
 

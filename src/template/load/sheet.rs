@@ -58,7 +58,7 @@ impl Checker<'_> {
         for rule in template.rules() {
             match &rule.source {
                 Source::Column(columns) | Source::Joined { columns, .. } => read.extend(columns.iter().cloned()),
-                Source::Text(expression) => {
+                Source::Text { expression, .. } => {
                     read.extend(expression.columns().iter().cloned().map(ColumnName::Named));
                 }
                 Source::Constant(_) => {}

@@ -306,7 +306,7 @@ impl<'t> Mapper<'t> {
                 }
                 conversion.write(Cell::Text(&draft.text), out)
             }
-            (Source::Text(expression), Columns::Several(columns)) => {
+            (Source::Text { expression, written }, Columns::Several(columns)) => {
                 draft.text.clear();
                 let mut texts = Vec::with_capacity(columns.len());
                 for column in columns {
@@ -315,11 +315,10 @@ impl<'t> Mapper<'t> {
                         None => Cow::Borrowed(""),
                     });
                 }
-                let value = |index: usize| texts.get(index).map_or("", AsRef::as_ref);
-                expression.eval(&value, &mut draft.text).map_err(|error| Cause::Expression {
-                    reason: error.message,
-                    source: expression.source().to_owned(),
-                })?;
+                let value = |index: usize| Cow::Borrowed(texts.get(index).map_or("", AsRef::as_ref));
+                expression
+                    .eval(&value, &mut draft.text)
+                    .map_err(|error| Cause::Expression { reason: error.message, source: written.clone() })?;
                 conversion.write(Cell::Text(&draft.text), out)
             }
             _ => Ok(false),

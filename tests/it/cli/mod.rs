@@ -5,6 +5,7 @@ mod bad_service;
 mod bad_template;
 mod crash;
 mod demo;
+mod dialects;
 mod export;
 mod hostile;
 mod process;
@@ -15,6 +16,7 @@ mod sheets;
 mod stdin;
 mod templates;
 mod upload;
+mod workbooks;
 
 use std::fs;
 use std::path::{Path, PathBuf};

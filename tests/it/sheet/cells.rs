@@ -57,6 +57,25 @@ fn a_formula_that_can_t_be_followed_costs_no_value() {
 }
 
 #[test]
+fn errors_that_newer_programs_know_are_errors_at_their_cells() {
+    let sheet = "<sheetData><row r=\"1\"><c r=\"A1\"><v>1</v></c><c r=\"B1\" t=\"e\"><v>#SPILL!</v></c><c r=\"C1\"><v>2</v></c></row>\
+                 <row r=\"3\"><c r=\"A3\" t=\"e\"><f>X()</f><v>#CALC!</v></c><c r=\"B3\" t=\"e\"><v>#BUSY!</v></c>\
+                 <c r=\"D3\" s=\"1\"><v>7</v></c></row></sheetData>";
+    for formats in [&["0.00"][..], &["000"]] {
+        let last = if formats[0] == "000" { "007" } else { "7" };
+        let expected = ["1: 1|#SPILL!|2".to_owned(), format!("3: #CALC!|#BUSY!||{last}")];
+        check(&Xlsx { sheet, formats, ..Xlsx::default() }, &expected.each_ref().map(String::as_str));
+    }
+    // A cell that does not say where it is would be taken for the one before it.
+    let cells = "<c><v>1</v></c><c t=\"e\"><v>#SPILL!</v></c><c><v>3</v></c>";
+    let folder = folder();
+    let sheet = format!("<sheetData><row>{cells}</row></sheetData>");
+    let book = read(&Xlsx { sheet: &sheet, ..Xlsx::default() }.save(&folder)).unwrap();
+    let error = rows(&book, 0).1.unwrap().to_string();
+    assert!(error.contains("#SPILL! in a row whose cells do not say where they are"), "{error}");
+}
+
+#[test]
 fn rows_and_cells_in_disorder_are_put_in_order() {
     let sheet = "<sheetData><row r=\"3\"><c r=\"B3\"><v>2</v></c><c r=\"A3\"><v>1</v></c></row>\
                  <row r=\"1\"><c r=\"A1\"><v>0</v></c></row><row r=\"3\"><c r=\"C3\"><v>3</v></c></row></sheetData>";
@@ -68,6 +87,16 @@ fn of_merged_cells_the_first_has_the_value() {
     let sheet = "<sheetData><row r=\"1\"><c r=\"A1\"><v>1</v></c><c r=\"B1\"/><c r=\"C1\"><v>2</v></c></row></sheetData>\
                  <mergeCells><mergeCell ref=\"A1:B2\"/></mergeCells>";
     check(&Xlsx { sheet, ..Xlsx::default() }, &["1: 1||2"]);
+    // Programs may keep a value in the others, too: one that nobody sees.
+    let folder = folder();
+    let cell = |span: &str, kind: &str, text: &str| {
+        format!("<table:{kind} {span} office:value-type=\"string\"><text:p>{text}</text:p></table:{kind}>")
+    };
+    let first = cell("table:number-columns-spanned=\"2\" table:number-rows-spanned=\"1\"", "table-cell", "a");
+    let row =
+        format!("<table:table-row>{first}<table:covered-table-cell/>{}</table:table-row>", cell("", "table-cell", "b"));
+    let book = read(&file(&folder, "prices.ods", ods(&row))).unwrap();
+    assert_eq!(rows(&book, 0).0, ["1: a||b"]);
 }
 
 #[test]
@@ -105,7 +134,7 @@ fn a_binary_workbook_has_its_kinds_its_zeros_and_its_errors() {
         (6, 0, &text),
         (11, 0, &[0x17, 0, 0, 0, 0, 0, 0]),
     ];
-    let book = read(&file(&folder, "prices.xlsb", xlsb("00000", &cells))).unwrap();
+    let book = read(&file(&folder, "prices.xlsb", xlsb("00000", &[&cells]))).unwrap();
     assert_eq!(book.description(), "XLSB, 1 sheet");
     assert_eq!(rows(&book, 0).0, ["1: #N/A|00042|42|1.5|TRUE|#DIV/0!|ab|#REF!"]);
 }

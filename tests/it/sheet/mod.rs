@@ -1,10 +1,11 @@
 //! Spreadsheets as real files on disk: read as people have them, written and read back.
 
 mod cells;
+mod fuzz;
 mod hostile_texts;
 mod hostile_workbooks;
 mod kinds;
-mod parts;
+pub mod parts;
 mod roundtrip;
 mod table;
 mod text;

@@ -112,9 +112,11 @@ pub fn ods(rows: &str) -> Vec<u8> {
     ])
 }
 
-/// An XLSB file whose one sheet has one row of these cells: their records' types, styles and what follows in them.
-/// Style 1 is shown as `format`.
-pub fn xlsb(format: &str, cells: &[(u8, u8, &[u8])]) -> Vec<u8> {
+/// A cell of an XLSB file: its record's type, its style and what follows in it.
+pub type XlsbCell<'a> = (u8, u8, &'a [u8]);
+
+/// An XLSB file whose one sheet has these rows. Style 1 is shown as `format`.
+pub fn xlsb(format: &str, rows: &[&[XlsbCell<'_>]]) -> Vec<u8> {
     let wide = |text: &str| {
         let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         [&(text.len() as u32).to_le_bytes(), units.as_slice()].concat()
@@ -134,9 +136,12 @@ pub fn xlsb(format: &str, cells: &[(u8, u8, &[u8])]) -> Vec<u8> {
         record(0x26A, &[]),
     ]
     .concat();
-    let mut sheet = [record(0x81, &[]), record(0x94, &[0; 16]), record(0x91, &[]), record(0, &[0; 17])].concat();
-    for (column, (kind, style, rest)) in cells.iter().enumerate() {
-        sheet.extend(record(u16::from(*kind), &[&[column as u8, 0, 0, 0, *style, 0, 0, 0], *rest].concat()));
+    let mut sheet = [record(0x81, &[]), record(0x94, &[0; 16]), record(0x91, &[])].concat();
+    for (row, cells) in rows.iter().enumerate() {
+        sheet.extend(record(0, &[&[row as u8][..], &[0; 16]].concat()));
+        for (column, (kind, style, rest)) in cells.iter().enumerate() {
+            sheet.extend(record(u16::from(*kind), &[&[column as u8, 0, 0, 0, *style, 0, 0, 0], *rest].concat()));
+        }
     }
     sheet.extend(record(0x92, &[]));
     let relations =
@@ -147,4 +152,69 @@ pub fn xlsb(format: &str, cells: &[(u8, u8, &[u8])]) -> Vec<u8> {
         ("xl/styles.bin", &styles),
         ("xl/worksheets/sheet1.bin", &sheet),
     ])
+}
+
+/// An XLS file (BIFF8) whose one sheet holds these records, each a type and a body. `globals` are further records of
+/// the workbook: code page, formats, styles.
+pub fn xls(globals: &[(u16, Vec<u8>)], cells: &[(u16, Vec<u8>)]) -> Vec<u8> {
+    const BEGIN: u16 = 0x0809;
+    const END: u16 = 0x000A;
+    const SHEET: u16 = 0x0085;
+    let record = |kind: u16, body: &[u8]| {
+        [&kind.to_le_bytes()[..], &u16::try_from(body.len()).unwrap().to_le_bytes(), body].concat()
+    };
+    let all = |records: &[(u16, Vec<u8>)]| records.iter().map(|(kind, body)| record(*kind, body)).collect::<Vec<_>>();
+    let begin = |what: u16| record(BEGIN, &[&0x0600_u16.to_le_bytes()[..], &what.to_le_bytes(), &[0; 12]].concat());
+    let before = [begin(5), all(globals).concat()].concat();
+    // Its place, its state, and its name as a counted text of one byte a character.
+    let bundle = |place: u32| [&place.to_le_bytes()[..], &[0, 0, 6, 0], b"Prices"].concat();
+    let place = before.len() + record(SHEET, &bundle(0)).len() + record(END, &[]).len();
+    let bundle = record(SHEET, &bundle(u32::try_from(place).unwrap()));
+    let sheet = [begin(0x10), all(cells).concat(), record(END, &[])].concat();
+    ole(&[before, bundle, record(END, &[]), sheet].concat())
+}
+
+/// A cell's record: its row, its column and its style come first.
+pub fn xls_cell(kind: u16, (row, column): (u16, u16), style: u16, rest: &[u8]) -> (u16, Vec<u8>) {
+    (kind, [&row.to_le_bytes()[..], &column.to_le_bytes(), &style.to_le_bytes(), rest].concat())
+}
+
+/// An OLE2 file with one stream, `Workbook`.
+fn ole(stream: &[u8]) -> Vec<u8> {
+    const SECTOR: usize = 512;
+    const FREE: u32 = 0xFFFF_FFFF;
+    const CHAIN_END: u32 = 0xFFFF_FFFE;
+    const TABLE: u32 = 0xFFFF_FFFD;
+    // Shorter streams would lie among the small ones.
+    let mut stream = stream.to_vec();
+    stream.resize(stream.len().max(4096).next_multiple_of(SECTOR), 0);
+    let sectors = u32::try_from(stream.len() / SECTOR).unwrap();
+    // Sector 0 is the table of sectors, 1 the directory, the stream follows.
+    let mut table = vec![TABLE, CHAIN_END];
+    table.extend((2..2 + sectors).map(|sector| if sector == 1 + sectors { CHAIN_END } else { sector + 1 }));
+    assert!(table.len() <= SECTOR / 4, "more than one sector of the table");
+    table.resize(SECTOR / 4, FREE);
+    let mut header = vec![0; SECTOR];
+    header[..8].copy_from_slice(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1");
+    header[24..34].copy_from_slice(&[0x3E, 0, 3, 0, 0xFE, 0xFF, 9, 0, 6, 0]);
+    let mut put = |at: usize, value: u32| header[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    [(44, 1), (48, 1), (56, 4096), (60, CHAIN_END), (68, CHAIN_END)].into_iter().for_each(|(at, value)| put(at, value));
+    put(76, 0);
+    (80..SECTOR).step_by(4).for_each(|at| put(at, FREE));
+    let entry = |name: &str, kind: u8, child: u32, start: u32, len: u32| {
+        let mut entry = vec![0; 128];
+        let units = utf16(name, u16::to_le_bytes);
+        entry[..units.len()].copy_from_slice(&units);
+        entry[64] = u8::try_from(units.len() + 2).unwrap();
+        entry[66..68].copy_from_slice(&[kind, 1]);
+        for (at, value) in [(68, FREE), (72, FREE), (76, child), (116, start), (120, len)] {
+            entry[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        }
+        entry
+    };
+    let mut directory = entry("Root Entry", 5, 1, CHAIN_END, 0);
+    directory.extend(entry("Workbook", 2, FREE, 2, u32::try_from(stream.len()).unwrap()));
+    directory.resize(SECTOR, 0);
+    let table: Vec<u8> = table.into_iter().flat_map(u32::to_le_bytes).collect();
+    [header, table, directory, stream].concat()
 }

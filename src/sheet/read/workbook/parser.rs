@@ -99,7 +99,10 @@ impl Parser {
                 (book.sheets_metadata().to_vec(), Book::Xlsb(Box::new(book)))
             }
             Format::Xls => {
-                let book = Xls::new(file).map_err(|error| fault(matches!(error, XlsError::Password), &error))?;
+                let book = Xls::new(file).map_err(|error| match unknown_code_page(&error) {
+                    Some(number) => Fault::new(format!("its texts are in code page {number}, which is not known here")),
+                    None => fault(matches!(error, XlsError::Password), &error),
+                })?;
                 (book.sheets_metadata().to_vec(), Book::Xls(Box::new(book)))
             }
             Format::Ods => {
@@ -133,59 +136,167 @@ impl Parser {
 }
 
 /// One pass where that is enough. What a number format or a formula adds to the values takes calamine a way of its own
-/// each, so a workbook with formats that show leading zeros takes a second pass, for the formulas.
+/// each, so a workbook with formats that show leading zeros takes a second pass, for the formulas. So does one with
+/// errors that calamine has no name for.
 fn xlsx<W: Write>(book: &mut Xlsx<Input>, name: &str, rows: &mut RowsOut<'_, W>) -> Result<(), Stop> {
+    let mut given = 0;
+    let mut odd = OddErrors::default();
+    while !xlsx_pass(book, name, rows, &mut given, &odd)? {
+        if !odd.0.is_empty() {
+            return Err(damaged("its error values can't be followed"));
+        }
+        odd = OddErrors::find(book, name)?;
+    }
+    Ok(())
+}
+
+/// Gives the sheet's cells after the first `given`. False: there is an error among them that is not among the `odd`.
+fn xlsx_pass<W: Write>(
+    book: &mut Xlsx<Input>,
+    name: &str,
+    rows: &mut RowsOut<'_, W>,
+    given: &mut u64,
+    odd: &OddErrors,
+) -> Result<bool, Stop> {
     let is_1904 = book.has_1904_epoch();
     let mut cells = book.worksheet_cells_reader(name).map_err(damaged)?;
     let formats = cells.styles().iter().map(|style| LeadingZeros::of(&style.number_format.as_ref()?.format_code));
     let formats: Vec<_> = formats.collect();
     if formats.iter().all(Option::is_none) {
-        let mut seen = 0_u64;
+        let mut nth = 0;
         loop {
-            match cells.next_cell_with_formula_metadata() {
-                Ok(None) => return Ok(()),
-                Ok(Some(cell)) if cell.formula.is_some() && matches!(cell.value, DataRef::Empty) => {
-                    rows.cell(cell.pos.0, cell.pos.1, Cell::Error(NOT_CALCULATED))?;
-                }
-                Ok(Some(cell)) => put(rows, cell.pos, &cell.value, is_1904)?,
+            let cell = cells.next_cell_with_formula_metadata();
+            match cell {
+                Ok(None) => return Ok(true),
+                Err(XlsxError::CellError(_)) => match odd.give(nth, *given, rows)? {
+                    true => {}
+                    false => return Ok(false),
+                },
                 // Perhaps it is the formula alone that can't be followed.
                 Err(_) => break,
+                Ok(Some(_)) if nth < *given => {}
+                // A formula's record is large, so it is looked at where it lies.
+                Ok(Some(ref cell)) if matches!(cell.value, DataRef::Empty) => {
+                    if cell.formula.is_some() {
+                        rows.cell(cell.pos.0, cell.pos.1, Cell::Error(NOT_CALCULATED))?;
+                    }
+                }
+                Ok(Some(ref cell)) => put(rows, odd.checked(cell.pos, nth)?, &cell.value, is_1904)?,
             }
-            seen += 1;
+            nth += 1;
+            *given = nth.max(*given);
         }
         drop(cells);
         let mut cells = book.worksheet_cells_reader(name).map_err(damaged)?;
-        let mut nth = 0_u64;
-        while let Some(cell) = cells.next_cell().map_err(damaged)? {
-            if nth >= seen {
-                put(rows, cell.get_position(), cell.get_value(), is_1904)?;
+        let mut nth = 0;
+        loop {
+            match cells.next_cell() {
+                Ok(None) => return Ok(true),
+                Err(XlsxError::CellError(_)) => match odd.give(nth, *given, rows)? {
+                    true => {}
+                    false => return Ok(false),
+                },
+                Err(error) => return Err(damaged(error)),
+                Ok(Some(_)) if nth < *given => {}
+                Ok(Some(cell)) => put(rows, odd.checked(cell.get_position(), nth)?, cell.get_value(), is_1904)?,
             }
             nth += 1;
+            *given = nth.max(*given);
         }
-        return Ok(());
     }
 
-    let uncalculated = Marks::collect(|| {
-        let cell = cells.next_cell_with_formula_metadata().ok()??;
-        Some(cell.formula.is_some() && matches!(cell.value, DataRef::Empty))
+    let uncalculated = Marks::collect(|| match cells.next_cell_with_formula_metadata() {
+        Ok(Some(cell)) => Some(cell.formula.is_some() && matches!(cell.value, DataRef::Empty)),
+        Err(XlsxError::CellError(_)) => Some(false),
+        Ok(None) | Err(_) => None,
     });
     drop(cells);
     let mut cells = book.worksheet_cells_reader(name).map_err(damaged)?;
     let mut nth = 0;
-    while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(damaged)? {
-        let (row, column) = cell.get_position();
-        let shown = match (cell.get_value(), formats.get(style)) {
-            (DataRef::Float(number), Some(Some(format))) => format.shown(*number),
-            _ => None,
-        };
-        match shown {
-            Some(text) => rows.cell(row, column, Cell::Text(&text))?,
-            None if uncalculated.get(nth) => rows.cell(row, column, Cell::Error(NOT_CALCULATED))?,
-            None => put(rows, (row, column), cell.get_value(), is_1904)?,
+    loop {
+        match cells.next_cell_with_style_id() {
+            Ok(None) => return Ok(true),
+            Err(XlsxError::CellError(_)) => match odd.give(nth, *given, rows)? {
+                true => {}
+                false => return Ok(false),
+            },
+            Err(error) => return Err(damaged(error)),
+            Ok(Some(_)) if nth < *given => {}
+            Ok(Some((cell, style))) => {
+                let (row, column) = odd.checked(cell.get_position(), nth)?;
+                let shown = match (cell.get_value(), formats.get(style)) {
+                    (DataRef::Float(number), Some(Some(format))) => format.shown(*number),
+                    _ => None,
+                };
+                match shown {
+                    Some(text) => rows.cell(row, column, Cell::Text(&text))?,
+                    None if uncalculated.get(nth) => rows.cell(row, column, Cell::Error(NOT_CALCULATED))?,
+                    None => put(rows, (row, column), cell.get_value(), is_1904)?,
+                }
+            }
         }
         nth += 1;
+        *given = nth.max(*given);
     }
-    Ok(())
+}
+
+/// Errors that calamine has no name for, such as `#SPILL!`. It stops at each without saying where, and can go on.
+#[derive(Default)]
+struct OddErrors(Vec<OddError>);
+
+struct OddError {
+    /// The cell's place among the sheet's cells, in the order in which they are stored.
+    nth: u64,
+    at: (u32, u32),
+    text: String,
+}
+
+impl OddErrors {
+    fn find(book: &mut Xlsx<Input>, name: &str) -> Result<OddErrors, Stop> {
+        let mut found = Vec::new();
+        let mut cells = book.worksheet_cells_reader(name).map_err(damaged)?;
+        for nth in 0.. {
+            match cells.next_cell() {
+                Ok(None) => break,
+                Ok(Some(_)) => {}
+                Err(XlsxError::CellError(text)) => found.push(OddError { nth, at: (0, 0), text }),
+                Err(error) => return Err(damaged(error)),
+            }
+        }
+        drop(cells);
+        // Looking at formulas alone, it stops at none.
+        let mut cells = book.worksheet_cells_reader(name).map_err(damaged)?;
+        let (mut nth, mut wanted) = (0, found.iter_mut().peekable());
+        while let Some(cell) = cells.next_formula().map_err(damaged)? {
+            if let Some(odd) = wanted.next_if(|odd| odd.nth == nth) {
+                odd.at = cell.get_position();
+            }
+            nth += 1;
+        }
+        Ok(OddErrors(found))
+    }
+
+    /// Gives the cell at `nth`, unless it is among the `given`. False: it is none of these.
+    fn give<W: Write>(&self, nth: u64, given: u64, rows: &mut RowsOut<'_, W>) -> Result<bool, Stop> {
+        let Ok(place) = self.0.binary_search_by_key(&nth, |odd| odd.nth) else { return Ok(false) };
+        let odd = &self.0[place];
+        if nth >= given {
+            rows.cell(odd.at.0, odd.at.1, Cell::Error(&odd.text))?;
+        }
+        Ok(true)
+    }
+
+    /// The place of the cell at `nth`. Where cells do not say their column, calamine counts one too few after an error
+    /// that it stopped at.
+    fn checked(&self, at: (u32, u32), nth: u64) -> Result<(u32, u32), Stop> {
+        let before = self.0.partition_point(|odd| odd.nth < nth);
+        match before.checked_sub(1).map(|last| &self.0[last]) {
+            Some(odd) if odd.at.0 == at.0 && odd.at.1 >= at.1 => {
+                Err(damaged(format!("it has the error {} in a row whose cells do not say where they are", odd.text)))
+            }
+            _ => Ok(at),
+        }
+    }
 }
 
 /// Two readers side by side: calamine has the values.
@@ -242,8 +353,9 @@ impl Marks {
         marks
     }
 
-    fn get(&self, nth: usize) -> bool {
-        self.words.get(nth / 64).is_some_and(|word| word >> (nth % 64) & 1 == 1)
+    fn get(&self, nth: u64) -> bool {
+        let word = usize::try_from(nth / 64).ok().and_then(|word| self.words.get(word));
+        word.is_some_and(|word| word >> (nth % 64) & 1 == 1)
     }
 }
 
@@ -266,6 +378,7 @@ fn range<W: Write>(range: &calamine::Range<Data>, is_1904: bool, rows: &mut Rows
     Ok(())
 }
 
+#[inline]
 fn put<W: Write>(
     rows: &mut RowsOut<'_, W>,
     (row, column): (u32, u32),
@@ -307,6 +420,13 @@ fn put_duration<W: Write>(rows: &mut RowsOut<'_, W>, (row, column): (u32, u32), 
         Ok(cell) => rows.cell(row, column, cell),
         Err(text) => rows.cell(row, column, Cell::Text(&text)),
     }
+}
+
+/// The number of a code page that calamine says it does not know.
+fn unknown_code_page(error: &XlsError) -> Option<u32> {
+    let said = error.to_string();
+    let (number, _) = said.split_once("odepage ")?.1.split_once(' ')?;
+    u32::from_str_radix(number, 16).ok()
 }
 
 fn fault(encrypted: bool, error: &impl std::fmt::Display) -> Fault {

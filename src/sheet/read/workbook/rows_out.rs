@@ -64,6 +64,7 @@ impl<'a, W: Write> RowsOut<'a, W> {
     }
 
     /// Takes the cell at `row` and `column`, both from 0. Blank ones need not be given.
+    #[inline]
     pub fn cell(&mut self, row: u32, column: u32, cell: Cell<'_>) -> Result<(), Stop> {
         if matches!(cell, Cell::Blank | Cell::Text("")) {
             return Ok(());

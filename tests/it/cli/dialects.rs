@@ -1,0 +1,97 @@
+//! How a text file is to be read, said by a template's `[sheet]` keys, and by flags, which overrule them.
+
+use super::process::Place;
+use super::service::Served;
+use super::{accounting, column, summary, table};
+
+/// A template for items with these lines under `[sheet]`.
+fn template(place: &Place, sheet: &str) {
+    let text = format!(
+        "record = \"item\"\n[sheet]\n{sheet}\n[fields.externalId]\ncolumn = 1\n[fields.name]\ncolumn = 2\noptional = true\n"
+    );
+    place.write("t.toml", text);
+}
+
+/// Uploads a file of these bytes with these lines under `[sheet]` and these flags, and gives the names that the service
+/// then has, by their items' identifiers.
+#[track_caller]
+fn check(bytes: &[u8], sheet: &str, flags: &[&str], expected: &[&str]) {
+    let place = Place::new();
+    let served = Served::start(&place);
+    template(&place, sheet);
+    place.write("prices.csv", bytes);
+    let upload = ["upload", "prices.csv", "-t", "t.toml", "--json"].iter().chain(flags).copied();
+    let upload = served.sheetport(&place, upload).exits(0);
+    assert_eq!(accounting(&summary(&upload)), format!("{0}: sent {0}", expected.len()));
+    served.sheetport(&place, ["export", "items", "-o", "items.csv"]).exits(0);
+    let items = table(&place.path("items.csv"));
+    let mut names = column(&items, "name");
+    names.sort_unstable();
+    assert_eq!(names, expected, "{sheet} {flags:?}");
+    // `check` reads it alike, and names the flags again.
+    let check = place.sheetport(["check", "prices.csv", "-t", "t.toml", "--json"].iter().chain(flags)).exits(0);
+    let next = summary(&check)["next"].as_str().unwrap().to_owned();
+    assert!(flags.iter().all(|flag| next.contains(flag)), "{next}");
+}
+
+#[test]
+fn the_delimiter() {
+    // Both cut it well; what is found out is the semicolon.
+    let text = b"a;x,b;y\n1;p,2;q\n3;r,4;s\n";
+    check(text, "", &[], &["p,2", "r,4"]);
+    check(text, "delimiter = \",\"", &[], &["2;q", "4;s"]);
+    check(text, "delimiter = \",\"", &["--delimiter", ";"], &["p,2", "r,4"]);
+    check(b"a\tb c\n1\tp q\n2\tr s\n", "delimiter = \"tab\"", &[], &["p q", "r s"]);
+    check(b"a\tz b\n1\tz p\n2\tz r\n", "delimiter = \"space\"", &[], &["p", "r"]);
+}
+
+#[test]
+fn the_encoding() {
+    // 0xA4 is a currency sign in one, the euro in the other; 0xE4 is a letter in all.
+    let text = b"SKU,Name\n1,10 \xA4\n2,B\xE4r\n";
+    check(text, "encoding = \"iso-8859-15\"", &[], &["10 €", "Bär"]);
+    check(text, "encoding = \"windows-1252\"", &[], &["10 ¤", "Bär"]);
+    check(text, "encoding = \"windows-1252\"", &["--encoding", "iso-8859-15"], &["10 €", "Bär"]);
+    let place = Place::new();
+    place.write("prices.csv", text);
+    template(&place, "encoding = \"utf-8\"");
+    let ended = place.sheetport(["check", "prices.csv", "-t", "t.toml"]).exits(7);
+    ended.says(&["prices.csv can't be read at row 2", "in column B is not UTF-8"]);
+}
+
+#[test]
+fn the_quote() {
+    check(b"a,b\n1,'p, q'\n2,'r'\n", "quote = \"'\"", &[], &["p, q", "r"]);
+    check(b"a,b\n1,\"p\"\n2,\"r\"\n", "quote = \"none\"", &[], &["\"p\"", "\"r\""]);
+    check(b"a,b\n1,\"p\"\n2,\"r\"\n", "quote = \"none\"", &["--quote", "\""], &["p", "r"]);
+    check(b"a,b\n1,'p'\n2,'r'\n", "quote = '\"'", &[], &["'p'", "'r'"]);
+}
+
+#[test]
+fn the_escape() {
+    let text = b"a,b\n1,\"3\\\" pipe\"\n2,\"r\"\n";
+    check(text, "escape = '\\'", &[], &["3\" pipe", "r"]);
+    check(b"a,b\n1,\"C:\\\"\n2,\"r\"\n", "escape = \"none\"", &[], &["C:\\", "r"]);
+    check(text, "escape = \"none\"", &["--escape", "\\"], &["3\" pipe", "r"]);
+}
+
+#[test]
+fn what_can_not_be_is_told_with_its_line() {
+    for (sheet, words) in [
+        ("delimiter = \"ab\"", "a delimiter is one character such as ;"),
+        ("delimiter = '\"'", "a delimiter is one character"),
+        ("quote = \"x\"", "this is one character such as ' or \\"),
+        ("escape = \"\"", "this is one character"),
+        ("encoding = \"klingon\"", "'klingon' is no encoding"),
+        ("delimiters = \";\"", "did you mean delimiter?"),
+    ] {
+        let place = Place::new();
+        template(&place, sheet);
+        place.write("prices.csv", "a,b\n1,2\n");
+        place.sheetport(["check", "prices.csv", "-t", "t.toml"]).exits(2).says(&["t.toml:3", words]);
+    }
+    let place = Place::new();
+    template(&place, "delimiter = \"'\"\nquote = \"'\"");
+    place.write("prices.csv", "a,b\n1,2\n");
+    place.sheetport(["check", "prices.csv", "-t", "t.toml"]).exits(2).says(&["fields can't be quoted by"]);
+}

@@ -1,0 +1,152 @@
+//! What stands in a workbook's cells and what of it arrives at the service, digit by digit.
+
+use std::fs;
+
+use super::process::Place;
+use super::service::Served;
+use super::{accounting, column, summary, table};
+use crate::sheet::parts::{XlsbCell, Xlsx, ods, xls, xls_cell, xlsb};
+
+/// The prices of the items that the service has, by name.
+#[track_caller]
+fn prices(served: &Served, place: &Place) -> Vec<(String, String)> {
+    served.sheetport(place, ["export", "items", "-o", "items.csv"]).exits(0);
+    let items = table(&place.path("items.csv"));
+    let pairs = column(&items, "name").into_iter().zip(column(&items, "price"));
+    let mut pairs: Vec<_> = pairs.map(|(name, price)| (name.to_owned(), price.to_owned())).collect();
+    pairs.sort();
+    fs::remove_file(place.path("items.csv")).unwrap();
+    pairs
+}
+
+/// Numbers as they stand in the file or come out of a calculation, and the digits that are sent.
+const DIGITS: [(f64, &str); 5] = [
+    (0.1, "0.1"),
+    (1234.5600000000001, "1234.56"),
+    (0.1 + 0.2, "0.3"),
+    (123_456_789.012_345, "123456789.012345"),
+    (19.0, "19"),
+];
+
+fn as_xlsx() -> Vec<u8> {
+    let text = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
+    let mut rows = format!("<row>{}{}{}</row>", text("SKU"), text("Name"), text("Price"));
+    for (index, (number, _)) in DIGITS.iter().enumerate() {
+        let name = text(&format!("n{index}"));
+        // As spreadsheet programs write it: with 17 digits.
+        rows.push_str(&format!("<row>{name}{name}<c><v>{number:.16e}</v></c></row>"));
+    }
+    Xlsx { sheet: &format!("<sheetData>{rows}</sheetData>"), ..Xlsx::default() }.bytes()
+}
+
+fn as_xlsb() -> Vec<u8> {
+    let wide = |text: &str| {
+        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        [&(text.len() as u32).to_le_bytes(), units.as_slice()].concat()
+    };
+    let header = ["SKU", "Name", "Price"].map(wide);
+    let names: Vec<_> = (0..DIGITS.len()).map(|index| wide(&format!("n{index}"))).collect();
+    let numbers = DIGITS.map(|(number, _)| number.to_le_bytes());
+    let mut rows: Vec<Vec<XlsbCell<'_>>> = vec![header.iter().map(|text| (6, 0, text.as_slice())).collect()];
+    rows.extend(
+        names
+            .iter()
+            .zip(&numbers)
+            .map(|(name, number)| -> Vec<XlsbCell<'_>> { vec![(6, 0, name), (6, 0, name), (5, 0, number)] }),
+    );
+    xlsb("0.00", &rows.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+fn as_xls() -> Vec<u8> {
+    let text = |at, text: &str| xls_cell(0x0204, at, 0, &[&[text.len() as u8, 0, 0], text.as_bytes()].concat());
+    let mut cells = vec![text((0, 0), "SKU"), text((0, 1), "Name"), text((0, 2), "Price")];
+    for (row, (index, (number, _))) in (1..).zip(DIGITS.iter().enumerate()) {
+        let name = format!("n{index}");
+        cells.extend([
+            text((row, 0), &name),
+            text((row, 1), &name),
+            xls_cell(0x0203, (row, 2), 0, &number.to_le_bytes()),
+        ]);
+    }
+    xls(&[(0x00E0, vec![0; 20])], &cells)
+}
+
+fn as_ods() -> Vec<u8> {
+    let text = |text: &str| {
+        format!("<table:table-cell office:value-type=\"string\"><text:p>{text}</text:p></table:table-cell>")
+    };
+    let row = |cells: &[String]| format!("<table:table-row>{}</table:table-row>", cells.concat());
+    let mut rows = row(&[text("SKU"), text("Name"), text("Price")]);
+    for (index, (number, _)) in DIGITS.iter().enumerate() {
+        let name = text(&format!("n{index}"));
+        // Zeros at the end are nothing that a number has.
+        let value = format!("<table:table-cell office:value-type=\"float\" office:value=\"{number}0\"/>");
+        let value = value.replace("\"190\"", "\"19.0\"");
+        rows.push_str(&row(&[name.clone(), name, value]));
+    }
+    ods(&rows)
+}
+
+#[test]
+fn fifteen_digits_survive_every_kind_of_workbook() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    for (file, bytes) in [("a.xlsx", as_xlsx()), ("a.xlsb", as_xlsb()), ("a.xls", as_xls()), ("a.ods", as_ods())] {
+        place.write(file, bytes);
+        let upload = served.sheetport(&place, ["upload", file, "-t", "items", "--json"]).exits(0);
+        assert_eq!(accounting(&summary(&upload)), "5: sent 5", "{file}");
+        let expected: Vec<_> =
+            DIGITS.iter().enumerate().map(|(index, (_, digits))| (format!("n{index}"), (*digits).to_owned())).collect();
+        assert_eq!(prices(&served, &place), expected, "{file}");
+    }
+}
+
+#[test]
+fn of_a_percentage_or_an_amount_the_number_in_the_file_is_sent() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let text = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
+    let header = format!("<row>{}{}{}</row>", text("SKU"), text("Name"), text("Price"));
+    // Shown as 19 %, 19.5 % and 1.234,50 €; the last is a text, which the template has to explain.
+    let cells =
+        ["<c s=\"1\"><v>0.19</v></c>", "<c s=\"1\"><v>0.195</v></c>", "<c s=\"2\"><v>1234.5</v></c>", &text("19 %")];
+    let rows = cells.iter().zip(["a", "b", "c", "d"]);
+    let rows: String = rows.map(|(cell, name)| format!("<row>{0}{0}{cell}</row>", text(name))).collect();
+    let sheet = format!("<sheetData>{header}{rows}</sheetData>");
+    let formats = ["0%", "#,##0.00\\ [$€-407]"];
+    place.write("a.xlsx", Xlsx { sheet: &sheet, formats: &formats, ..Xlsx::default() }.bytes());
+    let upload = served.sheetport(&place, ["upload", "a.xlsx", "-t", "items"]).exits(3);
+    upload.shows(&["Price '19 %' has a percent sign  row 5", "percent = \"whole\" sends 19"]);
+    let expected = [("a", "0.19"), ("b", "0.195"), ("c", "1234.5")];
+    assert_eq!(prices(&served, &place), expected.map(|(name, price)| (name.to_owned(), price.to_owned())));
+}
+
+#[test]
+fn identifiers_whose_digits_are_there_arrive_and_those_that_lost_them_are_told() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let text = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
+    let rows = [
+        text("SKU") + &text("Name"),
+        // A narrow column shows 4.01E+12, and so does this format; the digits are in the file.
+        "<c><v>4006381333931</v></c>".to_owned() + &text("narrow"),
+        "<c s=\"1\"><v>4.006381333932E+12</v></c>".to_owned() + &text("scientific"),
+        "<c><v>999999999999999</v></c>".to_owned() + &text("fifteen"),
+        "<c><v>12345678901234567</v></c>".to_owned() + &text("seventeen"),
+        "<c><v>1.2345678901234568E+18</v></c>".to_owned() + &text("nineteen"),
+        text("1.23E+12") + &text("pasted"),
+    ];
+    let sheet: String = rows.iter().map(|row| format!("<row>{row}</row>")).collect();
+    let sheet = format!("<sheetData>{sheet}</sheetData>");
+    place.write("a.xlsx", Xlsx { sheet: &sheet, formats: &["0.00E+00"], ..Xlsx::default() }.bytes());
+    let check = place.sheetport(["check", "a.xlsx", "-t", "items"]).exits(3);
+    check.shows(&[
+        "is a number of more digits than a workbook keeps  rows 5, 6",
+        "'1.23E+12' looks like an identifier that was shortened to a power of ten  row 7",
+    ]);
+    served.sheetport(&place, ["upload", "a.xlsx", "-t", "items"]).exits(3);
+    place.sheetport(["report", "-o", "report.csv"]).exits(0);
+    let report = table(&place.path("report.csv"));
+    assert_eq!(column(&report, "SKU")[..3], ["4006381333931", "4006381333932", "999999999999999"]);
+    assert_eq!(column(&report, "sheetport_status"), ["sent", "sent", "sent", "rejected", "rejected", "rejected"]);
+}
