@@ -194,12 +194,20 @@ fn drifted(template: &Template, columns: &[Columns], names: &[String], unused: &
         let Source::Column(wanted) = &rule.source else { return None };
         let likeness = wanted.iter().find_map(|wanted| {
             let ColumnName::Named(wanted) = wanted else { return None };
-            let like = nearest(wanted, unused.iter().filter_map(|index| names.get(*index)).map(String::as_str))?;
+            let unused_names = unused.iter().filter_map(|index| names.get(*index)).map(String::as_str);
+            let like = nearest(wanted, unused_names.filter(|name| is_as_long(name, wanted)))?;
             unused.iter().copied().find(|index| names[*index] == like)
         });
         Some(Drift { field: rule.field.name, column: likeness? })
     };
     absent.filter_map(drift).collect()
+}
+
+/// Whether two names are about as long. A name that only begins like another, as `Current Quantity` begins like
+/// `Currency`, was hardly renamed from it.
+fn is_as_long(left: &str, right: &str) -> bool {
+    let (left, right) = (left.trim().chars().count(), right.trim().chars().count());
+    2 * left.max(right) <= 3 * left.min(right)
 }
 
 /// The row in which the most of the template's names stand; of several the first.

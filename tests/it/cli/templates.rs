@@ -153,6 +153,15 @@ fn the_expressions_that_the_templates_offer_do_what_they_say() {
     assert_eq!(accounting(&summary(&check)), "3: skipped 1, pending 2");
 }
 
+#[test]
+fn a_column_that_may_be_missing_and_was_renamed_is_pointed_at() {
+    let place = Place::new();
+    place.write("list.csv", "SKU,Name,Curency,Price list 2026\n1,Bolt,EUR,A\n");
+    let said = place.sheetport(["check", "list.csv", "-t", "items"]).exits(0);
+    let said = said.says(&["no column was found for currency", "'Curency' is called almost like it"]);
+    assert!(!said.stderr.contains("'Price list 2026'"), "{}", said.stderr);
+}
+
 /// Uploads a sample, which leaves what a check rejects and sends the rest.
 #[track_caller]
 fn upload(place: &Place, served: &Served, file: &str) {
