@@ -75,6 +75,7 @@ fn ours(job: &Job) -> Outcome<Sample> {
         kind: RecordKind::Item,
         concurrency: CONNECTIONS,
         rate: None,
+        max_errors: None,
         wall: || 0,
     };
     let sending = || {
@@ -111,6 +112,8 @@ async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId
         header: source.header.clone(),
         header_row: source.parts[0].layout.header.row,
         columns: Vec::new(),
+        chosen: None,
+        retry_of: None,
     };
     let (run, _) = upload::plan::plan(&ledger, &about, source, template, 0, &|_| {}).await?;
     Ok((ledger, run))

@@ -1,5 +1,8 @@
 //! The command line, and nothing but: what can be said, and its help. Saying something does nothing yet.
 
+mod runs;
+mod upload;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,13 +15,8 @@ use crate::report::Only;
 use crate::service::{Faults, Limit};
 use crate::sheet::Options;
 
-const UPLOAD_EXAMPLES: &str = "\
-Tokens come from SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN.
-
-Examples:
-  sheetport upload prices.xlsx -t items
-  sheetport upload prices.csv -t prices.toml --rate 10/s --report outcome.xlsx
-  sheetport upload prices.csv -t prices.toml --dry-run";
+pub use runs::{Prune, Resolve, Resume, Retry, Rows, Runs, RunsAction, StateFilter};
+pub use upload::Upload;
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -129,7 +127,12 @@ pub enum Command {
     Report(Report),
     /// Carry on with a run that stopped
     Resume(Resume),
-    /// List the runs, newest first
+    /// Send the failed records of a run again, as a run of their own
+    Retry(Retry),
+    /// Say what became of records that may or may not have been applied
+    Resolve(Resolve),
+    /// List the runs, newest first; look at one; remove old ones
+    #[command(args_conflicts_with_subcommands = true)]
     Runs(Runs),
     /// The mapping templates that come with sheetport
     #[command(subcommand)]
@@ -219,24 +222,6 @@ pub struct Pacing {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = UPLOAD_EXAMPLES)]
-pub struct Upload {
-    #[command(flatten)]
-    pub input: Input,
-    #[command(flatten)]
-    pub pacing: Pacing,
-    /// Plan only: show what would be sent, and send nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Send nothing unless every row can be sent
-    #[arg(long)]
-    pub all_or_nothing: bool,
-    /// Where to write the report, a file that is not there yet [default: beside FILE, when a row has a problem]
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-}
-
-#[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct Check {
     #[command(flatten)]
@@ -270,24 +255,6 @@ pub struct Report {
     /// Which rows
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = only)]
     pub only: Only,
-}
-
-#[derive(Args, Debug)]
-pub struct Resume {
-    /// The run's number [default: the newest]
-    pub run: Option<i64>,
-    #[command(flatten)]
-    pub pacing: Pacing,
-    /// Where to write the report, a file that is not there yet [default: beside the file, when a row has a problem]
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-}
-
-#[derive(Args, Debug)]
-pub struct Runs {
-    /// How many
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    pub limit: u32,
 }
 
 #[derive(Debug, Subcommand)]

@@ -89,18 +89,13 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
 }
 
 fn upload_args(price_list: &Path, template: &Path, folder: &Path) -> cli::Upload {
-    cli::Upload {
-        input: cli::Input {
-            file: price_list.to_owned(),
-            template: template.display().to_string(),
-            sheet: None,
-            reading: cli::Reading::default(),
-        },
-        pacing: pacing(),
-        dry_run: false,
-        all_or_nothing: false,
-        report: Some(folder.join("price-list.report.xlsx")),
-    }
+    let input = cli::Input {
+        file: price_list.to_owned(),
+        template: template.display().to_string(),
+        sheet: None,
+        reading: cli::Reading::default(),
+    };
+    cli::Upload { report: Some(folder.join("price-list.report.xlsx")), ..cli::Upload::new(input, pacing()) }
 }
 
 fn export_args(output: PathBuf) -> cli::Export {

@@ -4,9 +4,14 @@ mod check;
 mod demo;
 mod export;
 mod input;
+mod preview;
+mod prune;
 mod reading;
+mod rehearse;
 mod report;
+mod resolve;
 mod resume;
+mod retry;
 mod runs;
 mod sending;
 mod serve;
@@ -32,6 +37,8 @@ pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> 
         Command::Export(args) => export::run(&args, &settings).await,
         Command::Report(args) => report::run(&args, &settings).await,
         Command::Resume(args) => resume::run(&args, &settings).await,
+        Command::Retry(args) => retry::run(&args, &settings).await,
+        Command::Resolve(args) => resolve::run(&args, &settings).await,
         Command::Runs(args) => runs::run(&args, &settings).await,
         Command::Template(args) => template::run(&args, &settings),
         Command::Serve(args) => serve::run(args, &settings).await,

@@ -6,7 +6,7 @@ use super::sending::{self, Sending, no_run_to_send};
 use crate::api::Client;
 use crate::cli::Resume;
 use crate::error::{Exit, Failure};
-use crate::ledger::RunState;
+use crate::ledger::{Ledger, Lock, Run, RunState};
 use crate::records::RecordKind;
 use crate::settings::Settings;
 use crate::ui;
@@ -31,8 +31,37 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
             "mend the rows and upload the file again",
         ));
     }
+    let (client, _lock) = bind(&ledger, &mut run, settings, usize::from(args.pacing.concurrency)).await?;
+    let kind = kind(&run)?;
+    if settings.output.talks() {
+        ui::line(format_args!("run {}  {}", run.id, run.about.file));
+    }
+    let sending = Sending {
+        settings,
+        ledger: &ledger,
+        client: Arc::new(client),
+        run,
+        kind,
+        pacing: &args.pacing,
+        max_errors: args.max_errors,
+        report: args.report.as_deref(),
+        is_rehearsal: false,
+    };
+    let (exit, summary) = sending.finish("resume").await?;
+    ledger.close().await;
+    summary.print(settings.output);
+    Ok(exit)
+}
+
+/// A client for the service and workspace that the run belongs to, and the run's lock. Refuses any other.
+pub async fn bind(
+    ledger: &Ledger,
+    run: &mut Run,
+    settings: &Settings,
+    concurrency: usize,
+) -> Result<(Client, Lock), Failure> {
     let base = settings.base_url.as_deref().unwrap_or(&run.about.base_url);
-    let client = Client::new(base, settings.credentials.clone(), usize::from(args.pacing.concurrency))?;
+    let client = Client::new(base, settings.credentials.clone(), concurrency)?;
     if client.address() != run.about.base_url {
         return Err(no_run_to_send(
             run.id,
@@ -54,24 +83,11 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
             "resume it with a token of its workspace",
         ));
     }
-    let kind = RecordKind::from_name(&run.about.record).ok_or_else(|| {
+    Ok((client, lock))
+}
+
+pub fn kind(run: &Run) -> Result<RecordKind, Failure> {
+    RecordKind::from_name(&run.about.record).ok_or_else(|| {
         no_run_to_send(run.id, "this version does not know its kind of record", "use the version that made it")
-    })?;
-    if settings.output.talks() {
-        ui::line(format_args!("run {}  {}", run.id, run.about.file));
-    }
-    let sending = Sending {
-        settings,
-        ledger: &ledger,
-        client: Arc::new(client),
-        run,
-        kind,
-        pacing: &args.pacing,
-        report: args.report.as_deref(),
-    };
-    let (exit, summary) = sending.finish("resume").await?;
-    drop(lock);
-    ledger.close().await;
-    summary.print(settings.output);
-    Ok(exit)
+    })
 }

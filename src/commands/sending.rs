@@ -33,8 +33,12 @@ pub struct Sending<'a> {
     pub run: Run,
     pub kind: RecordKind,
     pub pacing: &'a Pacing,
+    /// Refused records after which nothing more is sent.
+    pub max_errors: Option<u64>,
     /// Where the person wants the report; otherwise it goes beside the file.
     pub report: Option<&'a Path>,
+    /// Nothing of it is kept, so that there is nothing to go on with.
+    pub is_rehearsal: bool,
 }
 
 impl Sending<'_> {
@@ -58,7 +62,7 @@ impl Sending<'_> {
         };
         let accounting = self.ledger.accounting(run).await?;
         self.show_refused(&accounting).await?;
-        let report = match self.write_report(&accounting, stopped.is_some() || was_done).await {
+        let report = match self.write_report(&accounting, stopped.is_some() || was_done || self.is_rehearsal).await {
             Ok(report) => Ok(report),
             Err(failure) => {
                 ui::failure(&failure, false);
@@ -85,10 +89,10 @@ impl Sending<'_> {
     pub async fn withhold(self) -> Result<(Exit, Summary), Failure> {
         self.ledger.withhold(self.run.id).await?;
         let accounting = self.ledger.accounting(self.run.id).await?;
-        let report = self.write_report(&accounting, false).await?;
-        let next = self.mend(report.as_deref());
+        let report = self.write_report(&accounting, self.is_rehearsal).await?;
+        let next = (!self.is_rehearsal).then(|| self.mend(report.as_deref()));
         ui::remark("nothing was sent: some rows can't be, and --all-or-nothing was given");
-        Ok((Exit::RowsFailed, Summary::of_run("upload", &self.run, &accounting, report, Some(next))))
+        Ok((Exit::RowsFailed, Summary::of_run("upload", &self.run, &accounting, report, next)))
     }
 
     async fn send(&self, before: &Accounting, interrupt: &Interrupt) -> Result<Option<StopReason>, Failure> {
@@ -100,6 +104,7 @@ impl Sending<'_> {
             kind: self.kind,
             concurrency: usize::from(self.pacing.concurrency),
             rate: self.pacing.rate,
+            max_errors: self.max_errors,
             wall: now,
         };
         let show = |state: &upload::Progress| progress.at(state.sent + state.failed + state.unknown, || remark(state));
@@ -138,8 +143,14 @@ impl Sending<'_> {
     }
 
     fn next(&self, accounting: &Accounting, stopped: Option<&StopReason>, report: Option<&Path>) -> Option<String> {
+        if self.is_rehearsal {
+            return None;
+        }
         if stopped.is_some() || accounting.pending > 0 {
             return Some(format!("sheetport resume {}", self.run.id));
+        }
+        if accounting.unknown > 0 {
+            return Some(format!("sheetport resolve {}", self.run.id));
         }
         has_problems(accounting).then(|| self.mend(report))
     }

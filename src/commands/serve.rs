@@ -42,7 +42,9 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     })?;
     let address = listener.local_addr().unwrap_or(args.listen);
     let interrupt = Interrupt::default();
-    let mut stop = Box::pin(async move { interrupt.wait().await });
+    let mut stop = Box::pin(async move {
+        interrupt.wait().await;
+    });
     // Asked once, it listens: whoever reads the address may end the service at once, and it still ends well.
     if stop.as_mut().now_or_never().is_some() {
         return Ok(Exit::Done);

@@ -1,6 +1,7 @@
 //! Being asked to stop: Ctrl-C, and SIGTERM where there is one.
 
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 
 use crate::error::Exit;
 use crate::ui;
@@ -13,7 +14,9 @@ pub struct Interrupt {
 
 impl Interrupt {
     /// Resolves at the first request to stop. A second one ends the process at once.
-    pub async fn wait(&self) {
+    ///
+    /// Answers how long work under way may take to end: a system that shuts down gives less time than a person.
+    pub async fn wait(&self) -> Duration {
         let exit = next().await;
         self.exit.store(exit as u8, Ordering::Relaxed);
         ui::remark("Stopping: waiting for the requests under way. Once more ends at once.");
@@ -21,6 +24,7 @@ impl Interrupt {
             let exit = next().await;
             std::process::exit(exit as i32);
         });
+        if exit == Exit::Terminated { Duration::from_secs(10) } else { Duration::from_secs(30) }
     }
 
     /// The exit code that says who asked.

@@ -112,7 +112,11 @@ impl Summary {
             ui::line(format_args!("  {strong}Report{strong:#}  {}", report.display()));
         }
         if let Some(next) = &self.next {
-            let mend = if self.report.is_some() { "mend the rows in the report, then: " } else { "" };
+            let mend = if self.report.is_some() && self.accounting.unknown == 0 {
+                "mend the rows in the report, then: "
+            } else {
+                ""
+            };
             ui::line(format_args!("  {strong}Next{strong:#}    {mend}{next}"));
         }
     }

@@ -3,28 +3,33 @@
 use std::sync::Arc;
 
 use super::input::InputFile;
+use super::preview::Preview;
 use super::sending::{self, Sending};
 use super::summary::Summary;
-use super::{now, reading, template};
+use super::{now, reading, rehearse, template};
 use crate::api::Client;
 use crate::cli::Upload;
 use crate::error::{Exit, Failure};
-use crate::ledger::{NewRun, SEVERAL_SHEETS};
+use crate::ledger::{Ledger, NewRun, SEVERAL_SHEETS};
 use crate::settings::Settings;
 use crate::template::Template;
+use crate::ui;
 use crate::ui::progress::Progress;
 use crate::upload::read::{self, Keep};
 use crate::upload::{Source, plan};
 
 pub async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
-    let (exit, summary) = upload(args, settings).await?;
+    let (exit, summary) = match args.rehearse {
+        true => rehearse::run(args, settings).await?,
+        false => upload(args, settings).await?,
+    };
     summary.print(settings.output);
     Ok(exit)
 }
 
 /// The whole of an upload but for its accounting, which the caller prints.
 pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary), Failure> {
-    let template = Arc::new(template::load(&args.input.template)?);
+    let template = Arc::new(template(args)?);
     if let Some(report) = &args.report {
         sending::check_report(report)?;
     }
@@ -33,10 +38,13 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
     }
     let client = Client::new(settings.base_url()?, settings.credentials.clone(), usize::from(args.pacing.concurrency))?;
     let file = InputFile::open(&args.input.file)?;
-    let source = Arc::new(reading::open(&file, &args.input, &template)?);
+    let source = Arc::new(open(&file, args, &template)?);
     let ledger = sending::ledger(settings).await?;
     let about = about(settings, &client, &file, &source, &template)?;
     let _lock = ledger.lock(&sending::identity(&about))?;
+    if !args.allow_repeat {
+        check_not_repeated(&ledger, &about, &template).await?;
+    }
     reading::describe(settings, &source, &template);
     let progress = Progress::new(settings.output.progress, "reading", "row", None);
     let show = |rows| progress.at(rows, String::new);
@@ -45,30 +53,107 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
     if settings.output.talks() {
         reading::show_problems(&tally);
     }
+    let run = ledger.run(run).await?;
     let sending = Sending {
         settings,
         ledger: &ledger,
         client: Arc::new(client),
-        run: ledger.run(run).await?,
         kind: template.record,
         pacing: &args.pacing,
+        max_errors: args.max_errors,
         report: args.report.as_deref(),
+        is_rehearsal: args.rehearse,
+        run,
     };
     let ended = match args.all_or_nothing && tally.rejected > 0 {
         true => sending.withhold().await?,
-        false => sending.finish("upload").await?,
+        false => {
+            if args.changed_only {
+                ledger.leave_unchanged(&sending.run, now()).await?;
+            }
+            sending.finish("upload").await?
+        }
     };
     ledger.close().await;
     Ok(ended)
 }
 
+/// The template, with what the flags say of the call's options.
+fn template(args: &Upload) -> Result<Template, Failure> {
+    let mut template = template::load(&args.input.template)?;
+    let options = [
+        ("--create-missing-items", "createMissingItems", args.create_missing_items),
+        ("--trigger-workflows", "triggerWorkflows", args.trigger_workflows),
+    ];
+    for (flag, name, is_asked) in options.into_iter().filter(|(.., is_asked)| *is_asked) {
+        let input = template.record.input();
+        if input.options().all(|field| field.name != name) {
+            return Err(Failure::new(
+                Exit::Usage,
+                format!("{flag} is for orders, and the template {} is for {}", template.name, input.plural),
+                "leave it out",
+            ));
+        }
+        template.set_option(name, is_asked);
+    }
+    if args.changed_only && template.record.input().key.is_empty() {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!(
+                "--changed-only can't be had for {}: nothing tells one from another",
+                template.record.input().plural
+            ),
+            "leave it out",
+        ));
+    }
+    Ok(template)
+}
+
+fn open(file: &InputFile, args: &Upload, template: &Template) -> Result<Source, Failure> {
+    let mut source = reading::open(file, &args.input, template)?;
+    source.chosen = args.rows;
+    Ok(source)
+}
+
+/// Refuses a file of records that would be made a second time.
+async fn check_not_repeated(ledger: &Ledger, about: &NewRun, template: &Template) -> Result<(), Failure> {
+    if template.record.input().create.as_ref().is_none_or(|call| call.repeatable) {
+        return Ok(());
+    }
+    for run in ledger.runs_of_file(about).await? {
+        let earlier = ledger.run(run).await?;
+        let accounting = ledger.accounting(run).await?;
+        let overlap = match (about.chosen, earlier.about.chosen) {
+            (Some((first, last)), Some((other_first, other_last))) => first <= other_last && other_first <= last,
+            _ => true,
+        };
+        if !overlap || accounting.sent + accounting.unknown == 0 {
+            continue;
+        }
+        let sent = ui::counted(accounting.sent + accounting.unknown, "record");
+        let plural = template.record.input().plural;
+        let hint = match accounting.pending {
+            0 => "--allow-repeat makes them a second time".to_owned(),
+            _ => format!("`sheetport resume {run}` sends the rest; --allow-repeat makes all of them a second time"),
+        };
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("run {run} sent this file before ({sent}), and {plural} that are sent again are made again"),
+            hint,
+        ));
+    }
+    Ok(())
+}
+
 fn dry_run(args: &Upload, settings: &Settings, template: &Template) -> Result<(Exit, Summary), Failure> {
     let file = InputFile::open(&args.input.file)?;
-    let source = reading::open(&file, &args.input, template)?;
+    let source = open(&file, args, template)?;
     reading::describe(settings, &source, template);
-    let tally = read::read(&source, template, Keep::Nothing, |_| true)?;
+    let mut preview = Preview::default();
+    let tally = read::read(&source, template, Keep::Everything, |batch| preview.take(batch))?;
     if settings.output.talks() {
         reading::show_problems(&tally);
+        preview.print(template.record);
     }
     Ok(reading::ended("upload", &args.input, &source, template, &tally))
 }
@@ -99,5 +184,7 @@ fn about(
         header: source.header.clone(),
         header_row: first.layout.header.row,
         columns: columns.filter_map(|(place, rule)| Some((rule.field.name.to_owned(), column(place)?))).collect(),
+        chosen: source.chosen,
+        retry_of: None,
     })
 }

@@ -89,6 +89,23 @@ pub struct Problem {
     pub remedy: String,
 }
 
+impl Problem {
+    /// About a record as a whole.
+    pub fn of_record(code: &str, message: impl Into<String>) -> Problem {
+        Problem {
+            code: code.to_owned(),
+            row: None,
+            column: None,
+            header: String::new(),
+            field: String::new(),
+            value: String::new(),
+            sheet: String::new(),
+            message: message.into(),
+            remedy: String::new(),
+        }
+    }
+}
+
 pub(super) fn encode<T: Serialize>(entries: &[T]) -> Result<Vec<u8>, Error> {
     let json = serde_json::to_vec(entries).map_err(|error| Error::Corrupt(error.to_string()))?;
     // Level 1: the disk is the slower side, and blocks of like rows shrink to a tenth all the same.

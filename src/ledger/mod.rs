@@ -2,21 +2,29 @@
 //!
 //! All SQL of the client side is in this folder. A plan is written once, in blocks, and never changed; intents and
 //! outcomes are only ever added. So the state of a record is what its plan and its outcome say together, and a crash at
-//! any moment leaves a ledger that is right. The bodies of requests and the cells of rows are opaque here.
+//! any moment leaves a ledger that is right. Records that must not be sent twice are also noted one by one while they may
+//! be under way. The bodies of requests and the cells of rows are opaque here.
 
+mod accepted;
 mod block;
 mod error;
 mod open;
 mod plan;
+mod prune;
+mod resolve;
+mod retry;
 mod run;
 mod send;
+mod under_way;
 
 pub use block::{Cells, Fate, PlannedRecord, Problem, SourceRow};
 pub use error::Error;
-pub use open::Ledger;
+pub use open::{Ledger, Lock};
 pub use plan::{Plan, Planned};
+pub use resolve::{Doubtful, Verdict};
 pub use run::{Accounting, NewRun, Run, RunState, SEVERAL_SHEETS};
 pub use send::{Outcome, OutcomeState, RecordBlock};
+pub use under_way::Notes;
 
 /// The number that a run is known by.
 pub type RunId = i64;

@@ -77,14 +77,15 @@ impl Ledger {
 }
 
 fn migrator() -> Migrator {
-    let first = Migration::new(
-        1,
-        Cow::Borrowed("runs"),
-        MigrationType::Simple,
-        SqlStr::from_static(include_str!("migrations/0001_runs.sql")),
-        false,
-    );
-    Migrator { migrations: Cow::Owned(vec![first]), ..Migrator::DEFAULT }
+    let migration = |version, name: &'static str, sql: &'static str| {
+        Migration::new(version, Cow::Borrowed(name), MigrationType::Simple, SqlStr::from_static(sql), false)
+    };
+    let migrations = vec![
+        migration(1, "runs", include_str!("migrations/0001_runs.sql")),
+        migration(2, "under way", include_str!("migrations/0002_under_way.sql")),
+        migration(3, "run relations", include_str!("migrations/0003_run_relations.sql")),
+    ];
+    Migrator { migrations: Cow::Owned(migrations), ..Migrator::DEFAULT }
 }
 
 fn make_private_folder(folder: &Path) -> std::io::Result<()> {

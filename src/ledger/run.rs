@@ -27,6 +27,10 @@ pub struct NewRun {
     pub header_row: u64,
     /// The fields that come from a column, with that column's place from 0.
     pub columns: Vec<(String, usize)>,
+    /// The rows that the run is about, first and last; nothing when it is about all of them.
+    pub chosen: Option<(u64, u64)>,
+    /// The run whose failed records this one sends again.
+    pub retry_of: Option<RunId>,
 }
 
 /// No sheet can be called so.
@@ -101,14 +105,19 @@ pub struct Accounting {
 }
 
 const COLUMNS: &str = "id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, header, \
-                       header_row, columns, created_at, finished_at, stopped_why, millis";
+                       header_row, columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row";
 
 impl Ledger {
     /// The newest runs first.
     pub async fn runs(&self, limit: u32) -> Result<Vec<Run>, Error> {
-        let query = format!("SELECT {COLUMNS} FROM run ORDER BY id DESC LIMIT $1");
-        let rows = sqlx::query(sqlx::AssertSqlSafe(query)).bind(i64::from(limit)).fetch_all(&self.reader).await?;
-        rows.iter().map(from_row).collect()
+        self.runs_before(RunId::MAX, limit).await
+    }
+
+    /// The newest of the runs before that number first.
+    pub async fn runs_before(&self, before: RunId, limit: u32) -> Result<Vec<Run>, Error> {
+        let query = format!("SELECT {COLUMNS} FROM run WHERE id < $1 ORDER BY id DESC LIMIT $2");
+        let rows = sqlx::query(sqlx::AssertSqlSafe(query)).bind(before).bind(i64::from(limit));
+        rows.fetch_all(&self.reader).await?.iter().map(from_row).collect()
     }
 
     pub async fn run(&self, id: RunId) -> Result<Run, Error> {
@@ -171,6 +180,15 @@ impl Ledger {
             accounting.retries += count(row.try_get(3)?);
         }
         accounting.pending = count(pending);
+        let resolved = sqlx::query("SELECT state, COUNT(*) FROM resolution WHERE run = $1 GROUP BY state")
+            .bind(run)
+            .fetch_all(&mut *connection)
+            .await?;
+        for row in resolved {
+            let (state, number): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
+            *accounting.of(&state)? += count(number);
+            accounting.unknown = accounting.unknown.saturating_sub(count(number));
+        }
         Ok(accounting)
     }
 
@@ -238,7 +256,8 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     let columns = to_json(&new.columns)?;
     sqlx::query(
         "INSERT INTO run (id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, \
-         header, header_row, columns, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+         header, header_row, columns, created_at, retry_of, first_row, last_row) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
     )
     .bind(id)
     .bind(RunState::Planning.name())
@@ -255,6 +274,9 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     .bind(i64::try_from(new.header_row).unwrap_or(i64::MAX))
     .bind(columns)
     .bind(now)
+    .bind(new.retry_of)
+    .bind(new.chosen.map(|(first, _)| i64::try_from(first).unwrap_or(i64::MAX)))
+    .bind(new.chosen.map(|(_, last)| i64::try_from(last).unwrap_or(i64::MAX)))
     .execute(&mut *transaction)
     .await?;
     transaction.commit().await?;
@@ -284,6 +306,8 @@ fn from_row(row: &SqliteRow) -> Result<Run, Error> {
     let state: String = row.try_get("state")?;
     let header: String = row.try_get("header")?;
     let columns: String = row.try_get("columns")?;
+    let first_row: Option<i64> = row.try_get("first_row")?;
+    let last_row: Option<i64> = row.try_get("last_row")?;
     Ok(Run {
         id: row.try_get("id")?,
         state: RunState::from_name(&state)?,
@@ -300,6 +324,8 @@ fn from_row(row: &SqliteRow) -> Result<Run, Error> {
             header: serde_json::from_str(&header).map_err(|error| Error::Corrupt(error.to_string()))?,
             header_row: count(row.try_get("header_row")?),
             columns: serde_json::from_str(&columns).map_err(|error| Error::Corrupt(error.to_string()))?,
+            chosen: first_row.zip(last_row).map(|(first, last)| (count(first), count(last))),
+            retry_of: row.try_get("retry_of")?,
         },
         created_at: row.try_get("created_at")?,
         finished_at: row.try_get("finished_at")?,

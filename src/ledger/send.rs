@@ -84,6 +84,13 @@ impl OutcomeState {
             OutcomeState::Unknown => "unknown",
         }
     }
+
+    pub(super) fn from_name(name: &str) -> Result<OutcomeState, Error> {
+        OutcomeState::ALL
+            .into_iter()
+            .find(|known| known.name() == name)
+            .ok_or_else(|| Error::Corrupt(format!("an outcome in the state '{name}'")))
+    }
 }
 
 impl Ledger {
@@ -129,6 +136,7 @@ impl Ledger {
         Ok(seqs.into_iter().collect())
     }
 
+    /// What became of these records; what a person said about one comes before what was noted.
     pub async fn outcomes(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeMap<Seq, Outcome>, Error> {
         let rows = sqlx::query(
             "SELECT seq, state, http_status, service_status, service_id, ctx_id, job_id, problems, attempts, at \
@@ -139,12 +147,18 @@ impl Ledger {
         .bind(range.end())
         .fetch_all(&self.reader)
         .await?;
-        rows.iter().map(|row| from_row(row).map(|outcome| (outcome.seq, outcome))).collect()
+        let outcomes: Result<BTreeMap<Seq, Outcome>, Error> =
+            rows.iter().map(|row| from_row(row).map(|outcome| (outcome.seq, outcome))).collect();
+        let mut outcomes = outcomes?;
+        self.apply_resolutions(run, *range.start(), *range.end(), &mut outcomes).await?;
+        Ok(outcomes)
     }
 
     /// The first records that the service refused.
     pub async fn failed(&self, run: RunId, limit: u32) -> Result<Vec<Seq>, Error> {
-        let query = "SELECT seq FROM outcome WHERE run = $1 AND state = 'failed' ORDER BY seq LIMIT $2";
+        let query = "SELECT seq FROM (SELECT seq FROM outcome WHERE run = $1 AND state = 'failed' \
+                     UNION ALL SELECT seq FROM resolution WHERE run = $1 AND state = 'failed') AS refused \
+                     ORDER BY seq LIMIT $2";
         Ok(sqlx::query_scalar(query).bind(run).bind(i64::from(limit)).fetch_all(&self.reader).await?)
     }
 
@@ -215,10 +229,7 @@ fn from_row(row: &SqliteRow) -> Result<Outcome, Error> {
     let attempts: i64 = row.try_get("attempts")?;
     Ok(Outcome {
         seq: row.try_get("seq")?,
-        state: OutcomeState::ALL
-            .into_iter()
-            .find(|known| known.name() == state)
-            .ok_or_else(|| Error::Corrupt(format!("an outcome in the state '{state}'")))?,
+        state: OutcomeState::from_name(&state)?,
         http_status: http_status.and_then(|status| u16::try_from(status).ok()),
         service_status: row.try_get("service_status")?,
         service_id: row.try_get("service_id")?,

@@ -57,6 +57,16 @@ pub fn remark(text: impl std::fmt::Display) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
+/// Asks on stderr and reads a line from stdin, in lower case. Nothing: there is no more to read.
+pub fn ask(question: &str) -> Option<String> {
+    let _ = write!(anstream::stderr(), "{question} ");
+    let mut answer = String::new();
+    match std::io::stdin().read_line(&mut answer) {
+        Ok(1..) => Some(answer.trim().to_lowercase()),
+        Ok(0) | Err(_) => None,
+    }
+}
+
 /// One JSON object on stdout.
 pub fn json(value: &impl Serialize) {
     if let Ok(text) = serde_json::to_string(value) {

@@ -51,6 +51,8 @@ pub(super) struct Assembler<'t> {
     keys: Keys,
     batch: Batch,
     pub tally: Tally,
+    /// Records that begin on other rows are skipped.
+    pub chosen: Option<(u64, u64)>,
 }
 
 enum Waiting {
@@ -100,6 +102,7 @@ impl<'t> Assembler<'t> {
             keys: Keys::default(),
             batch: Batch::default(),
             tally: Tally::default(),
+            chosen: None,
         }
     }
 
@@ -284,6 +287,9 @@ impl<'t> Assembler<'t> {
             Rows::One(row) => *row,
             Rows::Several(rows) => rows.first().copied().unwrap_or_default(),
         };
+        if self.chosen.is_some_and(|(first, last)| !(first..=last).contains(&row)) {
+            decision = Decision::Skip;
+        }
         let mut superseded = None;
         if !key.is_empty() && !matches!(decision, Decision::Skip) {
             let duplicates = self.template.duplicates;

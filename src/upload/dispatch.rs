@@ -28,6 +28,8 @@ pub struct Job {
     /// What the call's path names.
     pub target: Option<String>,
     pub body: String,
+    /// It must not be sent twice.
+    pub is_once: bool,
     /// Requests made for it so far.
     pub requests: u32,
     /// Attempts that count towards giving up.
@@ -61,7 +63,23 @@ impl Lane {
 impl Job {
     pub fn new(seq: Seq, key: Option<String>, target: Option<String>, body: String) -> Job {
         let lane = key.map_or(Lane::Alone(seq), Lane::Key);
-        Job { seq, lane, target, body, requests: 0, tries: 0, holds_key: false, renewed: false, is_probe: false }
+        Job {
+            seq,
+            lane,
+            target,
+            body,
+            is_once: false,
+            requests: 0,
+            tries: 0,
+            holds_key: false,
+            renewed: false,
+            is_probe: false,
+        }
+    }
+
+    /// For a call that must not be repeated.
+    pub fn once(self) -> Job {
+        Job { is_once: true, ..self }
     }
 }
 
@@ -100,6 +118,8 @@ pub enum Halt {
     Throttled,
     /// Too many attempts had to be repeated.
     TooManyRetries(String),
+    /// The service refused more records than it may.
+    TooManyErrors(u64),
 }
 
 pub struct Dispatcher {
@@ -130,6 +150,9 @@ pub struct Dispatcher {
     forbidden_in_a_row: u32,
     probes: Option<u32>,
     settled: u64,
+    failed: u64,
+    /// Refused records after which nothing more is sent.
+    max_errors: Option<u64>,
     pub retries: u64,
     pub throttled: u64,
 }
@@ -162,9 +185,16 @@ impl Dispatcher {
             forbidden_in_a_row: 0,
             probes: None,
             settled: 0,
+            failed: 0,
+            max_errors: None,
             retries: 0,
             throttled: 0,
         }
+    }
+
+    /// Stops the run when more than so many records were refused.
+    pub fn with_max_errors(self, max_errors: Option<u64>) -> Dispatcher {
+        Dispatcher { max_errors, ..self }
     }
 
     pub fn push(&mut self, job: Job) {
@@ -253,6 +283,18 @@ impl Dispatcher {
         }
     }
 
+    /// Takes back a record that was to be sent and was not.
+    pub fn put_back(&mut self, job: Job) {
+        self.in_flight -= 1;
+        self.ready.push_front(job);
+    }
+
+    /// A record under way was settled without an answer.
+    pub fn forget(&mut self) {
+        self.in_flight -= 1;
+        self.unsettled -= 1;
+    }
+
     /// Takes the result of an attempt. Answers the record's fate, or nothing when it will be tried again.
     pub fn settle(
         &mut self,
@@ -317,6 +359,12 @@ impl Dispatcher {
                 return None;
             }
         };
+        if matches!(verdict, Verdict::Failed { .. }) {
+            self.failed += 1;
+            if self.max_errors.is_some_and(|most| self.failed > most) {
+                self.halt.get_or_insert(Halt::TooManyErrors(self.failed));
+            }
+        }
         self.settled += 1;
         self.unsettled -= 1;
         self.release(&job.lane);

@@ -58,6 +58,7 @@ pub fn read(
         parts.map(|(nth, (part, survey))| Mapper::new(nth, template, &part.layout, survey)).collect();
     let keeps = keep == Keep::Everything;
     let mut assembler = Assembler::new(source, template, &sheets, keeps);
+    assembler.chosen = source.chosen;
     let mappers = thread::available_parallelism().map_or(1, NonZero::get).clamp(1, MOST_MAPPERS);
     let (spare, spares) = channel();
     for _ in 0..2 * mappers + 2 {

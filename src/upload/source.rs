@@ -32,6 +32,8 @@ pub struct Source {
     pub header: Vec<String>,
     /// Sheets that were left out because they don't have the columns, with the columns missed.
     pub left_out: Vec<(String, Missing)>,
+    /// Records that begin on other rows are left out; nothing when all are meant.
+    pub chosen: Option<(u64, u64)>,
     /// The file on disk.
     at: PathBuf,
     stamp: Stamp,
@@ -82,7 +84,7 @@ impl Source {
         let (header, places) = arrange(bound.iter().map(|(_, layout)| layout));
         let parts = bound.into_iter().zip(places).map(|((sheet, layout), places)| Part { sheet, layout, places });
         let parts = parts.collect();
-        Ok(Source { path: path.to_owned(), book, parts, header, left_out, at: at.to_owned(), stamp })
+        Ok(Source { path: path.to_owned(), book, parts, header, left_out, chosen: None, at: at.to_owned(), stamp })
     }
 
     /// SHA-256 of the file, in hexadecimal. It takes a reading of the whole file.

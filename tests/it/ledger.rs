@@ -74,6 +74,7 @@ async fn a_plan_that_is_not_finished_has_nothing_to_send() {
         kind: sheetport::records::RecordKind::Item,
         concurrency: 1,
         rate: None,
+        max_errors: None,
         wall: || 2,
     };
     let ended = sheetport::upload::send::send(&work, std::future::pending(), &|_| {}).await.unwrap();

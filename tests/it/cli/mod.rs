@@ -3,9 +3,11 @@
 mod bad_input;
 mod bad_service;
 mod bad_template;
+mod choices;
 mod crash;
 mod demo;
 mod dialects;
+mod doubt;
 mod export;
 mod hostile;
 mod process;

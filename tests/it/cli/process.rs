@@ -80,6 +80,11 @@ impl Sheetport {
         self
     }
 
+    pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Sheetport {
+        self.command.args(args);
+        self
+    }
+
     /// A variable whose value must never be printed.
     pub fn secret(mut self, name: &str, value: &str) -> Sheetport {
         self.secrets.push(value.to_owned());

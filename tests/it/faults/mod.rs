@@ -3,12 +3,14 @@
 mod answers;
 mod doubles;
 mod exports;
+mod once;
 mod pauses;
-mod server;
+pub mod server;
 mod stops;
 mod tokens;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sheetport::api::Client;
 use sheetport::api::auth::Credentials;
@@ -23,8 +25,9 @@ use server::Server;
 
 /// A planned run and the ledger that holds it.
 pub struct Planned {
-    _folder: TempDir,
+    pub folder: TempDir,
     pub ledger: Ledger,
+    pub kind: RecordKind,
     pub run: RunId,
     pub total: u64,
 }
@@ -32,15 +35,28 @@ pub struct Planned {
 impl Planned {
     /// A run of one record for each key, in a ledger of its own.
     pub async fn new(keys: &[&str]) -> Planned {
+        let records = keys.iter().enumerate().map(|(seq, key)| record(seq, key));
+        Planned::with(RecordKind::Item, records.collect()).await
+    }
+
+    /// A run of these records.
+    pub async fn with(kind: RecordKind, records: Vec<PlannedRecord>) -> Planned {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Ledger::open(folder.path()).await.unwrap();
-        let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
-        for (seq, key) in keys.iter().enumerate() {
+        let about = NewRun { record: kind.name().into(), ..about() };
+        let mut plan = ledger.begin_plan(&about, 1).await.unwrap();
+        let total = records.len() as u64;
+        for (seq, record) in records.into_iter().enumerate() {
             plan.row(row(seq)).await.unwrap();
-            plan.record(record(seq, key)).await.unwrap();
+            plan.record(record).await.unwrap();
         }
         let run = plan.finish(1).await.unwrap().run;
-        Planned { _folder: folder, ledger, run, total: keys.len() as u64 }
+        Planned { folder, ledger, kind, run, total }
+    }
+
+    /// `count` records of a kind that must not be sent twice.
+    pub async fn once(kind: RecordKind, count: usize) -> Planned {
+        Planned::with(kind, (0..count).map(|seq| unnamed(kind, seq)).collect()).await
     }
 
     /// `count` records with keys of their own.
@@ -61,10 +77,19 @@ impl Planned {
         &self,
         client: Arc<Client>,
         concurrency: usize,
-        interrupt: impl Future<Output = ()>,
+        interrupt: impl Future<Output = Duration>,
     ) -> Ended {
-        let kind = RecordKind::Item;
-        let work = Work { ledger: &self.ledger, client, run: self.run, kind, concurrency, rate: None, wall: || 2 };
+        let kind = self.kind;
+        let work = Work {
+            ledger: &self.ledger,
+            client,
+            run: self.run,
+            kind,
+            concurrency,
+            rate: None,
+            max_errors: None,
+            wall: || 2,
+        };
         upload::send::send(&work, interrupt, &|_| {}).await.unwrap()
     }
 
@@ -124,6 +149,8 @@ pub fn about() -> NewRun {
         header: vec!["SKU".into()],
         header_row: 1,
         columns: vec![("externalId".into(), 0)],
+        chosen: None,
+        retry_of: None,
     }
 }
 
@@ -142,4 +169,14 @@ pub fn record(seq: usize, key: &str) -> PlannedRecord {
         fate: Fate::Send(body),
         sheet: String::new(),
     }
+}
+
+/// A record that only its place tells from others.
+pub fn unnamed(kind: RecordKind, seq: usize) -> PlannedRecord {
+    let body = match kind {
+        RecordKind::InventoryTransaction => format!(r#"{{"transactionType":"in","amount":{seq}}}"#),
+        _ => format!(r#"{{"cid":"c-{seq}","currency":"EUR","items":[{{"id":"i","amount":{seq}}}]}}"#),
+    };
+    let body = serde_json::value::RawValue::from_string(body).unwrap();
+    PlannedRecord { key: None, target: None, rows: vec![seq as u64 + 2], fate: Fate::Send(body), sheet: String::new() }
 }

@@ -84,6 +84,7 @@ async fn a_person_need_not_wait_out_a_pause() {
         while server.log().is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
+        30 * SECOND
     };
     let ended = planned.send_until(client(&server, 4), 4, asked).await;
     assert_eq!(ended.stopped, Some(StopReason::Interrupted));

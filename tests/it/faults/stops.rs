@@ -10,6 +10,8 @@ use tokio::sync::Notify;
 use super::server::{Reply, Server, answer};
 use super::{Planned, client, client_of};
 
+const GRACE: Duration = Duration::from_secs(30);
+
 #[tokio::test]
 async fn several_refusals_for_want_of_rights_stop_the_run() {
     let server = Server::start(|_| answer(403, "", r#"{"message": "read only"}"#)).await;
@@ -83,7 +85,12 @@ async fn an_interrupt_waits_for_what_is_under_way_and_keeps_its_outcome() {
     })
     .await;
     let planned = Planned::many(3_000).await;
-    let ended = planned.send_until(client(&server, 4), 4, asked.notified()).await;
+    let ended = planned
+        .send_until(client(&server, 4), 4, async {
+            asked.notified().await;
+            GRACE
+        })
+        .await;
     assert_eq!(ended.stopped, Some(StopReason::Interrupted));
     let accounting = planned.accounting().await;
     assert_eq!(accounting.sent, server.log().len() as u64, "every answer that came is kept");
@@ -102,7 +109,12 @@ async fn a_run_that_is_done_when_it_is_stopped_was_not_stopped() {
     })
     .await;
     let planned = Planned::new(&["1"]).await;
-    let ended = planned.send_until(client(&server, 1), 1, asked.notified()).await;
+    let ended = planned
+        .send_until(client(&server, 1), 1, async {
+            asked.notified().await;
+            GRACE
+        })
+        .await;
     assert_eq!(ended.stopped, None);
     let server = Server::start(|_| answer(403, "", "")).await;
     let planned = Planned::many(5).await;

@@ -1,0 +1,98 @@
+//! The words of `upload`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Input, Pacing};
+
+const UPLOAD_EXAMPLES: &str = "\
+Tokens come from SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN, or from `sheetport login`.
+
+Examples:
+  sheetport upload prices.xlsx -t items
+  sheetport upload prices.csv -t prices.toml --rate 10/s --report outcome.xlsx
+  sheetport upload prices.csv -t prices.toml --dry-run
+  sheetport upload prices.csv -t prices.toml --changed-only --max-errors 20";
+
+#[derive(Args, Debug)]
+#[command(after_help = UPLOAD_EXAMPLES)]
+pub struct Upload {
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub pacing: Pacing,
+    /// Plan only: show what would be sent, with the first requests, and send nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Send everything to a service of its own in this process, which begins empty, and keep nothing of it
+    #[arg(long, conflicts_with = "dry_run")]
+    pub rehearse: bool,
+    /// Leave out records that are as the service last accepted them from this machine
+    #[arg(long)]
+    pub changed_only: bool,
+    /// Only records that begin on these rows of the sheet
+    #[arg(long, value_name = "FIRST-LAST", value_parser = range)]
+    pub rows: Option<(u64, u64)>,
+    /// Stop when the service has refused more records than this
+    #[arg(long, value_name = "N")]
+    pub max_errors: Option<u64>,
+    /// Send nothing unless every row can be sent
+    #[arg(long)]
+    pub all_or_nothing: bool,
+    /// Send a file again that was sent before, though its records would be made a second time
+    #[arg(long)]
+    pub allow_repeat: bool,
+    /// Orders: have the service make the items that it does not know
+    #[arg(long)]
+    pub create_missing_items: bool,
+    /// Orders: have the service run its workflows
+    #[arg(long)]
+    pub trigger_workflows: bool,
+    /// Where to write the report, a file that is not there yet [default: beside FILE, when a row has a problem]
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+}
+
+impl Upload {
+    /// With nothing asked for beyond the file itself.
+    pub fn new(input: Input, pacing: Pacing) -> Upload {
+        Upload {
+            input,
+            pacing,
+            dry_run: false,
+            rehearse: false,
+            changed_only: false,
+            rows: None,
+            max_errors: None,
+            all_or_nothing: false,
+            allow_repeat: false,
+            create_missing_items: false,
+            trigger_workflows: false,
+            report: None,
+        }
+    }
+}
+
+fn range(text: &str) -> Result<(u64, u64), String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let row = |text: &str| text.trim().parse::<u64>().ok().filter(|row| *row > 0);
+    match (row(first), row(last)) {
+        (Some(first), Some(last)) if first <= last => Ok((first, last)),
+        _ => Err(format!("'{text}' names no rows; write them as the spreadsheet counts, such as 2-50")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::range;
+
+    #[test]
+    fn rows_are_named_as_the_spreadsheet_counts() {
+        assert_eq!(range("2-50"), Ok((2, 50)));
+        assert_eq!(range("7"), Ok((7, 7)));
+        for bad in ["", "-", "0-3", "5-2", "2-50-60", "a-b", "-5"] {
+            assert!(range(bad).is_err(), "{bad}");
+        }
+    }
+}

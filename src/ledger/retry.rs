@@ -1,0 +1,62 @@
+//! Planning the failed records of a run once more, as a run of their own.
+
+use std::collections::HashMap;
+
+use super::block::SourceRow;
+use super::error::Error;
+use super::open::Ledger;
+use super::run::{NewRun, Run};
+use super::{RunId, Seq};
+
+impl Ledger {
+    /// Plans a run of the records of `run` that failed, the very bytes, with their rows.
+    pub async fn plan_retry(&self, run: &Run, now: i64) -> Result<RunId, Error> {
+        let failed = self.failed(run.id, u32::MAX).await?;
+        let places: HashMap<Seq, Seq> = failed.iter().copied().zip(0..).collect();
+        let about = NewRun { command: "retry".to_owned(), retry_of: Some(run.id), ..run.about.clone() };
+        let mut plan = self.begin_plan(&about, now).await?;
+        let mut from = 0;
+        while let Some((first, rows)) = self.source_block(run.id, from).await? {
+            from = first + rows.len() as i64;
+            for row in rows {
+                if let Some(place) = places.get(&row.seq) {
+                    plan.row(SourceRow { seq: *place, ..row }).await?;
+                }
+            }
+        }
+        let mut next = 0;
+        while let Some(seq) = failed.get(next) {
+            let missing = || Error::Corrupt(format!("run {} has no record {seq}", run.id));
+            let block = self.record_block_of(run.id, *seq).await?.ok_or_else(missing)?;
+            for (seq, record) in (block.first..).zip(block.records) {
+                if failed.get(next) == Some(&seq) {
+                    plan.record(record).await?;
+                    next += 1;
+                }
+            }
+            if failed.get(next) == Some(seq) {
+                return Err(missing());
+            }
+        }
+        Ok(plan.finish(run.about.header.len()).await?.run)
+    }
+
+    /// The run that sends the failed records of `run` again, if there is one.
+    pub async fn retried_by(&self, run: RunId) -> Result<Option<RunId>, Error> {
+        let query = "SELECT MAX(id) FROM run WHERE retry_of = $1 AND state <> 'planning'";
+        Ok(sqlx::query_scalar(query).bind(run).fetch_one(&self.reader).await?)
+    }
+
+    /// Runs of the same file, kind, service and workspace that were planned in full, the newest first.
+    pub async fn runs_of_file(&self, about: &NewRun) -> Result<Vec<RunId>, Error> {
+        let query = "SELECT id FROM run WHERE file_hash = $1 AND record = $2 AND base_url = $3 AND workspace = $4 \
+                     AND sheet = $5 AND state <> 'planning' ORDER BY id DESC";
+        let runs = sqlx::query_scalar(query)
+            .bind(&about.file_hash)
+            .bind(&about.record)
+            .bind(&about.base_url)
+            .bind(&about.workspace)
+            .bind(&about.sheet);
+        Ok(runs.fetch_all(&self.reader).await?)
+    }
+}

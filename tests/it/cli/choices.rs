@@ -1,0 +1,82 @@
+//! What an upload can be told: to show, to rehearse, to leave out what has not changed, to take some rows alone.
+
+use super::process::Place;
+use super::service::Served;
+use super::{accounting, items, summary};
+
+const INVOICE: &str = "\
+record = \"invoice\"
+[fields.cid]
+column = \"SKU\"
+[lines.id]
+column = \"Name\"
+[lines.amount]
+column = \"Price\"
+";
+
+const UPLOAD: [&str; 5] = ["upload", "items.csv", "-t", "items", "--json"];
+
+#[test]
+fn a_dry_run_shows_the_first_requests_and_sends_nothing() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("items.csv", items(9));
+    let shown = served.sheetport(&place, ["upload", "items.csv", "-t", "items", "--dry-run", "--rows", "3-9"]).exits(0);
+    shown.shows(&["POST /v1/public/items", r#"{"externalId":"00002","name":"Item 2","#, "7  pending", "2  skipped"]);
+    assert_eq!(served.total(), 0);
+    place.sheetport(["runs"]).exits(0).shows(&["no runs yet"]);
+}
+
+#[test]
+fn a_rehearsal_says_what_an_upload_would_and_keeps_nothing() {
+    let place = Place::new();
+    place.write("items.csv", format!("{}00001,again,1,EUR\n", items(50)));
+    // Neither an address nor tokens are needed.
+    let rehearsed = place.sheetport(UPLOAD).arg("--rehearse").exits(3);
+    let rehearsed = summary(&rehearsed);
+    assert_eq!(accounting(&rehearsed), "51: sent 49, rejected 2");
+    assert!(rehearsed["run"].is_null() && rehearsed["next"].is_null() && rehearsed["report"].is_null(), "{rehearsed}");
+    assert_eq!(place.names(), ["items.csv"]);
+    let rehearsed = place.sheetport(UPLOAD).args(["--rehearse", "--report", "r.csv"]).exits(3);
+    assert!(summary(&rehearsed)["report"].is_string());
+    assert_eq!(place.names(), ["items.csv", "r.csv"]);
+}
+
+#[test]
+fn what_has_not_changed_is_left_out_and_counted() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let upload = |content: String, more: &[&str], code| {
+        place.write("items.csv", content);
+        accounting(&summary(&served.sheetport(&place, UPLOAD).args(more).exits(code)))
+    };
+    let only = &["--changed-only"][..];
+    assert_eq!(upload(items(20), &[], 0), "20: sent 20");
+    assert_eq!(upload(items(22), only, 0), "22: sent 2, unchanged 20");
+    let other = items(22).replace("Item 7,", "Item seven,");
+    assert_eq!(upload(other.clone(), only, 0), "22: sent 1, unchanged 21");
+    assert_eq!(upload(other.clone(), only, 0), "22: unchanged 22");
+    // An upload that does not ask changes what the service has, too.
+    assert_eq!(upload(items(22), &[], 0), "22: sent 22");
+    assert_eq!(upload(other, only, 0), "22: sent 1, unchanged 21");
+    // What two rows say of one item is wrong, whether or not one of them is as before.
+    assert_eq!(upload(format!("{}00001,again,1,EUR\n", items(3)), only, 3), "4: unchanged 2, rejected 2");
+    // The memory outlives the runs that it came from.
+    place.sheetport(["runs", "prune", "--older-than", "0h"]).exits(0).shows(&["6 runs"]);
+    let other = items(22).replace("Item 7,", "Item seven,");
+    assert_eq!(upload(other, only, 0), "22: unchanged 22");
+}
+
+#[test]
+fn flags_that_do_not_fit_the_records_are_refused() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("items.csv", items(2));
+    let upload = |flag: &str| served.sheetport(&place, UPLOAD).arg(flag).exits(2);
+    upload("--create-missing-items").says(&["--create-missing-items is for orders", "items"]);
+    upload("--trigger-workflows").says(&["is for orders"]);
+    place.write("invoice.toml", INVOICE);
+    let args = ["upload", "items.csv", "-t", "invoice.toml", "--changed-only"];
+    served.sheetport(&place, args).exits(2).says(&["--changed-only can't be had for invoices"]);
+    assert_eq!(served.total(), 0);
+}

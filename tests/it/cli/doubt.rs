@@ -1,0 +1,153 @@
+//! Records in doubt and records refused: what a person is shown, what they say, and how it goes on.
+
+use sheetport::records::RecordKind;
+
+use super::process::{Ended, Place};
+use super::{accounting, count, summary};
+use crate::faults::server::{Reply, Seen, Server, answer};
+
+const INVOICES: &str = "\
+record = \"invoice\"
+[fields.cid]
+column = \"Customer\"
+[fields.currency]
+value = \"EUR\"
+[lines.id]
+column = \"Item\"
+[lines.amount]
+column = \"Amount\"
+[group]
+by = [\"Invoice\"]
+";
+
+/// A sheet of `count` invoices of one line each, on the rows from 2 on.
+fn place(count: usize) -> Place {
+    assert_eq!(RecordKind::Invoice.input().key.len(), 0);
+    let place = Place::new();
+    let rows = (1..=count).map(|number| format!("R{number},c-{number},i-1,{number}\n"));
+    let sheet: String = std::iter::once("Invoice,Customer,Item,Amount\n".to_owned()).chain(rows).collect();
+    place.write("invoices.csv", sheet);
+    place.write("invoices.toml", INVOICES);
+    place
+}
+
+/// The invoice that a request is for.
+fn customer(seen: &Seen) -> String {
+    let body: serde_json::Value = serde_json::from_str(&seen.body).unwrap();
+    body["cid"].as_str().unwrap().to_owned()
+}
+
+async fn run(place: &Place, server: &Server, args: &[&str], code: i32) -> Ended {
+    let sheetport = place
+        .sheetport(args)
+        .env("SHEETPORT_BASE_URL", &server.address)
+        .secret("SHEETPORT_ACCESS_TOKEN", "access-1")
+        .env("USER", "anna")
+        .without("LOGNAME")
+        .without("SUDO_USER");
+    tokio::task::spawn_blocking(move || sheetport.exits(code)).await.unwrap()
+}
+
+const UPLOAD: [&str; 5] = ["upload", "invoices.csv", "-t", "invoices.toml", "--json"];
+
+#[tokio::test]
+async fn a_person_says_what_became_of_records_in_doubt_and_the_failed_are_sent_again() {
+    let place = place(6);
+    let server = Server::start(|seen| match customer(seen).as_str() {
+        "c-2" | "c-4" | "c-5" => Reply::Reset,
+        _ => Reply::Accept,
+    })
+    .await;
+    let upload = summary(&run(&place, &server, &UPLOAD, 4).await);
+    assert_eq!(accounting(&upload), "6: sent 3, unknown 3");
+    assert_eq!(upload["next"], "sheetport resolve 1");
+
+    let listed = run(&place, &server, &["resolve", "1"], 4).await;
+    listed.shows(&["row 3", "row 5", "row 6", r#""cid":"c-4""#, "3 records in doubt"]);
+    let listed = run(&place, &server, &["resolve", "1", "--json"], 4).await.json();
+    assert_eq!(listed["records"][1]["body"]["cid"], "c-4");
+    assert_eq!(listed["records"][1]["rows"][0], 5);
+
+    let twice = run(&place, &server, &["resolve", "1", "--sent", "3", "--failed", "2-4"], 2).await;
+    twice.says(&["row 3 is named as sent and as failed"]);
+    let said = run(&place, &server, &["resolve", "1", "--sent", "3", "--json"], 4).await.json();
+    assert_eq!((count(&said, "sent"), count(&said, "unknown"), &said["by"]), (1, 2, &"anna".into()));
+    let said = run(&place, &server, &["resolve", "1", "--all-failed", "--json"], 0).await.json();
+    assert_eq!((count(&said, "failed"), count(&said, "unknown")), (2, 0));
+    assert_eq!(said["next"], "sheetport retry 1");
+
+    let runs = run(&place, &server, &["runs", "show", "1", "--json"], 0).await.json();
+    assert_eq!((count(&runs, "sent"), count(&runs, "failed"), count(&runs, "unknown")), (4, 2, 0));
+    run(&place, &server, &["report", "1", "-o", "r.csv"], 0).await;
+    let report = super::table(&place.path("r.csv"));
+    assert_eq!(super::column(&report, "sheetport_status"), ["sent", "sent", "sent", "failed", "failed", "sent"]);
+    assert!(super::column(&report, "sheetport_errors")[1].contains("anna says that it was applied"));
+
+    let sane = Server::start(|_| Reply::Accept).await;
+    let elsewhere = run(&place, &sane, &["retry", "1"], 2).await;
+    elsewhere.says(&["planned for"]);
+    drop(sane);
+    // The same bytes as before go out.
+    let first = server.bodies();
+    let retried = summary(&run(&place, &server, &["retry", "1", "--json"], 4).await);
+    assert_eq!((accounting(&retried).as_str(), &retried["command"]), ("2: unknown 2", &"retry".into()));
+    let again = server.bodies();
+    assert!(again.keys().eq(first.keys()));
+    assert_eq!(again.values().sum::<usize>(), 8);
+    run(&place, &server, &["retry", "1"], 2).await.says(&["run 2 did that", "sheetport retry 2"]);
+    run(&place, &server, &["retry", "2"], 2).await.says(&["no record of it failed", "sheetport resolve 2"]);
+    let runs = run(&place, &server, &["runs", "--state", "unknown", "--json"], 0).await.json();
+    assert_eq!((runs["runs"].as_array().unwrap().len(), &runs["runs"][0]["retry_of"]), (1, &1.into()));
+}
+
+#[tokio::test]
+async fn a_file_whose_records_would_be_made_twice_is_refused_until_it_is_asked_for() {
+    let place = place(4);
+    let server = Server::start(|_| Reply::Accept).await;
+    let with = |more: &[&'static str]| UPLOAD.iter().copied().chain(more.iter().copied()).collect::<Vec<_>>();
+    let first = summary(&run(&place, &server, &with(&["--rows", "2-3"]), 0).await);
+    assert_eq!(accounting(&first), "4: sent 2, skipped 2");
+    run(&place, &server, &with(&["--rows", "3-4"]), 2).await.says(&["run 1 sent this file before", "--allow-repeat"]);
+    let rest = summary(&run(&place, &server, &with(&["--rows", "4-5"]), 0).await);
+    assert_eq!(accounting(&rest), "4: sent 2, skipped 2");
+    assert!(server.bodies().values().all(|times| *times == 1));
+    run(&place, &server, &with(&[]), 2).await.says(&["sent this file before", "invoices that are sent again"]);
+    assert_eq!(server.log().len(), 4);
+    assert_eq!(accounting(&summary(&run(&place, &server, &with(&["--allow-repeat"]), 0).await)), "4: sent 4");
+}
+
+#[tokio::test]
+async fn too_many_refusals_stop_a_run_and_it_can_be_resumed() {
+    let place = place(30);
+    let server = Server::start(|_| answer(422, "", r#"{"message": "no such customer"}"#)).await;
+    let mut args = UPLOAD.to_vec();
+    args.extend(["--max-errors", "3", "--concurrency", "1"]);
+    let upload = run(&place, &server, &args, 9).await.says(&["refused 4 records", "--max-errors"]);
+    let upload = summary(&upload);
+    assert_eq!(accounting(&upload), "30: failed 4, pending 26");
+    run(&place, &server, &["retry", "1"], 2).await.says(&["26 records of it not sent yet", "sheetport resume 1"]);
+    let resumed = summary(&run(&place, &server, &["resume", "--json"], 3).await);
+    assert_eq!(accounting(&resumed), "30: failed 30");
+}
+
+#[tokio::test]
+async fn old_runs_are_removed_but_not_those_that_somebody_still_needs() {
+    let place = place(3);
+    let server = Server::start(|seen| if customer(seen) == "c-2" { Reply::Reset } else { Reply::Accept }).await;
+    for code in [4, 4, 4] {
+        let mut args = UPLOAD.to_vec();
+        args.push("--allow-repeat");
+        run(&place, &server, &args, code).await;
+    }
+    run(&place, &server, &["resolve", "2", "--all-sent"], 0).await;
+    let prune = ["runs", "prune", "--older-than", "0h", "--json"];
+    let asked = run(&place, &server, &[&prune[..], &["--dry-run"]].concat(), 0).await.json();
+    assert_eq!((asked["removed"].to_string(), asked["kept"][0]["run"].as_i64()), ("[2]".into(), Some(1)));
+    let removed = run(&place, &server, &prune, 0).await.json();
+    assert_eq!(removed["removed"].to_string(), "[2]");
+    run(&place, &server, &["runs", "show", "2"], 2).await.says(&["there is no run 2"]);
+    let forced = run(&place, &server, &[&prune[..], &["--force"]].concat(), 0).await.json();
+    assert_eq!(forced["removed"].to_string(), "[1]");
+    let runs = run(&place, &server, &["runs", "--json"], 0).await.json();
+    assert_eq!((runs["runs"].as_array().unwrap().len(), &runs["runs"][0]["run"]), (1, &3.into()));
+}

@@ -1,0 +1,158 @@
+//! Calls that must not be repeated: whatever breaks, none is made twice, and what may have been applied is unknown.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sheetport::ledger::{Ledger, OutcomeState};
+use sheetport::records::RecordKind;
+use sheetport::upload::StopReason;
+use tokio::sync::Notify;
+
+use super::server::{Reply, Server, answer};
+use super::{Planned, client, client_of};
+
+const KINDS: [RecordKind; 3] = [RecordKind::InventoryTransaction, RecordKind::Subscription, RecordKind::Invoice];
+
+/// Every body came at most once.
+#[track_caller]
+fn assert_once(server: &Server) {
+    let twice: Vec<_> = server.bodies().into_iter().filter(|(_, times)| *times > 1).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+#[tokio::test]
+async fn all_are_sent_once_and_nothing_stays_noted() {
+    for kind in KINDS {
+        let server = Server::start(|_| Reply::Accept).await;
+        let planned = Planned::once(kind, 600).await;
+        assert_eq!(planned.send(&server, 8).await, None);
+        assert_eq!(planned.accounting().await.sent, 600);
+        assert_once(&server);
+        assert_eq!(planned.ledger.doubt(planned.run).await.unwrap(), 0);
+    }
+}
+
+#[tokio::test]
+async fn each_lost_answer_is_one_unknown_record_and_a_resume_leaves_it_alone() {
+    for kind in KINDS {
+        let server = Server::start(|seen| match seen.number % 5 {
+            1 => Reply::Reset,
+            2 => answer(500, "", ""),
+            3 => answer(503, "retry-after: 0\r\n", ""),
+            4 => Reply::Cut("HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{".into()),
+            _ => Reply::Accept,
+        })
+        .await;
+        let planned = Planned::once(kind, 25).await;
+        assert_eq!(planned.send(&server, 1).await, None);
+        let now = planned.accounting().await;
+        assert_eq!((now.sent, now.unknown, now.pending), (5, 20, 0), "{kind}");
+        assert_once(&server);
+        planned.resumes().await;
+        assert_eq!(planned.accounting().await, now);
+    }
+}
+
+/// A 429 says that nothing was done. While everybody waits, nothing is in doubt.
+#[tokio::test]
+async fn a_throttled_record_goes_again_and_is_not_in_doubt_meanwhile() {
+    let waits = Arc::new(Notify::new());
+    let wait = Arc::clone(&waits);
+    let server = Server::start(move |seen| match seen.number {
+        3 => {
+            wait.notify_one();
+            answer(429, "retry-after: 60\r\n", "")
+        }
+        _ => Reply::Late(Duration::from_millis(20), Box::new(Reply::Accept)),
+    })
+    .await;
+    let planned = Planned::once(RecordKind::Invoice, 40).await;
+    let stop = async {
+        waits.notified().await;
+        // Those that went out with it end in the meantime.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        Duration::from_secs(30)
+    };
+    let ended = planned.send_until(client(&server, 4), 4, stop).await;
+    assert_eq!(ended.stopped, Some(StopReason::Interrupted));
+    let now = planned.accounting().await;
+    assert_eq!((now.unknown, now.sent), (0, server.log().len() as u64 - 1));
+    planned.resumes().await;
+    assert_eq!((planned.accounting().await.sent, planned.accounting().await.unknown), (40, 0));
+}
+
+#[tokio::test]
+async fn what_has_no_answer_when_the_grace_is_over_is_unknown() {
+    let began = Instant::now();
+    for kind in [RecordKind::Invoice, RecordKind::Item] {
+        let asked = Arc::new(Notify::new());
+        let ask = Arc::clone(&asked);
+        let server = Server::start(move |seen| {
+            if seen.number == 5 {
+                ask.notify_one();
+            }
+            let wait = if seen.number >= 3 { Duration::from_secs(100) } else { Duration::ZERO };
+            Reply::Late(wait, Box::new(Reply::Accept))
+        })
+        .await;
+        let planned = match kind {
+            RecordKind::Item => Planned::many(40).await,
+            kind => Planned::once(kind, 40).await,
+        };
+        let stop = async {
+            asked.notified().await;
+            Duration::from_millis(100)
+        };
+        let ended = planned.send_until(client(&server, 3), 3, stop).await;
+        assert_eq!(ended.stopped, Some(StopReason::Interrupted));
+        let now = planned.accounting().await;
+        let unknown = if kind == RecordKind::Item { 0 } else { 3 };
+        assert_eq!((now.sent, now.unknown, now.pending), (3, unknown, 37 - unknown), "{kind}");
+        planned.resumes().await;
+    }
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+/// The process ends without a word while requests are under way: the sending task is dropped where it is.
+#[tokio::test]
+async fn what_was_under_way_at_a_crash_is_unknown_and_no_more_than_that() {
+    for kind in KINDS {
+        let asked = Arc::new(Notify::new());
+        let ask = Arc::clone(&asked);
+        let server = Server::start(move |seen| {
+            if seen.number == 30 {
+                ask.notify_one();
+            }
+            let wait = Duration::from_millis(if seen.number >= 28 { 60_000 } else { 1 });
+            Reply::Late(wait, Box::new(Reply::Accept))
+        })
+        .await;
+        let planned = Planned::once(kind, 200).await;
+        tokio::select! {
+            _ = planned.send(&server, 4) => panic!("not stopped"),
+            () = asked.notified() => {}
+        }
+        let seen = server.log().len() as u64;
+        let again = Ledger::open(planned.folder.path()).await.unwrap();
+        assert!(again.accounting(planned.run).await.unwrap().unknown == 0);
+        planned.resumes().await;
+        let now = planned.accounting().await;
+        assert!((1..=4).contains(&now.unknown), "{now:?}");
+        assert_eq!(now.sent + now.unknown, 200);
+        assert!(now.sent + 4 >= seen, "what was answered is kept");
+        let outcome = again.outcomes(planned.run, 0..=200).await.unwrap();
+        let unknown = outcome.values().find(|outcome| outcome.state == OutcomeState::Unknown).unwrap();
+        assert!(unknown.problems[0].message.contains("ended while the request was under way"), "{unknown:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_is_not_made_leaves_no_doubt() {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let planned = Planned::once(RecordKind::Subscription, 20).await;
+    let client = client_of(&format!("http://{nobody}"), Some("a"), None, 4);
+    assert!(matches!(planned.send_with(client, 4).await, Some(StopReason::Unreachable(_))));
+    assert_eq!(planned.accounting().await.pending, 20);
+    planned.resumes().await;
+    assert_eq!(planned.accounting().await.sent, 20);
+}
