@@ -323,6 +323,14 @@ fn after_a_stock_count_the_service_holds_what_was_counted() {
         assert_eq!(inventory["available"], json!(held), "{inventory}");
     }
     assert_eq!(differ, 16);
+    let again = served.sheetport(&place, ["upload", "stock-count.xlsx", "-t", "stock-count"]).exits(2);
+    again.says(&["sent this file before", "--allow-repeat"]);
+    served.sheetport(&place, ["report", "-o", "errors.csv", "--only", "problems"]).exits(0);
+    let errors = fs::read_to_string(place.path("errors.csv")).unwrap();
+    assert!(errors.contains("3 + 1,#VALUE!"), "{errors}");
+    place.write("errors.csv", errors.replace("3 + 1,#VALUE!", "4,-1"));
+    let mended = served.sheetport(&place, ["upload", "errors.csv", "-t", "stock-count", "--json"]).exits(0);
+    assert_eq!(accounting(&summary(&mended)), "1: sent 1", "what was booked is not booked again");
 }
 
 /// Name and available units of each.
