@@ -9,6 +9,7 @@ mod args;
 mod child;
 mod client;
 mod compare;
+mod exporting;
 mod items;
 mod mapping;
 mod reading;
@@ -32,6 +33,8 @@ const ROWS: &[Row] = &[
     mapping::CHECK_ORDERS,
     mapping::CHECK_SCATTERED_ORDERS,
     sending::SEND_ITEMS,
+    exporting::EXPORT_CSV,
+    exporting::EXPORT_XLSX,
     serving::SERVE_UPSERTS,
     serving::SERVE_PAGES,
     serving::SERVE_LAST_PAGES,

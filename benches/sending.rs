@@ -132,18 +132,20 @@ fn bare(job: &Job) -> Outcome<Sample> {
 }
 
 /// What the server has taken since the last time it was asked. Both sides end with this, outside of the clock.
-fn seen_by(runtime: &Runtime, server: &str) -> Outcome<Seen> {
+pub fn seen_by(runtime: &Runtime, server: &str) -> Outcome<Seen> {
     Ok(serde_json::from_slice(&runtime.block_on(client::get(server, SEEN, TOKEN))?)?)
 }
 
 /// Prints its address and answers until the process ends. One thread, so that the client has the others. The file is
-/// what it answers when it is asked for items.
-pub fn serve(page: Option<&Path>) -> Outcome<()> {
-    let page = page.map(std::fs::read).transpose()?.map(Bytes::from);
+/// what it answers when it is asked for items: one page whatever is asked for, or a page a line, by their numbers.
+pub fn serve(pages: Option<&Path>) -> Outcome<()> {
+    let pages = Bytes::from(pages.map(std::fs::read).transpose()?.unwrap_or_default());
+    let pages = pages.split(|byte| *byte == b'\n').filter(|page| !page.is_empty()).map(|page| pages.slice_ref(page));
+    let pages = pages.collect();
     Builder::new_current_thread().enable_all().build()?.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         println!("http://{}", listener.local_addr()?);
-        let taken = Arc::new(Taken { page: page.unwrap_or_default(), ..Taken::default() });
+        let taken = Arc::new(Taken { pages, ..Taken::default() });
         loop {
             let (stream, _) = listener.accept().await?;
             stream.set_nodelay(true)?;
@@ -163,18 +165,31 @@ pub fn serve(page: Option<&Path>) -> Outcome<()> {
 struct Taken {
     requests: AtomicU64,
     bytes: AtomicU64,
-    page: Bytes,
+    pages: Vec<Bytes>,
+}
+
+impl Taken {
+    /// The page that a query asks for.
+    fn page(&self, query: &str) -> Bytes {
+        let number = query.split('&').find_map(|pair| pair.strip_prefix("page=")?.parse::<usize>().ok());
+        let place = if self.pages.len() > 1 { number.unwrap_or(1).saturating_sub(1) } else { 0 };
+        let page = self.pages.get(place).cloned().unwrap_or_else(|| Bytes::from_static(b"[]"));
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(page.len() as u64, Ordering::Relaxed);
+        page
+    }
 }
 
 async fn answer(request: Request<Incoming>, taken: Arc<Taken>) -> Result<Response<Full<Bytes>>, Infallible> {
     let path = request.uri().path().to_owned();
+    let query = request.uri().query().unwrap_or_default().to_owned();
     let reads = request.method() == Method::GET;
     let Ok(body) = request.into_body().collect().await else {
         return Ok(respond(StatusCode::BAD_REQUEST, String::new()));
     };
     let body = body.to_bytes();
     Ok(match path.as_str() {
-        ITEMS if reads => respond(StatusCode::OK, taken.page.clone()),
+        ITEMS if reads => respond(StatusCode::OK, taken.page(&query)),
         ITEMS => {
             taken.requests.fetch_add(1, Ordering::Relaxed);
             taken.bytes.fetch_add(body.len() as u64, Ordering::Relaxed);

@@ -1,5 +1,6 @@
 //! The command line, and nothing but: what can be said, and its help. Saying something does nothing yet.
 
+mod export;
 mod runs;
 mod upload;
 
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use self::export::{Export, Exportable, Family, StdoutFormat};
 use crate::api::Rate;
 use crate::error::EXIT_CODES;
 use crate::report::Only;
@@ -37,11 +39,6 @@ Examples:
   sheetport view prices.txt --delimiter tab --encoding windows-1252 --quote none
   sheetport view prices.xlsx --json --all-sheets
   curl -s https://example.com/prices.csv | sheetport view -";
-
-const EXPORT_EXAMPLES: &str = "\
-Examples:
-  sheetport export items -o items.xlsx
-  sheetport export items -o items.csv --rate 600/min";
 
 const REPORT_EXAMPLES: &str = "\
 Examples:
@@ -121,7 +118,7 @@ pub enum Command {
     Check(Check),
     /// Show what a spreadsheet is read as: encoding, delimiter, sheets, header, columns, first rows
     View(View),
-    /// Read a whole list from the service into a CSV or XLSX file
+    /// Read a whole list from the service into a file, with a manifest that says how it is known to be whole
     Export(Export),
     /// Write a run's outcomes as a spreadsheet: your columns, then what became of each row
     Report(Report),
@@ -226,22 +223,6 @@ pub struct Pacing {
 pub struct Check {
     #[command(flatten)]
     pub input: Input,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = EXPORT_EXAMPLES)]
-pub struct Export {
-    pub records: Exportable,
-    /// A .csv or .xlsx file; one that is there already is replaced once the new one is whole
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
-    #[command(flatten)]
-    pub pacing: Pacing,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Exportable {
-    Items,
 }
 
 #[derive(Args, Debug)]

@@ -130,7 +130,7 @@ impl From<api::Error> for Failure {
     fn from(error: api::Error) -> Failure {
         use api::Error as E;
         let exit = match &error {
-            E::BaseUrl(_) | E::NoCredentials(_) => Exit::Usage,
+            E::BaseUrl(_) | E::Language(_) | E::NoCredentials(_) => Exit::Usage,
             E::Client(_) => Exit::Fault,
             E::Refused(_) => Exit::Credentials,
             E::Unreachable { .. } | E::Status { .. } | E::Unreadable(_) => Exit::Stopped,
@@ -155,8 +155,16 @@ impl From<export::Error> for Failure {
             export::Error::Api(error) => error.into(),
             export::Error::Sheet(error) => error.into(),
             export::Error::Page { .. } => Failure::of(Exit::Stopped, &error, error.hint()),
-            export::Error::Spool { .. } => Failure::of(Exit::Fault, &error, error.hint()),
+            export::Error::Spool { .. } | export::Error::Stuck => Failure::of(Exit::Fault, &error, error.hint()),
+            export::Error::Busy => Failure::of(Exit::Busy, &error, error.hint()),
+            export::Error::Name(_) | export::Error::Ids { .. } => Failure::of(Exit::Usage, &error, error.hint()),
         }
+    }
+}
+
+impl From<export::template::Error> for Failure {
+    fn from(error: export::template::Error) -> Failure {
+        Failure::of(Exit::Usage, &error, error.hint.clone())
     }
 }
 

@@ -3,7 +3,9 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{
+    ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER,
+};
 use reqwest::{Method, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 
@@ -25,6 +27,8 @@ pub struct Client {
     http: reqwest::Client,
     base: Url,
     tokens: Tokens,
+    /// The languages that answers are asked for in, as `Accept-Language` has them.
+    language: Option<HeaderValue>,
 }
 
 /// A call to make: a path below the base address, query and all.
@@ -89,7 +93,13 @@ impl Client {
             .tcp_nodelay(true)
             .build()
             .map_err(|error| Error::Client(chain(&error)))?;
-        Ok(Client { http, base, tokens: Tokens::new(credentials) })
+        Ok(Client { http, base, tokens: Tokens::new(credentials), language: None })
+    }
+
+    /// Asks for answers in a language, such as `de` or `de-AT, de;q=0.8`.
+    pub fn speaking(self, language: &str) -> Result<Client, Error> {
+        let language = HeaderValue::from_str(language).map_err(|_| Error::Language(language.to_owned()))?;
+        Ok(Client { language: Some(language), ..self })
     }
 
     /// The base address as a person writes it, without a slash at its end.
@@ -173,6 +183,9 @@ impl Client {
                 }
             }
         }
+        if let Some(language) = &self.language {
+            builder = builder.header(ACCEPT_LANGUAGE, language);
+        }
         if let Some(body) = &request.body {
             builder = builder.header(CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body.clone());
         }
@@ -212,7 +225,7 @@ impl Exchange {
         if let Exchange::Answered(answer) = &mut self
             && answer.body.len() <= MAX_RESULT
             && !secret.is_empty()
-            && answer.body.windows(secret.len()).any(|part| part == secret.as_bytes())
+            && memchr::memmem::find(&answer.body, secret.as_bytes()).is_some()
         {
             answer.body = String::from_utf8_lossy(&answer.body).replace(secret, "***").into_bytes();
         }

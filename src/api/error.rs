@@ -5,6 +5,8 @@
 pub enum Error {
     #[error("'{0}' is not a base address")]
     BaseUrl(String),
+    #[error("'{0}' is no language that can be asked for")]
+    Language(String),
     #[error("no HTTP client can be made: {0}")]
     Client(String),
     #[error("there are no credentials for {0}")]
@@ -23,6 +25,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Error::BaseUrl(_) => "give the service's root address, such as https://host.example, in --base-url or SHEETPORT_BASE_URL".to_owned(),
+            Error::Language(_) => "write it as de or en-GB".to_owned(),
             Error::Client(_) => "check that the system has its certificates (package ca-certificates)".to_owned(),
             Error::NoCredentials(_) => {
                 "set SHEETPORT_ACCESS_TOKEN, SHEETPORT_REFRESH_TOKEN or both; `sheetport serve token` makes a pair for the embedded service".to_owned()

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use reqwest::Url;
+
 use super::answer;
 use super::client::{Client, Exchange, Request};
 use super::error::Error;
@@ -17,7 +19,7 @@ pub async fn fetch<T>(
     client: &Client,
     pace: &Pace,
     path: &str,
-    read: impl Fn(&[u8]) -> Result<T, String>,
+    read: impl Fn(Vec<u8>) -> Result<T, String>,
 ) -> Result<T, Error> {
     let request = Request { method: "GET", path: path.to_owned(), body: None };
     let mut tries = 0;
@@ -28,7 +30,7 @@ pub async fn fetch<T>(
             tokio::time::sleep_until(until.into()).await;
         }
         let failure = match client.attempt(&request).await.exchange {
-            Exchange::Answered(answer) if (200..300).contains(&answer.status) => match read(&answer.body) {
+            Exchange::Answered(answer) if (200..300).contains(&answer.status) => match read(answer.body) {
                 Ok(read) => return Ok(read),
                 Err(reason) => Error::Unreadable(reason),
             },
@@ -70,5 +72,34 @@ pub async fn fetch<T>(
             return Err(failure);
         }
         tokio::time::sleep(backoff(tries, false, fastrand::f64())).await;
+    }
+}
+
+/// The path of a single record below the path of all: its id as one part of the path, and with `by_external_id` also as
+/// the query's `external_id`. Nothing for an id that a path can't have.
+pub fn record_path(all: &str, id: &str, by_external_id: bool) -> Option<String> {
+    // A URL takes these for steps, also where they are encoded.
+    if matches!(id, "" | "." | "..") {
+        return None;
+    }
+    let mut url = Url::parse("http://host").ok()?;
+    url.path_segments_mut().ok()?.extend(all.split('/').filter(|part| !part.is_empty())).push(id);
+    if by_external_id {
+        url.query_pairs_mut().append_pair("external_id", id);
+    }
+    url.as_str().strip_prefix("http://host").map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::record_path;
+
+    #[test]
+    fn an_id_is_one_part_of_a_path_whatever_is_in_it() {
+        let path = |id, external| record_path("/v1/public/orders", id, external);
+        assert_eq!(path("42", false).as_deref(), Some("/v1/public/orders/42"));
+        assert_eq!(path("a/b?c#d e%", false).as_deref(), Some("/v1/public/orders/a%2Fb%3Fc%23d%20e%25"));
+        assert_eq!(path("ä&b", true).as_deref(), Some("/v1/public/orders/%C3%A4&b?external_id=%C3%A4%26b"));
+        assert_eq!([path("..", false), path(".", false), path("", false)], [None, None, None]);
     }
 }

@@ -1,54 +1,22 @@
 //! Walking a list page by page without trusting what it says of itself. Pure.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
+mod ids;
+pub mod read;
 
-use serde::Deserialize;
-use serde_json::Value;
-use serde_json::value::RawValue;
+use self::ids::Ids;
+pub use self::read::{Entry, Page, read};
 
 /// Pages in a row without anything new after which a list has ended. A single one may be a hole.
 const BARREN: u32 = 2;
 /// More pages than any list has: a guard against a service that makes up records for ever.
 const MAX_PAGES: u64 = if cfg!(test) { 2_000 } else { 1_000_000 };
 
-/// What one page held.
-#[derive(Debug)]
-pub struct Page {
-    /// Each entry as the service sent it.
-    pub entries: Vec<Box<RawValue>>,
-    /// How many entries the service says the whole list has.
-    pub total: Option<u64>,
-}
-
-/// Reads a page: an envelope with `data`, or a bare array.
-pub fn read(body: &[u8]) -> Result<Page, String> {
-    #[derive(Deserialize)]
-    struct Envelope {
-        data: Vec<Box<RawValue>>,
-        #[serde(default)]
-        total: Option<Value>,
-    }
-    match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'[') => {
-            let entries = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-            Ok(Page { entries, total: None })
-        }
-        _ => {
-            let envelope: Envelope = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-            Ok(Page { entries: envelope.data, total: envelope.total.and_then(|total| total.as_u64()) })
-        }
-    }
-}
-
 /// Keeps track of what the pages of one list brought.
 ///
-/// Entries are told apart by their ids, and where they have none by their text. Both are held as 128-bit hashes under a
-/// secret of this process, so that a million of them fit in little memory.
+/// Entries are told apart by their ids, and where they have none by their text.
 #[derive(Debug, Default)]
 pub struct Walk {
-    hashers: [RandomState; 2],
-    met: HashSet<u128>,
+    met: Ids,
     fetched: u64,
     /// Pages that held entries.
     pub pages: u64,
@@ -68,6 +36,7 @@ pub struct Walk {
     /// Entries on the first page: the page size that is really in force.
     page_size: usize,
     barren_in_a_row: u32,
+    fruitful_in_a_row: u64,
 }
 
 /// How a walk ended.
@@ -77,6 +46,8 @@ pub enum Completeness {
     TotalReached,
     /// The service names no total; the pages after the last record were empty.
     ReadToTheEnd,
+    /// Not a list: each record was asked for by its id.
+    EachAsked,
     /// The reason why it can't be shown.
     Unproven(String),
 }
@@ -85,12 +56,12 @@ impl Walk {
     /// Takes in the next page and tells which of its entries are new.
     pub fn take(&mut self, page: &Page) -> Vec<bool> {
         self.fetched += 1;
-        self.pages += u64::from(!page.entries.is_empty());
+        self.pages += u64::from(!page.is_empty());
         if self.fetched == 1 {
-            self.page_size = page.entries.len();
+            self.page_size = page.len();
         }
-        let ids: Vec<(bool, u128)> = page.entries.iter().map(|entry| self.identity(entry)).collect();
-        let is_known = |(_, identity): &(bool, u128)| self.met.contains(identity);
+        let ids: Vec<(bool, u64)> = page.entries().map(|entry| self.met.identity(entry)).collect();
+        let is_known = |(_, identity): &(bool, u64)| self.met.contains(*identity);
         // A page of which all is known is an earlier page again, even where its entries have no ids.
         let is_barren = ids.iter().all(is_known);
         let earlier: Vec<bool> = ids.iter().map(is_known).collect();
@@ -106,6 +77,7 @@ impl Walk {
         self.entries += fresh as u64;
         self.duplicates += (new.len() - fresh) as u64;
         self.barren_in_a_row = if is_barren { self.barren_in_a_row + 1 } else { 0 };
+        self.fruitful_in_a_row = if is_barren { 0 } else { self.fruitful_in_a_row + 1 };
         if let (Some(before), Some(now)) = (self.total, page.total) {
             self.has_shrunk |= now < before;
             self.has_changed |= now != before;
@@ -123,12 +95,38 @@ impl Walk {
         is_reached && is_believed || self.barren_in_a_row >= BARREN || self.fetched >= MAX_PAGES
     }
 
-    /// The pages that are sure to be needed after the first, by what it said.
-    pub fn pages_expected(&self) -> u64 {
-        match (self.total, self.page_size as u64) {
-            (Some(total), size) if size > 0 => total.div_ceil(size),
+    /// The last page that may be asked for before another one is looked at. As far as the list says how long it is, that
+    /// is its last page; beyond that, as many pages ahead as the last ones in a row brought something new, so that a
+    /// short list costs few requests in vain.
+    pub fn horizon(&self) -> u64 {
+        let by_total = match (self.total, self.page_size as u64) {
+            (Some(total), size) if size > 0 => total.div_ceil(size).min(MAX_PAGES),
             _ => 1,
+        };
+        let ahead = match self.total {
+            Some(total) if self.foretold == Some(total) => 1,
+            _ if self.fetched == 0 || self.barren_in_a_row > 0 => 1,
+            _ => self.fruitful_in_a_row.max(1),
+        };
+        by_total.max(self.fetched.saturating_add(ahead))
+    }
+
+    /// Holds a second reading of the same list against this one: whether it met the same records. What follows of both
+    /// is what is known of the list.
+    pub fn confirmed_by(&self, second: &Walk) -> Completeness {
+        let only_then = second.met.iter().filter(|identity| !self.met.contains(*identity)).count();
+        let gone = self.met.iter().filter(|identity| !second.met.contains(*identity)).count();
+        match (only_then, gone) {
+            (0, 0) => second.completeness(),
+            _ => Completeness::Unproven(format!(
+                "a second reading found {only_then} records that the first had not, and missed {gone} of its own"
+            )),
         }
+    }
+
+    /// A walk that tells entries apart in the same way, to read the list once more.
+    pub fn again(&self) -> Walk {
+        Walk { met: self.met.none_yet(), ..Walk::default() }
     }
 
     pub fn completeness(&self) -> Completeness {
@@ -152,22 +150,6 @@ impl Walk {
             None if self.duplicates > 0 => unproven("the service names no total, and its pages repeat records"),
             None => Completeness::ReadToTheEnd,
         }
-    }
-
-    /// Whether an entry has an id, and what tells it from others.
-    fn identity(&self, entry: &RawValue) -> (bool, u128) {
-        #[derive(Deserialize)]
-        struct WithId {
-            id: Value,
-        }
-        let id = match serde_json::from_str::<WithId>(entry.get()) {
-            Ok(WithId { id: Value::Null }) | Err(_) => None,
-            Ok(WithId { id: Value::String(text) }) => Some(text),
-            Ok(WithId { id }) => Some(id.to_string()),
-        };
-        let text = id.as_deref().unwrap_or(entry.get());
-        let [high, low] = [&self.hashers[0], &self.hashers[1]].map(|hasher| hasher.hash_one((id.is_some(), text)));
-        (id.is_some(), u128::from(high) << 64 | u128::from(low))
     }
 }
 

@@ -71,9 +71,9 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     for name in ["items.csv", "items.xlsx"] {
         let exported = export::export(&export_args(folder.join(name)), &settings).await?;
         if !settings.output.json {
-            export::print(cli::Exportable::Items, &exported);
+            export::print(&exported);
         }
-        exports.push(export::as_json(cli::Exportable::Items, &exported));
+        exports.push(export::as_json(&exported));
     }
     let _ = stop.send(());
     serving.await.map_err(|error| {
@@ -99,7 +99,7 @@ fn upload_args(price_list: &Path, template: &Path, folder: &Path) -> cli::Upload
 }
 
 fn export_args(output: PathBuf) -> cli::Export {
-    cli::Export { records: cli::Exportable::Items, output, pacing: pacing() }
+    cli::Export::all(cli::Exportable::Items, output, pacing())
 }
 
 fn pacing() -> cli::Pacing {

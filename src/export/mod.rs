@@ -1,23 +1,37 @@
-//! Exports: the pages of a list, kept as they came in a spool, then written as a table that is whole or not there.
+//! Exports: pages of a list or single records, kept as they came in a spool, then written as a file that is whole or not
+//! there, with a manifest beside it that says how that is known.
 
+mod changes;
 mod columns;
+mod conclude;
+mod gather;
+mod history;
+mod ids;
+pub mod locale;
+mod making;
+mod manifest;
+mod names;
+mod rows;
+mod run;
+mod sort;
 mod spool;
+pub mod template;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::SystemTime;
 
-use futures_util::StreamExt;
-use futures_util::stream;
+use jiff::civil::Date;
 
-use crate::api::pages::{self, Completeness, Walk};
-use crate::api::{self, Client, Pace, fetch};
-use crate::records::List;
+pub use self::changes::Changes;
+pub use self::ids::IdFile;
+pub use self::manifest::Manifest;
+pub use self::names::has_date;
+pub use self::run::export;
+pub use self::template::Template;
+use crate::api;
+use crate::records::{List, Single};
 use crate::sheet;
-use crate::sheet::write::{Existing, Format, Table};
-use columns::Columns;
-use spool::Spool;
-
-/// Entries asked for on a page. The service may give fewer.
-const PAGE_SIZE: u32 = 100;
+use crate::sheet::write::{Packing, Shape, Style, TextKind};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -29,6 +43,14 @@ pub enum Error {
     Page { page: u64, reason: String },
     #[error("the folder {path} can't be used: {source}", path = path.display())]
     Spool { path: PathBuf, source: std::io::Error },
+    #[error("another export to this file is under way")]
+    Busy,
+    #[error("the name of the file can't be made: {0}")]
+    Name(String),
+    #[error("{path}: {reason}", path = path.display())]
+    Ids { path: PathBuf, reason: String },
+    #[error("the export ended badly within")]
+    Stuck,
 }
 
 impl Error {
@@ -42,105 +64,98 @@ impl Error {
             Error::Spool { .. } => {
                 Some("check that the disk has room, or set SHEETPORT_HOME to another folder".to_owned())
             }
+            Error::Busy => Some("wait for it to end, or give this one another name".to_owned()),
+            Error::Name(_) => Some("a name can have {date} and {workspace} in it".to_owned()),
+            Error::Ids { .. } => Some("name the column by its header, its letters or its number".to_owned()),
+            Error::Stuck => Some("please report this".to_owned()),
         }
     }
+}
+
+/// What is read.
+#[derive(Clone, Debug)]
+pub enum What {
+    List(&'static List),
+    /// Each record by an id from a file.
+    Ids {
+        single: &'static Single,
+        file: IdFile,
+        by_external_id: bool,
+    },
+}
+
+/// Where it goes.
+#[derive(Clone, Debug)]
+pub enum Output {
+    /// The name, which may have `{date}` and `{workspace}` in it.
+    File {
+        pattern: String,
+        shape: Shape,
+    },
+    Stdout {
+        kind: TextKind,
+        packing: Packing,
+    },
+}
+
+/// Which of a list's records are in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// All.
+    Ever,
+    /// Those that changed since the last export to this name began, or all at the first.
+    Last,
+    Moment(jiff::Timestamp),
+}
+
+/// An export as it is asked for.
+#[derive(Debug)]
+pub struct Job {
+    pub what: What,
+    pub output: Output,
+    pub style: Style,
+    pub template: Option<Template>,
+    /// The path of an array of which each element gets a row.
+    pub explode: Option<String>,
+    pub since: Since,
+    /// Reads the ids a second time.
+    pub verify: bool,
+    /// Does not carry on with an earlier one that was cut off.
+    pub fresh: bool,
+    /// How many files of the name stay, this one included; nothing for all.
+    pub keep: Option<usize>,
+    /// The least share of the last export's records with which the file is put in place.
+    pub min_ratio: Option<f64>,
+    pub concurrency: usize,
+    /// The folder of what outlives an export.
+    pub home: PathBuf,
+    pub base_url: String,
+    pub workspace: String,
+    /// The language that answers are asked for in.
+    pub language: Option<String>,
+    pub clock: Clock,
+}
+
+/// What time it is: told once, but for the end.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    pub started: jiff::Timestamp,
+    /// The day for the file's name, where the person is.
+    pub today: Date,
+    pub now: fn() -> SystemTime,
 }
 
 /// What an export brought.
 #[derive(Debug)]
 pub struct Exported {
-    /// Where the table is: the name that was asked for, or that with `.incomplete` at its end.
-    pub path: PathBuf,
-    pub records: u64,
-    pub pages: u64,
-    pub duplicates: u64,
-    /// What the service said at last.
-    pub total: Option<u64>,
-    pub completeness: Completeness,
-}
-
-/// How an export is made.
-#[derive(Debug)]
-pub struct Options<'a> {
-    pub path: &'a Path,
-    pub format: Format,
-    pub concurrency: usize,
-    /// For the spool.
-    pub folder: &'a Path,
-}
-
-/// Reads the whole of `list` and writes it to a file. `progress` is told the records so far and their total, if known.
-pub async fn export(
-    client: &Client,
-    pace: &Pace,
-    list: &List,
-    options: &Options<'_>,
-    progress: &(dyn Fn(u64, Option<u64>) + Sync),
-) -> Result<Exported, Error> {
-    let mut spool = Spool::create(options.folder)?;
-    let mut columns = Columns::new(list);
-    let mut walk = Walk::default();
-    let page = |number: u64| async move {
-        let path = format!("{}?page={number}&limit={PAGE_SIZE}", list.path);
-        match fetch::fetch(client, pace, &path, pages::read).await {
-            // Some services have no page past the last one, where others have an empty one.
-            Err(api::Error::Status { status: 404, .. }) if number > 1 => {
-                Ok(pages::Page { entries: Vec::new(), total: None })
-            }
-            Err(api::Error::Unreadable(reason)) => Err(Error::Page { page: number, reason }),
-            other => Ok(other?),
-        }
-    };
-    take(&mut walk, &mut columns, &mut spool, page(1).await?)?;
-    progress(walk.entries, walk.total);
-    // What the first page says of the length is only used to fetch several pages at once; the walk decides when to end.
-    let mut expected = stream::iter(2..=walk.pages_expected()).map(page).buffered(options.concurrency.max(1));
-    let mut next = 2;
-    while !walk.is_over() {
-        let fetched = match expected.next().await {
-            Some(fetched) => fetched?,
-            None => page(next).await?,
-        };
-        next += 1;
-        take(&mut walk, &mut columns, &mut spool, fetched)?;
-        progress(walk.entries, walk.total);
-    }
-    let completeness = walk.completeness();
-    let path = match completeness {
-        Completeness::Unproven(_) => incomplete(options.path),
-        Completeness::TotalReached | Completeness::ReadToTheEnd => options.path.to_owned(),
-    };
-    let names = columns.names();
-    let header: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut table = Table::create(&path, options.format, Existing::Replace, list.name, &header)?;
-    let mut entries = spool.read()?;
-    while let Some(entry) = entries.next()? {
-        columns.write(entry, options.format, &mut table)?;
-    }
-    let path = table.finish()?;
-    Ok(Exported {
-        path,
-        records: walk.entries,
-        pages: walk.pages,
-        duplicates: walk.duplicates,
-        total: walk.total,
-        completeness,
-    })
-}
-
-fn take(walk: &mut Walk, columns: &mut Columns, spool: &mut Spool, page: pages::Page) -> Result<(), Error> {
-    let new = walk.take(&page);
-    for (entry, is_new) in page.entries.iter().zip(new) {
-        if is_new {
-            columns.meet(entry);
-            spool.add(entry)?;
-        }
-    }
-    Ok(())
-}
-
-fn incomplete(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".incomplete");
-    PathBuf::from(name)
+    /// Where the table is: the name that was asked for, or that with `.incomplete` at its end; nothing on standard
+    /// output.
+    pub path: Option<PathBuf>,
+    pub manifest: Manifest,
+    /// Where the ids stand that were not found.
+    pub not_found: Option<PathBuf>,
+    /// Older files that made room.
+    pub removed: Vec<PathBuf>,
+    /// What could not be done after the file was in place.
+    pub remarks: Vec<String>,
 }

@@ -1,7 +1,7 @@
 //! Companies. Contract: "Company and contact"; `GET /v1/public/companies`. The fields of a company are not shown there:
 //! these are ours, and a company may have any others.
 
-use super::field::{Field, JsonType};
+use super::field::{Family, Field, JsonType, List, ListedField};
 
 pub const PATH: &str = "/v1/public/companies";
 
@@ -16,3 +16,7 @@ pub const READ_FIELDS: &[Field] = &[
     Field::required("created_at", JsonType::String, "when the service first had it"),
     Field::required("updated_at", JsonType::String, "when anything of it last changed"),
 ];
+
+/// `GET /v1/public/companies`. What an entry holds is not shown in the contract, so that an export has the columns that it meets.
+pub static LIST: List =
+    List { name: "companies", family: Family::Public, path: PATH, size: "limit", fields: &[ListedField::plain("id")] };

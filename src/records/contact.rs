@@ -1,7 +1,7 @@
 //! Contacts. Contract: "Company and contact"; `GET /v1/contacts`. The fields of a contact are not shown there: these are
 //! ours, and a contact may have any others.
 
-use super::field::{Field, JsonType};
+use super::field::{Family, Field, JsonType, List, ListedField};
 
 /// The older family's list, which is the only one.
 pub const PATH: &str = "/v1/contacts";
@@ -18,3 +18,7 @@ pub const READ_FIELDS: &[Field] = &[
     Field::required("created_at", JsonType::String, "when the service first had it"),
     Field::required("updated_at", JsonType::String, "when anything of it last changed"),
 ];
+
+/// `GET /v1/contacts`. What an entry holds is not shown in the contract, so that an export has the columns that it meets.
+pub static LIST: List =
+    List { name: "contacts", family: Family::Legacy, path: PATH, size: "amount", fields: &[ListedField::plain("id")] };

@@ -71,9 +71,40 @@ impl fmt::Display for JsonType {
 pub struct List {
     /// What the command line calls it.
     pub name: &'static str,
+    pub family: Family,
     /// Relative to the base address, with a leading slash.
     pub path: &'static str,
+    /// What the query calls the page size (section "Limits", points 1 and 3).
+    pub size: &'static str,
     /// What the contract says of each entry, in its order. Entries may hold more.
+    pub fields: &'static [ListedField],
+}
+
+/// The two families of paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    Public,
+    Legacy,
+}
+
+impl Family {
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Public => "public",
+            Family::Legacy => "legacy",
+        }
+    }
+}
+
+/// A record that is read by its id (section "Endpoints" of the contract).
+#[derive(Debug)]
+pub struct Single {
+    /// What the command line calls such records.
+    pub name: &'static str,
+    /// Relative to the base address, with a leading slash; the id follows it.
+    pub path: &'static str,
+    /// Whether the query takes an `external_id`.
+    pub has_external_id: bool,
     pub fields: &'static [ListedField],
 }
 
@@ -81,4 +112,14 @@ pub struct List {
 pub struct ListedField {
     pub name: &'static str,
     pub is_date_time: bool,
+}
+
+impl ListedField {
+    pub const fn plain(name: &'static str) -> ListedField {
+        ListedField { name, is_date_time: false }
+    }
+
+    pub const fn date_time(name: &'static str) -> ListedField {
+        ListedField { name, is_date_time: true }
+    }
 }

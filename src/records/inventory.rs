@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-use super::field::{Field, JsonType};
+use super::field::{Family, Field, JsonType, List, ListedField, Single};
 
 pub const PATH: &str = "/v1/public/inventories";
 pub const ONE_PATH: &str = "/v1/public/inventories/{inventory_id}";
@@ -58,4 +58,34 @@ pub const READ_FIELDS: &[Field] = &[
     Field::nullable("warehouse_id", JsonType::String, "where it lies"),
     Field::nullable("item_ids", JsonType::Strings, "the items of which it is an inventory"),
     Field::nullable("date", JsonType::String, "the day that the figures are of"),
+];
+
+/// `GET /v1/public/inventories`: a bare array.
+pub static LIST: List =
+    List { name: "inventories", family: Family::Public, path: PATH, size: "limit", fields: LISTED_FIELDS };
+
+/// `GET /v1/public/inventories/{inventory_id}`.
+pub static SINGLE: Single = Single { name: "inventories", path: PATH, has_external_id: true, fields: LISTED_FIELDS };
+
+const LISTED_FIELDS: &[ListedField] = &[
+    ListedField::date_time("created_at"),
+    ListedField::date_time("updated_at"),
+    ListedField::plain("id"),
+    ListedField::plain("inventory_id"),
+    ListedField::plain("name"),
+    ListedField::plain("status"),
+    ListedField::plain("record_source"),
+    ListedField::plain("record_source_detail"),
+    ListedField::plain("inventory_status"),
+    ListedField::plain("currency"),
+    ListedField::plain("available"),
+    ListedField::plain("committed"),
+    ListedField::plain("unavailable"),
+    ListedField::plain("initial_value"),
+    ListedField::plain("total_inventory"),
+    ListedField::plain("inventory_value"),
+    ListedField::plain("unit_price"),
+    ListedField::plain("warehouse_id"),
+    ListedField::plain("item_ids"),
+    ListedField::date_time("date"),
 ];

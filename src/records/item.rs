@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
 
-use super::field::{Field, JsonType, List, ListedField};
+use super::field::{Family, Field, JsonType, List, ListedField};
 use super::kind::{Call, Input};
 
 pub const PATH: &str = "/v1/public/items";
@@ -60,16 +60,19 @@ pub struct ItemListed {
     pub updated_at: String,
 }
 
-/// `GET /v1/public/items`. The entries do not hold the external id.
-pub static LIST: List = List {
-    name: "items",
-    path: PATH,
-    fields: &[
-        ListedField { name: "id", is_date_time: false },
-        ListedField { name: "name", is_date_time: false },
-        ListedField { name: "price", is_date_time: false },
-        ListedField { name: "currency", is_date_time: false },
-        ListedField { name: "status", is_date_time: false },
-        ListedField { name: "updated_at", is_date_time: true },
-    ],
-};
+/// `GET /v1/public/items`. The entries need not hold the external id.
+pub static LIST: List =
+    List { name: "items", family: Family::Public, path: PATH, size: "limit", fields: LISTED_FIELDS };
+
+/// `GET /v1/items`.
+pub static OLDER_LIST: List =
+    List { name: "items", family: Family::Legacy, path: OLDER_PATH, size: "amount", fields: LISTED_FIELDS };
+
+const LISTED_FIELDS: &[ListedField] = &[
+    ListedField::plain("id"),
+    ListedField::plain("name"),
+    ListedField::plain("price"),
+    ListedField::plain("currency"),
+    ListedField::plain("status"),
+    ListedField::date_time("updated_at"),
+];

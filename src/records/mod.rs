@@ -19,5 +19,5 @@ pub mod subscription;
 pub mod token;
 pub mod transaction;
 
-pub use field::{Field, JsonType, List};
+pub use field::{Family, Field, JsonType, List, ListedField, Single};
 pub use kind::{Call, Input, RecordKind};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
 
-use super::field::{Field, JsonType};
+use super::field::{Family, Field, JsonType, List, ListedField, Single};
 use super::kind::{Call, Input};
 
 pub const PATH: &str = "/v1/public/orders";
@@ -88,6 +88,33 @@ pub const READ_FIELDS: &[Field] = &[
     Field::nullable("currency", JsonType::String, "currency code of the prices, such as EUR"),
     Field::nullable("company_id", JsonType::String, "the company's id"),
     Field::nullable("contact_id", JsonType::String, "the contact's id"),
+];
+
+/// `GET /v1/public/orders`.
+pub static LIST: List =
+    List { name: "orders", family: Family::Public, path: PATH, size: "limit", fields: LISTED_FIELDS };
+
+/// `GET /v1/orders/`.
+pub static OLDER_LIST: List =
+    List { name: "orders", family: Family::Legacy, path: OLDER_PATH, size: "amount", fields: LISTED_FIELDS };
+
+/// `GET /v1/public/orders/{order_id}`.
+pub static SINGLE: Single = Single { name: "orders", path: PATH, has_external_id: true, fields: LISTED_FIELDS };
+
+const LISTED_FIELDS: &[ListedField] = &[
+    ListedField::plain("id"),
+    ListedField::date_time("order_at"),
+    ListedField::date_time("created_at"),
+    ListedField::date_time("updated_at"),
+    ListedField::plain("order_id"),
+    ListedField::plain("status"),
+    ListedField::plain("delivery_status"),
+    ListedField::plain("total_price"),
+    ListedField::plain("total_price_without_tax"),
+    ListedField::plain("number_item"),
+    ListedField::plain("currency"),
+    ListedField::plain("company_id"),
+    ListedField::plain("contact_id"),
 ];
 
 /// Answer of `PUT /v1/public/orders/{order_id}`.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
 
-use super::field::{Field, JsonType};
+use super::field::{Field, JsonType, ListedField, Single};
 use super::kind::{Call, Input};
 
 pub const PATH: &str = "/v1/public/inventory-transactions";
@@ -83,3 +83,29 @@ pub struct Transaction {
     pub transaction_date: String,
     pub usage_status: String,
 }
+
+/// `GET /v1/public/inventory-transactions/{transaction_id}`.
+pub static SINGLE: Single = Single {
+    name: "transactions",
+    path: PATH,
+    has_external_id: false,
+    fields: &[
+        ListedField::date_time("created_at"),
+        ListedField::date_time("updated_at"),
+        ListedField::plain("id"),
+        ListedField::plain("transaction_id"),
+        ListedField::plain("inventory_id"),
+        ListedField::plain("inventory_uuid"),
+        ListedField::plain("inventory_type"),
+        ListedField::plain("transaction_type"),
+        ListedField::plain("status"),
+        ListedField::plain("amount"),
+        ListedField::plain("transaction_amount"),
+        ListedField::plain("use_unit_value"),
+        ListedField::plain("price"),
+        ListedField::plain("total_price"),
+        ListedField::plain("average_price"),
+        ListedField::date_time("transaction_date"),
+        ListedField::plain("usage_status"),
+    ],
+};

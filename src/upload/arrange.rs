@@ -86,3 +86,71 @@ fn places(layout: &Layout, own: &[String], names: &[String], fields: &[Option<us
     let mut behind = names.len()..;
     places.into_iter().map(|place| place.unwrap_or_else(|| behind.next().unwrap_or(usize::MAX))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sheet::Cell;
+    use crate::template::Header;
+
+    /// A sheet with this header, of which the fields come from these columns.
+    fn layout(names: &[&str], columns: &[Option<usize>]) -> Layout {
+        Layout {
+            header: Header { row: 1, names: names.iter().map(|name| (*name).to_owned()).collect() },
+            columns: columns.to_vec(),
+            skip_column: None,
+            width: names.len(),
+            is_report: false,
+            unused: Vec::new(),
+            found: 0,
+        }
+    }
+
+    #[track_caller]
+    fn check(sheets: &[Layout], names: &[&str], moved: &[&[usize]]) {
+        let (common, places) = arrange(sheets.iter());
+        assert_eq!(common, names);
+        for (sheet, (places, expected)) in places.iter().zip(moved).enumerate() {
+            let width = sheets[sheet].width;
+            assert_eq!((0..width).map(|column| places.of(column)).collect::<Vec<_>>(), *expected, "sheet {sheet}");
+            // What has no header stands behind everything that has one.
+            assert_eq!(places.of(width), names.len(), "sheet {sheet}");
+        }
+    }
+
+    #[test]
+    fn one_sheet_and_sheets_alike_stay_as_they_are() {
+        let sheet = || layout(&["SKU", "Note", "Note", ""], &[Some(0)]);
+        check(&[sheet()], &["SKU", "Note", "Note", ""], &[&[0, 1, 2, 3]]);
+        check(&[sheet(), sheet()], &["SKU", "Note", "Note", ""], &[&[0, 1, 2, 3], &[0, 1, 2, 3]]);
+        assert!(arrange([sheet(), sheet()].iter()).1.iter().all(|places| !places.are_moved()));
+    }
+
+    #[test]
+    fn columns_go_together_by_their_field_then_by_their_name() {
+        let first = layout(&["SKU", "Name"], &[Some(0), Some(1), None]);
+        let second = layout(&["Shelf", "Bezeichnung", "Artikelnummer", "Preis"], &[Some(2), Some(1), Some(3)]);
+        let third = layout(&["Price", "Shelf", "SKU"], &[Some(2), None, Some(0)]);
+        check(&[first, second, third], &["SKU", "Name", "Shelf", "Preis"], &[&[0, 1], &[2, 1, 0, 3], &[3, 2, 0]]);
+    }
+
+    #[test]
+    fn two_fields_of_one_column_do_not_lose_a_column_elsewhere() {
+        let first = layout(&["SKU"], &[Some(0), Some(0)]);
+        let second = layout(&["Name", "SKU"], &[Some(1), Some(0)]);
+        check(&[first, second], &["SKU", "Name"], &[&[0], &[1, 0]]);
+    }
+
+    #[test]
+    fn a_row_is_laid_out_with_blanks_for_what_its_sheet_does_not_have() {
+        let sheets = [layout(&["SKU", "Name"], &[Some(0)]), layout(&["Name", "Price", "SKU"], &[Some(2)])];
+        let (_, places) = arrange(sheets.iter());
+        let (mut row, mut laid_out) = (Row::default(), Row::default());
+        row.clear(7);
+        [1.0, 2.0, 3.0, 4.0].map(Cell::Number).into_iter().for_each(|cell| row.push(cell));
+        places[1].lay_out(&row, row.len(), &mut laid_out);
+        assert_eq!(laid_out.number, 7);
+        let cells: Vec<_> = laid_out.cells().collect();
+        assert_eq!(cells, [3.0, 1.0, 2.0, 4.0].map(Cell::Number));
+    }
+}

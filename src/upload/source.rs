@@ -76,10 +76,9 @@ impl Source {
         sheet: Option<&str>,
         options: &sheet::Options,
     ) -> Result<Source, Error> {
-        let told = |error: sheet::Error| error.of_file(path);
-        let book = sheet::open(at, options).map_err(told)?;
         let failed = |source| sheet::Error::Open { path: path.to_owned(), source };
         let stamp = Stamp::of(&std::fs::metadata(at).map_err(failed)?);
+        let book = sheet::open(at, options).map_err(|error| error.of_file(path))?;
         let (bound, left_out) = choose(path, &book, template, sheet)?;
         let (header, places) = arrange(bound.iter().map(|(_, layout)| layout));
         let parts = bound.into_iter().zip(places).map(|((sheet, layout), places)| Part { sheet, layout, places });
@@ -160,7 +159,7 @@ impl DataRows<'_> {
                 }
             }
             self.part += 1;
-            self.rows = None;
+            (self.rows, self.mended) = (None, 0);
         }
         Ok(None)
     }
@@ -183,7 +182,7 @@ fn choose(path: &Path, book: &Book, template: &Template, wanted: Option<&str>) -
         (Some(wanted), _) => (vec![book.find_sheet(wanted).map_err(told)?], false),
         // A CSV has one sheet whose name nobody chose, so a sheet's name in the template does not speak of it.
         (None, SheetSelect::Name(name)) if book.has_named_sheets() => {
-            (vec![book.find_sheet(name).map_err(told)?], false)
+            (vec![book.find_named_sheet(name).map_err(told)?], false)
         }
         (None, SheetSelect::Index(index)) if *index > book.sheets().len() => {
             return Err(Error::NoSuchIndex { path: path.to_owned(), index: *index, count: book.sheets().len() });

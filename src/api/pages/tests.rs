@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Completeness, MAX_PAGES, Page, Walk, read};
+use super::{Completeness, MAX_PAGES, Walk, read};
 
 /// What came of a walk: the ids that were found, and the fetches that it took.
 struct Walked {
@@ -17,11 +17,11 @@ fn walk(mut page: impl FnMut(u64) -> String) -> Walked {
     while !walked.walk.is_over() {
         walked.fetches += 1;
         assert!(walked.fetches <= MAX_PAGES, "it does not end");
-        let page = read(page(walked.fetches).as_bytes()).expect("a page");
+        let page = read(page(walked.fetches).into_bytes()).expect("a page");
         let new = walked.walk.take(&page);
-        assert_eq!(new.len(), page.entries.len());
-        let entries = page.entries.iter().zip(new).filter(|(_, is_new)| *is_new);
-        walked.found.extend(entries.map(|(entry, _)| entry.get().to_owned()));
+        assert_eq!(new.len(), page.len());
+        let entries = page.entries().zip(new).filter(|(_, is_new)| *is_new);
+        walked.found.extend(entries.map(|(entry, _)| entry.text().to_owned()));
     }
     assert_eq!(walked.walk.entries, walked.found.len() as u64);
     walked
@@ -85,7 +85,7 @@ fn a_list_without_a_total_is_walked_until_its_pages_are_empty() {
 #[test]
 fn a_limit_that_is_capped_loses_nothing() {
     assert_whole(&walk(|page| envelope(slice(page, 20, 250), 250)), 250, 13);
-    assert_eq!(walk(|page| envelope(slice(page, 20, 250), 250)).walk.pages_expected(), 13);
+    assert_eq!(walk(|page| envelope(slice(page, 20, 250), 250)).walk.horizon(), 14);
 }
 
 #[test]
@@ -207,10 +207,66 @@ proptest::proptest! {
 }
 
 #[test]
-fn what_is_no_page_is_an_error() {
-    for body in ["", "<html>", "{}", r#"{"data": {}}"#, r#"{"data": [1"#, "[1] [2]", "null"] {
-        assert!(read(body.as_bytes()).is_err(), "{body}");
+fn pages_are_asked_for_ahead_only_as_far_as_they_are_likely_to_be_there() {
+    let mut walk = Walk::default();
+    let mut horizons = vec![walk.horizon()];
+    for page in 1..=6 {
+        walk.take(&read(entries(slice(page, 10, 35)).into_bytes()).expect("a page"));
+        horizons.push(walk.horizon());
     }
-    let page: Page = read(b" [1, 2]").expect("a page");
-    assert_eq!((page.entries.len(), page.total), (2, None));
+    // Four pages are full, the fifth and the sixth empty.
+    assert_eq!(horizons, [1, 2, 4, 6, 8, 6, 7]);
+    let mut told = Walk::default();
+    told.take(&read(envelope(0..10, 95).into_bytes()).expect("a page"));
+    assert_eq!(told.horizon(), 10);
+}
+
+#[test]
+fn a_second_reading_tells_what_came_and_went_between() {
+    let read_twice = |second: std::ops::Range<u64>| {
+        let first = walk(|page| envelope(slice(page, 10, 35), 35)).walk;
+        let mut again = first.again();
+        let pages: Vec<u64> = second.collect();
+        for page in pages.chunks(10).map(|ids| envelope(ids.iter().copied(), pages.len() as u64)) {
+            again.take(&read(page.into_bytes()).expect("a page"));
+        }
+        first.confirmed_by(&again)
+    };
+    assert_eq!(read_twice(0..35), Completeness::TotalReached);
+    let Completeness::Unproven(reason) = read_twice(1..36) else { panic!("one came and one went") };
+    assert!(reason.contains("found 1 records") && reason.contains("missed 1"), "{reason}");
+}
+
+#[test]
+fn what_is_no_page_is_an_error() {
+    for body in ["", "<html>", "{}", r#"{"data": {}}"#, r#"{"data": [1"#, "[1] [2]", "null", r#"{"data":[],"data":[]}"#]
+    {
+        assert!(read(body.as_bytes().to_vec()).is_err(), "{body}");
+    }
+    assert!(read(b"[\"\xff\"]".to_vec()).is_err());
+    let page = read(b" [1, 2]".to_vec()).expect("a page");
+    assert_eq!((page.len(), page.total), (2, None));
+}
+
+#[test]
+fn entries_and_their_fields_are_found_as_they_stand() {
+    let body = r#" {"total" : 3, "d\u0061ta": [ { "a" : 1.50 , "b" : {"c": [1, "}"]} } ,{}, 7, {"\u0061":"x\ty"}] } "#;
+    let page = read(body.as_bytes().to_vec()).expect("a page");
+    let found: Vec<_> = page.entries().map(|entry| (entry.text(), entry.fields().collect::<Vec<_>>())).collect();
+    assert_eq!(
+        found,
+        [
+            (r#"{ "a" : 1.50 , "b" : {"c": [1, "}"]} }"#, vec![("\"a\"", "1.50"), ("\"b\"", r#"{"c": [1, "}"]}"#)]),
+            ("{}", vec![]),
+            ("7", vec![]),
+            (r#"{"\u0061":"x\ty"}"#, vec![(r#""\u0061""#, r#""x\ty""#)]),
+        ]
+    );
+    assert_eq!(page.total, Some(3));
+    // The same, where all entries are objects with fields.
+    let page = read(br#"[ {"a":"}"  } , {"b":{} , "c":[] }]"#.to_vec()).expect("a page");
+    assert_eq!(
+        page.entries().map(|entry| entry.text()).collect::<Vec<_>>(),
+        [r#"{"a":"}"  }"#, r#"{"b":{} , "c":[] }"#]
+    );
 }

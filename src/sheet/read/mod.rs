@@ -95,11 +95,19 @@ impl Book {
     /// # Errors
     /// [`Error::NoSuchSheet`], with the names that there are.
     pub fn find_sheet(&self, wanted: &str) -> Result<usize, Error> {
-        let named = self.sheets.iter().position(|sheet| sheet == wanted);
-        let numbered = || wanted.parse().ok().and_then(|number: usize| number.checked_sub(1));
-        named.or_else(|| numbered().filter(|place| *place < self.sheets.len())).ok_or_else(|| Error::NoSuchSheet {
+        let number = wanted.parse().ok().and_then(|number: usize| number.checked_sub(1));
+        let numbered = number.filter(|place| *place < self.sheets.len());
+        self.find_named_sheet(wanted).or_else(|missing| numbered.ok_or(missing))
+    }
+
+    /// The place in [`Book::sheets`] of the sheet that is called `name`.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSheet`], with the names that there are.
+    pub fn find_named_sheet(&self, name: &str) -> Result<usize, Error> {
+        self.sheets.iter().position(|sheet| sheet == name).ok_or_else(|| Error::NoSuchSheet {
             path: self.path.clone(),
-            name: wanted.to_owned(),
+            name: name.to_owned(),
             available: self.sheets.clone(),
         })
     }

@@ -4,10 +4,13 @@ use std::borrow::Cow;
 
 use rust_xlsxwriter::{Color, ExcelDateTime, Format, FormatAlign, Note, Worksheet, XlsxError};
 
+use super::Value;
 use crate::sheet::Cell;
 
 /// The UTF-16 units that a cell holds.
 const MAX_TEXT: usize = 32_767;
+/// The digits that every double keeps.
+const EXACT_DIGITS: usize = 15;
 const CUT: &str = "… [cut]";
 /// A note is read in a small window; more than this is not read at all.
 const MAX_NOTE: usize = 2_000;
@@ -19,6 +22,9 @@ pub struct Look {
     pub header: Format,
     plain: Kinds,
     marked: Kinds,
+    /// Numbers with so many decimals as the place in the list.
+    decimals: Vec<Format>,
+    date_time_millis: Format,
 }
 
 struct Kinds {
@@ -33,7 +39,17 @@ impl Default for Look {
     fn default() -> Look {
         let header = Format::new().set_bold().set_background_color(Color::RGB(0xD9_E2_F3)).set_align(FormatAlign::Top);
         let marked = Format::new().set_background_color(Color::RGB(0xFF_C7_CE));
-        Look { header, plain: Kinds::on(&Format::new()), marked: Kinds::on(&marked) }
+        let decimals = (0..=EXACT_DIGITS).map(|places| match places {
+            0 => Format::new().set_num_format("0"),
+            places => Format::new().set_num_format(format!("0.{}", "0".repeat(places))),
+        });
+        Look {
+            header,
+            plain: Kinds::on(&Format::new()),
+            marked: Kinds::on(&marked),
+            decimals: decimals.collect(),
+            date_time_millis: Format::new().set_num_format("yyyy-mm-dd hh:mm:ss.000"),
+        }
     }
 }
 
@@ -49,6 +65,62 @@ impl Look {
             _ => Some(&kinds.general),
         }
     }
+}
+
+impl Look {
+    /// Writes one value. A number is one, and shows as many decimals as it has; digits that a double can't keep are text.
+    pub fn write_value(
+        &self,
+        sheet: &mut Worksheet,
+        row: u32,
+        column: u16,
+        value: &Value<'_>,
+    ) -> Result<(), XlsxError> {
+        match value {
+            Value::Blank => {}
+            Value::Text(text) => drop(sheet.write_string_with_format(row, column, cut(text), &self.plain.text)?),
+            Value::Boolean(boolean) => drop(sheet.write_boolean(row, column, *boolean)?),
+            Value::Number(digits) => self.write_digits(sheet, row, column, digits)?,
+            Value::Digits(digits) => self.write_digits(sheet, row, column, digits)?,
+            Value::DateTime { at, text } => {
+                let nanos = at.subsec_nanosecond();
+                match serial(&Cell::DateTime(*at)).filter(|_| nanos % 1_000_000 == 0) {
+                    Some(serial) => {
+                        let format = if nanos == 0 { &self.plain.date_time } else { &self.date_time_millis };
+                        sheet.write_datetime_with_format(row, column, serial, format)?;
+                    }
+                    None => drop(sheet.write_string_with_format(row, column, cut(text), &self.plain.text)?),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_digits(&self, sheet: &mut Worksheet, row: u32, column: u16, digits: &str) -> Result<(), XlsxError> {
+        match exact(digits) {
+            Some((number, Some(places))) => {
+                let format = self.decimals.get(places).unwrap_or(&self.plain.general);
+                sheet.write_number_with_format(row, column, number, format)?;
+            }
+            Some((number, None)) => drop(sheet.write_number(row, column, number)?),
+            None => drop(sheet.write_string_with_format(row, column, cut(digits), &self.plain.text)?),
+        }
+        Ok(())
+    }
+}
+
+/// The double that means these digits and no others, and how many of them are decimals where there is no exponent.
+fn exact(digits: &str) -> Option<(f64, Option<usize>)> {
+    if digits.bytes().filter(u8::is_ascii_digit).count() > EXACT_DIGITS {
+        return None;
+    }
+    let number: f64 = digits.parse().ok().filter(|number: &f64| number.is_finite())?;
+    let places = match digits.split_once('.') {
+        _ if digits.contains(['e', 'E']) => None,
+        Some((_, places)) => Some(places.len()),
+        None => Some(0),
+    };
+    Some((number, places))
 }
 
 impl Kinds {
@@ -144,6 +216,18 @@ pub fn cell_width(cell: &Cell<'_>) -> usize {
     }
 }
 
+/// The same for a value.
+pub fn value_width(value: &Value<'_>) -> usize {
+    match value {
+        Value::Blank => 0,
+        Value::Text(text) => cell_width(&Cell::Text(text)),
+        Value::Number(digits) => digits.len() + 1,
+        Value::Digits(digits) => digits.len() + 1,
+        Value::Boolean(_) => 6,
+        Value::DateTime { .. } => 24,
+    }
+}
+
 /// A column's width for so many characters: never so narrow that it is lost, or so wide that it hides the others.
 pub fn width(characters: usize) -> f64 {
     characters.clamp(8, MAX_WIDTH) as f64
@@ -209,6 +293,22 @@ mod tests {
         }
         assert_eq!(numbered_sheet_name("Items", 1), "Items");
         assert_eq!(numbered_sheet_name("a very long name of a sheet tha", 12), "a very long name of a sheet  12");
+    }
+
+    #[test]
+    fn a_number_is_one_where_a_double_keeps_its_digits() {
+        for (digits, read) in [
+            ("0", Some((0.0, Some(0)))),
+            ("-19.90", Some((-19.9, Some(2)))),
+            ("4006381333931", Some((4_006_381_333_931.0, Some(0)))),
+            ("1e5", Some((100_000.0, None))),
+            ("123456789012345", Some((123_456_789_012_345.0, Some(0)))),
+            ("1234567890123456", None),
+            ("0.1234567890123456", None),
+            ("1e999", None),
+        ] {
+            assert_eq!(exact(digits), read, "{digits}");
+        }
     }
 
     #[test]

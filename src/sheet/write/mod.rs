@@ -1,15 +1,20 @@
-//! Tables as CSV or XLSX. A file appears under its name whole or not at all: it is written beside, synced and renamed.
+//! Tables as CSV or XLSX, and of values as they came also as TSV and NDJSON. A file appears under its name whole or not
+//! at all: it is written beside, synced and renamed.
 
 mod csv;
 mod defuse;
 mod look;
+mod sink;
+mod values;
 mod whole;
 mod xlsx;
 
 use std::path::{Path, PathBuf};
 
 pub use self::defuse::{defuse, restore};
-pub use self::whole::WholeFile;
+pub use self::sink::Packing;
+pub use self::values::{Shape, Style, TextKind, Value, ValueTable};
+pub use self::whole::{WholeFile, Written, folder, sweep};
 
 use self::csv::CsvTable;
 use self::xlsx::XlsxTable;

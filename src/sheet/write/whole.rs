@@ -1,9 +1,11 @@
 //! A file that appears under its name whole or not at all: written beside it, synced, and renamed.
 
-use std::ffi::OsString;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::ffi::OsStr;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
+use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use super::Existing;
@@ -12,12 +14,28 @@ use crate::sheet::Error;
 /// As much of a file's name as the name of its temporary neighbour repeats; names have a limit of 255 bytes.
 const NAME_PART: usize = 100;
 
+const SUFFIX: &str = ".part";
+/// A temporary file that has not changed for so long is of a process that was killed.
+const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// A file on its way. Dropped without [`WholeFile::finish`], it leaves nothing behind.
 #[derive(Debug)]
 pub struct WholeFile {
     path: PathBuf,
     existing: Existing,
     file: BufWriter<NamedTempFile>,
+    /// Of what was written so far; nothing once the writer went back, and for who does not want it.
+    digest: Option<Sha256>,
+    len: u64,
+}
+
+/// A file in place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    pub path: PathBuf,
+    pub bytes: u64,
+    /// In hexadecimal.
+    pub sha256: String,
 }
 
 impl WholeFile {
@@ -37,11 +55,9 @@ impl WholeFile {
             Ok(_) if existing == Existing::Keep => return Err(Error::Exists { path: path.to_owned() }),
             _ => {}
         }
-        let mut prefix = OsString::from(".");
-        prefix.push(name.to_string_lossy().chars().take(NAME_PART / 4).collect::<String>());
-        prefix.push(".");
         let mut builder = tempfile::Builder::new();
-        builder.prefix(&prefix).suffix(".part");
+        let prefix = prefix(name);
+        builder.prefix(&prefix).suffix(SUFFIX);
         #[cfg(unix)]
         {
             use std::fs::Permissions;
@@ -52,7 +68,52 @@ impl WholeFile {
         let file = builder
             .tempfile_in(folder(path))
             .map_err(|source| Error::Write { path: path.to_owned(), source: bare(source) })?;
-        Ok(WholeFile { path: path.to_owned(), existing, file: BufWriter::with_capacity(128 * 1024, file) })
+        Ok(WholeFile {
+            path: path.to_owned(),
+            existing,
+            file: BufWriter::with_capacity(128 * 1024, file),
+            digest: None,
+            len: 0,
+        })
+    }
+
+    /// The same, for [`WholeFile::finish_digested`].
+    pub fn digested(self) -> WholeFile {
+        WholeFile { digest: Some(Sha256::new()), ..self }
+    }
+
+    /// Gives the file another name, in the same folder.
+    pub fn rename(&mut self, path: PathBuf) {
+        self.path = path;
+    }
+
+    /// As [`WholeFile::finish`], and tells what is in it. What went through [`WholeFile::digested`] in one go was hashed
+    /// as it was written; anything else is read once more.
+    pub fn finish_digested(mut self) -> Result<Written, Error> {
+        let failed = |path: &Path, source| Error::Write { path: path.to_owned(), source };
+        let (digest, bytes) = match self.digest.take() {
+            Some(digest) => (digest, self.len),
+            None => self.read_again().map_err(|source| failed(&self.path, source))?,
+        };
+        let sha256 = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Written { path: self.finish()?, bytes, sha256 })
+    }
+
+    fn read_again(&mut self) -> io::Result<(Sha256, u64)> {
+        self.file.flush()?;
+        let file = self.file.get_mut().as_file_mut();
+        file.seek(SeekFrom::Start(0))?;
+        let (mut digest, mut bytes) = (Sha256::new(), 0);
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match file.read(&mut buffer)? {
+                0 => return Ok((digest, bytes)),
+                read => {
+                    digest.update(&buffer[..read]);
+                    bytes += read as u64;
+                }
+            }
+        }
     }
 
     /// The name that the file will have.
@@ -65,7 +126,7 @@ impl WholeFile {
     /// # Errors
     /// [`Error::Exists`] when a file to be kept has appeared meanwhile; [`Error::Write`] when the disk refuses.
     pub fn finish(self) -> Result<PathBuf, Error> {
-        let WholeFile { path, existing, file } = self;
+        let WholeFile { path, existing, file, .. } = self;
         let failed = |source| Error::Write { path: path.clone(), source };
         let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
@@ -84,7 +145,12 @@ impl WholeFile {
 
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        let written = self.file.write(bytes)?;
+        if let Some(digest) = &mut self.digest {
+            digest.update(&bytes[..written]);
+            self.len += written as u64;
+        }
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -94,8 +160,31 @@ impl Write for WholeFile {
 
 impl Seek for WholeFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        if !matches!(to, SeekFrom::Current(0)) {
+            self.digest = None;
+        }
         self.file.seek(to)
     }
+}
+
+/// Removes what processes that were killed a day or more before `now` left beside `path`, on their way to that name. What
+/// can't be removed stays.
+pub fn sweep(path: &Path, now: SystemTime) {
+    let Some(name) = path.file_name() else { return };
+    let prefix = prefix(name);
+    for entry in std::fs::read_dir(folder(path)).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_ours = name.to_str().is_some_and(|name| name.starts_with(&prefix) && name.ends_with(SUFFIX));
+        let changed = entry.metadata().ok().filter(|_| is_ours).and_then(|found| found.modified().ok());
+        if changed.is_some_and(|changed| now.duration_since(changed).is_ok_and(|age| age > ABANDONED)) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// How the names of the temporary files begin.
+fn prefix(name: &OsStr) -> String {
+    format!(".{}.", name.to_string_lossy().chars().take(NAME_PART / 4).collect::<String>())
 }
 
 /// The folder that `path` is in.

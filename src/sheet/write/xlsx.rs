@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use rust_xlsxwriter::{IgnoreError, Workbook, Worksheet, XlsxError};
 
-use super::Mark;
 use super::look::{self, Look};
-use super::whole::{WholeFile, folder};
+use super::whole::{WholeFile, Written, folder};
+use super::{Mark, Value};
 use crate::sheet::{Cell, Error};
 
 /// What Excel allows, header included.
@@ -80,12 +80,34 @@ impl XlsxTable {
         })
     }
 
+    pub fn values(&mut self, values: &[Value<'_>]) -> Result<(), Error> {
+        self.check_width(values.len())?;
+        self.guarded(|table| {
+            if table.next_row == table.max_rows {
+                table.end_sheet()?;
+                table.begin_sheet()?;
+            }
+            table.write_values(values)
+        })
+    }
+
     pub fn finish(mut self) -> Result<PathBuf, Error> {
+        self.save()?;
+        self.file.finish()
+    }
+
+    /// As [`XlsxTable::finish`], under another name in the same folder.
+    pub fn finish_as(mut self, path: PathBuf) -> Result<Written, Error> {
+        self.save()?;
+        self.file.rename(path);
+        self.file.finish_digested()
+    }
+
+    fn save(&mut self) -> Result<(), Error> {
         self.guarded(|table| {
             table.end_sheet()?;
             table.workbook.save_to_writer(&mut table.file)
-        })?;
-        self.file.finish()
+        })
     }
 
     fn begin_sheet(&mut self) -> Result<(), XlsxError> {
@@ -123,6 +145,21 @@ impl XlsxTable {
         Ok(())
     }
 
+    fn write_values(&mut self, values: &[Value<'_>]) -> Result<(), XlsxError> {
+        let row = self.next_row;
+        self.next_row += 1;
+        if row <= MEASURED_ROWS {
+            for (widest, value) in self.widths.iter_mut().zip(values) {
+                *widest = look::value_width(value).max(*widest);
+            }
+        }
+        let sheet = self.workbook.worksheet_from_index(self.sheets.saturating_sub(1))?;
+        for (column, value) in (0..).zip(values) {
+            self.look.write_value(sheet, row, column, value)?;
+        }
+        Ok(())
+    }
+
     fn write_row(&mut self, cells: &[Cell<'_>], marks: &[Mark<'_>]) -> Result<(), XlsxError> {
         let row = self.next_row;
         self.next_row += 1;
@@ -131,31 +168,23 @@ impl XlsxTable {
                 *widest = look::cell_width(cell).max(*widest);
             }
         }
-        let look = std::mem::take(&mut self.look);
-        let mut notes = self.notes;
-        let sheet = self.sheet()?;
-        let mut written = || -> Result<(), XlsxError> {
-            for (column, cell) in cells.iter().enumerate() {
-                let marked = marks.iter().any(|mark| mark.column == column);
-                look::write(sheet, row, column as u16, cell, look.of(cell, marked))?;
+        let sheet = self.workbook.worksheet_from_index(self.sheets.saturating_sub(1))?;
+        for (column, cell) in cells.iter().enumerate() {
+            let marked = marks.iter().any(|mark| mark.column == column);
+            look::write(sheet, row, column as u16, cell, self.look.of(cell, marked))?;
+        }
+        for mark in marks {
+            if mark.column >= cells.len() {
+                look::write(sheet, row, mark.column as u16, &Cell::Blank, self.look.of(&Cell::Blank, true))?;
             }
-            for mark in marks {
-                if mark.column >= cells.len() {
-                    look::write(sheet, row, mark.column as u16, &Cell::Blank, look.of(&Cell::Blank, true))?;
-                }
+        }
+        for (column, text) in notes_by_cell(marks) {
+            if self.notes < MAX_NOTES {
+                sheet.insert_note(row, column, &look::note(&text))?;
+                self.notes += 1;
             }
-            for (column, text) in notes_by_cell(marks) {
-                if notes < MAX_NOTES {
-                    sheet.insert_note(row, column, &look::note(&text))?;
-                    notes += 1;
-                }
-            }
-            Ok(())
-        };
-        let outcome = written();
-        self.notes = notes;
-        self.look = look;
-        outcome
+        }
+        Ok(())
     }
 
     fn sheet(&mut self) -> Result<&mut Worksheet, XlsxError> {

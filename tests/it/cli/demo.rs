@@ -6,10 +6,12 @@ use std::process::Command;
 use super::process::{Place, name};
 use super::{accounting, table};
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 11] = [
     "home",
     "items.csv",
+    "items.csv.manifest.json",
     "items.xlsx",
+    "items.xlsx.manifest.json",
     "price-list.csv",
     "price-list.errors.csv",
     "price-list.errors.xlsx",

@@ -49,7 +49,7 @@ fn an_exported_workbook_reads_back_as_the_same_items() {
 fn what_can_not_be_written_is_said_before_the_service_is_asked() {
     let place = Place::new();
     for file in ["items.txt", "items"] {
-        place.sheetport(["export", "items", "-o", file]).exits(2).says(&[file, ".csv or .xlsx"]);
+        place.sheetport(["export", "items", "-o", file]).exits(2).says(&[file, ".ndjson", ".xlsx"]);
     }
     place.sheetport(["export", "invoices", "-o", "a.csv"]).exits(2).says(&["'invoices'", "items"]);
     place.sheetport(["export", "items", "-o", "a.csv"]).exits(2).says(&["no service is named", "SHEETPORT_BASE_URL"]);

@@ -29,20 +29,26 @@ impl Served {
 
     #[track_caller]
     pub fn start_on(place: &Place, port: u16) -> Served {
+        Served::start_with(place, port, &[])
+    }
+
+    /// With further words on its command line.
+    #[track_caller]
+    pub fn start_with(place: &Place, port: u16, words: &[&str]) -> Served {
         let listen = format!("127.0.0.1:{port}");
-        let arguments = ["serve", "--listen", &listen, "--data", "service", "--json"];
-        Served::with(place, place.sheetport(arguments), "shop")
+        let first = ["serve", "--listen", &listen, "--data", "service", "--json"];
+        Served::of(place, place.sheetport(first.iter().chain(words)), "shop")
     }
 
     /// With the records of the demo, in its workspace.
     #[track_caller]
     pub fn demo(place: &Place) -> Served {
         let arguments = ["serve", "--demo", "--listen", "127.0.0.1:0", "--data", "service", "--json"];
-        Served::with(place, place.sheetport(arguments), "demo")
+        Served::of(place, place.sheetport(arguments), "demo")
     }
 
     #[track_caller]
-    fn with(place: &Place, serve: Sheetport, workspace: &str) -> Served {
+    fn of(place: &Place, serve: Sheetport, workspace: &str) -> Served {
         let process = serve.start();
         let first: Value = serde_json::from_str(&process.line()).unwrap();
         let host = first["listening"].as_str().and_then(|url| url.strip_prefix("http://")).unwrap().to_owned();
@@ -68,22 +74,32 @@ impl Served {
         count(&self.get("/v1/public/items?page=1&limit=1"), "total")
     }
 
-    /// What the service answers at `path`.
+    /// What the service answers to a read.
     #[track_caller]
     pub fn get(&self, path: &str) -> Value {
+        serde_json::from_str(&self.call("GET", path, "")).unwrap()
+    }
+
+    /// What the service answers to a write.
+    #[track_caller]
+    pub fn post(&self, path: &str, body: &str) -> String {
+        self.call("POST", path, body)
+    }
+
+    #[track_caller]
+    fn call(&self, method: &str, path: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(&self.host).unwrap();
-        let token = &self.full.access;
+        let (host, token, len) = (&self.host, &self.full.access, body.len());
         write!(
             stream,
-            "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n",
-            self.host
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {len}\r\n\r\n{body}"
         )
         .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-        serde_json::from_str(body).unwrap()
+        answer.split_once("\r\n\r\n").unwrap().1.to_owned()
     }
 }
 

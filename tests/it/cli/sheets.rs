@@ -130,6 +130,10 @@ fn a_template_can_ask_for_all_sheets_and_a_sheet_that_nearly_fits_is_named_even_
     ]);
     // The flag overrules it.
     place.sheetport(["check", "prices.xlsx", "-t", "all.toml", "--sheet", "Near"]).exits(2).says(&["externalId wants"]);
+    // A template's name is a name; its number is another key.
+    let numbered = std::fs::read_to_string(place.path("all.toml")).unwrap().replace("\"*\"", "\"2\"");
+    place.write("two.toml", numbered);
+    place.sheetport(["check", "prices.xlsx", "-t", "two.toml"]).exits(2).says(&["prices.xlsx has no sheet '2'"]);
     // A CSV has its one sheet.
     place.write("prices.csv", "SKU,Name\n1,Bolt\n");
     place.sheetport(["check", "prices.csv", "-t", "all.toml"]).exits(0);

@@ -1,22 +1,54 @@
 //! Exports from a service that can't be trusted: whole under the name asked for, or not there under that name.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
 
-use sheetport::api::pages::Completeness;
 use sheetport::api::{Client, Pace};
-use sheetport::export::{self, Error, Exported, Options};
+use sheetport::export::{self, Clock, Error, Exported, IdFile, Job, Output, Since, What};
 use sheetport::records::item::LIST;
-use sheetport::sheet::write::Format;
+use sheetport::sheet::write::{Shape, Style};
 
 use super::client;
 use super::server::{Reply, Seen, Server, answer};
 
-async fn export(client: &Client, folder: &Path) -> Result<Exported, Error> {
+/// An export of all items into `items.csv` of a folder.
+pub fn job(folder: &Path) -> Job {
     let path = folder.join("items.csv");
-    let options = Options { path: &path, format: Format::Csv, concurrency: 4, folder };
-    export::export(client, &Pace::new(None, Instant::now()), &LIST, &options, &|_, _| {}).await
+    Job {
+        what: What::List(&LIST),
+        output: Output::File { pattern: path.to_str().unwrap().to_owned(), shape: Shape::of(&path).unwrap() },
+        style: Style::default(),
+        template: None,
+        explode: None,
+        since: Since::Ever,
+        verify: false,
+        fresh: false,
+        keep: None,
+        min_ratio: None,
+        concurrency: 4,
+        home: folder.join("home"),
+        base_url: "http://service".to_owned(),
+        workspace: "shop".to_owned(),
+        language: None,
+        clock: Clock {
+            started: "2026-11-21T02:00:00Z".parse().unwrap(),
+            today: "2026-11-21".parse().unwrap(),
+            now: SystemTime::now,
+        },
+    }
 }
+
+async fn export(client: Arc<Client>, folder: &Path) -> Result<Exported, Error> {
+    export_as(client, &job(folder)).await
+}
+
+pub async fn export_as(client: Arc<Client>, job: &Job) -> Result<Exported, Error> {
+    export::export(client, Arc::new(Pace::new(None, Instant::now())), job, &|_, _| {}).await
+}
+
+const BY_TOTAL: &str = "as many different records as the service says there are";
+const TO_THE_END: &str = "read until a page was empty; the service names no total";
 
 /// A page of a list of 1000 items, 100 to a page.
 fn page(seen: &Seen, total: &str) -> Reply {
@@ -26,7 +58,7 @@ fn page(seen: &Seen, total: &str) -> Reply {
     answer(200, "", &format!(r#"{{"data": [{}], "total": {total}}}"#, data.join(",")))
 }
 
-fn number(seen: &Seen) -> usize {
+pub fn number(seen: &Seen) -> usize {
     let (_, query) = seen.path.split_once("?page=").unwrap();
     query.split('&').next().unwrap().parse().unwrap()
 }
@@ -46,20 +78,22 @@ async fn a_list_is_whole_whatever_breaks_on_the_way() {
     })
     .await;
     let folder = tempfile::tempdir().unwrap();
-    let exported = export(&client(&server, 4), folder.path()).await.unwrap();
-    assert_eq!(exported.completeness, Completeness::TotalReached);
-    assert_eq!((exported.records, exported.pages, lines(&exported.path)), (1000, 10, 1001));
-    assert_eq!(exported.path, folder.path().join("items.csv"));
+    let exported = export(client(&server, 4), folder.path()).await.unwrap();
+    let manifest = &exported.manifest;
+    assert_eq!((manifest.complete, manifest.how.as_str()), (true, BY_TOTAL));
+    assert_eq!((manifest.count, manifest.pages), (1000, 10));
+    assert_eq!(exported.path, Some(folder.path().join("items.csv")));
+    assert_eq!(lines(&folder.path().join("items.csv")), 1001);
 }
 
 #[tokio::test]
 async fn a_list_that_cannot_be_shown_to_be_whole_does_not_get_the_name() {
     let server = Server::start(|seen| page(seen, "1001")).await;
     let folder = tempfile::tempdir().unwrap();
-    let exported = export(&client(&server, 4), folder.path()).await.unwrap();
-    assert!(matches!(exported.completeness, Completeness::Unproven(_)));
-    assert_eq!(exported.path, folder.path().join("items.csv.incomplete"));
-    assert_eq!(lines(&exported.path), 1001);
+    let exported = export(client(&server, 4), folder.path()).await.unwrap();
+    assert!(!exported.manifest.complete);
+    assert_eq!(exported.path, Some(folder.path().join("items.csv.incomplete")));
+    assert_eq!(lines(&folder.path().join("items.csv.incomplete")), 1001);
     assert!(!folder.path().join("items.csv").exists());
 }
 
@@ -71,8 +105,9 @@ async fn a_list_whose_pages_end_in_not_found_has_ended() {
     })
     .await;
     let folder = tempfile::tempdir().unwrap();
-    let exported = export(&client(&server, 4), folder.path()).await.unwrap();
-    assert_eq!((exported.completeness, exported.records), (Completeness::ReadToTheEnd, 1000));
+    let exported = export(client(&server, 4), folder.path()).await.unwrap();
+    let manifest = exported.manifest;
+    assert_eq!((manifest.complete, manifest.how.as_str(), manifest.count), (true, TO_THE_END, 1000));
 }
 
 #[tokio::test]
@@ -83,9 +118,10 @@ async fn a_page_that_never_comes_leaves_no_file() {
     })
     .await;
     let folder = tempfile::tempdir().unwrap();
-    let error = export(&client(&server, 4), folder.path()).await.unwrap_err();
+    let error = export(client(&server, 4), folder.path()).await.unwrap_err();
     assert_eq!(error.to_string(), "the service answered 403: no");
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["home"]);
 }
 
 #[tokio::test]
@@ -96,10 +132,193 @@ async fn no_page_is_asked_for_while_the_service_asked_to_wait() {
     })
     .await;
     let folder = tempfile::tempdir().unwrap();
-    let exported = export(&client(&server, 4), folder.path()).await.unwrap();
-    assert_eq!(exported.records, 1000);
+    let exported = export(client(&server, 4), folder.path()).await.unwrap();
+    assert_eq!(exported.manifest.count, 1000);
     let log = server.log();
     let asked = log[3].left.unwrap();
     let next = log.iter().map(|seen| seen.came).filter(|came| *came > asked + Duration::from_millis(50)).min().unwrap();
     assert!(next - asked >= Duration::from_millis(995), "{:?}", next - asked);
+}
+
+/// A page of 10 of `len` items, each with what `more` says of it.
+fn small_page(seen: &Seen, len: usize, more: impl Fn(usize) -> String) -> Reply {
+    let page = number(seen);
+    let ids = ((page - 1) * 10).min(len)..(page * 10).min(len);
+    let data: Vec<String> = ids.map(|id| format!(r#"{{"id": "{id}", "price": {id}.50{}}}"#, more(id))).collect();
+    answer(200, "", &format!(r#"{{"data": [{}], "total": {len}}}"#, data.join(",")))
+}
+
+#[tokio::test]
+async fn a_column_that_only_a_late_page_brings_is_in_every_format() {
+    let late = |id: usize| if id == 97 { r#", "note": "late""#.to_owned() } else { String::new() };
+    let server = Server::start(move |seen| small_page(seen, 100, late)).await;
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["items.csv", "items.tsv.gz", "items.xlsx", "items.ndjson"] {
+        let path = folder.path().join(name);
+        let mut job = job(folder.path());
+        job.output = Output::File { pattern: path.to_str().unwrap().to_owned(), shape: Shape::of(&path).unwrap() };
+        let manifest = export_as(client(&server, 4), &job).await.unwrap().manifest;
+        assert_eq!((manifest.complete, manifest.count, manifest.rows), (true, 100, 100), "{name}");
+        assert_eq!(manifest.columns.last().map(String::as_str), Some("note"));
+        if name == "items.ndjson" {
+            assert!(std::fs::read_to_string(&path).unwrap().contains(r#""note": "late""#));
+            continue;
+        }
+        let book = sheetport::sheet::open(&path, &sheetport::sheet::Options::default()).unwrap();
+        let (mut rows, mut row) = (book.rows(0).unwrap(), sheetport::sheet::Row::default());
+        let mut notes = Vec::new();
+        while rows.next(&mut row).unwrap() {
+            notes.push(row.get(manifest.columns.len() - 1).shown().into_owned());
+        }
+        let place = notes.iter().position(|note| note == "late");
+        assert_eq!((notes.len(), notes[0].as_str(), place), (101, "note", Some(98)), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_entry_with_ever_new_fields_fills_no_more_columns_than_there_may_be() {
+    let strange = |id: usize| (0..50).map(|field| format!(r#", "f{}": {field}"#, id * 50 + field)).collect::<String>();
+    let server = Server::start(move |seen| small_page(seen, 60, strange)).await;
+    let folder = tempfile::tempdir().unwrap();
+    let exported = export(client(&server, 4), folder.path()).await.unwrap();
+    let manifest = &exported.manifest;
+    assert_eq!((manifest.columns.len(), manifest.columns.last().map(String::as_str)), (2001, Some("other_fields")));
+    // 60 items of 50 fields each, less those that have columns beside the contract's six.
+    assert_eq!(manifest.gathered, 60 * 50 - (2_000 - 6));
+    assert!(exported.remarks[0].contains("more than 2000 columns"), "{:?}", exported.remarks);
+    let text = std::fs::read_to_string(folder.path().join("items.csv")).unwrap();
+    assert!(text.lines().last().unwrap().ends_with(r#"""f2999"":49}""#), "{:?}", text.lines().last());
+}
+
+#[tokio::test]
+async fn an_order_s_lines_can_have_a_row_each() {
+    let lines = |id: usize| format!(r#", "items": [{}]"#, vec![format!(r#"{{"sku": "s{id}"}}"#); id % 3].join(","));
+    let server = Server::start(move |seen| small_page(seen, 30, lines)).await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut job = job(folder.path());
+    job.explode = Some("items".to_owned());
+    let manifest = export_as(client(&server, 4), &job).await.unwrap().manifest;
+    // Those without a line have a row, too.
+    assert_eq!((manifest.count, manifest.rows), (30, 10 + 10 + 20));
+    let text = std::fs::read_to_string(folder.path().join("items.csv")).unwrap();
+    let row = |line: &str| text.lines().filter(|found| *found == line).count();
+    assert!(manifest.columns.iter().any(|name| name == "items.sku"), "{:?}", manifest.columns);
+    assert_eq!((row("5,,5.50,,,,s5"), row("4,,4.50,,,,s4"), row("3,,3.50,,,,")), (2, 1, 1), "{text}");
+}
+
+#[tokio::test]
+async fn what_was_read_before_a_fault_is_not_asked_for_again() {
+    let server = Server::start(|seen| match (seen.number, number(seen)) {
+        (..100, 60) => answer(403, "", r#"{"message": "no"}"#),
+        _ => small_page(seen, 1_000, |_| String::new()),
+    })
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    assert!(export(client(&server, 4), folder.path()).await.is_err());
+    let asked = server.log().len();
+    assert!((60..70).contains(&asked), "{asked}");
+    let mut again = job(folder.path());
+    let refused = loop {
+        // Until the service has seen a hundred requests, page 60 is refused.
+        match export_as(client(&server, 1), &again).await {
+            Err(error) => assert_eq!(error.to_string(), "the service answered 403: no"),
+            Ok(exported) => break exported,
+        }
+        assert!(server.log().len() <= 101, "only page 60 is asked for");
+    };
+    assert!(refused.manifest.resumed && refused.manifest.complete, "{:#?}", refused.manifest);
+    assert_eq!((refused.manifest.count, refused.manifest.pages), (1_000, 100));
+    let mut numbers: Vec<usize> = server.log().iter().map(number).filter(|page| *page < 60).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..60).collect::<Vec<_>>(), "each page before the fault once");
+    // The next one, of another name for the same list, begins anew.
+    again.output = Output::File {
+        pattern: folder.path().join("other.csv").to_str().unwrap().to_owned(),
+        shape: Shape::of(Path::new("other.csv")).unwrap(),
+    };
+    assert!(!export_as(client(&server, 4), &again).await.unwrap().manifest.resumed);
+}
+
+#[tokio::test]
+async fn records_by_ids_carry_on_behind_those_that_were_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let ids: String = (0..200).map(|id| format!("i{id}\n")).collect();
+    std::fs::write(folder.path().join("ids.csv"), ids).unwrap();
+    let server = Server::start(|seen| match seen.path.rsplit_once("/i").unwrap().1.parse::<usize>().unwrap() {
+        150 if seen.number < 300 => Reply::Bytes("HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n".into()),
+        id if id % 10 == 7 => answer(404, "", "{}"),
+        id => answer(200, "", &format!(r#"{{"id": "i{id}"}}"#)),
+    })
+    .await;
+    let mut job = job(folder.path());
+    let file = IdFile { path: folder.path().join("ids.csv"), column: None };
+    job.what = What::Ids { single: &sheetport::records::order::SINGLE, file, by_external_id: false };
+    assert!(export_as(client(&server, 8), &job).await.is_err());
+    let before = server.log().len();
+    assert!((151..=160).contains(&before), "{before}");
+    let other = Server::start(|seen| match seen.path.rsplit_once("/i").unwrap().1.parse::<usize>().unwrap() {
+        id if id % 10 == 7 => answer(404, "", "{}"),
+        id => answer(200, "", &format!(r#"{{"id": "i{id}"}}"#)),
+    })
+    .await;
+    let exported = export_as(client(&other, 8), &job).await.unwrap();
+    let manifest = &exported.manifest;
+    assert_eq!((manifest.count, manifest.not_found, manifest.resumed), (180, 20, true), "{manifest:#?}");
+    assert_eq!(other.log().len(), 50, "from the 151st on");
+    let text = std::fs::read_to_string(folder.path().join("items.csv")).unwrap();
+    let found: Vec<&str> = text.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
+    let expected: Vec<String> = (0..200).filter(|id| id % 10 != 7).map(|id| format!("i{id}")).collect();
+    assert_eq!(found, expected);
+    let missing = std::fs::read_to_string(exported.not_found.unwrap()).unwrap();
+    assert_eq!((missing.lines().count(), missing.lines().nth(1)), (21, Some("i7,8,not found")));
+}
+
+/// What a service that lists its items' external ids gives can be sent to it again as it was.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_of_items_uploads_to_what_it_was() {
+    let list = r#"{"data": [
+        {"id": "u1", "external_id": "00042", "name": "Bolt, M8 \"x\"", "price": 1234.50, "currency": "EUR", "status": "active", "updated_at": "2026-01-02T03:04:05Z"},
+        {"id": "u2", "external_id": "4006381333931", "name": "Écrou", "price": 0.10, "currency": "EUR", "status": null, "updated_at": "2026-01-02T03:04:05Z"},
+        {"id": "u3", "external_id": "1-2", "name": "-5", "price": 7, "currency": "USD", "status": "archived", "updated_at": "2026-01-02T03:04:05Z"}
+    ], "total": 3}"#;
+    for name in ["items.csv", "items.tsv", "items.csv.gz", "items.xlsx"] {
+        let server = Server::start(move |seen| match seen.body.is_empty() {
+            true => answer(200, "", list),
+            false => Reply::Accept,
+        })
+        .await;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        let mut job = job(folder.path());
+        job.output = Output::File { pattern: path.to_str().unwrap().to_owned(), shape: Shape::of(&path).unwrap() };
+        export_as(client(&server, 4), &job).await.unwrap();
+        let upload = std::process::Command::new(env!("CARGO_BIN_EXE_sheetport"))
+            .args(["upload", path.to_str().unwrap(), "-t", "items", "-q", "--base-url", &server.address])
+            .env("SHEETPORT_HOME", folder.path().join("home"))
+            .env("SHEETPORT_ACCESS_TOKEN", "access-1")
+            .env_remove("SHEETPORT_REFRESH_TOKEN")
+            .output();
+        let upload = upload.unwrap();
+        assert!(upload.status.success(), "{name}: {}", String::from_utf8_lossy(&upload.stderr));
+        let listed: serde_json::Value = serde_json::from_str(list).unwrap();
+        let mut sent: Vec<serde_json::Value> =
+            server.log().iter().filter_map(|seen| serde_json::from_str(&seen.body).ok()).collect();
+        sent.sort_by_key(|body| body["price"].to_string().len());
+        let mut entries = listed["data"].as_array().unwrap().clone();
+        entries.sort_by_key(|entry| entry["price"].to_string().len());
+        for (body, entry) in sent.iter().zip(&entries) {
+            assert_eq!(body["externalId"], entry["external_id"], "{name}");
+            for field in ["name", "currency"] {
+                assert_eq!(body[field], entry[field], "{name}");
+            }
+            // A workbook keeps the number, and shows its decimals; a text keeps its digits.
+            match name {
+                "items.xlsx" => assert_eq!(body["price"].as_f64(), entry["price"].as_f64()),
+                _ => assert_eq!(body["price"].to_string(), entry["price"].to_string(), "{name}"),
+            }
+            // Nothing in the cell leaves what the service has.
+            assert!(body.get("status").is_none_or(|status| *status == entry["status"]), "{name}: {body}");
+        }
+        assert_eq!(sent.len(), 3, "{name}");
+    }
 }

@@ -4,6 +4,7 @@ mod answers;
 mod doubles;
 mod exports;
 mod once;
+mod pagers;
 mod pauses;
 pub mod server;
 mod stops;

@@ -1,0 +1,182 @@
+//! Exporting: a whole list into a file, beside the shortest client that fetches the same pages and throws them away, and
+//! beside a bare loop that writes the same workbook.
+//!
+//! The pages are ready-made, each of its own, and the server answers at once; it says afterwards what it gave.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use rust_xlsxwriter::{ExcelDateTime, Format, Workbook};
+use sheetport::api::auth::Credentials;
+use sheetport::api::{Client, Pace};
+use sheetport::export::{self, Clock, Job as Export, Output, Since, What};
+use sheetport::records::item::LIST;
+use sheetport::sheet::write::{Shape, Style};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::child::{Sample, Seen, Server, timed};
+use crate::client::{self, Calls, Each};
+use crate::sending::{ITEMS, TOKEN, seen_by};
+use crate::{BARE, Job, Outcome, Row, items};
+
+pub const EXPORT_CSV: Row = Row {
+    name: "export-csv",
+    compares: "an export of items at 100 a page to CSV, beside a bare hyper client on as many connections",
+    unit: "pages",
+    target: 1.5,
+    beside: BARE,
+    prepare: |folder, scale| write_pages(&folder.join(PAGES), items::count(FULL, scale)),
+    needs_server: false,
+    ours: |job| ours(job, "items.csv"),
+    bare: fetching,
+};
+
+pub const EXPORT_XLSX: Row = Row {
+    name: "export-xlsx",
+    compares: "the same to XLSX, beside the slower of that client and a bare loop that writes the workbook",
+    ours: |job| ours(job, "items.xlsx"),
+    bare: |job| {
+        let (fetched, written) = (fetching(job)?, writing(job)?);
+        let slower = if fetched.wall_seconds > written.wall_seconds { fetched } else { written };
+        Ok(Sample { seen: fetched.seen, ..slower })
+    },
+    ..EXPORT_CSV
+};
+
+const FULL: u32 = 1_000_000;
+const CONNECTIONS: usize = 8;
+const LIMIT: usize = 100;
+/// A page a line.
+const PAGES: &str = "pages.ndjson";
+/// How many items there are, for the sides.
+const COUNT: &str = "count.txt";
+
+fn ours(job: &Job, file: &str) -> Outcome<Sample> {
+    let count = count(&job.folder)?;
+    let server = Server::start(&[&job.folder.join(PAGES).to_string_lossy()])?;
+    let home = tempfile::tempdir_in(&job.folder)?;
+    let path = home.path().join(file);
+    let export = Export {
+        what: What::List(&LIST),
+        output: Output::File {
+            pattern: path.to_string_lossy().into_owned(),
+            shape: Shape::of(&path).ok_or("no such format")?,
+        },
+        style: Style::default(),
+        template: None,
+        explode: None,
+        since: Since::Ever,
+        verify: false,
+        fresh: false,
+        keep: None,
+        min_ratio: None,
+        concurrency: CONNECTIONS,
+        home: home.path().to_owned(),
+        base_url: server.address.clone(),
+        workspace: String::new(),
+        language: None,
+        clock: Clock { started: jiff::Timestamp::now(), today: jiff::civil::date(2026, 11, 21), now: SystemTime::now },
+    };
+    let credentials = Credentials { access: Some(TOKEN.to_owned().into()), refresh: None };
+    let client = Arc::new(Client::new(&server.address, credentials, CONNECTIONS)?);
+    let runtime = runtime()?;
+    let exporting = || {
+        let pace = Arc::new(Pace::new(None, Instant::now()));
+        Ok(runtime.block_on(export::export(client, pace, &export, &|_, _| {}))?)
+    };
+    timed(exporting, |exported| {
+        let manifest = exported.manifest;
+        if !manifest.complete || manifest.count != count || manifest.rows != count {
+            return Err(format!("of {count} items {} are in the file: {}", manifest.rows, manifest.how).into());
+        }
+        seen_by(&runtime, &server.address)
+    })
+}
+
+fn fetching(job: &Job) -> Outcome<Sample> {
+    let pages = count(&job.folder)?.div_ceil(LIMIT as u64);
+    let server = Server::start(&[&job.folder.join(PAGES).to_string_lossy()])?;
+    let calls = Arc::new(Calls {
+        server: server.address.clone(),
+        token: TOKEN.to_owned(),
+        connections: CONNECTIONS,
+        each: Each::Get {
+            paths: (1..=pages).map(|page| format!("{ITEMS}?page={page}&limit={LIMIT}")).collect(),
+            is_good: |body| !body.is_empty(),
+        },
+    });
+    let runtime = runtime()?;
+    timed(|| runtime.block_on(client::make(calls)), |()| seen_by(&runtime, &server.address))
+}
+
+/// The same workbook, from values that are ready.
+fn writing(job: &Job) -> Outcome<Sample> {
+    let count = u32::try_from(count(&job.folder)?)?;
+    let folder = tempfile::tempdir_in(&job.folder)?;
+    let work = || {
+        let mut workbook = Workbook::new();
+        workbook.set_zip_compression_level(1);
+        workbook.set_tempdir(folder.path())?;
+        let sheet = workbook.add_worksheet_with_constant_memory()?;
+        let moment = Format::new().set_num_format("yyyy-mm-dd hh:mm:ss");
+        for (row, (number, item)) in (1..).zip((0..).zip(items::items(count))) {
+            let (year, month, day) = item.updated;
+            sheet.write_string(row, 0, id(number))?;
+            sheet.write_string(row, 1, &item.name)?;
+            sheet.write_number(row, 2, f64::from(item.price) / 100.0)?;
+            sheet.write_string(row, 3, items::CURRENCY)?;
+            sheet.write_string(row, 4, item.status)?;
+            let at = ExcelDateTime::from_ymd(year, month, day)?.and_hms(9, 30, 0.0)?;
+            sheet.write_datetime_with_format(row, 5, at, &moment)?;
+        }
+        Ok(workbook.save(folder.path().join("items.xlsx"))?)
+    };
+    timed(work, |()| Ok(Seen::default()))
+}
+
+fn write_pages(path: &Path, count: u32) -> Outcome<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    let all: Vec<_> = (0..).zip(items::items(count)).collect();
+    for page in all.chunks(LIMIT) {
+        let entries = page.iter().map(|(number, item)| {
+            let (year, month, day) = item.updated;
+            format!(
+                r#"{{"id":"{}","name":{},"price":{}.{:02},"currency":"{}","status":"{}","updated_at":"{year}-{month:02}-{day:02}T09:30:00Z"}}"#,
+                id(*number),
+                serde_json::Value::from(item.name.as_str()),
+                item.price / 100,
+                item.price % 100,
+                items::CURRENCY,
+                item.status
+            )
+        });
+        let entries = entries.collect::<Vec<_>>().join(",");
+        writeln!(file, r#"{{"data":[{entries}],"page":1,"count":{LIMIT},"total":{count},"message":"OK"}}"#)?;
+    }
+    file.flush()?;
+    std::fs::write(path.with_file_name(COUNT), count.to_string())?;
+    Ok(())
+}
+
+/// Looks like the ids that services give.
+fn id(number: u32) -> String {
+    let scattered = u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    format!(
+        "0199aa{:02x}-{:04x}-7{:03x}-9c11-{:012x}",
+        number >> 24,
+        number & 0xFFFF,
+        number >> 12 & 0xFFF,
+        scattered >> 16
+    )
+}
+
+fn count(folder: &Path) -> Outcome<u64> {
+    Ok(std::fs::read_to_string(folder.join(COUNT))?.parse()?)
+}
+
+fn runtime() -> Outcome<Runtime> {
+    Ok(Builder::new_multi_thread().enable_all().build()?)
+}

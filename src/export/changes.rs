@@ -1,0 +1,145 @@
+//! What changed since the export before: of each record a hash of its id and one of its content, kept from one export to
+//! the next.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_64;
+
+use super::Error;
+use crate::api::pages::Entry;
+use crate::api::pages::read::unquoted;
+use crate::sheet::write::{Existing, WholeFile};
+
+const MAGIC: &[u8] = b"sheetport prints 1\n";
+const LEVEL: i32 = 1;
+
+/// Hashes of the records of an export; 16 bytes each.
+#[derive(Debug, Default)]
+pub struct Prints {
+    prints: Vec<(u64, u64)>,
+    /// Nobody asks for them.
+    is_off: bool,
+}
+
+/// An export beside the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    pub added: u64,
+    pub changed: u64,
+    pub removed: u64,
+}
+
+impl Prints {
+    pub fn off() -> Prints {
+        Prints { prints: Vec::new(), is_off: true }
+    }
+
+    pub fn add(&mut self, entry: Entry<'_>) {
+        if self.is_off {
+            return;
+        }
+        let id = entry.fields().find(|(name, _)| *name == "\"id\"").map(|(_, value)| unquoted(value));
+        let id = id.as_deref().unwrap_or(entry.text());
+        self.prints.push((XxHash3_64::oneshot(id.as_bytes()), XxHash3_64::oneshot(entry.text().as_bytes())));
+    }
+
+    /// Puts them in their order, in which they are compared and kept.
+    pub fn sort(&mut self) {
+        self.prints.sort_unstable();
+    }
+
+    /// What changed since those at `path` were kept; nothing where none are.
+    pub fn changes_since(&self, path: &Path) -> Result<Option<Changes>, Error> {
+        let failed = |source| Error::Spool { path: path.to_owned(), source };
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(failed(source)),
+        };
+        let mut before = BufReader::with_capacity(1 << 16, zstd::Decoder::new(file).map_err(failed)?);
+        let mut magic = vec![0; MAGIC.len()];
+        // What is not ours, or was damaged, says nothing of what was before.
+        if before.read_exact(&mut magic).is_err() || magic != MAGIC {
+            return Ok(None);
+        }
+        let mut changes = Changes::default();
+        let mut now = self.prints.iter().copied().peekable();
+        while let Some((id, content)) = next(&mut before).map_err(failed)? {
+            while now.next_if(|(other, _)| *other < id).is_some() {
+                changes.added += 1;
+            }
+            match now.next_if(|(other, _)| *other == id) {
+                Some((_, same)) if same == content => {}
+                Some(_) => changes.changed += 1,
+                None => changes.removed += 1,
+            }
+        }
+        changes.added += now.count() as u64;
+        Ok(Some(changes))
+    }
+
+    /// Keeps them at `path` for the next export.
+    pub fn keep(&self, path: &Path) -> Result<(), Error> {
+        let failed = |source| Error::Spool { path: path.to_owned(), source };
+        let file = WholeFile::create(path, Existing::Replace)?;
+        let mut encoder = zstd::Encoder::new(file, LEVEL).map_err(failed)?;
+        encoder.write_all(MAGIC).map_err(failed)?;
+        let mut buffer = Vec::with_capacity(1 << 16);
+        for chunk in self.prints.chunks(1 << 12) {
+            buffer.clear();
+            for (id, content) in chunk {
+                buffer.extend(id.to_le_bytes());
+                buffer.extend(content.to_le_bytes());
+            }
+            encoder.write_all(&buffer).map_err(failed)?;
+        }
+        encoder.finish().map_err(failed)?.finish()?;
+        Ok(())
+    }
+}
+
+fn next(before: &mut impl Read) -> io::Result<Option<(u64, u64)>> {
+    let mut bytes = [0; 16];
+    match before.read_exact(&mut bytes) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        other => other?,
+    }
+    let [id, content] = [0, 8].map(|at| {
+        let mut half = [0; 8];
+        half.copy_from_slice(&bytes[at..at + 8]);
+        u64::from_le_bytes(half)
+    });
+    Ok(Some((id, content)))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::api::pages::read;
+
+    fn prints(entries: &str) -> Prints {
+        let mut prints = Prints::default();
+        read(entries.as_bytes().to_vec()).unwrap().entries().for_each(|entry| prints.add(entry));
+        prints.sort();
+        prints
+    }
+
+    #[test]
+    fn what_came_changed_and_went_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("prints");
+        let before = prints(r#"[{"id":"a","n":1},{"id":"b","n":1},{"id":"c","n":1},{"n":5}]"#);
+        assert_eq!(before.changes_since(&path).unwrap(), None);
+        before.keep(&path).unwrap();
+        assert_eq!(before.changes_since(&path).unwrap(), Some(Changes::default()));
+        let after = prints(r#"[{"id":"d","n":1},{"id":"b","n":2},{"id":"a","n":1},{"n":6},{"id":"e"}]"#);
+        let changes = Changes { added: 3, changed: 1, removed: 2 };
+        assert_eq!(after.changes_since(&path).unwrap(), Some(changes));
+        std::fs::write(&path, zstd::encode_all(&b"something else"[..], 1).unwrap()).unwrap();
+        assert_eq!(after.changes_since(&path).unwrap(), None);
+    }
+}

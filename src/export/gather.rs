@@ -1,0 +1,176 @@
+//! Fetching: several pages or records at once, given in their order.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::Error;
+use super::ids::{IdFile, Ids, Wanted};
+use super::spool::{Kind, Packer};
+use crate::api::pages::{self, Page, Walk};
+use crate::api::{self, Client, Pace, fetch};
+use crate::records::{List, Single};
+
+/// Entries asked for on a page. The service may give fewer.
+pub const PAGE_SIZE: u32 = 100;
+/// Ids read ahead of those that are asked for.
+const IDS_AHEAD: usize = 1024;
+
+/// Who asks whom, and how many at once.
+#[derive(Clone)]
+pub struct Asking {
+    pub client: Arc<Client>,
+    pub pace: Arc<Pace>,
+    pub concurrency: usize,
+    pub packer: Arc<Packer>,
+}
+
+/// What came of one request, and the same as a frame of the spool.
+#[derive(Debug)]
+pub struct Fetched {
+    pub page: Page,
+    pub kind: Kind,
+    pub frame: Vec<u8>,
+}
+
+/// An id that was asked for in vain.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Missing {
+    pub id: String,
+    pub row: u64,
+    pub reason: String,
+}
+
+/// Requests under way, the oldest first. They end with the value.
+struct UnderWay(VecDeque<JoinHandle<Result<Fetched, Error>>>);
+
+/// The pages of a list.
+pub struct ListPages {
+    asking: Asking,
+    list: &'static List,
+    next: u64,
+    under_way: UnderWay,
+}
+
+/// Records by their ids.
+pub struct Records {
+    asking: Asking,
+    single: &'static Single,
+    by_external_id: bool,
+    ids: mpsc::Receiver<Result<Wanted, Error>>,
+    under_way: UnderWay,
+}
+
+impl ListPages {
+    /// Begins at the page `first`, from 1.
+    pub fn new(asking: Asking, list: &'static List, first: u64) -> ListPages {
+        ListPages { asking, list, next: first, under_way: UnderWay(VecDeque::new()) }
+    }
+
+    /// The next page, while further ones are asked for as far as the walk thinks that they are there.
+    pub async fn next(&mut self, walk: &Walk) -> Result<Fetched, Error> {
+        let horizon = walk.horizon().max(self.next - self.under_way.0.len() as u64);
+        while self.under_way.0.len() < self.asking.concurrency && self.next <= horizon {
+            self.under_way.0.push_back(tokio::spawn(page(self.asking.clone(), self.list, self.next)));
+            self.next += 1;
+        }
+        self.under_way.next().await.unwrap_or(Err(Error::Stuck))
+    }
+}
+
+impl Records {
+    /// Begins behind the first `done` ids of the file.
+    pub fn new(
+        asking: Asking,
+        single: &'static Single,
+        by_external_id: bool,
+        file: &IdFile,
+        done: u64,
+    ) -> Result<Records, Error> {
+        let mut ids = Ids::open(&file.path, file.column.as_deref())?;
+        let (sender, receiver) = mpsc::channel(IDS_AHEAD);
+        tokio::task::spawn_blocking(move || {
+            let mut seen = 0;
+            while let Some(wanted) = ids.next().transpose() {
+                seen += 1;
+                // Whoever does not want more has let go of the other end.
+                if (seen > done || wanted.is_err()) && sender.blocking_send(wanted).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Records { asking, single, by_external_id, ids: receiver, under_way: UnderWay(VecDeque::new()) })
+    }
+
+    /// The next record, or what was not found; nothing after the last.
+    pub async fn next(&mut self) -> Result<Option<Fetched>, Error> {
+        while self.under_way.0.len() < self.asking.concurrency {
+            let Some(wanted) = self.ids.recv().await.transpose()? else { break };
+            let record = record(self.asking.clone(), self.single, self.by_external_id, wanted);
+            self.under_way.0.push_back(tokio::spawn(record));
+        }
+        self.under_way.next().await.transpose()
+    }
+}
+
+impl UnderWay {
+    async fn next(&mut self) -> Option<Result<Fetched, Error>> {
+        let oldest = self.0.front_mut()?;
+        let fetched = oldest.await;
+        self.0.pop_front();
+        Some(fetched.unwrap_or(Err(Error::Stuck)))
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.iter().for_each(JoinHandle::abort);
+    }
+}
+
+async fn page(asking: Asking, list: &'static List, number: u64) -> Result<Fetched, Error> {
+    let path = format!("{}?page={number}&{}={PAGE_SIZE}", list.path, list.size);
+    match fetch::fetch(&asking.client, &asking.pace, &path, pages::read).await {
+        Ok(page) => {
+            let frame = asking.packer.pack(Kind::Page, page.text().as_bytes())?;
+            Ok(Fetched { page, kind: Kind::Page, frame })
+        }
+        // Some services have no page past the last one, where others have an empty one.
+        Err(api::Error::Status { status: 404, .. }) if number > 1 => {
+            let frame = asking.packer.pack(Kind::NoPage, b"")?;
+            Ok(Fetched { page: Page::empty(), kind: Kind::NoPage, frame })
+        }
+        Err(api::Error::Unreadable(reason)) => Err(Error::Page { page: number, reason }),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn record(
+    asking: Asking,
+    single: &'static Single,
+    by_external_id: bool,
+    wanted: Wanted,
+) -> Result<Fetched, Error> {
+    let missing = |reason: String| -> Result<Fetched, Error> {
+        let missing = Missing { id: wanted.id.clone(), row: wanted.row, reason };
+        let text = serde_json::to_vec(&missing).unwrap_or_default();
+        let frame = asking.packer.pack(Kind::Missing, &text)?;
+        Ok(Fetched { page: Page::empty(), kind: Kind::Missing, frame })
+    };
+    let Some(path) = fetch::record_path(single.path, &wanted.id, by_external_id) else {
+        return missing("it can't be asked for".to_owned());
+    };
+    match fetch::fetch(&asking.client, &asking.pace, &path, pages::read::read_one).await {
+        Ok(page) => {
+            let frame = asking.packer.pack(Kind::Page, page.text().as_bytes())?;
+            Ok(Fetched { page, kind: Kind::Page, frame })
+        }
+        Err(api::Error::Status { status: 404 | 410, .. }) => missing("not found".to_owned()),
+        Err(api::Error::Status { status: status @ (400 | 422), message }) => {
+            missing(format!("the service answered {status}: {message}"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,116 @@
+//! Exports that end in the middle: what is under the final name is whole, and the same command carries on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::process::{Place, until};
+use super::service::Served;
+use super::{count, table};
+
+/// A service with so many items, by what is quicker than an upload.
+fn filled(place: &Place, items: usize) -> Served {
+    let rows = (1..=items).map(|number| format!("i{number:05},Item {number},{number}.50,EUR\n"));
+    place.write("in.csv", std::iter::once("id,name,price,currency\n".to_owned()).chain(rows).collect::<String>());
+    let load = ["serve", "load", "--data", "service", "--workspace", "shop", "--kind", "items", "in.csv"];
+    place.sheetport(load).exits(0);
+    Served::start(place)
+}
+
+/// The spool of the one export that was begun.
+fn spool(place: &Place) -> Option<PathBuf> {
+    let folders = fs::read_dir(place.path("home/exports")).ok()?;
+    folders.flatten().map(|folder| folder.path().join("pages")).find(|pages| pages.exists())
+}
+
+fn len(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |found| found.len())
+}
+
+#[test]
+fn whatever_moment_it_is_killed_at_only_whole_files_have_the_name() {
+    const KILLS: usize = 100;
+    let place = Place::new();
+    let served = filled(&place, 1_000);
+    let export = |file| served.sheetport(&place, ["export", "items", "-o", file, "--rate", "300/s", "--json"]);
+    export("whole.csv").exits(0);
+    let whole = fs::read(place.path("whole.csv")).unwrap();
+    let (mut cut, mut resumed) = (0, 0);
+    for _ in 0..KILLS {
+        let running = export("items.csv").start();
+        // The moment is the point here, and nothing is waited for.
+        std::thread::sleep(Duration::from_millis(fastrand::u64(0..90)));
+        running.kill();
+        let file = place.path("items.csv");
+        if file.exists() {
+            assert_eq!(fs::read(&file).unwrap(), whole);
+            fs::remove_file(&file).unwrap();
+        } else {
+            cut += 1;
+        }
+        assert!(!place.path("items.csv.incomplete").exists());
+        if fastrand::u8(..) < 32 {
+            let told = export("items.csv").exits(0).json();
+            assert_eq!((count(&told, "count"), &told["complete"]), (1_000, &true.into()), "{told}");
+            resumed += u32::from(told["resumed"] == true);
+            assert_eq!(fs::read(&file).unwrap(), whole);
+            fs::remove_file(&file).unwrap();
+        }
+    }
+    assert!(cut > KILLS / 10 && resumed > 0, "{cut} were cut off, {resumed} carried on with");
+    let strange = |name: &String| name.starts_with("items") && name != "items.csv.manifest.json";
+    assert!(!place.names().iter().any(strange), "{:?}", place.names());
+}
+
+#[test]
+fn an_export_that_was_cut_off_is_carried_on_with_and_can_be_begun_anew() {
+    let place = Place::new();
+    let served = filled(&place, 1_000);
+    let args = ["export", "items", "-o", "items.csv", "--json"];
+    for (more, is_resumed) in [(None, true), (Some("--fresh"), false)] {
+        let running = served.sheetport(&place, args.iter().copied().chain(["--rate", "10/s"])).start();
+        until("some pages", || spool(&place).filter(|pages| len(pages) > 3_000));
+        running.kill();
+        assert!(!place.path("items.csv").exists());
+        let told = served.sheetport(&place, args.iter().copied().chain(more)).exits(0).json();
+        assert_eq!((count(&told, "count"), count(&told, "pages")), (1_000, 10), "{told}");
+        assert_eq!(told["resumed"], is_resumed);
+        assert_eq!(spool(&place), None, "nothing is left to carry on with");
+        assert_eq!(table(&place.path("items.csv")).len(), 1_001);
+        fs::remove_file(place.path("items.csv")).unwrap();
+    }
+}
+
+#[test]
+fn two_exports_to_one_file_do_not_run_at_once() {
+    let place = Place::new();
+    let served = filled(&place, 1_000);
+    let args = ["export", "items", "-o", "items.csv"];
+    let running = served.sheetport(&place, args.iter().copied().chain(["--rate", "10/s"])).start();
+    until("a spool", || spool(&place).filter(|pages| len(pages) > 0));
+    let beside = served.sheetport(&place, args).exits(6);
+    beside.says(&["another export to this file is under way", "wait for it to end"]);
+    served.sheetport(&place, ["export", "items", "-o", "other.csv", "-q"]).exits(0);
+    running.kill();
+    served.sheetport(&place, args).exits(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_export_that_is_asked_to_stop_leaves_no_litter_and_says_how_to_go_on() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let place = Place::new();
+        let served = filled(&place, 1_000);
+        let mut before = place.names();
+        before.insert(0, "home".to_owned());
+        let args = ["export", "items", "-o", "items.csv", "--rate", "10/s"];
+        let running = served.sheetport(&place, args).start();
+        until("some pages", || spool(&place).filter(|pages| len(pages) > 1_000));
+        let id = running.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        running.wait().exits(code).says(&["interrupted", "the same command carries on"]);
+        assert_eq!(place.names(), before);
+        let told = served.sheetport(&place, ["export", "items", "-o", "items.csv", "--json"]).exits(0).json();
+        assert_eq!((count(&told, "count"), &told["resumed"]), (1_000, &true.into()));
+    }
+}
