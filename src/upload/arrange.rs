@@ -92,16 +92,19 @@ mod tests {
     use super::*;
     use crate::sheet::Cell;
     use crate::template::Header;
+    use crate::template::bind::Columns;
 
     /// A sheet with this header, of which the fields come from these columns.
     fn layout(names: &[&str], columns: &[Option<usize>]) -> Layout {
         Layout {
             header: Header { row: 1, names: names.iter().map(|name| (*name).to_owned()).collect() },
-            columns: columns.to_vec(),
+            columns: columns.iter().map(|column| column.map_or(Columns::None, Columns::One)).collect(),
+            group: Vec::new(),
             skip_column: None,
             width: names.len(),
             is_report: false,
             unused: Vec::new(),
+            drifted: Vec::new(),
             found: 0,
         }
     }
