@@ -92,17 +92,21 @@ fn table(path: &Path, name: &str) -> Result<Vec<Vec<String>>, String> {
 }
 
 fn list(settings: &Settings) -> Result<Exit, Failure> {
-    let mut listed = Vec::new();
-    for (name, source) in builtin::BUILT_IN {
-        let template = load::load(name, source, &load::no_tables)?;
-        if settings.output.json {
-            listed.push(json!({"name": name, "record": template.record.name(), "description": template.description}));
-        } else {
-            ui::line(format_args!("{name:<16} {}", template.description));
-        }
-    }
+    let load = |(name, source): &(&str, &str)| load::load(name, source, &load::no_tables);
+    let templates = builtin::BUILT_IN.iter().map(load).collect::<Result<Vec<Template>, _>>()?;
     if settings.output.json {
-        ui::json(&json!({"templates": listed}));
+        let listed = templates.iter().map(
+            |template| json!({"name": template.name, "record": template.record.name(), "description": template.description}),
+        );
+        ui::json(&json!({"templates": listed.collect::<Vec<_>>()}));
+        return Ok(Exit::Done);
+    }
+    let widest = |text: fn(&Template) -> &str| templates.iter().map(|template| text(template).len()).max();
+    let name = widest(|template| &template.name).unwrap_or_default();
+    let kind = widest(|template| template.record.name()).unwrap_or_default();
+    ui::line(format_args!("{:<name$}  {:<kind$}  {}", "template", "for each", "what it reads"));
+    for template in &templates {
+        ui::line(format_args!("{:<name$}  {:<kind$}  {}", template.name, template.record.name(), template.description));
     }
     Ok(Exit::Done)
 }

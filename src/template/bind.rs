@@ -1,6 +1,6 @@
 //! Where a template's columns are in a sheet: the header row, and the columns of each field.
 
-use super::model::{ColumnName, FieldRule, HeaderRow, Source, Template};
+use super::model::{ColumnName, FieldRule, HeaderRow, Source, Template, same_header};
 use super::nearest::{nearest, nearest_of};
 use crate::sheet::cell::column_index;
 use crate::sheet::{Row, column_letters};
@@ -27,6 +27,9 @@ pub struct Layout {
     /// What names the record that a row belongs to; empty where each row is a record.
     pub group: Vec<usize>,
     pub skip_column: Option<usize>,
+    /// Where blank cells are filled from above, and the columns that must stay the same for it.
+    pub fill_down: Vec<usize>,
+    pub fill_within: Vec<usize>,
     /// How many of the header's columns are the sheet's own. A report's further ones are ours.
     pub width: usize,
     /// The sheet is one of our reports, in which text that looks like a formula has an apostrophe before it.
@@ -159,24 +162,29 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
             }
         })
         .collect();
-    let skip_column = template
-        .sheet
-        .skip_where
-        .as_ref()
-        .and_then(|skip| one(std::slice::from_ref(&skip.column), "skip_where", false));
+    let skip_column = template.sheet.skip_where.as_ref().and_then(|skip| one(&skip.column, "skip_where", false));
+    let (filled, within) =
+        template.sheet.fill_down.as_ref().map_or((&[][..], &[][..]), |fill| (&fill.columns, &fill.within));
+    let fill_down: Vec<usize> =
+        filled.iter().filter_map(|wanted| one(std::slice::from_ref(wanted), "fill_down", true)).collect();
+    let fill_within: Vec<usize> =
+        within.iter().filter_map(|wanted| one(std::slice::from_ref(wanted), "fill_down", false)).collect();
     let by = template.group.as_ref().map_or(&[][..], |group| &group.by);
-    let group: Vec<usize> = by.iter().filter_map(|wanted| one(std::slice::from_ref(wanted), "group", false)).collect();
+    let group: Vec<usize> = by.iter().filter_map(|wanted| one(wanted, "group", false)).collect();
     if !missing.is_empty() {
         return Err(Missing { header: Some(header), found, columns: missing });
     }
     let width = own_width(names);
     let used = |index: usize| {
-        columns.iter().any(|columns| columns.contains(index)) || skip_column == Some(index) || group.contains(&index)
+        columns.iter().any(|columns| columns.contains(index))
+            || skip_column == Some(index)
+            || group.contains(&index)
+            || fill_within.contains(&index)
     };
     let unused: Vec<usize> = (0..width).filter(|index| !used(*index) && !names[*index].trim().is_empty()).collect();
     let is_report = width < names.len();
     let drifted = drifted(template, &columns, names, &unused);
-    Ok(Layout { columns, group, skip_column, width, is_report, unused, drifted, found, header })
+    Ok(Layout { columns, group, skip_column, fill_down, fill_within, width, is_report, unused, drifted, found, header })
 }
 
 /// Optional columns that are missing while one that no field uses is called almost like them.
@@ -186,12 +194,20 @@ fn drifted(template: &Template, columns: &[Columns], names: &[String], unused: &
         let Source::Column(wanted) = &rule.source else { return None };
         let likeness = wanted.iter().find_map(|wanted| {
             let ColumnName::Named(wanted) = wanted else { return None };
-            let like = nearest(wanted, unused.iter().filter_map(|index| names.get(*index)).map(String::as_str))?;
+            let unused_names = unused.iter().filter_map(|index| names.get(*index)).map(String::as_str);
+            let like = nearest(wanted, unused_names.filter(|name| is_as_long(name, wanted)))?;
             unused.iter().copied().find(|index| names[*index] == like)
         });
         Some(Drift { field: rule.field.name, column: likeness? })
     };
     absent.filter_map(drift).collect()
+}
+
+/// Whether two names are about as long. A name that only begins like another, as `Current Quantity` begins like
+/// `Currency`, was hardly renamed from it.
+fn is_as_long(left: &str, right: &str) -> bool {
+    let (left, right) = (left.trim().chars().count(), right.trim().chars().count());
+    2 * left.max(right) <= 3 * left.min(right)
 }
 
 /// The row in which the most of the template's names stand; of several the first.
@@ -202,13 +218,15 @@ fn best_header(template: &Template, top: &[Row]) -> Option<Header> {
         let found = template.rules().map(|rule| match &rule.source {
             Source::Column(wanted) => usize::from(wanted.iter().any(has)),
             Source::Joined { columns, .. } => columns.iter().filter(|column| has(column)).count(),
-            Source::Text { expression, .. } => {
-                expression.columns().iter().filter(|name| header.names.iter().any(|other| same(other, name))).count()
-            }
+            Source::Text { expression, .. } => expression
+                .columns()
+                .iter()
+                .filter(|name| header.names.iter().any(|other| same_header(other, name)))
+                .count(),
             Source::Constant(_) => 0,
         });
         let by = template.group.as_ref().map_or(&[][..], |group| &group.by);
-        found.sum::<usize>() + by.iter().filter(|column| has(column)).count()
+        found.sum::<usize>() + by.iter().filter(|names| names.iter().any(has)).count()
     };
     let best = top.iter().rev().max_by_key(|row| named(row)).filter(|row| named(row) > 0);
     best.or_else(|| top.iter().find(|row| !row.is_blank())).map(header_of)
@@ -225,21 +243,8 @@ fn own_width(names: &[String]) -> usize {
 
 fn has_name(column: &ColumnName, names: &[String]) -> bool {
     match column {
-        ColumnName::Named(wanted) => names.iter().any(|name| same(name, wanted)),
+        ColumnName::Named(wanted) => names.iter().any(|name| same_header(name, wanted)),
         ColumnName::Number(_) => false,
-    }
-}
-
-/// Headers are compared without regard to case and to white space around and between words.
-fn same(left: &str, right: &str) -> bool {
-    let mut left = left.split_whitespace();
-    let mut right = right.split_whitespace();
-    loop {
-        match (left.next(), right.next()) {
-            (None, None) => return true,
-            (Some(a), Some(b)) if a == b || a.to_lowercase() == b.to_lowercase() => {}
-            _ => return false,
-        }
     }
 }
 
@@ -248,7 +253,8 @@ fn find_column(wanted: &[ColumnName], names: &[String]) -> Result<usize, Reason>
         match column {
             ColumnName::Number(number) => return Ok(number - 1),
             ColumnName::Named(name) => {
-                let there: Vec<usize> = (0..own_width(names)).filter(|index| same(&names[*index], name)).collect();
+                let there: Vec<usize> =
+                    (0..own_width(names)).filter(|index| same_header(&names[*index], name)).collect();
                 match there.as_slice() {
                     [] => {
                         if let Some(index) = column_index(name).filter(|index| *index < names.len()) {

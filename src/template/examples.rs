@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::bind::bind;
+use super::fill::Filler;
 use super::map::{Draft, Mapper, Parts, unquoted};
 use super::model::{Example, ExampleCell, Template};
 use super::survey::Surveyor;
@@ -38,11 +39,13 @@ fn check(template: &Template, example: &Example) -> Result<(), (String, String)>
 
 /// The record that the example's rows become, or why they become none.
 fn sends(template: &Template, example: &Example) -> Result<Value, String> {
-    let (header, rows) = sheet(example);
+    let (header, mut rows) = sheet(example);
     let layout = bind(template, &[header]).map_err(|missing| {
         let columns: Vec<String> = missing.columns.iter().map(ToString::to_string).collect();
         columns.join("; ")
     })?;
+    let mut filler = Filler::new(&layout);
+    rows.iter_mut().for_each(|row| filler.row(row));
     let mut surveyor = Surveyor::new(template, &layout);
     rows.iter().for_each(|row| surveyor.row(row));
     let survey = surveyor.end();

@@ -13,6 +13,7 @@ pub mod error;
 pub mod examples;
 pub mod explain;
 pub mod expression;
+pub mod fill;
 pub mod identifier;
 pub mod load;
 pub mod locale;

@@ -58,6 +58,8 @@ impl Template {
 pub struct SheetRules {
     pub select: SheetSelect,
     pub header: HeaderRow,
+    /// Columns in which a blank cell means what the cell above means.
+    pub fill_down: Option<FillDown>,
     pub skip_where: Option<SkipRule>,
     /// How a text file is to be read, where it should not be found out.
     pub text: Options,
@@ -85,15 +87,23 @@ pub enum HeaderRow {
 /// Rows whose cell matches are left out on purpose.
 #[derive(Debug)]
 pub struct SkipRule {
-    pub column: ColumnName,
+    /// The first of these that the header has.
+    pub column: Vec<ColumnName>,
     pub matches: Regex,
+}
+
+/// Blank cells in `columns` are filled from above, as long as the cells in `within` stay the same.
+#[derive(Debug)]
+pub struct FillDown {
+    pub columns: Vec<ColumnName>,
+    pub within: Vec<ColumnName>,
 }
 
 /// Which rows make one record.
 #[derive(Debug)]
 pub struct Group {
-    /// Rows that agree in all of these.
-    pub by: Vec<ColumnName>,
+    /// Rows that agree in all of these. Of each the first name that the header has counts.
+    pub by: Vec<Vec<ColumnName>>,
     pub rows: GroupRows,
     /// A row in which all of them are blank belongs to the record of the row above it.
     pub blank_is_above: bool,
@@ -210,11 +220,34 @@ pub enum ColumnName {
     Number(usize),
 }
 
+impl ColumnName {
+    /// Whether both are the same column of any sheet: headers are compared without regard to case and white space.
+    pub fn is_same(&self, other: &ColumnName) -> bool {
+        match (self, other) {
+            (ColumnName::Named(left), ColumnName::Named(right)) => same_header(left, right),
+            (left, right) => left == right,
+        }
+    }
+}
+
 impl std::fmt::Display for ColumnName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             ColumnName::Named(name) => write!(f, "'{name}'"),
             ColumnName::Number(number) => write!(f, "number {number}"),
+        }
+    }
+}
+
+/// Headers are compared without regard to case and to white space around and between words.
+pub fn same_header(left: &str, right: &str) -> bool {
+    let mut left = left.split_whitespace();
+    let mut right = right.split_whitespace();
+    loop {
+        match (left.next(), right.next()) {
+            (None, None) => return true,
+            (Some(a), Some(b)) if a == b || a.to_lowercase() == b.to_lowercase() => {}
+            _ => return false,
         }
     }
 }

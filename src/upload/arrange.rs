@@ -101,6 +101,8 @@ mod tests {
             columns: columns.iter().map(|column| column.map_or(Columns::None, Columns::One)).collect(),
             group: Vec::new(),
             skip_column: None,
+            fill_down: Vec::new(),
+            fill_within: Vec::new(),
             width: names.len(),
             is_report: false,
             unused: Vec::new(),

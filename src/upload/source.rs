@@ -13,6 +13,7 @@ use super::arrange::{Places, arrange};
 use super::error::Error;
 use crate::sheet::{self, Book, Row, Rows};
 use crate::template::bind::{HEADER_WITHIN, Missing, bind};
+use crate::template::fill::Filler;
 use crate::template::model::SheetSelect;
 use crate::template::{Layout, Template};
 
@@ -128,13 +129,13 @@ impl Source {
     }
 }
 
-/// Rows that hold data: below their sheet's header and not blank.
+/// Rows that hold data: below their sheet's header and not blank, with what the template fills in from above.
 pub struct DataRows<'a> {
     source: &'a Source,
     /// The place in [`Source::parts`] of the sheet that is being read.
     part: usize,
-    /// Its rows, once it is open.
-    rows: Option<Rows>,
+    /// Its rows, once it is open, and what was above the next one.
+    rows: Option<(Rows, Filler)>,
     mended: u64,
     /// The last row had a quote that stands where none can, so that how it was read is a guess.
     pub is_mended: bool,
@@ -145,14 +146,15 @@ impl DataRows<'_> {
     pub fn next(&mut self, row: &mut Row) -> Result<Option<usize>, Error> {
         let told = |error: sheet::Error| Error::from(error.of_file(&self.source.path));
         while let Some(part) = self.source.parts.get(self.part) {
-            let rows = match &mut self.rows {
+            let (rows, filler) = match &mut self.rows {
                 Some(rows) => rows,
-                none => none.insert(self.source.book.rows(part.sheet).map_err(told)?),
+                none => none.insert((self.source.book.rows(part.sheet).map_err(told)?, Filler::new(&part.layout))),
             };
             while rows.next(row).map_err(told)? {
                 let mended = rows.mended();
                 self.is_mended = mended > std::mem::replace(&mut self.mended, mended);
                 if row.number > part.layout.header.row && !row.is_blank() {
+                    filler.row(row);
                     return Ok(Some(self.part));
                 }
             }

@@ -9,4 +9,5 @@ mod ledger;
 mod serve_load;
 mod service;
 mod sheet;
+mod template_docs;
 mod view;

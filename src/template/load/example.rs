@@ -36,6 +36,21 @@ impl Checker<'_> {
                 .map_err(|error| self.error(span.clone(), error.to_string(), None::<String>))?;
             sends.insert(name, json);
         }
+        // TOML has no null of its own.
+        for name in raw.clears.iter().flat_map(|clears| clears.get_ref()) {
+            let span = raw.clears.as_ref().map_or(span.clone(), Spanned::span);
+            match input.field(name) {
+                Some(_) if sends.contains_key(name) => {
+                    let hint = Some("keep one of them");
+                    return Err(self.error(span, format!("the example both sends and clears {name}"), hint));
+                }
+                Some(_) => drop(sends.insert(name.clone(), serde_json::Value::Null)),
+                None => {
+                    let known = input.mappable().map(|field| field.name);
+                    return Err(self.unknown(span, &format!("field of {}", input.name), name, known));
+                }
+            }
+        }
         Ok(Example { rows, sends, span })
     }
 

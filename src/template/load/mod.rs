@@ -60,7 +60,8 @@ impl Checker<'_> {
             raw.duplicates,
             &[("error", Duplicates::Error), ("first", Duplicates::First), ("last", Duplicates::Last)],
         )?;
-        Ok(Template {
+        let fill_span = raw.sheet.fill_down.as_ref().map_or(0..0, Spanned::span);
+        let template = Template {
             name: self.name.to_owned(),
             source: self.source.to_owned(),
             record,
@@ -71,7 +72,9 @@ impl Checker<'_> {
             fields,
             lines,
             examples: raw.examples.into_iter().map(|example| self.example(example, input)).collect::<Result<_, _>>()?,
-        })
+        };
+        self.check_filled(&template, fill_span)?;
+        Ok(template)
     }
 
     fn fields(

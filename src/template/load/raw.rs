@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
 use serde::de::{self, Deserializer, Visitor};
 use toml::Spanned;
 
@@ -36,6 +36,7 @@ pub(super) struct RawSheet {
     pub header: Option<Spanned<toml::Value>>,
     pub locale: Option<Spanned<String>>,
     pub time_zone: Option<Spanned<String>>,
+    pub fill_down: Option<Spanned<RawFillDown>>,
     pub skip_where: Option<RawSkip>,
     pub delimiter: Option<Spanned<String>>,
     pub encoding: Option<Spanned<String>>,
@@ -46,14 +47,21 @@ pub(super) struct RawSheet {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawSkip {
-    pub column: Spanned<RawColumn>,
+    pub column: Spanned<RawColumns>,
     pub matches: Spanned<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(super) struct RawFill {
+    pub columns: RawColumns,
+    pub within: Option<RawColumns>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct RawGroup {
-    pub by: Spanned<RawColumns>,
+    pub by: Spanned<RawBy>,
     pub rows: Option<Spanned<String>>,
     pub on_blank: Option<Spanned<String>>,
 }
@@ -118,11 +126,16 @@ pub(super) struct RawExample {
     pub row: Option<toml::map::Map<String, toml::Value>>,
     pub rows: Option<Vec<toml::map::Map<String, toml::Value>>>,
     pub sends: toml::map::Map<String, toml::Value>,
+    pub clears: Option<Spanned<Vec<String>>>,
 }
 
 pub(super) struct RawColumn(pub ColumnName);
 /// One column or several.
 pub(super) struct RawColumns(pub Vec<ColumnName>);
+/// One column or several, each of which may have several names.
+pub(super) struct RawBy(pub Vec<Vec<ColumnName>>);
+/// Columns, or columns and what they are filled within.
+pub(super) struct RawFillDown(pub RawFill);
 /// One text or several.
 pub(super) struct RawTexts(pub Vec<String>);
 /// One replacement or several.
@@ -186,6 +199,67 @@ impl<'de> Deserialize<'de> for RawColumns {
             }
         }
         deserializer.deserialize_any(OneOrMore)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawBy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrMore;
+        impl<'de> Visitor<'de> for OneOrMore {
+            type Value = RawBy;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a column, or a list of columns; in a list, a list of names of one column")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<RawBy, E> {
+                RawColumns::deserialize(StrDeserializer::new(name)).map(|names| RawBy(vec![names.0]))
+            }
+
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<RawBy, E> {
+                RawColumns::deserialize(de::value::I64Deserializer::new(number)).map(|names| RawBy(vec![names.0]))
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<RawBy, A::Error> {
+                let mut by = Vec::new();
+                while let Some(RawColumns(names)) = list.next_element()? {
+                    by.push(names);
+                }
+                if by.is_empty() {
+                    return Err(de::Error::custom("a list of columns can't be empty"));
+                }
+                Ok(RawBy(by))
+            }
+        }
+        deserializer.deserialize_any(OneOrMore)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawFillDown {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ColumnsOrTable;
+        impl<'de> Visitor<'de> for ColumnsOrTable {
+            type Value = RawFillDown;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a column, a list of columns, or { columns = […], within = … }")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<RawFillDown, E> {
+                let columns = RawColumns::deserialize(StrDeserializer::new(name))?;
+                Ok(RawFillDown(RawFill { columns, within: None }))
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<RawFillDown, A::Error> {
+                let columns = RawColumns::deserialize(SeqAccessDeserializer::new(list))?;
+                Ok(RawFillDown(RawFill { columns, within: None }))
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<RawFillDown, A::Error> {
+                RawFill::deserialize(MapAccessDeserializer::new(map)).map(RawFillDown)
+            }
+        }
+        deserializer.deserialize_any(ColumnsOrTable)
     }
 }
 

@@ -1,9 +1,12 @@
 //! Which rows of which sheet are data, and how a text file is to be read.
 
+use std::ops::Range;
+
 use toml::Spanned;
 
 use super::super::error::Error;
-use super::super::model::{HeaderRow, SheetRules, SheetSelect, SkipRule};
+use super::super::model::{ColumnName, FillDown, HeaderRow, SheetRules, SheetSelect, SkipRule, Source, Template};
+use super::super::nearest::nearest;
 use super::Checker;
 use super::raw::RawSheet;
 use crate::sheet::Options;
@@ -40,7 +43,47 @@ impl Checker<'_> {
             None => None,
             Some(skip) => Some(SkipRule { column: skip.column.into_inner().0, matches: self.regex(&skip.matches)? }),
         };
-        Ok(SheetRules { select, header, skip_where, text })
+        let fill_down = raw.fill_down.map(|fill| fill.into_inner().0).map(|fill| FillDown {
+            columns: fill.columns.0,
+            within: fill.within.map_or_else(Vec::new, |within| within.0),
+        });
+        Ok(SheetRules { select, header, fill_down, skip_where, text })
+    }
+
+    /// A column that is filled and that nothing reads is a misspelt one. It may be missing from the sheet, because what
+    /// reads it says whether that is right.
+    pub(super) fn check_filled(&self, template: &Template, span: Range<usize>) -> Result<(), Error> {
+        let Some(fill) = &template.sheet.fill_down else { return Ok(()) };
+        let mut read: Vec<ColumnName> = Vec::new();
+        for rule in template.rules() {
+            match &rule.source {
+                Source::Column(columns) | Source::Joined { columns, .. } => read.extend(columns.iter().cloned()),
+                Source::Text { expression, .. } => {
+                    read.extend(expression.columns().iter().cloned().map(ColumnName::Named));
+                }
+                Source::Constant(_) => {}
+            }
+        }
+        read.extend(template.group.iter().flat_map(|group| group.by.iter().flatten().cloned()));
+        read.extend(template.sheet.skip_where.iter().flat_map(|skip| skip.column.iter().cloned()));
+        match fill.columns.iter().find(|column| !read.iter().any(|other| other.is_same(column))) {
+            None => Ok(()),
+            Some(unread) => {
+                let names = read.iter().filter_map(|column| match column {
+                    ColumnName::Named(name) => Some(name.as_str()),
+                    ColumnName::Number(_) => None,
+                });
+                let hint = match unread {
+                    ColumnName::Named(name) => nearest(name, names),
+                    ColumnName::Number(_) => None,
+                };
+                let hint = match hint {
+                    Some(nearest) => format!("did you mean '{nearest}'?"),
+                    None => "name it as the field does that reads it".to_owned(),
+                };
+                Err(self.error(span, format!("fill_down has the column {unread}, which no field reads"), Some(hint)))
+            }
+        }
     }
 
     /// How a text file is to be read: the same words as the flags know.

@@ -66,7 +66,7 @@ fn a_template_that_is_not_there_gets_the_nearest_name_or_all() {
     let file = sample("items.csv");
     let upload = |template| served.sheetport(&place, ["upload", name(&file), "-t", template]);
     upload("itms").exits(2).says(&["no template 'itms'", "did you mean items?"]);
-    upload("orders-of-mine").exits(2).says(&["no template 'orders-of-mine'", "built in are: items"]);
+    upload("price-comparison").exits(2).says(&["no template 'price-comparison'", "built in are: items, orders, "]);
     upload("mine.toml").exits(2).says(&["mine.toml can't be read", "sheetport template list"]);
     assert_eq!(served.total(), 0);
 }

@@ -20,6 +20,7 @@ mod service;
 mod setup;
 mod sheets;
 mod stdin;
+mod templates;
 mod upload;
 mod workbooks;
 

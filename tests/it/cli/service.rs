@@ -37,10 +37,22 @@ impl Served {
     pub fn start_with(place: &Place, port: u16, words: &[&str]) -> Served {
         let listen = format!("127.0.0.1:{port}");
         let first = ["serve", "--listen", &listen, "--data", "service", "--json"];
-        let process = place.sheetport(first.iter().chain(words)).start();
+        Served::of(place, place.sheetport(first.iter().chain(words)), "shop")
+    }
+
+    /// With the records of the demo, in its workspace.
+    #[track_caller]
+    pub fn demo(place: &Place) -> Served {
+        let arguments = ["serve", "--demo", "--listen", "127.0.0.1:0", "--data", "service", "--json"];
+        Served::of(place, place.sheetport(arguments), "demo")
+    }
+
+    #[track_caller]
+    fn of(place: &Place, serve: Sheetport, workspace: &str) -> Served {
+        let process = serve.start();
         let first: Value = serde_json::from_str(&process.line()).unwrap();
         let host = first["listening"].as_str().and_then(|url| url.strip_prefix("http://")).unwrap().to_owned();
-        Served { _process: process, host, full: tokens(place, "full") }
+        Served { _process: process, host, full: tokens_of(place, workspace, "full") }
     }
 
     pub fn url(&self) -> String {
@@ -59,8 +71,13 @@ impl Served {
     /// How many items the service has.
     #[track_caller]
     pub fn total(&self) -> u64 {
-        let body = self.call("GET", "/v1/public/items?page=1&limit=1", "");
-        count(&serde_json::from_str(&body).unwrap(), "total")
+        count(&self.get("/v1/public/items?page=1&limit=1"), "total")
+    }
+
+    /// What the service answers to a read.
+    #[track_caller]
+    pub fn get(&self, path: &str) -> Value {
+        serde_json::from_str(&self.call("GET", path, "")).unwrap()
     }
 
     /// What the service answers to a write.
@@ -89,7 +106,12 @@ impl Served {
 /// Tokens of the service in `place`, for `full` or `regular` access to one workspace.
 #[track_caller]
 pub fn tokens(place: &Place, access: &str) -> Tokens {
-    let args = ["serve", "token", "--data", "service", "--workspace", "shop", "--access", access, "--json"];
+    tokens_of(place, "shop", access)
+}
+
+#[track_caller]
+fn tokens_of(place: &Place, workspace: &str, access: &str) -> Tokens {
+    let args = ["serve", "token", "--data", "service", "--workspace", workspace, "--access", access, "--json"];
     let pair = place.sheetport(args).exits(0).json();
     let token = |name: &str| pair[name].as_str().unwrap().to_owned();
     Tokens { access: token("access"), refresh: token("refresh") }

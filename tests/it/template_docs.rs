@@ -1,0 +1,153 @@
+//! Holds docs/templates.md to what it describes: the keys that a template can have, the kinds of records with their
+//! fields, and the templates that are built in.
+
+use std::fs;
+use std::path::Path;
+
+use sheetport::records::{Call, Field, Input, JsonType, RecordKind};
+use sheetport::template::builtin::BUILT_IN;
+
+const BEGIN: &str = "<!-- The following is made from src/records; a test holds it to that. -->\n";
+const END: &str = "<!-- End of what is made from src/records. -->\n";
+
+/// Where the keys of each structure of src/template/load/raw.rs are described: the heading, and what stands before them.
+const KEYS: [(&str, &str, &str); 10] = [
+    ("RawTemplate", "## At the top", ""),
+    ("RawSheet", "## `[sheet]`", ""),
+    ("RawFill", "## `[sheet]`", "fill_down."),
+    ("RawSkip", "## `[sheet]`", "skip_where."),
+    ("RawGroup", "## `[group]`", ""),
+    ("RawField", "## `[fields.NAME]`", ""),
+    ("RawReplace", "## `[fields.NAME]`", "replace."),
+    ("RawSplit", "## `[fields.NAME]`", "split."),
+    ("RawLookup", "## `[fields.NAME]`", "lookup."),
+    ("RawExample", "## `[[examples]]`", ""),
+];
+
+#[test]
+fn every_key_is_described_and_no_other() {
+    let (docs, source) = (read("docs/templates.md"), read("src/template/load/raw.rs"));
+    let structures: Vec<&str> = source.split("pub(super) struct ").skip(1).filter(|rest| has_body(rest)).collect();
+    let names: Vec<&str> = structures.iter().map(|rest| rest.split(' ').next().unwrap()).collect();
+    for name in &names {
+        assert!(KEYS.iter().any(|(known, ..)| known == name), "{name} is described nowhere");
+    }
+    for (structure, heading, before) in KEYS {
+        let body = structures.iter().find(|rest| rest.starts_with(&format!("{structure} {{"))).unwrap();
+        let body = &body[..body.find("\n}").unwrap()];
+        let keys = body.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split(':').next());
+        let mut keys: Vec<String> = keys.map(|key| format!("{before}{key}")).collect();
+        let rows = first_cells(section(&docs, heading)).into_iter();
+        let mut described: Vec<String> = match before {
+            "" => rows.filter(|row| !row.contains('.')).collect(),
+            before => rows.filter(|row| row.starts_with(before)).collect(),
+        };
+        assert!(!keys.is_empty());
+        keys.sort();
+        described.sort();
+        assert_eq!(described, keys, "{structure} in {heading}");
+    }
+}
+
+#[test]
+fn the_kinds_are_described_as_the_records_have_them() {
+    let docs = read("docs/templates.md");
+    let (_, rest) = docs.split_once(BEGIN).unwrap();
+    let (described, _) = rest.split_once(END).unwrap();
+    let kinds: Vec<String> = RecordKind::ALL.iter().map(|kind| describe(kind.input())).collect();
+    let kinds = kinds.join("\n");
+    assert!(described == kinds, "between the two remarks there must stand:\n{kinds}");
+}
+
+#[test]
+fn every_built_in_template_and_its_sample_are_named_where_people_look_for_them() {
+    let docs = read("docs/templates.md");
+    let listed = first_cells(section(&docs, "# Mapping templates"));
+    assert_eq!(listed, BUILT_IN.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>());
+    let (readme, samples) = (read("README.md"), read("samples/README.md"));
+    for (name, _) in BUILT_IN {
+        let named = format!("`{name}`");
+        assert!(readme.contains(&named), "README.md does not name {named}");
+        assert!(samples.contains(&named), "samples/README.md does not name {named}");
+    }
+    for folder in ["samples", "samples/service"] {
+        for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let named = samples.contains(&format!("`{name}`")) || samples.contains(&format!("/{name}`"));
+            assert!(named || matches!(&*name, "README.md" | "service"), "samples/README.md does not name {name}");
+        }
+    }
+}
+
+/// Whether a structure has named members.
+fn has_body(rest: &str) -> bool {
+    rest.lines().next().unwrap().ends_with('{')
+}
+
+/// What follows a heading, up to the next.
+fn section<'a>(docs: &'a str, heading: &str) -> &'a str {
+    let start = docs.find(heading).unwrap_or_else(|| panic!("no heading {heading}"));
+    let rest = &docs[start + heading.len()..];
+    rest.split("\n## ").next().unwrap()
+}
+
+/// What the first cells of a section's tables have between backticks.
+fn first_cells(section: &str) -> Vec<String> {
+    let cells = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    cells.map(str::to_owned).collect()
+}
+
+fn describe(input: &'static Input) -> String {
+    let mut text = format!("### `{}`: {}\n\n", input.name, input.plural);
+    let call = |call: &Call| format!("`{} {}`", call.method, call.path);
+    text += &match (&input.create, &input.update, &input.id) {
+        (Some(create), Some(update), Some(id)) => {
+            let (create, update) = (call(create), call(update));
+            format!("{create}, or {update} for a record that has `{}`.", id.name)
+        }
+        (Some(create), _, _) => format!("{}.", call(create)),
+        (None, Some(update), _) => {
+            let names: Vec<String> = input.key.iter().map(|name| format!("`{name}`")).collect();
+            format!("{} for records that are there already, named by {}.", call(update), names.join(" or by "))
+        }
+        (None, None, _) => String::new(),
+    };
+    if input.create.as_ref().is_some_and(|create| !create.repeatable) {
+        text += " What is created is created as often as it is sent, so Sheetport never repeats it by itself.";
+    }
+    text += "\n\n| field | type | |\n|---|---|---|\n";
+    text += &rows(input.mappable());
+    if let Some((list, fields)) = input.lines() {
+        text += &format!("\nEach line, under `[lines.…]`; in the request and in examples, `{}`:\n", list.name);
+        text += &format!("\n| field | type | |\n|---|---|---|\n{}", rows(fields.iter()));
+    }
+    text
+}
+
+fn rows(fields: impl Iterator<Item = &'static Field>) -> String {
+    let row = |field: &Field| {
+        let mut kind = match field.json {
+            JsonType::String => "text",
+            JsonType::DateTime => "date",
+            JsonType::Number => "number",
+            JsonType::Integer => "whole number",
+            JsonType::Boolean => "yes or no",
+            JsonType::Strings | JsonType::Object(_) | JsonType::Objects(_) => "structure",
+        }
+        .to_owned();
+        if field.required {
+            kind += ", required";
+        }
+        if field.nullable {
+            kind += ", null";
+        }
+        format!("| `{}` | {kind} | {} |\n", field.name, field.doc)
+    };
+    fields.map(row).collect()
+}
+
+fn read(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.replace("\r\n", "\n")
+}
