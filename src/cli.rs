@@ -1,5 +1,7 @@
 //! The command line, and nothing but: what can be said, and its help. Saying something does nothing yet.
 
+mod infer;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,6 +13,7 @@ use crate::error::EXIT_CODES;
 use crate::report::Only;
 use crate::service::{Faults, Limit};
 use crate::sheet::Options;
+pub use infer::Infer;
 
 const UPLOAD_EXAMPLES: &str = "\
 Tokens come from SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN.
@@ -296,6 +299,8 @@ pub enum Template {
     Show { name: String },
     /// Check a template and run its examples
     Check { template: String },
+    /// Write a template for a spreadsheet, from its column names and first values
+    Infer(Infer),
 }
 
 #[derive(Args, Debug)]

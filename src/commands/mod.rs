@@ -15,6 +15,7 @@ mod shell;
 mod signals;
 mod summary;
 mod template;
+mod template_infer;
 mod upload;
 mod view;
 
@@ -33,7 +34,7 @@ pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> 
         Command::Report(args) => report::run(&args, &settings).await,
         Command::Resume(args) => resume::run(&args, &settings).await,
         Command::Runs(args) => runs::run(&args, &settings).await,
-        Command::Template(args) => template::run(&args, &settings),
+        Command::Template(args) => template::run(&args, &settings).await,
         Command::Serve(args) => serve::run(args, &settings).await,
     }
 }

@@ -16,11 +16,12 @@ const MAX_SIZE: u64 = 1 << 20;
 /// A lookup table is held whole.
 const MOST_ROWS: usize = 1_000_000;
 
-pub fn run(command: &cli::Template, settings: &Settings) -> Result<Exit, Failure> {
+pub async fn run(command: &cli::Template, settings: &Settings) -> Result<Exit, Failure> {
     match command {
         cli::Template::List => list(settings),
         cli::Template::Show { name } => show(name),
         cli::Template::Check { template } => check(template, settings),
+        cli::Template::Infer(args) => super::template_infer::run(args, settings).await,
     }
 }
 

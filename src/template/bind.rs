@@ -232,7 +232,7 @@ fn has_name(column: &ColumnName, names: &[String]) -> bool {
 }
 
 /// Headers are compared without regard to case and to white space around and between words.
-fn same(left: &str, right: &str) -> bool {
+pub(super) fn same(left: &str, right: &str) -> bool {
     let mut left = left.split_whitespace();
     let mut right = right.split_whitespace();
     loop {

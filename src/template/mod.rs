@@ -13,6 +13,7 @@ pub mod error;
 pub mod examples;
 pub mod expression;
 pub mod identifier;
+pub mod infer;
 pub mod load;
 pub mod locale;
 pub mod lookup;
