@@ -82,7 +82,7 @@ impl Slots {
             terms: Terms::of(synonyms, vocabulary, field.map(|field| field.name).filter(|_| place != Place::Id)),
         };
         let id =
-            input.id.as_ref().map(|id| slot(&Synonyms { field: id.name, sets: &[], kin: &[] }, Some(id), Place::Id));
+            input.id.as_ref().map(|id| slot(&Synonyms { field: id.name, sets: &[], kin: "" }, Some(id), Place::Id));
         let fields = vocabulary.fields.iter().map(|names| slot(names, input.field(names.field), Place::Record));
         let line = |name: &str| input.lines().and_then(|(_, fields)| fields.iter().find(|field| field.name == name));
         let lines = vocabulary.lines.iter().map(|names| slot(names, line(names.field), Place::Line));
@@ -186,7 +186,14 @@ impl Known<'_> {
                 continue;
             }
             for (slot, what) in self.slots.slots.iter().enumerate() {
-                if let Some(likeness) = what.terms.likeness(&about.name) {
+                if let Some(mut likeness) = what.terms.likeness(&about.name) {
+                    // Nobody writes a field's name as the contract does by chance.
+                    let spelt = what
+                        .field
+                        .is_some_and(|field| field.name == about.label && field.name != field.name.to_lowercase());
+                    if spelt && likeness.how == Match::Exact {
+                        likeness.score = 1.0;
+                    }
                     let score = likeness.score * shape::fit(what.sort, profile);
                     candidates.push(Candidate { slot, column, score, likeness });
                 }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::fold::{self, Words};
-use super::synonyms::{ALIEN, Language, NEUTRAL, STOP, Synonyms, Vocabulary, of};
+use super::synonyms::{ALIEN, Language, NEUTRAL, STOP, Synonyms, Vocabulary, listed, of};
 use crate::records::RecordKind;
 
 /// A header, taken apart.
@@ -49,6 +49,8 @@ struct Term {
 pub struct Terms {
     terms: Vec<Term>,
     kin: HashSet<String>,
+    /// Nothing but the field's own name stands for it.
+    exact_only: bool,
 }
 
 const ALL_WORDS: f64 = 0.95;
@@ -72,8 +74,8 @@ static KNOWN: LazyLock<HashSet<String>> = LazyLock::new(|| {
         known.extend(folded(vocabulary.own));
         for synonyms in vocabulary.fields.iter().chain(vocabulary.lines).chain(vocabulary.group) {
             known.extend(folded(synonyms.kin));
-            let names = synonyms.sets.iter().flat_map(|set| set.iter()).flat_map(|names| names.names);
-            known.extend(names.flat_map(|name| fold::words(name)));
+            let names = synonyms.sets.iter().flat_map(|set| set.iter()).flat_map(|names| names.names());
+            known.extend(names.flat_map(fold::words));
         }
     }
     known.retain(|word| word.len() >= 2 && !fold::is_unspaced(word));
@@ -104,8 +106,8 @@ impl Name {
     }
 
     /// Whether one of `words` is the header or a word of it.
-    pub fn says(&self, words: &[&str]) -> bool {
-        words.iter().any(|word| {
+    pub fn says(&self, words: &'static str) -> bool {
+        listed(words).any(|word| {
             let folded = fold::words(word).concat();
             self.joined == folded
                 || self.words.contains(&folded)
@@ -121,11 +123,15 @@ impl Terms {
             let words = fold::words(text);
             Term { text, joined: words.concat(), words, weight, language }
         };
-        let own = own_name.map(|name| term(name, 1.0, Language::English));
+        // Where people have no words for a field, it is one of the service's own ids, and others have ids, too.
+        let exact_only = synonyms.sets.is_empty();
+        let weight = if exact_only { 0.7 } else { 1.0 };
+        // A line's `id` is what every table begins with.
+        let own = own_name.filter(|name| *name != "id").map(|name| term(name, weight, Language::English));
         let names = synonyms.sets.iter().flat_map(|set| set.iter());
-        let names = names.flat_map(|names| names.names.iter().map(|name| term(name, names.weight, names.language)));
+        let names = names.flat_map(|names| names.names().map(|name| term(name, names.weight, names.language)));
         let kin = folded(synonyms.kin).into_iter().chain(folded(vocabulary.own)).collect();
-        Terms { terms: own.into_iter().chain(names).collect(), kin }
+        Terms { terms: own.into_iter().chain(names).collect(), kin, exact_only }
     }
 
     /// How alike the header is to the nearest of the names.
@@ -144,6 +150,9 @@ impl Terms {
         }
         if name.joined == term.joined {
             return Some((1.0, Match::Exact));
+        }
+        if self.exact_only {
+            return None;
         }
         let aside = name.asides.iter().any(|aside| aside.concat() == term.joined);
         if aside && term.joined.len() > 2 && !name.words.iter().any(|word| self.is_alien(word)) {
@@ -214,8 +223,8 @@ impl Terms {
     }
 }
 
-fn folded(words: &[&str]) -> HashSet<String> {
-    words.iter().flat_map(|word| fold::words(word)).collect()
+fn folded(words: &'static str) -> HashSet<String> {
+    listed(words).flat_map(fold::words).collect()
 }
 
 /// Takes apart what is written together, such as `unitprice` or `Verkaufspreisnetto`, if all of its parts are known.

@@ -197,11 +197,22 @@ fn as_number(text: &str) -> Option<(f64, bool)> {
 }
 
 fn is_date(text: &str) -> bool {
+    // A time zone behind a time of day, as in `10:00:00 +0100`.
+    let text = match text.rsplit_once(' ') {
+        Some((at, zone)) if at.contains(':') && is_zone(zone) => at,
+        _ => text,
+    };
     let digits = text.len() == 8 && text.bytes().all(|b| b.is_ascii_digit());
     let japanese = text.contains('年') && text.contains('月');
     crate::sheet::read::looks::look(text.as_bytes()) == Look::Date && text.len() >= 6
         || digits && (text.starts_with("19") || text.starts_with("20")) && &text[4..6] <= "12" && &text[6..] <= "31"
         || japanese
+}
+
+fn is_zone(text: &str) -> bool {
+    let offset =
+        text.strip_prefix(['+', '-']).is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit() || b == b':'));
+    offset || (2..=5).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_uppercase())
 }
 
 fn is_html(text: &str) -> bool {

@@ -28,8 +28,8 @@ pub enum Sort {
 
 /// The percentages of tax that are in use.
 const RATES: &[f64] = &[
-    0.0, 2.1, 2.5, 2.6, 3.0, 3.8, 4.0, 5.0, 5.5, 6.0, 7.0, 7.7, 8.0, 8.1, 8.5, 9.0, 9.5, 10.0, 11.0, 12.0, 12.5, 13.0,
-    13.5, 14.0, 15.0, 16.0, 17.0, 18.0, 19.0, 20.0, 21.0, 22.0, 23.0, 24.0, 25.0, 25.5, 27.0, 28.0,
+    0.0, 2.1, 2.5, 2.6, 3.8, 4.0, 5.0, 5.5, 6.0, 7.0, 7.7, 8.0, 8.1, 8.5, 9.0, 9.5, 10.0, 11.0, 12.0, 12.5, 13.0, 13.5,
+    14.0, 15.0, 16.0, 17.0, 18.0, 19.0, 20.0, 21.0, 22.0, 23.0, 24.0, 25.0, 25.5, 27.0, 28.0,
 ];
 
 /// The rates that a country has side by side; two of a set are the sign of a column of rates.
@@ -193,8 +193,10 @@ pub fn guess(sort: Sort, profile: &Profile) -> Option<(f64, &'static str)> {
         }
         Sort::Title => {
             let texts = share(profile.numbers) < 0.2 && share(profile.several_words) >= 0.5 && profile.html == 0;
-            let names = share(profile.distinct) >= 0.7 && (4.0..=80.0).contains(&profile.length());
-            (texts && names && plain).then_some((0.5, "short texts that differ"))
+            let names = share(profile.distinct) >= 0.7 && (3.0..=60.0).contains(&profile.length());
+            let single = share(profile.with_digits) < 0.3 && share(profile.distinct) >= 0.9;
+            let score = if texts && names { 0.5 } else { 0.47 };
+            (plain && names && (texts || single)).then_some((score, "short texts that differ"))
         }
         Sort::LongText => {
             let long = profile.length() >= 60.0 && share(profile.several_words) >= 0.7;
@@ -203,7 +205,7 @@ pub fn guess(sort: Sort, profile: &Profile) -> Option<(f64, &'static str)> {
         Sort::Currency => (share(profile.codes) >= 0.95).then_some((0.62, "codes of currencies")),
         Sort::Price => {
             let money = share(profile.decimals) >= 0.4 || !profile.currencies.is_empty();
-            let fits = numeric && money && profile.percents == 0 && profile.negative == 0 && profile.distinct > 2;
+            let fits = numeric && money && profile.percents == 0 && profile.negative == 0 && profile.distinct > 1;
             (fits && !is_few_rates(profile)).then_some((0.5, "amounts with decimals"))
         }
         Sort::Rate => {
