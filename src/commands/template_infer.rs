@@ -156,10 +156,11 @@ fn reading(reading: &Reading) -> Vec<(&'static str, String)> {
 }
 
 fn as_json(proposal: &Proposal) -> serde_json::Value {
-    let fields = proposal.fields.iter().map(|proposed| {
+    let fields = proposal.fields.iter().chain(&proposal.grouped_by).map(|proposed| {
+        let shown = proposed.from.shown();
         let (column, value) = match &proposed.from {
-            From::Column { label, .. } => (Some(label), None),
-            From::Constant(value) => (None, Some(value)),
+            From::Column { .. } => (Some(shown), None),
+            From::Constant(_) => (None, Some(shown)),
         };
         let mut field = json!({"field": proposed.path(), "column": column, "why": proposed.why, "sureness": proposed.sure.to_string()});
         if let Some(value) = value {
@@ -177,12 +178,15 @@ fn as_json(proposal: &Proposal) -> serde_json::Value {
 
 /// What a person would do next.
 fn next(args: &Infer, written: Option<&Path>, proposal: &Proposal) -> String {
-    let Some(template) = written else {
-        return "save it with -o FILE, read it through, and try it with sheetport check".to_owned();
+    let file = args.file.display().to_string();
+    let named = match written {
+        Some(path) => path.display().to_string(),
+        None => Path::new(&file).with_extension("toml").display().to_string(),
     };
-    let template = quoted(&template.display().to_string());
+    let save = if written.is_none() { "save it, " } else { "" };
+    let template = quoted(&named);
     if !proposal.missing.is_empty() {
-        return format!("fill in what is missing, then: sheetport template check {template}");
+        return format!("{save}fill in what is missing, then: sheetport template check {template}");
     }
-    format!("read it through, then: sheetport check {} -t {template}", quoted(&args.file.display().to_string()))
+    format!("{save}read it through, then: sheetport check {} -t {template}", quoted(&file))
 }

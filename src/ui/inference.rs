@@ -9,7 +9,8 @@ const MAX_WIDTH: usize = 36;
 /// Prints the fields with their columns, then what got no field and what to look at.
 pub fn print(proposal: &Proposal) {
     let (strong, faint) = (style::STRONG, style::FAINT);
-    let rows: Vec<[String; 4]> = proposal.fields.iter().map(cells).collect();
+    let fields: Vec<&Proposed> = proposal.fields.iter().chain(&proposal.grouped_by).collect();
+    let rows: Vec<[String; 4]> = fields.iter().map(|proposed| cells(proposed)).collect();
     let heads = ["column", "field", "sureness", "why"].map(str::to_owned);
     let width = |at: usize| rows.iter().chain([&heads]).map(|row| row[at].chars().count()).max().unwrap_or(0);
     let widths = [width(0), width(1), width(2)];
@@ -23,7 +24,7 @@ pub fn print(proposal: &Proposal) {
     } else {
         remark(format_args!("{strong}{}{strong:#}", line(&heads)));
     }
-    for (row, proposed) in rows.iter().zip(&proposal.fields) {
+    for (row, proposed) in rows.iter().zip(&fields) {
         match proposed.sure {
             Sureness::Guess => remark(format_args!("{}{}{:#}", style::DOUBT, line(row), style::DOUBT)),
             _ => remark(line(row)),
@@ -41,7 +42,7 @@ pub fn print(proposal: &Proposal) {
 fn cells(proposed: &Proposed) -> [String; 4] {
     let column = match &proposed.from {
         From::Column { label, .. } => cut(label),
-        From::Constant(value) => format!("= {value}"),
+        From::Constant(_) => format!("= {}", cut(&proposed.from.shown())),
     };
     [column, proposed.path(), proposed.sure.to_string(), proposed.why.clone()]
 }

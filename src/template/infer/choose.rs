@@ -98,9 +98,13 @@ impl Slots {
         // A sentence about a column is not its name.
         let names: Vec<Name> =
             names.iter().filter(|name| (1..=60).contains(&name.len())).map(|name| Name::of(name)).collect();
-        let said =
-            |slot: &&Slot| names.iter().any(|name| slot.terms.likeness(name).is_some_and(|like| like.score >= SURE));
+        let said = |slot: &&Slot| names.iter().any(|name| slot.terms.is_plainly(name));
         self.slots.iter().filter(said).count()
+    }
+
+    /// Whether the header is plainly the name of a field, whichever.
+    fn names(&self, name: &Name) -> bool {
+        self.slots.iter().any(|slot| slot.terms.is_plainly(name))
     }
 
     pub fn kind(&self) -> RecordKind {
@@ -157,7 +161,7 @@ impl Known<'_> {
 
     /// What earlier templates say: of several the one that knows the most of these headers.
     fn as_before(&self, earlier: &[Earlier]) -> Vec<Placed> {
-        let labels: Vec<&str> = self.sample.columns.iter().map(|column| column.label.as_str()).collect();
+        let labels: Vec<&str> = self.sample.columns.iter().map(|column| column.bound.as_str()).collect();
         let mut known: Vec<(Vec<(usize, usize)>, &Earlier)> =
             earlier.iter().map(|earlier| (earlier.columns(self.slots, &labels), earlier)).collect();
         known.sort_by_key(|(found, _)| std::cmp::Reverse(found.len()));
@@ -205,6 +209,7 @@ impl Known<'_> {
     fn of_name(&self, candidate: &Candidate) -> Placed {
         let like = candidate.likeness.like;
         let (mut why, near) = match candidate.likeness.how {
+            Match::Exact if candidate.score < LIKELY => ("columns of this name may hold it".to_owned(), false),
             Match::Exact => ("by its name".to_owned(), false),
             Match::AllWords => (format!("its name says '{like}'"), false),
             Match::Nearest => (format!("its name is almost '{like}'"), true),
@@ -235,8 +240,7 @@ impl Known<'_> {
         let is_short = |placed: &Placed| {
             self.profiles.get(placed.column).is_some_and(|it| it.filled > 0 && it.length() < 60.0 && it.html == 0)
         };
-        let described =
-            placed.iter_mut().find(|placed| placed.slot == description && !matches!(placed.sure, Sureness::AsIn(_)));
+        let described = placed.iter_mut().find(|placed| placed.slot == description && placed.sure == Sureness::Sure);
         if let Some(described) = described.filter(|placed| is_short(placed)) {
             described.slot = name;
             described.why = "no column is called a name, and these descriptions are short".to_owned();
@@ -320,7 +324,7 @@ impl Known<'_> {
     fn is_open(&self, placed: &[Placed], column: usize) -> bool {
         let about = self.sample.columns.get(column);
         placed.iter().all(|placed| placed.column != column)
-            && about.is_some_and(|about| about.is_silent || !about.name.is_alien())
+            && about.is_some_and(|about| about.is_silent || !about.name.is_alien() && !self.slots.names(&about.name))
     }
 }
 

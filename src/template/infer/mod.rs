@@ -23,7 +23,7 @@ mod write;
 
 use super::bind::{Layout, bind};
 use super::load::{load, no_tables};
-use super::model::{ColumnName, Place};
+use super::model::{ColumnName, Constant, Place};
 use crate::records::{JsonType, RecordKind};
 
 pub use choose::Sureness;
@@ -55,6 +55,8 @@ pub struct Proposal {
     pub missing: Vec<Missing>,
     /// The headers of the columns that no field takes.
     pub unplaced: Vec<String>,
+    /// The column by which rows are grouped, where it is no field.
+    pub grouped_by: Option<Proposed>,
     /// What a person should look at before anything is sent.
     pub remarks: Vec<String>,
     /// The template itself.
@@ -96,7 +98,19 @@ pub enum From {
         label: String,
         called: ColumnName,
     },
-    Constant(String),
+    Constant(Constant),
+}
+
+impl From {
+    /// What a person calls it: a column's header, or the constant.
+    pub fn shown(&self) -> String {
+        match self {
+            From::Column { label, .. } => label.clone(),
+            From::Constant(Constant::Text(text) | Constant::Number(text)) => text.clone(),
+            From::Constant(Constant::Boolean(boolean)) => boolean.to_string(),
+            From::Constant(Constant::Null) => "null".to_owned(),
+        }
+    }
 }
 
 /// A field that is needed and has no column.
@@ -111,6 +125,7 @@ pub struct Missing {
 #[derive(Clone, Debug)]
 struct Group {
     index: usize,
+    label: String,
     called: ColumnName,
     why: String,
     sure: Sureness,
@@ -123,6 +138,24 @@ struct Skip {
     why: String,
     column: ColumnName,
     matches: String,
+}
+
+impl Group {
+    /// For the list of what each column was taken for.
+    fn told(&self) -> Proposed {
+        Proposed {
+            field: "group.by",
+            place: Place::Id,
+            doc: "which rows belong together",
+            from: From::Column { index: self.index, label: self.label.clone(), called: self.called.clone() },
+            why: self.why.clone(),
+            sure: self.sure.clone(),
+            comments: Vec::new(),
+            keys: Vec::new(),
+            drafts: Vec::new(),
+            also: Vec::new(),
+        }
+    }
 }
 
 impl Proposed {
@@ -165,7 +198,8 @@ pub fn infer(kind: RecordKind, sample: &Sample, context: Context) -> Proposal {
     let numeric: Vec<usize> =
         chosen.placed.iter().filter(|placed| is_number(placed.slot)).map(|placed| placed.column).collect();
     let locales = numbers::locales(sample, &numeric, chosen.language);
-    let teller = Teller { known: &known, kind, locales: &locales, language: chosen.language };
+    let (language, earlier) = (chosen.language, context.earlier.as_slice());
+    let teller = Teller { known: &known, kind, locales: &locales, language, earlier };
     let mut remarks = Vec::new();
     let mut fields = Vec::new();
     for told in chosen.placed.iter().filter_map(|placed| teller.tell(placed, &chosen)) {
@@ -173,6 +207,8 @@ pub fn infer(kind: RecordKind, sample: &Sample, context: Context) -> Proposal {
         remarks.extend(told.remarks);
     }
     fields.extend(teller.currency(&chosen));
+    let constants = teller.constants_before(&chosen, &fields);
+    fields.extend(constants);
     let input = kind.input();
     fields.sort_by_key(|proposed| {
         let order = input.mappable().position(|field| field.name == proposed.field);
@@ -180,6 +216,9 @@ pub fn infer(kind: RecordKind, sample: &Sample, context: Context) -> Proposal {
     });
     if !sample.has_header && sample.header_row.is_some() {
         remarks.push("no row names the columns: put one above the values, or the first row is taken for it".to_owned());
+    }
+    if sample.beyond > 0 {
+        remarks.push(format!("{} columns past the {}th were not looked at", sample.beyond, sample.columns.len()));
     }
     if let Some(example) = &locales.unclear {
         remarks.push(format!("numbers such as {example} can be read in two ways: see locale in the template"));
@@ -191,6 +230,9 @@ pub fn infer(kind: RecordKind, sample: &Sample, context: Context) -> Proposal {
     };
     let unplaced =
         sample.columns.iter().enumerate().filter(|(index, _)| !taken(*index)).map(|(_, column)| column.label.clone());
+    let is_field = |index: usize| {
+        fields.iter().any(|proposed| matches!(proposed.from, From::Column { index: other, .. } if other == index))
+    };
     let wants_currency =
         input.field("currency").is_some() && !fields.iter().any(|proposed| proposed.field == "currency");
     let mut proposal = Proposal {
@@ -198,6 +240,7 @@ pub fn infer(kind: RecordKind, sample: &Sample, context: Context) -> Proposal {
         missing: missing(kind, &fields),
         unplaced: unplaced.collect(),
         remarks,
+        grouped_by: group.as_ref().filter(|group| !is_field(group.index)).map(Group::told),
         toml: String::new(),
         file: context.file,
         sheet: context.sheet,
@@ -274,6 +317,7 @@ fn group(known: &Known<'_>, chosen: &Chosen, fields: &[Proposed]) -> Option<Grou
     let (column, profile) = (known.sample.columns.get(placed.column)?, known.profiles.get(placed.column)?);
     Some(Group {
         index: placed.column,
+        label: column.label.clone(),
         called: column.called.clone(),
         why: placed.why.clone(),
         sure: placed.sure.clone(),
@@ -303,7 +347,7 @@ fn skips(known: &Known<'_>, fields: &[Proposed]) -> Vec<Skip> {
         let blank = profile.rows - profile.filled;
         if proposed.field == "externalId" && blank > 0 && profile.filled > 0 {
             let why = format!(
-                "{blank} of {} rows have no identifier, which is a problem. If they are no items, take off the # to leave them out:",
+                "Rows without an identifier are a problem: {blank} of {}. If they are no items, take off the # to leave them out:",
                 profile.rows
             );
             skips.push(Skip { why, column: called, matches: "^\\s*$".to_owned() });

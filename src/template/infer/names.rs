@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::fold::{self, Words};
-use super::synonyms::{ALIEN, Language, NEUTRAL, STOP, Synonyms, Vocabulary, listed, of};
+use super::synonyms::{ALIEN, ARTICLES, Language, NEUTRAL, STOP, Synonyms, Vocabulary, listed, of};
 use crate::records::RecordKind;
 
 /// A header, taken apart.
@@ -51,8 +51,12 @@ pub struct Terms {
     kin: HashSet<String>,
     /// Nothing but the field's own name stands for it.
     exact_only: bool,
+    /// The names that hardly mean anything else.
+    plain: HashSet<String>,
 }
 
+/// Names of this weight hardly mean anything else.
+const PLAIN: f64 = 0.85;
 const ALL_WORDS: f64 = 0.95;
 const NEAREST: f64 = 0.62;
 /// What each further word takes off.
@@ -61,6 +65,7 @@ const NUMBER: f64 = 0.12;
 const NEUTRAL_WORD: f64 = 0.03;
 
 static STOPS: LazyLock<HashSet<String>> = LazyLock::new(|| folded(STOP));
+static ARTICLE_WORDS: LazyLock<HashSet<String>> = LazyLock::new(|| folded(ARTICLES));
 static NEUTRALS: LazyLock<HashSet<String>> = LazyLock::new(|| folded(NEUTRAL));
 static ALIENS: LazyLock<HashSet<String>> = LazyLock::new(|| folded(ALIEN));
 static UNSPACED_ALIENS: LazyLock<Vec<String>> =
@@ -131,7 +136,14 @@ impl Terms {
         let names = synonyms.sets.iter().flat_map(|set| set.iter());
         let names = names.flat_map(|names| names.names().map(|name| term(name, names.weight, names.language)));
         let kin = folded(synonyms.kin).into_iter().chain(folded(vocabulary.own)).collect();
-        Terms { terms: own.into_iter().chain(names).collect(), kin, exact_only }
+        let terms: Vec<Term> = own.into_iter().chain(names).collect();
+        let plain = terms.iter().filter(|term| term.weight >= PLAIN).map(|term| term.joined.clone()).collect();
+        Terms { terms, kin, exact_only, plain }
+    }
+
+    /// Whether the header is one of the names that mean nothing else.
+    pub fn is_plainly(&self, name: &Name) -> bool {
+        !name.joined.is_empty() && self.plain.contains(&name.joined)
     }
 
     /// How alike the header is to the nearest of the names.
@@ -177,7 +189,7 @@ impl Terms {
         for word in &term.words {
             match left.iter().position(|other| other == word) {
                 Some(place) => drop(left.remove(place)),
-                None if STOPS.contains(word) => {}
+                None if ARTICLE_WORDS.contains(word) => {}
                 None => return None,
             }
         }

@@ -1,9 +1,10 @@
 //! From the chosen columns to what the template says of each field: its keys, and the remarks beside them.
 
 use super::super::date::{Detected, Detector, order_of};
-use super::super::model::{ColumnName, Place};
+use super::super::model::{ColumnName, Constant, Place};
 use super::super::words;
 use super::choose::{Chosen, Known, Placed, Sureness};
+use super::earlier::Earlier;
 use super::money::{self, Money};
 use super::numbers::{Locales, tag};
 use super::profile::Profile;
@@ -27,6 +28,7 @@ pub struct Teller<'a> {
     pub kind: RecordKind,
     pub locales: &'a Locales,
     pub language: Option<Language>,
+    pub earlier: &'a [Earlier],
 }
 
 impl Teller<'_> {
@@ -61,6 +63,7 @@ impl Teller<'_> {
             Sort::Currency => told.key("trim = true"),
             Sort::Price => self.price(&mut told, profile, placed, chosen),
             Sort::Rate | Sort::Duty => self.tax(&mut told, profile),
+            Sort::Status if self.mapped_before(placed, slot.place, field.name).is_some() => told.key("trim = true"),
             Sort::Status => self.status(&mut told, profile, placed.column),
             Sort::Date => self.date(&mut told, profile, placed.column, &column.label),
             Sort::Quantity | Sort::Boolean => {}
@@ -69,7 +72,50 @@ impl Teller<'_> {
             told.comment("Written in another way than the sheet's other numbers.");
             told.key(&format!("locale = {}", quoted(locale)));
         }
+        if let Some(map) = self.mapped_before(placed, slot.place, field.name) {
+            told.key(&map);
+        }
         Some(told)
+    }
+
+    /// The `map` that an earlier template has for the field, if the column was chosen because of it.
+    fn mapped_before(&self, placed: &Placed, place: Place, field: &str) -> Option<String> {
+        let Sureness::AsIn(name) = &placed.sure else { return None };
+        let rules = self.earlier.iter().filter(|earlier| earlier.name == *name);
+        let rule = rules.filter_map(|earlier| earlier.rule(self.kind, place, field)).next()?;
+        let entries: Vec<String> =
+            rule.map.iter().filter_map(|(from, to)| Some(format!("{} = {}", quoted(from), constant(to)?))).collect();
+        (!entries.is_empty()).then(|| format!("map = {{ {} }}", entries.join(", ")))
+    }
+
+    /// The constants of the earlier templates that said something of this sheet, for fields that have nothing yet.
+    pub fn constants_before(&self, chosen: &Chosen, fields: &[Proposed]) -> Vec<Proposed> {
+        let mut proposed: Vec<Proposed> = Vec::new();
+        let used = |earlier: &&Earlier| {
+            chosen.placed.iter().any(|placed| matches!(&placed.sure, Sureness::AsIn(name) if *name == earlier.name))
+        };
+        for earlier in self.earlier.iter().filter(used) {
+            for rule in earlier.constants(self.kind) {
+                let has = |other: &Proposed| other.field == rule.field && other.place == rule.place;
+                let Some(value) = rule.constant.clone().filter(|value| constant(value).is_some()) else { continue };
+                if fields.iter().any(has) || proposed.iter().any(has) {
+                    continue;
+                }
+                proposed.push(Proposed {
+                    field: rule.field,
+                    place: rule.place,
+                    doc: rule.doc,
+                    from: From::Constant(value),
+                    why: "the same in every row there".to_owned(),
+                    sure: Sureness::AsIn(earlier.name.clone()),
+                    comments: Vec::new(),
+                    keys: Vec::new(),
+                    drafts: Vec::new(),
+                    also: Vec::new(),
+                });
+            }
+        }
+        proposed
     }
 
     fn identifier(&self, told: &mut Told, sort: Sort, profile: &Profile, label: &str) {
@@ -228,7 +274,7 @@ impl Teller<'_> {
             place: Place::Record,
             doc: field.doc,
             sure: if money.sure { Sureness::Likely } else { Sureness::Guess },
-            from: From::Constant(money.code),
+            from: From::Constant(Constant::Text(money.code)),
             why,
             comments: Vec::new(),
             keys: Vec::new(),
@@ -273,7 +319,7 @@ impl Told {
     fn label(&self) -> &str {
         match &self.proposed.from {
             From::Column { label, .. } => label,
-            From::Constant(value) => value,
+            From::Constant(_) => self.proposed.field,
         }
     }
 }
@@ -320,6 +366,16 @@ pub fn quoted(text: &str) -> String {
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+/// A constant as TOML has it; nothing for null, which TOML does not know.
+pub fn constant(constant: &Constant) -> Option<String> {
+    match constant {
+        Constant::Text(text) => Some(quoted(text)),
+        Constant::Number(digits) => Some(digits.clone()),
+        Constant::Boolean(boolean) => Some(boolean.to_string()),
+        Constant::Null => None,
+    }
 }
 
 /// A column as TOML names it.

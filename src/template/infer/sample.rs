@@ -11,6 +11,9 @@ use crate::sheet::{Row, column_letters};
 /// As many rows of values as are looked at.
 pub const ROWS: usize = 500;
 
+/// As many columns as are looked at.
+const MOST_COLUMNS: usize = 1024;
+
 /// The beginning of one sheet.
 #[derive(Clone, Debug)]
 pub struct Sample {
@@ -19,6 +22,8 @@ pub struct Sample {
     /// Whether that row names the columns. Where none does, it is the first row of values.
     pub has_header: bool,
     pub columns: Vec<Column>,
+    /// Columns past those that are looked at.
+    pub beyond: usize,
     /// What stands above the header.
     pub titles: Vec<String>,
     pub rows: Vec<Row>,
@@ -33,6 +38,8 @@ pub struct Sample {
 pub struct Column {
     /// What a person calls it: its header, or its letters.
     pub label: String,
+    /// What stands above it in the row that a template binds to.
+    pub bound: String,
     pub name: Name,
     /// How a template names it.
     pub called: ColumnName,
@@ -74,36 +81,33 @@ impl Sample {
         let has_header = bound.is_some();
         let bound = bound.or_else(|| rows.iter().position(|row| !row.is_blank()));
         let header_row = bound.map(|index| rows[index].number);
-        let bare = bound.filter(|_| has_header).map(|index| names_of(&rows[index])).unwrap_or_default();
-        let titles = rows
-            .iter()
-            .take(bound.unwrap_or(0))
-            .flat_map(|row| names_of(row))
-            .filter(|text| !text.is_empty())
-            .collect();
+        let row = bound.map(|index| names_of(&rows[index])).unwrap_or_default();
+        let titles = rows.iter().take(bound.unwrap_or(0)).flat_map(names_of).filter(|text| !text.is_empty()).collect();
         let values: Vec<Row> = rows.into_iter().skip(body).filter(|row| !row.is_blank()).take(ROWS).collect();
-        let width = values.iter().map(Row::len).chain([named.len(), bare.len()]).max().unwrap_or(0);
-        let own = bare.iter().position(|name| name.starts_with(OUR_PREFIX)).unwrap_or(width);
-        let columns = (0..width.min(own)).map(|index| Column::of(index, &named, &bare, has_header)).collect();
-        Sample { header_row, has_header, columns, titles, rows: values, goes_on, top }
+        let width = values.iter().map(Row::len).chain([named.len(), row.len()]).max().unwrap_or(0);
+        let own = row.iter().position(|name| name.starts_with(OUR_PREFIX)).unwrap_or(width).min(width);
+        let columns = (0..own.min(MOST_COLUMNS)).map(|index| Column::of(index, &named, &row, has_header)).collect();
+        let beyond = own.saturating_sub(MOST_COLUMNS);
+        Sample { header_row, has_header, columns, beyond, titles, rows: values, goes_on, top }
     }
 }
 
 impl Column {
-    fn of(index: usize, named: &[String], bare: &[String], has_header: bool) -> Column {
+    /// `row` holds the cells of the row that a template binds to, whether they are names or not.
+    fn of(index: usize, named: &[String], row: &[String], has_header: bool) -> Column {
         let letters = column_letters(index);
         let full = named.get(index).map(|name| tidy(name)).filter(|name| has_header && !name.is_empty());
-        let own = bare.get(index).map(|name| tidy(name)).filter(|name| has_header && !name.is_empty());
-        let same = |one: &str, other: &str| tidy(one).to_lowercase() == tidy(other).to_lowercase();
-        let is_alone = |name: &String| bare.iter().filter(|other| same(other, name)).count() == 1;
-        let called = match own.filter(is_alone) {
-            Some(name) => ColumnName::Named(name),
-            None if bare.iter().any(|name| same(name, &letters)) => ColumnName::Number(index + 1),
-            None => ColumnName::Named(letters.clone()),
+        let bound = row.get(index).filter(|name| has_header && !name.is_empty()).cloned().unwrap_or_default();
+        let alike = |name: &str| row.iter().filter(|other| other.to_lowercase() == name.to_lowercase()).count();
+        let called = match bound.as_str() {
+            name if !name.is_empty() && alike(name) == 1 => ColumnName::Named(bound.clone()),
+            // Letters name a column that the row has, unless a cell of it reads like them.
+            _ if index >= row.len() || alike(&letters) > 0 => ColumnName::Number(index + 1),
+            _ => ColumnName::Named(letters.clone()),
         };
         let name = Name::of(full.as_deref().unwrap_or_default());
         let is_silent = full.is_none() || name.is_placeholder();
-        Column { label: full.unwrap_or(letters), name, called, is_silent }
+        Column { label: full.unwrap_or(letters), bound, name, called, is_silent }
     }
 }
 
@@ -112,7 +116,7 @@ fn names_of(row: &Row) -> Vec<String> {
     row.cells().map(|cell| tidy(&cell.shown())).collect()
 }
 
-/// White space does not tell headers apart, and no header is longer than a person reads.
+/// White space does not tell headers apart.
 fn tidy(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -150,7 +150,7 @@ pub fn fit(sort: Sort, profile: &Profile) -> f64 {
         ]),
         Sort::Currency => match share(profile.codes) {
             codes if codes >= 0.8 => 1.0,
-            _ if numeric > 0.5 || profile.length() > 12.0 => 0.0,
+            _ if numeric > 0.5 || profile.length() > 6.0 => 0.0,
             _ => 0.8,
         },
         Sort::Price if numeric < 0.8 || share(profile.percents) > 0.5 => 0.0,

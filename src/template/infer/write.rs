@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::super::model::Place;
-use super::propose::{called, is_hidden, quoted};
+use super::propose::{called, constant, is_hidden, quoted};
 use super::{From, Proposal, Proposed};
 
 /// Remarks are broken at this column.
@@ -134,7 +134,7 @@ fn field(out: &mut String, proposed: &Proposed) {
             let remark = if text == quoted(label) { String::new() } else { format!("  # {}", shown(label)) };
             line(out, &format!("column = {text}{remark}"));
         }
-        From::Constant(value) => line(out, &format!("value = {}", quoted(value))),
+        From::Constant(value) => line(out, &format!("value = {}", constant(value).unwrap_or_default())),
     }
     if !proposed.also.is_empty() {
         comment(

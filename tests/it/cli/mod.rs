@@ -6,6 +6,7 @@ mod bad_template;
 mod crash;
 mod demo;
 mod export;
+mod infer;
 mod process;
 mod report;
 mod service;

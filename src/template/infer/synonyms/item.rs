@@ -62,7 +62,7 @@ const DESCRIPTION: &[Names] = &[
         short description, detail, content, long text, summary, note, remark, comment, \
         additional information, specification, product detail, asset note, model note, information",
     ),
-    Names::of(0.5, English, "quantity per unit, purchase description, meta description"),
+    Names::of(0.5, English, "quantity per unit"),
     Names::of(1.0, German, "beschreibung, artikelbeschreibung, produktbeschreibung, langtext, langbeschreibung"),
     Names::of(0.75, German, "kurzbeschreibung, zusatztext, bemerkung, anmerkung, hinweis, notiz"),
     Names::of(1.0, French, "description, descriptif, description longue, description produit"),

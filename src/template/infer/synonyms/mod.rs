@@ -84,9 +84,11 @@ pub fn listed(list: &'static str) -> impl Iterator<Item = &'static str> + use<> 
 }
 
 /// Words that mean nothing by themselves.
-pub const STOP: &str = "\
-    a, an, and, at, by, da, das, de, del, der, des, di, die, do, du, et, for, fur, im, in, is, l, la, le, \
-    les, of, on, or, per, por, pour, the, to, und, van, y, の";
+pub const STOP: &str = "a, an, and, at, by, da, das, de, del, della, der, des, di, die, do, du, et, im, in, is, l, la, le, les, of, or, \
+    per, the, to, und, van, y, の";
+
+/// Of these those that a name may be written without.
+pub const ARTICLES: &str = "a, an, da, das, de, del, della, der, des, di, die, do, du, l, la, le, les, of, the, van";
 
 /// Words that change little wherever they stand: what is sold, and marks of languages and of shops' exports.
 pub const NEUTRAL: &str = "\

@@ -241,10 +241,14 @@ pub const CUSTOMER: &[Names] = &[
         0.7,
         English,
         "\
-        customer name, company name, client name, contact name, account number, buyer, account, \
+        customer name, company name, client name, contact name, account number, buyer, \
         account name, billing company, partner, partner name, contact id, subscriber, subscriber id",
     ),
-    Names::of(0.5, English, "customer email, email, buyer email, contact, user id, buyer username, buyer name"),
+    Names::of(
+        0.5,
+        English,
+        "account, customer email, email, buyer email, contact, user id, buyer username, buyer name",
+    ),
     Names::of(
         1.0,
         German,
