@@ -23,6 +23,8 @@ const MOST_TEMPLATES: usize = 100;
 const MOST_RUNS: u32 = 50;
 /// Sheets of a workbook among which the one that fits best is looked for.
 const MOST_SHEETS: usize = 50;
+/// Bytes of text that are looked at.
+const MOST_TEXT: usize = 32 << 20;
 
 pub async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failure> {
     // A name that is taken is refused before the work.
@@ -84,12 +86,14 @@ fn sheet_index(wanted: &str, file: &InputFile, book: &Book) -> Result<usize, Fai
     })
 }
 
-/// The sheet's first rows, and one more where it goes on.
+/// The sheet's first rows; fewer where they are uncommonly large.
 fn top(book: &Book, sheet: usize) -> Result<Vec<Row>, Failure> {
     let mut rows = book.rows(sheet)?;
     let mut top = Vec::new();
     let mut row = Row::default();
-    while top.len() <= Sample::NEEDED && rows.next(&mut row)? {
+    let mut size = 0;
+    while top.len() < Sample::NEEDED && size < MOST_TEXT && rows.next(&mut row)? {
+        size += row.text_len();
         top.push(row.clone());
     }
     Ok(top)

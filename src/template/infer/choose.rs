@@ -5,7 +5,7 @@ use super::super::model::Place;
 use super::earlier::Earlier;
 use super::names::{Likeness, Match, Name, Terms};
 use super::profile::Profile;
-use super::sample::Sample;
+use super::sample::{MOST_COLUMNS, Sample};
 use super::shape::{self, Sort};
 use super::synonyms::{Language, Synonyms, of};
 use crate::records::{Field, RecordKind};
@@ -95,9 +95,9 @@ impl Slots {
 
     /// How many different fields a row of names speaks of.
     pub fn says(&self, names: &[String]) -> usize {
-        // A sentence about a column is not its name.
-        let names: Vec<Name> =
-            names.iter().filter(|name| (1..=60).contains(&name.len())).map(|name| Name::of(name)).collect();
+        // A sentence about a column is not its name, and neither is a number.
+        let is_name = |name: &&String| name.len() <= 60 && name.contains(char::is_alphabetic);
+        let names: Vec<Name> = names.iter().take(MOST_COLUMNS).filter(is_name).map(|name| Name::of(name)).collect();
         let said = |slot: &&Slot| names.iter().any(|name| slot.terms.is_plainly(name));
         self.slots.iter().filter(said).count()
     }

@@ -58,6 +58,8 @@ pub struct Terms {
 /// Names of this weight hardly mean anything else.
 const PLAIN: f64 = 0.85;
 const ALL_WORDS: f64 = 0.95;
+/// As many characters of a header as are looked at.
+const LONGEST: usize = 120;
 const NEAREST: f64 = 0.62;
 /// What each further word takes off.
 const UNKNOWN_WORD: f64 = 0.22;
@@ -89,7 +91,9 @@ static KNOWN: LazyLock<HashSet<String>> = LazyLock::new(|| {
 
 impl Name {
     pub fn of(header: &str) -> Name {
-        let Words { words, asides } = fold::header(header);
+        // What is longer is a text and no name.
+        let header: String = header.chars().take(LONGEST).collect();
+        let Words { words, asides } = fold::header(&header);
         Name { joined: words.concat(), words: words.into_iter().flat_map(apart).collect(), asides }
     }
 
@@ -179,7 +183,8 @@ impl Terms {
         let known = name.words.iter().all(|word| KNOWN.contains(word) || STOPS.contains(word));
         let length = term.joined.chars().count();
         let most = if length >= 12 { 2 } else { usize::from(length >= 5) };
-        let near = !known && most > 0 && strsim::osa_distance(&name.joined, &term.joined) <= most;
+        let alike_in_length = name.joined.chars().count().abs_diff(length) <= most;
+        let near = !known && most > 0 && alike_in_length && strsim::osa_distance(&name.joined, &term.joined) <= most;
         near.then_some((NEAREST, Match::Nearest))
     }
 

@@ -12,7 +12,7 @@ use crate::sheet::{Row, column_letters};
 pub const ROWS: usize = 500;
 
 /// As many columns as are looked at.
-const MOST_COLUMNS: usize = 1024;
+pub const MOST_COLUMNS: usize = 1024;
 
 /// The beginning of one sheet.
 #[derive(Clone, Debug)]
@@ -27,8 +27,6 @@ pub struct Sample {
     /// What stands above the header.
     pub titles: Vec<String>,
     pub rows: Vec<Row>,
-    /// There are further rows below those that were looked at.
-    pub goes_on: bool,
     /// The sheet's first rows as they are, in which a template looks for its header.
     pub top: Vec<Row>,
 }
@@ -51,9 +49,8 @@ impl Sample {
     /// How many rows of a sheet are needed.
     pub const NEEDED: usize = TOP + ROWS;
 
-    /// Looks through a sheet's first rows, of which there are at most [`Sample::NEEDED`] and one more where it goes on.
+    /// Looks through a sheet's first rows; more than [`Sample::NEEDED`] are not looked at.
     pub fn of(mut rows: Vec<Row>, kind: RecordKind) -> Sample {
-        let goes_on = rows.len() > Sample::NEEDED;
         rows.truncate(Sample::NEEDED);
         let top: Vec<Row> = rows.iter().take(TOP).cloned().collect();
         let header = guess(&top);
@@ -88,7 +85,7 @@ impl Sample {
         let own = row.iter().position(|name| name.starts_with(OUR_PREFIX)).unwrap_or(width).min(width);
         let columns = (0..own.min(MOST_COLUMNS)).map(|index| Column::of(index, &named, &row, has_header)).collect();
         let beyond = own.saturating_sub(MOST_COLUMNS);
-        Sample { header_row, has_header, columns, beyond, titles, rows: values, goes_on, top }
+        Sample { header_row, has_header, columns, beyond, titles, rows: values, top }
     }
 }
 

@@ -57,7 +57,8 @@ pub fn toml(proposal: &Proposal) -> String {
     }
     if !proposal.unplaced.is_empty() {
         out.push('\n');
-        comment(&mut out, &format!("Columns without a field: {}", proposal.unplaced.join(", ")));
+        let labels: Vec<String> = proposal.unplaced.iter().map(|label| cut(label)).collect();
+        comment(&mut out, &format!("Columns without a field: {}", labels.join(", ")));
     }
     out
 }
@@ -195,6 +196,16 @@ fn comment(out: &mut String, text: &str) {
         width += lead.len() + length;
     }
     out.push('\n');
+}
+
+/// As much of a header as tells which it is.
+fn cut(label: &str) -> String {
+    const MOST: usize = 60;
+    let mut cut: String = label.chars().take(MOST).collect();
+    if cut.len() < label.len() {
+        cut.push('…');
+    }
+    cut
 }
 
 /// A text without what a comment may not hold.
