@@ -2,6 +2,7 @@
 
 mod check;
 mod export;
+mod infer;
 mod runs;
 mod upload;
 
@@ -19,6 +20,7 @@ use crate::records::RecordKind;
 use crate::report::Only;
 use crate::service::{Faults, Limit};
 use crate::sheet::Options;
+pub use infer::Infer;
 
 pub use runs::{Prune, Resolve, Resume, Retry, Rows, Runs, RunsAction, StateFilter};
 pub use upload::Upload;
@@ -247,6 +249,8 @@ pub enum Template {
     },
     /// Print the JSON Schema of templates, by which editors check them while you type
     Schema,
+    /// Write a template for a spreadsheet, from its column names and first values
+    Infer(Infer),
 }
 
 #[derive(Args, Debug)]

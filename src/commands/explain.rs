@@ -95,11 +95,12 @@ fn record(source: &Source, part: usize, mapper: &Mapper<'_>, row: &Row) -> Resul
         parts = whole.unwrap_or(parts);
     }
     let input = mapper.template().record.input();
-    let mut body = Vec::new();
-    let target = mapper.finish(&mut parts, &mut body).target.map(|json| unquoted(json).into_owned());
+    let target = mapper.finish(&mut parts).target.map(|json| unquoted(json).into_owned());
     if !parts.problems.is_empty() {
         return Ok(Outcome::Rejected(parts.problems));
     }
+    let mut body = Vec::new();
+    mapper.body(&parts, &mut body);
     let call = input.call(target.is_some());
     Ok(Outcome::Request {
         method: call.map_or("", |call| call.method),

@@ -21,6 +21,7 @@ mod shell;
 mod signals;
 mod summary;
 mod template;
+mod template_infer;
 mod upload;
 mod view;
 
@@ -42,7 +43,7 @@ pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> 
         Command::Retry(args) => retry::run(&args, &settings).await,
         Command::Resolve(args) => resolve::run(&args, &settings).await,
         Command::Runs(args) => runs::run(&args, &settings).await,
-        Command::Template(args) => template::run(&args, &settings),
+        Command::Template(args) => template::run(&args, &settings).await,
         Command::Serve(args) => serve::run(args, &settings).await,
     }
 }

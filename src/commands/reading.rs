@@ -95,6 +95,9 @@ pub fn describe(settings: &Settings, source: &Source, template: &Template) {
             name.trim()
         ));
     }
+    if template.record.input().must_not_repeat() && source.parts.iter().any(|part| part.layout.status.is_some()) {
+        ui::remark("this is a report: its rows that were sent, or may have been, are left out");
+    }
     let unused = distinct(source.parts.iter().flat_map(|part| unused(&part.layout)));
     if !unused.is_empty() {
         ui::line(format_args!("{faint}{}{faint:#}", ui::list("  ", "not used:", &unused)));

@@ -18,7 +18,7 @@ const MAX_SIZE: u64 = 1 << 20;
 /// A lookup table is held whole.
 const MOST_ROWS: usize = 1_000_000;
 
-pub fn run(command: &cli::Template, settings: &Settings) -> Result<Exit, Failure> {
+pub async fn run(command: &cli::Template, settings: &Settings) -> Result<Exit, Failure> {
     match command {
         cli::Template::List => list(settings),
         cli::Template::Show { name } => show(name),
@@ -31,6 +31,7 @@ pub fn run(command: &cli::Template, settings: &Settings) -> Result<Exit, Failure
             ui::json(&schema());
             Ok(Exit::Done)
         }
+        cli::Template::Infer(args) => super::template_infer::run(args, settings).await,
     }
 }
 

@@ -119,6 +119,11 @@ impl Input {
         self.mappable().find(|field| field.name == name)
     }
 
+    /// Whether a record that is made twice is there twice.
+    pub fn must_not_repeat(&self) -> bool {
+        self.create.as_ref().is_some_and(|call| !call.repeatable)
+    }
+
     /// The call for a record that the path names, or for one that it does not. A kind of which nothing can be created is
     /// always named.
     pub fn call(&self, is_named: bool) -> Option<&Call> {

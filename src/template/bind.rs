@@ -34,6 +34,8 @@ pub struct Layout {
     pub width: usize,
     /// The sheet is one of our reports, in which text that looks like a formula has an apostrophe before it.
     pub is_report: bool,
+    /// In one of our reports, where it says what became of each row.
+    pub status: Option<usize>,
     /// Columns that no field uses, from 0.
     pub unused: Vec<usize>,
     /// Columns that no field uses and that are called almost like one that a field looks for and does not find.
@@ -183,8 +185,22 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
     };
     let unused: Vec<usize> = (0..width).filter(|index| !used(*index) && !names[*index].trim().is_empty()).collect();
     let is_report = width < names.len();
+    let status = names.iter().position(|name| name.strip_prefix(OUR_PREFIX) == Some("status"));
     let drifted = drifted(template, &columns, names, &unused);
-    Ok(Layout { columns, group, skip_column, fill_down, fill_within, width, is_report, unused, drifted, found, header })
+    Ok(Layout {
+        columns,
+        group,
+        skip_column,
+        fill_down,
+        fill_within,
+        width,
+        is_report,
+        status,
+        unused,
+        drifted,
+        found,
+        header,
+    })
 }
 
 /// Optional columns that are missing while one that no field uses is called almost like them.

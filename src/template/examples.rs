@@ -61,12 +61,13 @@ fn sends(template: &Template, example: &Example) -> Result<Value, String> {
         }
     }
     let Some(mut parts) = whole else { return Err("the row is skipped".to_owned()) };
-    let mut body = Vec::new();
-    let id = mapper.finish(&mut parts, &mut body).target.map(|json| unquoted(json).into_owned());
+    let id = mapper.finish(&mut parts).target.map(|json| unquoted(json).into_owned());
     if !parts.problems.is_empty() {
         let problems = parts.problems.iter().map(|p| format!("{} '{}' {}", p.field, p.value, p.cause.message()));
         return Err(problems.collect::<Vec<_>>().join("; "));
     }
+    let mut body = Vec::new();
+    mapper.body(&parts, &mut body);
     let body: Map<String, Value> = serde_json::from_slice(&body).map_err(|error| error.to_string())?;
     Ok(Value::Object(side_by_side(template, body, id)))
 }

@@ -15,6 +15,7 @@ pub mod explain;
 pub mod expression;
 pub mod fill;
 pub mod identifier;
+pub mod infer;
 pub mod load;
 pub mod locale;
 pub mod lookup;

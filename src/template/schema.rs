@@ -92,9 +92,16 @@ pub fn schema() -> Value {
                     "header": {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1}]},
                     "locale": {"type": "string", "description": "how numbers and dates are written"},
                     "time_zone": {"type": "string", "description": "whose clock times are of"},
+                    "fill_down": {
+                        "description": "columns in which a blank cell means as above",
+                        "anyOf": [columns, {
+                            "type": "object", "additionalProperties": false, "required": ["columns"],
+                            "properties": {"columns": columns, "within": columns},
+                        }],
+                    },
                     "skip_where": {
                         "type": "object", "additionalProperties": false, "required": ["column", "matches"],
-                        "properties": {"column": column, "matches": text},
+                        "properties": {"column": columns, "matches": text},
                     },
                     "delimiter": text, "encoding": text, "quote": text, "escape": text,
                 },
@@ -102,7 +109,7 @@ pub fn schema() -> Value {
             "group": {
                 "type": "object", "additionalProperties": false, "required": ["by"],
                 "properties": {
-                    "by": columns,
+                    "by": {"anyOf": [column, {"type": "array", "items": columns, "minItems": 1}]},
                     "rows": {"enum": ["anywhere", "together"]},
                     "on_blank": {"enum": ["error", "above"]},
                 },
@@ -113,7 +120,10 @@ pub fn schema() -> Value {
                 "type": "array",
                 "items": {
                     "type": "object", "additionalProperties": false, "required": ["sends"],
-                    "properties": {"row": row, "rows": {"type": "array", "items": row}, "sends": {"type": "object"}},
+                    "properties": {
+                        "row": row, "rows": {"type": "array", "items": row}, "sends": {"type": "object"},
+                        "clears": {"type": "array", "items": text},
+                    },
                 },
             },
         },

@@ -1,6 +1,7 @@
 //! All that speaks to a terminal. Results go to stdout; progress, remarks and errors go to stderr.
 
 pub mod accounting;
+pub mod inference;
 pub mod problems;
 pub mod progress;
 pub mod style;

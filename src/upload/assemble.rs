@@ -233,8 +233,12 @@ impl<'t> Assembler<'t> {
         let text = |json: Option<&str>| json.map_or_else(String::new, |json| unquoted(json).into_owned());
         let (key, target) = match self.mapper(seq) {
             Some(mapper) => {
-                let names = mapper.finish(&mut parts, &mut body);
-                (text(names.key), text(names.target))
+                let names = mapper.finish(&mut parts);
+                let names = (text(names.key), text(names.target));
+                if self.keeps && parts.problems.is_empty() {
+                    mapper.body(&parts, &mut body);
+                }
+                names
             }
             None => (String::new(), String::new()),
         };

@@ -55,9 +55,12 @@ pub(super) fn make(mapper: &Mapper<'_>, source: &Source, part: &Part, read: &Rea
             made.problems.push(located(stray_quote(row), source, part));
         }
         if mapper.template().group.is_none() {
-            let names = mapper.finish(&mut made.draft.parts, &mut made.body);
+            let names = mapper.finish(&mut made.draft.parts);
             made.key.push_str(&names.key.map_or_else(Default::default, unquoted));
             made.target.push_str(&names.target.map_or_else(Default::default, unquoted));
+            if keeps && made.draft.parts.problems.is_empty() {
+                mapper.body(&made.draft.parts, &mut made.body);
+            }
         }
     }
     made.cells = keeps.then(|| cells(row, part, &mut made.laid_out));

@@ -10,4 +10,5 @@ mod serve_load;
 mod service;
 mod sheet;
 mod template_docs;
+mod templates_hold;
 mod view;

@@ -171,59 +171,69 @@ impl<'t> Mapper<'t> {
         }
     }
 
-    /// Adds the body of the request to `body`, and to the record's problems what only shows when it is whole.
-    pub fn finish<'p>(&self, parts: &'p mut Parts, body: &mut Vec<u8>) -> Names<'p> {
-        let input = self.template.record.input();
+    /// Adds to the record's problems what only shows when it is whole, and answers what the record is called by.
+    pub fn finish<'p>(&self, parts: &'p mut Parts) -> Names<'p> {
         let mut problems = Vec::new();
-        // An id only goes into the path, but a blank one may be a problem all the same.
-        let start = body.len();
-        self.members(body, Place::Id, parts, &mut problems);
-        body.truncate(start);
+        for (index, rule) in self.template.fields.iter().enumerate() {
+            if let parts::Value::None = parts.value(index)
+                && let Err(cause) = self.blank(rule)
+            {
+                problems.push(self.missing(index, rule, parts, cause));
+            }
+        }
+        if let Some((list, _)) = self.template.record.input().lines()
+            && list.required
+            && parts.lines.is_empty()
+            && parts.problems.is_empty()
+        {
+            problems.push(Problem {
+                part: self.part,
+                row: parts.first_row(),
+                column: None,
+                header: String::new(),
+                field: list.name,
+                value: String::new(),
+                cause: Cause::NoLines,
+            });
+        }
+        parts.problems.append(&mut problems);
+        self.name(parts)
+    }
+
+    /// Adds the body of the request to `body`, for a record that was finished and has no problem.
+    pub fn body(&self, parts: &Parts, body: &mut Vec<u8>) {
+        let input = self.template.record.input();
         body.push(b'{');
         if let Some(member) = input.member() {
             json::key(body, member);
             body.push(b'{');
         }
-        self.members(body, Place::Record, parts, &mut problems);
-        if let Some((list, _)) = input.lines() {
-            if !parts.lines.is_empty() {
-                json::member(body, list.name, |body| {
-                    body.push(b'[');
-                    body.extend_from_slice(&parts.lines);
-                    body.push(b']');
-                });
-            } else if list.required && parts.problems.is_empty() {
-                problems.push(Problem {
-                    part: self.part,
-                    row: parts.first_row(),
-                    column: None,
-                    header: String::new(),
-                    field: list.name,
-                    value: String::new(),
-                    cause: Cause::NoLines,
-                });
-            }
+        self.members(body, Place::Record, parts);
+        if let Some((list, _)) = input.lines().filter(|_| !parts.lines.is_empty()) {
+            json::member(body, list.name, |body| {
+                body.push(b'[');
+                body.extend_from_slice(&parts.lines);
+                body.push(b']');
+            });
         }
         if input.member().is_some() {
             body.push(b'}');
-            self.members(body, Place::Option, parts, &mut problems);
+            self.members(body, Place::Option, parts);
         }
         body.push(b'}');
-        parts.problems.append(&mut problems);
-        self.name(parts)
     }
 
     /// Adds what is known of the rules of one place to the object that `body` holds so far.
-    fn members(&self, body: &mut Vec<u8>, place: Place, parts: &Parts, problems: &mut Vec<Problem>) {
+    fn members(&self, body: &mut Vec<u8>, place: Place, parts: &Parts) {
         for (index, rule) in self.template.fields.iter().enumerate().filter(|(_, rule)| rule.place == place) {
-            match parts.value(index) {
-                parts::Value::Of(value) => json::member(body, rule.field.name, |body| body.extend_from_slice(value)),
-                parts::Value::AtFault => {}
-                parts::Value::None => match self.blank(rule) {
-                    Ok(None) => {}
-                    Ok(Some(constant)) => json::member(body, rule.field.name, |body| json::constant(body, constant)),
-                    Err(cause) => problems.push(self.missing(index, rule, parts, cause)),
-                },
+            match (parts.value(index), self.blank(rule)) {
+                (parts::Value::Of(value), _) => {
+                    json::member(body, rule.field.name, |body| body.extend_from_slice(value));
+                }
+                (parts::Value::None, Ok(Some(constant))) => {
+                    json::member(body, rule.field.name, |body| json::constant(body, constant));
+                }
+                _ => {}
             }
         }
     }
@@ -289,6 +299,11 @@ impl<'t> Mapper<'t> {
     }
 
     fn is_skipped(&self, row: &Row) -> bool {
+        if let Some(status) = self.layout.status.filter(|_| self.template.record.input().must_not_repeat())
+            && matches!(row.get(status), Cell::Text("sent" | "unknown"))
+        {
+            return true;
+        }
         match (&self.template.sheet.skip_where, self.layout.skip_column) {
             (Some(skip), Some(column)) => skip.matches.is_match(&self.cell(row, column).shown()),
             _ => false,

@@ -14,6 +14,8 @@ mod export_crash;
 mod export_looks;
 mod export_nightly;
 mod hostile;
+mod infer;
+mod orders;
 mod process;
 mod report;
 mod service;

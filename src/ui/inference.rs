@@ -1,0 +1,56 @@
+//! What `template infer` took each column for, as a table on stderr: the template itself may be on stdout.
+
+use super::{list, remark, style};
+use crate::template::infer::{From, Proposal, Proposed, Sureness};
+
+/// A header is shown up to this width.
+const MAX_WIDTH: usize = 36;
+
+/// Prints the fields with their columns, then what got no field and what to look at.
+pub fn print(proposal: &Proposal) {
+    let (strong, faint) = (style::STRONG, style::FAINT);
+    let fields: Vec<&Proposed> = proposal.fields.iter().chain(&proposal.grouped_by).collect();
+    let rows: Vec<[String; 4]> = fields.iter().map(|proposed| cells(proposed)).collect();
+    let heads = ["column", "field", "sureness", "why"].map(str::to_owned);
+    let width = |at: usize| rows.iter().chain([&heads]).map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let widths = [width(0), width(1), width(2)];
+    let line = |row: &[String; 4]| {
+        let [column, field, sure, why] = row;
+        let [a, b, c] = widths;
+        format!("{column:<a$}  {field:<b$}  {sure:<c$}  {why}")
+    };
+    if rows.is_empty() {
+        remark(format_args!("no column looks like a field of {}", proposal.kind));
+    } else {
+        remark(format_args!("{strong}{}{strong:#}", line(&heads)));
+    }
+    for (row, proposed) in rows.iter().zip(&fields) {
+        match proposed.sure {
+            Sureness::Guess => remark(format_args!("{}{}{:#}", style::DOUBT, line(row), style::DOUBT)),
+            _ => remark(line(row)),
+        }
+    }
+    if !proposal.unplaced.is_empty() {
+        let unplaced: Vec<String> = proposal.unplaced.iter().map(|label| cut(label)).collect();
+        remark(format_args!("{faint}{}{faint:#}", list("", "without a field:", &unplaced)));
+    }
+    for words in &proposal.remarks {
+        remark(format_args!("{}look{:#}: {words}", style::DOUBT, style::DOUBT));
+    }
+}
+
+fn cells(proposed: &Proposed) -> [String; 4] {
+    let column = match &proposed.from {
+        From::Column { label, .. } => cut(label),
+        From::Constant(_) => format!("= {}", cut(&proposed.from.shown())),
+    };
+    [column, proposed.path(), proposed.sure.to_string(), proposed.why.clone()]
+}
+
+fn cut(label: &str) -> String {
+    let mut shown: String = label.chars().filter(|c| !c.is_control()).take(MAX_WIDTH).collect();
+    if shown.chars().count() < label.chars().count() {
+        shown.push('…');
+    }
+    shown
+}

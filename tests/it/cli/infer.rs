@@ -1,0 +1,173 @@
+//! `template infer`: a template for a sheet that the program has never seen, and what it says of it.
+
+use std::fs;
+
+use rust_xlsxwriter::Workbook;
+use serde_json::Value;
+
+use super::process::{Place, name};
+use super::service::Served;
+use super::{accounting, column, summary, table};
+
+const PRICES: &str = "Artikel-Nr.;Bezeichnung;VK-Preis (EUR);MwSt;Aktiv;Lieferant\n\
+                      0042;Bolzen;1.234,50;19%;ja;Nord\n0043;Mutter;0,50;7%;nein;Nord\n";
+
+/// The fields of the answer as `field=column`, and a constant after `==`.
+fn fields(answer: &Value) -> Vec<String> {
+    let pair = |it: &Value| match it["value"].as_str() {
+        Some(value) => format!("{}=={value}", it["field"].as_str().unwrap()),
+        None => format!("{}={}", it["field"].as_str().unwrap(), it["column"].as_str().unwrap()),
+    };
+    answer["fields"].as_array().unwrap().iter().map(pair).collect()
+}
+
+#[test]
+fn a_sheet_gets_a_template_that_uploads_it() {
+    let place = Place::new();
+    place.write("prices.csv", PRICES);
+    let ended = place.sheetport(["template", "infer", "prices.csv", "--record", "item", "-o", "prices.toml"]).exits(0);
+    let ended = ended.says(&["Artikel-Nr.", "externalId", "sure", "by its name", "without a field: Lieferant"]);
+    let ended = ended.says(&["sheetport check prices.csv -t prices.toml"]);
+    assert_eq!(ended.stdout, "");
+    assert!(!place.path("home").exists(), "no ledger is made");
+    place.sheetport(["template", "check", "prices.toml"]).exits(0);
+    let served = Served::start(&place);
+    let uploaded = served.sheetport(&place, ["upload", "prices.csv", "-t", "prices.toml", "--json"]).exits(0);
+    assert_eq!(accounting(&summary(&uploaded)), "2: sent 2");
+    served.sheetport(&place, ["export", "items", "-o", "sent.csv", "-q"]).exits(0);
+    let sent = table(&place.path("sent.csv"));
+    let mut items: Vec<_> = column(&sent, "price").into_iter().zip(column(&sent, "status")).collect();
+    items.sort_unstable();
+    assert_eq!(items, [("0.50", "archived"), ("1234.50", "active")]);
+    assert_eq!(column(&sent, "currency"), ["EUR", "EUR"]);
+}
+
+#[test]
+fn without_a_name_the_template_is_printed_and_the_rest_is_said_beside_it() {
+    let place = Place::new();
+    place.write("prices.csv", PRICES);
+    let ended = place.sheetport(["template", "infer", "prices.csv", "--record", "item"]).exits(0);
+    let ended = ended.shows(&["record = \"item\"", "locale = \"de\"", "percent = \"whole\"", "value = \"EUR\""]);
+    let ended = ended
+        .shows(&["map = { \"ja\" = \"active\", \"nein\" = \"archived\" }", "# Columns without a field: Lieferant"]);
+    place.write("saved.toml", &ended.stdout);
+    place.sheetport(["check", "prices.csv", "-t", "saved.toml"]).exits(0);
+    let quiet = place.sheetport(["template", "infer", "prices.csv", "--record", "item", "-q"]).exits(0);
+    assert_eq!(quiet.stderr, "");
+}
+
+#[test]
+fn what_it_took_each_column_for_comes_as_json() {
+    let place = Place::new();
+    place.write("prices.csv", PRICES);
+    let answer = place.sheetport(["template", "infer", "prices.csv", "--record", "item", "--json"]).exits(0).json();
+    let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["template", "fields", "unplaced", "missing"]);
+    let expected = [
+        "externalId=Artikel-Nr.",
+        "name=Bezeichnung",
+        "currency==EUR",
+        "price=VK-Preis (EUR)",
+        "tax=MwSt",
+        "status=Aktiv",
+    ];
+    assert_eq!(fields(&answer), expected);
+    assert_eq!(answer["unplaced"], serde_json::json!(["Lieferant"]));
+    assert_eq!(answer["missing"], serde_json::json!([]));
+    assert_eq!(answer["fields"][0]["sureness"], "sure");
+}
+
+#[test]
+fn a_field_that_is_needed_and_not_there_ends_it_with_3() {
+    let place = Place::new();
+    place.write("stock.csv", "SKU,Qty on hand\nA1,5\nA2,7\n");
+    let args = ["template", "infer", "stock.csv", "--record", "inventory-transaction", "-o", "stock.toml"];
+    place.sheetport(args).exits(3).says(&["service needs: transactionType", "sheetport template check stock.toml"]);
+    let refused = place.sheetport(["template", "check", "stock.toml"]).exits(2);
+    refused.says(&["inventory-transaction needs the field transactionType"]);
+    let toml = fs::read_to_string(place.path("stock.toml")).unwrap();
+    assert!(toml.contains("# NOT COMPLETE"));
+    let filled =
+        toml.replace("# [fields.transactionType]\n# column = \"…\"", "[fields.transactionType]\nvalue = \"adjust\"");
+    place.write("stock.toml", filled);
+    place.sheetport(["check", "stock.csv", "-t", "stock.toml"]).exits(0);
+}
+
+#[test]
+fn a_file_that_is_there_is_kept() {
+    let place = Place::new();
+    place.write("prices.csv", PRICES);
+    place.write("mine.toml", "mine");
+    let args = ["template", "infer", "prices.csv", "--record", "item", "-o", "mine.toml"];
+    place.sheetport(args).exits(2).says(&["mine.toml"]);
+    assert_eq!(fs::read_to_string(place.path("mine.toml")).unwrap(), "mine");
+    assert_eq!(place.names(), ["mine.toml", "prices.csv"]);
+}
+
+#[test]
+fn templates_from_before_are_remembered() {
+    let place = Place::new();
+    fs::create_dir(place.path("old")).unwrap();
+    place.write("old/first.csv", "Nummer,Benennung A,Preis\n1,Bolzen,1.50\n");
+    let template =
+        "record = \"item\"\n[fields.externalId]\ncolumn = \"Nummer\"\n[fields.name]\ncolumn = \"Benennung A\"\n";
+    place.write("old/first.toml", template);
+    let served = Served::start(&place);
+    served.sheetport(&place, ["upload", "old/first.csv", "-t", "old/first.toml", "-q"]).exits(0);
+    place.write("second.csv", "Artikelnummer,Bezeichnung,Benennung A,Nummer\n9,x,Mutter,2\n8,y,Bolzen,3\n");
+    let args = ["template", "infer", "second.csv", "--record", "item", "--json"];
+    let by_run = place.sheetport(args).exits(0).json();
+    assert_eq!(fields(&by_run), ["externalId=Nummer", "name=Benennung A"]);
+    assert_eq!(by_run["fields"][0]["sureness"], "as in run 1");
+    place.write("beside.toml", template.replace("Nummer", "Artikelnummer").replace("Benennung A", "Bezeichnung"));
+    let beside = place.sheetport(args).exits(0).json();
+    assert_eq!(fields(&beside)[..2], ["externalId=Artikelnummer", "name=Bezeichnung"]);
+    assert_eq!(beside["fields"][0]["sureness"], "as in beside.toml");
+    place.write("home/ledger.db", "no ledger at all");
+    place.sheetport(args).exits(0).says(&["ledger of earlier uploads can't be read"]);
+}
+
+#[test]
+fn the_sheet_that_fits_is_found_in_a_workbook() {
+    let place = Place::new();
+    let mut book = Workbook::new();
+    let notes = book.add_worksheet().set_name("Notes").unwrap();
+    notes.write_row(0, 0, ["About", "this file"]).unwrap();
+    notes.write_row(1, 0, ["SKU", "what we call an item"]).unwrap();
+    let prices = book.add_worksheet().set_name("Prices 2026").unwrap();
+    prices.write_row(2, 0, ["SKU", "Product name", "List price"]).unwrap();
+    for row in 3..8 {
+        prices.write_row(row, 0, [format!("00{row}"), format!("Bolt {row}")]).unwrap();
+        prices.write_number(row, 2, f64::from(row) + 0.5).unwrap();
+    }
+    book.save(place.path("prices.xlsx")).unwrap();
+    let args = ["template", "infer", "prices.xlsx", "--record", "item", "-o", "prices.toml", "--json"];
+    let answer = place.sheetport(args).exits(0).json();
+    assert_eq!(fields(&answer), ["externalId=SKU", "name=Product name", "price=List price"]);
+    assert!(answer["template"].as_str().unwrap().contains("name = \"Prices 2026\""));
+    place.sheetport(["check", "prices.xlsx", "-t", "prices.toml"]).exits(0);
+    let args = ["template", "infer", "prices.xlsx", "--record", "item", "--sheet", "None"];
+    place.sheetport(args).exits(2).says(&["no sheet 'None'", "Prices 2026"]);
+}
+
+#[test]
+fn flags_for_reading_are_kept_in_the_template() {
+    let place = Place::new();
+    place.write("odd.csv", "SKU!Name!Price\nA1!\"Bolt\"!1.50\nA2!Nut \"M8!2.50\n");
+    let args =
+        ["template", "infer", "odd.csv", "--record", "item", "--delimiter", "!", "--quote", "none", "-o", "odd.toml"];
+    place.sheetport(args).exits(0);
+    place.sheetport(["check", "odd.csv", "-t", "odd.toml"]).exits(0).shows(&["2 records"]);
+}
+
+#[test]
+fn records_that_there_are_not_and_files_that_are_none_are_refused() {
+    let place = Place::new();
+    let file = place.write("prices.csv", PRICES);
+    place.sheetport(["template", "infer", name(&file), "--record", "itme"]).exits(2).says(&["inventory-transaction"]);
+    place.sheetport(["template", "infer", "none.csv", "--record", "item"]).exits(7).says(&["none.csv"]);
+    place.write("empty.csv", "");
+    let args = ["template", "infer", "empty.csv", "--record", "item", "-o", "out.toml"];
+    place.sheetport(args).exits(7).says(&["empty.csv"]);
+    assert!(!place.path("out.toml").exists());
+}
