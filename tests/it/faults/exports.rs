@@ -218,6 +218,7 @@ async fn what_was_read_before_a_fault_is_not_asked_for_again() {
     let asked = server.log().len();
     assert!((60..70).contains(&asked), "{asked}");
     let mut again = job(folder.path());
+    again.clock.started = "2026-11-21T02:30:00Z".parse().unwrap();
     let refused = loop {
         // Until the service has seen a hundred requests, page 60 is refused.
         match export_as(client(&server, 1), &again).await {
@@ -228,6 +229,7 @@ async fn what_was_read_before_a_fault_is_not_asked_for_again() {
     };
     assert!(refused.manifest.resumed && refused.manifest.complete, "{:#?}", refused.manifest);
     assert_eq!((refused.manifest.count, refused.manifest.pages), (1_000, 100));
+    assert_eq!(refused.manifest.started, "2026-11-21T02:00:00Z", "when its first page was read");
     let mut numbers: Vec<usize> = server.log().iter().map(number).filter(|page| *page < 60).collect();
     numbers.sort_unstable();
     assert_eq!(numbers, (1..60).collect::<Vec<_>>(), "each page before the fault once");
