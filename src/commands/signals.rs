@@ -14,9 +14,14 @@ pub struct Interrupt {
 impl Interrupt {
     /// Resolves at the first request to stop. A second one ends the process at once.
     pub async fn wait(&self) {
+        self.asked().await;
+        ui::remark("Stopping: waiting for the requests under way. Once more ends at once.");
+    }
+
+    /// The same, for what has nothing to wait for and says so itself.
+    pub async fn asked(&self) {
         let exit = next().await;
         self.exit.store(exit as u8, Ordering::Relaxed);
-        ui::remark("Stopping: waiting for the requests under way. Once more ends at once.");
         tokio::spawn(async {
             let exit = next().await;
             std::process::exit(exit as i32);

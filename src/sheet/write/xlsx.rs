@@ -35,6 +35,8 @@ pub struct XlsxTable {
     notes: usize,
     /// The widest that each column of the header has had to show, in characters.
     widths: Vec<usize>,
+    /// Columns of the last sheet that look like texts, by its first row of values.
+    text_columns: Vec<bool>,
     /// A writer that panicked half-way is not to be used again.
     broken: bool,
 }
@@ -61,6 +63,7 @@ impl XlsxTable {
             next_row: 0,
             notes: 0,
             widths: header.iter().map(|title| look::title_width(title)).collect(),
+            text_columns: Vec::new(),
             broken: false,
         };
         table.check_width(header.len())?;
@@ -154,8 +157,15 @@ impl XlsxTable {
             }
         }
         let sheet = self.workbook.worksheet_from_index(self.sheets.saturating_sub(1))?;
-        for (column, value) in (0..).zip(values) {
-            self.look.write_value(sheet, row, column, value)?;
+        if row == 1 {
+            self.text_columns = values.iter().map(|value| matches!(value, Value::Text(_))).collect();
+            for (column, _) in (0..).zip(&self.text_columns).filter(|(_, is_text)| **is_text) {
+                sheet.set_column_format(column, self.look.text())?;
+            }
+        }
+        for (column, value) in (0_u16..).zip(values) {
+            let is_text_column = self.text_columns.get(usize::from(column)).is_some_and(|is_text| *is_text);
+            self.look.write_value(sheet, row, column, value, is_text_column)?;
         }
         Ok(())
     }
@@ -306,6 +316,40 @@ mod tests {
         let (mut rows, mut row) = (book.rows(0).unwrap(), Row::default());
         while rows.next(&mut row).unwrap() {}
         assert_eq!(row.number, 2);
+    }
+
+    #[test]
+    fn values_keep_their_kinds_whatever_the_first_row_of_a_column_held() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut table = table(folder.path(), 3);
+        let at = jiff::civil::DateTime::constant(2026, 1, 2, 3, 4, 5, 60_000_000);
+        let rows = [
+            [Value::Text("0042".into()), Value::Number("1.50")],
+            [Value::Number("12345678901234567"), Value::Text("x".into())],
+            [Value::DateTime { at, text: "2026-01-02T03:04:05.060Z" }, Value::Boolean(true)],
+            [Value::Text("0043".into()), Value::Number("1e3")],
+        ];
+        rows.iter().for_each(|row| table.values(row).unwrap());
+        let path = table.finish_as(folder.path().join("other.xlsx")).unwrap().path;
+        let book = open(&path, &Options::default()).unwrap();
+        let mut found = Vec::new();
+        for sheet in 0..2 {
+            let (mut rows, mut row) = (book.rows(sheet).unwrap(), Row::default());
+            while rows.next(&mut row).unwrap() {
+                found.push(row.cells().map(|cell| format!("{cell:?}")).collect::<Vec<_>>().join(" "));
+            }
+        }
+        assert_eq!(
+            found,
+            [
+                "Text(\"SKU\") Text(\"Name\")",
+                "Text(\"0042\") Number(1.5)",
+                "Text(\"12345678901234567\") Text(\"x\")",
+                "Text(\"SKU\") Text(\"Name\")",
+                "DateTime(2026-01-02T03:04:05.06) Boolean(true)",
+                "Text(\"0043\") Number(1000.0)",
+            ]
+        );
     }
 
     #[test]
