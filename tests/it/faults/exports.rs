@@ -219,6 +219,7 @@ async fn what_was_read_before_a_fault_is_not_asked_for_again() {
     assert!((60..70).contains(&asked), "{asked}");
     let mut again = job(folder.path());
     again.clock.started = "2026-11-21T02:30:00Z".parse().unwrap();
+    again.concurrency = 1;
     let refused = loop {
         // Until the service has seen a hundred requests, page 60 is refused.
         match export_as(client(&server, 1), &again).await {
