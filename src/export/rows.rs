@@ -208,7 +208,8 @@ impl Maker {
         self.counts.rows = self.rows_written;
         match self.table.take() {
             Some((table, _)) => Ok(table.finish_as(path)?),
-            None => Ok(None),
+            // All columns were known, and yet one came: rather no file than one that lacks rows.
+            None => Err(Error::Stuck),
         }
     }
 

@@ -191,7 +191,7 @@ fn json() -> impl proptest::strategy::Strategy<Value = serde_json::Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::Bool),
-        any::<i32>().prop_map(|number| Value::from(number)),
+        any::<i32>().prop_map(Value::from),
         name().prop_map(Value::String),
     ];
     leaf.prop_recursive(4, 24, 4, move |inner| {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rust_xlsxwriter::{IgnoreError, Workbook, Worksheet, XlsxError};
 
-use super::look::{self, Look};
+use super::look::{self, Kind, Look};
 use super::whole::{WholeFile, Written, folder};
 use super::{Mark, Value};
 use crate::sheet::{Cell, Error};
@@ -35,8 +35,8 @@ pub struct XlsxTable {
     notes: usize,
     /// The widest that each column of the header has had to show, in characters.
     widths: Vec<usize>,
-    /// Columns of the last sheet that look like texts, by its first row of values.
-    text_columns: Vec<bool>,
+    /// How the columns of the last sheet look, by its first row of values.
+    kinds: Vec<Option<Kind>>,
     /// A writer that panicked half-way is not to be used again.
     broken: bool,
 }
@@ -63,7 +63,7 @@ impl XlsxTable {
             next_row: 0,
             notes: 0,
             widths: header.iter().map(|title| look::title_width(title)).collect(),
-            text_columns: Vec::new(),
+            kinds: Vec::new(),
             broken: false,
         };
         table.check_width(header.len())?;
@@ -158,14 +158,16 @@ impl XlsxTable {
         }
         let sheet = self.workbook.worksheet_from_index(self.sheets.saturating_sub(1))?;
         if row == 1 {
-            self.text_columns = values.iter().map(|value| matches!(value, Value::Text(_))).collect();
-            for (column, _) in (0..).zip(&self.text_columns).filter(|(_, is_text)| **is_text) {
-                sheet.set_column_format(column, self.look.text())?;
+            self.kinds = values.iter().map(look::kind).collect();
+            for (column, kind) in (0..).zip(&self.kinds) {
+                if let Some(kind) = kind {
+                    sheet.set_column_format(column, self.look.format(*kind))?;
+                }
             }
         }
         for (column, value) in (0_u16..).zip(values) {
-            let is_text_column = self.text_columns.get(usize::from(column)).is_some_and(|is_text| *is_text);
-            self.look.write_value(sheet, row, column, value, is_text_column)?;
+            let kind = self.kinds.get(usize::from(column)).copied().flatten();
+            self.look.write_value(sheet, row, column, value, kind)?;
         }
         Ok(())
     }
