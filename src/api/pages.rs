@@ -64,7 +64,8 @@ impl Walk {
         let is_known = |(_, identity): &(bool, u64)| self.met.contains(*identity);
         // A page of which all is known is an earlier page again, even where its entries have no ids.
         let is_barren = ids.iter().all(is_known);
-        let earlier: Vec<bool> = ids.iter().map(is_known).collect();
+        // Only of records without an id it matters whether one like them came before.
+        let earlier: Vec<bool> = ids.iter().map(|(has_id, id)| !has_id && self.met.contains(*id)).collect();
         let mut new = Vec::with_capacity(ids.len());
         for ((has_id, identity), was_met) in ids.into_iter().zip(earlier) {
             let is_first = self.met.insert(identity);

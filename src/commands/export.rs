@@ -31,7 +31,7 @@ pub async fn run(args: &Export, settings: &Settings) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     let exported = tokio::select! {
         exported = export(args, settings) => exported?,
-        _ = interrupt.wait() => {
+        _ = interrupt.asked() => {
             let hint = "what was read is kept; the same command carries on with it within an hour";
             return Err(Failure::new(interrupt.exit(), "the export was interrupted", hint));
         }

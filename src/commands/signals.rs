@@ -17,9 +17,15 @@ impl Interrupt {
     ///
     /// Answers how long work under way may take to end: a system that shuts down gives less time than a person.
     pub async fn wait(&self) -> Duration {
+        let grace = self.asked().await;
+        ui::remark("Stopping: waiting for the requests under way. Once more ends at once.");
+        grace
+    }
+
+    /// The same, for what has nothing to wait for and says so itself.
+    pub async fn asked(&self) -> Duration {
         let exit = next().await;
         self.exit.store(exit as u8, Ordering::Relaxed);
-        ui::remark("Stopping: waiting for the requests under way. Once more ends at once.");
         tokio::spawn(async {
             let exit = next().await;
             std::process::exit(exit as i32);

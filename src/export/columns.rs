@@ -28,6 +28,8 @@ pub struct Columns {
     /// What stood at each place of the last entries and the column that it has: entries are mostly alike.
     habit: Vec<(String, usize)>,
     has_others: bool,
+    /// Whether moments become dates. Where they stay text, they need not be read.
+    has_dates: bool,
 }
 
 #[derive(Debug)]
@@ -51,8 +53,9 @@ pub struct Row<'a> {
 }
 
 impl Columns {
-    pub fn new(fields: &[ListedField]) -> Columns {
-        let mut columns = Columns { columns: Vec::new(), places: HashMap::new(), habit: Vec::new(), has_others: false };
+    pub fn new(fields: &[ListedField], has_dates: bool) -> Columns {
+        let mut columns =
+            Columns { columns: Vec::new(), places: HashMap::new(), habit: Vec::new(), has_others: false, has_dates };
         for field in fields {
             columns.add(field.name, field.is_date_time, true);
         }
@@ -157,7 +160,7 @@ impl Columns {
     /// The value in a column, to be written. [`Columns::len`] is the place of what has no column of its own.
     pub fn value<'a>(&self, row: &Row<'a>, place: usize) -> Value<'a> {
         match self.columns.get(place) {
-            Some(column) => value(row.json(place), column.is_date_time),
+            Some(column) => value(row.json(place), column.is_date_time && self.has_dates),
             None if row.others.is_empty() => Value::Blank,
             None => {
                 let fields =
@@ -332,7 +335,7 @@ mod tests {
     /// The header, then the rows with a bar between the cells.
     fn table(entries: &str, explode: Option<&str>) -> Vec<String> {
         let page = read(entries.as_bytes().to_vec()).unwrap();
-        let mut columns = Columns::new(NAMED);
+        let mut columns = Columns::new(NAMED, true);
         let mut row = Row::default();
         for entry in page.entries() {
             columns.rows(entry, explode, &mut row, |_, _| Ok::<_, ()>(())).unwrap();
@@ -377,7 +380,7 @@ mod tests {
     #[test]
     fn an_object_that_a_template_asks_for_is_json_there() {
         let page = read(br#"[{"a": {"b": {"c": 1}}}, {"a": null}]"#.to_vec()).unwrap();
-        let mut columns = Columns::new(&[]);
+        let mut columns = Columns::new(&[], true);
         ["a", "a.b", "x"].iter().for_each(|path| columns.want(path));
         let mut found = Vec::new();
         for entry in page.entries() {

@@ -29,6 +29,8 @@ pub struct Ending<'a> {
     pub since: Option<jiff::Timestamp>,
     pub missing: u64,
     pub was_resumed: bool,
+    /// When the first page was read, by an earlier export or by this one.
+    pub began: jiff::Timestamp,
 }
 
 /// Whether the file gets the name that was asked for, and why.
@@ -90,9 +92,9 @@ impl Ending<'_> {
         if self.since.is_none() {
             self.maker.prints.keep(&self.history.prints())?;
         }
-        let started = self.job.clock.started;
-        // Whatever changes while it is read has a later time than its beginning, and than the newest that it had then.
-        let until = self.maker.counts.newest.map_or(started, |newest| newest.min(started));
+        // Whatever changed while it was read has a later time than its beginning; where the service's clock is behind
+        // ours, the newest time of all is earlier than that.
+        let until = self.maker.counts.newest.map_or(self.began, |newest| newest.min(self.began));
         self.history.remember(&State {
             file: place.to_owned(),
             distinct: self.walk.entries,
@@ -147,7 +149,7 @@ impl Exported {
 }
 
 fn manifest(ending: &mut Ending<'_>) -> Result<Manifest, Error> {
-    let Ending { job, history, verdict, walk, maker, written, since, missing, was_resumed, .. } = ending;
+    let Ending { job, history, verdict, walk, maker, written, since, missing, was_resumed, began, .. } = ending;
     let (records, family) = match &job.what {
         What::List(list) => (list.name, list.family.name()),
         What::Ids { single, .. } => (single.name, "public"),
@@ -175,7 +177,7 @@ fn manifest(ending: &mut Ending<'_>) -> Result<Manifest, Error> {
         base_url: job.base_url.clone(),
         workspace: job.workspace.clone(),
         pattern: pattern.to_owned(),
-        started: job.clock.started.to_string(),
+        started: began.to_string(),
         finished: finished.to_string(),
         resumed: *was_resumed,
         complete: verdict.is_whole,

@@ -90,6 +90,10 @@ enum From {
 }
 
 impl Target {
+    fn has_dates(&self) -> bool {
+        matches!(self, Target::File { shape: Shape::Xlsx, .. })
+    }
+
     fn is_ndjson(&self) -> bool {
         match self {
             Target::File { shape, .. } => shape.is_ndjson(),
@@ -126,7 +130,7 @@ impl Recipe {
 
 impl Maker {
     pub fn new(recipe: Recipe, prints: Prints) -> Maker {
-        let mut columns = Columns::new(recipe.fields);
+        let mut columns = Columns::new(recipe.fields, recipe.target.has_dates());
         // What a template names has a column from the first, however many others there will be.
         for column in recipe.template.iter().flat_map(|template| &template.columns) {
             if let Source::Field(field) = &column.source {
@@ -204,7 +208,8 @@ impl Maker {
         self.counts.rows = self.rows_written;
         match self.table.take() {
             Some((table, _)) => Ok(table.finish_as(path)?),
-            None => Ok(None),
+            // All columns were known, and yet one came: rather no file than one that lacks rows.
+            None => Err(Error::Stuck),
         }
     }
 

@@ -43,7 +43,7 @@ pub async fn export(
     let mut gathering = Gathering::begin(job, &identity, &history, recipe(job, target, &history, since))?;
     let asking = Asking { client, pace, concurrency: job.concurrency.max(1), packer: Arc::clone(&gathering.packer) };
     let completeness = gathering.gather(job, asking, progress).await?;
-    let Gathering { walk, spool, making, skips, missing, was_resumed, .. } = gathering;
+    let Gathering { walk, spool, making, skips, missing, was_resumed, began, .. } = gathering;
     let maker = making.end()?;
     let verdict = Verdict::of(job, &completeness, &walk, before.as_ref());
     let place = path.as_deref().map(|path| verdict.place(path));
@@ -51,7 +51,7 @@ pub async fn export(
     let finishing = tokio::task::spawn_blocking(move || finish(maker, name, spool, &skips));
     let (maker, written, spool) = finishing.await.unwrap_or(Err(Error::Stuck))?;
     conclude(
-        Ending { job, history: &history, verdict, walk, maker, written, place, since, missing, was_resumed },
+        Ending { job, history: &history, verdict, walk, maker, written, place, since, missing, was_resumed, began },
         spool,
     )
 }
@@ -67,6 +67,7 @@ struct Gathering {
     frames: u64,
     missing: u64,
     was_resumed: bool,
+    began: jiff::Timestamp,
 }
 
 impl Gathering {
@@ -76,12 +77,15 @@ impl Gathering {
         let begin = format!("1 {identity}");
         let left = match job.fresh {
             true => None,
-            false => Spool::left_in(history.folder(), begin.as_bytes(), (job.clock.now)())?,
+            false => Spool::left_in(history.folder(), &begin, (job.clock.now)())?,
         };
         let was_resumed = left.is_some();
+        // What is carried on with began when its first page was read.
+        let began = left.as_ref().and_then(|(_, began)| began.parse().ok()).unwrap_or(job.clock.started);
         let spool = match left {
-            Some(spool) => spool,
+            Some((spool, _)) => spool,
             None => {
+                let begin = format!("{begin}\n{began}");
                 let mut spool = Spool::create(history.folder())?;
                 spool.add(&packer.pack(Kind::Begin, begin.as_bytes())?)?;
                 spool
@@ -90,7 +94,7 @@ impl Gathering {
         let prints = if recipe.compares() { Prints::default() } else { Prints::off() };
         let making = Making::begin(Maker::new(recipe, prints));
         let (walk, skips) = (Walk::default(), HashMap::new());
-        Ok(Gathering { walk, spool, making, packer, skips, frames: 0, missing: 0, was_resumed })
+        Ok(Gathering { walk, spool, making, packer, skips, frames: 0, missing: 0, was_resumed, began })
     }
 
     async fn gather(&mut self, job: &Job, asking: Asking, progress: &Progress<'_>) -> Result<Completeness, Error> {

@@ -92,9 +92,10 @@ impl Spool {
         Ok(Spool { path, file })
     }
 
-    /// The spool that an earlier export left in `folder`, if it is fresh enough and its first frame says `begin`. It is
+    /// The spool that an earlier export left in `folder`, if it is fresh enough and its first frame, up to a line break,
+    /// says `begin`; and what the frame says after that. It is
     /// positioned behind its last whole frame once [`Spool::carry_on`] was told where that is.
-    pub fn left_in(folder: &Path, begin: &[u8], now: SystemTime) -> Result<Option<Spool>, Error> {
+    pub fn left_in(folder: &Path, begin: &str, now: SystemTime) -> Result<Option<(Spool, String)>, Error> {
         let path = folder.join(NAME);
         let file = match OpenOptions::new().read(true).write(true).open(&path) {
             Ok(file) => file,
@@ -105,8 +106,10 @@ impl Spool {
         let is_fresh = now.duration_since(changed).is_ok_and(|age| age <= FRESH) || changed > now;
         let spool = Spool { path, file };
         let first = spool.frames()?.next()?;
-        let is_same = first.is_some_and(|frame| frame.kind == Kind::Begin && frame.text == begin);
-        Ok((is_fresh && is_same).then_some(spool))
+        let said = first.filter(|frame| is_fresh && frame.kind == Kind::Begin);
+        let said = said.and_then(|frame| String::from_utf8(frame.text).ok());
+        let more = said.and_then(|said| Some(said.strip_prefix(begin)?.strip_prefix('\n')?.to_owned()));
+        Ok(more.map(|more| (spool, more)))
     }
 
     /// Cuts away what is behind the whole frames, and appends from there.
@@ -227,13 +230,13 @@ mod tests {
     fn a_spool_that_was_cut_anywhere_carries_on_behind_its_last_whole_frame() {
         let folder = tempfile::tempdir().unwrap();
         let packer = Packer::default();
-        let frames = [(Kind::Begin, "b"), (Kind::Page, "[1]"), (Kind::NoPage, ""), (Kind::Page, "[2]")];
+        let frames = [(Kind::Begin, "b\nat noon"), (Kind::Page, "[1]"), (Kind::NoPage, ""), (Kind::Page, "[2]")];
         let frames = frames.map(|(kind, text)| packer.pack(kind, text.as_bytes()).unwrap());
         let whole: Vec<u8> = frames.concat();
         let ends: Vec<usize> = frames.iter().scan(0, |end, frame| Some((*end += frame.len(), *end).1)).collect();
         for cut in ends[0]..whole.len() {
             std::fs::write(folder.path().join(NAME), &whole[..cut]).unwrap();
-            let mut spool = Spool::left_in(folder.path(), b"b", SystemTime::now()).unwrap().unwrap();
+            let mut spool = Spool::left_in(folder.path(), "b", SystemTime::now()).unwrap().unwrap().0;
             let (texts_left, good) = texts(&spool);
             let kept = ends.iter().filter(|end| **end <= cut).count();
             assert_eq!((texts_left.len(), good), (kept, ends[kept - 1] as u64), "cut at {cut}");
@@ -245,20 +248,21 @@ mod tests {
         let mut changed = whole.clone();
         changed[ends[1] - 2] ^= 1;
         std::fs::write(folder.path().join(NAME), changed).unwrap();
-        let spool = Spool::left_in(folder.path(), b"b", SystemTime::now()).unwrap().unwrap();
-        assert_eq!(texts(&spool).0, ["b"]);
+        let spool = Spool::left_in(folder.path(), "b", SystemTime::now()).unwrap().unwrap().0;
+        assert_eq!(texts(&spool).0, ["b\nat noon"]);
     }
 
     #[test]
     fn a_spool_of_something_else_or_of_long_ago_is_not_carried_on_with() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Spool::left_in(folder.path(), b"b", SystemTime::now()).unwrap().is_none());
+        assert!(Spool::left_in(folder.path(), "b", SystemTime::now()).unwrap().is_none());
         let mut spool = Spool::create(folder.path()).unwrap();
-        spool.add(&Packer::default().pack(Kind::Begin, b"b").unwrap()).unwrap();
+        spool.add(&Packer::default().pack(Kind::Begin, b"b\nat noon").unwrap()).unwrap();
         let now = SystemTime::now();
-        assert!(Spool::left_in(folder.path(), b"b", now).unwrap().is_some());
-        assert!(Spool::left_in(folder.path(), b"c", now).unwrap().is_none());
-        assert!(Spool::left_in(folder.path(), b"b", now + FRESH + FRESH).unwrap().is_none());
+        assert_eq!(Spool::left_in(folder.path(), "b", now).unwrap().unwrap().1, "at noon");
+        assert!(Spool::left_in(folder.path(), "b\nat", now).unwrap().is_none());
+        assert!(Spool::left_in(folder.path(), "c", now).unwrap().is_none());
+        assert!(Spool::left_in(folder.path(), "b", now + FRESH + FRESH).unwrap().is_none());
         spool.remove().unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }

@@ -58,7 +58,11 @@ fn table() -> impl Strategy<Value = (String, Vec<String>)> {
 
 fn template() -> impl Strategy<Value = String> {
     let kind = select(RecordKind::ALL.to_vec());
-    let group = select(vec!["", "[group]\nby = \"No.\"\n", "[group]\nby = [\"No.\", \"Name\"]\nrows = \"together\"\non_blank = \"above\"\n"]);
+    let group = select(vec![
+        "",
+        "[group]\nby = \"No.\"\n",
+        "[group]\nby = [\"No.\", \"Name\"]\nrows = \"together\"\non_blank = \"above\"\n",
+    ]);
     let duplicates = select(vec!["", "duplicates = \"first\"\n", "duplicates = \"last\"\n"]);
     (kind, group, duplicates, proptest::collection::vec(table(), 24)).prop_map(|(kind, group, duplicates, tables)| {
         let input = kind.input();
@@ -74,7 +78,9 @@ fn template() -> impl Strategy<Value = String> {
             let fits = |key: &&String| match field.json {
                 JsonType::Number | JsonType::Integer => !key.contains("format") && !key.contains("time_zone"),
                 JsonType::DateTime => !["scale", "round", "percent", "m"].iter().any(|word| key.starts_with(word)),
-                _ => !["scale", "round", "percent", "minimum", "maximum", "format", "time_zone"].iter().any(|word| key.starts_with(word)),
+                _ => !["scale", "round", "percent", "minimum", "maximum", "format", "time_zone"]
+                    .iter()
+                    .any(|word| key.starts_with(word)),
             };
             let mut seen = Vec::new();
             for key in keys.iter().filter(fits) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::read::unquoted;
 use super::{Completeness, MAX_PAGES, Walk, read};
 
 /// What came of a walk: the ids that were found, and the fetches that it took.
@@ -182,7 +183,43 @@ fn an_id_is_not_taken_for_a_text_and_null_is_none() {
     assert_eq!((walked.found.len(), walked.walk.duplicates), (5, 1));
 }
 
+/// Any JSON, some levels deep.
+fn json() -> impl proptest::strategy::Strategy<Value = serde_json::Value> {
+    use proptest::prelude::{Just, Strategy, any, prop_oneof};
+    use serde_json::Value;
+    let name = || prop_oneof!["[a-c]{0,2}", "\\PC{0,3}", Just("\"}{\\ \n".to_owned())];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::Bool),
+        any::<i32>().prop_map(Value::from),
+        name().prop_map(Value::String),
+    ];
+    leaf.prop_recursive(4, 24, 4, move |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+            proptest::collection::vec((name(), inner), 0..4)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
 proptest::proptest! {
+    /// Whatever JSON a page holds, its entries and their fields are found as they stand.
+    #[test]
+    fn every_entry_and_field_is_found(list in proptest::collection::vec(json(), 0..6), is_wide in proptest::bool::ANY) {
+        let body = serde_json::json!({"x": {"data": 1}, "data": list, "total": list.len()});
+        let text = if is_wide { serde_json::to_string_pretty(&body) } else { serde_json::to_string(&body) };
+        let page = read(text.expect("JSON").into_bytes()).expect("a page");
+        proptest::prop_assert_eq!((page.len(), page.total), (list.len(), Some(list.len() as u64)));
+        let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+        for (entry, value) in page.entries().zip(&list) {
+            proptest::prop_assert_eq!(&parsed(entry.text()), value);
+            let fields = entry.fields().map(|(name, value)| (unquoted(name).into_owned(), parsed(value)));
+            let expected = value.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), value.clone()));
+            proptest::prop_assert_eq!(fields.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        }
+    }
+
     /// A list that stands still and is paged properly is whole, whatever its length and page size.
     #[test]
     fn an_honest_list_is_whole(len in 0u64..400, size in 1u64..50, is_told in proptest::bool::ANY) {

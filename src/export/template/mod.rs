@@ -1,5 +1,5 @@
 //! Export templates: which fields become which columns, how they look, which records are in the file and in what order.
-//! [`load`] reads one, [`model`] is what it says; applying it to values is pure.
+//! [`mod@load`] reads one, [`model`] is what it says; applying it to values is pure.
 
 pub mod error;
 pub mod load;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rust_xlsxwriter::{IgnoreError, Workbook, Worksheet, XlsxError};
 
-use super::look::{self, Look};
+use super::look::{self, Kind, Look};
 use super::whole::{WholeFile, Written, folder};
 use super::{Mark, Value};
 use crate::sheet::{Cell, Error};
@@ -35,6 +35,8 @@ pub struct XlsxTable {
     notes: usize,
     /// The widest that each column of the header has had to show, in characters.
     widths: Vec<usize>,
+    /// How the columns of the last sheet look, by its first row of values.
+    kinds: Vec<Option<Kind>>,
     /// A writer that panicked half-way is not to be used again.
     broken: bool,
 }
@@ -61,6 +63,7 @@ impl XlsxTable {
             next_row: 0,
             notes: 0,
             widths: header.iter().map(|title| look::title_width(title)).collect(),
+            kinds: Vec::new(),
             broken: false,
         };
         table.check_width(header.len())?;
@@ -154,8 +157,17 @@ impl XlsxTable {
             }
         }
         let sheet = self.workbook.worksheet_from_index(self.sheets.saturating_sub(1))?;
-        for (column, value) in (0..).zip(values) {
-            self.look.write_value(sheet, row, column, value)?;
+        if row == 1 {
+            self.kinds = values.iter().map(look::kind).collect();
+            for (column, kind) in (0..).zip(&self.kinds) {
+                if let Some(kind) = kind {
+                    sheet.set_column_format(column, self.look.format(*kind))?;
+                }
+            }
+        }
+        for (column, value) in (0_u16..).zip(values) {
+            let kind = self.kinds.get(usize::from(column)).copied().flatten();
+            self.look.write_value(sheet, row, column, value, kind)?;
         }
         Ok(())
     }
@@ -306,6 +318,40 @@ mod tests {
         let (mut rows, mut row) = (book.rows(0).unwrap(), Row::default());
         while rows.next(&mut row).unwrap() {}
         assert_eq!(row.number, 2);
+    }
+
+    #[test]
+    fn values_keep_their_kinds_whatever_the_first_row_of_a_column_held() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut table = table(folder.path(), 3);
+        let at = jiff::civil::DateTime::constant(2026, 1, 2, 3, 4, 5, 60_000_000);
+        let rows = [
+            [Value::Text("0042".into()), Value::Number("1.50")],
+            [Value::Number("12345678901234567"), Value::Text("x".into())],
+            [Value::DateTime { at, text: "2026-01-02T03:04:05.060Z" }, Value::Boolean(true)],
+            [Value::Text("0043".into()), Value::Number("1e3")],
+        ];
+        rows.iter().for_each(|row| table.values(row).unwrap());
+        let path = table.finish_as(folder.path().join("other.xlsx")).unwrap().path;
+        let book = open(&path, &Options::default()).unwrap();
+        let mut found = Vec::new();
+        for sheet in 0..2 {
+            let (mut rows, mut row) = (book.rows(sheet).unwrap(), Row::default());
+            while rows.next(&mut row).unwrap() {
+                found.push(row.cells().map(|cell| format!("{cell:?}")).collect::<Vec<_>>().join(" "));
+            }
+        }
+        assert_eq!(
+            found,
+            [
+                "Text(\"SKU\") Text(\"Name\")",
+                "Text(\"0042\") Number(1.5)",
+                "Text(\"12345678901234567\") Text(\"x\")",
+                "Text(\"SKU\") Text(\"Name\")",
+                "DateTime(2026-01-02T03:04:05.06) Boolean(true)",
+                "Text(\"0043\") Number(1000.0)",
+            ]
+        );
     }
 
     #[test]

@@ -68,7 +68,7 @@ fn an_export_that_was_cut_off_is_carried_on_with_and_can_be_begun_anew() {
     let served = filled(&place, 1_000);
     let args = ["export", "items", "-o", "items.csv", "--json"];
     for (more, is_resumed) in [(None, true), (Some("--fresh"), false)] {
-        let running = served.sheetport(&place, args.iter().copied().chain(["--rate", "10/s"])).start();
+        let running = served.sheetport(&place, args.iter().copied().chain(["--rate", "2/s"])).start();
         until("some pages", || spool(&place).filter(|pages| len(pages) > 3_000));
         running.kill();
         assert!(!place.path("items.csv").exists());
@@ -86,7 +86,7 @@ fn two_exports_to_one_file_do_not_run_at_once() {
     let place = Place::new();
     let served = filled(&place, 1_000);
     let args = ["export", "items", "-o", "items.csv"];
-    let running = served.sheetport(&place, args.iter().copied().chain(["--rate", "10/s"])).start();
+    let running = served.sheetport(&place, args.iter().copied().chain(["--rate", "2/s"])).start();
     until("a spool", || spool(&place).filter(|pages| len(pages) > 0));
     let beside = served.sheetport(&place, args).exits(6);
     beside.says(&["another export to this file is under way", "wait for it to end"]);
@@ -103,7 +103,7 @@ fn an_export_that_is_asked_to_stop_leaves_no_litter_and_says_how_to_go_on() {
         let served = filled(&place, 1_000);
         let mut before = place.names();
         before.insert(0, "home".to_owned());
-        let args = ["export", "items", "-o", "items.csv", "--rate", "10/s"];
+        let args = ["export", "items", "-o", "items.csv", "--rate", "2/s"];
         let running = served.sheetport(&place, args).start();
         until("some pages", || spool(&place).filter(|pages| len(pages) > 1_000));
         let id = running.id().to_string();

@@ -63,7 +63,8 @@ fn an_upload_sends_each_order_once_with_all_of_its_lines() {
     let place = Place::new();
     let served = Served::demo(&place);
     let listed = served.get("/v1/public/orders?page=1&limit=2");
-    let ids: Vec<String> = listed["data"].as_array().unwrap().iter().map(|o| o["id"].as_str().unwrap().to_owned()).collect();
+    let ids: Vec<String> =
+        listed["data"].as_array().unwrap().iter().map(|o| o["id"].as_str().unwrap().to_owned()).collect();
     let rows = format!("Id;SKU;Qty\n{0};NEW-1;2\n{1};NEW-2;3\n{0};NEW-3;1\n", ids[0], ids[1]);
     place.write("orders.csv", rows);
     place.write("t.toml", "record = \"order\"\n[group]\nby = \"Id\"\n[fields.order_id]\ncolumn = \"Id\"\n[lines.itemExternalId]\ncolumn = \"SKU\"\n[lines.quantity]\ncolumn = \"Qty\"\n");
@@ -107,7 +108,8 @@ fn a_template_can_want_the_rows_of_a_record_together() {
 #[test]
 fn a_blank_number_means_the_order_above_where_the_template_says_so() {
     let place = Place::new();
-    place.write("orders.csv", "Order no;Customer;Date;SKU;Qty;Price\nSO-1;C-1;14.04.2026;A;1;\n;;;B;2;\nSO-2;C;;C;3;\n");
+    place
+        .write("orders.csv", "Order no;Customer;Date;SKU;Qty;Price\nSO-1;C-1;14.04.2026;A;1;\n;;;B;2;\nSO-2;C;;C;3;\n");
     place.write("t.toml", TEMPLATE);
     let checked = place.sheetport(["check", "orders.csv", "-t", "t.toml", "--json"]).exits(3).json();
     assert_eq!(accounting(&checked), "3: rejected 1, pending 2");
@@ -124,11 +126,22 @@ fn a_blank_number_means_the_order_above_where_the_template_says_so() {
 fn a_column_of_ambiguous_dates_is_refused_with_both_readings() {
     let place = Place::new();
     place.write("t.toml", TEMPLATE.replace("locale = \"de\"", "locale = \"en\""));
-    place.write("orders.csv", "Order no,Customer,Date,SKU,Qty,Price\nSO-1,C-1,03/04/2026,A,1,2\nSO-2,C,04/05/2026,B,1,2\n");
+    place.write(
+        "orders.csv",
+        "Order no,Customer,Date,SKU,Qty,Price\nSO-1,C-1,03/04/2026,A,1,2\nSO-2,C,04/05/2026,B,1,2\n",
+    );
     let refused = place.sheetport(["check", "orders.csv", "-t", "t.toml"]).exits(3);
-    refused.shows(&["can be read as more than one date", "2026-04-03 as DD/MM/YYYY", "2026-03-04 as MM/DD/YYYY", "format ="]);
+    refused.shows(&[
+        "can be read as more than one date",
+        "2026-04-03 as DD/MM/YYYY",
+        "2026-03-04 as MM/DD/YYYY",
+        "format =",
+    ]);
     // One day past the twelfth tells for the whole column; what is no date at all only concerns its row.
-    place.write("orders.csv", "Order no,Customer,Date,SKU,Qty,Price\nSO-1,C-1,03/04/2026,A,1,2\nSO-2,C,13/05/2026,B,1,2\nSO-3,C,soon,B,1,2\n");
+    place.write(
+        "orders.csv",
+        "Order no,Customer,Date,SKU,Qty,Price\nSO-1,C-1,03/04/2026,A,1,2\nSO-2,C,13/05/2026,B,1,2\nSO-3,C,soon,B,1,2\n",
+    );
     let checked = place.sheetport(["check", "orders.csv", "-t", "t.toml", "--json"]).exits(3).json();
     assert_eq!(accounting(&checked), "3: rejected 1, pending 2");
     assert_eq!(checked["problems"][0]["rows"], json!([4]));
@@ -149,17 +162,31 @@ fn an_explanation_shows_cell_conversion_field_and_request() {
         "What would be sent (made of the rows 2, 4)",
         "PUT /v1/public/orders/SO-1",
     ]);
-    place.sheetport(["explain", "orders.csv", "-t", "t.toml", "--row", "99"]).exits(2).says(&["row 99", "no row of data"]);
+    place
+        .sheetport(["explain", "orders.csv", "-t", "t.toml", "--row", "99"])
+        .exits(2)
+        .says(&["row 99", "no row of data"]);
     place.write("orders.csv", SHEET.replace("0,5;", "half;"));
-    place.sheetport(["explain", "orders.csv", "-t", "t.toml", "--row", "5"]).exits(3).shows(&["is not a number", "Nothing would be sent"]);
+    place
+        .sheetport(["explain", "orders.csv", "-t", "t.toml", "--row", "5"])
+        .exits(3)
+        .shows(&["is not a number", "Nothing would be sent"]);
 }
 
 #[test]
 fn of_two_records_with_one_key_the_template_chooses() {
     let place = Place::new();
     place.write("items.csv", "SKU,Name\n1,old\n2,b\n1,new\n");
-    let template = |choice: &str| format!("record = \"item\"\nduplicates = \"{choice}\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n");
-    for (choice, expected, exit) in [("error", "3: rejected 2, pending 1", 3), ("first", "3: skipped 1, pending 2", 0), ("last", "3: skipped 1, pending 2", 0)] {
+    let template = |choice: &str| {
+        format!(
+            "record = \"item\"\nduplicates = \"{choice}\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n"
+        )
+    };
+    for (choice, expected, exit) in [
+        ("error", "3: rejected 2, pending 1", 3),
+        ("first", "3: skipped 1, pending 2", 0),
+        ("last", "3: skipped 1, pending 2", 0),
+    ] {
         place.write("t.toml", template(choice));
         let checked = place.sheetport(["check", "items.csv", "-t", "t.toml", "--json"]).exits(exit).json();
         assert_eq!(accounting(&checked), expected, "{choice}");

@@ -209,7 +209,7 @@ async fn an_order_s_lines_can_have_a_row_each() {
 #[tokio::test]
 async fn what_was_read_before_a_fault_is_not_asked_for_again() {
     let server = Server::start(|seen| match (seen.number, number(seen)) {
-        (..100, 60) => answer(403, "", r#"{"message": "no"}"#),
+        (..70, 60) => answer(403, "", r#"{"message": "no"}"#),
         _ => small_page(seen, 1_000, |_| String::new()),
     })
     .await;
@@ -218,16 +218,19 @@ async fn what_was_read_before_a_fault_is_not_asked_for_again() {
     let asked = server.log().len();
     assert!((60..70).contains(&asked), "{asked}");
     let mut again = job(folder.path());
+    again.clock.started = "2026-11-21T02:30:00Z".parse().unwrap();
+    again.concurrency = 1;
     let refused = loop {
-        // Until the service has seen a hundred requests, page 60 is refused.
+        // The service refuses page 60 until it has seen seventy requests.
         match export_as(client(&server, 1), &again).await {
             Err(error) => assert_eq!(error.to_string(), "the service answered 403: no"),
             Ok(exported) => break exported,
         }
-        assert!(server.log().len() <= 101, "only page 60 is asked for");
+        assert!(server.log().len() <= 71, "only page 60 is asked for");
     };
     assert!(refused.manifest.resumed && refused.manifest.complete, "{:#?}", refused.manifest);
     assert_eq!((refused.manifest.count, refused.manifest.pages), (1_000, 100));
+    assert_eq!(refused.manifest.started, "2026-11-21T02:00:00Z", "when its first page was read");
     let mut numbers: Vec<usize> = server.log().iter().map(number).filter(|page| *page < 60).collect();
     numbers.sort_unstable();
     assert_eq!(numbers, (1..60).collect::<Vec<_>>(), "each page before the fault once");
