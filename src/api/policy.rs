@@ -130,7 +130,8 @@ mod tests {
     const SENT: &str = r#"{"ok": true, "status": "created", "external_id": "1", "item_id": "i", "ctx_id": null}"#;
 
     fn answered(status: u16, body: &str, retry_after: Option<&str>) -> Next {
-        let answer = Answer { status, body: body.as_bytes().to_vec(), retry_after: retry_after.map(str::to_owned) };
+        let answer =
+            Answer { status, body: body.as_bytes().to_vec(), retry_after: retry_after.map(str::to_owned), quota: None };
         decide(&ITEM, Exchange::Answered(answer))
     }
 

@@ -8,6 +8,7 @@ mod crash;
 mod demo;
 mod doubt;
 mod export;
+mod login;
 mod process;
 mod report;
 mod service;

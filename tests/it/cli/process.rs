@@ -90,6 +90,15 @@ impl Sheetport {
         self.env(name, value)
     }
 
+    /// What it gets on standard input.
+    pub fn stdin(mut self, content: &str) -> Sheetport {
+        let mut file = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut file, content.as_bytes()).unwrap();
+        std::io::Seek::rewind(&mut file).unwrap();
+        self.command.stdin(file);
+        self
+    }
+
     /// Runs it to its end.
     #[track_caller]
     pub fn run(self) -> Ended {

@@ -8,6 +8,7 @@ mod pauses;
 pub mod server;
 mod stops;
 mod tokens;
+mod torture;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -87,6 +88,7 @@ impl Planned {
             kind,
             concurrency,
             rate: None,
+            rate_file: None,
             max_errors: None,
             wall: || 2,
         };
@@ -131,7 +133,8 @@ pub fn client(server: &Server, concurrency: usize) -> Arc<Client> {
 }
 
 pub fn client_of(address: &str, access: Option<&str>, refresh: Option<&str>, concurrency: usize) -> Arc<Client> {
-    let credentials = Credentials { access: access.map(Into::into), refresh: refresh.map(Into::into) };
+    let (access, refresh) = (access.map(Into::into), refresh.map(Into::into));
+    let credentials = Credentials { access, refresh, file: None };
     Arc::new(Client::new(address, credentials, concurrency).unwrap())
 }
 
