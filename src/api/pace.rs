@@ -93,6 +93,8 @@ struct State {
     shared: Option<Shared>,
     gate: Gate,
     held_until: Option<Instant>,
+    /// Whether the hold is one that nothing was learnt from yet.
+    is_new_hold: bool,
 }
 
 /// The speed as it is now.
@@ -129,7 +131,15 @@ impl Pace {
             Speed::Fixed(rate) => Found::Fixed(rate.interval()),
             Speed::Auto(known) => Found::Auto(Auto::new(known, now)),
         });
-        Pace { state: Mutex::new(State { speed, shared: None, gate: Gate { due: now }, held_until: None }) }
+        Pace {
+            state: Mutex::new(State {
+                speed,
+                shared: None,
+                gate: Gate { due: now },
+                held_until: None,
+                is_new_hold: false,
+            }),
+        }
     }
 
     /// Shares its permits with all on this machine that name the same file. Where that can't be, it says so in the log and
@@ -152,7 +162,12 @@ impl Pace {
         if let Some(until) = state.held_until.filter(|until| now < *until) {
             return Err(until);
         }
-        let State { speed, shared, gate, .. } = &mut *state;
+        let State { speed, shared, gate, is_new_hold, .. } = &mut *state;
+        if std::mem::take(is_new_hold)
+            && let Some(Found::Auto(auto)) = speed
+        {
+            auto.refused(now);
+        }
         let interval = match speed {
             None => return Ok(()),
             Some(Found::Fixed(interval)) => *interval,
@@ -168,9 +183,10 @@ impl Pace {
         }
     }
 
-    /// Grants nothing before `until`. A hold is never made shorter.
+    /// Grants nothing before `until`, because the service wants it. A hold is never made shorter.
     pub fn hold(&self, until: Instant) {
         let mut state = self.state();
+        state.is_new_hold = true;
         state.held_until = Some(state.held_until.map_or(until, |other| other.max(until)));
     }
 
@@ -271,7 +287,9 @@ mod tests {
         learnt: Option<f64>,
     }
 
+    /// A refusal holds everybody; whether the pace is told, too, makes no difference.
     fn drive(service: &mut Service, pace: Pace, seconds: u64) -> Driven {
+        let is_told = seconds.is_multiple_of(60);
         let mut now = service.at;
         let (began, half) = (now, now + Duration::from_secs(seconds) / 2);
         let (mut all, mut refused, mut late) = (0.0, 0.0, 0.0);
@@ -284,7 +302,9 @@ mod tests {
                         late += f64::from(u8::from(now >= half));
                     } else {
                         refused += 1.0;
-                        pace.refused(now);
+                        if is_told {
+                            pace.refused(now);
+                        }
                         pace.hold(now + Duration::from_secs(1));
                     }
                 }

@@ -329,7 +329,16 @@ impl Dispatcher {
         let verdict = match next {
             Next::Sent { status, read } => Verdict::Sent { status, read },
             Next::Failed { status, read } => Verdict::Failed { status: Some(status), read },
-            Next::Unknown { status, reason } => Verdict::Unknown { status, reason },
+            Next::Unknown { after, status, reason } => {
+                match after {
+                    Some(wait) if wait > policy::LONGEST_WAIT => {
+                        self.halt.get_or_insert(Halt::Policy(Stop::WaitTooLong(wait)));
+                    }
+                    Some(wait) => self.pause_until(now + wait),
+                    None => {}
+                }
+                Verdict::Unknown { status, reason }
+            }
             Next::Retry { after, reason, status, .. } => {
                 if let Some(pause) = after {
                     self.pause_until(now + pause);
@@ -418,7 +427,7 @@ impl Dispatcher {
             Next::Retry { status: Some(_), reason, .. } if self.retries > 100 + self.settled / 2 => {
                 self.halt.get_or_insert(Halt::TooManyRetries(reason.clone()));
             }
-            Next::Retry { status: None, reason, .. } | Next::Unknown { status: None, reason } => {
+            Next::Retry { status: None, reason, .. } | Next::Unknown { status: None, reason, .. } => {
                 self.broken(reason, is_probe, now)
             }
             _ => {}

@@ -173,7 +173,10 @@ impl Sender {
             }
             let done = tokio::select! {
                 Some(attempt) = self.attempts.join_next() => self.take_all(attempt).await,
-                Some(durable) = self.durable.recv() => self.go(durable, deadline.is_some()).await,
+                durable = self.durable.recv() => match durable {
+                    Some(durable) => self.go(durable, deadline.is_some()).await,
+                    None => Err(WriterGone),
+                },
                 job = self.jobs.recv(), if !all_loaded && self.dispatcher.backlog() < LOW => {
                     match job {
                         Some(job) => self.dispatcher.push(job),

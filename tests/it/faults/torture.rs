@@ -6,16 +6,17 @@
 //! others come anywhere, from before the first intent to after the last commit.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
+use sheetport::api::Client;
 use sheetport::ledger::{Accounting, Fate, Ledger, NewRun, PlannedRecord, RunId};
 use sheetport::records::RecordKind;
 use sheetport::upload::{self, Work};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
 
 use super::server::{Reply, Server};
 use super::{about, assert_adds_up, client, row};
@@ -56,7 +57,7 @@ fn torture(kind: RecordKind) {
     // Nothing of it has to outlive the machine: in memory, a commit takes no time that a disk would need.
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
-    let serving = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let serving = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let (told, moments) = mpsc::channel();
     let fatal = Arc::new(AtomicUsize::new(usize::MAX));
     let server = {
@@ -69,21 +70,22 @@ fn torture(kind: RecordKind) {
             Reply::Accept
         }))
     };
+    // What plans and resumes goes on; only what is ended begins anew each time.
+    let ledger = serving.block_on(Ledger::open(folder.path())).unwrap();
+    let client = client(&server, CONCURRENCY);
     let mut seen_before = 0;
     for end in 0..ENDS {
         let records: Vec<PlannedRecord> = (0..RECORDS).map(|seq| record(kind, end, seq)).collect();
         let once = records.iter().filter(|record| is_once(kind, record)).count() as u64;
         let bodies: Vec<String> = records.iter().map(body).collect();
-        let run = runtime().block_on(plan(folder.path(), kind, records));
+        let run = serving.block_on(plan(&ledger, kind, records));
         let is_aimed = random.bool();
         let aimed = if is_aimed { seen_before + random.usize(..RECORDS) } else { usize::MAX };
         fatal.store(aimed, Ordering::Relaxed);
         while moments.try_recv().is_ok() {}
-        let doomed = runtime();
-        let sending = {
-            let (folder, client) = (folder.path().to_owned(), client(&server, CONCURRENCY));
-            doomed.spawn(async move { send(folder, client, kind, run).await })
-        };
+        let doomed = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let (path, shared) = (folder.path().to_owned(), Arc::clone(&client));
+        doomed.spawn(async move { send(&Ledger::open(&path).await.unwrap(), shared, kind, run).await });
         if is_aimed {
             // A record that is never sent, because the run ended before, tells nothing.
             let _ = moments.recv_timeout(Duration::from_secs(20));
@@ -91,12 +93,11 @@ fn torture(kind: RecordKind) {
         } else {
             std::thread::sleep(Duration::from_micros(random.u64(..12_000)));
         }
-        doomed.shutdown_background();
-        drop(sending);
+        // Once it returns, none of its tasks lives on, as after the end of a process.
+        doomed.shutdown_timeout(Duration::from_secs(20));
         fatal.store(usize::MAX, Ordering::Relaxed);
 
-        let resuming = runtime();
-        let ended = resuming.block_on(send(folder.path().to_owned(), client(&server, CONCURRENCY), kind, run));
+        let ended = serving.block_on(send(&ledger, Arc::clone(&client), kind, run));
         assert_adds_up(&ended);
         let context = format!("{kind}, end {end}, seed {seed}: {ended:?}");
         assert_eq!((ended.total, ended.pending, ended.failed), (RECORDS as u64, 0, 0), "{context}");
@@ -122,26 +123,18 @@ fn torture(kind: RecordKind) {
     }
 }
 
-fn runtime() -> Runtime {
-    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
-}
-
-async fn plan(folder: &Path, kind: RecordKind, records: Vec<PlannedRecord>) -> RunId {
-    let ledger = Ledger::open(folder).await.unwrap();
+async fn plan(ledger: &Ledger, kind: RecordKind, records: Vec<PlannedRecord>) -> RunId {
     let mut plan = ledger.begin_plan(&NewRun { record: kind.name().into(), ..about() }, 1).await.unwrap();
     for (seq, record) in records.into_iter().enumerate() {
         plan.row(row(seq)).await.unwrap();
         plan.record(record).await.unwrap();
     }
-    let run = plan.finish(1).await.unwrap().run;
-    ledger.close().await;
-    run
+    plan.finish(1).await.unwrap().run
 }
 
-async fn send(folder: PathBuf, client: Arc<sheetport::api::Client>, kind: RecordKind, run: RunId) -> Accounting {
-    let ledger = Ledger::open(&folder).await.unwrap();
+async fn send(ledger: &Ledger, client: Arc<Client>, kind: RecordKind, run: RunId) -> Accounting {
     let work = Work {
-        ledger: &ledger,
+        ledger,
         client,
         run,
         kind,
@@ -153,9 +146,7 @@ async fn send(folder: PathBuf, client: Arc<sheetport::api::Client>, kind: Record
     };
     let ended = upload::send::send(&work, std::future::pending(), &|_| {}).await.unwrap();
     assert_eq!(ended.stopped, None);
-    let accounting = ledger.accounting(run).await.unwrap();
-    ledger.close().await;
-    accounting
+    ledger.accounting(run).await.unwrap()
 }
 
 /// Every second transaction is an update, which may be repeated.
