@@ -248,6 +248,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn nothing_is_learnt_from_time_in_which_nothing_is_sent() {
+        let began = Instant::now();
+        let pace = Pace::new(Some(Speed::Auto(None)), began);
+        let mut now = began;
+        // Somebody else makes it wait for a minute after each request.
+        for _ in 0..20 {
+            now += Duration::from_secs(60);
+            assert!(pace.permit(now).is_ok());
+        }
+        assert!(pace.per_second(now).is_some_and(|rate| rate < 30.0), "{:?}", pace.per_second(now));
+        assert_eq!(pace.learnt(), None);
+    }
+
     /// A limit that is raised is noticed, too, without a new search.
     #[test]
     fn a_raised_limit_is_found_in_time() {

@@ -320,7 +320,8 @@ impl Dispatcher {
         if let Exchange::Answered(Answer { quota: Some(Quota { remaining: 0, reset }), .. }) = &exchange
             && *reset <= policy::LONGEST_WAIT
         {
-            // One more would be refused, so nobody asks.
+            // One more would be refused, so nobody asks: it is as good as a refusal.
+            self.pace.refused(now);
             self.pause_until(now + *reset);
         }
         let next = policy::decide(&sent, exchange);

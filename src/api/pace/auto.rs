@@ -43,8 +43,8 @@ impl Auto {
 
     /// The time from one request to the next, now.
     pub fn interval(&mut self, now: Instant) -> Duration {
-        // After a pause, time does not count as if it had been used.
-        let seconds = now.saturating_duration_since(self.at).as_secs_f64().min(1.0);
+        // Only time in which requests follow each other shows anything: neither pauses nor a slow service count.
+        let seconds = now.saturating_duration_since(self.at).as_secs_f64().min(2.0 / self.rate);
         self.at = now;
         self.rate = match self.refused {
             None => self.rate * SEARCH.powf(seconds),
