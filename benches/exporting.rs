@@ -80,7 +80,7 @@ fn ours(job: &Job, file: &str) -> Outcome<Sample> {
         language: None,
         clock: Clock { started: jiff::Timestamp::now(), today: jiff::civil::date(2026, 11, 21), now: SystemTime::now },
     };
-    let credentials = Credentials { access: Some(TOKEN.to_owned().into()), refresh: None };
+    let credentials = Credentials { access: Some(TOKEN.to_owned().into()), refresh: None, file: None };
     let client = Arc::new(Client::new(&server.address, credentials, CONNECTIONS)?);
     let runtime = runtime()?;
     let exporting = || {

@@ -67,7 +67,7 @@ fn ours(job: &Job) -> Outcome<Sample> {
     let runtime = Builder::new_multi_thread().enable_all().build()?;
     let home = tempfile::tempdir_in(&job.folder)?;
     let (ledger, run) = runtime.block_on(plan(&job.folder.join(SHEET), home.path(), &server))?;
-    let credentials = Credentials { access: Some(TOKEN.to_owned().into()), refresh: None };
+    let credentials = Credentials { access: Some(TOKEN.to_owned().into()), refresh: None, file: None };
     let work = upload::Work {
         ledger: &ledger,
         client: Arc::new(Client::new(&server, credentials, CONNECTIONS)?),
@@ -75,6 +75,7 @@ fn ours(job: &Job) -> Outcome<Sample> {
         kind: RecordKind::Item,
         concurrency: CONNECTIONS,
         rate: None,
+        rate_file: None,
         max_errors: None,
         wall: || 0,
     };

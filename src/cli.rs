@@ -3,6 +3,7 @@
 mod check;
 mod export;
 mod infer;
+mod login;
 mod runs;
 mod upload;
 
@@ -14,7 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use self::check::{Check, Explain};
 pub use self::export::{Export, Exportable, Family, StdoutFormat};
-use crate::api::Rate;
+use crate::api::Speed;
 use crate::error::EXIT_CODES;
 use crate::records::RecordKind;
 use crate::report::Only;
@@ -22,6 +23,7 @@ use crate::service::{Faults, Limit};
 use crate::sheet::Options;
 pub use infer::Infer;
 
+pub use login::Login;
 pub use runs::{Prune, Resolve, Resume, Retry, Rows, Runs, RunsAction, StateFilter};
 pub use upload::Upload;
 
@@ -82,7 +84,10 @@ pub struct Global {
     /// The service's root address
     #[arg(long, global = true, env = "SHEETPORT_BASE_URL", value_name = "URL")]
     pub base_url: Option<String>,
-    /// Where the ledger is kept [default: your system's folder for application data]
+    /// The profile whose address, tokens and rate are used [default: what sheetport.toml says, else "default"]
+    #[arg(long, global = true, env = "SHEETPORT_PROFILE", value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Where ledger, credentials and sheetport.toml are kept [default: your system's folder for application data]
     #[arg(long, global = true, env = "SHEETPORT_HOME", value_name = "DIR")]
     pub home: Option<PathBuf>,
     /// Print one JSON object on stdout when done
@@ -94,6 +99,9 @@ pub struct Global {
     /// Log what happens; twice for more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
+    /// How log lines are written
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    pub log_format: LogFormat,
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
     /// Show no progress
@@ -106,6 +114,13 @@ pub enum Color {
     Auto,
     Always,
     Never,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    Text,
+    /// One JSON object a line
+    Json,
 }
 
 #[derive(Debug, Subcommand)]
@@ -136,6 +151,12 @@ pub enum Command {
     /// The mapping templates that come with sheetport
     #[command(subcommand)]
     Template(Template),
+    /// Store a service's address and a pair of tokens, for this profile
+    Login(Login),
+    /// Say which service, workspace and access level would be used
+    Whoami,
+    /// Remove the stored tokens of this profile
+    Logout,
     /// Run the service itself on this machine, to rehearse against
     #[command(args_conflicts_with_subcommands = true)]
     Serve(Serve),
@@ -212,9 +233,9 @@ pub struct View {
 
 #[derive(Args, Debug)]
 pub struct Pacing {
-    /// Never send faster than this: 10/s or 600/min
+    /// Never send faster than this: 10/s or 600/min, or auto to find out what the service takes
     #[arg(long, value_name = "RATE")]
-    pub rate: Option<Rate>,
+    pub rate: Option<Speed>,
     /// Requests under way together
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub concurrency: u16,

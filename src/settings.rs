@@ -1,22 +1,50 @@
-//! Flags and environment resolved into one value before any work starts.
+//! Flags, environment, `sheetport.toml` and stored credentials resolved into one value before any work starts.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use directories::ProjectDirs;
 use secrecy::SecretString;
+use serde::Deserialize;
 
-use crate::api::auth::Credentials;
+use crate::api::Speed;
+use crate::api::auth::{Credentials, TokenFile};
 use crate::cli::{Color, Global};
 use crate::error::{Exit, Failure};
+
+/// The profile of whoever names none.
+const DEFAULT_PROFILE: &str = "default";
 
 /// What every command is told.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    pub profile: String,
     pub base_url: Option<String>,
     pub credentials: Credentials,
+    /// Where the profile's credentials are kept, whether or not there are any or they are used.
+    pub token_file: TokenFile,
+    /// The rate of the profile, for commands that are not told another.
+    pub rate: Option<Speed>,
     /// The folder of the ledger and of what else outlives a run.
     pub home: PathBuf,
     pub output: Output,
+}
+
+/// `sheetport.toml` in the home folder.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// The profile of whoever names none.
+    profile: Option<String>,
+    #[serde(default)]
+    profiles: BTreeMap<String, Profile>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Profile {
+    base_url: Option<String>,
+    rate: Option<String>,
 }
 
 /// How to speak to the person.
@@ -49,12 +77,20 @@ impl Settings {
                 )
             })?,
         };
+        let path = home.join("sheetport.toml");
+        let mut file = read(&path)?;
+        let name = global.profile.or(file.profile).unwrap_or_else(|| DEFAULT_PROFILE.to_owned());
+        check_name(&name)?;
+        let profile = file.profiles.remove(&name).unwrap_or_default();
+        let rate = profile.rate.map(|rate| rate.parse().map_err(|why: String| wrong(&path, &why))).transpose()?;
+        let token_file = TokenFile::of(&home, &name);
+        let (base_url, credentials) = credentials(global.base_url.or(profile.base_url), &token_file);
         Ok(Settings {
-            base_url: global.base_url,
-            credentials: Credentials {
-                access: token("SHEETPORT_ACCESS_TOKEN"),
-                refresh: token("SHEETPORT_REFRESH_TOKEN"),
-            },
+            profile: name,
+            base_url,
+            credentials,
+            token_file,
+            rate,
             home,
             output: Output {
                 json: global.json,
@@ -72,7 +108,7 @@ impl Settings {
             Failure::new(
                 Exit::Usage,
                 "no service is named",
-                "give its root address with --base-url or in SHEETPORT_BASE_URL; `sheetport serve` runs one on this machine",
+                "run `sheetport login`, or give its root address with --base-url or in SHEETPORT_BASE_URL; `sheetport serve` runs one on this machine",
             )
         })
     }
@@ -82,4 +118,56 @@ fn token(name: &str) -> Option<SecretString> {
     let token = std::env::var(name).ok()?;
     let token = token.trim();
     (!token.is_empty()).then(|| SecretString::from(token.to_owned()))
+}
+
+/// Tokens in the environment come before stored ones. Those are for the address that they were stored with: another
+/// address never gets them.
+fn credentials(base_url: Option<String>, file: &TokenFile) -> (Option<String>, Credentials) {
+    let given =
+        Credentials { access: token("SHEETPORT_ACCESS_TOKEN"), refresh: token("SHEETPORT_REFRESH_TOKEN"), file: None };
+    let stored = file.read().unwrap_or_else(|error| {
+        tracing::warn!("{} can't be read: {error}", file.path().display());
+        None
+    });
+    let plain = |address: &str| address.trim().trim_end_matches('/').to_owned();
+    match (stored, base_url) {
+        (Some((stored, credentials)), base_url)
+            if base_url.as_deref().is_none_or(|base| plain(base) == plain(&stored)) =>
+        {
+            (Some(stored), if given.is_empty() { credentials } else { given })
+        }
+        (_, base_url) => (base_url, given),
+    }
+}
+
+fn read(path: &Path) -> Result<File, Failure> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            return Ok(File::default());
+        }
+        Err(error) => return Err(wrong(path, &error.to_string())),
+    };
+    toml::from_str(&text).map_err(|error| wrong(path, error.to_string().trim_end()))
+}
+
+fn wrong(path: &Path, why: &str) -> Failure {
+    Failure::new(
+        Exit::Usage,
+        format!("{} has a mistake: {why}", path.display()),
+        "it may say profile = \"…\", and under [profiles.NAME] base_url = \"https://…\" and rate = \"10/s\"",
+    )
+}
+
+/// A profile's name becomes a file's.
+fn check_name(name: &str) -> Result<(), Failure> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Exit::Usage,
+        format!("'{name}' is no name for a profile"),
+        "use letters, digits, - and _, at most 64 of them",
+    ))
 }

@@ -70,13 +70,22 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// The header Retry-After, a date in it turned into seconds.
     pub retry_after: Option<String>,
+    /// What the service says of its limit, where it does.
+    pub quota: Option<Quota>,
+}
+
+/// How many requests the service takes before so much time is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quota {
+    pub remaining: u64,
+    pub reset: Duration,
 }
 
 impl Client {
     /// `connections` is how many requests will be under way together.
     pub fn new(base: &str, credentials: Credentials, connections: usize) -> Result<Client, Error> {
         let base = base_url(base)?;
-        if credentials.access.is_none() && credentials.refresh.is_none() {
+        if credentials.is_empty() {
             return Err(Error::NoCredentials(base.as_str().trim_end_matches('/').to_owned()));
         }
         let mut headers = HeaderMap::new();
@@ -93,7 +102,8 @@ impl Client {
             .tcp_nodelay(true)
             .build()
             .map_err(|error| Error::Client(chain(&error)))?;
-        Ok(Client { http, base, tokens: Tokens::new(credentials), language: None })
+        let tokens = Tokens::new(base.as_str().trim_end_matches('/').to_owned(), credentials);
+        Ok(Client { http, base, tokens, language: None })
     }
 
     /// Asks for answers in a language, such as `de` or `de-AT, de;q=0.8`.
@@ -107,23 +117,37 @@ impl Client {
         self.base.as_str().trim_end_matches('/')
     }
 
+    /// The tokens in force: those that were given, or newer ones.
+    pub async fn credentials(&self) -> Credentials {
+        self.tokens.credentials().await
+    }
+
     /// Makes the request once. On 401 the token is refreshed, once for all workers; the request does not go out again
     /// by itself, because a resend is as much a request as any other to the pace and to a pause.
     pub async fn attempt(&self, request: &Request) -> Attempt {
-        let bearer = self.tokens.bearer().await;
+        let ask = async |refresh: &SecretString| self.ask_for_tokens(refresh).await;
+        let mut bearer = self.tokens.bearer().await;
+        if bearer.is_stale {
+            // Where it fails, the token may be good all the same; if it is not, the refusal is the answer.
+            let _ = self.tokens.refresh(bearer.stand, ask).await;
+            bearer = self.tokens.bearer().await;
+        }
         let mut requests = 0;
         let mut reason = "there is no access token".to_owned();
         if let Some(token) = &bearer.token {
             requests = 1;
-            match self.exchange(request, Some(token)).await.without(token) {
+            let exchange = self.exchange(request, Some(token)).await.without(token);
+            tracing::debug!(method = request.method, path = request.path, came = exchange.in_short(), "request");
+            match exchange {
                 Exchange::Answered(answer) if answer.status == 401 => {
                     reason = super::answer::message(&answer.body).unwrap_or_else(|| "401 after a refresh".to_owned());
                 }
                 exchange => return Attempt { requests, exchange },
             }
         }
-        let ask = async |refresh: &SecretString| self.ask_for_tokens(refresh).await;
-        let exchange = match self.tokens.refresh(bearer.stand, ask).await {
+        let renewed = self.tokens.refresh(bearer.stand, ask).await;
+        tracing::info!(renewed = renewed.is_ok(), "the access token was refused");
+        let exchange = match renewed {
             Ok(true) => Exchange::Renewed { reason },
             Ok(false) => {
                 let reason = "the access token is not valid, and there is no refresh token".to_owned();
@@ -198,6 +222,7 @@ impl Client {
         };
         let status = response.status();
         let retry_after = retry_after(status, response.headers());
+        let quota = quota(response.headers());
         let longest = if request.body.is_some() { MAX_RESULT } else { MAX_PAGE };
         let mut body = Vec::new();
         let cut = loop {
@@ -213,12 +238,23 @@ impl Client {
         let status = status.as_u16();
         match cut {
             Some(reason) if (200..300).contains(&status) => Exchange::CutAnswer { status, reason },
-            _ => Exchange::Answered(Answer { status, body, retry_after }),
+            _ => Exchange::Answered(Answer { status, body, retry_after, quota }),
         }
     }
 }
 
 impl Exchange {
+    /// For the log: what came, without any of its words.
+    fn in_short(&self) -> String {
+        match self {
+            Exchange::Answered(answer) => answer.status.to_string(),
+            Exchange::CutAnswer { status, .. } => format!("{status}, cut"),
+            Exchange::NotSent { .. } => "not sent".to_owned(),
+            Exchange::Lost { .. } => "lost".to_owned(),
+            Exchange::Renewed { .. } | Exchange::Unauthorized { .. } => "refused".to_owned(),
+        }
+    }
+
     /// Takes out a token that the service repeats in its words, because words go into ledgers and reports.
     fn without(mut self, secret: &SecretString) -> Exchange {
         let secret = secret.expose_secret();
@@ -269,6 +305,40 @@ fn retry_after(status: StatusCode, headers: &HeaderMap) -> Option<String> {
     }
 }
 
+/// What the RateLimit headers say, in the forms that are in use: one field for each number, with or without `X-` before
+/// it, or all in one, as `limit=10, remaining=0, reset=7` or `"default";r=0;t=7`.
+fn quota(headers: &HeaderMap) -> Option<Quota> {
+    // A moment since 1970 is no number of seconds that anybody is asked to wait.
+    const EPOCH: u64 = 1_000_000_000;
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let number = |text: &str| text.trim().split([';', ',']).next()?.trim().parse::<f64>().ok();
+    let either = |name: &str, x_name: &str| text(name).or_else(|| text(x_name)).and_then(number);
+    let (remaining, reset) = match text("ratelimit") {
+        Some(all) => {
+            let of = |names: [&str; 2]| {
+                all.split([';', ','])
+                    .filter_map(|part| part.split_once('='))
+                    .find_map(|(name, value)| names.contains(&name.trim()).then(|| number(value)).flatten())
+            };
+            (of(["remaining", "r"]), of(["reset", "t"]))
+        }
+        None => {
+            (either("ratelimit-remaining", "x-ratelimit-remaining"), either("ratelimit-reset", "x-ratelimit-reset"))
+        }
+    };
+    let whole = |number: f64| (0.0..1e15).contains(&number).then_some(number);
+    let (remaining, reset) = (whole(remaining?)?, whole(reset?)?);
+    let reset = if reset >= EPOCH as f64 {
+        let date =
+            headers.get(DATE).and_then(|date| date.to_str().ok()).and_then(|date| jiff::fmt::rfc2822::parse(date).ok());
+        let now = date.map_or_else(jiff::Timestamp::now, |date| date.timestamp());
+        (reset - now.as_second() as f64).max(0.0)
+    } else {
+        reset
+    };
+    Some(Quota { remaining: remaining as u64, reset: Duration::from_secs_f64(reset) })
+}
+
 /// The last cause of an error, which is the one that people understand, without the address, which is said elsewhere.
 fn chain(error: &reqwest::Error) -> String {
     if error.is_timeout() {
@@ -281,4 +351,35 @@ fn chain(error: &reqwest::Error) -> String {
         cause = next.source();
     }
     words.unwrap_or_else(|| "the request could not be made".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quota_is_read_in_the_forms_that_are_in_use() {
+        let read = |headers: &[(&'static str, &'static str)]| {
+            let headers =
+                headers.iter().map(|(name, value)| (name.parse().expect("a name"), HeaderValue::from_static(value)));
+            quota(&headers.collect::<HeaderMap>()).map(|quota| (quota.remaining, quota.reset.as_secs()))
+        };
+        assert_eq!(read(&[("ratelimit-remaining", "0"), ("ratelimit-reset", "7")]), Some((0, 7)));
+        assert_eq!(read(&[("x-ratelimit-remaining", "3"), ("x-ratelimit-reset", "60")]), Some((3, 60)));
+        assert_eq!(read(&[("ratelimit", "limit=10, remaining=0, reset=7")]), Some((0, 7)));
+        assert_eq!(read(&[("ratelimit", r#""default";r=2;t=30"#)]), Some((2, 30)));
+        let epoch = [
+            ("x-ratelimit-remaining", "0"),
+            ("x-ratelimit-reset", "1700000009"),
+            ("date", "Tue, 14 Nov 2023 22:13:20 GMT"),
+        ];
+        assert_eq!(read(&epoch), Some((0, 9)));
+        for bad in [
+            &[("ratelimit-remaining", "0")][..],
+            &[("ratelimit", "x")],
+            &[("ratelimit-remaining", "-1"), ("ratelimit-reset", "NaN")],
+        ] {
+            assert_eq!(read(bad), None);
+        }
+    }
 }

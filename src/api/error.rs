@@ -28,9 +28,9 @@ impl Error {
             Error::Language(_) => "write it as de or en-GB".to_owned(),
             Error::Client(_) => "check that the system has its certificates (package ca-certificates)".to_owned(),
             Error::NoCredentials(_) => {
-                "set SHEETPORT_ACCESS_TOKEN, SHEETPORT_REFRESH_TOKEN or both; `sheetport serve token` makes a pair for the embedded service".to_owned()
+                "run `sheetport login`, or set SHEETPORT_ACCESS_TOKEN, SHEETPORT_REFRESH_TOKEN or both; `sheetport serve token` makes a pair for the embedded service".to_owned()
             }
-            Error::Refused(_) => "get a new pair of tokens in the service's developer settings and set SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN".to_owned(),
+            Error::Refused(_) => "get a new pair of tokens in the service's developer settings, and run `sheetport login` or set SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN".to_owned(),
             Error::Unreachable { .. } => "check the address and that the service is running".to_owned(),
             Error::Status { .. } | Error::Unreadable(_) => "try again later; if it stays so, ask the service's people".to_owned(),
         })

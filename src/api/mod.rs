@@ -13,6 +13,6 @@ pub mod pace;
 pub mod pages;
 pub mod policy;
 
-pub use client::{Answer, Attempt, Client, Exchange, Request};
+pub use client::{Answer, Attempt, Client, Exchange, Quota, Request};
 pub use error::Error;
-pub use pace::{Pace, Rate};
+pub use pace::{Pace, Rate, Speed};

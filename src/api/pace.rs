@@ -1,13 +1,15 @@
 //! How fast requests may follow each other.
 
+mod auto;
+mod shared;
+
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use governor::clock::Clock;
-use governor::state::{InMemoryState, NotKeyed};
-use governor::{Quota, RateLimiter};
+use auto::Auto;
+use shared::Shared;
 
 /// The longest burst, in time: what the limiter may let through at once after a pause.
 const BURST: Duration = Duration::from_millis(10);
@@ -58,66 +60,162 @@ impl std::fmt::Display for Rate {
     }
 }
 
+/// How fast a person wants it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Speed {
+    Fixed(Rate),
+    /// As fast as the service allows, which is found out. What it was found to be before, in requests a second.
+    Auto(Option<f64>),
+}
+
+impl Speed {
+    pub const AUTO: &'static str = "auto";
+}
+
+impl std::str::FromStr for Speed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Speed, String> {
+        match text.trim() {
+            Speed::AUTO => Ok(Speed::Auto(None)),
+            text => text.parse().map(Speed::Fixed).map_err(|error: String| format!("{error}, or auto")),
+        }
+    }
+}
+
 /// Grants permits no faster than its rate. It is told the time, so that a test can run a day in a moment.
 pub struct Pace {
-    limiter: Option<RateLimiter<NotKeyed, InMemoryState, ToldClock>>,
-    clock: ToldClock,
-    held_until: Mutex<Option<Instant>>,
+    state: Mutex<State>,
+}
+
+struct State {
+    speed: Option<Found>,
+    shared: Option<Shared>,
+    gate: Gate,
+    held_until: Option<Instant>,
+    /// Whether the hold is one that nothing was learnt from yet.
+    is_new_hold: bool,
+}
+
+/// The speed as it is now.
+enum Found {
+    Fixed(Duration),
+    Auto(Auto),
+}
+
+/// When the next permit is due, if permits were evenly spread.
+#[derive(Clone, Copy, Debug)]
+struct Gate {
+    due: Instant,
+}
+
+impl Gate {
+    /// Takes a permit of those that follow each other by `interval`, or says when there is one.
+    fn pass(&mut self, interval: Duration, now: Instant) -> Result<(), Instant> {
+        let burst = u32::try_from(BURST.as_nanos() / interval.as_nanos().max(1)).unwrap_or(u32::MAX).max(1);
+        let ahead = interval * (burst - 1);
+        match self.due.checked_sub(ahead) {
+            Some(earliest) if earliest > now => Err(earliest),
+            _ => {
+                self.due = self.due.max(now) + interval;
+                Ok(())
+            }
+        }
+    }
 }
 
 impl Pace {
-    /// Without a rate, every permit is granted at once.
-    pub fn new(rate: Option<Rate>, now: Instant) -> Pace {
-        let clock = ToldClock { began: now, nanos: Arc::default() };
-        let limiter = rate.and_then(|rate| {
-            let interval = rate.interval();
-            let burst = u32::try_from(BURST.as_nanos() / interval.as_nanos().max(1)).unwrap_or(u32::MAX);
-            let burst = NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN);
-            Some(RateLimiter::direct_with_clock(Quota::with_period(interval)?.allow_burst(burst), clock.clone()))
+    /// Without a speed, every permit is granted at once.
+    pub fn new(speed: Option<Speed>, now: Instant) -> Pace {
+        let speed = speed.map(|speed| match speed {
+            Speed::Fixed(rate) => Found::Fixed(rate.interval()),
+            Speed::Auto(known) => Found::Auto(Auto::new(known, now)),
         });
-        Pace { limiter, clock, held_until: Mutex::new(None) }
+        Pace {
+            state: Mutex::new(State {
+                speed,
+                shared: None,
+                gate: Gate { due: now },
+                held_until: None,
+                is_new_hold: false,
+            }),
+        }
+    }
+
+    /// Shares its permits with all on this machine that name the same file. Where that can't be, it says so in the log and
+    /// keeps to itself.
+    pub fn shared(self, file: &Path, now: Instant) -> Pace {
+        let mut state = self.state();
+        if state.speed.is_some() {
+            match Shared::open(file, now) {
+                Ok(shared) => state.shared = Some(shared),
+                Err(error) => tracing::warn!(%error, "the rate is not shared with other runs on this machine"),
+            }
+        }
+        drop(state);
+        self
     }
 
     /// Takes a permit, or says when to ask again.
     pub fn permit(&self, now: Instant) -> Result<(), Instant> {
-        if let Some(until) = self.held().filter(|until| now < *until) {
+        let mut state = self.state();
+        if let Some(until) = state.held_until.filter(|until| now < *until) {
             return Err(until);
         }
-        let Some(limiter) = &self.limiter else { return Ok(()) };
-        self.clock.tell(now);
-        limiter.check().map_err(|refused| now + refused.wait_time_from(self.clock.now()))
+        let State { speed, shared, gate, is_new_hold, .. } = &mut *state;
+        if std::mem::take(is_new_hold)
+            && let Some(Found::Auto(auto)) = speed
+        {
+            auto.refused(now);
+        }
+        let interval = match speed {
+            None => return Ok(()),
+            Some(Found::Fixed(interval)) => *interval,
+            Some(Found::Auto(auto)) => auto.interval(now),
+        };
+        match shared {
+            None => gate.pass(interval, now),
+            Some(shared) => shared.pass(interval, now).unwrap_or_else(|error| {
+                tracing::warn!(%error, "the rate is not shared with other runs on this machine any more");
+                state.shared = None;
+                state.gate.pass(interval, now)
+            }),
+        }
     }
 
-    /// Grants nothing before `until`. A hold is never made shorter.
+    /// Grants nothing before `until`, because the service wants it. A hold is never made shorter.
     pub fn hold(&self, until: Instant) {
-        let mut held = self.held();
-        *held = Some(held.map_or(until, |other| other.max(until)));
+        let mut state = self.state();
+        state.is_new_hold = true;
+        state.held_until = Some(state.held_until.map_or(until, |other| other.max(until)));
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.held_until.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The service said that this was too fast.
+    pub fn refused(&self, now: Instant) {
+        if let Some(Found::Auto(auto)) = &mut self.state().speed {
+            auto.refused(now);
+        }
     }
-}
 
-/// A clock that shows what it was last told.
-#[derive(Clone, Debug)]
-struct ToldClock {
-    began: Instant,
-    nanos: Arc<AtomicU64>,
-}
-
-impl ToldClock {
-    fn tell(&self, now: Instant) {
-        let nanos = now.saturating_duration_since(self.began).as_nanos();
-        self.nanos.store(u64::try_from(nanos).unwrap_or(u64::MAX), Ordering::Relaxed);
+    /// Requests a second that are granted at most, now; nothing when there is no bound.
+    pub fn per_second(&self, now: Instant) -> Option<f64> {
+        match &mut self.state().speed {
+            None => None,
+            Some(Found::Fixed(interval)) => Some(1.0 / interval.as_secs_f64()),
+            Some(Found::Auto(auto)) => Some(1.0 / auto.interval(now).as_secs_f64()),
+        }
     }
-}
 
-impl Clock for ToldClock {
-    type Instant = Instant;
+    /// What was found to be the service's limit, to begin with the next time.
+    pub fn learnt(&self) -> Option<f64> {
+        match &self.state().speed {
+            Some(Found::Auto(auto)) => auto.learnt(),
+            _ => None,
+        }
+    }
 
-    fn now(&self) -> Instant {
-        self.began + Duration::from_nanos(self.nanos.load(Ordering::Relaxed))
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -135,12 +233,124 @@ mod tests {
         }
     }
 
+    #[test]
+    fn an_unknown_limit_is_found_and_kept_to() {
+        for (limit, burst) in [(10.0, 1.0), (10.0, 10.0), (50.0, 5.0), (300.0, 30.0), (2.0, 1.0)] {
+            let mut service = Service { limit, burst, tokens: burst, at: Instant::now() };
+            let search = Pace::new(Some(Speed::Auto(None)), service.at);
+            let first = drive(&mut service, search, 600);
+            assert!((0.9..=1.0).contains(&(first.rate / limit)), "{limit}: {first:?}");
+            assert!(first.refused < 0.01, "{limit}: {first:?}");
+            // The next run begins where this one was, and not with a search.
+            let next = Pace::new(Some(Speed::Auto(first.learnt)), service.at);
+            let begun = drive(&mut service, next, 30);
+            assert!((0.8..=1.05).contains(&(begun.rate / limit)), "{limit}: {begun:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_learnt_from_time_in_which_nothing_is_sent() {
+        let began = Instant::now();
+        let pace = Pace::new(Some(Speed::Auto(None)), began);
+        let mut now = began;
+        // Somebody else makes it wait for a minute after each request.
+        for _ in 0..20 {
+            now += Duration::from_secs(60);
+            assert!(pace.permit(now).is_ok());
+        }
+        assert!(pace.per_second(now).is_some_and(|rate| rate < 30.0), "{:?}", pace.per_second(now));
+        assert_eq!(pace.learnt(), None);
+    }
+
+    /// A limit that is raised is noticed, too, without a new search.
+    #[test]
+    fn a_raised_limit_is_found_in_time() {
+        let mut service = Service { limit: 20.0, burst: 20.0, tokens: 0.0, at: Instant::now() };
+        let pace = Pace::new(Some(Speed::Auto(Some(9.5))), service.at);
+        let driven = drive(&mut service, pace, 1_200);
+        assert!(driven.learnt.is_some_and(|learnt| learnt > 17.0), "{driven:?}");
+    }
+
+    /// A bucket of tokens that fills at `limit` a second.
+    struct Service {
+        limit: f64,
+        burst: f64,
+        tokens: f64,
+        at: Instant,
+    }
+
+    impl Service {
+        fn takes(&mut self, now: Instant) -> bool {
+            self.tokens = (self.tokens + (now - self.at).as_secs_f64() * self.limit).min(self.burst);
+            self.at = now;
+            if self.tokens >= 1.0 {
+                self.tokens -= 1.0;
+                true
+            } else {
+                false
+            }
+        }
+    }
+
+    #[derive(Debug)]
+    struct Driven {
+        /// Of the second half.
+        rate: f64,
+        /// The share of refusals in all requests.
+        refused: f64,
+        learnt: Option<f64>,
+    }
+
+    /// A refusal holds everybody; whether the pace is told, too, makes no difference.
+    fn drive(service: &mut Service, pace: Pace, seconds: u64) -> Driven {
+        let is_told = seconds.is_multiple_of(60);
+        let mut now = service.at;
+        let (began, half) = (now, now + Duration::from_secs(seconds) / 2);
+        let (mut all, mut refused, mut late) = (0.0, 0.0, 0.0);
+        while now < began + Duration::from_secs(seconds) {
+            match pace.permit(now) {
+                Err(until) => now = until,
+                Ok(()) => {
+                    all += 1.0;
+                    if service.takes(now) {
+                        late += f64::from(u8::from(now >= half));
+                    } else {
+                        refused += 1.0;
+                        if is_told {
+                            pace.refused(now);
+                        }
+                        pace.hold(now + Duration::from_secs(1));
+                    }
+                }
+            }
+        }
+        Driven { rate: late / (seconds as f64 / 2.0), refused: refused / all, learnt: pace.learnt() }
+    }
+
+    #[test]
+    fn those_that_share_a_file_share_a_rate() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("rate");
+        let now = Instant::now();
+        let pace = || Pace::new("100/s".parse().ok(), now).shared(&file, now);
+        let (one, other) = (pace(), pace());
+        let granted = (0..1_000u64).flat_map(|millis| {
+            let now = now + Duration::from_millis(millis);
+            [one.permit(now).is_ok(), other.permit(now).is_ok()]
+        });
+        let granted = granted.filter(|granted| *granted).count();
+        assert!((99..=101).contains(&granted), "{granted}");
+        // What is no note of ours, or of another time, holds nobody for long.
+        std::fs::write(&file, [255; 8]).expect("a file");
+        assert!(pace().permit(now + Duration::from_secs(2)).is_ok());
+    }
+
     proptest::proptest! {
         #[test]
         fn no_window_holds_more_than_the_rate_and_the_rate_is_reached(count in 1u32..5000, steps in proptest::collection::vec(0u64..40_000_000, 60)) {
             let began = Instant::now();
             let rate = Rate { count: NonZeroU32::new(count).expect("not 0"), per: Duration::from_secs(1) };
-            let pace = Pace::new(Some(rate), began);
+            let pace = Pace::new(Some(Speed::Fixed(rate)), began);
             let burst = (count / 100).max(1);
             let mut now = began;
             let mut granted = Vec::new();

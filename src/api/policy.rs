@@ -43,8 +43,10 @@ pub enum Next {
     Again {
         reason: String,
     },
-    /// It may or may not have been applied, and must not be repeated.
+    /// It may or may not have been applied, and must not be repeated. `after` is how long the service asked everybody to
+    /// wait, if it did.
     Unknown {
+        after: Option<Duration>,
         status: Option<u16>,
         reason: String,
     },
@@ -67,7 +69,7 @@ pub fn decide(sent: &Sent<'_>, exchange: Exchange) -> Next {
     let repeatable = sent.is_repeatable();
     let lost = |status: Option<u16>, reason: String, after: Option<Duration>| match repeatable {
         true => Next::Retry { after, status, reason },
-        false => Next::Unknown { status, reason },
+        false => Next::Unknown { after, status, reason },
     };
     let answer = match exchange {
         Exchange::NotSent { reason } => return Next::Retry { after: None, status: None, reason },
@@ -130,7 +132,8 @@ mod tests {
     const SENT: &str = r#"{"ok": true, "status": "created", "external_id": "1", "item_id": "i", "ctx_id": null}"#;
 
     fn answered(status: u16, body: &str, retry_after: Option<&str>) -> Next {
-        let answer = Answer { status, body: body.as_bytes().to_vec(), retry_after: retry_after.map(str::to_owned) };
+        let answer =
+            Answer { status, body: body.as_bytes().to_vec(), retry_after: retry_after.map(str::to_owned), quota: None };
         decide(&ITEM, Exchange::Answered(answer))
     }
 

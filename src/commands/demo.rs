@@ -41,6 +41,7 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
         credentials: Credentials {
             access: Some(SecretString::from(tokens.access)),
             refresh: Some(SecretString::from(tokens.refresh)),
+            file: None,
         },
         home: folder.join("home"),
         ..settings

@@ -68,30 +68,19 @@ fn record(source: &Source, part: usize, mapper: &Mapper<'_>, row: &Row) -> Resul
         return Ok(Outcome::Skipped);
     }
     let mut parts = draft.parts.kept();
-    if let Some(group) = &mapper.template().group {
-        let wanted = draft.group.clone();
-        let mut last = String::new();
+    if mapper.template().group.is_some() {
+        let mut wanted = String::new();
+        grouped(source, part, mapper, |number, group, _| {
+            if number == row.number {
+                group.clone_into(&mut wanted);
+            }
+        })?;
         let mut whole: Option<Parts> = None;
-        let mut rows = source.rows();
-        let mut other = Row::default();
-        while let Some(of) = rows.next(&mut other)? {
-            if of != part {
-                continue;
-            }
-            mapper.map(&other, &mut draft);
-            if draft.is_skipped {
-                continue;
-            }
-            if !(draft.group.is_empty() && group.blank_is_above) {
-                last.clone_from(&draft.group);
-            }
-            let is_ours = if wanted.is_empty() { other.number == row.number } else { last == wanted };
-            match &mut whole {
-                _ if !is_ours => {}
-                Some(whole) => mapper.merge(whole, &draft.parts),
-                None => whole = Some(draft.parts.kept()),
-            }
-        }
+        grouped(source, part, mapper, |number, group, found| match &mut whole {
+            _ if group != wanted || wanted.is_empty() && number != row.number => {}
+            Some(whole) => mapper.merge(whole, found),
+            None => whole = Some(found.kept()),
+        })?;
         parts = whole.unwrap_or(parts);
     }
     let input = mapper.template().record.input();
@@ -108,6 +97,34 @@ fn record(source: &Source, part: usize, mapper: &Mapper<'_>, row: &Row) -> Resul
         body: serde_json::from_slice(&body).unwrap_or(Value::Null),
         rows: parts.rows,
     })
+}
+
+/// Goes through all rows of a sheet: each one's number, the name of its group, and what it says of the record.
+fn grouped(
+    source: &Source,
+    part: usize,
+    mapper: &Mapper<'_>,
+    mut each: impl FnMut(u64, &str, &Parts),
+) -> Result<(), Failure> {
+    let blank_is_above = mapper.template().group.as_ref().is_some_and(|group| group.blank_is_above);
+    let mut draft = Draft::default();
+    let mut last = String::new();
+    let mut rows = source.rows();
+    let mut row = Row::default();
+    while let Some(of) = rows.next(&mut row)? {
+        if of != part {
+            continue;
+        }
+        mapper.map(&row, &mut draft);
+        if draft.is_skipped {
+            continue;
+        }
+        if !(draft.group.is_empty() && blank_is_above) {
+            last.clone_from(&draft.group);
+        }
+        each(row.number, &last, &draft.parts);
+    }
+    Ok(())
 }
 
 fn print(row: &Row, explained: &[Explained], record: &Outcome, header: &[String], template: &Template) {

@@ -5,6 +5,7 @@ mod demo;
 mod explain;
 mod export;
 mod input;
+mod login;
 mod preview;
 mod prune;
 mod reading;
@@ -44,6 +45,9 @@ pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> 
         Command::Resolve(args) => resolve::run(&args, &settings).await,
         Command::Runs(args) => runs::run(&args, &settings).await,
         Command::Template(args) => template::run(&args, &settings).await,
+        Command::Login(args) => login::login(&args, &settings).await,
+        Command::Whoami => login::whoami(&settings).await,
+        Command::Logout => login::logout(&settings),
         Command::Serve(args) => serve::run(args, &settings).await,
     }
 }

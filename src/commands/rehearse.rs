@@ -29,6 +29,7 @@ pub async fn run(args: &Upload, settings: &Settings) -> Result<(Exit, Summary), 
         credentials: Credentials {
             access: Some(SecretString::from(tokens.access)),
             refresh: Some(SecretString::from(tokens.refresh)),
+            file: None,
         },
         home: folder.path().join("home"),
         ..settings.clone()

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::login::check_may_write;
 use super::sending::{self, Sending, no_run_to_send};
 use crate::api::Client;
 use crate::cli::Resume;
@@ -62,6 +63,7 @@ pub async fn bind(
 ) -> Result<(Client, Lock), Failure> {
     let base = settings.base_url.as_deref().unwrap_or(&run.about.base_url);
     let client = Client::new(base, settings.credentials.clone(), concurrency)?;
+    check_may_write(settings)?;
     if client.address() != run.about.base_url {
         return Err(no_run_to_send(
             run.id,

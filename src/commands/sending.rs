@@ -10,7 +10,7 @@ use super::now;
 use super::shell::quoted;
 use super::signals::Interrupt;
 use super::summary::{self, Summary};
-use crate::api::Client;
+use crate::api::{Client, Speed};
 use crate::cli::Pacing;
 use crate::error::{Exit, Failure};
 use crate::ledger::{Accounting, Ledger, NewRun, Run, RunId, RunState};
@@ -97,18 +97,35 @@ impl Sending<'_> {
 
     async fn send(&self, before: &Accounting, interrupt: &Interrupt) -> Result<Option<StopReason>, Failure> {
         let progress = Progress::new(self.settings.output.progress, "sending", "record", Some(before.pending));
+        let about = &self.run.about;
+        let (base_url, workspace) = (&about.base_url, &about.workspace);
+        let rate = match self.pacing.rate.or(self.settings.rate) {
+            Some(Speed::Auto(_)) => Some(Speed::Auto(self.ledger.learnt_rate(base_url, workspace).await?)),
+            rate => rate,
+        };
+        if self.settings.output.talks() {
+            forecast(before.pending, rate);
+        }
+        let rate_file = self.ledger.shared_file(&digest(&[base_url, workspace]));
         let work = upload::Work {
             ledger: self.ledger,
             client: Arc::clone(&self.client),
             run: self.run.id,
             kind: self.kind,
             concurrency: usize::from(self.pacing.concurrency),
-            rate: self.pacing.rate,
+            rate,
+            rate_file: Some(&rate_file),
             max_errors: self.max_errors,
             wall: now,
         };
-        let show = |state: &upload::Progress| progress.at(state.sent + state.failed + state.unknown, || remark(state));
+        let show = |state: &upload::Progress| {
+            let done = state.sent + state.failed + state.unknown;
+            progress.at(done, || remark(state, before.pending.saturating_sub(done)));
+        };
         let ended = send::send(&work, interrupt.wait(), &show).await?;
+        if let Some(learnt) = ended.learnt {
+            self.ledger.learn_rate(base_url, workspace, learnt, now()).await?;
+        }
         let after = self.ledger.accounting(self.run.id).await?;
         progress.finish(before.pending - after.pending.min(before.pending));
         let why = ended.stopped.as_ref().map(ToString::to_string);
@@ -183,8 +200,12 @@ pub fn check_report(path: &Path) -> Result<(), Failure> {
 
 /// What two processes must not work on together.
 pub fn identity(about: &NewRun) -> String {
+    digest(&[&about.base_url, &about.workspace, &about.record, &about.file_hash])
+}
+
+fn digest(parts: &[&str]) -> String {
     let mut hasher = Sha256::new();
-    for part in [&about.base_url, &about.workspace, &about.record, &about.file_hash] {
+    for part in parts {
         hasher.update(part.len().to_le_bytes());
         hasher.update(part);
     }
@@ -231,16 +252,62 @@ fn beside(file: &Path) -> PathBuf {
     paths.find(|path| !path.exists()).unwrap_or_else(|| file.with_extension(format!("report.{extension}")))
 }
 
-fn remark(state: &upload::Progress) -> String {
+/// How long it will take where that is known: before it starts, somebody may think better of it.
+fn forecast(pending: u64, rate: Option<Speed>) {
+    let (per_second, rate) = match rate {
+        None => return,
+        Some(Speed::Fixed(rate)) => (rate.per_second(), rate.to_string()),
+        Some(Speed::Auto(Some(known))) => (known, format!("{known:.1}/s, as fast as the service was found to go")),
+        Some(Speed::Auto(None)) => {
+            ui::remark("How fast the service goes is found out while sending.");
+            return;
+        }
+    };
+    ui::remark(format_args!("{} at {rate}: about {}", ui::counted(pending, "record"), about(pending, per_second)));
+}
+
+/// The time that so many requests take, in words.
+fn about(requests: u64, per_second: f64) -> String {
+    let seconds = (requests as f64 / per_second.max(f64::MIN_POSITIVE)).ceil();
+    match seconds {
+        ..=90.0 => format!("{seconds:.0} s"),
+        ..=5_400.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3_600.0),
+    }
+}
+
+fn remark(state: &upload::Progress, left: u64) -> String {
     let mut parts = Vec::new();
+    if let Some(rate) = state.rate.filter(|_| left > 0) {
+        parts.push(format!("about {} left at {rate:.1}/s", about(left, rate)));
+    }
     if state.failed > 0 {
         parts.push(format!("{} refused", ui::thousands(state.failed)));
     }
+    if state.unknown > 0 {
+        parts.push(format!("{} in doubt", ui::thousands(state.unknown)));
+    }
     if state.retries > 0 {
         parts.push(format!("{} repeated", ui::thousands(state.retries)));
+    }
+    if state.retrying > 0 {
+        parts.push(format!("{} to be repeated", ui::thousands(state.retrying)));
     }
     if let Some(pause) = state.pause {
         parts.push(format!("the service asks to wait {} s", pause.as_secs() + 1));
     }
     parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::about;
+
+    #[test]
+    fn a_forecast_is_in_the_unit_that_a_person_would_use() {
+        assert_eq!(about(12_000, 10.0), "20 min");
+        assert_eq!(about(5, 10.0), "1 s");
+        assert_eq!(about(900, 10.0), "90 s");
+        assert_eq!(about(100_000, 10.0), "2.8 h");
+    }
 }

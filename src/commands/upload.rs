@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::input::InputFile;
+use super::login::check_may_write;
 use super::preview::Preview;
 use super::sending::{self, Sending};
 use super::summary::Summary;
@@ -37,6 +38,7 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
         return dry_run(args, settings, &template);
     }
     let client = Client::new(settings.base_url()?, settings.credentials.clone(), usize::from(args.pacing.concurrency))?;
+    check_may_write(settings)?;
     let file = InputFile::open(&args.input.file)?;
     let source = Arc::new(open(&file, args, &template)?);
     let ledger = sending::ledger(settings).await?;

@@ -71,10 +71,11 @@ impl Ledger {
     }
 
     async fn remember_run(&self, scope: i64, run: RunId) -> Result<(), Error> {
-        let intents: Vec<(Seq, Seq, i64)> = sqlx::query_as("SELECT first, last, at FROM intent WHERE run = $1")
-            .bind(run)
-            .fetch_all(&self.reader)
-            .await?;
+        let intents: Vec<(Seq, Seq, i64)> =
+            sqlx::query_as("SELECT first, last, at FROM intent WHERE run = $1 ORDER BY at")
+                .bind(run)
+                .fetch_all(&self.reader)
+                .await?;
         let mut from: Seq = 0;
         while let Some(block) = self.record_block(run, from).await? {
             let last = block.first + block.records.len() as Seq - 1;

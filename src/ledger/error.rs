@@ -24,6 +24,9 @@ impl Error {
             Error::Open { .. } => {
                 "set SHEETPORT_HOME to a folder where you may write; an old ledger is never replaced".to_owned()
             }
+            Error::Database(error) if is_damaged(error) => {
+                "restore the ledger's folder from a backup, or set SHEETPORT_HOME to a new folder; nothing is made anew over an old ledger".to_owned()
+            }
             Error::Database(_) => {
                 "check that the disk has room and that the ledger's folder can be written; then resume the run"
                     .to_owned()
@@ -34,4 +37,11 @@ impl Error {
             Error::NoRuns => "`sheetport upload FILE -t TEMPLATE` makes one".to_owned(),
         })
     }
+}
+
+/// Whether the database itself says that it is corrupt or no database (the codes 11 and 26 of SQLite).
+fn is_damaged(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    let code = code.and_then(|code| code.parse::<u32>().ok());
+    code.is_some_and(|code| matches!(code & 0xFF, 11 | 26))
 }

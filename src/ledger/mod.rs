@@ -9,6 +9,7 @@ mod accepted;
 mod block;
 mod error;
 mod open;
+mod pace;
 mod plan;
 mod prune;
 mod resolve;

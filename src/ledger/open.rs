@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, SqlStr};
+use sqlx::{ConnectOptions, Connection, SqlStr};
 
 use super::error::Error;
 
@@ -41,6 +41,7 @@ impl Ledger {
         .await
         .unwrap_or_else(|error| Err(std::io::Error::other(error)))
         .map_err(|error| failed(error.to_string()))?;
+        refuse_foreign(&path).await?;
         let options = SqliteConnectOptions::new()
             .filename(&path)
             .create_if_missing(true)
@@ -69,10 +70,43 @@ impl Ledger {
         }
     }
 
+    /// The file through which all who work on `identity` on this machine share something.
+    pub fn shared_file(&self, identity: &str) -> PathBuf {
+        self.folder.join("locks").join(format!("{identity}.rate"))
+    }
+
     /// Writes everything out and closes the database.
     pub async fn close(self) {
         self.reader.close().await;
         self.writer.close().await;
+    }
+}
+
+/// Another program's database of this name must not get our tables, nor be changed in any way.
+async fn refuse_foreign(path: &Path) -> Result<(), Error> {
+    if !path.metadata().is_ok_and(|file| file.len() > 0) {
+        return Ok(());
+    }
+    let failed = |error: sqlx::Error| Error::Open { path: path.to_owned(), reason: error.to_string() };
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .read_only(true)
+        .busy_timeout(Duration::from_secs(30))
+        .disable_statement_logging();
+    let mut connection = options.connect().await.map_err(failed)?;
+    let tables: Vec<String> = sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'table'")
+        .fetch_all(&mut connection)
+        .await
+        .map_err(failed)?;
+    connection.close().await.map_err(failed)?;
+    // One that was being made when its maker ended has no tables yet, or only the list of what was done.
+    let is_ours =
+        tables.iter().any(|table| table == "record_block") || tables.iter().all(|table| table == "_sqlx_migrations");
+    if is_ours {
+        Ok(())
+    } else {
+        let reason = "it is another program's database".to_owned();
+        Err(Error::Open { path: path.to_owned(), reason })
     }
 }
 
@@ -84,6 +118,7 @@ fn migrator() -> Migrator {
         migration(1, "runs", include_str!("migrations/0001_runs.sql")),
         migration(2, "under way", include_str!("migrations/0002_under_way.sql")),
         migration(3, "run relations", include_str!("migrations/0003_run_relations.sql")),
+        migration(4, "pace", include_str!("migrations/0004_pace.sql")),
     ];
     Migrator { migrations: Cow::Owned(migrations), ..Migrator::DEFAULT }
 }

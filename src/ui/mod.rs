@@ -10,9 +10,11 @@ pub mod view;
 use std::io::Write;
 
 use serde::Serialize;
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::cli::{Color, Global};
+use crate::cli::{Color, Global, LogFormat};
 use crate::error::Failure;
 
 /// Sets colours and logging up for the whole process.
@@ -29,12 +31,14 @@ pub fn start(global: &Global) {
         _ => LevelFilter::DEBUG,
     };
     let ansi = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
-    tracing_subscriber::fmt()
-        .with_max_level(level)
-        .with_ansi(ansi)
-        .with_target(false)
-        .with_writer(std::io::stderr)
-        .init();
+    // Of what we are built on, only warnings: their details are not ours to keep secrets out of.
+    let filter = Targets::new().with_default(LevelFilter::WARN).with_target(env!("CARGO_CRATE_NAME"), level);
+    let lines = tracing_subscriber::fmt::layer().with_target(false).with_writer(std::io::stderr);
+    let registry = tracing_subscriber::registry().with(filter);
+    match global.log_format {
+        LogFormat::Text => registry.with(lines.with_ansi(ansi)).init(),
+        LogFormat::Json => registry.with(lines.json().flatten_event(true)).init(),
+    }
 }
 
 /// A line on stdout. A reader that has closed it, such as `head`, is no fault.
@@ -60,10 +64,15 @@ pub fn remark(text: impl std::fmt::Display) {
 
 /// Asks on stderr and reads a line from stdin, in lower case. Nothing: there is no more to read.
 pub fn ask(question: &str) -> Option<String> {
+    ask_as_written(question).map(|answer| answer.to_lowercase())
+}
+
+/// The same, as the person wrote it.
+pub fn ask_as_written(question: &str) -> Option<String> {
     let _ = write!(anstream::stderr(), "{question} ");
     let mut answer = String::new();
     match std::io::stdin().read_line(&mut answer) {
-        Ok(1..) => Some(answer.trim().to_lowercase()),
+        Ok(1..) => Some(answer.trim().to_owned()),
         Ok(0) | Err(_) => None,
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::api::answer::{self, Sent};
 use crate::api::policy::{self, MAX_ATTEMPTS, Next, Stop};
-use crate::api::{Exchange, Pace};
+use crate::api::{Answer, Exchange, Pace, Quota};
 use crate::ledger::Seq;
 use crate::records::RecordKind;
 
@@ -211,6 +211,11 @@ impl Dispatcher {
         self.ready.len() + self.delayed.len() + self.waiting
     }
 
+    /// Records that wait to be sent again.
+    pub fn retrying(&self) -> u64 {
+        self.delayed.len() as u64
+    }
+
     /// Records that were taken in and have no fate: waiting, under way or left.
     pub fn unsettled(&self) -> u64 {
         self.unsettled
@@ -236,6 +241,11 @@ impl Dispatcher {
     /// The end of a pause that keeps everybody from sending, if one is on.
     pub fn pause(&self, now: Instant) -> Option<Duration> {
         self.paused_until.map(|until| until.saturating_duration_since(now)).filter(|left| !left.is_zero())
+    }
+
+    /// The pace that it keeps.
+    pub fn pace(&self) -> &Pace {
+        &self.pace
     }
 
     pub fn step(&mut self, now: Instant) -> Step {
@@ -307,13 +317,29 @@ impl Dispatcher {
         self.in_flight -= 1;
         job.requests += requests;
         let sent = Sent { kind: self.kind, target: job.target.as_deref(), key: job.lane.key(), body: &job.body };
+        if let Exchange::Answered(Answer { quota: Some(Quota { remaining: 0, reset }), .. }) = &exchange
+            && *reset <= policy::LONGEST_WAIT
+        {
+            // One more would be refused, so nobody asks: it is as good as a refusal.
+            self.pace.refused(now);
+            self.pause_until(now + *reset);
+        }
         let next = policy::decide(&sent, exchange);
         self.observe(&next, job.is_probe, now);
         let was_renewed = std::mem::replace(&mut job.renewed, matches!(next, Next::Again { .. }));
         let verdict = match next {
             Next::Sent { status, read } => Verdict::Sent { status, read },
             Next::Failed { status, read } => Verdict::Failed { status: Some(status), read },
-            Next::Unknown { status, reason } => Verdict::Unknown { status, reason },
+            Next::Unknown { after, status, reason } => {
+                match after {
+                    Some(wait) if wait > policy::LONGEST_WAIT => {
+                        self.halt.get_or_insert(Halt::Policy(Stop::WaitTooLong(wait)));
+                    }
+                    Some(wait) => self.pause_until(now + wait),
+                    None => {}
+                }
+                Verdict::Unknown { status, reason }
+            }
             Next::Retry { after, reason, status, .. } => {
                 if let Some(pause) = after {
                     self.pause_until(now + pause);
@@ -343,6 +369,7 @@ impl Dispatcher {
             }
             Next::Throttled { after } => {
                 self.throttled += 1;
+                self.pace.refused(now);
                 let pause = after.unwrap_or_else(|| policy::backoff(self.throttled_in_a_row, true, chance));
                 self.pause_until(now + pause);
                 return self.delay(job, now + pause);
@@ -401,7 +428,7 @@ impl Dispatcher {
             Next::Retry { status: Some(_), reason, .. } if self.retries > 100 + self.settled / 2 => {
                 self.halt.get_or_insert(Halt::TooManyRetries(reason.clone()));
             }
-            Next::Retry { status: None, reason, .. } | Next::Unknown { status: None, reason } => {
+            Next::Retry { status: None, reason, .. } | Next::Unknown { status: None, reason, .. } => {
                 self.broken(reason, is_probe, now)
             }
             _ => {}

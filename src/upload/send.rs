@@ -4,6 +4,7 @@
 //! writes the intent to send them; a writer commits outcomes in groups.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,7 @@ mod stop;
 pub use stop::StopReason;
 
 use super::dispatch::{Dispatcher, Job, Step, Verdict};
-use crate::api::{Attempt, Client, Pace, Rate, Request};
+use crate::api::{Attempt, Client, Pace, Request, Speed};
 use crate::ledger::{self, Ledger, RunId, Seq};
 use crate::records::{Input, RecordKind};
 use outcome::{cut_off, outcome};
@@ -37,7 +38,9 @@ pub struct Work<'a> {
     pub run: RunId,
     pub kind: RecordKind,
     pub concurrency: usize,
-    pub rate: Option<Rate>,
+    pub rate: Option<Speed>,
+    /// The file that says when the next request is due to all on this machine who keep the same rate.
+    pub rate_file: Option<&'a Path>,
     /// Refused records after which nothing more is sent.
     pub max_errors: Option<u64>,
     /// The clock of what the ledger notes: milliseconds since 1970, UTC.
@@ -52,8 +55,12 @@ pub struct Progress {
     pub unknown: u64,
     pub retries: u64,
     pub throttled: u64,
+    /// Records that wait to be sent again.
+    pub retrying: u64,
     /// Everybody waits this long because the service asked for it.
     pub pause: Option<Duration>,
+    /// Requests a second that are made at most.
+    pub rate: Option<f64>,
 }
 
 /// How a stretch of sending ended.
@@ -61,6 +68,8 @@ pub struct Progress {
 pub struct Ended {
     /// Nothing: every record has its outcome.
     pub stopped: Option<StopReason>,
+    /// What was found to be the service's limit, in requests a second.
+    pub learnt: Option<f64>,
     pub millis: i64,
 }
 
@@ -72,16 +81,20 @@ pub async fn send(
     progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<Ended, ledger::Error> {
     let began = Instant::now();
-    work.ledger.doubt(work.run).await?;
+    let doubted = work.ledger.doubt(work.run).await?;
+    tracing::info!(run = work.run, kind = %work.kind, doubted, "sending begins");
     let input = work.kind.input();
     let (jobs_sender, jobs) = mpsc::channel(LOW);
     let loader = tokio::spawn(loader::load(work.ledger.clone(), work.run, input, work.wall, jobs_sender));
     let (notes, notes_receiver) = mpsc::channel(NOTES);
     let (durable_sender, durable) = mpsc::unbounded_channel();
     let writer = tokio::spawn(scribe::write(work.ledger.clone(), work.run, work.wall, notes_receiver, durable_sender));
+    let mut pace = Pace::new(work.rate, began);
+    if let Some(file) = work.rate_file {
+        pace = pace.shared(file, began);
+    }
     let sender = Sender {
-        dispatcher: Dispatcher::new(work.kind, work.concurrency, Pace::new(work.rate, began))
-            .with_max_errors(work.max_errors),
+        dispatcher: Dispatcher::new(work.kind, work.concurrency, pace).with_max_errors(work.max_errors),
         input,
         client: Arc::clone(&work.client),
         jobs,
@@ -94,12 +107,13 @@ pub async fn send(
         progress: Progress::default(),
         wall: work.wall,
     };
-    let stopped = sender.run(interrupt, progress).await;
+    let (stopped, learnt) = sender.run(interrupt, progress).await;
+    tracing::info!(run = work.run, ?stopped, seconds = began.elapsed().as_secs_f64(), "sending ends");
     // The loader ends by itself when its channel is gone; its error, if any, is why there was nothing more to send.
     let loaded = joined(loader).await;
     joined(writer).await?;
     loaded?;
-    Ok(Ended { stopped, millis: i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX) })
+    Ok(Ended { stopped, learnt, millis: i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX) })
 }
 
 struct Sender {
@@ -128,7 +142,7 @@ impl Sender {
         mut self,
         interrupt: impl Future<Output = Duration>,
         progress: &(dyn Fn(&Progress) + Sync),
-    ) -> Option<StopReason> {
+    ) -> (Option<StopReason>, Option<f64>) {
         let mut interrupt = std::pin::pin!(interrupt);
         let mut deadline: Option<Instant> = None;
         let mut all_loaded = false;
@@ -148,6 +162,8 @@ impl Sender {
                 },
             };
             self.progress.pause = self.dispatcher.pause(Instant::now());
+            self.progress.retrying = self.dispatcher.retrying();
+            self.progress.rate = self.dispatcher.pace().per_second(Instant::now());
             progress(&self.progress);
             let idle = self.dispatcher.in_flight() == 0;
             if idle && (deadline.is_some() || self.dispatcher.halt().is_some())
@@ -157,7 +173,10 @@ impl Sender {
             }
             let done = tokio::select! {
                 Some(attempt) = self.attempts.join_next() => self.take_all(attempt).await,
-                Some(durable) = self.durable.recv() => self.go(durable, deadline.is_some()).await,
+                durable = self.durable.recv() => match durable {
+                    Some(durable) => self.go(durable, deadline.is_some()).await,
+                    None => Err(WriterGone),
+                },
                 job = self.jobs.recv(), if !all_loaded && self.dispatcher.backlog() < LOW => {
                     match job {
                         Some(job) => self.dispatcher.push(job),
@@ -181,13 +200,18 @@ impl Sender {
                 break;
             }
         }
-        // What stopped the sending only matters where it left something to send.
+        let learnt = self.dispatcher.pace().learnt();
+        (self.stopped(all_loaded, deadline.is_some()).await, learnt)
+    }
+
+    /// What stopped the sending, which only matters where it left something to send.
+    async fn stopped(mut self, all_loaded: bool, is_interrupted: bool) -> Option<StopReason> {
         if self.dispatcher.unsettled() == 0 && (all_loaded || self.jobs.recv().await.is_none()) {
             return None;
         }
         match self.dispatcher.halt() {
             Some(halt) => Some(StopReason::from(halt.clone())),
-            None if deadline.is_some() => Some(StopReason::Interrupted),
+            None if is_interrupted => Some(StopReason::Interrupted),
             None => {
                 let left = self.dispatcher.left();
                 left.map(|(records, reason)| StopReason::LeftPending { records, reason: reason.to_owned() })

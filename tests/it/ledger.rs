@@ -66,7 +66,7 @@ async fn a_plan_that_is_not_finished_has_nothing_to_send() {
     for seq in 0..1_000 {
         plan.record(record(seq, &seq.to_string())).await.unwrap();
     }
-    let nobody = Credentials { access: Some("a".into()), refresh: None };
+    let nobody = Credentials { access: Some("a".into()), refresh: None, file: None };
     let work = sheetport::upload::Work {
         ledger: &ledger,
         client: Client::new("http://127.0.0.1:1", nobody, 1).unwrap().into(),
@@ -74,6 +74,7 @@ async fn a_plan_that_is_not_finished_has_nothing_to_send() {
         kind: sheetport::records::RecordKind::Item,
         concurrency: 1,
         rate: None,
+        rate_file: None,
         max_errors: None,
         wall: || 2,
     };
@@ -222,6 +223,38 @@ async fn a_file_that_is_no_database_is_refused_and_kept() {
     std::fs::write(folder.path().join("ledger.db"), "not a database, but somebody's only copy of it".repeat(100))
         .unwrap();
     assert_refused(folder.path(), "not a database").await;
+}
+
+#[tokio::test]
+async fn another_programs_database_is_refused_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ledger.db");
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&path).create_if_missing(true);
+    let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
+    sqlx::query("CREATE TABLE run (id BIGINT, distance BIGINT)").execute(&pool).await.unwrap();
+    pool.close().await;
+    assert_refused(folder.path(), "another program's database").await;
+}
+
+#[tokio::test]
+async fn a_damaged_ledger_is_no_reason_to_make_a_new_one() {
+    let (folder, ledger, run) = planned(3_000).await;
+    ledger.close().await;
+    let path = folder.path().join("ledger.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let from = bytes.len() / 3;
+    bytes[from..].fill(0x5A);
+    std::fs::write(&path, &bytes).unwrap();
+    let error = match Ledger::open(folder.path()).await {
+        Err(error) => error,
+        Ok(ledger) => match ledger.accounting(run).await {
+            Err(error) => error,
+            Ok(_) => ledger.record_block(run, 0).await.map(|_| ()).unwrap_err(),
+        },
+    };
+    let hint = error.hint().unwrap();
+    assert!(hint.contains("backup") || hint.contains("never replaced"), "{error}: {hint}");
+    assert!(std::fs::read(&path).unwrap() == bytes, "it was written to");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The dispatcher through any weather: random answers, random times, and what must hold at every step.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use proptest::collection::vec;
@@ -34,7 +34,7 @@ impl Weather {
     fn exchange(self, key: &str) -> Exchange {
         let answered = |status: u16, body: String, retry_after: Option<u16>| {
             let retry_after = retry_after.map(|seconds| seconds.to_string());
-            Exchange::Answered(Answer { status, body: body.into_bytes(), retry_after })
+            Exchange::Answered(Answer { status, body: body.into_bytes(), retry_after, quota: None })
         };
         let reason = || "broken".to_owned();
         match self {
@@ -97,14 +97,21 @@ struct World {
     settled: BTreeMap<Seq, Settled>,
     sends: Vec<(Seq, Instant)>,
     paused_until: Instant,
+    kind: RecordKind,
+    /// These may have been applied, and must not be sent again.
+    once: BTreeSet<Seq>,
 }
 
 impl World {
     fn new(keys: Vec<u8>, concurrency: usize, is_paced: bool) -> World {
+        World::of(RecordKind::Item, keys, concurrency, is_paced)
+    }
+
+    fn of(kind: RecordKind, keys: Vec<u8>, concurrency: usize, is_paced: bool) -> World {
         let now = Instant::now();
         let rate = is_paced.then(|| "10/s".parse().expect("a rate"));
         World {
-            dispatcher: Dispatcher::new(RecordKind::Item, concurrency, Pace::new(rate, now)),
+            dispatcher: Dispatcher::new(kind, concurrency, Pace::new(rate, now)),
             concurrency,
             gap: if is_paced { Duration::from_millis(100) } else { Duration::ZERO },
             now,
@@ -114,7 +121,13 @@ impl World {
             settled: BTreeMap::new(),
             sends: Vec::new(),
             paused_until: now,
+            kind,
+            once: BTreeSet::new(),
         }
+    }
+
+    fn is_once(&self) -> bool {
+        self.kind == RecordKind::Invoice
     }
 
     fn key(&self, seq: Seq) -> u8 {
@@ -126,8 +139,8 @@ impl World {
         let mut turns = turns.iter().cycle();
         for _ in 0..100_000 {
             while self.loaded < self.keys.len() && self.dispatcher.backlog() < 16 {
-                let key = self.keys[self.loaded].to_string();
-                self.dispatcher.push(Job::new(self.loaded as Seq, Some(key), None, String::new()));
+                let key = (!self.is_once()).then(|| self.keys[self.loaded].to_string());
+                self.dispatcher.push(Job::new(self.loaded as Seq, key, None, String::new()));
                 self.loaded += 1;
             }
             prop_assert!(self.dispatcher.backlog() <= 16 + self.concurrency);
@@ -154,10 +167,11 @@ impl World {
         prop_assert!(self.now >= self.paused_until, "sent while everybody was to wait");
         prop_assert!(self.in_flight.iter().all(|other| other.lane != job.lane), "two of a key under way");
         prop_assert!(!self.settled.contains_key(&job.seq), "sent after it was settled");
+        prop_assert!(!self.once.contains(&job.seq), "sent again after it may have been applied");
         if let Some((_, last)) = self.sends.last() {
             prop_assert!(self.now - *last >= self.gap, "faster than the pace");
         }
-        let earlier = self.sends.iter().filter(|(seq, _)| self.key(*seq) == self.key(job.seq));
+        let earlier = self.sends.iter().filter(|(seq, _)| !self.is_once() && self.key(*seq) == self.key(job.seq));
         prop_assert!(earlier.map(|(seq, _)| *seq).max().is_none_or(|seq| seq <= job.seq), "overtaken");
         self.sends.push((job.seq, self.now));
         self.in_flight.push(job);
@@ -170,6 +184,9 @@ impl World {
         self.now += Duration::from_millis(u64::from(millis));
         let job = self.in_flight.swap_remove(usize::from(which) % self.in_flight.len());
         self.paused_until = self.paused_until.max(self.now + weather.pause());
+        if self.is_once() && matches!(weather, Weather::Lost | Weather::Garbled | Weather::Busy | Weather::BusyFor(_)) {
+            self.once.insert(job.seq);
+        }
         let (seq, exchange) = (job.seq, weather.exchange(job.lane.key().unwrap_or_default()));
         if let Some(settled) = self.dispatcher.settle(job, 1, exchange, self.now, f64::from(which) / 255.0) {
             let sends = self.sends.iter().filter(|(other, _)| *other == seq).count();
@@ -211,6 +228,61 @@ proptest! {
     ) {
         World::new(keys, concurrency, false).run(&turns)?;
     }
+}
+
+/// Short schedules, very many of them: of each kind of call, with and without a pace, in fair weather and foul.
+fn thousands(kind: RecordKind, seed: u64) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    for number in 0..25_000 {
+        let keys = (0..random.usize(1..10)).map(|_| random.u8(..6)).collect();
+        let mut world = World::of(kind, keys, random.usize(1..5), random.bool());
+        let foul = random.u32(1..10);
+        let turns: Vec<Turn> = (0..random.usize(1..12)).map(|_| turn(&mut random, foul)).collect();
+        if let Err(broken) = world.run(&turns) {
+            panic!("{broken} in schedule {number} of the seed {seed}: {turns:?}");
+        }
+    }
+}
+
+fn turn(random: &mut fastrand::Rng, foul: u32) -> Turn {
+    let seconds = random.u16(..1_000);
+    let weather = match random.u32(..10) {
+        fair if fair >= foul => Weather::Accepted,
+        _ => [
+            Weather::Refused,
+            Weather::Forbidden,
+            Weather::Garbled,
+            Weather::Busy,
+            Weather::BusyFor(seconds),
+            Weather::Throttled,
+            Weather::ThrottledFor(seconds),
+            Weather::Lost,
+            Weather::NotSent,
+            Weather::Renewed,
+            Weather::Redirected,
+        ][random.usize(..11)],
+    };
+    (weather, random.u8(..), random.u16(..3_000), random.bool())
+}
+
+#[test]
+fn a_hundred_thousand_schedules_keep_the_promises_part_1() {
+    thousands(RecordKind::Item, fastrand::u64(..));
+}
+
+#[test]
+fn a_hundred_thousand_schedules_keep_the_promises_part_2() {
+    thousands(RecordKind::Item, fastrand::u64(..));
+}
+
+#[test]
+fn a_hundred_thousand_schedules_keep_the_promises_part_3() {
+    thousands(RecordKind::Invoice, fastrand::u64(..));
+}
+
+#[test]
+fn a_hundred_thousand_schedules_keep_the_promises_part_4() {
+    thousands(RecordKind::Invoice, fastrand::u64(..));
 }
 
 fn all(weather: Weather, count: u8, concurrency: usize) -> World {

@@ -31,7 +31,7 @@ impl StopReason {
         Some(match self {
             StopReason::Interrupted => return None,
             StopReason::Unauthorized(_) => {
-                "get a new pair of tokens in the service's developer settings and set SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN, then resume"
+                "get a new pair of tokens in the service's developer settings, and run `sheetport login` or set SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN; then resume"
             }
             StopReason::Forbidden(_) => "set the tokens of a pair that has Full Access, then resume",
             StopReason::Redirected { .. } => {

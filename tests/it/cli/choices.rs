@@ -1,5 +1,7 @@
 //! What an upload can be told: to show, to rehearse, to leave out what has not changed, to take some rows alone.
 
+use serde_json::Value;
+
 use super::process::Place;
 use super::service::Served;
 use super::{accounting, items, summary};
@@ -79,4 +81,28 @@ fn flags_that_do_not_fit_the_records_are_refused() {
     let args = ["upload", "items.csv", "-t", "invoice.toml", "--changed-only"];
     served.sheetport(&place, args).exits(2).says(&["--changed-only can't be had for invoices"]);
     assert_eq!(served.total(), 0);
+}
+
+#[test]
+fn a_log_is_json_lines_without_secrets() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("items.csv", items(3));
+    let log = served.sheetport(&place, UPLOAD).args(["-vv", "--log-format", "json", "--no-progress"]).exits(0).stderr;
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let requests: Vec<_> = lines.iter().filter(|line| line["message"] == "request").collect();
+    assert_eq!(requests.len(), 3, "{log}");
+    assert!(requests.iter().all(|line| line["path"] == "/v1/public/items" && line["came"] == "200"), "{log}");
+    assert!(!log.contains("Item 1") && !log.contains("Bearer"), "{log}");
+}
+
+#[test]
+fn a_forecast_comes_before_the_start() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("items.csv", items(5));
+    let upload = served.sheetport(&place, ["upload", "items.csv", "-t", "items", "--rate", "3000/min"]);
+    upload.exits(0).says(&["5 records at 3000/min: about 1 s"]);
+    let upload = served.sheetport(&place, ["upload", "items.csv", "-t", "items", "--rate", "auto"]);
+    upload.exits(0).says(&["found out while sending"]);
 }

@@ -1,8 +1,11 @@
 //! Uploads that end in the middle, by force or by request, and are carried on with.
 
+use std::time::Duration;
+
 use super::process::{Place, Running, until};
 use super::service::Served;
 use super::{accounting, count, items, summary};
+use crate::faults::server::{Reply, Server};
 
 /// Begins to upload `rows` items at `rate` and waits until some of them are there.
 fn begun(place: &Place, served: &Served, rows: usize, rate: &str, some: u64) -> Running {
@@ -63,9 +66,7 @@ fn a_signal_stops_an_upload_with_its_accounting_and_resume_finishes() {
         let place = Place::new();
         let served = Served::start(&place);
         let upload = begun(&place, &served, 40, "10/s", 1);
-        let id = upload.id().to_string();
-        let killed = std::process::Command::new("kill").args(["-s", signal, &id]).status().unwrap();
-        assert!(killed.success());
+        upload.signal(signal);
         let stopped = upload.wait().exits(code).says(&["interrupted", "what was done is kept"]);
         let stopped = summary(&stopped);
         assert!(count(&stopped, "sent") > 0 && count(&stopped, "pending") > 0, "{stopped}");
@@ -74,5 +75,115 @@ fn a_signal_stops_an_upload_with_its_accounting_and_resume_finishes() {
         assert_eq!(served.total(), count(&stopped, "sent"), "what was under way was waited for");
         assert_eq!(state(&place), "stopped");
         check_resumes(&place, &served, 40);
+    }
+}
+
+const INVOICES: &str = "\
+record = \"invoice\"
+[group]
+by = [\"SKU\"]
+[fields.cid]
+column = \"SKU\"
+[lines.id]
+column = \"Name\"
+[lines.amount]
+column = \"Price\"
+";
+
+/// Ended by force in the middle, again and again: no invoice is made twice, and what nobody knows is in doubt.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_upload_of_what_must_not_be_repeated_makes_nothing_twice() {
+    const ROWS: usize = 300;
+    let place = Place::new();
+    let server = Server::start(|_| Reply::Late(Duration::from_millis(2), Box::new(Reply::Accept))).await;
+    place.write("items.csv", items(ROWS));
+    place.write("invoices.toml", INVOICES);
+    let run = |args: &[&str]| {
+        let run = place.sheetport(args).arg("--json").env("SHEETPORT_BASE_URL", &server.address);
+        run.secret("SHEETPORT_ACCESS_TOKEN", "access-1")
+    };
+    let mut running = run(&["upload", "items.csv", "-t", "invoices.toml"]).start();
+    for end in 1..5 {
+        until("some more invoices", || Some(server.log().len()).filter(|seen| *seen >= end * 50));
+        running.kill();
+        running = run(&["resume"]).start();
+    }
+    let ended = tokio::task::spawn_blocking(move || running.wait()).await.unwrap();
+    let ended = summary(&ended);
+    let (sent, unknown) = (count(&ended, "sent"), count(&ended, "unknown"));
+    assert_eq!(sent + unknown, ROWS as u64, "{ended}");
+    assert!(unknown <= 4 * 8, "{ended}");
+    assert!(server.bodies().values().all(|times| *times == 1));
+    assert!(server.log().len() as u64 >= sent);
+}
+
+/// The ledger's disk is full after some kilobytes: nothing is sent, or it stops where a resume goes on.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_stops_an_upload_where_it_can_be_resumed() {
+    const ROWS: usize = 4_000;
+    let (mut refused, mut stopped) = (0, 0);
+    for blocks in [16, 64, 256, 400, 600, 900] {
+        let place = Place::new();
+        let served = Served::start(&place);
+        place.write("items.csv", items(ROWS));
+        // A file that gets too long is refused to the process, as a full disk would be, instead of ending it.
+        let upload = format!(
+            "trap '' XFSZ; ulimit -f {blocks}; exec '{}' upload items.csv -t items --json --report r.csv",
+            env!("CARGO_BIN_EXE_sheetport")
+        );
+        let ended = served.shell(&place, &upload).run();
+        let total = served.total();
+        match ended.code {
+            Some(1) if total == 0 => refused += 1,
+            Some(1) => {
+                stopped += 1;
+                assert!(ended.stderr.contains("ledger") && ended.stderr.contains("disk"), "{ended:?}");
+                let resumed = summary(&served.sheetport(&place, ["resume", "--json"]).exits(0));
+                assert_eq!(accounting(&resumed), format!("{ROWS}: sent {ROWS}"));
+                assert_eq!(served.total(), ROWS as u64);
+            }
+            code => assert_eq!(code, Some(0), "{ended:?}"),
+        }
+    }
+    assert!(refused > 0 && stopped > 0, "{refused} refused, {stopped} stopped");
+}
+
+/// A person who has no patience gets the end at once; what was under way is in doubt or pending, as ever.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn asked_twice_it_ends_at_once() {
+    let place = Place::new();
+    let server = Server::start(|_| Reply::Late(Duration::from_secs(100), Box::new(Reply::Accept))).await;
+    place.write("items.csv", items(30));
+    place.write("invoices.toml", INVOICES);
+    let upload = ["upload", "items.csv", "-t", "invoices.toml", "--concurrency", "2"];
+    let upload = place.sheetport(upload).env("SHEETPORT_BASE_URL", &server.address);
+    let running = upload.secret("SHEETPORT_ACCESS_TOKEN", "access-1").start();
+    until("the first requests", || (server.log().len() == 2).then_some(()));
+    running.signal("INT");
+    running.has_said("Stopping");
+    running.signal("INT");
+    let ended = tokio::task::spawn_blocking(move || running.wait()).await.unwrap().exits(130);
+    assert!(ended.took < Duration::from_secs(25), "{ended:?}");
+    let sane = Server::start(|_| Reply::Accept).await;
+    assert_eq!(sane.log().len(), 0);
+    let listed = place.sheetport(["resolve", "--json"]).exits(4).json();
+    assert_eq!(count(&listed, "unknown"), 2);
+}
+
+/// Whoever reads along may go away: the ledger is what counts.
+#[cfg(unix)]
+#[test]
+fn a_closed_stdout_costs_nothing() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    for (number, to) in [">&-", ">/dev/full", "| true"].into_iter().enumerate() {
+        place.write("items.csv", items(20 + number));
+        let line = format!("'{}' upload items.csv -t items {to}", env!("CARGO_BIN_EXE_sheetport"));
+        served.shell(&place, &line).run();
+        assert_eq!(served.total(), 20 + number as u64, "{to}");
+        let run = place.sheetport(["runs", "--json"]).exits(0).json();
+        assert_eq!((&run["runs"][0]["state"], count(&run["runs"][0], "sent")), (&"done".into(), 20 + number as u64));
     }
 }

@@ -15,6 +15,7 @@ mod export_looks;
 mod export_nightly;
 mod hostile;
 mod infer;
+mod login;
 mod orders;
 mod process;
 mod report;

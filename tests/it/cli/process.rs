@@ -44,7 +44,12 @@ impl Place {
 
     /// The executable, about to run here without a service or credentials.
     pub fn sheetport<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Sheetport {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sheetport"));
+        self.command(env!("CARGO_BIN_EXE_sheetport"), args)
+    }
+
+    /// Any program, about to run here in the same way.
+    pub fn command<A: AsRef<OsStr>>(&self, program: &str, args: impl IntoIterator<Item = A>) -> Sheetport {
+        let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
             let upper = name.to_string_lossy().to_uppercase();
             if upper.starts_with("SHEETPORT_") || upper.ends_with("_PROXY") {
@@ -140,6 +145,20 @@ impl Running {
     #[track_caller]
     pub fn line(&self) -> String {
         self.stdout.recv_timeout(DEADLINE).expect("a line on stdout")
+    }
+
+    /// Waits until it has said these words on stderr.
+    #[track_caller]
+    pub fn has_said(&self, words: &str) {
+        while !self.stderr.recv_timeout(DEADLINE).expect("more on stderr").contains(words) {}
+    }
+
+    /// Sends it a signal.
+    #[cfg(unix)]
+    #[track_caller]
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.id().to_string()]).status().unwrap();
+        assert!(sent.success());
     }
 
     /// Ends it as the system does when memory is short: at once and without a word.

@@ -61,8 +61,17 @@ impl Served {
 
     /// The executable with this service's address and both tokens in its environment.
     pub fn sheetport<'a>(&self, place: &Place, args: impl IntoIterator<Item = &'a str>) -> Sheetport {
-        place
-            .sheetport(args)
+        self.known_to(place.sheetport(args))
+    }
+
+    /// A line for the shell, with the same in its environment.
+    #[cfg(unix)]
+    pub fn shell(&self, place: &Place, line: &str) -> Sheetport {
+        self.known_to(place.command("sh", ["-c", line]))
+    }
+
+    fn known_to(&self, command: Sheetport) -> Sheetport {
+        command
             .env("SHEETPORT_BASE_URL", &self.url())
             .secret("SHEETPORT_ACCESS_TOKEN", &self.full.access)
             .secret("SHEETPORT_REFRESH_TOKEN", &self.full.refresh)

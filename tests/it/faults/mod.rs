@@ -9,6 +9,7 @@ mod pauses;
 pub mod server;
 mod stops;
 mod tokens;
+mod torture;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -88,6 +89,7 @@ impl Planned {
             kind,
             concurrency,
             rate: None,
+            rate_file: None,
             max_errors: None,
             wall: || 2,
         };
@@ -132,7 +134,8 @@ pub fn client(server: &Server, concurrency: usize) -> Arc<Client> {
 }
 
 pub fn client_of(address: &str, access: Option<&str>, refresh: Option<&str>, concurrency: usize) -> Arc<Client> {
-    let credentials = Credentials { access: access.map(Into::into), refresh: refresh.map(Into::into) };
+    let (access, refresh) = (access.map(Into::into), refresh.map(Into::into));
+    let credentials = Credentials { access, refresh, file: None };
     Arc::new(Client::new(address, credentials, concurrency).unwrap())
 }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sheetport::ledger::{Ledger, OutcomeState};
+use sheetport::ledger::{self, Ledger, Notes, OutcomeState};
 use sheetport::records::RecordKind;
-use sheetport::upload::StopReason;
+use sheetport::upload::{self, Progress, StopReason, Work};
 use tokio::sync::Notify;
 
 use super::server::{Reply, Server, answer};
@@ -155,4 +155,40 @@ async fn a_connection_that_is_not_made_leaves_no_doubt() {
     assert_eq!(planned.accounting().await.pending, 20);
     planned.resumes().await;
     assert_eq!(planned.accounting().await.sent, 20);
+}
+
+/// A ledger that can't be written any more ends the run, and nothing is sent that it does not hold.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ledger_that_fails_ends_the_run_before_anything_else_is_sent() {
+    let server = Server::start(|_| Reply::Accept).await;
+    let planned = Planned::once(RecordKind::Invoice, 40).await;
+    let notes = Notes { begun: vec![20], ..Notes::default() };
+    let other = Ledger::open(planned.folder.path()).await.unwrap();
+    let once = std::sync::Once::new();
+    // Another sender, where there should be none, takes a record in the middle of the run.
+    let meddle = |state: &Progress| {
+        if state.sent >= 5 {
+            once.call_once(|| {
+                tokio::task::block_in_place(|| {
+                    tokio::runtime::Handle::current().block_on(other.note(planned.run, &notes, 2)).unwrap();
+                });
+            });
+        }
+    };
+    let work = Work {
+        ledger: &planned.ledger,
+        client: client(&server, 1),
+        run: planned.run,
+        kind: RecordKind::Invoice,
+        concurrency: 1,
+        rate: None,
+        rate_file: None,
+        max_errors: None,
+        wall: || 2,
+    };
+    let ended = upload::send::send(&work, std::future::pending(), &meddle).await;
+    assert!(matches!(ended, Err(ledger::Error::Database(_))), "{ended:?}");
+    assert_eq!(server.log().len(), 20);
+    planned.resumes().await;
+    assert_eq!((planned.accounting().await.sent, planned.accounting().await.unknown), (39, 1));
 }

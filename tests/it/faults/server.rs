@@ -57,6 +57,17 @@ pub fn accepted(key: &str) -> String {
     json!({"ok": true, "status": "created", "external_id": key, "item_id": "i", "ctx_id": null}).to_string()
 }
 
+/// The contract's answer to the call.
+fn acceptance(seen: &Seen) -> String {
+    if !seen.path.starts_with("/v1/public/orders/") {
+        return accepted(&seen.key());
+    }
+    let body: Value = serde_json::from_str(&seen.body).unwrap_or_default();
+    let result =
+        json!({"external_id": body["order"]["externalId"], "status": "updated", "order_id": "o", "errors": []});
+    json!({"ok": true, "results": [result], "job_id": "j", "ctx_id": "c"}).to_string()
+}
+
 pub struct Server {
     pub address: String,
     log: Arc<Mutex<Vec<Seen>>>,
@@ -135,7 +146,7 @@ async fn write(stream: &mut TcpStream, reply: Reply, seen: &Seen) -> After {
     }
     let (bytes, after) = match reply {
         Reply::Accept => {
-            let Reply::Bytes(bytes) = answer(200, "", &accepted(&seen.key())) else { unreachable!() };
+            let Reply::Bytes(bytes) = answer(200, "", &acceptance(seen)) else { unreachable!() };
             (bytes, After::NextRequest)
         }
         Reply::Bytes(bytes) => (bytes, After::NextRequest),

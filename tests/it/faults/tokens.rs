@@ -5,6 +5,10 @@ use std::time::Duration;
 
 use sheetport::upload::StopReason;
 
+use secrecy::ExposeSecret;
+use sheetport::api::Client;
+use sheetport::api::auth::{Credentials, TokenFile};
+
 use super::server::{Reply, Seen, Server, answer};
 use super::{Planned, client, client_of};
 
@@ -164,8 +168,82 @@ fn a_base_address_with_a_password_is_refused_without_repeating_it() {
     for address in
         ["https://user:secret@host", "https://host/?token=secret", "https://host/#secret", "user:secret@host"]
     {
-        let credentials = sheetport::api::auth::Credentials::default();
-        let error = sheetport::api::Client::new(address, credentials, 1).unwrap_err();
+        let credentials = Credentials::default();
+        let error = Client::new(address, credentials, 1).unwrap_err();
         assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
     }
+}
+
+/// A token as a service writes it, good from `from` to `to`.
+fn jwt(name: &str, from: i64, to: i64) -> String {
+    let claims = serde_json::json!({"iat": from, "exp": to, "jti": name, "workspace": "w"});
+    let key = jsonwebtoken::EncodingKey::from_secret(b"nobody checks it");
+    jsonwebtoken::encode(&jsonwebtoken::Header::default(), &claims, &key).unwrap()
+}
+
+#[tokio::test]
+async fn a_token_is_renewed_before_it_is_over() {
+    let now = jiff::Timestamp::now().as_second();
+    let (old, new) = (jwt("old", now - 900, now + 5), jwt("new", now, now + 900));
+    let pair = format!(r#"{{"access_token": "{new}"}}"#);
+    let server = Server::start(move |seen| match seen.path.as_str() {
+        REFRESH => answer(200, "", &pair),
+        _ => Reply::Accept,
+    })
+    .await;
+    let planned = Planned::many(50).await;
+    let client = client_of(&server.address, Some(&old), Some("refresh-1"), 4);
+    assert_eq!(planned.send_with(client, 4).await, None);
+    assert_eq!(refreshes(&server).len(), 1);
+    assert!(server.log().iter().all(|seen| seen.path == REFRESH || seen.bearer.as_deref() == Some(&new)));
+}
+
+/// A machine whose clock is far off takes every token for expired: that must not end in refreshing for ever.
+#[tokio::test]
+async fn a_token_that_always_looks_expired_is_renewed_once() {
+    let server = Server::start(|seen| match seen.path.as_str() {
+        REFRESH => answer(200, "", &format!(r#"{{"token": "{}"}}"#, jwt("new", 1_000, 2_000))),
+        _ => Reply::Accept,
+    })
+    .await;
+    let planned = Planned::many(50).await;
+    let client = client_of(&server.address, Some(&jwt("old", 1_000, 2_000)), Some("refresh-1"), 4);
+    assert_eq!(planned.send_with(client, 4).await, None);
+    assert_eq!(refreshes(&server).len(), 1);
+}
+
+#[tokio::test]
+async fn processes_share_what_one_of_them_gets_and_it_is_kept_before_it_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = TokenFile::of(folder.path(), "default");
+    let server = Server::start({
+        let (asked, file) = (AtomicUsize::new(1), file.clone());
+        move |seen| match seen.path.as_str() {
+            REFRESH => {
+                let number = asked.fetch_add(1, Ordering::Relaxed) + 1;
+                let pair = format!(r#"{{"access": "access-{number}", "refresh": "refresh-{number}"}}"#);
+                Reply::Late(Duration::from_millis(100), Box::new(answer(200, "", &pair)))
+            }
+            _ => {
+                let kept = file.read().unwrap().unwrap().1.access.unwrap();
+                let bearer = seen.bearer.as_deref().unwrap();
+                let is_newest = bearer == kept.expose_secret() && bearer != "access-1";
+                if is_newest { Reply::Accept } else { answer(401, "", "{}") }
+            }
+        }
+    })
+    .await;
+    let (access, refresh) = (Some("access-1".into()), Some("refresh-1".into()));
+    let credentials = Credentials { access, refresh, file: Some(file.clone()) };
+    file.write(&server.address, &credentials).unwrap();
+    let process = async || {
+        let client = Client::new(&server.address, credentials.clone(), 2).unwrap();
+        let planned = Planned::many(20).await;
+        assert_eq!(planned.send_with(client.into(), 2).await, None);
+        assert_eq!(planned.accounting().await.sent, 20);
+    };
+    tokio::join!(process(), process(), process());
+    assert_eq!(refreshes(&server).len(), 1);
+    let (address, kept) = file.read().unwrap().unwrap();
+    assert_eq!((address.as_str(), kept.refresh.unwrap().expose_secret()), (server.address.as_str(), "refresh-2"));
 }

@@ -1,0 +1,184 @@
+//! Ends the sender at random moments, 200 times over each kind, and resumes: the accounting adds up, no call that must
+//! not be repeated is made twice, no more is in doubt than was under way, and all else ends as one clean run would.
+//!
+//! Each sender has a runtime of its own, which is dropped with all its tasks where they are. Half of the ends come with a
+//! request's arrival (its intent is on disk, its answer is not) or right after its answer (which is not on disk yet); the
+//! others come anywhere, from before the first intent to after the last commit.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use sheetport::api::Client;
+use sheetport::ledger::{Accounting, Fate, Ledger, NewRun, PlannedRecord, RunId};
+use sheetport::records::RecordKind;
+use sheetport::upload::{self, Work};
+use tokio::runtime::Builder;
+
+use super::server::{Reply, Server};
+use super::{about, assert_adds_up, client, row};
+
+const ENDS: usize = 200;
+const RECORDS: usize = 12;
+const CONCURRENCY: usize = 3;
+
+#[test]
+fn items_end_as_one_clean_run_would() {
+    torture(RecordKind::Item);
+}
+
+#[test]
+fn orders_end_as_one_clean_run_would() {
+    torture(RecordKind::Order);
+}
+
+#[test]
+fn transactions_are_created_once_and_updated_at_least_once() {
+    torture(RecordKind::InventoryTransaction);
+}
+
+#[test]
+fn subscriptions_are_created_once() {
+    torture(RecordKind::Subscription);
+}
+
+#[test]
+fn invoices_are_created_once() {
+    torture(RecordKind::Invoice);
+}
+
+fn torture(kind: RecordKind) {
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    // Nothing of it has to outlive the machine: in memory, a commit takes no time that a disk would need.
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+    let serving = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let (told, moments) = mpsc::channel();
+    let fatal = Arc::new(AtomicUsize::new(usize::MAX));
+    let server = {
+        let fatal = Arc::clone(&fatal);
+        serving.block_on(Server::start(move |seen| {
+            if seen.number == fatal.load(Ordering::Relaxed) {
+                let _ = told.send(());
+                return Reply::Late(Duration::from_micros(300), Box::new(Reply::Accept));
+            }
+            Reply::Accept
+        }))
+    };
+    // What plans and resumes goes on; only what is ended begins anew each time.
+    let ledger = serving.block_on(Ledger::open(folder.path())).unwrap();
+    let client = client(&server, CONCURRENCY);
+    let mut seen_before = 0;
+    for end in 0..ENDS {
+        let records: Vec<PlannedRecord> = (0..RECORDS).map(|seq| record(kind, end, seq)).collect();
+        let once = records.iter().filter(|record| is_once(kind, record)).count() as u64;
+        let bodies: Vec<String> = records.iter().map(body).collect();
+        let run = serving.block_on(plan(&ledger, kind, records));
+        let is_aimed = random.bool();
+        let aimed = if is_aimed { seen_before + random.usize(..RECORDS) } else { usize::MAX };
+        fatal.store(aimed, Ordering::Relaxed);
+        while moments.try_recv().is_ok() {}
+        let doomed = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let (path, shared) = (folder.path().to_owned(), Arc::clone(&client));
+        doomed.spawn(async move { send(&Ledger::open(&path).await.unwrap(), shared, kind, run).await });
+        if is_aimed {
+            // A record that is never sent, because the run ended before, tells nothing.
+            let _ = moments.recv_timeout(Duration::from_secs(20));
+            std::thread::sleep(Duration::from_micros(random.u64(..800)));
+        } else {
+            std::thread::sleep(Duration::from_micros(random.u64(..12_000)));
+        }
+        // Once it returns, none of its tasks lives on, as after the end of a process.
+        doomed.shutdown_timeout(Duration::from_secs(20));
+        fatal.store(usize::MAX, Ordering::Relaxed);
+
+        let ended = serving.block_on(send(&ledger, Arc::clone(&client), kind, run));
+        assert_adds_up(&ended);
+        let context = format!("{kind}, end {end}, seed {seed}: {ended:?}");
+        assert_eq!((ended.total, ended.pending, ended.failed), (RECORDS as u64, 0, 0), "{context}");
+        assert!(ended.unknown <= (CONCURRENCY as u64).min(once), "{context}");
+        let log = server.log();
+        let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+        for seen in &log[seen_before..] {
+            *times.entry(seen.body.as_str()).or_default() += 1;
+        }
+        let mut missing = 0;
+        for (seq, body) in bodies.iter().enumerate() {
+            let made = times.get(body.as_str()).copied().unwrap_or_default();
+            if is_once(kind, &record(kind, end, seq)) {
+                assert!(made <= 1, "made {made} times: {body}; {context}");
+                missing += u64::from(made == 0);
+            } else {
+                assert!(made >= 1, "not made: {body}; {context}");
+            }
+        }
+        // What was never made is in doubt, because nobody could tell.
+        assert!(missing <= ended.unknown, "{missing} are missing; {context}");
+        seen_before = log.len();
+    }
+}
+
+async fn plan(ledger: &Ledger, kind: RecordKind, records: Vec<PlannedRecord>) -> RunId {
+    let mut plan = ledger.begin_plan(&NewRun { record: kind.name().into(), ..about() }, 1).await.unwrap();
+    for (seq, record) in records.into_iter().enumerate() {
+        plan.row(row(seq)).await.unwrap();
+        plan.record(record).await.unwrap();
+    }
+    plan.finish(1).await.unwrap().run
+}
+
+async fn send(ledger: &Ledger, client: Arc<Client>, kind: RecordKind, run: RunId) -> Accounting {
+    let work = Work {
+        ledger,
+        client,
+        run,
+        kind,
+        concurrency: CONCURRENCY,
+        rate: None,
+        rate_file: None,
+        max_errors: None,
+        wall: || 2,
+    };
+    let ended = upload::send::send(&work, std::future::pending(), &|_| {}).await.unwrap();
+    assert_eq!(ended.stopped, None);
+    ledger.accounting(run).await.unwrap()
+}
+
+/// Every second transaction is an update, which may be repeated.
+fn record(kind: RecordKind, end: usize, seq: usize) -> PlannedRecord {
+    let name = format!("{end}-{seq}");
+    let (key, target, body) = match kind {
+        RecordKind::Item => (Some(name.clone()), None, format!(r#"{{"externalId":"{name}"}}"#)),
+        RecordKind::Order => {
+            (Some(name.clone()), Some(name.clone()), format!(r#"{{"order":{{"externalId":"{name}"}}}}"#))
+        }
+        RecordKind::InventoryTransaction => {
+            let target = (seq % 2 == 1).then(|| name.clone());
+            (target.clone(), target, format!(r#"{{"transactionType":"in","inventoryExternalId":"{name}"}}"#))
+        }
+        RecordKind::Subscription | RecordKind::Invoice => (None, None, format!(r#"{{"cid":"{name}"}}"#)),
+    };
+    PlannedRecord {
+        key,
+        target,
+        rows: vec![seq as u64 + 2],
+        fate: Fate::Send(RawValue::from_string(body).unwrap()),
+        sheet: String::new(),
+    }
+}
+
+fn is_once(kind: RecordKind, record: &PlannedRecord) -> bool {
+    !kind.input().call(record.target.is_some()).unwrap().repeatable
+}
+
+fn body(record: &PlannedRecord) -> String {
+    match &record.fate {
+        Fate::Send(body) => body.get().to_owned(),
+        fate => panic!("{fate:?}"),
+    }
+}
