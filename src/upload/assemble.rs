@@ -119,6 +119,13 @@ impl<'t> Assembler<'t> {
         }
         let seq = match &self.template.group {
             Some(group) if !row.draft.is_skipped => self.group(row, group.rows, group.blank_is_above, next)?,
+            _ if self.waiting.is_empty() && !self.keeps => {
+                // Only the decision counts, and the row keeps its buffers.
+                self.first_waiting += 1;
+                let decision = self.decide_row(row);
+                self.judge(next, &row.key, row.number, decision);
+                next
+            }
             _ => {
                 let record = self.single(row);
                 match self.waiting.is_empty() {
@@ -159,13 +166,17 @@ impl<'t> Assembler<'t> {
 
     /// A row that is a record of its own. It was finished where it was mapped.
     fn single(&self, row: &mut MadeRow) -> Record {
-        let decision = match row.draft.is_skipped {
-            true => Decision::Skip,
-            false => self.decide(&mut row.draft.parts, std::mem::take(&mut row.problems)),
-        };
+        let decision = self.decide_row(row);
         let body = if self.keeps { std::mem::take(&mut row.body) } else { Vec::new() };
         let (key, target) = (std::mem::take(&mut row.key), std::mem::take(&mut row.target));
         Record { key, target, rows: Rows::One(row.number), decision, body }
+    }
+
+    fn decide_row(&self, row: &mut MadeRow) -> Decision {
+        match row.draft.is_skipped {
+            true => Decision::Skip,
+            false => self.decide(&mut row.draft.parts, std::mem::take(&mut row.problems)),
+        }
     }
 
     /// The record that a row belongs to, which takes the row in.
@@ -284,13 +295,33 @@ impl<'t> Assembler<'t> {
         Decision::Reject(problems)
     }
 
-    /// Hands a record on, in its order, once it is known whether its key was there before.
+    /// Hands a record on, in its order.
     fn hand_on(&mut self, seq: Seq, record: Record) {
-        let Record { key, target, rows, mut decision, body } = record;
+        let Record { key, target, rows, decision, body } = record;
         let row = match &rows {
             Rows::One(row) => *row,
             Rows::Several(rows) => rows.first().copied().unwrap_or_default(),
         };
+        let decision = self.judge(seq, &key, row, decision);
+        if self.keeps {
+            let part = self.source.parts.get(self.part(seq));
+            let sheet = part.map_or_else(String::new, |part| self.source.sheet_of(part));
+            let rows = match rows {
+                Rows::One(row) => vec![row],
+                Rows::Several(rows) => rows,
+            };
+            let fate = match decision {
+                Decision::Send => send(body),
+                Decision::Skip => Fate::Skipped,
+                Decision::Reject(problems) => Fate::Rejected(problems),
+            };
+            let named = |name: String| (!name.is_empty()).then_some(name);
+            self.batch.records.push(PlannedRecord { key: named(key), target: named(target), rows, fate, sheet });
+        }
+    }
+
+    /// Decides in the light of the records before it: whether it is wanted, and whether its key was there. Counts it.
+    fn judge(&mut self, seq: Seq, key: &str, row: u64, mut decision: Decision) -> Decision {
         if self.chosen.is_some_and(|(first, last)| !(first..=last).contains(&row)) {
             decision = Decision::Skip;
         }
@@ -299,15 +330,15 @@ impl<'t> Assembler<'t> {
             let duplicates = self.template.duplicates;
             let is_to_be_sent = matches!(decision, Decision::Send);
             let replaces = duplicates == Duplicates::Last;
-            if let Some(earlier) = self.keys.meet(&key, seq, row, is_to_be_sent, replaces) {
-                let late = |cause| self.same_key(earlier.seq, earlier.row, &key, cause, seq);
-                let here = |cause| self.same_key(seq, row, &key, cause, earlier.seq);
+            if let Some(earlier) = self.keys.meet(key, seq, row, is_to_be_sent, replaces) {
+                let late = |cause| self.same_key(earlier.seq, earlier.row, key, cause, seq);
+                let here = |cause| self.same_key(seq, row, key, cause, earlier.seq);
                 match duplicates {
                     Duplicates::Error => {
                         let taken_back = late(Cause::Duplicate { other_row: row }).filter(|_| earlier.is_to_be_sent);
                         decision = decision.rejected(here(Cause::Duplicate { other_row: earlier.row }));
                         if let Some(problem) = taken_back {
-                            self.keys.take_back(&key);
+                            self.keys.take_back(key);
                             self.take_back(earlier, OutcomeState::Rejected, problem);
                         }
                     }
@@ -332,21 +363,7 @@ impl<'t> Assembler<'t> {
         if let Some(problem) = superseded {
             self.take_back(Earlier { seq, row, is_to_be_sent: true }, OutcomeState::Skipped, problem);
         }
-        if self.keeps {
-            let sheet =
-                self.source.parts.get(self.part(seq)).map_or_else(String::new, |part| self.source.sheet_of(part));
-            let rows = match rows {
-                Rows::One(row) => vec![row],
-                Rows::Several(rows) => rows,
-            };
-            let fate = match decision {
-                Decision::Send => send(body),
-                Decision::Skip => Fate::Skipped,
-                Decision::Reject(problems) => Fate::Rejected(problems),
-            };
-            let named = |name: String| (!name.is_empty()).then_some(name);
-            self.batch.records.push(PlannedRecord { key: named(key), target: named(target), rows, fate, sheet });
-        }
+        decision
     }
 
     fn take_back(&mut self, record: Earlier, state: OutcomeState, problem: Problem) {

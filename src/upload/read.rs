@@ -20,7 +20,7 @@ use crate::template::survey::{Survey, Surveyor};
 use crate::template::{Mapper, Template};
 
 /// Rows handed on together, unless their texts are very long.
-const STRETCH: usize = 512;
+const STRETCH: usize = 1024;
 const STRETCH_BYTES: usize = 1 << 20;
 /// Threads that map rows, at most. Reading and putting in order take a core's worth between them.
 const MOST_MAPPERS: usize = 4;
