@@ -35,7 +35,7 @@ pub const CHECK_ORDERS: Row = Row {
     prepare: |folder, scale| write_orders(&folder.join(ORDERS), items::count(FULL, scale), false),
     ours: |job| ours(&job.folder.join(ORDERS), ORDER_TEMPLATE),
     bare: |job| bare(&job.folder.join(ORDERS), b';'),
-    target: 6.0,
+    target: 12.0,
     ..CHECK_ITEMS
 };
 

@@ -16,6 +16,7 @@ mod export_nightly;
 mod hostile;
 mod infer;
 mod login;
+mod lookups;
 mod orders;
 mod process;
 mod report;
