@@ -65,18 +65,18 @@ fn whatever_moment_it_is_killed_at_only_whole_files_have_the_name() {
 #[test]
 fn an_export_that_was_cut_off_is_carried_on_with_and_can_be_begun_anew() {
     let place = Place::new();
-    let served = filled(&place, 1_000);
+    let served = filled(&place, 3_000);
     let args = ["export", "items", "-o", "items.csv", "--json"];
     for (more, is_resumed) in [(None, true), (Some("--fresh"), false)] {
-        let running = served.sheetport(&place, args.iter().copied().chain(["--rate", "2/s"])).start();
-        until("some pages", || spool(&place).filter(|pages| len(pages) > 3_000));
+        let running = served.sheetport(&place, args.iter().copied().chain(["--rate", "3/s"])).start();
+        until("some pages", || spool(&place).filter(|pages| len(pages) > 1_000));
         running.kill();
         assert!(!place.path("items.csv").exists());
         let told = served.sheetport(&place, args.iter().copied().chain(more)).exits(0).json();
-        assert_eq!((count(&told, "count"), count(&told, "pages")), (1_000, 10), "{told}");
+        assert_eq!((count(&told, "count"), count(&told, "pages")), (3_000, 30), "{told}");
         assert_eq!(told["resumed"], is_resumed);
         assert_eq!(spool(&place), None, "nothing is left to carry on with");
-        assert_eq!(table(&place.path("items.csv")).len(), 1_001);
+        assert_eq!(table(&place.path("items.csv")).len(), 3_001);
         fs::remove_file(place.path("items.csv")).unwrap();
     }
 }
@@ -86,7 +86,7 @@ fn two_exports_to_one_file_do_not_run_at_once() {
     let place = Place::new();
     let served = filled(&place, 1_000);
     let args = ["export", "items", "-o", "items.csv"];
-    let running = served.sheetport(&place, args.iter().copied().chain(["--rate", "2/s"])).start();
+    let running = served.sheetport(&place, args.iter().copied().chain(["--rate", "1/s"])).start();
     until("a spool", || spool(&place).filter(|pages| len(pages) > 0));
     let beside = served.sheetport(&place, args).exits(6);
     beside.says(&["another export to this file is under way", "wait for it to end"]);
@@ -100,10 +100,10 @@ fn two_exports_to_one_file_do_not_run_at_once() {
 fn an_export_that_is_asked_to_stop_leaves_no_litter_and_says_how_to_go_on() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let place = Place::new();
-        let served = filled(&place, 1_000);
+        let served = filled(&place, 3_000);
         let mut before = place.names();
         before.insert(0, "home".to_owned());
-        let args = ["export", "items", "-o", "items.csv", "--rate", "2/s"];
+        let args = ["export", "items", "-o", "items.csv", "--rate", "3/s"];
         let running = served.sheetport(&place, args).start();
         until("some pages", || spool(&place).filter(|pages| len(pages) > 1_000));
         let id = running.id().to_string();
@@ -111,6 +111,6 @@ fn an_export_that_is_asked_to_stop_leaves_no_litter_and_says_how_to_go_on() {
         running.wait().exits(code).says(&["interrupted", "the same command carries on"]);
         assert_eq!(place.names(), before);
         let told = served.sheetport(&place, ["export", "items", "-o", "items.csv", "--json"]).exits(0).json();
-        assert_eq!((count(&told, "count"), &told["resumed"]), (1_000, &true.into()));
+        assert_eq!((count(&told, "count"), &told["resumed"]), (3_000, &true.into()));
     }
 }
