@@ -2,18 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use secrecy::SecretString;
 use serde_json::json;
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
 
+use super::own_service::OwnService;
 use super::{export, sending, upload};
-use crate::api::auth::Credentials;
 use crate::cli;
 use crate::error::{Exit, Failure};
-use crate::records::token::Access;
 use crate::report::{self, Only};
-use crate::service::{Config, Service};
 use crate::settings::Settings;
 use crate::sheet::write::{Existing, Format, WholeFile};
 use crate::ui;
@@ -28,24 +23,8 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     let price_list = put(folder, PRICE_LIST)?;
     let template = put(folder, TEMPLATE)?;
 
-    let service = Service::open(Config::new(folder.join("service"))).await?;
-    let tokens = service.issue_tokens(WORKSPACE, Access::Full)?;
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(|error| no_port(&error))?;
-    let address = listener.local_addr().map_err(|error| no_port(&error))?;
-    let (stop, stopped) = oneshot::channel::<()>();
-    let serving = tokio::spawn(service.serve(listener, async move {
-        let _ = stopped.await;
-    }));
-    let settings = Settings {
-        base_url: Some(format!("http://{address}")),
-        credentials: Credentials {
-            access: Some(SecretString::from(tokens.access)),
-            refresh: Some(SecretString::from(tokens.refresh)),
-            file: None,
-        },
-        home: folder.join("home"),
-        ..settings
-    };
+    let service = OwnService::start(folder, WORKSPACE, &settings, no_port).await?;
+    let settings = &service.settings;
     let talks = settings.output.talks();
     if talks {
         step(1, "A shop's price list goes up, through a mapping template, to a service on this machine");
@@ -53,13 +32,13 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     let args = upload_args(&price_list, &template, folder);
     // An upload writes no report over another file; this one is the demo's own, of an earlier time.
     args.report.as_deref().map_or(Ok(()), remove).map_err(|error| no_folder(folder, &error))?;
-    let (_, mut summary) = upload::upload(&args, &settings).await?;
+    let (_, mut summary) = upload::upload(&args, settings).await?;
     // The demo's service ends with the demo, so there is nothing that a person could send next.
     summary.next = None;
     if !settings.output.json {
         summary.print(settings.output);
     }
-    let ledger = sending::ledger(&settings).await?;
+    let ledger = sending::ledger(settings).await?;
     let newest = ledger.run_or_newest(None).await?;
     for (name, format) in [("price-list.errors.csv", Format::Csv), ("price-list.errors.xlsx", Format::Xlsx)] {
         report::write(&ledger, &newest, &folder.join(name), format, Existing::Replace, Only::Problems).await?;
@@ -70,20 +49,20 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     }
     let mut exports = Vec::new();
     for name in ["items.csv", "items.xlsx"] {
-        let exported = export::export(&export_args(folder.join(name)), &settings).await?;
+        let exported = export::export(&export_args(folder.join(name)), settings).await?;
         if !settings.output.json {
             export::print(&exported);
         }
         exports.push(export::as_json(&exported));
     }
-    let _ = stop.send(());
-    serving.await.map_err(|error| {
+    let output = settings.output;
+    service.end().await.map_err(|error| {
         Failure::new(Exit::Fault, format!("the service ended badly: {error}"), "please report this")
     })??;
     if talks {
         what_to_open(folder);
     }
-    if settings.output.json {
+    if output.json {
         ui::json(&json!({"command": "demo", "folder": folder, "upload": summary, "exports": exports}));
     }
     Ok(Exit::Done)

@@ -6,6 +6,7 @@ mod explain;
 mod export;
 mod input;
 mod login;
+mod own_service;
 mod preview;
 mod prune;
 mod reading;

@@ -1,46 +1,22 @@
 //! `upload --rehearse`: the whole of an upload to a service of its own in this process, of which nothing is kept.
 
-use secrecy::SecretString;
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-
+use super::own_service::OwnService;
 use super::summary::Summary;
 use super::upload;
-use crate::api::auth::Credentials;
 use crate::cli::Upload;
 use crate::error::{Exit, Failure};
-use crate::records::token::Access;
-use crate::service::{Config, Service};
 use crate::settings::Settings;
 use crate::ui;
 
 pub async fn run(args: &Upload, settings: &Settings) -> Result<(Exit, Summary), Failure> {
     let folder = tempfile::tempdir().map_err(|error| no_room(&error))?;
-    let service = Service::open(Config::new(folder.path().join("service"))).await?;
-    let tokens = service.issue_tokens("rehearsal", Access::Full)?;
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(|error| no_room(&error))?;
-    let address = listener.local_addr().map_err(|error| no_room(&error))?;
-    let (stop, stopped) = oneshot::channel::<()>();
-    let serving = tokio::spawn(service.serve(listener, async move {
-        let _ = stopped.await;
-    }));
-    let settings = Settings {
-        base_url: Some(format!("http://{address}")),
-        credentials: Credentials {
-            access: Some(SecretString::from(tokens.access)),
-            refresh: Some(SecretString::from(tokens.refresh)),
-            file: None,
-        },
-        home: folder.path().join("home"),
-        ..settings.clone()
-    };
+    let service = OwnService::start(folder.path(), "rehearsal", settings, no_room).await?;
     if settings.output.talks() {
         ui::remark("A rehearsal: nothing leaves this machine. Its service is empty at the start.");
     }
-    let ended = upload::upload(args, &settings).await;
-    let _ = stop.send(());
+    let ended = upload::upload(args, &service.settings).await;
     // What it says at its end is about data that nobody keeps.
-    let _ = serving.await;
+    let _ = service.end().await;
     let (exit, mut summary) = ended?;
     summary.run = None;
     Ok((exit, summary))

@@ -51,8 +51,6 @@ pub(super) struct Assembler<'t> {
     keys: Keys,
     batch: Batch,
     pub tally: Tally,
-    /// Records that begin on other rows are skipped.
-    pub chosen: Option<(u64, u64)>,
 }
 
 enum Waiting {
@@ -102,7 +100,6 @@ impl<'t> Assembler<'t> {
             keys: Keys::default(),
             batch: Batch::default(),
             tally: Tally::default(),
-            chosen: None,
         }
     }
 
@@ -140,7 +137,7 @@ impl<'t> Assembler<'t> {
         };
         if self.keeps {
             let cells = row.cells.take().unwrap_or_else(|| RawValue::NULL.to_owned());
-            let sheet = self.source.parts.get(row.part).map_or_else(String::new, |part| self.source.sheet_of(part));
+            let sheet = self.sheet(row.part);
             self.batch.rows.push(SourceRow { number: row.number, seq, cells, sheet });
         }
         Ok(())
@@ -262,6 +259,11 @@ impl<'t> Assembler<'t> {
         self.parts.partition_point(|first| *first <= seq).saturating_sub(1)
     }
 
+    /// What the ledger calls a part's sheet.
+    fn sheet(&self, part: usize) -> String {
+        self.source.parts.get(part).map_or_else(String::new, |part| self.source.sheet_of(part))
+    }
+
     fn mapper(&self, seq: Seq) -> Option<&'t Mapper<'t>> {
         self.mappers.get(self.part(seq))
     }
@@ -304,8 +306,7 @@ impl<'t> Assembler<'t> {
         };
         let decision = self.judge(seq, &key, row, decision);
         if self.keeps {
-            let part = self.source.parts.get(self.part(seq));
-            let sheet = part.map_or_else(String::new, |part| self.source.sheet_of(part));
+            let sheet = self.sheet(self.part(seq));
             let rows = match rows {
                 Rows::One(row) => vec![row],
                 Rows::Several(rows) => rows,
@@ -322,7 +323,7 @@ impl<'t> Assembler<'t> {
 
     /// Decides in the light of the records before it: whether it is wanted, and whether its key was there. Counts it.
     fn judge(&mut self, seq: Seq, key: &str, row: u64, mut decision: Decision) -> Decision {
-        if self.chosen.is_some_and(|(first, last)| !(first..=last).contains(&row)) {
+        if self.source.chosen.is_some_and(|(first, last)| !(first..=last).contains(&row)) {
             decision = Decision::Skip;
         }
         let mut superseded = None;
@@ -390,15 +391,8 @@ fn send(body: Vec<u8>) -> Fate {
     match json.and_then(|json| RawValue::from_string(json).map_err(|error| error.to_string())) {
         Ok(body) => Fate::Send(body),
         Err(error) => Fate::Rejected(vec![Problem {
-            code: "unsendable".to_owned(),
-            row: None,
-            column: None,
-            header: String::new(),
-            field: String::new(),
-            value: String::new(),
-            sheet: String::new(),
-            message: format!("can't be written as JSON: {error}"),
             remedy: "this is a fault of sheetport; please report it".to_owned(),
+            ..Problem::of_record("unsendable", format!("can't be written as JSON: {error}"))
         }]),
     }
 }

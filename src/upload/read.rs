@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::assemble::Assembler;
@@ -58,7 +58,6 @@ pub fn read(
         parts.map(|(nth, (part, survey))| Mapper::new(nth, template, &part.layout, survey)).collect();
     let keeps = keep == Keep::Everything;
     let mut assembler = Assembler::new(source, template, &sheets, keeps);
-    assembler.chosen = source.chosen;
     let mappers = thread::available_parallelism().map_or(1, NonZero::get).clamp(1, MOST_MAPPERS);
     let (spare, spares) = channel();
     for _ in 0..2 * mappers + 2 {
@@ -68,9 +67,9 @@ pub fn read(
         let (read, to_map) = sync_channel(mappers);
         let (made, mapped) = channel();
         let reader = scope.spawn(move || read_rows(source, spares, read));
-        let to_map = std::sync::Arc::new(Mutex::new(to_map));
+        let to_map = Arc::new(Mutex::new(to_map));
         for _ in 0..mappers {
-            let (to_map, made) = (std::sync::Arc::clone(&to_map), made.clone());
+            let (to_map, made) = (Arc::clone(&to_map), made.clone());
             let sheets = &sheets;
             scope.spawn(move || map_rows(sheets, source, keeps, &to_map, &made));
         }

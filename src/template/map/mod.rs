@@ -2,7 +2,7 @@
 //! wrong with them.
 //!
 //! Where each row is a record, a row's part is all of it. Where several rows make one, their parts are put together by
-//! [`Mapper::merge`]. Either way [`Mapper::finish`] makes the request.
+//! [`Mapper::merge`]. Either way [`Mapper::finish`] says what is wrong with the whole, and [`Mapper::body`] makes the request.
 
 mod convert;
 mod json;
@@ -92,13 +92,10 @@ impl<'t> Mapper<'t> {
                     line_has_values |= has_value && !is_stated;
                     match has_value {
                         true => draft.parts.push_line_value(rule.field.name, start),
-                        false => match self.blank(rule) {
-                            Ok(None) => {}
-                            Ok(Some(constant)) => {
-                                json::constant(&mut draft.parts.values, constant);
-                                draft.parts.push_line_value(rule.field.name, start);
-                            }
-                            Err(cause) => line_problems.push(self.problem(index, rule, columns, row, cause)),
+                        false => match self.write_blank(rule, &mut draft.parts.values) {
+                            Ok(true) => draft.parts.push_line_value(rule.field.name, start),
+                            Ok(false) => {}
+                            Err(cause) => line_problems.push(self.problem(rule, columns, row, cause)),
                         },
                     }
                 }
@@ -111,8 +108,7 @@ impl<'t> Mapper<'t> {
                     } else {
                         draft.parts.push_fault(index, row.number);
                     }
-                    let problem = self.problem(index, rule, columns, row, cause);
-                    draft.parts.problems.push(problem);
+                    draft.parts.problems.push(self.problem(rule, columns, row, cause));
                 }
             }
         }
@@ -128,18 +124,8 @@ impl<'t> Mapper<'t> {
         for clash in into.merge(from) {
             let Some(rule) = self.template.rule(clash.rule) else { continue };
             let columns = self.layout.columns.get(clash.rule).unwrap_or(&Columns::None);
-            let column = columns.first();
             let cause = Cause::Disagrees { other_row: clash.other_row, other: clash.other };
-            let header = self.header(column);
-            into.problems.push(Problem {
-                part: self.part,
-                row: clash.row,
-                column,
-                header,
-                field: rule.field.name,
-                value: clash.value,
-                cause,
-            });
+            into.problems.push(self.problem_at(clash.row, columns.first(), rule.field.name, clash.value, cause));
         }
     }
 
@@ -161,13 +147,11 @@ impl<'t> Mapper<'t> {
         draft.parts.begin(row.number);
         let written = self.value(index, rule, columns, row, draft).and_then(|has_value| match has_value {
             true => Ok(true),
-            false => self
-                .blank(rule)
-                .map(|stated| stated.inspect(|constant| json::constant(&mut draft.parts.values, constant)).is_some()),
+            false => self.write_blank(rule, &mut draft.parts.values),
         });
         match written {
             Ok(has_value) => Ok(has_value.then(|| String::from_utf8_lossy(&draft.parts.values).into_owned())),
-            Err(cause) => Err(Box::new(self.problem(index, rule, columns, row, cause))),
+            Err(cause) => Err(Box::new(self.problem(rule, columns, row, cause))),
         }
     }
 
@@ -186,15 +170,7 @@ impl<'t> Mapper<'t> {
             && parts.lines.is_empty()
             && parts.problems.is_empty()
         {
-            problems.push(Problem {
-                part: self.part,
-                row: parts.first_row(),
-                column: None,
-                header: String::new(),
-                field: list.name,
-                value: String::new(),
-                cause: Cause::NoLines,
-            });
+            problems.push(self.problem_at(parts.first_row(), None, list.name, String::new(), Cause::NoLines));
         }
         parts.problems.append(&mut problems);
         self.name(parts)
@@ -270,23 +246,14 @@ impl<'t> Mapper<'t> {
     /// A problem of the record as a whole, at the first row's cell of a rule.
     fn missing(&self, index: usize, rule: &FieldRule, parts: &Parts, cause: Cause) -> Problem {
         let column = self.layout.columns.get(index).and_then(Columns::first);
-        let header = self.header(column);
-        Problem {
-            part: self.part,
-            row: parts.first_row(),
-            column,
-            header,
-            field: rule.field.name,
-            value: String::new(),
-            cause,
-        }
+        self.problem_at(parts.first_row(), column, rule.field.name, String::new(), cause)
     }
 
     /// A problem of the columns that say which record a row belongs to.
     pub fn group_problem(&self, row: u64, group: &str, cause: Cause) -> Problem {
         let column = self.layout.group.first().copied();
         let value = group.replace(BETWEEN, " ");
-        Problem { part: self.part, row, column, header: self.header(column), field: "group", value, cause }
+        self.problem_at(row, column, "group", value, cause)
     }
 
     /// A problem of a record whose key another one has, too.
@@ -295,7 +262,7 @@ impl<'t> Mapper<'t> {
         let index = self.template.fields.iter().position(|rule| input.key.contains(&rule.field.name));
         let column = index.and_then(|index| self.layout.columns.get(index)).and_then(Columns::first);
         let field = index.and_then(|index| self.template.fields.get(index)).map_or("", |rule| rule.field.name);
-        Problem { part: self.part, row, column, header: self.header(column), field, value: key.to_owned(), cause }
+        self.problem_at(row, column, field, key.to_owned(), cause)
     }
 
     fn is_skipped(&self, row: &Row) -> bool {
@@ -379,7 +346,12 @@ impl<'t> Mapper<'t> {
         }
     }
 
-    fn problem(&self, index: usize, rule: &FieldRule, columns: &Columns, row: &Row, cause: Cause) -> Problem {
+    /// Writes what is sent where the sheet has nothing. False: the field is left out.
+    fn write_blank(&self, rule: &FieldRule, out: &mut Vec<u8>) -> Result<bool, Cause> {
+        Ok(self.blank(rule)?.inspect(|constant| json::constant(out, constant)).is_some())
+    }
+
+    fn problem(&self, rule: &FieldRule, columns: &Columns, row: &Row, cause: Cause) -> Problem {
         let column = match columns {
             // Of several the one at fault, where it can be told.
             Columns::Several(several) => several
@@ -390,21 +362,13 @@ impl<'t> Mapper<'t> {
                 .or(columns.first()),
             columns => columns.first(),
         };
-        debug_assert!(self.template.rule(index).is_some());
         let value = column.map(|index| self.cell(row, index).shown().into_owned()).unwrap_or_default();
-        Problem {
-            part: self.part,
-            row: row.number,
-            column,
-            header: self.header(column),
-            field: rule.field.name,
-            value,
-            cause,
-        }
+        self.problem_at(row.number, column, rule.field.name, value, cause)
     }
 
-    fn header(&self, column: Option<usize>) -> String {
-        column.and_then(|index| self.layout.header.names.get(index)).cloned().unwrap_or_default()
+    fn problem_at(&self, row: u64, column: Option<usize>, field: &'static str, value: String, cause: Cause) -> Problem {
+        let header = column.and_then(|index| self.layout.header.names.get(index)).cloned().unwrap_or_default();
+        Problem { part: self.part, row, column, header, field, value, cause }
     }
 }
 
