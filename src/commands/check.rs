@@ -9,7 +9,7 @@ use super::{now, reading, sending, template};
 use crate::cli::Check;
 use crate::error::{Exit, Failure};
 use crate::ledger::Ledger;
-use crate::report::{self, Only};
+use crate::report::{self, Only, Request};
 use crate::settings::Settings;
 use crate::sheet::write::Existing;
 use crate::template::Template;
@@ -68,7 +68,8 @@ async fn reported(
     let (run, tally) = plan(&ledger, &about, Arc::clone(source), Arc::clone(template), now(), &show).await?;
     let run = ledger.run(run).await?;
     let format = sending::report_format(report)?;
-    report::write(&ledger, &run, report, format, Existing::Keep, Only::All).await?;
+    let request = Request { path: report, format, existing: Existing::Keep, only: Only::All };
+    report::write(&ledger, &run, &request).await?;
     ledger.close().await;
     Ok(tally)
 }

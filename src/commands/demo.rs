@@ -8,7 +8,7 @@ use super::own_service::OwnService;
 use super::{export, sending, upload};
 use crate::cli;
 use crate::error::{Exit, Failure};
-use crate::report::{self, Only};
+use crate::report::{self, Only, Request};
 use crate::settings::Settings;
 use crate::sheet::write::{Existing, Format, WholeFile};
 use crate::ui;
@@ -41,7 +41,9 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     let ledger = sending::ledger(settings).await?;
     let newest = ledger.run_or_newest(None).await?;
     for (name, format) in [("price-list.errors.csv", Format::Csv), ("price-list.errors.xlsx", Format::Xlsx)] {
-        report::write(&ledger, &newest, &folder.join(name), format, Existing::Replace, Only::Problems).await?;
+        let path = folder.join(name);
+        let request = Request { path: &path, format, existing: Existing::Replace, only: Only::Problems };
+        report::write(&ledger, &newest, &request).await?;
     }
     ledger.close().await;
     if talks {

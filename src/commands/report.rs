@@ -5,7 +5,7 @@ use serde_json::json;
 use super::sending;
 use crate::cli::Report;
 use crate::error::{Exit, Failure};
-use crate::report;
+use crate::report::{self, Request};
 use crate::settings::Settings;
 use crate::sheet::write::Existing;
 use crate::ui;
@@ -14,7 +14,8 @@ pub async fn run(args: &Report, settings: &Settings) -> Result<Exit, Failure> {
     let format = sending::report_format(&args.output)?;
     let ledger = sending::ledger(settings).await?;
     let run = ledger.run_or_newest(args.run).await?;
-    let written = report::write(&ledger, &run, &args.output, format, Existing::Keep, args.only).await?;
+    let request = Request { path: &args.output, format, existing: Existing::Keep, only: args.only };
+    let written = report::write(&ledger, &run, &request).await?;
     if settings.output.json {
         ui::json(&json!({"run": run.id, "command": "report", "rows": written.rows, "report": written.path}));
     } else if !settings.output.quiet {

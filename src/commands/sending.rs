@@ -13,14 +13,14 @@ use super::summary::{self, Summary};
 use crate::api::{Client, Speed};
 use crate::cli::Pacing;
 use crate::error::{Exit, Failure};
-use crate::ledger::{Accounting, Ledger, NewRun, Run, RunId, RunState};
+use crate::ledger::{Accounting, Causes, Ledger, NewRun, Run, RunId, RunState};
 use crate::records::RecordKind;
-use crate::report::{self, Only};
+use crate::report::{self, Only, Request};
 use crate::settings::Settings;
 use crate::sheet::write::{Existing, Format, WholeFile};
 use crate::ui;
 use crate::ui::progress::Progress;
-use crate::upload::{self, Causes, StopReason, send};
+use crate::upload::{self, StopReason, send};
 
 /// Refused records that the terminal groups by cause; a report has them all.
 const REFUSED_SHOWN: u32 = 2_000;
@@ -156,7 +156,8 @@ impl Sending<'_> {
             None => return Ok(None),
         };
         let format = report_format(&path)?;
-        Ok(Some(report::write(self.ledger, &self.run, &path, format, Existing::Keep, Only::All).await?.path))
+        let request = Request { path: &path, format, existing: Existing::Keep, only: Only::All };
+        Ok(Some(report::write(self.ledger, &self.run, &request).await?.path))
     }
 
     fn next(&self, accounting: &Accounting, stopped: Option<&StopReason>, report: Option<&Path>) -> Option<String> {

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::error::Exit;
-use crate::ledger::{Accounting, Run, RunId};
+use crate::ledger::{Accounting, Group, Run, RunId};
 use crate::settings::Output;
 use crate::sheet::column_letters;
 use crate::ui;
 use crate::upload::StopReason;
-use crate::upload::tally::{Group, Tally};
+use crate::upload::tally::Tally;
 
 /// The object that `--json` prints. Its fields are part of the interface.
 #[derive(Debug, Serialize)]

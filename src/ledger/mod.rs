@@ -7,6 +7,7 @@
 
 mod accepted;
 mod block;
+mod causes;
 mod error;
 mod open;
 mod pace;
@@ -19,6 +20,7 @@ mod send;
 mod under_way;
 
 pub use block::{Cells, Fate, PlannedRecord, Problem, SourceRow};
+pub use causes::{Causes, Group};
 pub use error::Error;
 pub use open::{Ledger, Lock};
 pub use plan::{Plan, Planned};

@@ -1,27 +1,23 @@
-//! A run's outcomes as a spreadsheet: the original columns in their order, then ours.
+//! A run's outcomes as files that people work with: the original columns in their order, then ours.
 //!
 //! A report is made from the ledger alone; the file that was uploaded is not needed any more.
 
 mod outcome;
+mod row;
+mod table;
+
 pub use outcome::RecordState;
 
 use std::path::{Path, PathBuf};
 
 use outcome::Outcomes;
 
-use crate::ledger::{self, Ledger, Problem, Run, SourceRow};
-use crate::sheet::write::{Existing, Format, Mark, Table};
-use crate::sheet::{self, Cell, OUR_PREFIX, Row, column_letters, json};
-
-/// Our columns, in their order, without the prefix.
-const COLUMNS: &[&str] =
-    &["status", "errors", "field", "service_id", "ctx_id", "job_id", "http_status", "attempts", SHEET, "row", "run"];
+use crate::ledger::{self, Ledger, Problem, Run};
+use crate::sheet;
+use crate::sheet::write::{Existing, Format};
 
 /// The command of runs that are only planned, to be reported.
 pub const CHECK: &str = "check";
-
-/// Only where the run read several sheets.
-const SHEET: &str = "sheet";
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -41,6 +37,15 @@ impl Error {
             Error::Corrupt(_) => Some("use the version of sheetport that made the run".to_owned()),
         }
     }
+}
+
+/// What is asked of a report.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    pub path: &'a Path,
+    pub format: Format,
+    pub existing: Existing,
+    pub only: Only,
 }
 
 /// Which rows a report has.
@@ -81,34 +86,12 @@ pub struct Written {
     pub rows: u64,
 }
 
-/// Writes the report of `run` to `path`.
-pub async fn write(
-    ledger: &Ledger,
-    run: &Run,
-    path: &Path,
-    format: Format,
-    existing: Existing,
-    only: Only,
-) -> Result<Written, Error> {
-    let ours = COLUMNS.iter().filter(|name| run.about.reads_several_sheets() || **name != SHEET);
-    let ours: Vec<String> = ours.map(|name| format!("{OUR_PREFIX}{name}")).collect();
-    let header: Vec<&str> = run.about.header.iter().chain(&ours).map(String::as_str).collect();
-    let sheet = if run.about.reads_several_sheets() { "Rows" } else { &run.about.sheet };
-    let mut table = Table::create(path, format, existing, sheet, &header)?;
-    let mut outcomes = Outcomes::new(ledger, run.id);
-    let mut written = 0;
-    let mut from = 0;
-    while let Some((first, rows)) = ledger.source_block(run.id, from).await? {
-        from = first + rows.len() as i64;
-        for row in rows {
-            let outcome = outcomes.of(row.seq).await?;
-            if only.takes(outcome.state) {
-                write_row(&mut table, run, &row, outcome)?;
-                written += 1;
-            }
-        }
-    }
-    Ok(Written { path: table.finish()?, rows: written })
+/// Writes the report of `run`.
+///
+/// # Errors
+/// Those of the ledger and of [`sheet::write::WholeFile::create`].
+pub async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<Written, Error> {
+    table::write(ledger, run, request).await
 }
 
 /// What the service said of the first records that it refused, with the row that each began on and the header of the
@@ -118,82 +101,12 @@ pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Vec<(u64,
     let mut outcomes = Outcomes::new(ledger, run.id);
     for seq in ledger.failed(run.id, limit).await? {
         let outcome = outcomes.of(seq).await?;
-        let row = outcome.rows.first().copied().unwrap_or_default();
+        let number = outcome.rows.first().copied().unwrap_or_default();
         for problem in &outcome.problems {
-            let column = column_of(problem, run);
+            let column = row::column_of(problem, run);
             let header = column.and_then(|column| run.about.header.get(column)).cloned().unwrap_or_default();
-            said.push((row, Problem { header, sheet: outcome.sheet.clone(), ..problem.clone() }));
+            said.push((number, Problem { header, sheet: outcome.sheet.clone(), ..problem.clone() }));
         }
     }
     Ok(said)
-}
-
-/// The column at fault: the one that the problem names, or the one that its field came from.
-fn column_of(problem: &Problem, run: &Run) -> Option<usize> {
-    let by_field = || run.about.columns.iter().find(|(field, _)| *field == problem.field).map(|(_, column)| *column);
-    problem.column.or_else(by_field)
-}
-
-fn write_row(table: &mut Table, run: &Run, source: &SourceRow, outcome: &outcome::RecordOutcome) -> Result<(), Error> {
-    let mut row = Row::default();
-    json::read_row(source.number, source.cells.get(), &mut row).ok_or(Error::Corrupt(source.number))?;
-    let width = run.about.header.len();
-    row.pad(width);
-    let is_of_row =
-        |problem: &&Problem| problem.row.is_none_or(|row| row == source.number && problem.sheet == source.sheet);
-    let problems: Vec<&Problem> = outcome.problems.iter().filter(is_of_row).collect();
-    let mut texts: Vec<String> =
-        problems.iter().map(|problem| in_words(problem, run, column_of(problem, run))).collect();
-    if let Some(row) = outcome.problems.first().and_then(|problem| problem.row).filter(|_| problems.is_empty()) {
-        texts.push(format!("another row of this record is wrong: row {row}"));
-    }
-    let mut fields: Vec<&str> =
-        problems.iter().map(|problem| problem.field.as_str()).filter(|field| !field.is_empty()).collect();
-    fields.dedup();
-    let errors = texts.join("; ");
-    let fields = fields.join(", ");
-    let number = |number: Option<f64>| number.map_or(Cell::Blank, Cell::Number);
-    let mut cells: Vec<Cell<'_>> = row.cells().collect();
-    cells.extend([
-        Cell::Text(outcome.state.name()),
-        Cell::Text(&errors),
-        Cell::Text(&fields),
-        Cell::Text(outcome.service_id.as_deref().unwrap_or("")),
-        Cell::Text(outcome.ctx_id.as_deref().unwrap_or("")),
-        Cell::Text(outcome.job_id.as_deref().unwrap_or("")),
-        number(outcome.http_status.map(f64::from)),
-        number(outcome.attempts.map(f64::from)),
-    ]);
-    cells.extend(run.about.reads_several_sheets().then_some(Cell::Text(&source.sheet)));
-    // A check is in no ledger that lasts, and its number would be taken for another run's.
-    let number = if run.about.command == CHECK { Cell::Blank } else { Cell::Number(run.id as f64) };
-    cells.extend([Cell::Number(source.number as f64), number]);
-    let marks =
-        problems.iter().zip(&texts).filter_map(|(problem, note)| Some(Mark { column: column_of(problem, run)?, note }));
-    table.row(&cells, &marks.collect::<Vec<_>>())?;
-    Ok(())
-}
-
-/// The problem as one sentence: where, what, and what to do.
-fn in_words(problem: &Problem, run: &Run, column: Option<usize>) -> String {
-    const SHOWN: usize = 60;
-    let header = column.and_then(|column| run.about.header.get(column)).filter(|header| !header.is_empty());
-    let mut words = match (header, column) {
-        (Some(header), _) => header.clone(),
-        (None, Some(column)) => format!("column {}", column_letters(column)),
-        (None, None) => problem.field.clone(),
-    };
-    if !problem.value.is_empty() {
-        let shown: String = problem.value.chars().take(SHOWN).collect();
-        let cut = if shown.len() < problem.value.len() { "…" } else { "" };
-        words.push_str(&format!(" '{shown}{cut}'"));
-    }
-    if !words.is_empty() {
-        words.push(' ');
-    }
-    words.push_str(&problem.message);
-    if !problem.remedy.is_empty() {
-        words.push_str(&format!(" ({})", problem.remedy));
-    }
-    words
 }

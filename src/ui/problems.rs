@@ -1,8 +1,7 @@
 //! Problems grouped by cause, for the terminal.
 
 use super::{counted, line, style, thousands};
-use crate::upload::Causes;
-use crate::upload::tally::Group;
+use crate::ledger::{Causes, Group};
 
 /// Groups shown; the rest is counted.
 const SHOWN: usize = 20;

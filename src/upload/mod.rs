@@ -17,4 +17,4 @@ pub mod tally;
 pub use error::Error;
 pub use send::{Ended, Progress, StopReason, Work};
 pub use source::Source;
-pub use tally::{Causes, Tally};
+pub use tally::Tally;

@@ -1,13 +1,6 @@
 //! Counting a pass over a sheet: records by what was decided about them, and problems grouped by cause.
 
-use std::collections::BTreeMap;
-
-use crate::ledger::{OutcomeState, Problem};
-
-/// Groups past this are counted together, so that a file full of different mistakes can't fill the memory.
-const MAX_GROUPS: usize = 1_000;
-/// Rows named for a group.
-const FIRST_ROWS: usize = 5;
+use crate::ledger::{Causes, OutcomeState, Problem};
 
 /// What a pass over a sheet decided, in numbers.
 #[derive(Clone, Debug, Default)]
@@ -19,28 +12,6 @@ pub struct Tally {
     /// Cells of the longest row.
     pub width: usize,
     pub causes: Causes,
-}
-
-/// Problems grouped by cause.
-#[derive(Clone, Debug, Default)]
-pub struct Causes {
-    groups: BTreeMap<Cause, Group>,
-    /// Problems that no group took.
-    pub ungrouped: u64,
-}
-
-/// What makes two problems the same: the words, the column or field, the sheet where there are several, and for values that the template does not know
-/// the value, because each of them needs a line of its own there.
-type Cause = (String, Option<usize>, String, String, String);
-
-/// Problems with one cause.
-#[derive(Clone, Debug)]
-pub struct Group {
-    pub count: u64,
-    /// The first few rows that have it.
-    pub rows: Vec<u64>,
-    /// The first of them, whose words stand for all.
-    pub problem: Problem,
 }
 
 impl Tally {
@@ -58,39 +29,6 @@ impl Tally {
             _ => {
                 self.rejected += 1;
                 self.causes.add(number, problem);
-            }
-        }
-    }
-}
-
-impl Causes {
-    pub fn is_empty(&self) -> bool {
-        self.groups.is_empty()
-    }
-
-    /// The groups, the largest first.
-    pub fn groups(&self) -> Vec<&Group> {
-        let mut groups: Vec<&Group> = self.groups.values().collect();
-        groups.sort_by_key(|group| (std::cmp::Reverse(group.count), group.rows.first().copied()));
-        groups
-    }
-
-    /// Adds a problem of the row at `number`.
-    pub fn add(&mut self, number: u64, problem: &Problem) {
-        let value = if problem.code == "unknown-value" { problem.value.clone() } else { String::new() };
-        let cause = (problem.message.clone(), problem.column, problem.field.clone(), value, problem.sheet.clone());
-        let is_full = self.groups.len() >= MAX_GROUPS;
-        match self.groups.get_mut(&cause) {
-            Some(group) => {
-                group.count += 1;
-                if group.rows.len() < FIRST_ROWS {
-                    group.rows.push(number);
-                    group.rows.sort_unstable();
-                }
-            }
-            None if is_full => self.ungrouped += 1,
-            None => {
-                self.groups.insert(cause, Group { count: 1, rows: vec![number], problem: problem.clone() });
             }
         }
     }
