@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::{api, export, ledger, report, service, sheet, template, upload};
+use crate::mistake::Mistake;
+use crate::{api, export, ledger, report, service, sheet, upload};
 
 /// How the program ends. Part of the interface: a code keeps its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,9 +95,9 @@ impl From<sheet::Error> for Failure {
     }
 }
 
-impl From<template::Error> for Failure {
-    fn from(error: template::Error) -> Failure {
-        Failure::of(Exit::Usage, &error, error.hint.clone())
+impl From<Mistake> for Failure {
+    fn from(mistake: Mistake) -> Failure {
+        Failure::of(Exit::Usage, &mistake, mistake.hint.clone())
     }
 }
 
@@ -159,12 +160,6 @@ impl From<export::Error> for Failure {
             export::Error::Busy => Failure::of(Exit::Busy, &error, error.hint()),
             export::Error::Name(_) | export::Error::Ids { .. } => Failure::of(Exit::Usage, &error, error.hint()),
         }
-    }
-}
-
-impl From<export::template::Error> for Failure {
-    fn from(error: export::template::Error) -> Failure {
-        Failure::of(Exit::Usage, &error, error.hint.clone())
     }
 }
 

@@ -11,9 +11,14 @@ use crate::api::Speed;
 use crate::api::auth::{Credentials, TokenFile};
 use crate::cli::{Color, Global};
 use crate::error::{Exit, Failure};
+use crate::mistake::TomlFile;
 
 /// The profile of whoever names none.
 const DEFAULT_PROFILE: &str = "default";
+
+/// What the settings file is for.
+const MAY_SAY: &str =
+    "it may say profile = \"…\", and under [profiles.NAME] base_url = \"https://…\" and rate = \"10/s\"";
 
 /// What every command is told.
 #[derive(Clone, Debug)]
@@ -148,15 +153,17 @@ fn read(path: &Path) -> Result<File, Failure> {
         }
         Err(error) => return Err(wrong(path, &error.to_string())),
     };
-    toml::from_str(&text).map_err(|error| wrong(path, error.to_string().trim_end()))
+    let name = path.display().to_string();
+    let file = TomlFile { what: "settings file", name: &name, source: &text };
+    toml::from_str(&text).map_err(|error| {
+        let mut mistake = file.syntax(&error);
+        mistake.hint.get_or_insert_with(|| MAY_SAY.to_owned());
+        mistake.into()
+    })
 }
 
 fn wrong(path: &Path, why: &str) -> Failure {
-    Failure::new(
-        Exit::Usage,
-        format!("{} has a mistake: {why}", path.display()),
-        "it may say profile = \"…\", and under [profiles.NAME] base_url = \"https://…\" and rate = \"10/s\"",
-    )
+    Failure::new(Exit::Usage, format!("{} has a mistake: {why}", path.display()), MAY_SAY)
 }
 
 /// A profile's name becomes a file's.

@@ -6,11 +6,12 @@ use serde_json::json;
 
 use crate::cli;
 use crate::error::{Exit, Failure};
+use crate::mistake::nearest;
 use crate::settings::Settings;
 use crate::sheet;
 use crate::template::schema::schema;
 use crate::template::skeleton::skeleton;
-use crate::template::{Template, builtin, examples, load, nearest};
+use crate::template::{Template, builtin, examples, load};
 use crate::ui;
 
 /// Templates larger than this are something else.
@@ -145,7 +146,7 @@ fn check(wanted: &str, settings: &Settings) -> Result<Exit, Failure> {
 
 fn no_such(name: &str) -> Failure {
     let names: Vec<&str> = builtin::BUILT_IN.iter().map(|(name, _)| *name).collect();
-    let hint = match nearest::nearest(name, names.iter().copied()) {
+    let hint = match nearest(name, names.iter().copied()) {
         Some(nearest) => {
             format!("did you mean {nearest}? a file of yours is named with its extension, as in prices.toml")
         }

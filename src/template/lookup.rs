@@ -1,11 +1,10 @@
 //! A table from values in a sheet to values in the service, such as unit names to unit codes.
 
+use crate::mistake::nearest;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-
-use super::nearest::nearest;
 
 /// The most entries that a table may have.
 pub const MOST_ENTRIES: usize = 1_000_000;

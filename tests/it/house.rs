@@ -19,7 +19,7 @@ type Rules = BTreeMap<String, Vec<String>>;
 #[test]
 fn every_room_imports_only_what_the_map_of_the_house_lets_it() {
     let rules = rules(&read(Path::new("lib.rs")));
-    assert_eq!(rules["template"], ["sheet", "records"], "the map is read as it is meant");
+    assert_eq!(rules["template"], ["sheet", "records", "mistake"], "the map is read as it is meant");
     let found: Vec<String> = sources().iter().flat_map(|path| imports(&rules, path, &read(path))).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }

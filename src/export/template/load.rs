@@ -8,15 +8,16 @@ use regex::Regex;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::error::Error;
 use super::model::{Column, Condition, Field, SortBy, Source, Template, Test};
+use crate::mistake::{Mistake, TomlFile, suggestion};
 use crate::sheet::Options;
 use crate::sheet::write::Style;
 
 /// Checks the TOML in `source`; `name` is what messages call the template, `records` the kinds that can be exported.
-pub fn load(name: &str, source: &str, records: &[&str]) -> Result<Template, Error> {
-    let raw: RawTemplate = toml::from_str(source).map_err(|error| syntax_error(name, source, &error))?;
-    Checker { name, source }.template(raw, records)
+pub fn load(name: &str, source: &str, records: &[&str]) -> Result<Template, Mistake> {
+    let file = TomlFile { what: "export template", name, source };
+    let raw: RawTemplate = toml::from_str(source).map_err(|error| file.syntax(&error))?;
+    Checker { file }.template(raw, records)
 }
 
 #[derive(Deserialize)]
@@ -66,12 +67,11 @@ struct RawCondition {
 }
 
 struct Checker<'a> {
-    name: &'a str,
-    source: &'a str,
+    file: TomlFile<'a>,
 }
 
 impl Checker<'_> {
-    fn template(&self, raw: RawTemplate, records: &[&str]) -> Result<Template, Error> {
+    fn template(&self, raw: RawTemplate, records: &[&str]) -> Result<Template, Mistake> {
         if let Some(record) = raw.record.as_ref().filter(|record| !records.contains(&record.get_ref().as_str())) {
             let hint = suggestion(record.get_ref(), records);
             return Err(self.error(record.span(), format!("'{}' can't be exported", record.get_ref()), hint));
@@ -101,7 +101,7 @@ impl Checker<'_> {
             read.map_err(|reason| self.error(word.span(), reason, "such as \";\" or \"tab\""))
         });
         Ok(Template {
-            name: self.name.to_owned(),
+            name: self.file.name.to_owned(),
             record: raw.record.map(Spanned::into_inner),
             others: raw.others || columns.is_empty(),
             columns,
@@ -112,7 +112,7 @@ impl Checker<'_> {
         })
     }
 
-    fn column(&self, raw: Spanned<RawColumn>) -> Result<Column, Error> {
+    fn column(&self, raw: Spanned<RawColumn>) -> Result<Column, Mistake> {
         let span = raw.span();
         let raw = raw.into_inner();
         let (source, default_name) = match (&raw.field, &raw.value) {
@@ -154,7 +154,7 @@ impl Checker<'_> {
         Ok(Column { name, source })
     }
 
-    fn field(&self, path: String, raw: &RawColumn) -> Result<Field, Error> {
+    fn field(&self, path: String, raw: &RawColumn) -> Result<Field, Mistake> {
         let decimals = raw.decimals.as_ref().map(|places| {
             let count = u32::try_from(*places.get_ref()).ok().filter(|count| *count <= 15);
             count.ok_or_else(|| self.error(places.span(), "decimals is a number from 0 to 15", "such as 2"))
@@ -197,7 +197,7 @@ impl Checker<'_> {
         })
     }
 
-    fn condition(&self, raw: Spanned<RawCondition>) -> Result<Condition, Error> {
+    fn condition(&self, raw: Spanned<RawCondition>) -> Result<Condition, Mistake> {
         let span = raw.span();
         let raw = raw.into_inner();
         let path = self.path(&raw.field)?;
@@ -233,7 +233,7 @@ impl Checker<'_> {
         }
     }
 
-    fn sort(&self, by: &Spanned<String>) -> Result<SortBy, Error> {
+    fn sort(&self, by: &Spanned<String>) -> Result<SortBy, Mistake> {
         let (descending, path) = match by.get_ref().strip_prefix('-') {
             Some(path) => (true, path),
             None => (false, by.get_ref().as_str()),
@@ -242,14 +242,14 @@ impl Checker<'_> {
         Ok(SortBy { path, descending })
     }
 
-    fn path(&self, path: &Spanned<String>) -> Result<String, Error> {
+    fn path(&self, path: &Spanned<String>) -> Result<String, Mistake> {
         match path.get_ref().split('.').any(|name| name.trim().is_empty()) {
             true => Err(self.error(path.span(), "this names no field", "such as \"price\" or \"address.city\"")),
             false => Ok(path.get_ref().clone()),
         }
     }
 
-    fn constants(&self, value: &Spanned<toml::Value>) -> Result<Vec<String>, Error> {
+    fn constants(&self, value: &Spanned<toml::Value>) -> Result<Vec<String>, Mistake> {
         match value.get_ref() {
             toml::Value::Array(values) => {
                 values.iter().map(|one| self.constant(&Spanned::new(value.span(), one.clone()))).collect()
@@ -258,13 +258,13 @@ impl Checker<'_> {
         }
     }
 
-    fn constant(&self, value: &Spanned<toml::Value>) -> Result<String, Error> {
+    fn constant(&self, value: &Spanned<toml::Value>) -> Result<String, Mistake> {
         match value.get_ref() {
             toml::Value::String(text) => Ok(text.clone()),
             toml::Value::Integer(number) => Ok(number.to_string()),
             // As it is written, so that 1.50 stays that.
             toml::Value::Float(number) => {
-                let written = self.source.get(value.span()).filter(|text| text.parse::<f64>().is_ok());
+                let written = self.file.source.get(value.span()).filter(|text| text.parse::<f64>().is_ok());
                 Ok(written.map_or_else(|| number.to_string(), str::to_owned))
             }
             toml::Value::Boolean(boolean) => Ok(boolean.to_string()),
@@ -276,7 +276,7 @@ impl Checker<'_> {
         }
     }
 
-    fn regex(&self, pattern: &Spanned<String>) -> Result<Regex, Error> {
+    fn regex(&self, pattern: &Spanned<String>) -> Result<Regex, Mistake> {
         Regex::new(pattern.get_ref()).map_err(|error| {
             let reason = error.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
@@ -285,37 +285,7 @@ impl Checker<'_> {
         })
     }
 
-    fn error(&self, span: Range<usize>, message: impl Into<String>, hint: impl Into<String>) -> Error {
-        Error {
-            template: self.name.to_owned(),
-            message: message.into(),
-            hint: Some(hint.into()),
-            place: Some((self.source.to_owned(), span)),
-        }
+    fn error(&self, span: Range<usize>, message: impl Into<String>, hint: impl Into<String>) -> Mistake {
+        self.file.mistake(span, message, Some(hint.into()))
     }
-}
-
-fn suggestion(word: &str, known: &[&str]) -> String {
-    let near = known.iter().map(|name| (strsim::damerau_levenshtein(word, name), name)).min();
-    match near {
-        Some((distance, name)) if distance <= 2 => format!("did you mean {name}?"),
-        _ => format!("it is one of: {}", known.join(", ")),
-    }
-}
-
-/// Turns the parser's own words into ours: an unknown key gets the nearest known one.
-fn syntax_error(name: &str, source: &str, error: &toml::de::Error) -> Error {
-    let message = error.message().to_owned();
-    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let (message, hint) = match quoted.split_first() {
-        Some((word, known)) if message.starts_with("unknown field") && !known.is_empty() => {
-            (format!("'{word}' is no key here"), Some(suggestion(word, known)))
-        }
-        Some((word, _)) if message.starts_with("missing field") => {
-            (format!("the key {word} is missing"), Some(format!("add {word} = … here")))
-        }
-        _ => (message, None),
-    };
-    let span = error.span().unwrap_or(0..0);
-    Error { template: name.to_owned(), message, hint, place: Some((source.to_owned(), span)) }
 }

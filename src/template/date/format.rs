@@ -6,9 +6,9 @@ use std::ops::Range;
 use jiff::civil;
 use jiff::tz::Offset;
 
-use super::super::nearest::nearest;
 use super::super::width::{narrow, trim};
 use super::{Fault, Read, is_placeholder, month};
+use crate::mistake::nearest;
 
 /// What a pattern may consist of, and what it means, for help and messages.
 pub const TOKENS: &[(&str, &str)] = &[

@@ -7,10 +7,10 @@ use regex::Regex;
 
 use super::super::date::Format;
 use super::super::locale::{self, Locale};
-use super::super::nearest::nearest;
 use super::ExpressionError;
 use super::functions::{self, Shape};
 use super::token::{Kind, Token, tokens};
+use crate::mistake::nearest;
 
 /// Columns are named so, with their number behind it.
 pub const PREFIX: &str = "c";

@@ -3,14 +3,14 @@
 use toml::Spanned;
 use toml::map::Map;
 
-use super::super::error::Error;
 use super::super::model::{Example, ExampleCell};
 use super::Checker;
 use super::raw::RawExample;
+use crate::mistake::Mistake;
 use crate::records::Input;
 
 impl Checker<'_> {
-    pub(super) fn example(&self, raw: Spanned<RawExample>, input: &'static Input) -> Result<Example, Error> {
+    pub(super) fn example(&self, raw: Spanned<RawExample>, input: &'static Input) -> Result<Example, Mistake> {
         let span = raw.span();
         let raw = raw.into_inner();
         let rows = match (raw.row, raw.rows) {
@@ -58,7 +58,7 @@ impl Checker<'_> {
         &self,
         raw: Map<String, toml::Value>,
         span: &std::ops::Range<usize>,
-    ) -> Result<Vec<(String, ExampleCell)>, Error> {
+    ) -> Result<Vec<(String, ExampleCell)>, Mistake> {
         let mut row = Vec::new();
         for (column, value) in raw {
             let cell = match value {

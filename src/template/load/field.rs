@@ -7,7 +7,6 @@ use rust_decimal::Decimal;
 use toml::Spanned;
 
 use super::super::date::{self, Format, Order};
-use super::super::error::Error;
 use super::super::expression::Expression;
 use super::super::locale::Locale;
 use super::super::lookup::{Fault, Lookup};
@@ -18,6 +17,7 @@ use super::super::model::{
 use super::super::number;
 use super::Checker;
 use super::raw::{RawField, RawLookup};
+use crate::mistake::Mistake;
 use crate::records::{Field, JsonType};
 
 /// What `[sheet]` says for all fields.
@@ -35,7 +35,7 @@ impl Checker<'_> {
         span: Range<usize>,
         mut raw: RawField,
         defaults: &Defaults,
-    ) -> Result<FieldRule, Error> {
+    ) -> Result<FieldRule, Mistake> {
         let source = self.source(field, &span, &mut raw)?;
         let on_blank = self.on_blank(field, raw.on_blank, raw.default)?;
         if let Some(clear) = raw.clear.as_ref().filter(|_| !field.nullable) {
@@ -56,7 +56,7 @@ impl Checker<'_> {
                     let to = self.constant(field, &Spanned::new(span.clone(), to))?;
                     Ok((from, to))
                 });
-                Some(Translate::Map(ValueMap::new(entries.collect::<Result<_, Error>>()?)))
+                Some(Translate::Map(ValueMap::new(entries.collect::<Result<_, Mistake>>()?)))
             }
             (None, Some(lookup)) => Some(Translate::Lookup(self.lookup(lookup)?)),
             (None, None) => None,
@@ -109,7 +109,7 @@ impl Checker<'_> {
                 .unwrap_or_default()
                 .into_iter()
                 .map(|replace| Ok(Replace { pattern: self.regex(&replace.pattern)?, with: replace.with }))
-                .collect::<Result<_, Error>>()?,
+                .collect::<Result<_, Mistake>>()?,
             split: match raw.split {
                 None => None,
                 Some(split) if split.at.get_ref().is_empty() => {
@@ -150,7 +150,7 @@ impl Checker<'_> {
         })
     }
 
-    fn source(&self, field: &'static Field, span: &Range<usize>, raw: &mut RawField) -> Result<Source, Error> {
+    fn source(&self, field: &'static Field, span: &Range<usize>, raw: &mut RawField) -> Result<Source, Mistake> {
         let said = [
             raw.column.as_ref().map(|key| (key.span(), "column")),
             raw.columns.as_ref().map(|key| (key.span(), "columns")),
@@ -190,10 +190,10 @@ impl Checker<'_> {
     }
 
     /// The place of a mistake within an expression is known where the TOML holds it to the letter.
-    fn expression(&self, text: &Spanned<String>) -> Result<Expression, Error> {
+    fn expression(&self, text: &Spanned<String>) -> Result<Expression, Mistake> {
         Expression::parse(text.get_ref()).map_err(|error| {
             let whole = text.span();
-            let written = self.source.get(whole.clone()).unwrap_or_default();
+            let written = self.file.source.get(whole.clone()).unwrap_or_default();
             let place = written.find(text.get_ref().as_str()).map(|at| {
                 let from = whole.start + at + error.range.start.min(text.get_ref().len());
                 from..(whole.start + at + error.range.end.min(text.get_ref().len())).max(from)
@@ -206,7 +206,7 @@ impl Checker<'_> {
         })
     }
 
-    fn lookup(&self, raw: Spanned<RawLookup>) -> Result<Lookup, Error> {
+    fn lookup(&self, raw: Spanned<RawLookup>) -> Result<Lookup, Mistake> {
         let raw = raw.into_inner();
         let file = raw.file.get_ref();
         let rows = (self.tables)(file).map_err(|reason| {
@@ -234,7 +234,7 @@ impl Checker<'_> {
         })
     }
 
-    fn formats(&self, span: Range<usize>, patterns: Vec<String>) -> Result<Vec<Format>, Error> {
+    fn formats(&self, span: Range<usize>, patterns: Vec<String>) -> Result<Vec<Format>, Mistake> {
         let parse = |pattern: String| {
             Format::parse(&pattern)
                 .map_err(|error| self.error(span.clone(), error.to_string(), Some("one is \"DD.MM.YYYY\"")))
@@ -247,7 +247,7 @@ impl Checker<'_> {
         field: &'static Field,
         on_blank: Option<Spanned<String>>,
         default: Option<Spanned<toml::Value>>,
-    ) -> Result<OnBlank, Error> {
+    ) -> Result<OnBlank, Mistake> {
         let span = on_blank.as_ref().map(Spanned::span);
         let choices = [
             ("omit", OnBlank::Omit),
@@ -282,7 +282,7 @@ impl Checker<'_> {
         }
     }
 
-    fn constant(&self, field: &'static Field, value: &Spanned<toml::Value>) -> Result<Constant, Error> {
+    fn constant(&self, field: &'static Field, value: &Spanned<toml::Value>) -> Result<Constant, Mistake> {
         match (field.json, value.get_ref()) {
             (JsonType::String, toml::Value::String(text)) => Ok(Constant::Text(text.clone())),
             (JsonType::DateTime, toml::Value::String(text)) if date::iso::read(text).is_ok() => {
@@ -312,7 +312,7 @@ impl Checker<'_> {
     }
 
     /// Digits as TOML has them; in quotes for more of them than a double holds.
-    fn decimal(&self, value: &Spanned<toml::Value>, key: &str) -> Result<String, Error> {
+    fn decimal(&self, value: &Spanned<toml::Value>, key: &str) -> Result<String, Mistake> {
         let digits = match value.get_ref() {
             toml::Value::Integer(number) => Some(number.to_string()),
             toml::Value::Float(number) if number.is_finite() => Some(number.to_string()),
@@ -326,7 +326,7 @@ impl Checker<'_> {
 }
 
 impl Checker<'_> {
-    fn factor(&self, value: &Spanned<toml::Value>) -> Result<Decimal, Error> {
+    fn factor(&self, value: &Spanned<toml::Value>) -> Result<Decimal, Mistake> {
         Decimal::from_str_exact(&self.decimal(value, "scale")?)
             .map_err(|error| self.error(value.span(), error.to_string(), Some("such as 0.01 or 1000")))
     }

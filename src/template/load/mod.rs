@@ -14,10 +14,9 @@ use toml::Spanned;
 use self::field::Defaults;
 use self::raw::{RawField, RawGroup, RawTemplate};
 use super::date;
-use super::error::Error;
 use super::locale::{self, Locale};
 use super::model::{Duplicates, FieldRule, Group, GroupRows, OnBlank, Place, Template};
-use super::nearest::nearest;
+use crate::mistake::{Mistake, TomlFile, suggestion};
 use crate::records::{Field, Input, RecordKind};
 
 /// Gives the rows of a table that a template names, each at its place and blank ones as none, or says why it can't. Templates are read without
@@ -30,19 +29,19 @@ pub fn no_tables(name: &str) -> Result<Vec<Vec<String>>, String> {
 }
 
 /// Checks the TOML in `source`; `name` is what messages call the template.
-pub fn load(name: &str, source: &str, tables: Tables<'_>) -> Result<Template, Error> {
-    let raw: RawTemplate = toml::from_str(source).map_err(|error| syntax_error(name, source, &error))?;
-    Checker { name, source, tables }.template(raw)
+pub fn load(name: &str, source: &str, tables: Tables<'_>) -> Result<Template, Mistake> {
+    let file = TomlFile { what: "template", name, source };
+    let raw: RawTemplate = toml::from_str(source).map_err(|error| file.syntax(&error))?;
+    Checker { file, tables }.template(raw)
 }
 
 struct Checker<'a> {
-    name: &'a str,
-    source: &'a str,
+    file: TomlFile<'a>,
     tables: Tables<'a>,
 }
 
 impl Checker<'_> {
-    fn template(&self, raw: RawTemplate) -> Result<Template, Error> {
+    fn template(&self, raw: RawTemplate) -> Result<Template, Mistake> {
         let kinds = RecordKind::ALL.iter().map(|kind| kind.name());
         let record = RecordKind::from_name(raw.record.get_ref())
             .ok_or_else(|| self.unknown(raw.record.span(), "kind of record", raw.record.get_ref(), kinds))?;
@@ -62,8 +61,8 @@ impl Checker<'_> {
         )?;
         let fill_span = raw.sheet.fill_down.as_ref().map_or(0..0, Spanned::span);
         let template = Template {
-            name: self.name.to_owned(),
-            source: self.source.to_owned(),
+            name: self.file.name.to_owned(),
+            source: self.file.source.to_owned(),
             record,
             description: raw.description,
             sheet: self.sheet(raw.sheet)?,
@@ -82,7 +81,7 @@ impl Checker<'_> {
         record: RecordKind,
         raw: BTreeMap<Spanned<String>, Spanned<RawField>>,
         defaults: &Defaults,
-    ) -> Result<Vec<FieldRule>, Error> {
+    ) -> Result<Vec<FieldRule>, Mistake> {
         let input = record.input();
         let mut rules = Vec::new();
         for (name, rule) in raw {
@@ -111,7 +110,7 @@ impl Checker<'_> {
         record: RecordKind,
         raw: BTreeMap<Spanned<String>, Spanned<RawField>>,
         defaults: &Defaults,
-    ) -> Result<Vec<FieldRule>, Error> {
+    ) -> Result<Vec<FieldRule>, Mistake> {
         let Some((_, fields)) = record.input().lines() else {
             return match raw.into_keys().next() {
                 None => Ok(Vec::new()),
@@ -134,7 +133,7 @@ impl Checker<'_> {
         Ok(rules)
     }
 
-    fn group(&self, record: RecordKind, raw: Spanned<RawGroup>) -> Result<Group, Error> {
+    fn group(&self, record: RecordKind, raw: Spanned<RawGroup>) -> Result<Group, Mistake> {
         let span = raw.span();
         if record.input().lines().is_none() {
             let message = format!("a record of the kind {record} is made of one row");
@@ -158,7 +157,7 @@ impl Checker<'_> {
         record: &Spanned<String>,
         fields: &[FieldRule],
         lines: &[FieldRule],
-    ) -> Result<(), Error> {
+    ) -> Result<(), Mistake> {
         let missing = |wanted: &Field, rules: &[FieldRule], table: &str| {
             if !wanted.required || rules.iter().any(|rule| rule.field.name == wanted.name) {
                 return Ok(());
@@ -190,11 +189,11 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn locale(&self, name: &Spanned<String>) -> Result<Locale, Error> {
+    fn locale(&self, name: &Spanned<String>) -> Result<Locale, Mistake> {
         locale::find(name.get_ref()).ok_or_else(|| self.unknown(name.span(), "locale", name.get_ref(), locale::names()))
     }
 
-    fn time_zone(&self, name: &Spanned<String>) -> Result<jiff::tz::TimeZone, Error> {
+    fn time_zone(&self, name: &Spanned<String>) -> Result<jiff::tz::TimeZone, Mistake> {
         date::zone(name.get_ref()).map_err(|unknown| {
             let hint = match unknown.nearest {
                 Some(nearest) => format!("did you mean {nearest}?"),
@@ -204,7 +203,7 @@ impl Checker<'_> {
         })
     }
 
-    fn regex(&self, pattern: &Spanned<String>) -> Result<Regex, Error> {
+    fn regex(&self, pattern: &Spanned<String>) -> Result<Regex, Mistake> {
         Regex::new(pattern.get_ref()).map_err(|error| {
             let reason = error.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
@@ -216,7 +215,7 @@ impl Checker<'_> {
         })
     }
 
-    fn count(&self, number: &Spanned<i64>, hint: &str) -> Result<usize, Error> {
+    fn count(&self, number: &Spanned<i64>, hint: &str) -> Result<usize, Mistake> {
         match usize::try_from(*number.get_ref()) {
             Ok(count) if count > 0 => Ok(count),
             _ => Err(self.error(number.span(), "this is a number from 1", Some(hint))),
@@ -227,7 +226,7 @@ impl Checker<'_> {
         &self,
         chosen: Option<Spanned<String>>,
         choices: &[(&'static str, T)],
-    ) -> Result<Option<T>, Error> {
+    ) -> Result<Option<T>, Mistake> {
         let Some(chosen) = chosen else { return Ok(None) };
         match choices.iter().find(|(name, _)| name == chosen.get_ref()) {
             Some((_, value)) => Ok(Some(value.clone())),
@@ -243,46 +242,16 @@ impl Checker<'_> {
         what: &str,
         word: &str,
         known: impl IntoIterator<Item = &'a str>,
-    ) -> Error {
+    ) -> Mistake {
         let known: Vec<&str> = known.into_iter().collect();
         self.error(span, format!("'{word}' is no {what}"), Some(suggestion(word, &known)))
     }
 
-    fn error(&self, span: Range<usize>, message: impl Into<String>, hint: Option<impl Into<String>>) -> Error {
-        Error {
-            template: self.name.to_owned(),
-            message: message.into(),
-            hint: hint.map(Into::into),
-            place: Some((self.source.to_owned(), span)),
-        }
+    fn error(&self, span: Range<usize>, message: impl Into<String>, hint: Option<impl Into<String>>) -> Mistake {
+        self.file.mistake(span, message, hint.map(Into::into))
     }
 }
 
 fn has(fields: &[Field], name: &str) -> bool {
     fields.iter().any(|field| field.name == name)
-}
-
-fn suggestion(word: &str, known: &[&str]) -> String {
-    match nearest(word, known.iter().copied()) {
-        Some(nearest) => format!("did you mean {nearest}?"),
-        None => format!("it is one of: {}", known.join(", ")),
-    }
-}
-
-/// Turns the parser's own words into ours: an unknown key gets the nearest known one.
-fn syntax_error(name: &str, source: &str, error: &toml::de::Error) -> Error {
-    let message = error.message().to_owned();
-    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let (message, hint) = match quoted.split_first() {
-        Some((word, known)) if message.starts_with("unknown field") && !known.is_empty() => {
-            (format!("'{word}' is no key here"), Some(suggestion(word, known)))
-        }
-        Some((word, _)) if message.starts_with("missing field") => {
-            (format!("the key {word} is missing"), Some(format!("add {word} = … here")))
-        }
-        _ => (message, None),
-    };
-    // A key that is missing from the whole file is reported at its very beginning, which points at nothing.
-    let span = error.span().unwrap_or(0..0);
-    Error { template: name.to_owned(), message, hint, place: Some((source.to_owned(), span)) }
 }

@@ -4,15 +4,14 @@ use std::ops::Range;
 
 use toml::Spanned;
 
-use super::super::error::Error;
 use super::super::model::{ColumnName, FillDown, HeaderRow, SheetRules, SheetSelect, SkipRule, Source, Template};
-use super::super::nearest::nearest;
 use super::Checker;
 use super::raw::RawSheet;
+use crate::mistake::{Mistake, nearest};
 use crate::sheet::Options;
 
 impl Checker<'_> {
-    pub(super) fn sheet(&self, raw: RawSheet) -> Result<SheetRules, Error> {
+    pub(super) fn sheet(&self, raw: RawSheet) -> Result<SheetRules, Mistake> {
         let text = self.text(&raw)?;
         let select = match (raw.name, raw.index) {
             (Some(_), Some(index)) => {
@@ -52,7 +51,7 @@ impl Checker<'_> {
 
     /// A column that is filled and that nothing reads is a misspelt one. It may be missing from the sheet, because what
     /// reads it says whether that is right.
-    pub(super) fn check_filled(&self, template: &Template, span: Range<usize>) -> Result<(), Error> {
+    pub(super) fn check_filled(&self, template: &Template, span: Range<usize>) -> Result<(), Mistake> {
         let Some(fill) = &template.sheet.fill_down else { return Ok(()) };
         let mut read: Vec<ColumnName> = Vec::new();
         for rule in template.rules() {
@@ -87,7 +86,7 @@ impl Checker<'_> {
     }
 
     /// How a text file is to be read: the same words as the flags know.
-    fn text(&self, raw: &RawSheet) -> Result<Options, Error> {
+    fn text(&self, raw: &RawSheet) -> Result<Options, Mistake> {
         let mark = |key: &Option<Spanned<String>>, read: fn(&str) -> Result<Option<u8>, String>| {
             let read = |word: &Spanned<String>| {
                 read(word.get_ref()).map_err(|reason| self.error(word.span(), reason, None::<String>))

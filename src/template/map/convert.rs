@@ -6,12 +6,12 @@ use super::super::date;
 use super::super::digits;
 use super::super::identifier;
 use super::super::model::{Checks, Damaged, FieldRule, Split, Translate};
-use super::super::nearest::nearest;
 use super::super::number;
 use super::super::problem::Cause;
 use super::super::survey::DateColumn;
 use super::super::words;
 use super::{json, text_of};
+use crate::mistake::nearest;
 use crate::records::JsonType;
 use crate::sheet::Cell;
 
