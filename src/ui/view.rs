@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{counted, heading, line};
+use crate::sheet::json::Unformatted;
 use crate::sheet::read::header::cell_look;
 use crate::sheet::read::looks::Look;
 use crate::sheet::{Book, Dialect, Error, Row, Sure, Table, column_letters};
@@ -91,7 +92,7 @@ impl Facts {
             "titles": self.titles,
             "header": {"row": self.header_row, "rows": self.header_rows, "sure": self.header_sure.name()},
             "columns": columns.collect::<Vec<_>>(),
-            "rows": self.rows,
+            "rows": self.rows.iter().map(Unformatted).collect::<Vec<_>>(),
             "mended_rows": self.mended,
             "second_table_at": self.ended_at,
         })

@@ -17,6 +17,7 @@ const DATE: u8 = 5;
 const TIME: u8 = 6;
 const DATE_TIME: u8 = 7;
 const ERROR: u8 = 8;
+const PERCENT: u8 = 9;
 
 impl Row {
     /// Adds the row to `bytes`.
@@ -44,6 +45,10 @@ impl Row {
                 }
                 Slot::Number(number) => {
                     bytes.push(NUMBER);
+                    bytes.extend_from_slice(&number.to_le_bytes());
+                }
+                Slot::Percent(number) => {
+                    bytes.push(PERCENT);
                     bytes.extend_from_slice(&number.to_le_bytes());
                 }
                 Slot::Boolean(false) => bytes.push(FALSE),
@@ -92,6 +97,7 @@ impl Row {
                     slot
                 }
                 NUMBER => Slot::Number(f64::from_le_bytes(take(input)?)),
+                PERCENT => Slot::Percent(f64::from_le_bytes(take(input)?)),
                 FALSE => Slot::Boolean(false),
                 TRUE => Slot::Boolean(true),
                 DATE => Slot::Date(take_date(input)?),
@@ -178,10 +184,10 @@ mod tests {
         row.clear(1_048_576);
         row.put(3, Cell::Text("ä"));
         row.put(1, Cell::Text("0042"));
-        for cell in [Cell::Number(-1234.5), Cell::Boolean(true), Cell::Boolean(false), Cell::Error("#N/A")] {
+        for cell in [Cell::Number(-1234.5), Cell::Percent(0.19), Cell::Boolean(true), Cell::Boolean(false)] {
             row.push(cell);
         }
-        for cell in [Cell::Date(date), Cell::Time(time), Cell::DateTime(date.to_datetime(time))] {
+        for cell in [Cell::Error("#N/A"), Cell::Date(date), Cell::Time(time), Cell::DateTime(date.to_datetime(time))] {
             row.push(cell);
         }
         row

@@ -18,6 +18,8 @@ const HELD_BYTES: usize = 2 * BATCH;
 /// A sheet may give this many bytes, and more only if its file is not a small part of them.
 const FREE_BYTES: u64 = 64 << 20;
 const BYTES_PER_FILE_BYTE: u64 = 200;
+/// After so many cells that were passed over, it is asked whether any are still wanted.
+const PASSED_OVER: u32 = 1 << 16;
 
 /// Why no more cells are wanted.
 #[derive(Debug)]
@@ -45,10 +47,12 @@ pub struct RowsOut<'a, W> {
     last: u64,
     sent: u64,
     most: u64,
+    passed_over: u32,
 }
 
 impl<'a, W: Write> RowsOut<'a, W> {
-    /// `file_len` is the workbook's size; `is_wanted` is asked once for each batch.
+    /// `file_len` is the workbook's size; `is_wanted` is asked once for each batch, and now and then
+    /// while cells are passed over.
     pub fn new(output: &'a mut W, file_len: u64, is_wanted: &'a dyn Fn() -> bool) -> Self {
         RowsOut {
             output,
@@ -60,6 +64,7 @@ impl<'a, W: Write> RowsOut<'a, W> {
             last: 0,
             sent: 0,
             most: FREE_BYTES.max(file_len.saturating_mul(BYTES_PER_FILE_BYTE)),
+            passed_over: 0,
         }
     }
 
@@ -86,6 +91,19 @@ impl<'a, W: Write> RowsOut<'a, W> {
         }
         self.row.put(column, cell);
         Ok(())
+    }
+
+    /// To be called for each cell that is read and not given, because it was given before or something else is looked
+    /// for.
+    #[inline]
+    pub fn pass_over(&mut self) -> Result<(), Stop> {
+        self.passed_over = self.passed_over.wrapping_add(1);
+        if self.passed_over.is_multiple_of(PASSED_OVER) { self.still_wanted() } else { Ok(()) }
+    }
+
+    /// An error when nobody wants any more.
+    pub fn still_wanted(&self) -> Result<(), Stop> {
+        if (self.is_wanted)() { Ok(()) } else { Err(Stop::Unwanted) }
     }
 
     /// Sends what is left, and that this is the end.
@@ -151,9 +169,7 @@ impl<'a, W: Write> RowsOut<'a, W> {
     }
 
     fn send(&mut self) -> Result<(), Stop> {
-        if !(self.is_wanted)() {
-            return Err(Stop::Unwanted);
-        }
+        self.still_wanted()?;
         if self.bytes.is_empty() {
             return Ok(());
         }
