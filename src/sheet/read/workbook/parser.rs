@@ -16,6 +16,7 @@ use super::archive;
 use super::formulas::Formulas;
 use super::limits::Activity;
 use super::mend::mend;
+use super::obfuscation::is_obfuscated;
 use super::percentages;
 use super::rows_out::{RowsOut, Stop};
 use super::serve::Fault;
@@ -79,6 +80,10 @@ impl Parser {
         let file = File::open(path).map_err(failed)?;
         let mut file = BufReader::new(Source::File(file, Arc::clone(activity)));
         if format == Format::Xls {
+            if is_obfuscated(&mut file).map_err(failed)? {
+                return Err(fault(true, &XlsError::Password));
+            }
+            file.rewind().map_err(failed)?;
             return Parser::parse(path, format, file);
         }
         let look = archive::check(&mut file).map_err(Fault::new)?;
