@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::columns::{cut, padded, width};
 use super::{counted, heading, line};
 use crate::sheet::json::Unformatted;
 use crate::sheet::read::header::cell_look;
@@ -129,7 +130,8 @@ impl Facts {
         for (index, column) in self.columns.iter().enumerate() {
             let (kind, sure) = column.kind();
             let name = cut(&column.name, 40);
-            line(format_args!("  {:<4} {}{} {kind:<10} {}", column_letters(index), name, pad(&name, 40), sure.name()));
+            let name = padded(&name, 40);
+            line(format_args!("  {:<4} {name} {kind:<10} {}", column_letters(index), sure.name()));
         }
         heading("First rows");
         self.print_rows();
@@ -140,8 +142,8 @@ impl Facts {
         let cells: Vec<Vec<String>> =
             self.rows.iter().map(|row| row.cells().map(|cell| cut(&cell.shown(), MAX_WIDTH)).collect()).collect();
         let width_of = |column: usize| {
-            let widths = cells.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-            widths.max().unwrap_or(0).max(names[column].chars().count())
+            let widths = cells.iter().filter_map(|row| row.get(column)).map(|cell| width(cell));
+            widths.max().unwrap_or(0).max(width(&names[column]))
         };
         let mut widths = Vec::new();
         let mut total = 6;
@@ -158,8 +160,7 @@ impl Facts {
             for (column, width) in widths.iter().enumerate() {
                 let cell = cells.get(column).map_or("", String::as_str);
                 text.push_str("  ");
-                text.push_str(cell);
-                text.push_str(&pad(cell, *width));
+                text.push_str(&padded(cell, *width));
             }
             line(text.trim_end());
         };
@@ -244,17 +245,4 @@ fn named(byte: u8) -> String {
         b' ' => "space".to_owned(),
         byte => char::from(byte).escape_default().to_string(),
     }
-}
-
-/// The text in one line, cut where it is too long, and without what would move the cursor.
-fn cut(text: &str, width: usize) -> String {
-    let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(width + 1).collect();
-    if shown.chars().count() <= width {
-        return shown;
-    }
-    shown.chars().take(width - 1).chain(['…']).collect()
-}
-
-fn pad(text: &str, width: usize) -> String {
-    " ".repeat(width.saturating_sub(text.chars().count()))
 }
