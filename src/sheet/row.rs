@@ -1,6 +1,6 @@
 //! One row's cells in two buffers that are reused from row to row, so that reading allocates nothing per cell.
 
-mod wire;
+pub(in crate::sheet) mod wire;
 
 use jiff::civil;
 

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use super::frame::{self, BATCH, Kind};
 use crate::sheet::read::text::{MAX_COLUMNS, MAX_RECORD};
+use crate::sheet::row::wire::Encoder;
 use crate::sheet::{Cell, Row};
 
 /// The last row that there is.
@@ -39,7 +40,11 @@ impl From<String> for Stop {
 pub struct RowsOut<'a, W> {
     output: &'a mut W,
     is_wanted: &'a dyn Fn() -> bool,
-    row: Row,
+    /// The number of the row under way; 0 when there is none.
+    number: u64,
+    row: Encoder,
+    /// The row under way once its cells turned out to be in disorder.
+    disordered: Option<Row>,
     bytes: Vec<u8>,
     /// While rows are held back: their numbers and where they begin in `bytes`.
     held: Option<Vec<(u64, usize)>>,
@@ -57,7 +62,9 @@ impl<'a, W: Write> RowsOut<'a, W> {
         RowsOut {
             output,
             is_wanted,
-            row: Row::default(),
+            number: 0,
+            row: Encoder::default(),
+            disordered: None,
             bytes: Vec::new(),
             held: Some(Vec::new()),
             in_order: true,
@@ -75,9 +82,9 @@ impl<'a, W: Write> RowsOut<'a, W> {
             return Ok(());
         }
         let (number, column) = (u64::from(row) + 1, column as usize);
-        if number != self.row.number {
+        if number != self.number {
             self.finish_row()?;
-            self.row.clear(number);
+            self.number = number;
         }
         if number > MAX_ROWS {
             return Err(format!("it has a row {number}, and row {MAX_ROWS} is the last that there is").into());
@@ -86,10 +93,15 @@ impl<'a, W: Write> RowsOut<'a, W> {
             return Err(format!("row {number} has a cell past column XFD, the last that there is").into());
         }
         let text = if let Cell::Text(text) | Cell::Error(text) = cell { text.len() } else { 0 };
-        if self.row.text_len() + text > MAX_RECORD {
+        let before = self.disordered.as_ref().map_or(self.row.text_len(), Row::text_len);
+        if before + text > MAX_RECORD {
             return Err(format!("row {number} is longer than 16 MiB").into());
         }
-        self.row.put(column, cell);
+        if column >= self.row.len() && self.disordered.is_none() {
+            self.row.put(column, cell);
+        } else {
+            self.disordered()?.put(column, cell);
+        }
         Ok(())
     }
 
@@ -114,11 +126,23 @@ impl<'a, W: Write> RowsOut<'a, W> {
         frame::write(self.output, Kind::End, &[]).map_err(gone)
     }
 
+    /// The row under way, as one whose cells may come in any order.
+    #[cold]
+    fn disordered(&mut self) -> Result<&mut Row, Stop> {
+        if self.disordered.is_none() {
+            let (mut bytes, mut row) = (Vec::new(), Row::default());
+            self.row.finish(self.number, &mut bytes);
+            row.decode(&bytes, MAX_COLUMNS).ok_or_else(|| "its rows can't be put in order".to_owned())?;
+            self.disordered = Some(row);
+        }
+        Ok(self.disordered.get_or_insert_default())
+    }
+
     fn finish_row(&mut self) -> Result<(), Stop> {
-        if self.row.is_empty() {
+        if self.row.len() == 0 {
             return Ok(());
         }
-        let number = self.row.number;
+        let number = self.number;
         if number <= self.last {
             self.in_order = false;
         }
@@ -129,9 +153,13 @@ impl<'a, W: Write> RowsOut<'a, W> {
             return Err(format!("row {number} is stored after row {last}, out of its place").into());
         }
         self.last = self.last.max(number);
-        self.row.encode(&mut self.bytes);
+        match self.disordered.take() {
+            Some(row) => row.encode(&mut self.bytes),
+            None => self.row.finish(number, &mut self.bytes),
+        }
+        self.row.clear();
         self.row.shed();
-        self.row.clear(0);
+        self.number = 0;
         match &self.held {
             Some(held) if self.in_order && (held.len() >= HELD_ROWS || self.bytes.len() >= HELD_BYTES) => {
                 self.release()
