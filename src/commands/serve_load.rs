@@ -228,7 +228,7 @@ fn value(json: JsonType, cell: Cell<'_>) -> Result<Option<Value>, String> {
         Cell::DateTime(at) => format!("{at}Z"),
         Cell::Date(date) => format!("{date}T00:00:00Z"),
         Cell::Text(text) => sheet::write::restore(text).to_owned(),
-        other => other.shown().into_owned(),
+        other => other.unformatted().shown().into_owned(),
     };
     let wrong = |what: &str| format!("must be {what}, not '{}'", text.chars().take(40).collect::<String>());
     let value = match json {

@@ -8,6 +8,7 @@ use super::input::{self, InputFile};
 use crate::cli::View;
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
+use crate::sheet::json::Unformatted;
 use crate::sheet::{Book, Error, Row, Table, open};
 use crate::ui;
 
@@ -105,7 +106,7 @@ fn csv(args: &View, settings: &Settings, book: &Book, sheet: usize) -> Result<()
 
 fn write(writer: &mut csv::Writer<impl Write>, row: &Row) -> csv::Result<()> {
     for cell in row.cells() {
-        writer.write_field(cell.shown().as_bytes())?;
+        writer.write_field(cell.unformatted().shown().as_bytes())?;
     }
     writer.write_record(None::<&[u8]>)
 }
@@ -126,7 +127,7 @@ fn all_sheets(book: &Book) -> Result<(), Stopped> {
                 out.write_all(if number == 1 { b"[]" } else { b",[]" })?;
             }
             out.write_all(if row.number == 1 { b"" } else { b"," })?;
-            serde_json::to_writer(&mut out, &row).map_err(io::Error::from)?;
+            serde_json::to_writer(&mut out, &Unformatted(&row)).map_err(io::Error::from)?;
             written = row.number;
         }
         out.write_all(b"]}")?;

@@ -12,6 +12,8 @@ pub enum Cell<'a> {
     Text(&'a str),
     /// A workbook's number. Workbooks store binary doubles; [`Cell::shown`] gives the shortest digits that mean it.
     Number(f64),
+    /// A workbook's number that its format shows as a percentage: 0.19 is shown as `19%`. It is finite.
+    Percent(f64),
     Boolean(bool),
     Date(civil::Date),
     Time(civil::Time),
@@ -30,11 +32,20 @@ impl<'a> Cell<'a> {
             Cell::Blank => Cow::Borrowed(""),
             Cell::Text(text) | Cell::Error(text) => Cow::Borrowed(text),
             Cell::Number(number) => Cow::Owned(number.to_string()),
+            Cell::Percent(number) => Cow::Owned(percentage(number)),
             Cell::Boolean(true) => Cow::Borrowed("TRUE"),
             Cell::Boolean(false) => Cow::Borrowed("FALSE"),
             Cell::Date(date) => Cow::Owned(date.to_string()),
             Cell::Time(time) => Cow::Owned(time.to_string()),
             Cell::DateTime(at) => Cow::Owned(at.to_string()),
+        }
+    }
+
+    /// The value without what a number format makes of it: a percentage is the number that the workbook holds.
+    pub fn unformatted(self) -> Cell<'a> {
+        match self {
+            Cell::Percent(number) => Cell::Number(number),
+            cell => cell,
         }
     }
 
@@ -69,8 +80,27 @@ pub fn column_index(letters: &str) -> Option<usize> {
     (index < 16_384).then_some(index)
 }
 
+/// The digits of a hundred times the number, with a percent sign. The point is moved within the text, because a
+/// product of doubles would not be exact: 0.07 is 7%, not 7.000000000000001%. Spreadsheet programs keep 15 digits; what a
+/// calculation adds past them is dropped.
+fn percentage(number: f64) -> String {
+    // Adding zero makes the negative zero a plain one.
+    let number = format!("{:.14e}", number).parse().unwrap_or(number) + 0.0;
+    let digits = number.to_string();
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let padded = format!("{whole}{fraction:0<2}");
+    let (whole, fraction) = padded.split_at_checked(whole.len() + 2).unwrap_or((&padded, ""));
+    let zeros = whole.len() - whole.trim_start_matches('0').len();
+    let whole = &whole[zeros.min(whole.len() - 1)..];
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{whole}{point}{fraction}%")
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::{prop_assert_eq, proptest};
+
     use super::*;
 
     #[test]
@@ -89,6 +119,39 @@ mod tests {
             [(42.0, "42"), (1234.5, "1234.5"), (4006381333931.0, "4006381333931"), (1e-7, "0.0000001")]
         {
             assert_eq!(Cell::Number(number).shown(), shown);
+        }
+    }
+
+    #[test]
+    fn percentages_are_shown_to_the_digit() {
+        for (number, shown) in [
+            (0.19, "19%"),
+            (0.07, "7%"),
+            (0.195, "19.5%"),
+            (0.0, "0%"),
+            (-0.0, "0%"),
+            (1.0, "100%"),
+            (0.1, "10%"),
+            (12.5, "1250%"),
+            (-0.005, "-0.5%"),
+            (-0.055, "-5.5%"),
+            (1e-7, "0.00001%"),
+            (0.1 + 0.2, "30%"),
+            (1.1 * 1.1, "121%"),
+            (1e20, "10000000000000000000000%"),
+            (0.123_456_789_012_345, "12.3456789012345%"),
+        ] {
+            assert_eq!(Cell::Percent(number).shown(), shown, "{number}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_percentage_with_its_point_moved_back_is_the_number(digits in -999_999_999_999_999_i64..=999_999_999_999_999, places in 0_i32..20) {
+            let number: f64 = format!("{digits}e-{places}").parse().expect("a number");
+            let shown = Cell::Percent(number).shown().into_owned();
+            let back: f64 = format!("{}e-2", shown.trim_end_matches('%')).parse().expect("a number");
+            prop_assert_eq!(back, number);
         }
     }
 }

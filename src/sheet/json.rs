@@ -1,8 +1,8 @@
 //! Cells as JSON and back: text, numbers and booleans as themselves, the rest as an object that says what it is. A
-//! date, a time and both together are told apart by how ISO 8601 writes them.
+//! date, a time and both together are told apart by how ISO 8601 writes them; a percentage is `{"percent":0.19}`.
 
 use serde::Serialize;
-use serde::ser::{SerializeMap, SerializeSeq, Serializer};
+use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
 use super::{Cell, Row};
@@ -22,6 +22,11 @@ impl Serialize for Cell<'_> {
                 serializer.serialize_i64(number as i64)
             }
             Cell::Number(number) => serializer.serialize_f64(number),
+            Cell::Percent(number) => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("percent", &Cell::Number(number))?;
+                map.end()
+            }
             Cell::Boolean(boolean) => serializer.serialize_bool(boolean),
             Cell::Date(_) | Cell::DateTime(_) | Cell::Time(_) => tagged(serializer, "date", &self.shown()),
             Cell::Error(error) => tagged(serializer, "error", error),
@@ -31,11 +36,16 @@ impl Serialize for Cell<'_> {
 
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(self.len()))?;
-        for cell in self.cells() {
-            list.serialize_element(&cell)?;
-        }
-        list.end()
+        serializer.collect_seq(self.cells())
+    }
+}
+
+/// A row for other programs: a percentage is the number that the workbook holds.
+pub struct Unformatted<'a>(pub &'a Row);
+
+impl Serialize for Unformatted<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.cells().map(Cell::unformatted))
     }
 }
 
@@ -58,6 +68,9 @@ pub fn read_row(number: u64, json: &str, row: &mut Row) -> Option<()> {
 
 fn tagged(object: &serde_json::Map<String, Value>) -> Option<Cell<'_>> {
     let (tag, value) = object.iter().next()?;
+    if tag == "percent" {
+        return value.as_f64().map(Cell::Percent);
+    }
     let text = value.as_str()?;
     Some(match tag.as_str() {
         "date" if text.contains('T') => Cell::DateTime(text.parse().ok()?),
@@ -82,6 +95,8 @@ mod tests {
             Cell::Blank,
             Cell::Number(1234.5),
             Cell::Number(42.0),
+            Cell::Percent(0.195),
+            Cell::Percent(1.0),
             Cell::Boolean(true),
             Cell::Date(date),
             Cell::DateTime(date.at(9, 30, 0, 0)),
@@ -94,7 +109,7 @@ mod tests {
         let json = serde_json::to_string(&row).expect("JSON");
         assert_eq!(
             json,
-            r##"["0042",null,1234.5,42,true,{"date":"2025-12-31"},{"date":"2025-12-31T09:30:00"},{"date":"09:30:00"},{"error":"#N/A"}]"##
+            r##"["0042",null,1234.5,42,{"percent":0.195},{"percent":1},true,{"date":"2025-12-31"},{"date":"2025-12-31T09:30:00"},{"date":"09:30:00"},{"error":"#N/A"}]"##
         );
         let mut back = Row::default();
         read_row(7, &json, &mut back).expect("cells");

@@ -1,6 +1,6 @@
 //! One row's cells in two buffers that are reused from row to row, so that reading allocates nothing per cell.
 
-mod wire;
+pub(in crate::sheet) mod wire;
 
 use jiff::civil;
 
@@ -21,6 +21,7 @@ enum Slot {
     Blank,
     Text { start: usize, end: usize },
     Number(f64),
+    Percent(f64),
     Boolean(bool),
     Date(civil::Date),
     Time(civil::Time),
@@ -49,6 +50,7 @@ impl Row {
                 Slot::Error { start, end }
             }
             Cell::Number(number) => Slot::Number(number),
+            Cell::Percent(number) => Slot::Percent(number),
             Cell::Boolean(boolean) => Slot::Boolean(boolean),
             Cell::Date(date) => Slot::Date(date),
             Cell::Time(time) => Slot::Time(time),
@@ -161,6 +163,7 @@ impl Row {
             Slot::Text { start, end } => Cell::Text(&self.text[start..end]),
             Slot::Error { start, end } => Cell::Error(&self.text[start..end]),
             Slot::Number(number) => Cell::Number(number),
+            Slot::Percent(number) => Cell::Percent(number),
             Slot::Boolean(boolean) => Cell::Boolean(boolean),
             Slot::Date(date) => Cell::Date(date),
             Slot::Time(time) => Cell::Time(time),

@@ -61,6 +61,17 @@ pub fn from_double(number: f64) -> Result<String, Fault> {
     Ok(digits)
 }
 
+/// The digits of a workbook's percentage, `number` being 0.19 where the cell shows `19%`: what [`read`] gives for the
+/// text that it shows.
+pub fn from_percent(number: f64, percent: Option<Percent>) -> Result<String, Fault> {
+    let digits = from_double(number)?;
+    match percent {
+        Some(Percent::Whole) => scale(&digits, Decimal::ONE_HUNDRED),
+        Some(Percent::Fraction) => Ok(digits),
+        None => Err(Fault::PercentUnclear),
+    }
+}
+
 /// As [`from_double`], added to `out`. After a fault `out` is as it was.
 pub fn write_double(number: f64, out: &mut String) -> Result<(), Fault> {
     if !number.is_finite() {

@@ -1,6 +1,6 @@
 //! What `template infer` took each column for, as a table on stderr: the template itself may be on stdout.
 
-use super::{list, remark, style};
+use super::{columns, list, remark, style};
 use crate::template::infer::{From, Proposal, Proposed, Sureness};
 
 /// A header is shown up to this width.
@@ -12,12 +12,12 @@ pub fn print(proposal: &Proposal) {
     let fields: Vec<&Proposed> = proposal.fields.iter().chain(&proposal.grouped_by).collect();
     let rows: Vec<[String; 4]> = fields.iter().map(|proposed| cells(proposed)).collect();
     let heads = ["column", "field", "sureness", "why"].map(str::to_owned);
-    let width = |at: usize| rows.iter().chain([&heads]).map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let width = |at: usize| rows.iter().chain([&heads]).map(|row| columns::width(&row[at])).max().unwrap_or(0);
     let widths = [width(0), width(1), width(2)];
     let line = |row: &[String; 4]| {
         let [column, field, sure, why] = row;
         let [a, b, c] = widths;
-        format!("{column:<a$}  {field:<b$}  {sure:<c$}  {why}")
+        format!("{}  {field:<b$}  {sure:<c$}  {why}", columns::padded(column, a))
     };
     if rows.is_empty() {
         remark(format_args!("no column looks like a field of {}", proposal.kind));
@@ -31,7 +31,7 @@ pub fn print(proposal: &Proposal) {
         }
     }
     if !proposal.unplaced.is_empty() {
-        let unplaced: Vec<String> = proposal.unplaced.iter().map(|label| cut(label)).collect();
+        let unplaced: Vec<String> = proposal.unplaced.iter().map(|label| columns::cut(label, MAX_WIDTH)).collect();
         remark(format_args!("{faint}{}{faint:#}", list("", "without a field:", &unplaced)));
     }
     for words in &proposal.remarks {
@@ -41,16 +41,8 @@ pub fn print(proposal: &Proposal) {
 
 fn cells(proposed: &Proposed) -> [String; 4] {
     let column = match &proposed.from {
-        From::Column { label, .. } => cut(label),
-        From::Constant(_) => format!("= {}", cut(&proposed.from.shown())),
+        From::Column { label, .. } => columns::cut(label, MAX_WIDTH),
+        From::Constant(_) => format!("= {}", columns::cut(&proposed.from.shown(), MAX_WIDTH)),
     };
     [column, proposed.path(), proposed.sure.to_string(), proposed.why.clone()]
-}
-
-fn cut(label: &str) -> String {
-    let mut shown: String = label.chars().filter(|c| !c.is_control()).take(MAX_WIDTH).collect();
-    if shown.chars().count() < label.chars().count() {
-        shown.push('…');
-    }
-    shown
 }

@@ -1,6 +1,7 @@
 //! All that speaks to a terminal. Results go to stdout; progress, remarks and errors go to stderr.
 
 pub mod accounting;
+mod columns;
 pub mod inference;
 pub mod problems;
 pub mod progress;
@@ -126,10 +127,10 @@ pub fn counted(number: u64, noun: &str) -> String {
 pub fn list(indent: &str, heading: &str, items: &[String]) -> String {
     const WIDTH: usize = 100;
     let mut text = format!("{indent}{heading}");
-    let mut width = text.chars().count();
+    let mut width = columns::width(&text);
     for (place, item) in items.iter().enumerate() {
         let comma = if place + 1 < items.len() { "," } else { "" };
-        let length = item.chars().count() + comma.len() + 1;
+        let length = columns::width(item) + comma.len() + 1;
         if width + length > WIDTH && width > indent.len() {
             text.push_str(&format!("\n{indent}{item}{comma}"));
             width = indent.len() + length - 1;

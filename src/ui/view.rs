@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::columns::{cut, padded, width};
 use super::{counted, heading, line};
+use crate::sheet::json::Unformatted;
 use crate::sheet::read::header::cell_look;
 use crate::sheet::read::looks::Look;
 use crate::sheet::{Book, Dialect, Error, Row, Sure, Table, column_letters};
@@ -91,7 +93,7 @@ impl Facts {
             "titles": self.titles,
             "header": {"row": self.header_row, "rows": self.header_rows, "sure": self.header_sure.name()},
             "columns": columns.collect::<Vec<_>>(),
-            "rows": self.rows,
+            "rows": self.rows.iter().map(Unformatted).collect::<Vec<_>>(),
             "mended_rows": self.mended,
             "second_table_at": self.ended_at,
         })
@@ -128,7 +130,8 @@ impl Facts {
         for (index, column) in self.columns.iter().enumerate() {
             let (kind, sure) = column.kind();
             let name = cut(&column.name, 40);
-            line(format_args!("  {:<4} {}{} {kind:<10} {}", column_letters(index), name, pad(&name, 40), sure.name()));
+            let name = padded(&name, 40);
+            line(format_args!("  {:<4} {name} {kind:<10} {}", column_letters(index), sure.name()));
         }
         heading("First rows");
         self.print_rows();
@@ -139,8 +142,8 @@ impl Facts {
         let cells: Vec<Vec<String>> =
             self.rows.iter().map(|row| row.cells().map(|cell| cut(&cell.shown(), MAX_WIDTH)).collect()).collect();
         let width_of = |column: usize| {
-            let widths = cells.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-            widths.max().unwrap_or(0).max(names[column].chars().count())
+            let widths = cells.iter().filter_map(|row| row.get(column)).map(|cell| width(cell));
+            widths.max().unwrap_or(0).max(width(&names[column]))
         };
         let mut widths = Vec::new();
         let mut total = 6;
@@ -157,8 +160,7 @@ impl Facts {
             for (column, width) in widths.iter().enumerate() {
                 let cell = cells.get(column).map_or("", String::as_str);
                 text.push_str("  ");
-                text.push_str(cell);
-                text.push_str(&pad(cell, *width));
+                text.push_str(&padded(cell, *width));
             }
             line(text.trim_end());
         };
@@ -243,17 +245,4 @@ fn named(byte: u8) -> String {
         b' ' => "space".to_owned(),
         byte => char::from(byte).escape_default().to_string(),
     }
-}
-
-/// The text in one line, cut where it is too long, and without what would move the cursor.
-fn cut(text: &str, width: usize) -> String {
-    let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(width + 1).collect();
-    if shown.chars().count() <= width {
-        return shown;
-    }
-    shown.chars().take(width - 1).chain(['…']).collect()
-}
-
-fn pad(text: &str, width: usize) -> String {
-    " ".repeat(width.saturating_sub(text.chars().count()))
 }

@@ -86,6 +86,20 @@ fn people_see_a_table() {
 }
 
 #[test]
+fn columns_stand_below_each_other_in_every_script() {
+    let text = "品番,商品名,税率\n0042,六角ボルト,10%\n0043,Nut,8%\n0044,とても長い名前のとても長いボルト,8%\n";
+    let shown = check(text.as_bytes(), &[], 0);
+    for expected in [
+        "        品番  商品名                   税率\n",
+        "     2  0042  六角ボルト               10%\n",
+        "     3  0043  Nut                      8%\n",
+        "     4  0044  とても長い名前のとても…  8%\n",
+    ] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+}
+
+#[test]
 fn merged_cells_are_one_value_where_they_begin() {
     let folder = tempfile::tempdir().unwrap();
     let mut workbook = Workbook::new();

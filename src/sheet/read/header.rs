@@ -30,7 +30,7 @@ pub fn cell_look(cell: Cell<'_>) -> Look {
     match cell {
         Cell::Blank => Look::Blank,
         Cell::Text(text) => look(text.as_bytes()),
-        Cell::Number(_) => Look::Number,
+        Cell::Number(_) | Cell::Percent(_) => Look::Number,
         Cell::Date(_) | Cell::Time(_) | Cell::DateTime(_) => Look::Date,
         Cell::Boolean(_) | Cell::Error(_) => Look::Word,
     }

@@ -1,7 +1,7 @@
 //! Workbooks' dates: days counted as floating-point numbers from an epoch, turned into civil dates and times.
 
+use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime, Time};
-use jiff::{SignedDuration, ToSpan};
 
 use crate::sheet::Cell;
 
@@ -53,17 +53,19 @@ fn civil(value: f64, is_1904: bool) -> Option<Cell<'static>> {
     }
     let total = milliseconds(value)?;
     let (days, rest) = (total / DAY, total % DAY);
-    let time = time(rest)?;
+    let time = if rest == 0 { Time::midnight() } else { time(rest)? };
     if days == 0 {
         return Some(Cell::Time(time));
     }
-    let epoch = match (is_1904, days) {
-        (true, _) => Date::constant(1904, 1, 1),
+    // Counted from 1970, a duration covers all days that there are, and is added several times as fast as a span of the
+    // calendar.
+    let day = match (is_1904, days) {
+        (true, _) => days - 24_107,
         (false, 60) => return None,
-        (false, ..60) => Date::constant(1899, 12, 31),
-        (false, _) => Date::constant(1899, 12, 30),
+        (false, ..60) => days - 25_568,
+        (false, _) => days - 25_569,
     };
-    let date = epoch.checked_add(days.days()).ok()?;
+    let date = Date::constant(1970, 1, 1).checked_add(SignedDuration::from_hours(24 * day)).ok()?;
     Some(if rest == 0 { Cell::Date(date) } else { Cell::DateTime(date.to_datetime(time)) })
 }
 

@@ -45,16 +45,15 @@ struct Kinds {
     date: Format,
     time: Format,
     date_time: Format,
+    /// Percentages with so many decimals as the place in the list.
+    percent: Vec<Format>,
 }
 
 impl Default for Look {
     fn default() -> Look {
         let header = Format::new().set_bold().set_background_color(Color::RGB(0xD9_E2_F3)).set_align(FormatAlign::Top);
         let marked = Format::new().set_background_color(Color::RGB(0xFF_C7_CE));
-        let decimals = (0..=EXACT_DIGITS).map(|places| match places {
-            0 => Format::new().set_num_format("0"),
-            places => Format::new().set_num_format(format!("0.{}", "0".repeat(places))),
-        });
+        let decimals = (0..=EXACT_DIGITS).map(|places| Format::new().set_num_format(decimal(places)));
         Look {
             header,
             plain: Kinds::on(&Format::new()),
@@ -74,6 +73,7 @@ impl Look {
             Cell::Date(_) => Some(&kinds.date),
             Cell::Time(_) => Some(&kinds.time),
             Cell::DateTime(_) => Some(&kinds.date_time),
+            Cell::Percent(_) => kinds.percent.get(percent_decimals(cell)).or(kinds.percent.last()),
             _ => Some(&kinds.general),
         }
     }
@@ -175,8 +175,22 @@ impl Kinds {
             date: with("yyyy-mm-dd"),
             time: with("hh:mm:ss"),
             date_time: with("yyyy-mm-dd hh:mm:ss"),
+            percent: (0..=EXACT_DIGITS).map(|places| with(&format!("{}%", decimal(places)))).collect(),
         }
     }
+}
+
+/// The number format that shows so many decimals.
+fn decimal(places: usize) -> String {
+    match places {
+        0 => "0".to_owned(),
+        places => format!("0.{}", "0".repeat(places)),
+    }
+}
+
+/// The decimals that a percentage has, as it is shown.
+fn percent_decimals(cell: &Cell<'_>) -> usize {
+    cell.shown().split_once('.').map_or(0, |(_, decimals)| decimals.len() - 1)
 }
 
 /// Writes one cell. Text is never a formula; a date or number that Excel has no value for is written as text.
@@ -191,12 +205,14 @@ pub fn write(
     match cell {
         Cell::Blank => sheet.write_blank(row, column, format)?,
         Cell::Boolean(boolean) => sheet.write_boolean_with_format(row, column, *boolean, format)?,
-        Cell::Number(number) if number.is_finite() => sheet.write_number_with_format(row, column, *number, format)?,
+        Cell::Number(number) | Cell::Percent(number) if number.is_finite() => {
+            sheet.write_number_with_format(row, column, *number, format)?
+        }
         Cell::Date(_) | Cell::Time(_) | Cell::DateTime(_) => match serial(cell) {
             Some(at) => sheet.write_datetime_with_format(row, column, at, format)?,
             None => sheet.write_string_with_format(row, column, cell.shown(), format)?,
         },
-        Cell::Text(_) | Cell::Error(_) | Cell::Number(_) => {
+        Cell::Text(_) | Cell::Error(_) | Cell::Number(_) | Cell::Percent(_) => {
             sheet.write_string_with_format(row, column, cut(&cell.shown()), format)?
         }
     };

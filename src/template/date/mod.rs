@@ -94,7 +94,8 @@ pub fn from_cell(cell: Cell<'_>) -> Option<Read> {
     match cell {
         Cell::Date(date) => Some(Read::Date(date)),
         Cell::DateTime(local) => Some(Read::Local(local)),
-        Cell::Blank | Cell::Text(_) | Cell::Number(_) | Cell::Boolean(_) | Cell::Time(_) | Cell::Error(_) => None,
+        Cell::Blank | Cell::Text(_) | Cell::Number(_) | Cell::Percent(_) => None,
+        Cell::Boolean(_) | Cell::Time(_) | Cell::Error(_) => None,
     }
 }
 

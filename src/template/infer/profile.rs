@@ -102,7 +102,7 @@ impl Profile {
         self.filled += 1;
         let amount = match cell {
             Cell::Number(number) => Some((number, number.fract() != 0.0)),
-            Cell::Text(_) => as_number(text),
+            Cell::Text(_) | Cell::Percent(_) => as_number(text),
             _ => None,
         };
         if let Some((amount, decimals)) = amount {

@@ -120,6 +120,7 @@ impl Conversion<'_> {
         let mut digits: Cow<'_, str> = match cell {
             Cell::Text(text) => number::read(text, rule.locale, rule.percent),
             Cell::Number(number) => number::from_double(number).map(Cow::Owned),
+            Cell::Percent(number) => number::from_percent(number, rule.percent).map(Cow::Owned),
             _ => Err(number::Fault::NotANumber),
         }
         .map_err(Cause::NotANumber)?;

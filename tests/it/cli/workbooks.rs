@@ -101,24 +101,109 @@ fn fifteen_digits_survive_every_kind_of_workbook() {
     }
 }
 
-#[test]
-fn of_a_percentage_or_an_amount_the_number_in_the_file_is_sent() {
-    let place = Place::new();
-    let served = Served::start(&place);
+/// Shown as 19 %, 19.5 %, 7 % and 1.234,50 €; the last is a text.
+fn percentages() -> Vec<u8> {
     let text = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
     let header = format!("<row>{}{}{}</row>", text("SKU"), text("Name"), text("Price"));
-    // Shown as 19 %, 19.5 % and 1.234,50 €; the last is a text, which the template has to explain.
-    let cells =
-        ["<c s=\"1\"><v>0.19</v></c>", "<c s=\"1\"><v>0.195</v></c>", "<c s=\"2\"><v>1234.5</v></c>", &text("19 %")];
-    let rows = cells.iter().zip(["a", "b", "c", "d"]);
+    let cells = [
+        "<c s=\"1\"><v>0.19</v></c>",
+        "<c s=\"1\"><v>0.195</v></c>",
+        "<c s=\"1\"><v>7.0000000000000007E-2</v></c>",
+        "<c s=\"2\"><v>1234.5</v></c>",
+        &text("19 %"),
+    ];
+    let rows = cells.iter().zip(["a", "b", "c", "d", "e"]);
     let rows: String = rows.map(|(cell, name)| format!("<row>{0}{0}{cell}</row>", text(name))).collect();
     let sheet = format!("<sheetData>{header}{rows}</sheetData>");
-    let formats = ["0%", "#,##0.00\\ [$€-407]"];
-    place.write("a.xlsx", Xlsx { sheet: &sheet, formats: &formats, ..Xlsx::default() }.bytes());
-    let upload = served.sheetport(&place, ["upload", "a.xlsx", "-t", "items"]).exits(3);
-    upload.shows(&["Price '19 %' has a percent sign  row 5", "percent = \"whole\" sends 19"]);
-    let expected = [("a", "0.19"), ("b", "0.195"), ("c", "1234.5")];
-    assert_eq!(prices(&served, &place), expected.map(|(name, price)| (name.to_owned(), price.to_owned())));
+    Xlsx { sheet: &sheet, formats: &["0%", "#,##0.00\\ [$€-407]"], ..Xlsx::default() }.bytes()
+}
+
+/// A template that says what percentages mean.
+fn with_percent(percent: &str) -> String {
+    format!(
+        "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n\
+         [fields.price]\ncolumn = \"Price\"\n{percent}\n"
+    )
+}
+
+#[test]
+fn a_percentage_is_sent_as_the_template_says_whether_it_is_a_text_or_a_format() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("a.xlsx", percentages());
+    place.write("a.csv", "SKU,Name,Price\na,a,19%\nb,b,19.5%\nc,c,7%\nd,d,1234.5\ne,e,19 %\n");
+    place.write("whole.toml", with_percent("percent = \"whole\""));
+    place.write("fraction.toml", with_percent("percent = \"fraction\""));
+    for (template, sent) in [
+        ("whole.toml", ["19", "19.5", "7", "1234.5", "19"]),
+        ("fraction.toml", ["0.19", "0.195", "0.07", "1234.5", "0.19"]),
+    ] {
+        for file in ["a.xlsx", "a.csv"] {
+            let upload = served.sheetport(&place, ["upload", file, "-t", template, "--json"]).exits(0);
+            assert_eq!(accounting(&summary(&upload)), "5: sent 5", "{file}");
+            let expected = ["a", "b", "c", "d", "e"].into_iter().zip(sent);
+            let expected: Vec<_> = expected.map(|(name, price)| (name.to_owned(), price.to_owned())).collect();
+            assert_eq!(prices(&served, &place), expected, "{file} {template}");
+        }
+    }
+}
+
+#[test]
+fn of_a_percentage_that_the_template_does_not_explain_nothing_is_sent_and_the_report_can_be_sent_again() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("a.xlsx", percentages());
+    place.write("none.toml", with_percent(""));
+    place.write("whole.toml", with_percent("percent = \"whole\""));
+    let upload = served.sheetport(&place, ["upload", "a.xlsx", "-t", "none.toml"]).exits(3);
+    upload.shows(&["Price such as '19%' has a percent sign  rows 2, 3, 4, 6", "percent = \"whole\" sends 19"]);
+    assert_eq!(prices(&served, &place), [("d".to_owned(), "1234.5".to_owned())]);
+
+    place.sheetport(["report", "-o", "report.csv"]).exits(0);
+    let report = table(&place.path("report.csv"));
+    assert_eq!(column(&report, "Price"), ["19%", "19.5%", "7%", "1234.5", "19 %"]);
+    place.sheetport(["report", "-o", "report.xlsx"]).exits(0);
+    let cells = place.sheetport(["view", "report.xlsx", "--csv"]).exits(0);
+    let shown: Vec<_> = cells.stdout.lines().map(|line| line.split(',').nth(2).unwrap_or_default()).collect();
+    assert_eq!(shown, ["Price", "0.19", "0.195", "0.07", "1234.5", "19 %"]);
+    for report in ["report.csv", "report.xlsx"] {
+        served.sheetport(&place, ["upload", report, "-t", "whole.toml"]).exits(0);
+        let sent = [("a", "19"), ("b", "19.5"), ("c", "7"), ("d", "1234.5"), ("e", "19")];
+        assert_eq!(prices(&served, &place), sent.map(|(name, price)| (name.to_owned(), price.to_owned())), "{report}");
+    }
+}
+
+#[test]
+fn programs_are_shown_the_number_of_a_percentage_and_people_the_percentage() {
+    let place = Place::new();
+    place.write("a.xlsx", percentages());
+    let all = place.sheetport(["view", "a.xlsx", "--json", "--all-sheets"]).exits(0);
+    assert!(all.stdout.contains("[\"b\",\"b\",0.195]"), "{}", all.stdout);
+    let facts = place.sheetport(["view", "a.xlsx", "--json"]).exits(0);
+    let facts: serde_json::Value = serde_json::from_str(&facts.stdout).unwrap();
+    assert_eq!(facts["rows"][2], serde_json::json!(["c", "c", 0.07]));
+    place.sheetport(["view", "a.xlsx"]).exits(0).shows(&["19.5%", "1234.5"]);
+}
+
+#[test]
+fn a_template_is_made_that_says_what_a_workbooks_percentages_mean() {
+    let place = Place::new();
+    let mut workbook = rust_xlsxwriter::Workbook::new();
+    let sheet = workbook.add_worksheet();
+    let percent = rust_xlsxwriter::Format::new().set_num_format("0%");
+    for (column, title) in (0..).zip(["SKU", "Name", "VAT"]) {
+        sheet.write_string(0, column, title).unwrap();
+    }
+    for (row, (name, rate)) in (1..).zip([("Bolt", 0.19), ("Nut", 0.07), ("Screw", 0.19)]) {
+        sheet.write_string(row, 0, format!("A{row}")).unwrap();
+        sheet.write_string(row, 1, name).unwrap();
+        sheet.write_number_with_format(row, 2, rate, &percent).unwrap();
+    }
+    workbook.save(place.path("a.xlsx")).unwrap();
+    place.sheetport(["template", "infer", "a.xlsx", "--record", "item", "-o", "a.toml"]).exits(0);
+    let template = fs::read_to_string(place.path("a.toml")).unwrap();
+    assert!(template.contains("percent = \"whole\""), "{template}");
+    place.sheetport(["check", "a.xlsx", "-t", "a.toml"]).exits(0);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn numbers_are_dates_by_their_format_in_both_epochs() {
     let cells = "<c s=\"1\"><v>45943</v></c><c s=\"1\"><v>60</v></c><c s=\"1\"><v>59</v></c><c s=\"2\"><v>0.5</v></c>\
                  <c s=\"3\"><v>1.5208333333333333</v></c><c s=\"4\"><v>0.19</v></c><c s=\"5\"><v>1234.5</v></c>";
     let formats = ["yyyy-mm-dd", "hh:mm", "[h]:mm", "0%", "#,##0.00 [$€-407]"];
-    check_row(cells, &formats, "", "1: 2025-10-13|60|1900-02-28|12:00:00|36:30:00|0.19|1234.5");
+    check_row(cells, &formats, "", "1: 2025-10-13|60|1900-02-28|12:00:00|36:30:00|19%|1234.5");
     let cells = "<c s=\"1\"><v>44481</v></c><c s=\"1\"><v>0</v></c>";
     check_row(cells, &formats, "<workbookPr date1904=\"1\"/>", "1: 2025-10-13|00:00:00");
 }
@@ -35,6 +35,52 @@ fn numbers_that_a_format_shows_with_leading_zeros_are_read_as_shown() {
     let cells = "<c s=\"1\"><v>42</v></c><c s=\"2\"><v>1234</v></c><c s=\"1\"><v>123456</v></c><c><v>42</v></c>\
                  <c s=\"1\"><v>4.5</v></c><c s=\"1\" t=\"str\"><v>7</v></c><c s=\"1\"><f>1+1</f></c><c s=\"1\"/>";
     check_row(cells, &["00000", "000-000"], "", "1: 00042|001-234|123456|42|4.5|7|#NOT CALCULATED");
+}
+
+#[test]
+fn a_percentage_is_one_in_whatever_kind_of_workbook_tells() {
+    // Beside blank cells and formulas, which take a look of their own.
+    let cells = "<c s=\"1\"><v>0.19</v></c><c s=\"2\"/><c s=\"2\"><f>A1/2</f><v>9.5000000000000001E-2</v></c>\
+                 <c s=\"1\"><f>A1</f></c><c><v>0.19</v></c><c s=\"1\" t=\"str\"><v>0.19</v></c><c s=\"2\"/>";
+    check_row(cells, &["0%", "0.0 %;[Red]-0.0 %"], "", "1: 19%||9.5%|#NOT CALCULATED|0.19|0.19");
+    let folder = folder();
+    let (tenth, more) = (0.1_f64.to_le_bytes(), 0.195_f64.to_le_bytes());
+    // Type 2 is a small number: 1, four times, plus a mark; 5 is a number.
+    let cells: [(u8, u8, &[u8]); 4] = [(5, 1, &tenth), (5, 0, &tenth), (2, 1, &[6, 0, 0, 0]), (5, 1, &more)];
+    let book = read(&file(&folder, "prices.xlsb", xlsb("0.0%", &[&cells]))).unwrap();
+    assert_eq!(rows(&book, 0).0, ["1: 10%|0.1|100%|19.5%"]);
+
+    let cells = "<table:table-cell office:value-type=\"percentage\" office:value=\"0.19\" table:number-columns-repeated=\"2\">\
+                 <text:p>19 %</text:p></table:table-cell>\
+                 <table:table-cell office:value-type=\"float\" office:value=\"0.19\"><text:p>0,19</text:p></table:table-cell>\
+                 <table:table-cell office:value=\"0.07\" table:formula=\"of:=[.A1]\" office:value-type=\"percentage\"/>\
+                 <table:table-cell office:value-type=\"time\" office:time-value=\"PT09H30M00S\"/>";
+    for indent in ["", "\n  "] {
+        let row = format!("<table:table-row>{indent}{cells}{indent}</table:table-row>");
+        let book = read(&file(&folder, "prices.ods", ods(&row))).unwrap();
+        assert_eq!(rows(&book, 0).0, ["1: 19%|19%|0.19|7%|09:30:00"]);
+    }
+}
+
+#[test]
+fn a_formula_that_was_never_calculated_is_told_from_blanks_wherever_it_stands() {
+    let folder = folder();
+    for (formats, shown) in [(&["0.00"][..], "7"), (&["000"], "007")] {
+        let mut sheet = "<sheetData>".to_owned();
+        for number in 1..=3000 {
+            let formula = if number == 2000 { "<f>1+1</f>" } else { "" };
+            sheet.push_str(&format!("<row r=\"{number}\"><c s=\"1\"><v>7</v></c><c s=\"1\">{formula}</c></row>"));
+        }
+        let sheet = sheet + "</sheetData>";
+        let book = read(&Xlsx { sheet: &sheet, formats, ..Xlsx::default() }.save(&folder)).unwrap();
+        let (lines, error) = rows(&book, 0);
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(lines.len(), 3000);
+        assert_eq!(lines[1999], format!("2000: {shown}|#NOT CALCULATED"));
+        assert!(
+            lines.iter().enumerate().all(|(index, line)| index == 1999 || *line == format!("{}: {shown}", index + 1))
+        );
+    }
 }
 
 #[test]

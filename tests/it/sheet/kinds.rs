@@ -78,6 +78,14 @@ fn an_encrypted_workbook_says_so() {
     let error = read(&file(&folder, "prices.xlsx", ole("EncryptedPackage"))).unwrap_err();
     assert!(matches!(error, Error::Encrypted { .. }));
     assert!(error.hint().unwrap().contains("password"));
+    // The way of before Excel 97: no cipher's number, a key and its check.
+    for globals in [&[(0x002F, vec![0, 0, 0x12, 0x34, 0x56, 0x78])][..], &[(0x0086, vec![]), (0x002F, vec![0; 6])]] {
+        let error = read(&file(&folder, "prices.xls", xls(globals, &[]))).unwrap_err();
+        assert!(matches!(error, Error::Encrypted { .. }), "{error}");
+    }
+    let error = read(&file(&folder, "prices.xls", xls(&[(0x002F, vec![1, 0, 1, 0, 1, 0])], &[]))).unwrap_err();
+    assert!(matches!(error, Error::Encrypted { .. }), "{error}");
+    assert!(read(&file(&folder, "prices.xls", xls(&[(0x0086, vec![])], &[]))).is_ok());
 }
 
 #[test]

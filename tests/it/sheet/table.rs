@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sheetport::sheet::write::{Existing, Format, Mark, Table, WholeFile, restore};
-use sheetport::sheet::{Cell, Error};
+use sheetport::sheet::{Cell, Error, Row};
 use tempfile::TempDir;
 
 use super::{file, folder, read, rows};
@@ -49,6 +49,24 @@ fn a_workbook_is_read_back_as_it_was_written() {
             "4: #N/A|09:30:00|2025-10-13T09:30:00",
         ]
     );
+}
+
+#[test]
+fn percentages_are_read_back_as_such_from_a_workbook_and_as_shown_from_a_csv() {
+    let folder = folder();
+    let cells = [0.19, -0.005, 0.1 + 0.2, 1e-20].map(Cell::Percent);
+    let write = |name: &str| {
+        let path = folder.path().join(name);
+        let mut table = Table::create(&path, Format::of(&path).unwrap(), Existing::Keep, "Items", &HEADER).unwrap();
+        table.row(&cells, &[Mark { column: 1, note: "odd" }]).unwrap();
+        table.finish().unwrap()
+    };
+    let book = read(&write("out.xlsx")).unwrap();
+    let (mut rows, mut row) = (book.rows(0).unwrap(), Row::default());
+    assert!(rows.next(&mut row).unwrap() && rows.next(&mut row).unwrap());
+    assert!(row.cells().eq(cells), "{row:?}");
+    let text = fs::read_to_string(write("out.csv")).unwrap();
+    assert_eq!(text, "SKU,Name,Price,Day\r\n19%,-0.5%,30%,0.000000000000000001%\r\n");
 }
 
 #[test]

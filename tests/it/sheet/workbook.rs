@@ -93,6 +93,44 @@ fn a_long_sheet_comes_whole_and_in_order_and_can_be_left_early() {
 }
 
 #[test]
+fn numbers_that_are_shown_as_percentages_are_percentages() {
+    let folder = folder();
+    let path = save(&folder, |workbook| {
+        let sheet = workbook.add_worksheet();
+        for (column, format) in (0..).zip(["0%", "0.00%", "#,##0.0 %", "0%;[Red]-0%;\"-\"", "0\"%\"", "0.00"]) {
+            let format = Format::new().set_num_format(format);
+            for (row, number) in (0..).zip([0.07, -0.195, 0.0, 12.5]) {
+                sheet.write_number_with_format(row, column, number, &format).unwrap();
+            }
+        }
+        let percent = Format::new().set_num_format("0%");
+        sheet
+            .write_formula_with_format(0, 6, Formula::new("=0.1+0.2").set_result("0.30000000000000004"), &percent)
+            .unwrap();
+        sheet.write_boolean_with_format(1, 6, true, &percent).unwrap();
+        sheet.write_string_with_format(2, 6, "none", &percent).unwrap();
+    });
+    for name in ["prices.xlsx", "prices.xlsm"] {
+        let path = file(&folder, name, fs::read(&path).unwrap());
+        let book = read(&path).unwrap();
+        let (lines, error) = rows(&book, 0);
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(
+            lines,
+            [
+                "1: 7%|7%|7%|7%|0.07|0.07|30%",
+                "2: -19.5%|-19.5%|-19.5%|-19.5%|-0.195|-0.195|TRUE",
+                "3: 0%|0%|0%|0%|0|0|none",
+                "4: 1250%|1250%|1250%|1250%|12.5|12.5",
+            ]
+        );
+        let (mut all, mut row) = (book.rows(0).unwrap(), Row::default());
+        assert!(all.next(&mut row).unwrap());
+        assert_eq!((row.get(0), row.get(5)), (Cell::Percent(0.07), Cell::Number(0.07)));
+    }
+}
+
+#[test]
 fn a_workbook_cut_short_is_unreadable() {
     let folder = folder();
     let path = save(&folder, |workbook| {

@@ -4,28 +4,17 @@
 //! amounts (separators of thousands, decimals, percent, units after the digits) say how a number is dressed, not what
 //! it is, and are left alone.
 
+use super::number_format::{Condition, Section, split};
+
 /// What a format does to a whole number, if it is one that shows leading zeros.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LeadingZeros {
     /// At most three, in the order in which they are tried.
-    sections: Vec<Section>,
+    sections: Vec<Section<Pieces>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Section {
-    condition: Option<(Compare, u64)>,
-    /// From left to right; nothing for a section that shows no identifier.
-    pieces: Option<Vec<Piece>>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Compare {
-    Less,
-    LessOrEqual,
-    Equal,
-    GreaterOrEqual,
-    Greater,
-}
+/// From left to right; nothing for a section that shows no identifier.
+type Pieces = Option<Vec<Piece>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {
@@ -37,11 +26,11 @@ enum Piece {
 impl LeadingZeros {
     /// Nothing for a format that shows no leading zeros.
     pub fn of(format: &str) -> Option<LeadingZeros> {
-        if format.len() > 255 || format.matches('0').count() < 2 {
+        if format.matches('0').count() < 2 {
             return None;
         }
-        let sections: Vec<_> = split(format).into_iter().take(3).map(Section::parse).collect();
-        sections.iter().any(|section| section.pieces.is_some()).then_some(LeadingZeros { sections })
+        let sections: Vec<_> = split(format).into_iter().take(3).map(section).collect();
+        sections.iter().any(|section| section.content.is_some()).then_some(LeadingZeros { sections })
     }
 
     /// The number as the cell shows it, where that is more than its digits.
@@ -49,8 +38,8 @@ impl LeadingZeros {
         if number.fract() != 0.0 || !(0.0..1e15).contains(&number) {
             return None;
         }
+        let pieces = Section::choose(&self.sections, number)?.as_ref()?;
         let number = number as u64;
-        let pieces = self.section(number)?.pieces.as_ref()?;
         let places = pieces.iter().filter(|piece| matches!(piece, Piece::Digit)).count();
         let digits = format!("{number:0places$}");
         // From the right, because that is where places are counted from.
@@ -67,108 +56,52 @@ impl LeadingZeros {
         let shown: String = shown.iter().rev().collect();
         (shown != number.to_string()).then_some(shown)
     }
-
-    /// As spreadsheet programs choose: the first section whose condition holds; without conditions, the third is for
-    /// zero and the first for what is above.
-    fn section(&self, number: u64) -> Option<&Section> {
-        if self.sections.iter().any(|section| section.condition.is_some()) {
-            return self.sections.iter().find(|section| match section.condition {
-                None => true,
-                Some((Compare::Less, limit)) => number < limit,
-                Some((Compare::LessOrEqual, limit)) => number <= limit,
-                Some((Compare::Equal, limit)) => number == limit,
-                Some((Compare::GreaterOrEqual, limit)) => number >= limit,
-                Some((Compare::Greater, limit)) => number > limit,
-            });
-        }
-        match self.sections.as_slice() {
-            [_, _, zero] if number == 0 => Some(zero),
-            sections => sections.first(),
-        }
-    }
 }
 
-impl Section {
-    fn parse(section: &str) -> Section {
-        let mut parsed = Section { condition: None, pieces: None };
-        let mut pieces = Vec::new();
-        let mut chars = section.chars();
-        while let Some(c) = chars.next() {
-            match c {
-                '0' => pieces.push(Piece::Digit),
-                '"' => pieces.extend(chars.by_ref().take_while(|c| *c != '"').map(Piece::Literal)),
-                '\\' => pieces.extend(chars.next().map(Piece::Literal)),
-                // The width of a character as a space, or a character that fills the cell.
-                '_' | '*' => drop(chars.next()),
-                '[' => {
-                    let inner: String = chars.by_ref().take_while(|c| *c != ']').collect();
-                    if inner.starts_with(['<', '>', '=']) {
-                        parsed.condition = condition(&inner);
-                        if parsed.condition.is_none() {
-                            return parsed;
-                        }
-                    } else if inner.starts_with('$') && !inner.starts_with("$-") || is_elapsed(&inner) {
+fn section(code: &str) -> Section<Pieces> {
+    let mut parsed = Section { condition: None, content: None };
+    let mut pieces = Vec::new();
+    let mut chars = code.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '0' => pieces.push(Piece::Digit),
+            '"' => pieces.extend(chars.by_ref().take_while(|c| *c != '"').map(Piece::Literal)),
+            '\\' => pieces.extend(chars.next().map(Piece::Literal)),
+            // The width of a character as a space, or a character that fills the cell.
+            '_' | '*' => drop(chars.next()),
+            '[' => {
+                let inner: String = chars.by_ref().take_while(|c| *c != ']').collect();
+                if inner.starts_with(['<', '>', '=']) {
+                    parsed.condition = Condition::parse(&inner);
+                    if parsed.condition.is_none() {
                         return parsed;
                     }
+                } else if inner.starts_with('$') && !inner.starts_with("$-") || is_elapsed(&inner) {
+                    return parsed;
                 }
-                '-' | ' ' | '(' | ')' | '+' | ':' => pieces.push(Piece::Literal(c)),
-                // Everything else makes an amount, a fraction, a date or a text of it.
-                _ => return parsed,
             }
+            '-' | ' ' | '(' | ')' | '+' | ':' => pieces.push(Piece::Literal(c)),
+            // Everything else makes an amount, a fraction, a date or a text of it.
+            _ => return parsed,
         }
-        let digits = pieces.iter().filter(|piece| matches!(piece, Piece::Digit)).count();
-        let is_literal = |piece: &Piece, of: &[char]| matches!(piece, Piece::Literal(c) if of.contains(c));
-        let has_unit = pieces
-            .iter()
-            .rev()
-            .take_while(|piece| **piece != Piece::Digit)
-            .any(|piece| !is_literal(piece, &[' ', ')']));
-        let has_currency = pieces.iter().any(|piece| is_literal(piece, &['$', '€', '£', '¥']));
-        if digits >= 2 && !has_unit && !has_currency {
-            while pieces.last().is_some_and(|piece| is_literal(piece, &[' '])) {
-                pieces.pop();
-            }
-            parsed.pieces = Some(pieces);
-        }
-        parsed
     }
-}
-
-/// `<=9999999`; nothing for what is no comparison with a whole number.
-fn condition(text: &str) -> Option<(Compare, u64)> {
-    let operators = [
-        ("<=", Compare::LessOrEqual),
-        (">=", Compare::GreaterOrEqual),
-        ("<", Compare::Less),
-        (">", Compare::Greater),
-        ("=", Compare::Equal),
-    ];
-    let (operator, compare) = operators.into_iter().find(|(operator, _)| text.starts_with(operator))?;
-    Some((compare, text[operator.len()..].trim().parse().ok()?))
+    let digits = pieces.iter().filter(|piece| matches!(piece, Piece::Digit)).count();
+    let is_literal = |piece: &Piece, of: &[char]| matches!(piece, Piece::Literal(c) if of.contains(c));
+    let has_unit =
+        pieces.iter().rev().take_while(|piece| **piece != Piece::Digit).any(|piece| !is_literal(piece, &[' ', ')']));
+    let has_currency = pieces.iter().any(|piece| is_literal(piece, &['$', '€', '£', '¥']));
+    if digits >= 2 && !has_unit && !has_currency {
+        while pieces.last().is_some_and(|piece| is_literal(piece, &[' '])) {
+            pieces.pop();
+        }
+        parsed.content = Some(pieces);
+    }
+    parsed
 }
 
 /// `[h]`, `[mm]`.
 fn is_elapsed(inner: &str) -> bool {
     inner.chars().all(|c| matches!(c.to_ascii_lowercase(), 'h' | 'm' | 's'))
-}
-
-/// The sections of a format, which semicolons part where they are not quoted.
-fn split(format: &str) -> Vec<&str> {
-    let (mut sections, mut start, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
-    for (at, c) in format.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' if !quoted => escaped = true,
-            '"' => quoted = !quoted,
-            ';' if !quoted => {
-                sections.push(&format[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    sections.push(&format[start..]);
-    sections
 }
 
 #[cfg(test)]

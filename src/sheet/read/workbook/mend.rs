@@ -12,6 +12,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::archive::relation_target;
+use super::percentages;
 
 /// Larger files and parts are left as they are.
 const LARGEST_FILE: u64 = 32 << 20;
@@ -34,7 +35,7 @@ pub fn mend(path: &Path) -> Option<Vec<u8>> {
             continue;
         };
         let text = match name.as_str() {
-            "content.xml" => without_indent(&text),
+            "content.xml" => percentages::marked_text(&without_indent(&text)),
             "xl/workbook.xml" => with_readable_sheets(&text, &relations),
             _ => text,
         };

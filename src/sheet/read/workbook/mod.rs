@@ -3,19 +3,25 @@
 //! A workbook is a program of sorts for whoever reads it, and the libraries that do can be made to panic, to abort or
 //! to ask for all memory there is. So this process never parses one. It starts another (`link`) that may use so much
 //! memory and time and no more (`limits`), takes rows from it through a pipe (`frame`), checks them, and survives
-//! whatever becomes of it. The other process looks the file over (`archive`), parses it (`parser`, through calamine, with `xlsb` and
-//! `mend` for what that leaves out), puts rows in order (`rows_out`) and answers (`serve`); both work at the same time, on a core each.
+//! whatever becomes of it. The other process looks the file over (`archive`), parses it (`parser` and `xlsx`, through
+//! calamine, with `xlsb`, `percentages`, `obfuscation` and `mend` for what that leaves out), puts rows in order
+//! (`rows_out`) and answers (`serve`); both work at the same time, on a core each.
 
 mod archive;
+mod formulas;
 mod frame;
 mod leading_zeros;
 mod limits;
 mod link;
 mod mend;
+mod number_format;
+mod obfuscation;
 mod parser;
+mod percentages;
 mod rows_out;
 mod serve;
 mod xlsb;
+mod xlsx;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

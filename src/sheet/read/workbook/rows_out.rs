@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use super::frame::{self, BATCH, Kind};
 use crate::sheet::read::text::{MAX_COLUMNS, MAX_RECORD};
+use crate::sheet::row::wire::Encoder;
 use crate::sheet::{Cell, Row};
 
 /// The last row that there is.
@@ -18,6 +19,8 @@ const HELD_BYTES: usize = 2 * BATCH;
 /// A sheet may give this many bytes, and more only if its file is not a small part of them.
 const FREE_BYTES: u64 = 64 << 20;
 const BYTES_PER_FILE_BYTE: u64 = 200;
+/// After so many cells that were passed over, it is asked whether any are still wanted.
+const PASSED_OVER: u32 = 1 << 16;
 
 /// Why no more cells are wanted.
 #[derive(Debug)]
@@ -37,7 +40,11 @@ impl From<String> for Stop {
 pub struct RowsOut<'a, W> {
     output: &'a mut W,
     is_wanted: &'a dyn Fn() -> bool,
-    row: Row,
+    /// The number of the row under way; 0 when there is none.
+    number: u64,
+    row: Encoder,
+    /// The row under way once its cells turned out to be in disorder.
+    disordered: Option<Row>,
     bytes: Vec<u8>,
     /// While rows are held back: their numbers and where they begin in `bytes`.
     held: Option<Vec<(u64, usize)>>,
@@ -45,21 +52,26 @@ pub struct RowsOut<'a, W> {
     last: u64,
     sent: u64,
     most: u64,
+    passed_over: u32,
 }
 
 impl<'a, W: Write> RowsOut<'a, W> {
-    /// `file_len` is the workbook's size; `is_wanted` is asked once for each batch.
+    /// `file_len` is the workbook's size; `is_wanted` is asked once for each batch, and now and then
+    /// while cells are passed over.
     pub fn new(output: &'a mut W, file_len: u64, is_wanted: &'a dyn Fn() -> bool) -> Self {
         RowsOut {
             output,
             is_wanted,
-            row: Row::default(),
+            number: 0,
+            row: Encoder::default(),
+            disordered: None,
             bytes: Vec::new(),
             held: Some(Vec::new()),
             in_order: true,
             last: 0,
             sent: 0,
             most: FREE_BYTES.max(file_len.saturating_mul(BYTES_PER_FILE_BYTE)),
+            passed_over: 0,
         }
     }
 
@@ -70,9 +82,9 @@ impl<'a, W: Write> RowsOut<'a, W> {
             return Ok(());
         }
         let (number, column) = (u64::from(row) + 1, column as usize);
-        if number != self.row.number {
+        if number != self.number {
             self.finish_row()?;
-            self.row.clear(number);
+            self.number = number;
         }
         if number > MAX_ROWS {
             return Err(format!("it has a row {number}, and row {MAX_ROWS} is the last that there is").into());
@@ -81,11 +93,29 @@ impl<'a, W: Write> RowsOut<'a, W> {
             return Err(format!("row {number} has a cell past column XFD, the last that there is").into());
         }
         let text = if let Cell::Text(text) | Cell::Error(text) = cell { text.len() } else { 0 };
-        if self.row.text_len() + text > MAX_RECORD {
+        let before = self.disordered.as_ref().map_or(self.row.text_len(), Row::text_len);
+        if before + text > MAX_RECORD {
             return Err(format!("row {number} is longer than 16 MiB").into());
         }
-        self.row.put(column, cell);
+        if column >= self.row.len() && self.disordered.is_none() {
+            self.row.put(column, cell);
+        } else {
+            self.disordered()?.put(column, cell);
+        }
         Ok(())
+    }
+
+    /// To be called for each cell that is read and not given, because it was given before or something else is looked
+    /// for.
+    #[inline]
+    pub fn pass_over(&mut self) -> Result<(), Stop> {
+        self.passed_over = self.passed_over.wrapping_add(1);
+        if self.passed_over.is_multiple_of(PASSED_OVER) { self.still_wanted() } else { Ok(()) }
+    }
+
+    /// An error when nobody wants any more.
+    pub fn still_wanted(&self) -> Result<(), Stop> {
+        if (self.is_wanted)() { Ok(()) } else { Err(Stop::Unwanted) }
     }
 
     /// Sends what is left, and that this is the end.
@@ -96,11 +126,23 @@ impl<'a, W: Write> RowsOut<'a, W> {
         frame::write(self.output, Kind::End, &[]).map_err(gone)
     }
 
+    /// The row under way, as one whose cells may come in any order.
+    #[cold]
+    fn disordered(&mut self) -> Result<&mut Row, Stop> {
+        if self.disordered.is_none() {
+            let (mut bytes, mut row) = (Vec::new(), Row::default());
+            self.row.finish(self.number, &mut bytes);
+            row.decode(&bytes, MAX_COLUMNS).ok_or_else(|| "its rows can't be put in order".to_owned())?;
+            self.disordered = Some(row);
+        }
+        Ok(self.disordered.get_or_insert_default())
+    }
+
     fn finish_row(&mut self) -> Result<(), Stop> {
-        if self.row.is_empty() {
+        if self.row.len() == 0 {
             return Ok(());
         }
-        let number = self.row.number;
+        let number = self.number;
         if number <= self.last {
             self.in_order = false;
         }
@@ -111,9 +153,13 @@ impl<'a, W: Write> RowsOut<'a, W> {
             return Err(format!("row {number} is stored after row {last}, out of its place").into());
         }
         self.last = self.last.max(number);
-        self.row.encode(&mut self.bytes);
+        match self.disordered.take() {
+            Some(row) => row.encode(&mut self.bytes),
+            None => self.row.finish(number, &mut self.bytes),
+        }
+        self.row.clear();
         self.row.shed();
-        self.row.clear(0);
+        self.number = 0;
         match &self.held {
             Some(held) if self.in_order && (held.len() >= HELD_ROWS || self.bytes.len() >= HELD_BYTES) => {
                 self.release()
@@ -151,9 +197,7 @@ impl<'a, W: Write> RowsOut<'a, W> {
     }
 
     fn send(&mut self) -> Result<(), Stop> {
-        if !(self.is_wanted)() {
-            return Err(Stop::Unwanted);
-        }
+        self.still_wanted()?;
         if self.bytes.is_empty() {
             return Ok(());
         }

@@ -89,13 +89,18 @@ pub fn serve<W: Write>(
     };
     let names = serde_json::to_vec(parser.sheets()).ok()?;
     frame::write(answers, Kind::Opened, &names).ok()?;
+    let activity = Arc::clone(&answers.activity);
     let file_len = std::fs::metadata(path).map_or(0, |file| file.len());
     loop {
         answers.activity.waiting.store(true, Ordering::Relaxed);
         let (reading, sheet) = questions.recv().ok()?;
         answers.activity.moved.store(true, Ordering::Relaxed);
         answers.activity.waiting.store(false, Ordering::Relaxed);
-        let is_wanted = || stopped.load(Ordering::Relaxed) < reading;
+        // Whoever asks this is getting somewhere.
+        let is_wanted = || {
+            activity.moved.store(true, Ordering::Relaxed);
+            stopped.load(Ordering::Relaxed) < reading
+        };
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let mut rows = RowsOut::new(answers, file_len, &is_wanted);
             parser.read(sheet as usize, &mut rows)?;

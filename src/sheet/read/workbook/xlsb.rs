@@ -1,5 +1,5 @@
-//! What calamine leaves out of an XLSB sheet: formulas whose value is an error, and number formats that show leading
-//! zeros. Both are read from the sheet's own records, beside calamine and cell by cell.
+//! What calamine leaves out of an XLSB sheet: formulas whose value is an error, and number formats that say
+//! what a number is. Both are read from the sheet's own records, beside calamine and cell by cell.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -8,7 +8,7 @@ use std::path::Path;
 use zip::ZipArchive;
 
 use super::archive::relation_target;
-use super::leading_zeros::LeadingZeros;
+use super::number_format::NumberFormat;
 
 /// A record longer than this is none that matters here.
 const LONGEST: usize = 1 << 20;
@@ -32,7 +32,7 @@ pub struct Beside {
     archive: ZipArchive<BufReader<File>>,
     /// The sheets' names and parts.
     parts: Vec<(String, String)>,
-    formats: Vec<Option<LeadingZeros>>,
+    formats: Vec<Option<NumberFormat>>,
 }
 
 impl Beside {
@@ -65,7 +65,7 @@ impl Beside {
 
 pub struct BesideCells<'a> {
     records: Records<Box<dyn Read + 'a>>,
-    formats: &'a [Option<LeadingZeros>],
+    formats: &'a [Option<NumberFormat>],
     row: u32,
 }
 
@@ -73,7 +73,7 @@ pub struct BesideCells<'a> {
 pub struct BesideCell<'a> {
     /// Row and column, from 0.
     pub at: (u32, u32),
-    pub format: Option<&'a LeadingZeros>,
+    pub format: Option<&'a NumberFormat>,
     /// The error that is its formula's value, and of which calamine says nothing.
     pub error: Option<&'static str>,
 }
@@ -98,13 +98,16 @@ impl<'a> BesideCells<'a> {
     }
 }
 
-fn formats(mut records: Records<impl Read>) -> Vec<Option<LeadingZeros>> {
-    let (mut by_id, mut by_style, mut in_cells) = (Vec::new(), Vec::new(), false);
+fn formats(mut records: Records<impl Read>) -> Vec<Option<NumberFormat>> {
+    // The formats that every program knows.
+    let known = [(9, "0%"), (10, "0.00%")];
+    let mut by_id: Vec<_> = known.iter().filter_map(|(id, code)| Some((NumberFormat::of(code)?, *id))).collect();
+    let (mut by_style, mut in_cells) = (Vec::new(), false);
     while let Some((kind, body)) = records.next() {
         match kind {
             FORMAT if by_id.len() < MOST => {
                 let Some((code, _)) = body.get(2..).and_then(wide) else { continue };
-                by_id.extend(LeadingZeros::of(&code).zip(u16_at(body, 0)));
+                by_id.extend(NumberFormat::of(&code).zip(u16_at(body, 0)));
             }
             CELL_STYLES => in_cells = true,
             CELL_STYLES_END => break,

@@ -1,0 +1,47 @@
+//! Whether an XLS file is scrambled by its password in the oldest of the ways that Excel had, XOR obfuscation
+//! ([MS-XLS] 2.2.10). Calamine knows the newer ones, and would read the scrambled bytes as cells.
+
+use std::io::{self, Read};
+
+/// Streams in an OLE2 file begin at multiples of this.
+const SECTOR: usize = 64;
+// Records, by their types: [MS-XLS] 2.3.
+const BEGIN: u16 = 0x0809;
+const WRITE_PROTECT: u16 = 0x0086;
+const FILE_PASS: u16 = 0x002F;
+
+/// Looks for the beginning of the workbook's stream, where a password is told of.
+pub fn is_obfuscated(input: &mut impl Read) -> io::Result<bool> {
+    let mut chunk = Vec::new();
+    loop {
+        chunk.clear();
+        if input.take(1024 * SECTOR as u64).read_to_end(&mut chunk)? == 0 {
+            return Ok(false);
+        }
+        if let Some(answer) = chunk.chunks(SECTOR).find_map(begins_obfuscated) {
+            return Ok(answer);
+        }
+    }
+}
+
+/// Nothing for what is not the beginning of a workbook.
+fn begins_obfuscated(sector: &[u8]) -> Option<bool> {
+    let (kind, begin, rest) = record(sector)?;
+    let is_workbook = kind == BEGIN && begin.starts_with(&[0x00, 0x06, 0x05, 0x00]);
+    if !is_workbook {
+        return None;
+    }
+    let rest = match record(rest) {
+        Some((WRITE_PROTECT, _, rest)) => rest,
+        _ => rest,
+    };
+    Some(matches!(record(rest), Some((FILE_PASS, [0, 0, ..], _))))
+}
+
+/// The type and the body of the record that comes first, and what follows it.
+fn record(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
+    let (head, rest) = bytes.split_first_chunk::<4>()?;
+    let [kind0, kind1, len0, len1] = *head;
+    let (body, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes([len0, len1])))?;
+    Some((u16::from_le_bytes([kind0, kind1]), body, rest))
+}

