@@ -45,7 +45,8 @@ Examples:
 const REPORT_EXAMPLES: &str = "\
 Examples:
   sheetport report -o outcome.xlsx
-  sheetport report 12 -o to-mend.csv --only problems";
+  sheetport report 12 -o to-mend.csv --only problems
+  sheetport report 12 -o problems.html";
 
 const SERVE_EXAMPLES: &str = "\
 In another terminal:
@@ -246,12 +247,12 @@ pub struct Pacing {
 pub struct Report {
     /// The run's number [default: the newest]
     pub run: Option<i64>,
-    /// A .csv or .xlsx file that is not there yet
+    /// A file that is not there yet: .xlsx or .csv to mend the rows in, .html for a page to read, search and print
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Which rows
-    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = only)]
-    pub only: Only,
+    /// Which rows [default: all, and in .html problems]
+    #[arg(long, value_name = "WHICH", value_parser = only)]
+    pub only: Option<Only>,
 }
 
 #[derive(Debug, Subcommand)]

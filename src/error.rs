@@ -145,7 +145,7 @@ impl From<report::Error> for Failure {
         match error {
             report::Error::Ledger(error) => error.into(),
             report::Error::Sheet(error) => error.into(),
-            report::Error::Corrupt(_) => Failure::of(Exit::Fault, &error, error.hint()),
+            report::Error::Corrupt(_) | report::Error::Page(_) => Failure::of(Exit::Fault, &error, error.hint()),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{now, reading, sending, template};
 use crate::cli::Check;
 use crate::error::{Exit, Failure};
 use crate::ledger::Ledger;
-use crate::report::{self, Only, Request};
+use crate::report::{self, Only, RecordState, Request};
 use crate::settings::Settings;
 use crate::sheet::write::Existing;
 use crate::template::Template;
@@ -28,7 +28,7 @@ pub async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
     reading::describe(settings, &source, &template);
     let progress = Progress::new(settings.output.progress, "checking", "row", None);
     let tally = match &args.report {
-        Some(report) => reported(report, settings, &file, &source, &template, &progress).await?,
+        Some(report) => reported(report, args, settings, &file, &source, &template, &progress).await?,
         None => {
             let mut rows = 0;
             read(&source, &template, Keep::Nothing, |batch| {
@@ -52,6 +52,7 @@ pub async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
 /// The same pass with a report of it. Reports are made from a ledger; this one is thrown away.
 async fn reported(
     report: &Path,
+    args: &Check,
     settings: &Settings,
     file: &InputFile,
     source: &Arc<Source>,
@@ -68,7 +69,11 @@ async fn reported(
     let (run, tally) = plan(&ledger, &about, Arc::clone(source), Arc::clone(template), now(), &show).await?;
     let run = ledger.run(run).await?;
     let format = sending::report_format(report)?;
-    let request = Request { path: report, format, existing: Existing::Keep, only: Only::All };
+    // What can be sent is no problem yet, though it is pending.
+    let only = if format.is_for_mending() { Only::All } else { Only::State(RecordState::Rejected) };
+    let next = reading::ended("check", &args.input, source, template, &tally).1.next;
+    let next = next.as_deref();
+    let request = Request { path: report, format, existing: Existing::Keep, only, next, is_kept: false };
     report::write(&ledger, &run, &request).await?;
     ledger.close().await;
     Ok(tally)

@@ -8,9 +8,9 @@ use super::own_service::OwnService;
 use super::{export, sending, upload};
 use crate::cli;
 use crate::error::{Exit, Failure};
-use crate::report::{self, Only, Request};
+use crate::report::{self, Format, Only, Request};
 use crate::settings::Settings;
-use crate::sheet::write::{Existing, Format, WholeFile};
+use crate::sheet::write::{Existing, WholeFile};
 use crate::ui;
 
 const WORKSPACE: &str = "demo";
@@ -40,9 +40,14 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     }
     let ledger = sending::ledger(settings).await?;
     let newest = ledger.run_or_newest(None).await?;
-    for (name, format) in [("price-list.errors.csv", Format::Csv), ("price-list.errors.xlsx", Format::Xlsx)] {
+    for (name, format) in [
+        ("price-list.errors.csv", Format::Csv),
+        ("price-list.errors.xlsx", Format::Xlsx),
+        ("price-list.errors.html", Format::Html),
+    ] {
         let path = folder.join(name);
-        let request = Request { path: &path, format, existing: Existing::Replace, only: Only::Problems };
+        let (only, existing) = (Only::Problems, Existing::Replace);
+        let request = Request { path: &path, format, existing, only, next: None, is_kept: true };
         report::write(&ledger, &newest, &request).await?;
     }
     ledger.close().await;
@@ -116,6 +121,7 @@ fn what_to_open(folder: &Path) {
         ("price-list.csv", "what the shop had"),
         ("price-list.report.xlsx", "the same, each row's outcome beside it, the cells at fault coloured"),
         ("price-list.errors.xlsx", "only the rows to mend (.csv is the same as CSV)"),
+        ("price-list.errors.html", "the same as a page: what is wrong by cause, to search, open and print"),
         ("items.xlsx", "what the service has now (.csv is the same as CSV)"),
         ("price-list.toml", "the template: which column became which field"),
     ] {

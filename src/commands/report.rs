@@ -14,12 +14,19 @@ pub async fn run(args: &Report, settings: &Settings) -> Result<Exit, Failure> {
     let format = sending::report_format(&args.output)?;
     let ledger = sending::ledger(settings).await?;
     let run = ledger.run_or_newest(args.run).await?;
-    let request = Request { path: &args.output, format, existing: Existing::Keep, only: args.only };
+    let only = args.only.unwrap_or_else(|| format.usual_rows());
+    let next = sending::next(&run, &ledger.accounting(run.id).await?, None);
+    let next = next.as_deref();
+    let request = Request { path: &args.output, format, existing: Existing::Keep, only, next, is_kept: true };
     let written = report::write(&ledger, &run, &request).await?;
     if settings.output.json {
-        ui::json(&json!({"run": run.id, "command": "report", "rows": written.rows, "report": written.path}));
+        ui::json(&json!({"run": run.id, "command": "report", "rows": written.rows, "left_out": written.left_out, "report": written.path}));
     } else if !settings.output.quiet {
         ui::line(format_args!("{} of run {} in {}", ui::counted(written.rows, "row"), run.id, written.path.display()));
+    }
+    if written.left_out > 0 {
+        let rows = ui::counted(written.left_out, "row");
+        ui::remark(format_args!("{rows} more than a page can show are left out; a .csv or .xlsx report has them all"));
     }
     ledger.close().await;
     Ok(Exit::Done)

@@ -15,9 +15,9 @@ use crate::cli::Pacing;
 use crate::error::{Exit, Failure};
 use crate::ledger::{Accounting, Causes, Ledger, NewRun, Run, RunId, RunState};
 use crate::records::RecordKind;
-use crate::report::{self, Only, Request};
+use crate::report::{self, Format, Request};
 use crate::settings::Settings;
-use crate::sheet::write::{Existing, Format, WholeFile};
+use crate::sheet::write::{self, Existing, WholeFile};
 use crate::ui;
 use crate::ui::progress::Progress;
 use crate::upload::{self, StopReason, send};
@@ -62,7 +62,9 @@ impl Sending<'_> {
         };
         let accounting = self.ledger.accounting(run).await?;
         self.show_refused(&accounting).await?;
-        let report = match self.write_report(&accounting, stopped.is_some() || was_done || self.is_rehearsal).await {
+        let next = self.next(&accounting, stopped.as_ref(), None);
+        let only_if_named = stopped.is_some() || was_done || self.is_rehearsal;
+        let report = match self.write_report(&accounting, next.as_deref(), only_if_named).await {
             Ok(report) => Ok(report),
             Err(failure) => {
                 ui::failure(&failure, false);
@@ -89,8 +91,9 @@ impl Sending<'_> {
     pub async fn withhold(self) -> Result<(Exit, Summary), Failure> {
         self.ledger.withhold(self.run.id).await?;
         let accounting = self.ledger.accounting(self.run.id).await?;
-        let report = self.write_report(&accounting, self.is_rehearsal).await?;
-        let next = (!self.is_rehearsal).then(|| self.mend(report.as_deref()));
+        let mend = |report: Option<&Path>| (!self.is_rehearsal).then(|| mend(&self.run, report));
+        let report = self.write_report(&accounting, mend(None).as_deref(), self.is_rehearsal).await?;
+        let next = mend(report.as_deref());
         ui::remark("nothing was sent: some rows can't be, and --all-or-nothing was given");
         Ok((Exit::RowsFailed, Summary::of_run("upload", &self.run, &accounting, report, next)))
     }
@@ -149,39 +152,58 @@ impl Sending<'_> {
 
     /// A run that stopped gets its report when it is done, and one that was done before has it; `only_if_named` is for
     /// both: then a report is written only where the person named a file for it.
-    async fn write_report(&self, accounting: &Accounting, only_if_named: bool) -> Result<Option<PathBuf>, Failure> {
+    async fn write_report(
+        &self,
+        accounting: &Accounting,
+        next: Option<&str>,
+        only_if_named: bool,
+    ) -> Result<Option<PathBuf>, Failure> {
         let path = match self.report {
             Some(path) => path.to_owned(),
             None if has_problems(accounting) && !only_if_named => beside(Path::new(&self.run.about.file)),
             None => return Ok(None),
         };
         let format = report_format(&path)?;
-        let request = Request { path: &path, format, existing: Existing::Keep, only: Only::All };
-        Ok(Some(report::write(self.ledger, &self.run, &request).await?.path))
+        let (only, is_kept) = (format.usual_rows(), !self.is_rehearsal);
+        let request = Request { path: &path, format, existing: Existing::Keep, only, next, is_kept };
+        // As it is now: when it ended, and why it stopped.
+        let run = self.ledger.run(self.run.id).await?;
+        Ok(Some(report::write(self.ledger, &run, &request).await?.path))
     }
 
     fn next(&self, accounting: &Accounting, stopped: Option<&StopReason>, report: Option<&Path>) -> Option<String> {
-        if self.is_rehearsal {
-            return None;
+        match stopped {
+            _ if self.is_rehearsal => None,
+            Some(_) => Some(resume(&self.run)),
+            None => next(&self.run, accounting, report),
         }
-        if stopped.is_some() || accounting.pending > 0 {
-            return Some(format!("sheetport resume {}", self.run.id));
-        }
-        if accounting.unknown > 0 {
-            return Some(format!("sheetport resolve {}", self.run.id));
-        }
-        has_problems(accounting).then(|| self.mend(report))
     }
+}
 
-    /// The command that comes after mending the rows: the upload of the report, or where there is none, the report.
-    fn mend(&self, report: Option<&Path>) -> String {
-        match report {
-            None => format!("sheetport report {0} -o report-{0}.xlsx --only problems", self.run.id),
-            Some(report) => format!(
-                "sheetport upload {} -t {}",
-                quoted(&report.display().to_string()),
-                quoted(&self.run.about.template)
-            ),
+/// The command that a person would run next, who has this report.
+pub fn next(run: &Run, accounting: &Accounting, report: Option<&Path>) -> Option<String> {
+    if run.state == RunState::Withheld {
+        return Some(mend(run, report));
+    }
+    if accounting.pending > 0 {
+        return Some(resume(run));
+    }
+    if accounting.unknown > 0 {
+        return Some(format!("sheetport resolve {}", run.id));
+    }
+    has_problems(accounting).then(|| mend(run, report))
+}
+
+fn resume(run: &Run) -> String {
+    format!("sheetport resume {}", run.id)
+}
+
+/// The command that comes after mending the rows: the upload of the report, or where it is none to mend, such a report.
+fn mend(run: &Run, report: Option<&Path>) -> String {
+    match report.filter(|path| Format::of(path).is_some_and(Format::is_for_mending)) {
+        None => format!("sheetport report {0} -o report-{0}.xlsx --only problems", run.id),
+        Some(report) => {
+            format!("sheetport upload {} -t {}", quoted(&report.display().to_string()), quoted(&run.about.template))
         }
     }
 }
@@ -213,13 +235,13 @@ fn digest(parts: &[&str]) -> String {
     hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The format that a report's or an export's name asks for.
+/// The format that a report's name asks for.
 pub fn report_format(path: &Path) -> Result<Format, Failure> {
     Format::of(path).ok_or_else(|| {
         Failure::new(
             Exit::Usage,
             format!("{} has no extension that says what to write", path.display()),
-            "end its name in .csv or .xlsx",
+            "end its name in .xlsx or .csv, or in .html for a page to look at",
         )
     })
 }
@@ -239,8 +261,8 @@ fn beside(file: &Path) -> PathBuf {
     // Other files are noted with their folders.
     let stdin = (file == Path::new(STANDARD_INPUT)).then(|| std::path::absolute("stdin.csv").unwrap_or_default());
     let file = stdin.as_deref().unwrap_or(file);
-    let extension = match Format::of(file) {
-        Some(Format::Xlsx) => "xlsx",
+    let extension = match write::Format::of(file) {
+        Some(write::Format::Xlsx) => "xlsx",
         _ => "csv",
     };
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_else(|| "rows".to_owned());

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::error::Exit;
 use crate::ledger::{Accounting, Group, Run, RunId};
+use crate::report::Format;
 use crate::settings::Output;
 use crate::sheet::column_letters;
 use crate::ui;
@@ -152,7 +153,8 @@ impl Summary {
             ui::line(format_args!("  {strong}Report{strong:#}  {}", report.display()));
         }
         if let Some(next) = &self.next {
-            let mend = if self.report.is_some() && self.accounting.unknown == 0 {
+            let format = self.report.as_deref().and_then(Format::of);
+            let mend = if format.is_some_and(Format::is_for_mending) && self.accounting.unknown == 0 {
                 "mend the rows in the report, then: "
             } else {
                 ""

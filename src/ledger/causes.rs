@@ -29,6 +29,8 @@ pub struct Group {
     pub rows: Vec<u64>,
     /// The first of them, whose words stand for all.
     pub problem: Problem,
+    /// Of the groups in the order in which they were found, from 0.
+    pub place: usize,
 }
 
 impl Causes {
@@ -43,11 +45,11 @@ impl Causes {
         groups
     }
 
-    /// Adds a problem of the row at `number`.
-    pub fn add(&mut self, number: u64, problem: &Problem) {
+    /// Adds a problem of the row at `number`, and answers the place of the group that it belongs to, if one took it.
+    pub fn add(&mut self, number: u64, problem: &Problem) -> Option<usize> {
         let value = if problem.code == "unknown-value" { problem.value.clone() } else { String::new() };
         let cause = (problem.message.clone(), problem.column, problem.field.clone(), value, problem.sheet.clone());
-        let is_full = self.groups.len() >= MAX_GROUPS;
+        let place = self.groups.len();
         match self.groups.get_mut(&cause) {
             Some(group) => {
                 group.count += 1;
@@ -55,10 +57,15 @@ impl Causes {
                     group.rows.push(number);
                     group.rows.sort_unstable();
                 }
+                Some(group.place)
             }
-            None if is_full => self.ungrouped += 1,
+            None if place >= MAX_GROUPS => {
+                self.ungrouped += 1;
+                None
+            }
             None => {
-                self.groups.insert(cause, Group { count: 1, rows: vec![number], problem: problem.clone() });
+                self.groups.insert(cause, Group { count: 1, rows: vec![number], problem: problem.clone(), place });
+                Some(place)
             }
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! A report is made from the ledger alone; the file that was uploaded is not needed any more.
 
+mod html;
 mod outcome;
 mod row;
 mod table;
@@ -14,7 +15,7 @@ use outcome::Outcomes;
 
 use crate::ledger::{self, Ledger, Problem, Run};
 use crate::sheet;
-use crate::sheet::write::{Existing, Format};
+use crate::sheet::write::{self, Existing};
 
 /// The command of runs that are only planned, to be reported.
 pub const CHECK: &str = "check";
@@ -27,6 +28,8 @@ pub enum Error {
     Sheet(#[from] sheet::Error),
     #[error("the ledger holds a row {0} that this version can't read")]
     Corrupt(u64),
+    #[error("the page can't be made: {0}")]
+    Page(#[from] minijinja::Error),
 }
 
 impl Error {
@@ -34,6 +37,7 @@ impl Error {
         match self {
             Error::Ledger(error) => error.hint(),
             Error::Sheet(error) => error.hint(),
+            Error::Page(_) => Some("please report this".to_owned()),
             Error::Corrupt(_) => Some("use the version of sheetport that made the run".to_owned()),
         }
     }
@@ -46,6 +50,44 @@ pub struct Request<'a> {
     pub format: Format,
     pub existing: Existing,
     pub only: Only,
+    /// The command that a person would run next.
+    pub next: Option<&'a str>,
+    /// Whether the run stays in the ledger, so that its number means something.
+    pub is_kept: bool,
+}
+
+/// What a report is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Csv,
+    Xlsx,
+    /// A page to look at: it can't be mended and sent again.
+    Html,
+}
+
+impl Format {
+    /// By the extension of `path`, in any case; nothing for an extension that is not known.
+    pub fn of(path: &Path) -> Option<Format> {
+        let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+        match write::Format::of(path) {
+            Some(write::Format::Csv) => Some(Format::Csv),
+            Some(write::Format::Xlsx) => Some(Format::Xlsx),
+            None => matches!(extension.as_deref(), Some("html" | "htm")).then_some(Format::Html),
+        }
+    }
+
+    /// Whether the rows can be mended in it, and it can be sent again.
+    pub fn is_for_mending(self) -> bool {
+        self != Format::Html
+    }
+
+    /// The rows that such a report has where nobody says which.
+    pub fn usual_rows(self) -> Only {
+        match self {
+            Format::Csv | Format::Xlsx => Only::All,
+            Format::Html => Only::Problems,
+        }
+    }
 }
 
 /// Which rows a report has.
@@ -84,6 +126,8 @@ impl Only {
 pub struct Written {
     pub path: PathBuf,
     pub rows: u64,
+    /// Rows that were asked for and are more than a page can show.
+    pub left_out: u64,
 }
 
 /// Writes the report of `run`.
@@ -91,7 +135,11 @@ pub struct Written {
 /// # Errors
 /// Those of the ledger and of [`sheet::write::WholeFile::create`].
 pub async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<Written, Error> {
-    table::write(ledger, run, request).await
+    match request.format {
+        Format::Csv => table::write(ledger, run, request, write::Format::Csv).await,
+        Format::Xlsx => table::write(ledger, run, request, write::Format::Xlsx).await,
+        Format::Html => html::write(ledger, run, request).await,
+    }
 }
 
 /// What the service said of the first records that it refused, with the row that each began on and the header of the

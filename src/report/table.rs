@@ -4,18 +4,23 @@ use super::row::{ReportRow, our_header};
 use super::{Error, Request, Written, row};
 use crate::ledger::{Ledger, Run};
 use crate::sheet::Cell;
-use crate::sheet::write::{Mark, Table};
+use crate::sheet::write::{Format, Mark, Table};
 
 /// What a report of several sheets calls the one that it has.
 const ALL_ROWS: &str = "Rows";
 
-pub(super) async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<Written, Error> {
+pub(super) async fn write(
+    ledger: &Ledger,
+    run: &Run,
+    request: &Request<'_>,
+    format: Format,
+) -> Result<Written, Error> {
     let ours = our_header(run);
     let header: Vec<&str> = run.about.header.iter().chain(&ours).map(String::as_str).collect();
     let sheet = if run.about.reads_several_sheets() { ALL_ROWS } else { &run.about.sheet };
-    let mut table = Table::create(request.path, request.format, request.existing, sheet, &header)?;
+    let mut table = Table::create(request.path, format, request.existing, sheet, &header)?;
     let rows = row::each_row(ledger, run, request.only, |row| write_row(&mut table, row)).await?;
-    Ok(Written { path: table.finish()?, rows })
+    Ok(Written { path: table.finish()?, rows, left_out: 0 })
 }
 
 fn write_row(table: &mut Table, row: &ReportRow<'_>) -> Result<(), Error> {

@@ -1,0 +1,314 @@
+//! The page around the rows: its head with what the browser may do, and its body with all that is said of the run. The
+//! templates escape every text that is put into them.
+
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use minijinja::{AutoEscape, Environment, Value, context};
+use sha2::{Digest, Sha256};
+
+use super::super::{CHECK, Error, Only, Request};
+use super::island::{PlainRow, Shown};
+use super::visible::{cut, visible};
+use crate::ledger::{Accounting, Causes, Group, Run};
+use crate::sheet::column_letters;
+
+const HEAD: &str = include_str!("page/head.html");
+const BODY: &str = include_str!("page/body.html");
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPT: &str = include_str!("page/page.js");
+
+/// Causes that are seen at once; the others are a click away.
+const CAUSES_OPEN: usize = 8;
+/// Characters of a cause's value.
+const VALUE_SHOWN: usize = 60;
+/// The smallest part of the bar, in hundredths of it: a single failure among thousands is seen.
+const THINNEST: f64 = 0.8;
+
+/// All before the rows.
+pub(super) fn head(run: &Run, accounting: &Accounting) -> Result<String, Error> {
+    let (style, script) = (with_plain_line_ends(STYLE), with_plain_line_ends(SCRIPT));
+    // Nothing is fetched from anywhere, nothing is run but the script that was written here.
+    let policy = format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
+        hash(&style),
+        hash(&script)
+    );
+    let problems = states(run, accounting).into_iter().filter(|state| state.is_problem);
+    let problems: Vec<String> = problems.map(|state| format!("{} {}", thousands(state.count), state.name)).collect();
+    let values = context! {
+        policy => policy,
+        style => Value::from_safe_string(style),
+        title => visible(&file_name(run)),
+        problems => problems.join(", "),
+    };
+    render("head.html", HEAD, values)
+}
+
+/// All after the rows.
+pub(super) fn body(run: &Run, accounting: &Accounting, request: &Request<'_>, shown: &Shown) -> Result<String, Error> {
+    let states = states(run, accounting);
+    let problems: u64 = states.iter().filter(|state| state.is_problem).map(|state| state.count).sum();
+    let of_run = request.is_kept.then_some(run.id);
+    let all = of_run.map(|id| format!("sheetport report {id} -o report-{id}.csv --only {}", name(request.only)));
+    let values = context! {
+        script => Value::from_safe_string(with_plain_line_ends(SCRIPT)),
+        run => of_run,
+        is_check => run.about.command == CHECK,
+        title => visible(&file_name(run)),
+        facts => facts(run, accounting, of_run.is_some()),
+        stopped => run.stopped_why.as_deref().map(visible),
+        total => counted(accounting.total, "record"),
+        source_rows => counted(accounting.rows, "row"),
+        problems => (problems > 0).then(|| thousands(problems)),
+        problems_are_many => problems != 1,
+        states => states.iter().map(|state| state.value(request.only)).collect::<Vec<_>>(),
+        bar => bar(&states),
+        in_words => in_words(&states),
+        next => request.next.map(visible),
+        causes => causes(&shown.causes),
+        ungrouped => ungrouped(&shown.causes),
+        heading => heading(request.only),
+        rows => shown.rows,
+        rows_shown => counted(shown.rows, "row"),
+        rows_in_all => (shown.left_out > 0).then(|| counted(shown.rows + shown.left_out, "row")),
+        all => all,
+        plain => shown.plain.iter().map(plain).collect::<Vec<_>>(),
+        plain_is_all => shown.plain.len() as u64 == shown.rows,
+        plain_rows => counted(shown.plain.len() as u64, "row"),
+        version => env!("CARGO_PKG_VERSION"),
+    };
+    render("body.html", BODY, values)
+}
+
+fn render(name: &str, template: &str, values: Value) -> Result<String, Error> {
+    let mut environment = Environment::empty();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    Ok(environment.render_named_str(name, template, values)?)
+}
+
+/// A browser reads every line's end as one sign before it takes the hash, and Git may write two.
+fn with_plain_line_ends(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}
+
+fn hash(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
+}
+
+/// Where some of the records are.
+struct State {
+    count: u64,
+    name: &'static str,
+    sign: &'static str,
+    meaning: &'static str,
+    is_problem: bool,
+}
+
+/// Those that have records.
+fn states(run: &Run, accounting: &Accounting) -> Vec<State> {
+    // A check sends nothing, so that what it finds no fault with is not late.
+    let is_check = run.about.command == CHECK;
+    let pending = if is_check { "can be sent" } else { "not sent yet" };
+    let states = [
+        (accounting.sent, "sent", "✓", "accepted by the service", false),
+        (accounting.unchanged, "unchanged", "=", "same as last accepted, not sent", false),
+        (accounting.skipped, "skipped", "–", "left out by the template", false),
+        (accounting.rejected, "rejected", "▲", "wrong in the sheet, not sent", true),
+        (accounting.failed, "failed", "✕", "refused by the service", true),
+        (accounting.unknown, "unknown", "?", "may or may not have been applied", true),
+        (accounting.pending, "pending", "…", pending, !is_check),
+    ];
+    let states = states.into_iter().filter(|(count, ..)| *count > 0);
+    states.map(|(count, name, sign, meaning, is_problem)| State { count, name, sign, meaning, is_problem }).collect()
+}
+
+impl State {
+    fn value(&self, only: Only) -> Value {
+        let is_here = match only {
+            Only::All => true,
+            Only::Problems => self.is_problem,
+            Only::State(state) => state.name() == self.name,
+        };
+        context! {
+            count => thousands(self.count),
+            name => self.name,
+            sign => self.sign,
+            meaning => self.meaning,
+            is_here => is_here,
+        }
+    }
+}
+
+/// The parts of the bar: each state's beginning and width in hundredths.
+fn bar(states: &[State]) -> Vec<Value> {
+    let total: u64 = states.iter().map(|state| state.count).sum();
+    let share = |state: &State| (state.count as f64 / total as f64 * 100.0).max(THINNEST);
+    let all: f64 = states.iter().map(share).sum();
+    let mut at = 0.0;
+    let parts = states.iter().map(|state| {
+        let width = share(state) / all * 100.0;
+        at += width;
+        context! {
+            name => state.name,
+            at => format!("{:.3}", at - width),
+            width => format!("{width:.3}"),
+        }
+    });
+    parts.collect()
+}
+
+fn in_words(states: &[State]) -> String {
+    let words: Vec<String> = states.iter().map(|state| format!("{} {}", thousands(state.count), state.name)).collect();
+    words.join(", ")
+}
+
+/// What the run was about: names and what they stand for.
+fn facts(run: &Run, accounting: &Accounting, is_kept: bool) -> Vec<Value> {
+    let about = &run.about;
+    let sheet = if about.reads_several_sheets() { "several" } else { about.sheet.as_str() };
+    let requests = match accounting.retries {
+        0 => thousands(accounting.requests),
+        retries => format!("{}, {} of them repeated", thousands(accounting.requests), thousands(retries)),
+    };
+    let facts = [
+        ("File", about.file.clone()),
+        ("Sheet", sheet.to_owned()),
+        ("Rows", about.chosen.map(|(first, last)| format!("{first} to {last}")).unwrap_or_default()),
+        ("Record", about.record.clone()),
+        ("Template", about.template.clone()),
+        ("Service", if about.command == CHECK { String::new() } else { about.base_url.clone() }),
+        ("Workspace", about.workspace.clone()),
+        ("Run", if is_kept { run.id.to_string() } else { String::new() }),
+        ("Sends again", about.retry_of.map(|run| format!("what failed in run {run}")).unwrap_or_default()),
+        ("Requests", if accounting.requests > 0 { requests } else { String::new() }),
+    ];
+    let text = |(name, value): &(&str, String)| context! { name => *name, value => visible(value) };
+    let mut facts: Vec<Value> = facts.iter().filter(|(_, value)| !value.is_empty()).map(text).collect();
+    let times = [("Began", Some(run.created_at)), ("Ended", run.finished_at)];
+    facts.extend(times.iter().filter_map(|(name, millis)| {
+        let time = jiff::Timestamp::from_millisecond((*millis)? / 1000 * 1000).ok()?;
+        let value = time.strftime("%-d %b %Y, %H:%M UTC").to_string();
+        Some(context! { name => *name, value => value, time => time.to_string() })
+    }));
+    facts
+}
+
+/// The largest causes, and the others.
+fn causes(causes: &Causes) -> Vec<Value> {
+    let causes: Vec<Value> = causes.groups().into_iter().map(cause).collect();
+    let (open, more) = causes.split_at(causes.len().min(CAUSES_OPEN));
+    let part = |causes: &[Value], is_more| {
+        let in_words = counted(causes.len() as u64, "further cause");
+        context! { entries => causes, is_more => is_more, entries_in_words => in_words }
+    };
+    let parts = [part(open, false), part(more, true)];
+    parts.into_iter().zip([open, more]).filter(|(_, causes)| !causes.is_empty()).map(|(part, _)| part).collect()
+}
+
+fn cause(group: &Group) -> Value {
+    let problem = &group.problem;
+    let (value, is_all) = cut(&problem.value, VALUE_SHOWN);
+    // For most causes the value is one of many; where each value is a cause of its own, it stands for all.
+    let such_as = group.count > 1 && problem.code != "unknown-value";
+    let rows: Vec<String> = group.rows.iter().map(|row| thousands(*row)).collect();
+    let more = group.count.saturating_sub(group.rows.len() as u64);
+    context! {
+        place => group.place,
+        count => counted(group.count, "row"),
+        column => problem.column.map(column_letters),
+        header => visible(if problem.header.is_empty() { &problem.field } else { &problem.header }),
+        value => visible(value),
+        is_cut => !is_all,
+        such_as => such_as,
+        message => visible(&problem.message),
+        remedy => visible(&problem.remedy),
+        rows => rows.join(", "),
+        is_one => group.count == 1,
+        more => (more > 0).then(|| thousands(more)),
+        sheet => visible(&problem.sheet),
+    }
+}
+
+fn ungrouped(causes: &Causes) -> Option<String> {
+    (causes.ungrouped > 0).then(|| counted(causes.ungrouped, "further problem"))
+}
+
+fn plain(row: &PlainRow) -> Value {
+    context! {
+        number => row.number,
+        sheet => visible(&row.sheet),
+        state => row.state,
+        words => visible(&row.words),
+    }
+}
+
+fn heading(only: Only) -> String {
+    match only {
+        Only::All => "All rows".to_owned(),
+        Only::Problems => "Rows with a problem".to_owned(),
+        Only::State(state) => format!("Rows that are {}", state.name()),
+    }
+}
+
+fn name(only: Only) -> &'static str {
+    match only {
+        Only::All => "all",
+        Only::Problems => "problems",
+        Only::State(state) => state.name(),
+    }
+}
+
+fn file_name(run: &Run) -> String {
+    let file = &run.about.file;
+    Path::new(file).file_name().map_or_else(|| file.clone(), |name| name.to_string_lossy().into_owned())
+}
+
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_makes_no_markup_of_text_and_names_no_other_site() {
+        for markup in [".innerHTML", ".outerHTML", "insertAdjacentHTML", "document.write", "eval(", "</script", "<!--"] {
+            assert!(!SCRIPT.contains(markup), "{markup}");
+        }
+        for text in [HEAD, BODY, SCRIPT, STYLE] {
+            assert!(!text.contains("http:") && !text.contains("https:") && !text.contains("url("));
+        }
+        assert!(!BODY.contains(" style=") && !HEAD.contains(" style="), "the policy forbids them");
+    }
+
+    #[test]
+    fn a_hash_is_that_of_what_the_browser_sees() {
+        let once = "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
+        assert_eq!(hash("abc"), once);
+        assert_eq!(with_plain_line_ends("a\r\nb\n"), "a\nb\n");
+    }
+
+    #[test]
+    fn the_smallest_part_is_seen_and_the_bar_is_full() {
+        let state = |count| State { count, name: "sent", sign: "", meaning: "", is_problem: false };
+        let parts = bar(&[state(1), state(999_999)]);
+        let number = |part: &Value, name| part.get_attr(name).unwrap().as_str().unwrap().parse::<f64>().unwrap();
+        assert!(number(&parts[0], "width") > 0.7);
+        assert!((number(&parts[1], "at") + number(&parts[1], "width") - 100.0).abs() < 0.01);
+        assert!(bar(&[]).is_empty());
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    }
+}

@@ -1,0 +1,545 @@
+// Shows the rows of the page's data: filtered, searched, sorted, opened and copied. Whatever a cell says becomes text,
+// never markup: elements are made one by one. What is shown stands in the address, after its `#`, so that it can be
+// linked to.
+"use strict";
+
+const SIGNS = { sent: "✓", unchanged: "=", skipped: "–", rejected: "▲", failed: "✕", unknown: "?", pending: "…" };
+const STATES = Object.keys(SIGNS);
+const MEANINGS = {
+  sent: "accepted by the service", unchanged: "same as last accepted, not sent", skipped: "left out by the template",
+  unknown: "may or may not have been applied", pending: "not sent yet",
+};
+// Rows that are put into the page at once; more follow when they are near.
+const CHUNK = 100;
+// Faults of a row that are seen while it is closed, and the characters of a value.
+const FAULTS = 4;
+const CHARACTERS = 200;
+// Controls, marks of direction, and what has no width, but for the joiners, which emoji and some scripts need.
+const INVISIBLE =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
+
+const at = (id) => document.getElementById(id);
+const counted = new Intl.NumberFormat("en");
+const words = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+const rowsInWords = (count) => `${counted.format(count)} row${count === 1 ? "" : "s"}`;
+
+// An element with properties and children; a string becomes a text node. ARIA and data attributes stand under `set`.
+function make(tag, { set = {}, ...properties } = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  for (const [name, value] of Object.entries(set)) element.setAttribute(name, value);
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+function mark(text, title) {
+  return make("span", { className: "mark", title }, text);
+}
+
+// Text as nodes in which characters that can't be seen are seen.
+function visible(text) {
+  if (!INVISIBLE.test(text)) return [text];
+  return text.split(new RegExp(`(${INVISIBLE.source})`)).filter(Boolean).map((part) => {
+    if (!INVISIBLE.test(part)) return part;
+    const code = part.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+    return mark(`U+${code}`, "a character that can't be seen");
+  });
+}
+
+// A value on a line or two: spaces at its ends and the ends of lines are seen, and a long one is cut.
+function brief(text) {
+  const [, before, middle, after] = /^(\s*)([^]*?)(\s*)$/.exec(text);
+  const space = (c) => mark({ "\n": "↵", "\r": "↵", "\t": "⇥", "\u00a0": "NBSP" }[c] || "␣", "space");
+  const ends = (spaces) => [...spaces.slice(0, CHARACTERS)].map(space);
+  const lines = cut(middle).split("\n").flatMap((line, index) => [...(index ? [space("\n")] : []), ...visible(line)]);
+  return make("bdi", {}, ends(before), lines, middle.length > CHARACTERS ? "…" : null, ends(after));
+}
+
+function cut(text) {
+  if (text.length <= CHARACTERS) return text;
+  // Not between the halves of a character.
+  return text.slice(0, CHARACTERS - (text.charCodeAt(CHARACTERS - 1) >> 10 === 0x36 ? 1 : 0));
+}
+
+function whole(text) {
+  return make("bdi", {}, visible(text));
+}
+
+function letters(column) {
+  const before = Math.floor(column / 26);
+  return (before ? letters(before - 1) : "") + String.fromCharCode(65 + (column % 26));
+}
+
+// ---- The data
+
+const source = at("data");
+const { header, sheets: severalSheets, rows } = JSON.parse(source.textContent);
+source.remove();
+rows.forEach((row, place) => {
+  row.place = place;
+  row.faults ||= [];
+});
+
+function valueOf(row, fault) {
+  return fault.value || row.cells[fault.column] || "";
+}
+
+// All that a search looks through, made when it is first needed.
+function haystack(row) {
+  row.haystack ||= [
+    row.row, row.sheet, row.state, ...row.cells,
+    ...row.faults.flatMap((fault) => [header[fault.column], fault.field, fault.value, fault.message, fault.remedy]),
+    row.note, row.service_id, row.ctx_id, row.job_id, row.http_status,
+  ].filter((text) => text !== undefined && text !== "").join("\n").normalize("NFC").toLowerCase();
+  return row.haystack;
+}
+
+// ---- What is shown
+
+const COLUMNS = [
+  { name: "row", title: "Row", key: (row) => row.place },
+  { name: "sheet", title: "Sheet", key: (row) => row.sheet || "" },
+  { name: "status", title: "Status", key: (row) => STATES.indexOf(row.state) },
+  { name: "cell", title: "Cell", key: (row, fault) => (fault && fault.column !== undefined ? fault.column : "") },
+  { name: "value", title: "Value", key: (row, fault) => (fault ? numberOrText(valueOf(row, fault)) : "") },
+  { name: "field", title: "Field", key: (row, fault) => (fault && fault.field) || "" },
+  { name: "problem", title: "What is wrong", key: (row, fault) => (fault ? fault.message : noteOf(row)) },
+].filter(({ name }) => name !== "sheet" || severalSheets);
+
+function noteOf(row) {
+  return row.note || MEANINGS[row.state] || "";
+}
+
+// Whether a comma or a point stands before the decimals is what most of the values at fault say.
+let decimalComma;
+function numberOrText(text) {
+  const plain = text.replace(/[\s\u00a0\u202f'’]/g, "");
+  if (!/^[+-]?\d[\d.,]*$/.test(plain)) return text;
+  decimalComma ??= hasDecimalCommas();
+  const digits = decimalComma ? plain.replaceAll(".", "").replace(",", ".") : plain.replaceAll(",", "");
+  const number = Number(digits);
+  return Number.isNaN(number) ? text : number;
+}
+
+function hasDecimalCommas() {
+  let commas = 0;
+  for (const row of rows) {
+    for (const fault of row.faults) {
+      const [, last] = /^[+-]?\d[\d.,\s]*([.,])(?:\d{1,2}|\d{4,})$/.exec(valueOf(row, fault)) || [];
+      if (last) commas += last === "," ? 1 : -1;
+    }
+  }
+  return commas > 0;
+}
+
+// Numbers before texts, and what is blank at the end in either direction.
+function compare(a, b, direction) {
+  if (a === "" || b === "") return (a === "") - (b === "");
+  const [first, second] = [typeof a === "number", typeof b === "number"];
+  if (first && second) return (a - b) * direction;
+  return (first !== second ? second - first : words.compare(a, b)) * direction;
+}
+
+const view = { state: "", cause: null, search: "", sort: "row", descending: false };
+const open = new Set();
+let matching = rows;
+let inPage = 0;
+
+function readAddress() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const sort = given.get("sort") || "row";
+  const cause = given.get("cause");
+  view.state = STATES.includes(given.get("state")) ? given.get("state") : "";
+  view.cause = /^\d{1,4}$/.test(cause) ? Number(cause) : null;
+  view.search = given.get("search") || "";
+  view.descending = sort.startsWith("-");
+  const name = sort.replace("-", "");
+  view.sort = COLUMNS.some((column) => column.name === name) ? name : "row";
+}
+
+let writing;
+function writeAddress() {
+  const parts = new URLSearchParams();
+  if (view.state) parts.set("state", view.state);
+  if (view.cause !== null) parts.set("cause", view.cause);
+  if (view.search) parts.set("search", view.search);
+  if (view.sort !== "row" || view.descending) parts.set("sort", (view.descending ? "-" : "") + view.sort);
+  clearTimeout(writing);
+  // Browsers refuse to note each of many quick changes.
+  writing = setTimeout(() => {
+    try {
+      history.replaceState(null, "", `#${parts}`);
+    } catch { /* The page works without. */ }
+  }, 150);
+}
+
+function find() {
+  const wanted = view.search.normalize("NFC").toLowerCase().split(/\s+/).filter(Boolean);
+  const isOfCause = (fault) => fault.cause === view.cause;
+  matching = rows.filter((row) =>
+    (!view.state || row.state === view.state)
+    && (view.cause === null || row.faults.some(isOfCause))
+    && wanted.every((word) => haystack(row).includes(word)));
+  if (view.sort === "row" && !view.descending) return;
+  const { key } = COLUMNS.find(({ name }) => name === view.sort);
+  const faultOf = (row) => (view.cause === null ? row.faults[0] : row.faults.find(isOfCause));
+  const keyed = matching.map((row) => ({ row, key: key(row, faultOf(row)) }));
+  keyed.sort((a, b) => compare(a.key, b.key, view.descending ? -1 : 1) || a.row.place - b.row.place);
+  matching = keyed.map(({ row }) => row);
+}
+
+// Shows what `view` says, and notes it in the address.
+function show() {
+  find();
+  list.replaceChildren(head());
+  inPage = 0;
+  showMore(CHUNK);
+  const count = matching.length;
+  at("shown").replaceChildren(
+    count === rows.length ? `${rowsInWords(count)} shown` : `${counted.format(count)} of ${rowsInWords(rows.length)} shown`,
+    make("span", { className: "printed" }, inWords()));
+  at("none").hidden = count > 0;
+  list.hidden = count === 0;
+  at("copy").hidden = count === 0;
+  showControls();
+  writeAddress();
+}
+
+// Which rows are shown, for a page that is read on paper.
+function inWords() {
+  const parts = [view.state, causeInWords(), view.search && `“${view.search}”`].filter(Boolean);
+  const { title } = COLUMNS.find(({ name }) => name === view.sort);
+  if (view.sort !== "row" || view.descending) parts.push(`by ${title.toLowerCase()}${view.descending ? ", last first" : ""}`);
+  return parts.length ? `: ${parts.join("; ")}` : "";
+}
+
+function causeInWords() {
+  const link = view.cause === null ? null : document.querySelector(`[data-cause="${view.cause}"] .what`);
+  return link ? link.textContent : "";
+}
+
+function showControls() {
+  if (at("search").value !== view.search) at("search").value = view.search;
+  for (const button of at("choices").children) button.setAttribute("aria-pressed", button.value === view.state);
+  for (const link of document.querySelectorAll("[data-cause], [data-state]")) {
+    const { cause, state } = link.dataset;
+    const isChosen = cause === undefined ? state === view.state : Number(cause) === view.cause;
+    if (isChosen) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  }
+  const cause = at("cause");
+  cause.hidden = view.cause === null;
+  cause.replaceChildren(make("span", { className: "label" }, causeInWords() || "Unknown cause"),
+    make("span", { set: { "aria-hidden": "true" } }, "✕"), make("span", { className: "unseen" }, ", show all causes"));
+}
+
+// ---- The table
+
+function head() {
+  const cell = ({ name, title }) => {
+    const isSorted = view.sort === name;
+    const direction = isSorted ? (view.descending ? "descending" : "ascending") : "none";
+    const arrow = isSorted ? (view.descending ? "↓" : "↑") : "↕";
+    return make("th", { scope: "col", className: name, set: { role: "columnheader", "aria-sort": direction } },
+      make("button", { type: "button", value: name }, title, make("span", { className: "arrow", set: { "aria-hidden": "true" } }, arrow)));
+  };
+  return make("thead", { set: { role: "rowgroup" } }, make("tr", { set: { role: "row" } }, COLUMNS.map(cell)));
+}
+
+function showMore(count) {
+  const next = matching.slice(inPage, inPage + count);
+  list.append(...next.map(body));
+  inPage += next.length;
+  const left = matching.length - inPage;
+  at("more").hidden = left === 0;
+  at("all").textContent = `Show ${left === 1 ? "the last row" : `the other ${rowsInWords(left)}`}`;
+}
+
+// Puts all rows into the page, some at each frame, so that it stays quick meanwhile.
+function showAll() {
+  const wanted = matching;
+  const step = () => {
+    if (wanted !== matching || inPage === matching.length) return;
+    showMore(5 * CHUNK);
+    requestAnimationFrame(step);
+  };
+  step();
+}
+
+// A row of the sheet: a line for each of its faults, and beneath them, where it is open, all that is known of it.
+function body(row) {
+  const faults = row.faults.slice(0, FAULTS);
+  const lines = Math.max(faults.length, 1);
+  const group = make("tbody", { set: { role: "rowgroup" } });
+  group.row = row;
+  for (let line = 0; line < lines; line += 1) {
+    const cells = faults.length ? faultCells(row, faults[line]) : noteCells(row);
+    group.append(make("tr", { set: { role: "row" } }, line === 0 ? rowCells(row, lines) : null, cells));
+  }
+  const more = row.faults.length - faults.length;
+  if (more > 0) group.lastChild.lastChild.append(make("p", { className: "hint" }, `and ${counted.format(more)} more: open the row`));
+  if (open.has(row)) group.append(detail(row));
+  return group;
+}
+
+function cell(name, ...children) {
+  const { title } = COLUMNS.find((column) => column.name === name);
+  return make("td", { className: name, set: { role: "cell", "data-title": title } }, ...children);
+}
+
+function rowCells(row, lines) {
+  const isOpen = open.has(row);
+  const button = make("button", { type: "button", className: "toggle", set: { "aria-expanded": isOpen } },
+    make("span", { className: "chevron", set: { "aria-hidden": "true" } }),
+    make("span", { className: "unseen" }, "Row "), String(row.row));
+  const number = make("th", { scope: "row", className: "row", set: { role: "rowheader" } }, button);
+  const cells = [number, severalSheets ? cell("sheet", whole(row.sheet || "")) : null, cell("status", badge(row.state))];
+  if (lines > 1) cells.forEach((one) => one && Object.assign(one, { rowSpan: lines }));
+  return cells;
+}
+
+function badge(state) {
+  return make("span", { className: `badge ${state}` }, make("span", { set: { "aria-hidden": "true" } }, SIGNS[state]), state);
+}
+
+function faultCells(row, fault) {
+  const value = valueOf(row, fault);
+  const name = fault.column === undefined ? "" : header[fault.column] || "";
+  const column = fault.column === undefined ? null : make("span", { className: "letters" }, letters(fault.column));
+  return [
+    cell("cell", column, column && name ? " " : null, name ? brief(name) : null),
+    cell("value", value ? brief(value) : column ? make("span", { className: "blank" }, "blank") : null),
+    cell("field", whole(fault.field || "")),
+    cell("problem", whole(fault.message), fault.remedy ? make("span", { className: "remedy" }, " ", whole(fault.remedy)) : null),
+  ];
+}
+
+function noteCells(row) {
+  return [cell("cell"), cell("value"), cell("field"), cell("problem", make("span", { className: "note" }, whole(noteOf(row))))];
+}
+
+// ---- A row that is open
+
+function detail(row) {
+  const width = Math.max(header.length, row.cells.length);
+  const long = new Map(row.cut);
+  const cells = Array.from({ length: width }, (_, column) => original(row, column, long.get(column)));
+  const button = make("button", { type: "button", className: "copy-row" }, "Copy this row");
+  const inside = make("div", { className: "detail" },
+    make("div", { className: "detail-head" }, make("h3", {}, `Row ${row.row} as it was`), button),
+    make("dl", { className: "cells" }, cells),
+    known(row));
+  return make("tr", { className: "open", set: { role: "row" } },
+    make("td", { colSpan: COLUMNS.length, set: { role: "cell" } }, inside));
+}
+
+function original(row, column, length) {
+  const text = row.cells[column] || "";
+  const faults = row.faults.filter((fault) => fault.column === column);
+  const cutAt = length === undefined ? null : make("p", { className: "hint" },
+    `The first ${counted.format(row.cells[column].length)} of ${counted.format(length)} characters; a .csv report has them all.`);
+  return make("div", { className: faults.length ? `at-fault ${row.state}` : "" },
+    make("dt", {}, make("span", { className: "letters" }, letters(column)), " ", whole(header[column] || "")),
+    make("dd", {},
+      text ? make("div", { className: "text", tabIndex: text.length > 600 ? 0 : -1 }, whole(text)) : make("span", { className: "blank" }, "blank"),
+      cutAt,
+      faults.map((fault) => make("p", { className: "fault" },
+        make("span", { className: "sign", set: { "aria-hidden": "true" } }, `${SIGNS[row.state]} `), whole(fault.message), fault.remedy ? [" ", whole(fault.remedy)] : []))));
+}
+
+function known(row) {
+  const facts = [
+    ["Status", row.state], ["HTTP status", row.http_status], ["Attempts", row.attempts],
+    ["Service id", row.service_id], ["Context id", row.ctx_id], ["Job id", row.job_id],
+  ];
+  const elsewhere = row.faults.filter((fault) => fault.column === undefined);
+  return make("div", { className: "known" },
+    elsewhere.length ? make("ul", {}, elsewhere.map((fault) => make("li", {},
+      fault.field ? [make("b", {}, whole(fault.field)), " "] : [], whole(fault.message),
+      fault.remedy ? [" ", whole(fault.remedy)] : []))) : null,
+    make("dl", {}, facts.filter(([, value]) => value !== undefined).map(([name, value]) =>
+      make("div", {}, make("dt", {}, name), make("dd", {}, whole(String(value)))))));
+}
+
+function toggle(group) {
+  const { row } = group;
+  const isOpen = !open.has(row);
+  if (isOpen) open.add(row);
+  else open.delete(row);
+  if (isOpen) group.append(detail(row));
+  else group.lastChild.remove();
+  group.querySelector(".toggle").setAttribute("aria-expanded", isOpen);
+}
+
+// ---- Copying
+
+// A spreadsheet runs what begins so, also when it is pasted. CSV reports defuse it in the same way, and reading one
+// takes the apostrophe away.
+function defused(text) {
+  const isFormula = /^'*[=+\-@\t\r]/.test(text) && !/^[+-]?[\d.,]*\d[\d.,]*$/.test(text);
+  return isFormula ? `'${text}` : text;
+}
+
+// Cells as a spreadsheet takes them when they are pasted.
+function line(cells) {
+  const width = Math.max(header.length, cells.length);
+  return Array.from({ length: width }, (_, column) => {
+    const text = defused(cells[column] || "");
+    return /[\t\r\n"]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  }).join("\t");
+}
+
+function copyRows(some, withHeader, button) {
+  const lines = some.map((row) => line(row.cells));
+  const long = some.reduce((count, row) => count + (row.cut ? row.cut.length : 0), 0);
+  const warning = long ? ` ${counted.format(long)} cell${long === 1 ? " is" : "s are"} longer than what is here; a .csv report has all.` : "";
+  copy((withHeader ? [line(header), ...lines] : lines).join("\n"), `${rowsInWords(some.length)} copied.${warning}`, button);
+}
+
+async function copy(text, done, button) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(done);
+  } catch {
+    // Some browsers keep the clipboard from files; the old way works there, or the person's own keys do.
+    const field = make("textarea", { className: "copied", value: text, readOnly: true, set: { "aria-label": "Text to be copied" } });
+    button.after(field);
+    field.select();
+    if (document.execCommand("copy")) {
+      field.remove();
+      button.focus();
+      say(done);
+    } else {
+      field.addEventListener("blur", () => field.remove());
+      say("This browser does not let the page copy. The text is chosen: press Ctrl+C or ⌘C.");
+    }
+  }
+}
+
+let saying;
+function say(text) {
+  said.textContent = text;
+  clearTimeout(saying);
+  saying = setTimeout(() => { said.textContent = ""; }, 6000);
+}
+
+// ---- What a person does
+
+function choose(changes, moves) {
+  Object.assign(view, changes);
+  show();
+  if (!moves) return;
+  const heading = at("rows");
+  heading.focus({ preventScroll: true });
+  heading.scrollIntoView({ block: "start" });
+}
+
+function clear() {
+  choose({ state: "", cause: null, search: "" });
+}
+
+function listen() {
+  at("search").addEventListener("input", (event) => choose({ search: event.target.value }));
+  at("choices").addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (button) choose({ state: button.value });
+  });
+  at("cause").addEventListener("click", () => {
+    choose({ cause: null });
+    at("search").focus();
+  });
+  at("clear").addEventListener("click", () => {
+    clear();
+    at("search").focus();
+  });
+  at("all").addEventListener("click", showAll);
+  at("copy").addEventListener("click", (event) => copyRows(matching, true, event.currentTarget));
+  list.addEventListener("click", clicked);
+  // A link to what is chosen already lets go of it.
+  for (const link of document.querySelectorAll("[data-cause], [data-state]")) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      const { cause, state } = link.dataset;
+      if (state !== undefined) choose({ state: state === view.state ? "" : state }, true);
+      else choose({ cause: Number(cause) === view.cause ? null : Number(cause), state: "", search: "" }, true);
+    });
+  }
+  document.addEventListener("keydown", pressed);
+  window.addEventListener("hashchange", () => {
+    // Other fragments are places in the page.
+    if (!/^#($|.*=)/.test(location.hash)) return;
+    readAddress();
+    show();
+  });
+  new IntersectionObserver(([entry]) => {
+    if (entry.isIntersecting) showMore(CHUNK);
+  }, { rootMargin: "1200px" }).observe(at("more"));
+  // The head of the table stands beneath the tools, whose height is that of one line or more.
+  new ResizeObserver(([entry]) => {
+    document.documentElement.style.setProperty("--tools", `${Math.ceil(entry.borderBoxSize[0].blockSize)}px`);
+  }).observe(at("tools"));
+  window.addEventListener("beforeprint", () => {
+    showMore(matching.length);
+    for (const details of document.querySelectorAll("details")) details.open = true;
+  });
+}
+
+function clicked(event) {
+  const group = event.target.closest("tbody");
+  const button = event.target.closest("button");
+  if (button && button.closest("thead")) {
+    const name = button.value;
+    choose({ sort: name, descending: view.sort === name && !view.descending });
+    list.querySelector(`thead [value="${name}"]`).focus();
+  } else if (button && button.className === "copy-row") {
+    copyRows([group.row], false, button);
+  } else if (group && !event.target.closest(".open") && (button || document.getSelection().isCollapsed)) {
+    toggle(group);
+  }
+}
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const isTyping = event.target.closest("input, textarea, select");
+  if (event.key === "/" && !isTyping) {
+    event.preventDefault();
+    at("search").focus();
+    at("search").select();
+  } else if (event.key === "Escape" && (view.search || view.cause !== null || view.state)) {
+    event.preventDefault();
+    if (view.search) choose({ search: "" });
+    else clear();
+  }
+}
+
+// ---- The beginning
+
+function choices() {
+  const counts = new Map(STATES.map((state) => [state, 0]));
+  for (const row of rows) counts.set(row.state, counts.get(row.state) + 1);
+  const used = STATES.filter((state) => counts.get(state) > 0);
+  const choice = (value, name, count) =>
+    make("button", { type: "button", value }, `${name} `, make("span", { className: "number" }, counted.format(count)));
+  if (used.length < 2) at("choices").hidden = true;
+  else at("choices").append(choice("", "All", rows.length), ...used.map((state) => choice(state, state, counts.get(state))));
+}
+
+const list = at("list");
+const said = make("p", { id: "said", set: { role: "status" } });
+document.body.append(said);
+
+for (const time of document.querySelectorAll("time")) {
+  const here = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  time.title = time.textContent;
+  time.textContent = here.format(new Date(time.dateTime));
+}
+for (const button of document.querySelectorAll("[data-copies]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => copy(at(button.dataset.copies).textContent, "Copied.", button));
+}
+if (list) {
+  at("table").hidden = false;
+  choices();
+  readAddress();
+  listen();
+  show();
+}
