@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
+use super::before::records_before;
 use super::changes::Prints;
 use super::conclude::{Ending, Verdict, conclude};
 use super::gather::{Asking, Fetched, ListPages, Records};
@@ -39,13 +40,14 @@ pub async fn export(
     history.sweep(&job.home, (job.clock.now)());
     let before = history.state();
     let since = since(job, before.as_ref());
+    let records_before = records_before(job, path.as_deref(), before.as_ref());
     let target = target(job, path.as_deref());
     let mut gathering = Gathering::begin(job, &identity, &history, recipe(job, target, &history, since))?;
     let asking = Asking { client, pace, concurrency: job.concurrency.max(1), packer: Arc::clone(&gathering.packer) };
     let completeness = gathering.gather(job, asking, progress).await?;
     let Gathering { walk, spool, making, skips, missing, was_resumed, began, .. } = gathering;
     let maker = making.end()?;
-    let verdict = Verdict::of(job, &completeness, &walk, before.as_ref());
+    let verdict = Verdict::of(job, &completeness, &walk, records_before);
     let place = path.as_deref().map(|path| verdict.place(path));
     let name = place.clone().unwrap_or_default();
     let finishing = tokio::task::spawn_blocking(move || finish(maker, name, spool, &skips));
