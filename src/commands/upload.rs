@@ -90,7 +90,9 @@ async fn leave_listed(sending: &Sending<'_>) -> Result<(), Failure> {
     let asking = Asking { client: &sending.client, pace: &pace, concurrency };
     let compared = listed::leave_listed(sending.ledger, &sending.run, sending.kind, &asking, now()).await?;
     if let Some(error) = compared.failed {
-        ui::remark(format_args!("what the service lists could not be read, and all that may have changed is sent: {error}"));
+        ui::remark(format_args!(
+            "what the service lists could not be read, and all that may have changed is sent: {error}"
+        ));
     }
     Ok(())
 }

@@ -114,8 +114,7 @@ struct Wanted {
 
 impl Pending {
     async fn of(ledger: &Ledger, run: &Run, key: &'static str) -> Result<Pending, Error> {
-        let mut pending =
-            Pending { hasher: RandomState::new(), key, records: HashMap::new(), has_met_keys: false };
+        let mut pending = Pending { hasher: RandomState::new(), key, records: HashMap::new(), has_met_keys: false };
         let mut from: Seq = 0;
         while let Some(block) = ledger.record_block(run.id, from).await? {
             let last = block.first + block.records.len() as Seq - 1;
@@ -218,7 +217,8 @@ fn number(json: &str) -> Option<String> {
         return Some("0".to_owned());
     }
     let zeros = i64::try_from(digits.len() - significant.len()).ok()?;
-    let exponent = exponent.parse::<i64>().ok()?.checked_sub(i64::try_from(decimals.len()).ok()?)?.checked_add(zeros)?;
+    let exponent =
+        exponent.parse::<i64>().ok()?.checked_sub(i64::try_from(decimals.len()).ok()?)?.checked_add(zeros)?;
     Some(format!("{sign}{significant}e{exponent}"))
 }
 
@@ -238,7 +238,8 @@ mod tests {
         for values in alike {
             assert!(values.iter().all(|value| canonical(value) == canonical(values[0])), "{values:?}");
         }
-        let different = ["1.5", "1.50000000000000000001", "15", "-1.5", "0", "null", "true", r#""1.5""#, r#""null""#, r#""""#];
+        let different =
+            ["1.5", "1.50000000000000000001", "15", "-1.5", "0", "null", "true", r#""1.5""#, r#""null""#, r#""""#];
         for (place, value) in different.iter().enumerate() {
             assert!(different[..place].iter().all(|other| canonical(other) != canonical(value)), "{value}");
         }
@@ -277,6 +278,9 @@ mod tests {
         ] {
             assert!(!same(body, &entry.replacen(from, to, 1)), "{from} for {to}");
         }
-        assert!(!same(r#"{"externalId":"00042","name":"a","colour":"red"}"#.replace("colour", "description").as_str(), entry));
+        assert!(!same(
+            r#"{"externalId":"00042","name":"a","colour":"red"}"#.replace("colour", "description").as_str(),
+            entry
+        ));
     }
 }

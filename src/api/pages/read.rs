@@ -6,6 +6,9 @@ use serde::de::IgnoredAny;
 
 use super::scan::Scan;
 
+/// About the shortest that fields are on the average, with their names: room for all is made at once.
+const FIELD_LEN: usize = 24;
+
 /// What one page held.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
@@ -90,7 +93,7 @@ pub fn read(body: Vec<u8>) -> Result<Page, String> {
     if u32::try_from(text.len()).is_err() {
         return Err("it is too long".to_owned());
     }
-    let mut found = Found::default();
+    let mut found = Found { fields: Vec::with_capacity(text.len() / FIELD_LEN), ..Found::default() };
     let mut scan = Scan::new(&text);
     let is_read = match scan.peek() {
         Some(b'[') => found.list(&mut scan),
@@ -171,7 +174,9 @@ impl Found {
                 "data" if self.has_list => return None,
                 "data" => self.list(scan)?,
                 "total" => self.total = text.get(scan.value()?)?.parse().ok(),
-                _ => drop(scan.value()?),
+                _ => {
+                    scan.value()?;
+                }
             }
             Some(())
         })

@@ -338,9 +338,8 @@ SELECT workspace, external_id, id, position, name, description, currency, price,
 fn listed(external_id: &str, item: &Item) -> Result<String, sqlx::Error> {
     let damaged = |error: &dyn std::fmt::Display| sqlx::Error::Encode(format!("item {}: {error}", item.id).into());
     let updated_at = Timestamp::from_millisecond(item.updated_at).map_err(|error| damaged(&error))?;
-    let number = |text: &Option<String>| {
-        text.as_deref().map(serde_json::from_str).transpose().map_err(|error| damaged(&error))
-    };
+    let number =
+        |text: &Option<String>| text.as_deref().map(serde_json::from_str).transpose().map_err(|error| damaged(&error));
     let fields = &item.fields;
     let listed = ItemListed {
         id: item.id.clone(),

@@ -130,7 +130,8 @@ fn where_nothing_is_remembered_yesterday_s_manifest_says_how_many_there_were() {
         let words = ["-o", pattern, "--min-ratio", "0.8"];
         let told = export(&place, &served, &words, 0);
         let now = told["file"].as_str().unwrap();
-        let manifest: Value = serde_json::from_slice(&fs::read(place.path(&format!("{now}.manifest.json"))).unwrap()).unwrap();
+        let manifest: Value =
+            serde_json::from_slice(&fs::read(place.path(&format!("{now}.manifest.json"))).unwrap()).unwrap();
         // As if it had been found twenty records, yesterday and by another installation.
         let mut before = manifest.clone();
         before["distinct"] = 20.into();

@@ -11,10 +11,50 @@ use super::{accounting, column, count, summary, table};
 /// Items with all that a spreadsheet is known to spoil, each field in turn.
 fn awkward() -> Vec<Value> {
     let texts = [
-        "plain", "=1+1", "+49 170 123", "-5", "-5 % off", "@SUM(A1)", "'=quoted", "''-twice", "'tis", "'", "\t=tab",
-        "a,b;c\td|e", "say \"x\"", "\"", "two\nlines", "two\r\nlines", "ends with \\", "\\\"", " spaces around ", "0042",
-        "1.50", "1e5", "1E3", "4006381333931", "2026-01-02", "03/04/2025", "TRUE", "null", "NULL", "n/a", "#N/A", "Ärger 螺丝 🔩",
-        "a\u{301}\u{a0}b", "sep=;", "", "😀=", "＝1+1", "1,234", "1.234,50", "(5)", "10%", "€ 5", "/", "x\u{2028}y",
+        "plain",
+        "=1+1",
+        "+49 170 123",
+        "-5",
+        "-5 % off",
+        "@SUM(A1)",
+        "'=quoted",
+        "''-twice",
+        "'tis",
+        "'",
+        "\t=tab",
+        "a,b;c\td|e",
+        "say \"x\"",
+        "\"",
+        "two\nlines",
+        "two\r\nlines",
+        "ends with \\",
+        "\\\"",
+        " spaces around ",
+        "0042",
+        "1.50",
+        "1e5",
+        "1E3",
+        "4006381333931",
+        "2026-01-02",
+        "03/04/2025",
+        "TRUE",
+        "null",
+        "NULL",
+        "n/a",
+        "#N/A",
+        "Ärger 螺丝 🔩",
+        "a\u{301}\u{a0}b",
+        "sep=;",
+        "",
+        "😀=",
+        "＝1+1",
+        "1,234",
+        "1.234,50",
+        "(5)",
+        "10%",
+        "€ 5",
+        "/",
+        "x\u{2028}y",
     ];
     let mut items: Vec<Value> = (0..)
         .zip(texts)
@@ -22,13 +62,17 @@ fn awkward() -> Vec<Value> {
             json!({"externalId": format!("{number:05}"), "name": text, "description": format!("{text}{text}"), "price": 1})
         })
         .collect();
-    for external_id in ["=1", "+2", "-3", "@4", "'=5", " 6 ", "0007", "8.0", "9e9", "TRUE", "a\nb", "\"", "1234567890123456789"] {
+    for external_id in
+        ["=1", "+2", "-3", "@4", "'=5", " 6 ", "0007", "8.0", "9e9", "TRUE", "a\nb", "\"", "1234567890123456789"]
+    {
         items.push(json!({"externalId": external_id, "name": "known by that"}));
     }
     for digits in ["0", "-0.5", "1234.50", "0.1234567890123456789", "12345678901234567890.12", "1e3", "-7", "0.10"] {
         let number: Value = serde_json::from_str(digits).unwrap();
         let id = format!("n{digits}");
-        items.push(json!({"externalId": id, "price": number, "purchasePrice": number, "tax": number, "currency": "EUR"}));
+        items.push(
+            json!({"externalId": id, "price": number, "purchasePrice": number, "tax": number, "currency": "EUR"}),
+        );
     }
     items.push(json!({"externalId": "nothing", "name": null, "price": null, "currency": null, "status": null}));
     items.push(json!({"externalId": "blanks", "name": "", "description": "", "status": ""}));
@@ -117,7 +161,8 @@ fn the_list_is_asked_only_where_that_is_less_work_than_sending() {
 #[test]
 fn an_export_without_external_ids_is_not_taken_for_one_that_can_be_sent_back() {
     let place = Place::new();
-    place.write("items.csv", "id,name,price,currency,status,updated_at\nu1,Bolt,1.50,EUR,active,2026-01-02T03:04:05Z\n");
+    place
+        .write("items.csv", "id,name,price,currency,status,updated_at\nu1,Bolt,1.50,EUR,active,2026-01-02T03:04:05Z\n");
     for template in ["exported-items", "items"] {
         let refused = place.sheetport(["check", "items.csv", "-t", template]).exits(2);
         refused.says(&["externalId wants the column", "does not show the external ids", "add a column external_id"]);
