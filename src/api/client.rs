@@ -224,7 +224,8 @@ impl Client {
         let retry_after = retry_after(status, response.headers());
         let quota = quota(response.headers());
         let longest = if request.body.is_some() { MAX_RESULT } else { MAX_PAGE };
-        let mut body = Vec::new();
+        let told = response.content_length().and_then(|len| usize::try_from(len).ok()).unwrap_or_default();
+        let mut body = Vec::with_capacity(told.min(MAX_RESULT));
         let cut = loop {
             match response.chunk().await {
                 Ok(Some(chunk)) if body.len() + chunk.len() > longest => {

@@ -2,6 +2,7 @@
 
 mod ids;
 pub mod read;
+mod scan;
 
 use self::ids::Ids;
 pub use self::read::{Entry, Page, read};
@@ -61,18 +62,19 @@ impl Walk {
             self.page_size = page.len();
         }
         let ids: Vec<(bool, u64)> = page.entries().map(|entry| self.met.identity(entry)).collect();
-        let is_known = |(_, identity): &(bool, u64)| self.met.contains(*identity);
+        // Only of records without an id it matters whether one like them came before this page.
+        let is_alike = |(has_id, identity): &(bool, u64)| !has_id && self.met.contains(*identity);
+        let alike: Vec<bool> = match ids.iter().all(|(has_id, _)| *has_id) {
+            true => Vec::new(),
+            false => ids.iter().map(is_alike).collect(),
+        };
+        let mut new: Vec<bool> = ids.iter().map(|(_, identity)| self.met.insert(*identity)).collect();
         // A page of which all is known is an earlier page again, even where its entries have no ids.
-        let is_barren = ids.iter().all(is_known);
-        // Only of records without an id it matters whether one like them came before.
-        let earlier: Vec<bool> = ids.iter().map(|(has_id, id)| !has_id && self.met.contains(*id)).collect();
-        let mut new = Vec::with_capacity(ids.len());
-        for ((has_id, identity), was_met) in ids.into_iter().zip(earlier) {
-            let is_first = self.met.insert(identity);
+        let is_barren = !new.contains(&true);
+        for (place, _) in ids.iter().enumerate().filter(|(_, (has_id, _))| !has_id && !is_barren) {
             // Without an id, two records may look alike: rather keep one too many, and say so.
-            let is_new = !is_barren && (is_first || !has_id);
-            self.alike += u64::from(is_new && was_met);
-            new.push(is_new);
+            new[place] = true;
+            self.alike += u64::from(alike.get(place) == Some(&true));
         }
         let fresh = new.iter().filter(|new| **new).count();
         self.entries += fresh as u64;

@@ -28,7 +28,7 @@ pub struct Upload {
     /// Send everything to a service of its own in this process, which begins empty, and keep nothing of it
     #[arg(long, conflicts_with = "dry_run")]
     pub rehearse: bool,
-    /// Leave out records that are as the service last accepted them from this machine
+    /// Leave out records that are as the service last accepted them from this machine, or as its list of items shows them
     #[arg(long)]
     pub changed_only: bool,
     /// Only records that begin on these rows of the sheet

@@ -1,6 +1,7 @@
 //! `upload`: read the whole file, plan every record, then send.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::input::InputFile;
 use super::login::check_may_write;
@@ -8,7 +9,7 @@ use super::preview::Preview;
 use super::sending::{self, Sending};
 use super::summary::Summary;
 use super::{now, reading, rehearse, template};
-use crate::api::Client;
+use crate::api::{Client, Pace};
 use crate::cli::Upload;
 use crate::error::{Exit, Failure};
 use crate::ledger::{Ledger, NewRun};
@@ -16,6 +17,7 @@ use crate::settings::Settings;
 use crate::template::Template;
 use crate::ui;
 use crate::ui::progress::Progress;
+use crate::upload::listed::{self, Asking};
 use crate::upload::read::{self, Keep};
 use crate::upload::{Source, plan};
 
@@ -72,12 +74,27 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
         false => {
             if args.changed_only {
                 ledger.leave_unchanged(&sending.run, now()).await?;
+                leave_listed(&sending).await?;
             }
             sending.finish("upload").await?
         }
     };
     ledger.close().await;
     Ok(ended)
+}
+
+/// Leaves out what the service lists as it would be sent. That its list can't be read is no reason not to send.
+async fn leave_listed(sending: &Sending<'_>) -> Result<(), Failure> {
+    let pace = Pace::new(sending.pacing.rate.or(sending.settings.rate), Instant::now());
+    let concurrency = usize::from(sending.pacing.concurrency);
+    let asking = Asking { client: &sending.client, pace: &pace, concurrency };
+    let compared = listed::leave_listed(sending.ledger, &sending.run, sending.kind, &asking, now()).await?;
+    if let Some(error) = compared.failed {
+        ui::remark(format_args!(
+            "what the service lists could not be read, and all that may have changed is sent: {error}"
+        ));
+    }
+    Ok(())
 }
 
 /// The template, with what the flags say of the call's options.

@@ -41,7 +41,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    pub fn of(job: &Job, completeness: &Completeness, walk: &Walk, before: Option<&State>) -> Verdict {
+    pub fn of(job: &Job, completeness: &Completeness, walk: &Walk, before: Option<u64>) -> Verdict {
         let mut how = match completeness {
             Completeness::TotalReached => "as many different records as the service says there are".to_owned(),
             Completeness::ReadToTheEnd => "read until a page was empty; the service names no total".to_owned(),
@@ -49,9 +49,9 @@ impl Verdict {
             Completeness::Unproven(reason) => return Verdict { is_whole: false, how: reason.clone() },
         };
         if let (Some(ratio), Some(before)) = (job.min_ratio, before)
-            && (walk.entries as f64) < ratio * before.distinct as f64
+            && (walk.entries as f64) < ratio * before as f64
         {
-            let (now, then) = (walk.entries, before.distinct);
+            let (now, then) = (walk.entries, before);
             let how = format!(
                 "the list has {now} records where the last export found {then}, which is less than the share of {ratio} \
                  that --min-ratio asks for; the file of then stays"

@@ -1,5 +1,6 @@
 //! Fetching: several pages or records at once, given in their order.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use super::Error;
 use super::ids::{IdFile, Ids, Wanted};
-use super::spool::{Kind, Packer};
+use super::spool::Kind;
 use crate::api::pages::{self, Page, Walk};
 use crate::api::{self, Client, Pace, fetch};
 use crate::records::{List, Single};
@@ -24,15 +25,15 @@ pub struct Asking {
     pub client: Arc<Client>,
     pub pace: Arc<Pace>,
     pub concurrency: usize,
-    pub packer: Arc<Packer>,
 }
 
-/// What came of one request, and the same as a frame of the spool.
+/// What came of one request.
 #[derive(Debug)]
-pub struct Fetched {
-    pub page: Page,
-    pub kind: Kind,
-    pub frame: Vec<u8>,
+pub enum Fetched {
+    Page(Page),
+    /// The list has no such page.
+    NoPage,
+    Missing(Missing),
 }
 
 /// An id that was asked for in vain.
@@ -41,6 +42,25 @@ pub struct Missing {
     pub id: String,
     pub row: u64,
     pub reason: String,
+}
+
+impl Fetched {
+    /// A page without entries where none came.
+    pub fn into_page(self) -> Page {
+        match self {
+            Fetched::Page(page) => page,
+            Fetched::NoPage | Fetched::Missing(_) => Page::empty(),
+        }
+    }
+
+    /// As what it is kept in the spool.
+    pub fn in_spool(&self) -> (Kind, Cow<'_, [u8]>) {
+        match self {
+            Fetched::Page(page) => (Kind::Page, Cow::Borrowed(page.text().as_bytes())),
+            Fetched::NoPage => (Kind::NoPage, Cow::Borrowed(&[])),
+            Fetched::Missing(missing) => (Kind::Missing, Cow::Owned(serde_json::to_vec(missing).unwrap_or_default())),
+        }
+    }
 }
 
 /// Requests under way, the oldest first. They end with the value.
@@ -133,15 +153,9 @@ impl Drop for UnderWay {
 async fn page(asking: Asking, list: &'static List, number: u64) -> Result<Fetched, Error> {
     let path = format!("{}?page={number}&{}={PAGE_SIZE}", list.path, list.size);
     match fetch::fetch(&asking.client, &asking.pace, &path, pages::read).await {
-        Ok(page) => {
-            let frame = asking.packer.pack(Kind::Page, page.text().as_bytes())?;
-            Ok(Fetched { page, kind: Kind::Page, frame })
-        }
+        Ok(page) => Ok(Fetched::Page(page)),
         // Some services have no page past the last one, where others have an empty one.
-        Err(api::Error::Status { status: 404, .. }) if number > 1 => {
-            let frame = asking.packer.pack(Kind::NoPage, b"")?;
-            Ok(Fetched { page: Page::empty(), kind: Kind::NoPage, frame })
-        }
+        Err(api::Error::Status { status: 404, .. }) if number > 1 => Ok(Fetched::NoPage),
         Err(api::Error::Unreadable(reason)) => Err(Error::Page { page: number, reason }),
         Err(error) => Err(error.into()),
     }
@@ -154,19 +168,13 @@ async fn record(
     wanted: Wanted,
 ) -> Result<Fetched, Error> {
     let missing = |reason: String| -> Result<Fetched, Error> {
-        let missing = Missing { id: wanted.id.clone(), row: wanted.row, reason };
-        let text = serde_json::to_vec(&missing).unwrap_or_default();
-        let frame = asking.packer.pack(Kind::Missing, &text)?;
-        Ok(Fetched { page: Page::empty(), kind: Kind::Missing, frame })
+        Ok(Fetched::Missing(Missing { id: wanted.id.clone(), row: wanted.row, reason }))
     };
     let Some(path) = fetch::record_path(single.path, &wanted.id, by_external_id) else {
         return missing("it can't be asked for".to_owned());
     };
     match fetch::fetch(&asking.client, &asking.pace, &path, pages::read::read_one).await {
-        Ok(page) => {
-            let frame = asking.packer.pack(Kind::Page, page.text().as_bytes())?;
-            Ok(Fetched { page, kind: Kind::Page, frame })
-        }
+        Ok(page) => Ok(Fetched::Page(page)),
         Err(api::Error::Status { status: 404 | 410, .. }) => missing("not found".to_owned()),
         Err(api::Error::Status { status: status @ (400 | 422), message }) => {
             missing(format!("the service answered {status}: {message}"))

@@ -9,7 +9,7 @@ use super::rows::Maker;
 use crate::api::pages::Page;
 
 /// Pages that wait to be written.
-const WAITING: usize = 8;
+const WAITING: usize = 32;
 
 /// A maker at work. Dropped, it ends, and leaves nothing behind.
 pub struct Making {

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
+use super::before::records_before;
 use super::changes::Prints;
 use super::conclude::{Ending, Verdict, conclude};
 use super::gather::{Asking, Fetched, ListPages, Records};
 use super::history::{History, State};
 use super::making::Making;
 use super::rows::{Maker, Recipe, Target};
-use super::spool::{Kind, Packer, Spool};
+use super::spool::{Kind, Spool};
 use super::{Error, Exported, Job, Output, Since, What, names};
 use crate::api::pages::{self, Completeness, Page, Walk};
 use crate::api::{Client, Pace};
@@ -39,13 +40,14 @@ pub async fn export(
     history.sweep(&job.home, (job.clock.now)());
     let before = history.state();
     let since = since(job, before.as_ref());
+    let records_before = records_before(job, path.as_deref(), before.as_ref());
     let target = target(job, path.as_deref());
     let mut gathering = Gathering::begin(job, &identity, &history, recipe(job, target, &history, since))?;
-    let asking = Asking { client, pace, concurrency: job.concurrency.max(1), packer: Arc::clone(&gathering.packer) };
+    let asking = Asking { client, pace, concurrency: job.concurrency.max(1) };
     let completeness = gathering.gather(job, asking, progress).await?;
     let Gathering { walk, spool, making, skips, missing, was_resumed, began, .. } = gathering;
     let maker = making.end()?;
-    let verdict = Verdict::of(job, &completeness, &walk, before.as_ref());
+    let verdict = Verdict::of(job, &completeness, &walk, records_before);
     let place = path.as_deref().map(|path| verdict.place(path));
     let name = place.clone().unwrap_or_default();
     let finishing = tokio::task::spawn_blocking(move || finish(maker, name, spool, &skips));
@@ -61,7 +63,6 @@ struct Gathering {
     walk: Walk,
     spool: Spool,
     making: Making,
-    packer: Arc<Packer>,
     /// For each page with entries that had come before, by its number among all frames: which were new.
     skips: HashMap<u64, Vec<bool>>,
     frames: u64,
@@ -72,9 +73,8 @@ struct Gathering {
 
 impl Gathering {
     fn begin(job: &Job, identity: &str, history: &History, recipe: Recipe) -> Result<Gathering, Error> {
-        let packer = Arc::new(Packer::default());
         // What frames are may change from one version to the next.
-        let begin = format!("1 {identity}");
+        let begin = format!("2 {identity}");
         let left = match job.fresh {
             true => None,
             false => Spool::left_in(history.folder(), &begin, (job.clock.now)())?,
@@ -87,14 +87,14 @@ impl Gathering {
             None => {
                 let begin = format!("{begin}\n{began}");
                 let mut spool = Spool::create(history.folder())?;
-                spool.add(&packer.pack(Kind::Begin, begin.as_bytes())?)?;
+                spool.add(Kind::Begin, begin.as_bytes())?;
                 spool
             }
         };
         let prints = if recipe.compares() { Prints::default() } else { Prints::off() };
         let making = Making::begin(Maker::new(recipe, prints));
         let (walk, skips) = (Walk::default(), HashMap::new());
-        Ok(Gathering { walk, spool, making, packer, skips, frames: 0, missing: 0, was_resumed, began })
+        Ok(Gathering { walk, spool, making, skips, frames: 0, missing: 0, was_resumed, began })
     }
 
     async fn gather(&mut self, job: &Job, asking: Asking, progress: &Progress<'_>) -> Result<Completeness, Error> {
@@ -117,7 +117,7 @@ impl Gathering {
                 let mut pages = ListPages::new(asking, list, 1);
                 while !second.is_over() {
                     let fetched = pages.next(&second).await?;
-                    second.take(&fetched.page);
+                    second.take(&fetched.into_page());
                     progress(second.entries, second.total);
                 }
                 Ok(self.walk.confirmed_by(&second))
@@ -155,10 +155,11 @@ impl Gathering {
     }
 
     async fn take(&mut self, fetched: Fetched) -> Result<(), Error> {
-        self.spool.add(&fetched.frame)?;
-        match fetched.kind {
-            Kind::Missing => self.count_missing(),
-            _ => self.page(fetched.page).await?,
+        let (kind, text) = fetched.in_spool();
+        self.spool.add(kind, &text)?;
+        match fetched {
+            Fetched::Missing(_) => self.count_missing(),
+            fetched => self.page(fetched.into_page()).await?,
         }
         Ok(())
     }

@@ -1,16 +1,16 @@
 //! The spool: every page as it came, on disk, so that an export that was cut off carries on where it was, columns that
 //! only appear late are not lost, and memory is not filled.
 //!
-//! One file that only grows: frames of a kind, a length and what the service said, compressed by Zstandard with a
-//! checksum. A frame that a crash cut off at the end is cut away when the spool is opened again.
+//! One file that only grows: frames of a kind, a length, a checksum and what the service said. They are not compressed,
+//! which would take as long as all else that is done with a page, to save room for as long as the export takes. A frame that
+//! a crash cut off at the end is cut away when the spool is opened again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use zstd::bulk::{Compressor, Decompressor};
+use twox_hash::XxHash3_64;
 
 use super::Error;
 
@@ -18,9 +18,8 @@ use super::Error;
 pub const NAME: &str = "pages";
 /// Pages that are older than this are not carried on with: the list may be another one by now.
 const FRESH: Duration = Duration::from_secs(60 * 60);
-/// Fast, and a fifth of the size.
-const LEVEL: i32 = -1;
-const HEAD: usize = 5;
+/// The kind, the length and the checksum of both and the text.
+const HEAD: usize = 1 + 4 + 8;
 /// More than any answer is.
 const LONGEST: usize = 80 << 20;
 
@@ -50,18 +49,10 @@ pub struct Spool {
     file: File,
 }
 
-/// Compresses frames, on as many threads at once as want to.
-#[derive(Default)]
-pub struct Packer {
-    idle: Mutex<Vec<Compressor<'static>>>,
-}
-
 /// The frames of a spool from its first, and how far the whole ones reach.
 pub struct Frames {
     path: PathBuf,
     file: BufReader<File>,
-    unpack: Decompressor<'static>,
-    packed: Vec<u8>,
     good: u64,
 }
 
@@ -118,16 +109,19 @@ impl Spool {
         cut.map(drop).map_err(|source| failed(&self.path, source))
     }
 
-    /// Adds a frame that [`Packer::pack`] made.
-    pub fn add(&mut self, frame: &[u8]) -> Result<(), Error> {
-        self.file.write_all(frame).map_err(|source| failed(&self.path, source))
+    pub fn add(&mut self, kind: Kind, text: &[u8]) -> Result<(), Error> {
+        let written = head(kind, text).and_then(|head| {
+            self.file.write_all(&head)?;
+            self.file.write_all(text)
+        });
+        written.map_err(|source| failed(&self.path, source))
     }
 
     pub fn frames(&self) -> Result<Frames, Error> {
         let path = self.path.clone();
         let open = || -> io::Result<Frames> {
             let file = BufReader::with_capacity(256 * 1024, File::open(&path)?);
-            Ok(Frames { path: path.clone(), file, unpack: Decompressor::new()?, packed: Vec::new(), good: 0 })
+            Ok(Frames { path: path.clone(), file, good: 0 })
         };
         open().map_err(|source| failed(&path, source))
     }
@@ -137,33 +131,6 @@ impl Spool {
         let Spool { path, file } = self;
         drop(file);
         std::fs::remove_file(&path).map_err(|source| failed(&path, source))
-    }
-}
-
-impl Packer {
-    /// A frame, ready to be added.
-    pub fn pack(&self, kind: Kind, text: &[u8]) -> Result<Vec<u8>, Error> {
-        let pack = || -> io::Result<Vec<u8>> {
-            let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut compressor = match idle {
-                Some(compressor) => compressor,
-                None => {
-                    let mut compressor = Compressor::new(LEVEL)?;
-                    compressor.include_checksum(true)?;
-                    compressor
-                }
-            };
-            let mut frame = vec![0; HEAD + zstd::zstd_safe::compress_bound(text.len())];
-            let len = compressor.compress_to_buffer(text, &mut frame[HEAD..])?;
-            frame.truncate(HEAD + len);
-            frame.shrink_to_fit();
-            frame[0] = kind.byte();
-            let len = u32::try_from(len).map_err(io::Error::other)?;
-            frame[1..HEAD].copy_from_slice(&len.to_le_bytes());
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(compressor);
-            Ok(frame)
-        };
-        pack().map_err(|source| failed(Path::new(NAME), source))
     }
 }
 
@@ -179,24 +146,31 @@ impl Frames {
     }
 
     fn read(&mut self) -> io::Result<Option<Frame>> {
-        let mut head = [0; HEAD];
-        if !filled(&mut self.file, &mut head)? {
+        let mut found = [0; HEAD];
+        if !filled(&mut self.file, &mut found)? {
             return Ok(None);
         }
-        let [kind, len @ ..] = head;
+        let [kind, len @ .., _, _, _, _, _, _, _, _] = found;
         let len = u32::from_le_bytes(len) as usize;
         let Some(kind) = Kind::of(kind).filter(|_| len <= LONGEST) else { return Ok(None) };
-        self.packed.resize(len, 0);
-        if !filled(&mut self.file, &mut self.packed)? {
+        let mut text = vec![0; len];
+        if !filled(&mut self.file, &mut text)? || head(kind, &text)? != found {
             return Ok(None);
         }
-        let size = Decompressor::upper_bound(&self.packed).filter(|size| *size <= LONGEST);
-        let Some(text) = size.and_then(|size| self.unpack.decompress(&self.packed, size).ok()) else {
-            return Ok(None);
-        };
         self.good += (HEAD + len) as u64;
         Ok(Some(Frame { kind, text }))
     }
+}
+
+/// What stands before the text of a frame.
+fn head(kind: Kind, text: &[u8]) -> io::Result<[u8; HEAD]> {
+    let len = u32::try_from(text.len()).map_err(io::Error::other)?;
+    let checksum = XxHash3_64::oneshot_with_seed(u64::from(len) << 8 | u64::from(kind.byte()), text);
+    let mut head = [0; HEAD];
+    head[0] = kind.byte();
+    head[1..5].copy_from_slice(&len.to_le_bytes());
+    head[5..].copy_from_slice(&checksum.to_le_bytes());
+    Ok(head)
 }
 
 /// False where the file ends before.
@@ -229,9 +203,9 @@ mod tests {
     #[test]
     fn a_spool_that_was_cut_anywhere_carries_on_behind_its_last_whole_frame() {
         let folder = tempfile::tempdir().unwrap();
-        let packer = Packer::default();
-        let frames = [(Kind::Begin, "b\nat noon"), (Kind::Page, "[1]"), (Kind::NoPage, ""), (Kind::Page, "[2]")];
-        let frames = frames.map(|(kind, text)| packer.pack(kind, text.as_bytes()).unwrap());
+        let last = (Kind::Page, "[2]");
+        let frames = [(Kind::Begin, "b\nat noon"), (Kind::Page, "[1]"), (Kind::NoPage, ""), last];
+        let frames = frames.map(|(kind, text)| [&head(kind, text.as_bytes()).unwrap(), text.as_bytes()].concat());
         let whole: Vec<u8> = frames.concat();
         let ends: Vec<usize> = frames.iter().scan(0, |end, frame| Some((*end += frame.len(), *end).1)).collect();
         for cut in ends[0]..whole.len() {
@@ -241,15 +215,17 @@ mod tests {
             let kept = ends.iter().filter(|end| **end <= cut).count();
             assert_eq!((texts_left.len(), good), (kept, ends[kept - 1] as u64), "cut at {cut}");
             spool.carry_on(good).unwrap();
-            spool.add(&frames[3]).unwrap();
+            spool.add(last.0, last.1.as_bytes()).unwrap();
             assert_eq!(texts(&spool).0.len(), kept + 1, "cut at {cut}");
         }
-        // A byte that the disk changed ends it, too.
-        let mut changed = whole.clone();
-        changed[ends[1] - 2] ^= 1;
-        std::fs::write(folder.path().join(NAME), changed).unwrap();
-        let spool = Spool::left_in(folder.path(), "b", SystemTime::now()).unwrap().unwrap().0;
-        assert_eq!(texts(&spool).0, ["b\nat noon"]);
+        // A byte that the disk changed ends it, too, wherever it stands in a frame.
+        for at in ends[0]..ends[1] {
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            std::fs::write(folder.path().join(NAME), changed).unwrap();
+            let spool = Spool::left_in(folder.path(), "b", SystemTime::now()).unwrap().unwrap().0;
+            assert_eq!(texts(&spool).0, ["b\nat noon"]);
+        }
     }
 
     #[test]
@@ -257,7 +233,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert!(Spool::left_in(folder.path(), "b", SystemTime::now()).unwrap().is_none());
         let mut spool = Spool::create(folder.path()).unwrap();
-        spool.add(&Packer::default().pack(Kind::Begin, b"b\nat noon").unwrap()).unwrap();
+        spool.add(Kind::Begin, b"b\nat noon").unwrap();
         let now = SystemTime::now();
         assert_eq!(Spool::left_in(folder.path(), "b", now).unwrap().unwrap().1, "at noon");
         assert!(Spool::left_in(folder.path(), "b\nat", now).unwrap().is_none());

@@ -47,7 +47,7 @@ pub struct ItemResult {
     pub ctx_id: Option<String>,
 }
 
-/// One entry of `data` in `GET /v1/public/items`. Numbers keep the digits that were sent.
+/// One entry of `data` in `GET /v1/public/items` as our own service answers it. Numbers keep the digits that were sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ItemListed {
     pub id: String,
@@ -58,6 +58,14 @@ pub struct ItemListed {
     pub status: Option<String>,
     #[schema(format = DateTime)]
     pub updated_at: String,
+    /// This and what follows is beyond what the contract shows of the list: without it nobody could tell which item of an
+    /// upload is which of the list.
+    pub external_id: String,
+    pub description: Option<String>,
+    #[schema(value_type = Option<f64>)]
+    pub purchase_price: Option<Number>,
+    #[schema(value_type = Option<f64>)]
+    pub tax: Option<Number>,
 }
 
 /// `GET /v1/public/items`. The entries need not hold the external id.

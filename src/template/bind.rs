@@ -2,6 +2,7 @@
 
 use super::model::{ColumnName, FieldRule, HeaderRow, Source, Template, same_header};
 use crate::mistake::{nearest, nearest_of};
+use crate::records::{RecordKind, item, order};
 use crate::sheet::cell::column_index;
 use crate::sheet::{Row, column_letters};
 
@@ -32,8 +33,10 @@ pub struct Layout {
     pub fill_within: Vec<usize>,
     /// How many of the header's columns are the sheet's own. A report's further ones are ours.
     pub width: usize,
-    /// The sheet is one of our reports, in which text that looks like a formula has an apostrophe before it.
+    /// The sheet is one of our reports.
     pub is_report: bool,
+    /// Text that looks like a formula has an apostrophe before it, as we write it in reports and exports.
+    pub is_defused: bool,
     /// In one of our reports, where it says what became of each row.
     pub status: Option<usize>,
     /// Columns that no field uses, from 0.
@@ -195,12 +198,24 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
         fill_within,
         width,
         is_report,
+        is_defused: is_report || template.sheet.defused || is_export(template.record, names),
         status,
         unused,
         drifted,
         found,
         header,
     })
+}
+
+/// Whether a sheet is one of our exports of such records: its columns are those of their list, in its order, and then
+/// what it has further.
+pub fn is_export(record: RecordKind, names: &[String]) -> bool {
+    let list = match record {
+        RecordKind::Item => &item::LIST,
+        RecordKind::Order => &order::LIST,
+        _ => return false,
+    };
+    names.len() >= list.fields.len() && list.fields.iter().zip(names).all(|(field, name)| field.name == name)
 }
 
 /// Optional columns that are missing while one that no field uses is called almost like them.

@@ -3,6 +3,7 @@
 /// Name and TOML of each, in the order in which they are listed.
 pub const BUILT_IN: &[(&str, &str)] = &[
     ("items", include_str!("../../templates/items.toml")),
+    ("exported-items", include_str!("../../templates/exported-items.toml")),
     ("orders", include_str!("../../templates/orders.toml")),
     ("transactions", include_str!("../../templates/transactions.toml")),
     ("subscriptions", include_str!("../../templates/subscriptions.toml")),

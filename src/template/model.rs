@@ -63,6 +63,8 @@ pub struct SheetRules {
     pub skip_where: Option<SkipRule>,
     /// How a text file is to be read, where it should not be found out.
     pub text: Options,
+    /// Text that a spreadsheet would run as a formula has an apostrophe before it, which is not sent.
+    pub defused: bool,
 }
 
 #[derive(Debug)]

@@ -104,6 +104,7 @@ pub fn schema() -> Value {
                         "properties": {"column": columns, "matches": text},
                     },
                     "delimiter": text, "encoding": text, "quote": text, "escape": text,
+                    "defused": {"type": "boolean"},
                 },
             },
             "group": {

@@ -12,7 +12,7 @@ const WIDTH: u64 = 40;
 pub fn print(accounting: &Accounting) {
     let states = [
         (accounting.sent, "sent", "accepted by the service", style::GOOD),
-        (accounting.unchanged, "unchanged", "same as last accepted, not sent", style::GOOD),
+        (accounting.unchanged, "unchanged", "as the service has it, not sent", style::GOOD),
         (accounting.skipped, "skipped", "left out by the template", style::FAINT),
         (accounting.rejected, "rejected", "wrong in the sheet, not sent", style::BAD),
         (accounting.failed, "failed", "refused by the service", style::BAD),

@@ -105,6 +105,7 @@ mod tests {
             fill_within: Vec::new(),
             width: names.len(),
             is_report: false,
+            is_defused: false,
             status: None,
             unused: Vec::new(),
             drifted: Vec::new(),

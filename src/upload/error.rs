@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::template::bind::Missing;
+use crate::records::RecordKind;
+use crate::template::bind::{Header, Missing, is_export};
 use crate::{ledger, sheet};
 
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +36,12 @@ impl Error {
             Error::Sheet(error) => error.hint(),
             Error::Ledger(error) => error.hint(),
             Error::Columns { missing, .. } => Some(match &missing.header {
+                Some(header) if lacks_external_ids(missing, header) => {
+                    "this is an export of a service whose list does not show the external ids, and an upload finds its items \
+                     by nothing else; add a column external_id with your own identifiers, or upload the sheet that the items \
+                     came from"
+                        .to_owned()
+                }
                 Some(header) => format!(
                     "the header in row {} has: {}. Name the column in the template as the header does, add optional = true to a \
                      field that may be missing, or set the header's row under [sheet]",
@@ -61,6 +68,10 @@ impl Error {
             }
         }
     }
+}
+
+fn lacks_external_ids(missing: &Missing, header: &Header) -> bool {
+    missing.columns.iter().any(|column| column.field == "externalId") && is_export(RecordKind::Item, &header.names)
 }
 
 fn described(missing: &Missing) -> String {

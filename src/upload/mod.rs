@@ -7,6 +7,7 @@ mod assemble;
 pub mod dispatch;
 pub mod error;
 mod keys;
+pub mod listed;
 pub mod plan;
 pub mod read;
 mod rows;

@@ -129,8 +129,8 @@ fn stray_quote(row: &Row) -> Problem {
     }
 }
 
-/// The row's cells as JSON, in the common columns; of one of our reports, the sheet's own columns alone and as they
-/// were before.
+/// The row's cells as JSON, in the common columns; of one of our reports, the sheet's own columns alone. What we
+/// defused is as it was before.
 fn cells(row: &Row, part: &Part, laid_out: &mut Row) -> Box<RawValue> {
     let layout = &part.layout;
     let width = if layout.is_report { layout.width.min(row.len()) } else { row.len() };
@@ -141,7 +141,7 @@ fn cells(row: &Row, part: &Part, laid_out: &mut Row) -> Box<RawValue> {
         }
         false => row,
     };
-    if !layout.is_report {
+    if !layout.is_defused {
         return raw(serde_json::to_string(row));
     }
     let width = if part.places.are_moved() { row.len() } else { width };

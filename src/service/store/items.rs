@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{Row, query, query_as};
+use sqlx::{Connection, Row, query, query_as};
 use uuid::Uuid;
 
 use crate::records::item::ItemListed;
@@ -277,7 +277,7 @@ async fn write(
                 .bind(fields.status.as_deref())
                 .bind(item.created_at)
                 .bind(item.updated_at)
-                .bind(listed(item)?);
+                .bind(listed(slot.external_id, item)?);
         }
         write.execute(&mut *connection).await?;
     }
@@ -302,18 +302,56 @@ fn item(row: &SqliteRow) -> Result<Item, sqlx::Error> {
     })
 }
 
+/// Writes anew what lists show, where an earlier version wrote it.
+pub async fn list_anew(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    if query("SELECT 1 FROM to_do WHERE name = 'list items'").fetch_optional(&mut *connection).await?.is_none() {
+        return Ok(());
+    }
+    let mut tx = connection.begin().await?;
+    let (mut workspace, mut position) = (String::new(), 0_i64);
+    loop {
+        let rows = query(NEXT).bind(&workspace).bind(position).fetch_all(&mut *tx).await?;
+        for row in &rows {
+            let item = item(row)?;
+            (workspace, position) = (row.try_get(0)?, item.position);
+            query("UPDATE items SET listed = $1 WHERE workspace = $2 AND position = $3")
+                .bind(listed(row.try_get(1)?, &item)?)
+                .bind(&workspace)
+                .bind(position)
+                .execute(&mut *tx)
+                .await?;
+        }
+        if rows.is_empty() {
+            break;
+        }
+    }
+    query("DELETE FROM to_do WHERE name = 'list items'").execute(&mut *tx).await?;
+    tx.commit().await
+}
+
+/// $1 and $2: the workspace and the position of the item before.
+const NEXT: &str = "\
+SELECT workspace, external_id, id, position, name, description, currency, price, purchase_price, tax, status, \
+ created_at, updated_at FROM items WHERE (workspace, position) > ($1, $2) ORDER BY workspace, position LIMIT 1000";
+
 /// The item as a list shows it.
-fn listed(item: &Item) -> Result<String, sqlx::Error> {
+fn listed(external_id: &str, item: &Item) -> Result<String, sqlx::Error> {
     let damaged = |error: &dyn std::fmt::Display| sqlx::Error::Encode(format!("item {}: {error}", item.id).into());
     let updated_at = Timestamp::from_millisecond(item.updated_at).map_err(|error| damaged(&error))?;
-    let price = item.fields.price.as_deref().map(serde_json::from_str).transpose().map_err(|error| damaged(&error))?;
+    let number =
+        |text: &Option<String>| text.as_deref().map(serde_json::from_str).transpose().map_err(|error| damaged(&error));
+    let fields = &item.fields;
     let listed = ItemListed {
         id: item.id.clone(),
-        name: item.fields.name.clone(),
-        price,
-        currency: item.fields.currency.clone(),
-        status: item.fields.status.clone(),
+        name: fields.name.clone(),
+        price: number(&fields.price)?,
+        currency: fields.currency.clone(),
+        status: fields.status.clone(),
         updated_at: format!("{updated_at:.3}"),
+        external_id: external_id.to_owned(),
+        description: fields.description.clone(),
+        purchase_price: number(&fields.purchase_price)?,
+        tax: number(&fields.tax)?,
     };
     serde_json::to_string(&listed).map_err(|error| damaged(&error))
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rust_decimal::Decimal;
+
 /// The fields of an item that a body can change, each as a `T`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ItemFields<T> {
@@ -80,28 +82,38 @@ impl Item {
 impl ItemFields<Option<String>> {
     fn apply(&mut self, changes: &ItemFields<Change>) -> bool {
         let pairs = [
-            (&mut self.name, &changes.name),
-            (&mut self.description, &changes.description),
-            (&mut self.currency, &changes.currency),
-            (&mut self.price, &changes.price),
-            (&mut self.purchase_price, &changes.purchase_price),
-            (&mut self.tax, &changes.tax),
-            (&mut self.status, &changes.status),
+            (&mut self.name, &changes.name, false),
+            (&mut self.description, &changes.description, false),
+            (&mut self.currency, &changes.currency, false),
+            (&mut self.price, &changes.price, true),
+            (&mut self.purchase_price, &changes.purchase_price, true),
+            (&mut self.tax, &changes.tax, true),
+            (&mut self.status, &changes.status, false),
         ];
         let mut changed = false;
-        for (field, change) in pairs {
+        for (field, change, is_number) in pairs {
             let value = match change {
                 Change::Keep => continue,
                 Change::Clear => None,
                 Change::Set(text) => Some(text.as_str()),
             };
-            if field.as_deref() != value {
+            let is_same = match (field.as_deref(), value) {
+                (Some(before), Some(now)) if is_number => before == now || is_equal(before, now),
+                (before, now) => before == now,
+            };
+            if !is_same {
                 *field = value.map(str::to_owned);
                 changed = true;
             }
         }
         changed
     }
+}
+
+/// Whether two numbers have the same value: 1.50 is 1.5, and a program that can't tell them apart changes nothing.
+fn is_equal(before: &str, now: &str) -> bool {
+    let value = |text| Decimal::from_str_exact(text).ok();
+    value(before).is_some_and(|before| Some(before) == value(now))
 }
 
 #[cfg(test)]
@@ -135,5 +147,17 @@ mod tests {
         assert_eq!(item.updated_at, 101);
         assert!(item.apply(&named(set("Bolt")), 50), "with a clock that went back");
         assert_eq!(item.updated_at, 102);
+    }
+
+    #[test]
+    fn the_same_number_in_other_digits_is_no_change_and_the_same_digits_in_a_text_are_one() {
+        let priced = |price: &str| ItemFields { price: set(price), name: set(price), ..ItemFields::default() };
+        let mut item = Item::new("1".to_owned(), 1, &priced("1.50"), 100);
+        assert!(!item.apply(&ItemFields { price: set("1.5"), ..ItemFields::default() }, 200));
+        assert_eq!(item.fields.price.as_deref(), Some("1.50"));
+        assert!(item.apply(&priced("1.5"), 300));
+        assert_eq!((item.fields.name.as_deref(), item.fields.price.as_deref()), (Some("1.5"), Some("1.50")));
+        assert!(item.apply(&ItemFields { price: set("1.51"), ..ItemFields::default() }, 400));
+        assert_eq!(item.fields.price.as_deref(), Some("1.51"));
     }
 }

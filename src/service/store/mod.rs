@@ -40,6 +40,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "items", include_str!("migrations/0001_items.sql")),
     (2, "item ids", include_str!("migrations/0002_item_ids.sql")),
     (3, "records", include_str!("migrations/0003_records.sql")),
+    (4, "items listed", include_str!("migrations/0004_items_listed.sql")),
 ];
 
 pub struct Store {
@@ -69,6 +70,7 @@ impl Store {
         let failed = |source| Error::Database { what: "open", path: path.into(), source };
         let mut connection = for_writing.connect().await.map_err(failed)?;
         migrate(&mut connection).await.map_err(|source| Error::Migrate { path: path.into(), source })?;
+        items::list_anew(&mut connection).await.map_err(failed)?;
 
         let count = available_parallelism().map_or(2, usize::from).clamp(2, 8) as u32;
         let for_reading = options.read_only(true).pragma("cache_size", "-16384");
@@ -150,7 +152,8 @@ mod tests {
 
         let (store, closer) = Store::open(&path, Duration::from_secs(1)).await.expect("opened");
         let page = store.item_page("w", 1, 10).await.expect("read");
-        assert_eq!((page.total, page.entries.as_str()), (1, r#"{"id":"1"}"#));
+        let listed = r#"{"id":"1","name":null,"price":1.50,"currency":null,"status":null,"updated_at":"1970-01-01T00:00:00.000Z","external_id":"A","description":null,"purchase_price":null,"tax":null}"#;
+        assert_eq!((page.total, page.entries.as_str()), (1, listed));
         let fields = ItemFields { price: Change::Set("1.50".to_owned()), ..ItemFields::default() };
         let upsert = ItemUpsert { workspace: "w".into(), id: None, external_id: "A".to_owned(), fields };
         let stored = store.upsert_item(upsert).await;

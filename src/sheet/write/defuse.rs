@@ -20,6 +20,10 @@ pub fn restore(text: &str) -> &str {
 }
 
 fn is_dangerous(text: &str) -> bool {
+    // Nearly all text ends here.
+    if !text.starts_with(['\'', '=', '+', '-', '@', '\t', '\r']) {
+        return false;
+    }
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_plain_number(text)
 }
 

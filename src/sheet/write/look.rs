@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rust_xlsxwriter::{Color, ExcelDateTime, Format, FormatAlign, Note, Worksheet, XlsxError};
 
 use super::Value;
+use super::defuse::defuse;
 use crate::sheet::Cell;
 
 /// The UTF-16 units that a cell holds.
@@ -136,6 +137,9 @@ fn ready<'a>(value: &'a Value<'_>) -> Option<(Kind, Ready<'a>)> {
     };
     Some(match value {
         Value::Blank => return None,
+        Value::Text(text) if text.starts_with('\'') => {
+            (Kind::Text, Ready::Text(Cow::Owned(cut(&kept(text)).into_owned())))
+        }
         Value::Text(text) => (Kind::Text, Ready::Text(cut(text))),
         Value::Boolean(boolean) => (Kind::General, Ready::Boolean(*boolean)),
         Value::Number(digits) => number(digits),
@@ -212,7 +216,8 @@ pub fn write(
             Some(at) => sheet.write_datetime_with_format(row, column, at, format)?,
             None => sheet.write_string_with_format(row, column, cell.shown(), format)?,
         },
-        Cell::Text(_) | Cell::Error(_) | Cell::Number(_) | Cell::Percent(_) => {
+        Cell::Text(text) => sheet.write_string_with_format(row, column, cut(&kept(text)), format)?,
+        Cell::Error(_) | Cell::Number(_) | Cell::Percent(_) => {
             sheet.write_string_with_format(row, column, cut(&cell.shown()), format)?
         }
     };
@@ -243,6 +248,12 @@ fn serial(cell: &Cell<'_>) -> Option<ExcelDateTime> {
         (None, Some((hour, minute, second, milli))) => ExcelDateTime::from_hms_milli(hour, minute, second, milli).ok(),
         (None, None) => None,
     }
+}
+
+/// Text that a spreadsheet would run is harmless in a workbook. Only an apostrophe of its own before it would be taken for
+/// ours when the file is read again: it gets another one, as [`restore`](super::defuse::restore) wants it.
+fn kept(text: &str) -> Cow<'_, str> {
+    if text.starts_with('\'') { defuse(text) } else { Cow::Borrowed(text) }
 }
 
 /// `text`, or its beginning and a mark where it is longer than a cell can be.

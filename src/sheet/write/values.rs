@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use csv::{Terminator, Writer, WriterBuilder};
 use jiff::civil;
 
 use super::Existing;
@@ -165,57 +164,82 @@ impl ValueTable {
     }
 }
 
-/// CSV or TSV by RFC 4180: UTF-8, CRLF, quotes where they are needed.
+/// CSV or TSV by RFC 4180: UTF-8, CRLF, quotes where they are needed. Most cells need none and are copied as they are.
 pub struct Delimited {
-    name: PathBuf,
+    sink: Sink,
+    separator: u8,
     style: Style,
-    writer: Writer<Sink>,
+    /// What was not given to the sink yet.
+    waiting: Vec<u8>,
 }
 
+/// So many bytes are given to the sink at once.
+const TOGETHER: usize = 128 * 1024;
+
 impl Delimited {
-    fn create(mut sink: Sink, separator: u8, style: Style, header: &[String]) -> Result<Delimited, Error> {
-        let name = sink.name().to_owned();
+    fn create(sink: Sink, separator: u8, style: Style, header: &[String]) -> Result<Delimited, Error> {
+        let mut table = Delimited { sink, separator, style, waiting: Vec::with_capacity(TOGETHER + TOGETHER / 4) };
         if style.bom {
-            let written = sink.write_all("\u{feff}".as_bytes());
-            written.map_err(|source| Error::Write { path: name.clone(), source })?;
+            table.waiting.extend("\u{feff}".as_bytes());
         }
-        let writer = WriterBuilder::new()
-            .delimiter(separator)
-            .terminator(Terminator::CRLF)
-            .flexible(true)
-            .buffer_capacity(64 * 1024)
-            .from_writer(sink);
-        let mut table = Delimited { name, style, writer };
         let header: Vec<Value<'_>> = header.iter().map(|name| Value::Text(Cow::Borrowed(name))).collect();
         table.row(&header)?;
         Ok(table)
     }
 
     fn row(&mut self, values: &[Value<'_>]) -> Result<(), Error> {
-        for value in values {
-            let text = match value {
-                Value::Blank => Cow::Borrowed(""),
-                Value::Text(text) if self.style.raw => Cow::Borrowed(&**text),
-                Value::Text(text) => defuse(text),
-                Value::Number(digits) if self.style.decimal_comma => Cow::Owned(digits.replace('.', ",")),
-                Value::Digits(digits) if self.style.decimal_comma => Cow::Owned(digits.replace('.', ",")),
-                Value::Digits(digits) => Cow::Borrowed(digits.as_str()),
-                Value::Number(text) | Value::DateTime { text, .. } => Cow::Borrowed(*text),
-                Value::Boolean(true) => Cow::Borrowed("true"),
-                Value::Boolean(false) => Cow::Borrowed("false"),
-            };
-            self.writer.write_field(text.as_bytes()).map_err(|error| self.failed(error))?;
+        let begin = self.waiting.len();
+        for (place, value) in values.iter().enumerate() {
+            if place > 0 {
+                self.waiting.push(self.separator);
+            }
+            match value {
+                Value::Blank => {}
+                Value::Text(text) if self.style.raw => self.field(text),
+                Value::Text(text) => self.field(&defuse(text)),
+                Value::Number(digits) if self.style.decimal_comma => self.field(&digits.replace('.', ",")),
+                Value::Digits(digits) if self.style.decimal_comma => self.field(&digits.replace('.', ",")),
+                Value::Digits(digits) => self.field(digits),
+                Value::Number(text) | Value::DateTime { text, .. } => self.field(text),
+                Value::Boolean(true) => self.field("true"),
+                Value::Boolean(false) => self.field("false"),
+            }
         }
-        self.writer.write_record(None::<&[u8]>).map_err(|error| self.failed(error))
+        if self.waiting.len() == begin && values.len() == 1 {
+            // A row of one blank cell is not to be taken for a blank line.
+            self.waiting.extend(b"\"\"");
+        }
+        self.waiting.extend(b"\r\n");
+        if self.waiting.len() >= TOGETHER { self.give() } else { Ok(()) }
     }
 
-    fn finish(self) -> Result<Sink, Error> {
-        let name = self.name;
-        self.writer.into_inner().map_err(|error| Error::Write { path: name, source: error.into_error() })
+    fn field(&mut self, text: &str) {
+        let separator = self.separator;
+        let needs_quotes = |byte: &u8| *byte == separator || matches!(*byte, b'"' | b'\r' | b'\n');
+        if !text.as_bytes().iter().any(needs_quotes) {
+            self.waiting.extend(text.as_bytes());
+            return;
+        }
+        self.waiting.push(b'"');
+        for (nth, part) in text.split('"').enumerate() {
+            if nth > 0 {
+                self.waiting.extend(b"\"\"");
+            }
+            self.waiting.extend(part.as_bytes());
+        }
+        self.waiting.push(b'"');
     }
 
-    fn failed(&self, error: csv::Error) -> Error {
-        Error::Write { path: self.name.clone(), source: error.into() }
+    fn give(&mut self) -> Result<(), Error> {
+        let given = self.sink.write_all(&self.waiting);
+        given.map_err(|source| Error::Write { path: self.sink.name().to_owned(), source })?;
+        self.waiting.clear();
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Sink, Error> {
+        self.give()?;
+        Ok(self.sink)
     }
 }
 
@@ -328,6 +352,42 @@ mod tests {
         assert_eq!(written("a.csv", style), "\u{feff}a;b;c;d;e\r\n=1+1;-1234,50;true;;2026-01-02T03:04:05Z\r\n");
         let style = Style { delimiter: Some(b'|'), ..Style::default() };
         assert_eq!(written("a.csv", style), "a|b|c|d|e\r\n'=1+1|-1234.50|true||2026-01-02T03:04:05Z\r\n");
+    }
+
+    /// Cells as a row of a CSV that is read back by the csv crate.
+    fn read_back(cells: &[String], delimiter: u8) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        let style = Style { delimiter: Some(delimiter), raw: true, ..Style::default() };
+        let header: Vec<String> = (0..cells.len()).map(|column| format!("c{column}")).collect();
+        let mut table = ValueTable::create(&path, Shape::of(&path).unwrap(), style, "", &header).unwrap();
+        let values: Vec<Value<'_>> = cells.iter().map(|cell| Value::Text(Cow::Borrowed(cell))).collect();
+        table.row(&values).unwrap();
+        table.row(&values).unwrap();
+        table.finish_as(path.clone()).unwrap();
+        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_path(&path).unwrap();
+        let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        assert_eq!((rows.len(), &rows[0]), (2, &rows[1]));
+        rows[0].iter().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn any_text_reads_back_as_it_was() {
+        let texts = ["", "\"", "a\"\"b", "a,b;c\td", "two\r\nlines", "\n", " x ", "é,\"螺", "'"];
+        for delimiter in [b',', b';', b'\t', b'|'] {
+            for text in texts {
+                assert_eq!(read_back(&[text.to_owned()], delimiter), [text], "alone");
+                let cells = [text.to_owned(), "y".to_owned(), text.to_owned()];
+                assert_eq!(read_back(&cells, delimiter), cells);
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_row_reads_back_as_it_was(cells in proptest::collection::vec("[a,;\"\r\n\t']{0,4}|\\PC*", 1..5)) {
+            proptest::prop_assert_eq!(read_back(&cells, b','), cells);
+        }
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub(super) struct RawSheet {
     pub encoding: Option<Spanned<String>>,
     pub quote: Option<Spanned<String>>,
     pub escape: Option<Spanned<String>>,
+    #[serde(default)]
+    pub defused: bool,
 }
 
 #[derive(Deserialize)]

@@ -46,7 +46,7 @@ impl Checker<'_> {
             columns: fill.columns.0,
             within: fill.within.map_or_else(Vec::new, |within| within.0),
         });
-        Ok(SheetRules { select, header, fill_down, skip_where, text })
+        Ok(SheetRules { select, header, fill_down, skip_where, text, defused: raw.defused })
     }
 
     /// A column that is filled and that nothing reads is a misspelt one. It may be missing from the sheet, because what

@@ -277,10 +277,10 @@ impl<'t> Mapper<'t> {
         }
     }
 
-    /// The cell at `column`; in one of our reports, as it was before a formula in it was defused.
+    /// The cell at `column`; in one of our reports and exports, as it was before a formula in it was defused.
     fn cell<'r>(&self, row: &'r Row, column: usize) -> Cell<'r> {
         match row.get(column) {
-            Cell::Text(text) if self.layout.is_report => Cell::Text(write::restore(text)),
+            Cell::Text(text) if self.layout.is_defused => Cell::Text(write::restore(text)),
             cell => cell,
         }
     }

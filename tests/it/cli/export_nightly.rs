@@ -119,3 +119,41 @@ fn so_many_files_are_kept_and_nobody_else_s_is_touched() {
     assert!(!place.path(&format!("{}.manifest.json", named(3))).exists());
     assert_eq!(column(&table(&place.path(&named(0))), "name").len(), 2);
 }
+
+#[test]
+fn where_nothing_is_remembered_yesterday_s_manifest_says_how_many_there_were() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    upload(&place, &served, &items(10));
+    let yesterday = jiff::Zoned::now().date().checked_sub(jiff::Span::new().days(1)).unwrap();
+    for (pattern, name) in [("items.csv", "items.csv".to_owned()), ("i-{date}.csv", format!("i-{yesterday}.csv"))] {
+        let words = ["-o", pattern, "--min-ratio", "0.8"];
+        let told = export(&place, &served, &words, 0);
+        let now = told["file"].as_str().unwrap();
+        let manifest: Value =
+            serde_json::from_slice(&fs::read(place.path(&format!("{now}.manifest.json"))).unwrap()).unwrap();
+        // As if it had been found twenty records, yesterday and by another installation.
+        let mut before = manifest.clone();
+        before["distinct"] = 20.into();
+        fs::rename(place.path(now), place.path(&name)).unwrap();
+        fs::remove_file(place.path(&format!("{now}.manifest.json"))).unwrap();
+        let write = |manifest: &Value| place.write(&format!("{name}.manifest.json"), manifest.to_string());
+        let forget = || fs::remove_dir_all(place.path("home/exports")).unwrap();
+        write(&before);
+        forget();
+        let refused = export(&place, &served, &words, 8);
+        let how = refused["how"].as_str().unwrap();
+        assert!(how.contains("has 10 records where the last export found 20"), "{how}");
+        // Of another workspace, not whole, or of a file that is not there any more: it says nothing.
+        for (key, value) in [("workspace", json!("other")), ("complete", json!(false)), ("bytes", json!(1))] {
+            let mut other = before.clone();
+            other[key] = value;
+            write(&other);
+            forget();
+            export(&place, &served, &words, 0);
+            if name != now {
+                fs::remove_file(place.path(now)).unwrap();
+            }
+        }
+    }
+}

@@ -13,6 +13,7 @@ mod export_by_id;
 mod export_crash;
 mod export_looks;
 mod export_nightly;
+mod export_roundtrip;
 mod hostile;
 mod infer;
 mod login;

@@ -39,7 +39,7 @@ async fn an_item_is_created_and_then_updated() {
     let when = entry["updated_at"].as_str().unwrap();
     assert!(when.len() == 24 && when.ends_with('Z') && when.as_bytes()[19] == b'.', "{when}");
     let expected = format!(
-        r#"{{"id":"{id}","name":"Bolt M8","price":2,"currency":"EUR","status":"active","updated_at":"{when}"}}"#
+        r#"{{"id":"{id}","name":"Bolt M8","price":2,"currency":"EUR","status":"active","updated_at":"{when}","external_id":"0042","description":"Zinc","purchase_price":900,"tax":19}}"#
     );
     assert_eq!(*entry, serde_json::from_str::<Value>(&expected).unwrap());
     assert_eq!((&list["page"], &list["count"], &list["total"]), (&1.into(), &100.into(), &1.into()));

@@ -1,0 +1,232 @@
+//! JSON looked over in one pass, for the places in the text at which its parts stand.
+//!
+//! Entries are mostly flat: names, plain texts and numbers are looked over here, several times as fast as a parser that
+//! hands out each of them. What is nested or escaped is given to `serde_json`, one value at a time. Both accept the same
+//! JSON, to which a property test holds them.
+
+use std::ops::Range;
+
+use serde_json::value::RawValue;
+
+/// A place in a text, which moves on as parts are read. Nothing comes back for what is not JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct Scan<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Scan<'t> {
+    pub fn new(text: &'t str) -> Scan<'t> {
+        Scan { text, at: 0 }
+    }
+
+    /// The next byte that is no white space.
+    pub fn peek(&mut self) -> Option<u8> {
+        loop {
+            match self.byte() {
+                Some(b' ' | b'\n' | b'\r' | b'\t') => self.at += 1,
+                byte => return byte,
+            }
+        }
+    }
+
+    /// Nothing but white space is left.
+    pub fn is_done(&mut self) -> bool {
+        self.peek().is_none()
+    }
+
+    /// Reads an array and stops at each of its elements, for `element` to read it.
+    pub fn array(&mut self, mut element: impl FnMut(&mut Scan<'t>) -> Option<()>) -> Option<()> {
+        self.pass(b'[')?;
+        if self.peek()? == b']' {
+            return self.pass(b']');
+        }
+        loop {
+            self.peek()?;
+            element(self)?;
+            match self.peek()? {
+                b',' => self.at += 1,
+                _ => return self.pass(b']'),
+            }
+        }
+    }
+
+    /// Reads an object and stops at each of its values, for `field` to read it; it is told where the name stands, with its
+    /// quotes.
+    pub fn object(&mut self, mut field: impl FnMut(&mut Scan<'t>, Range<usize>) -> Option<()>) -> Option<()> {
+        self.pass(b'{')?;
+        if self.peek()? == b'}' {
+            return self.pass(b'}');
+        }
+        loop {
+            if self.peek()? != b'"' {
+                return None;
+            }
+            let name = self.text()?;
+            self.pass(b':')?;
+            self.peek()?;
+            field(self, name)?;
+            match self.peek()? {
+                b',' => self.at += 1,
+                _ => return self.pass(b'}'),
+            }
+        }
+    }
+
+    /// Reads a value of any kind, and tells where it stands.
+    pub fn value(&mut self) -> Option<Range<usize>> {
+        match self.peek()? {
+            b'"' => self.text(),
+            b'-' | b'0'..=b'9' => self.number(),
+            b'n' => self.word("null"),
+            b't' => self.word("true"),
+            b'f' => self.word("false"),
+            _ => self.other(),
+        }
+    }
+
+    /// Where the next byte is read.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn pass(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    fn text(&mut self) -> Option<Range<usize>> {
+        let inner = self.text.as_bytes().get(self.at + 1..)?;
+        let end = inner.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))?;
+        match inner.get(end)? {
+            b'"' => Some(self.pass_over(end + 2)),
+            b'\\' => self.other(),
+            _ => None,
+        }
+    }
+
+    fn number(&mut self) -> Option<Range<usize>> {
+        let rest = self.text.as_bytes().get(self.at..)?;
+        let digits =
+            |from: usize| rest.get(from..).unwrap_or_default().iter().take_while(|b| b.is_ascii_digit()).count();
+        let mut len = usize::from(rest.first() == Some(&b'-'));
+        match digits(len) {
+            0 => return None,
+            more if more > 1 && rest.get(len) == Some(&b'0') => return None,
+            more => len += more,
+        }
+        if rest.get(len) == Some(&b'.') {
+            let more = digits(len + 1);
+            if more == 0 {
+                return None;
+            }
+            len += 1 + more;
+        }
+        if let Some(b'e' | b'E') = rest.get(len) {
+            let sign = usize::from(matches!(rest.get(len + 1), Some(b'+' | b'-')));
+            let more = digits(len + 1 + sign);
+            if more == 0 {
+                return None;
+            }
+            len += 1 + sign + more;
+        }
+        Some(self.pass_over(len))
+    }
+
+    fn word(&mut self, word: &str) -> Option<Range<usize>> {
+        let is_there = self.text.as_bytes().get(self.at..)?.starts_with(word.as_bytes());
+        is_there.then(|| self.pass_over(word.len()))
+    }
+
+    fn other(&mut self) -> Option<Range<usize>> {
+        let rest = self.text.get(self.at..)?;
+        let value = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>().next()?.ok()?;
+        Some(self.pass_over(value.get().len()))
+    }
+
+    fn pass_over(&mut self, len: usize) -> Range<usize> {
+        let start = self.at;
+        self.at += len;
+        start..self.at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop_assert_eq, proptest};
+    use serde::de::IgnoredAny;
+
+    use super::*;
+
+    /// Whether a text is one JSON value, and what it is made of if it is an array or an object.
+    fn scanned(text: &str) -> Option<Vec<&str>> {
+        let mut scan = Scan::new(text);
+        let mut parts = Vec::new();
+        let mut take = |scan: &mut Scan<'_>| {
+            parts.push(text.get(scan.value()?)?);
+            Some(())
+        };
+        match scan.peek()? {
+            b'[' => scan.array(take)?,
+            b'{' => scan.object(|scan, _| take(scan))?,
+            _ => take(&mut scan)?,
+        }
+        scan.is_done().then_some(parts)
+    }
+
+    #[test]
+    fn the_parts_of_arrays_and_objects_stand_where_they_are() {
+        assert_eq!(scanned(r#" [1 ,"a\"]" , [2,3],null ] "#), Some(vec!["1", r#""a\"]""#, "[2,3]", "null"]));
+        assert_eq!(scanned(r#"{"a" : -0.5e+3 , "\u0062":{"c":[]}}"#), Some(vec!["-0.5e+3", r#"{"c":[]}"#]));
+        assert_eq!((scanned("[]"), scanned(" { } ")), (Some(vec![]), Some(vec![])));
+    }
+
+    #[test]
+    fn what_is_no_json_is_none_here_either() {
+        for text in [
+            "",
+            "[",
+            "[1",
+            "[1,",
+            "[1,]",
+            "[,]",
+            "{",
+            "{1:2}",
+            r#"{"a"}"#,
+            r#"{"a":}"#,
+            r#"{"a":1,}"#,
+            "01",
+            "-",
+            "1.",
+            ".5",
+            "1e",
+            "+1",
+            "nul",
+            "nullx",
+            "\"a",
+            "\"\n\"",
+            r#""\x""#,
+            "[1]]",
+            "1 2",
+            "truefalse",
+            "[1 2]",
+            "\u{a0}1",
+            "'a'",
+        ] {
+            assert_eq!(scanned(text), None, "{text}");
+            assert!(serde_json::from_str::<IgnoredAny>(text).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        /// What one takes for JSON the other does, too, also where a character was lost or added.
+        #[test]
+        fn it_agrees_with_the_parser(text in r#"(\[|\{"a":|)((-|)[0-9]{0,2}[.eE+-]?[0-9]?|"[a\\"nu0-9\n]{0,4}"|null?|true|[\[{, :}\]]){0,5}(\]|\}|)"#) {
+            let is_json = serde_json::from_str::<IgnoredAny>(&text).is_ok();
+            prop_assert_eq!(scanned(&text).is_some(), is_json, "{}", text);
+        }
+    }
+}

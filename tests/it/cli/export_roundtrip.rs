@@ -1,0 +1,188 @@
+//! The way back: an export of items, uploaded as it is, changes nothing, whatever is in its cells.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::process::Place;
+use super::service::Served;
+use super::{accounting, column, count, summary, table};
+
+/// Items with all that a spreadsheet is known to spoil, each field in turn.
+fn awkward() -> Vec<Value> {
+    let texts = [
+        "plain",
+        "=1+1",
+        "+49 170 123",
+        "-5",
+        "-5 % off",
+        "@SUM(A1)",
+        "'=quoted",
+        "''-twice",
+        "'tis",
+        "'",
+        "\t=tab",
+        "a,b;c\td|e",
+        "say \"x\"",
+        "\"",
+        "two\nlines",
+        "two\r\nlines",
+        "ends with \\",
+        "\\\"",
+        " spaces around ",
+        "0042",
+        "1.50",
+        "1e5",
+        "1E3",
+        "4006381333931",
+        "2026-01-02",
+        "03/04/2025",
+        "TRUE",
+        "null",
+        "NULL",
+        "n/a",
+        "#N/A",
+        "Ärger 螺丝 🔩",
+        "a\u{301}\u{a0}b",
+        "sep=;",
+        "",
+        "😀=",
+        "＝1+1",
+        "1,234",
+        "1.234,50",
+        "(5)",
+        "10%",
+        "€ 5",
+        "/",
+        "x\u{2028}y",
+    ];
+    let mut items: Vec<Value> = (0..)
+        .zip(texts)
+        .map(|(number, text)| {
+            json!({"externalId": format!("{number:05}"), "name": text, "description": format!("{text}{text}"), "price": 1})
+        })
+        .collect();
+    for external_id in
+        ["=1", "+2", "-3", "@4", "'=5", " 6 ", "0007", "8.0", "9e9", "TRUE", "a\nb", "\"", "1234567890123456789"]
+    {
+        items.push(json!({"externalId": external_id, "name": "known by that"}));
+    }
+    for digits in ["0", "-0.5", "1234.50", "0.1234567890123456789", "12345678901234567890.12", "1e3", "-7", "0.10"] {
+        let number: Value = serde_json::from_str(digits).unwrap();
+        let id = format!("n{digits}");
+        items.push(
+            json!({"externalId": id, "price": number, "purchasePrice": number, "tax": number, "currency": "EUR"}),
+        );
+    }
+    items.push(json!({"externalId": "nothing", "name": null, "price": null, "currency": null, "status": null}));
+    items.push(json!({"externalId": "blanks", "name": "", "description": "", "status": ""}));
+    items
+}
+
+/// A service that has them.
+fn stocked(place: &Place) -> (Served, u64) {
+    let served = Served::start(place);
+    let items = awkward();
+    for item in &items {
+        let answer = served.post("/v1/public/items", &item.to_string());
+        assert!(answer.contains("\"ok\":true"), "{item}: {answer}");
+    }
+    (served, items.len() as u64)
+}
+
+#[test]
+fn an_export_of_items_changes_nothing_when_it_is_sent_back() {
+    let place = Place::new();
+    let (served, len) = stocked(&place);
+    served.sheetport(&place, ["export", "items", "-o", "before.ndjson", "-q"]).exits(0);
+    let before = fs::read_to_string(place.path("before.ndjson")).unwrap();
+    for file in ["items.csv", "items.tsv", "items.csv.gz", "items.csv.zst", "items.xlsx", "bom.csv", "pipes.csv"] {
+        let more: &[&str] = match file {
+            "bom.csv" => &["--bom"],
+            "pipes.csv" => &["--delimiter", "|"],
+            _ => &[],
+        };
+        let export = ["export", "items", "-o", file, "-q"];
+        served.sheetport(&place, export.iter().chain(more).copied()).exits(0);
+        let upload = ["upload", file, "-t", "exported-items", "--json"];
+        let unsent = served.sheetport(&place, upload).arg("--changed-only").exits(0);
+        assert_eq!(accounting(&summary(&unsent)), format!("{len}: unchanged {len}"), "{file}");
+        let sent = served.sheetport(&place, upload).exits(0);
+        assert_eq!(accounting(&summary(&sent)), format!("{len}: sent {len}"), "{file}");
+        served.sheetport(&place, ["export", "items", "-o", "after.ndjson", "-q"]).exits(0);
+        // The service moves an item's updated_at when anything in it changes.
+        assert_eq!(fs::read_to_string(place.path("after.ndjson")).unwrap(), before, "{file}");
+    }
+}
+
+#[test]
+fn of_an_export_in_which_somebody_changed_cells_only_those_rows_are_sent() {
+    let place = Place::new();
+    let (served, len) = stocked(&place);
+    served.sheetport(&place, ["export", "items", "-o", "items.csv", "-q"]).exits(0);
+    let text = fs::read_to_string(place.path("items.csv")).unwrap();
+    let mended = text.replacen(",plain,", ",=changed,", 1).replacen(",1234.50,", ",1234.51,", 1);
+    // The columns that nobody needs are gone, and with them the look of an export.
+    let rows = csv::ReaderBuilder::new().has_headers(false).from_reader(mended.as_bytes()).into_records();
+    let rows: Vec<Vec<String>> = rows.map(|row| row.unwrap().iter().skip(1).map(str::to_owned).collect()).collect();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    rows.iter().for_each(|row| writer.write_record(row).unwrap());
+    place.write("mended.csv", writer.into_inner().unwrap());
+    let upload = ["upload", "mended.csv", "-t", "exported-items", "--changed-only", "--json"];
+    let ended = summary(&served.sheetport(&place, upload).exits(0));
+    assert_eq!(accounting(&ended), format!("{len}: sent 2, unchanged {}", len - 2));
+    let again = summary(&served.sheetport(&place, upload).exits(0));
+    assert_eq!(accounting(&again), format!("{len}: unchanged {len}"));
+    served.sheetport(&place, ["export", "items", "-o", "after.csv", "-q", "--exact"]).exits(0);
+    let after = table(&place.path("after.csv"));
+    assert_eq!(column(&after, "name")[..3], ["=changed", "=1+1", "+49 170 123"]);
+    assert!(column(&after, "price").contains(&"1234.51"));
+}
+
+#[test]
+fn the_list_is_asked_only_where_that_is_less_work_than_sending() {
+    let place = Place::new();
+    let (served, _) = stocked(&place);
+    let rows = (0..450).map(|number| format!("x{number},{number}\n"));
+    place.write("many.csv", std::iter::once("SKU,Price\n".to_owned()).chain(rows).collect::<String>());
+    served.sheetport(&place, ["upload", "many.csv", "-t", "items", "-q"]).exits(0);
+    // Another home remembers nothing.
+    let upload = |file: &str| {
+        let args = ["upload", file, "-t", "items", "--changed-only", "--json"];
+        let home = place.path("another-home");
+        summary(&served.sheetport(&place, args).env("SHEETPORT_HOME", home.to_str().unwrap()).exits(0))
+    };
+    place.write("three.csv", "SKU,Price\nx401,401.0\nx402,402.00\nx403,403\n");
+    assert_eq!(accounting(&upload("three.csv")), "3: sent 3", "the list has six pages");
+    place.write("hundred.csv", (0..100).fold("SKU,Price\n".to_owned(), |csv, n| csv + &format!("x{n},{n}.00\n")));
+    assert_eq!(accounting(&upload("hundred.csv")), "100: unchanged 100");
+}
+
+#[test]
+fn an_export_without_external_ids_is_not_taken_for_one_that_can_be_sent_back() {
+    let place = Place::new();
+    place
+        .write("items.csv", "id,name,price,currency,status,updated_at\nu1,Bolt,1.50,EUR,active,2026-01-02T03:04:05Z\n");
+    for template in ["exported-items", "items"] {
+        let refused = place.sheetport(["check", "items.csv", "-t", template]).exits(2);
+        refused.says(&["externalId wants the column", "does not show the external ids", "add a column external_id"]);
+    }
+}
+
+#[test]
+fn an_apostrophe_of_a_sheet_that_is_none_of_ours_is_sent() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("own.csv", "SKU,Name\nA,'=1+1\nB,=1+1\n");
+    served.sheetport(&place, ["upload", "own.csv", "-t", "items", "-q"]).exits(0);
+    for file in ["items.csv", "items.xlsx"] {
+        let exported = served.sheetport(&place, ["export", "items", "-o", file, "--json"]).exits(0).json();
+        assert_eq!(count(&exported, "count"), 2);
+        // Also by the template for sheets in general, which knows an export by its columns.
+        let upload = ["upload", file, "-t", "items", "--changed-only", "--json"];
+        assert_eq!(accounting(&summary(&served.sheetport(&place, upload).exits(0))), "2: unchanged 2");
+        served.sheetport(&place, ["upload", file, "-t", "items", "-q"]).exits(0);
+    }
+    served.sheetport(&place, ["export", "items", "-o", "after.csv", "-q", "--exact"]).exits(0);
+    assert_eq!(column(&table(&place.path("after.csv")), "name"), ["'=1+1", "=1+1"]);
+}
