@@ -83,7 +83,7 @@ async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> 
         ("done", run.finished_at.map(time)),
         ("sending", Some(format!("{:.1} s", run.millis as f64 / 1000.0))),
         ("stopped", run.stopped_why.clone()),
-        ("retries", number(run.about.retry_of).map(|run| format!("what failed of run {run}"))),
+        ("retries", number(run.about.retry_of).map(|run| format!("what run {run} could not send"))),
         ("retried", number(retried_by).map(|run| format!("by run {run}"))),
     ];
     for (name, text) in lines {

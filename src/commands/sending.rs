@@ -13,7 +13,7 @@ use super::summary::{self, Summary};
 use crate::api::{Client, Speed};
 use crate::cli::Pacing;
 use crate::error::{Exit, Failure};
-use crate::ledger::{Accounting, Causes, Ledger, NewRun, Run, RunId, RunState};
+use crate::ledger::{Accounting, Causes, Ledger, Lock, NewRun, Run, RunId, RunState};
 use crate::records::RecordKind;
 use crate::report::{self, Only, Request};
 use crate::settings::Settings;
@@ -86,13 +86,16 @@ impl Sending<'_> {
     }
 
     /// Sends nothing, now or later: some rows can't be sent, and the person wanted all or nothing.
-    pub async fn withhold(self) -> Result<(Exit, Summary), Failure> {
+    pub async fn withhold(self, command: &str) -> Result<(Exit, Summary), Failure> {
         self.ledger.withhold(self.run.id).await?;
         let accounting = self.ledger.accounting(self.run.id).await?;
         let report = self.write_report(&accounting, self.is_rehearsal).await?;
-        let next = (!self.is_rehearsal).then(|| self.mend(report.as_deref()));
+        let next = (!self.is_rehearsal).then(|| match &report {
+            Some(_) => format!("{} --all-or-nothing", self.mend(report.as_deref())),
+            None => self.mend(None),
+        });
         ui::remark("nothing was sent: some rows can't be, and --all-or-nothing was given");
-        Ok((Exit::RowsFailed, Summary::of_run("upload", &self.run, &accounting, report, next)))
+        Ok((Exit::RowsFailed, Summary::of_run(command, &self.run, &accounting, report, next)))
     }
 
     async fn send(&self, before: &Accounting, interrupt: &Interrupt) -> Result<Option<StopReason>, Failure> {
@@ -173,15 +176,11 @@ impl Sending<'_> {
         has_problems(accounting).then(|| self.mend(report))
     }
 
-    /// The command that comes after mending the rows: the upload of the report, or where there is none, the report.
+    /// The command that comes after mending the rows: the report is handed back, or where there is none, it is written.
     fn mend(&self, report: Option<&Path>) -> String {
         match report {
             None => format!("sheetport report {0} -o report-{0}.xlsx --only problems", self.run.id),
-            Some(report) => format!(
-                "sheetport upload {} -t {}",
-                quoted(&report.display().to_string()),
-                quoted(&self.run.about.template)
-            ),
+            Some(report) => format!("sheetport retry {}", quoted(&report.display().to_string())),
         }
     }
 }
@@ -197,6 +196,27 @@ pub fn check_report(path: &Path) -> Result<(), Failure> {
     // It leaves nothing behind.
     WholeFile::create(path, Existing::Keep)?;
     Ok(())
+}
+
+/// Takes the lock of all runs that came of one upload, so that no two processes send what either may hold.
+pub async fn lock(ledger: &Ledger, run: &Run) -> Result<Lock, Failure> {
+    let mut family = family_identity(ledger, run).await?;
+    loop {
+        let lock = ledger.lock(&family)?;
+        // The first of them may have gone, or got its workspace, just before.
+        let now = family_identity(ledger, run).await?;
+        if now == family {
+            return Ok(lock);
+        }
+        family = now;
+    }
+}
+
+async fn family_identity(ledger: &Ledger, run: &Run) -> Result<String, Failure> {
+    let family = ledger.family(run).await?;
+    let root = family.runs.iter().find(|member| member.id == family.root);
+    // Runs of one that is gone still have its number in common.
+    Ok(root.map_or_else(|| digest(&["family", &family.root.to_string()]), |root| identity(&root.about)))
 }
 
 /// What two processes must not work on together.
