@@ -102,7 +102,8 @@ mod tests {
             ("-", Retried::File(Path::new("-"))),
             ("99999999999999999999", Retried::File(Path::new("99999999999999999999"))),
         ] {
-            let Ok(Cli { command: Command::Retry(retry), .. }) = Cli::try_parse_from(["sheetport", "retry", word]) else {
+            let Ok(Cli { command: Command::Retry(retry), .. }) = Cli::try_parse_from(["sheetport", "retry", word])
+            else {
                 panic!("{word} is not understood");
             };
             assert_eq!(retry.what(), expected, "{word}");

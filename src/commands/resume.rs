@@ -32,7 +32,8 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
             "mend the rows and upload the file again",
         ));
     }
-    let (client, _lock) = bind(&ledger, &mut run, settings, usize::from(args.pacing.concurrency), Bound::Resume).await?;
+    let (client, _lock) =
+        bind(&ledger, &mut run, settings, usize::from(args.pacing.concurrency), Bound::Resume).await?;
     let kind = kind(&run)?;
     if settings.output.talks() {
         ui::line(format_args!("run {}  {}", run.id, run.about.file));

@@ -83,7 +83,8 @@ pub async fn check_nothing_pending(ledger: &Ledger, run: RunId, family: &Family)
     for member in family.runs.iter().filter(|member| can_go_on(member.state)) {
         let pending = ledger.accounting(member.id).await?.pending;
         if pending > 0 {
-            let of = if member.id == run { "it".to_owned() } else { format!("run {}, which belongs to it,", member.id) };
+            let of =
+                if member.id == run { "it".to_owned() } else { format!("run {}, which belongs to it,", member.id) };
             let why = format!("{} of {of} not sent yet", ui::counted(pending, "record"));
             return Err(refused(run, &why, &format!("`sheetport resume {}` first", member.id)));
         }

@@ -71,9 +71,7 @@ async fn again(
     // Nothing is sent by a dry run, so it needs neither tokens nor to be alone.
     let bound = match args.dry_run {
         true => None,
-        false => {
-            Some(bind(ledger, &mut run, settings, usize::from(args.pacing.concurrency), Bound::Report).await?)
-        }
+        false => Some(bind(ledger, &mut run, settings, usize::from(args.pacing.concurrency), Bound::Report).await?),
     };
     let family = ledger.family(&run).await?;
     check_nothing_pending(ledger, run.id, &family).await?;
@@ -188,12 +186,9 @@ fn about(ready: &Ready, file: &InputFile, address: &str, settings: &Settings) ->
     let about = reading::about("retry", settings, address, file, &ready.source, &ready.template)?;
     Ok(match &ready.of {
         None => about,
-        Some(run) => NewRun {
-            retry_of: Some(run.id),
-            chosen: run.about.chosen,
-            options: run.about.options.clone(),
-            ..about
-        },
+        Some(run) => {
+            NewRun { retry_of: Some(run.id), chosen: run.about.chosen, options: run.about.options.clone(), ..about }
+        }
     })
 }
 
@@ -291,8 +286,10 @@ fn look_back(tally: &Tally) {
     let more = tally.edited.saturating_sub(rows.len() as u64);
     let more = if more > 0 { format!(" and {} more", ui::thousands(more)) } else { String::new() };
     ui::remark(format_args!(
-        "{} of accepted records changed since, which is not sent: row {}{more}",
+        "{} of accepted records {} changed since, which is not sent: row{} {}{more}",
         ui::counted(tally.edited, "row"),
+        if tally.edited == 1 { "was" } else { "were" },
+        if tally.edited == 1 { "" } else { "s" },
         rows.join(", "),
     ));
     ui::hint("to change what the service has, put these rows into a file of their own and upload that");

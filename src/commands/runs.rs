@@ -116,7 +116,7 @@ fn print(runs: &[(Run, Accounting)]) {
         let problems = accounting.rejected + accounting.failed + accounting.unknown;
         let file = std::path::Path::new(&run.about.file).file_name().map(|name| name.to_string_lossy().into_owned());
         ui::line(format_args!(
-            "{:>5}  {:<20}  {:<9}  {:>9}  {:>9}  {:>9}  {:>9}  {}",
+            "{:>5}  {:<20}  {:<9}  {:>9}  {:>9}  {:>9}  {:>9}  {}{}",
             run.id,
             time(run.created_at),
             state(run, accounting),
@@ -125,6 +125,7 @@ fn print(runs: &[(Run, Accounting)]) {
             ui::thousands(problems),
             ui::thousands(accounting.pending),
             file.unwrap_or_default(),
+            run.about.retry_of.map(|run| format!(", again from run {run}")).unwrap_or_default(),
         ));
     }
 }

@@ -259,10 +259,10 @@ fn beside(file: &Path) -> PathBuf {
     // Other files are noted with their folders.
     let stdin = (file == Path::new(STANDARD_INPUT)).then(|| std::path::absolute("stdin.csv").unwrap_or_default());
     let file = stdin.as_deref().unwrap_or(file);
-    let extension = match Format::of(file) {
-        Some(Format::Xlsx) => "xlsx",
-        _ => "csv",
-    };
+    // Of any workbook it is one, which keeps what is a number or a date; a text would have to be read again.
+    let is_workbook = |extension: &str| ["xlsx", "xlsm", "xlsb", "xls", "ods"].contains(&extension);
+    let extension = file.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    let extension = if extension.is_some_and(|extension| is_workbook(&extension)) { "xlsx" } else { "csv" };
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_else(|| "rows".to_owned());
     let stem = stem.split(".report").next().unwrap_or(&stem).to_owned();
     let names = (1..).map(|number| match number {

@@ -143,7 +143,8 @@ impl Again {
     }
 
     fn claim(&self, run: Cell<'_>, row: Cell<'_>, sheet: Cell<'_>) -> Claim {
-        let wrong = |column, cell: Cell<'_>, message| Claim::Wrong { column, value: cell.shown().into_owned(), message };
+        let wrong =
+            |column, cell: Cell<'_>, message| Claim::Wrong { column, value: cell.shown().into_owned(), message };
         if run.is_blank() && row.is_blank() {
             return Claim::New;
         }

@@ -89,12 +89,7 @@ impl Source {
 
     /// Opens the file at `at`, which messages call `path`: one of our reports, of which all sheets that have our columns
     /// are read. What they say of their rows' status counts for nothing.
-    pub fn open_report(
-        at: &Path,
-        path: &Path,
-        report: &HandedBack,
-        template: &Template,
-    ) -> Result<Source, Error> {
+    pub fn open_report(at: &Path, path: &Path, report: &HandedBack, template: &Template) -> Result<Source, Error> {
         let failed = |source| sheet::Error::Open { path: path.to_owned(), source };
         let told = |error: sheet::Error| Error::from(error.of_file(path));
         let stamp = Stamp::of(&std::fs::metadata(at).map_err(failed)?);
