@@ -115,6 +115,7 @@ async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId
         columns: Vec::new(),
         chosen: None,
         retry_of: None,
+        options: Vec::new(),
     };
     let (run, _) = upload::plan::plan(&ledger, &about, source, template, 0, &|_| {}).await?;
     Ok((ledger, run))

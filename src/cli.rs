@@ -4,6 +4,7 @@ mod check;
 mod export;
 mod infer;
 mod login;
+mod retry;
 mod runs;
 mod upload;
 
@@ -24,7 +25,8 @@ use crate::sheet::Options;
 pub use infer::Infer;
 
 pub use login::Login;
-pub use runs::{Prune, Resolve, Resume, Retry, Rows, Runs, RunsAction, StateFilter};
+pub use retry::{Retried, Retry};
+pub use runs::{Prune, Resolve, Resume, Rows, Runs, RunsAction, StateFilter};
 pub use upload::Upload;
 
 /// The heading over [`Reading`]'s flags. It stands at each, because a heading of the whole would go on below it.
@@ -142,8 +144,7 @@ pub enum Command {
     Report(Report),
     /// Carry on with a run that stopped
     Resume(Resume),
-    /// Send the failed records of a run again, as a run of their own
-    Retry(Retry),
+    Retry(Box<Retry>),
     /// Say what became of records that may or may not have been applied
     Resolve(Resolve),
     /// List the runs, newest first; look at one; remove old ones

@@ -118,20 +118,6 @@ pub struct Resume {
     pub report: Option<PathBuf>,
 }
 
-#[derive(Args, Debug)]
-pub struct Retry {
-    /// The number of the run whose failed records are sent again
-    pub run: i64,
-    #[command(flatten)]
-    pub pacing: Pacing,
-    /// Stop when the service has refused more records than this
-    #[arg(long, value_name = "N")]
-    pub max_errors: Option<u64>,
-    /// Where to write the report, a file that is not there yet [default: beside the file, when a row has a problem]
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-}
-
 /// Rows as a person names them: `17,20-25`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows(Vec<(u64, u64)>);

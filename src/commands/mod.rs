@@ -15,6 +15,7 @@ mod report;
 mod resolve;
 mod resume;
 mod retry;
+mod retry_report;
 mod runs;
 mod sending;
 mod serve;

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{now, sending};
 use crate::cli::Prune;
 use crate::error::{Exit, Failure};
-use crate::ledger::{self, RunId, RunState};
+use crate::ledger::{Accounting, Run, RunId, RunState};
 use crate::settings::Settings;
 use crate::ui;
 
@@ -18,25 +18,32 @@ pub async fn run(args: &Prune, settings: &Settings) -> Result<Exit, Failure> {
     let oldest_kept = now().saturating_sub(age);
     let (mut removed, mut kept, mut records) = (Vec::new(), Vec::new(), 0);
     // The newest stays, so that its number is not given again.
-    let mut before = ledger.runs(1).await?.first().map_or(RunId::MAX, |run| run.id);
+    let newest = ledger.runs(1).await?.first().map_or(RunId::MAX, |run| run.id);
+    let mut before = newest;
     loop {
         let page = ledger.runs_before(before, PAGE).await?;
         let Some(oldest) = page.last() else { break };
         before = oldest.id;
-        for run in page.into_iter().filter(|run| run.created_at < oldest_kept) {
-            let lock = match ledger.lock(&sending::identity(&run.about)) {
-                Err(ledger::Error::Busy { .. }) => {
+        'runs: for run in page.into_iter().filter(|run| run.created_at < oldest_kept) {
+            let lock = match sending::lock(&ledger, &run).await {
+                Err(failure) if failure.exit == Exit::Busy => {
                     kept.push((run.id, "somebody is at work on its file"));
                     continue;
                 }
                 lock => lock?,
             };
             let accounting = ledger.accounting(run.id).await?;
-            let is_open = matches!(run.state, RunState::Planned | RunState::Finished)
-                && accounting.pending + accounting.unknown > 0;
-            if is_open && !args.force {
+            if is_open(&run, &accounting) && !args.force {
                 kept.push((run.id, "it has records that are pending or in doubt"));
                 continue;
+            }
+            // What one of a family sent, a report of another may still bring back.
+            for other in ledger.family(&run).await?.runs {
+                let is_kept = other.id >= newest || other.created_at >= oldest_kept;
+                if is_kept || is_open(&other, &ledger.accounting(other.id).await?) && !args.force {
+                    kept.push((run.id, "a run that stays tried it again, or was tried again by it"));
+                    continue 'runs;
+                }
             }
             if !args.dry_run {
                 // What it says of the service's records is still of use.
@@ -64,4 +71,8 @@ pub async fn run(args: &Prune, settings: &Settings) -> Result<Exit, Failure> {
         ui::line(format_args!("  run {run} stays: {why}"));
     }
     Ok(Exit::Done)
+}
+
+fn is_open(run: &Run, accounting: &Accounting) -> bool {
+    matches!(run.state, RunState::Planned | RunState::Finished) && accounting.pending + accounting.unknown > 0
 }

@@ -50,6 +50,7 @@ pub fn about(
         columns: columns.filter_map(|(place, rule)| Some((rule.field.name.to_owned(), column(place)?))).collect(),
         chosen: source.chosen,
         retry_of: None,
+        options: Vec::new(),
     })
 }
 
@@ -96,7 +97,10 @@ pub fn describe(settings: &Settings, source: &Source, template: &Template) {
         ));
     }
     if template.record.input().must_not_repeat() && source.parts.iter().any(|part| part.layout.status.is_some()) {
-        ui::remark("this is a report: its rows that were sent, or may have been, are left out");
+        ui::remark(
+            "this is a report: its rows that were sent, or may have been, by what it says itself, are left out; \
+             `sheetport retry` looks them up in the ledger",
+        );
     }
     let unused = distinct(source.parts.iter().flat_map(|part| unused(&part.layout)));
     if !unused.is_empty() {

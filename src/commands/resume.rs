@@ -32,7 +32,8 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
             "mend the rows and upload the file again",
         ));
     }
-    let (client, _lock) = bind(&ledger, &mut run, settings, usize::from(args.pacing.concurrency)).await?;
+    let (client, _lock) =
+        bind(&ledger, &mut run, settings, usize::from(args.pacing.concurrency), Bound::Resume).await?;
     let kind = kind(&run)?;
     if settings.output.talks() {
         ui::line(format_args!("run {}  {}", run.id, run.about.file));
@@ -54,35 +55,62 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
+/// What a run is wanted for.
+#[derive(Clone, Copy)]
+pub enum Bound {
+    Resume,
+    /// Its failed records.
+    Retry,
+    /// A report of it.
+    Report,
+}
+
+impl Bound {
+    fn word(self) -> &'static str {
+        match self {
+            Bound::Resume => "resumed",
+            Bound::Retry | Bound::Report => "tried again",
+        }
+    }
+}
+
 /// A client for the service and workspace that the run belongs to, and the run's lock. Refuses any other.
 pub async fn bind(
     ledger: &Ledger,
     run: &mut Run,
     settings: &Settings,
     concurrency: usize,
+    what: Bound,
 ) -> Result<(Client, Lock), Failure> {
+    let refused = |run: &Run, why: &str, hint: &str| {
+        let hint = match what {
+            Bound::Resume | Bound::Retry => hint.to_owned(),
+            Bound::Report => format!("{hint}; --as-new sends all of its rows there as new ones"),
+        };
+        Failure::new(Exit::Usage, format!("run {} can't be {}: {why}", run.id, what.word()), hint)
+    };
     let base = settings.base_url.as_deref().unwrap_or(&run.about.base_url);
     let client = Client::new(base, settings.credentials.clone(), concurrency)?;
     check_may_write(settings)?;
     if client.address() != run.about.base_url {
-        return Err(no_run_to_send(
-            run.id,
+        return Err(refused(
+            run,
             &format!("it was planned for {}, not for {}", run.about.base_url, client.address()),
-            "resume it with the address that it was planned for",
+            "name the address that it was planned for",
         ));
     }
-    let mut lock = ledger.lock(&sending::identity(&run.about))?;
+    let mut lock = sending::lock(ledger, run).await?;
     let workspace = settings.credentials.workspace().unwrap_or_default();
     if run.about.workspace.is_empty() && ledger.bind_workspace(run.id, &workspace).await? {
         run.about.workspace.clone_from(&workspace);
         drop(lock);
-        lock = ledger.lock(&sending::identity(&run.about))?;
+        lock = sending::lock(ledger, run).await?;
     }
     if workspace != run.about.workspace {
-        return Err(no_run_to_send(
-            run.id,
+        return Err(refused(
+            run,
             &format!("it was planned for the workspace '{}', and the token is for '{workspace}'", run.about.workspace),
-            "resume it with a token of its workspace",
+            "use a token of its workspace",
         ));
     }
     Ok((client, lock))

@@ -83,7 +83,7 @@ async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> 
         ("done", run.finished_at.map(time)),
         ("sending", Some(format!("{:.1} s", run.millis as f64 / 1000.0))),
         ("stopped", run.stopped_why.clone()),
-        ("retries", number(run.about.retry_of).map(|run| format!("what failed of run {run}"))),
+        ("retries", number(run.about.retry_of).map(|run| format!("what run {run} could not send"))),
         ("retried", number(retried_by).map(|run| format!("by run {run}"))),
     ];
     for (name, text) in lines {
@@ -116,7 +116,7 @@ fn print(runs: &[(Run, Accounting)]) {
         let problems = accounting.rejected + accounting.failed + accounting.unknown;
         let file = std::path::Path::new(&run.about.file).file_name().map(|name| name.to_string_lossy().into_owned());
         ui::line(format_args!(
-            "{:>5}  {:<20}  {:<9}  {:>9}  {:>9}  {:>9}  {:>9}  {}",
+            "{:>5}  {:<20}  {:<9}  {:>9}  {:>9}  {:>9}  {:>9}  {}{}",
             run.id,
             time(run.created_at),
             state(run, accounting),
@@ -125,6 +125,7 @@ fn print(runs: &[(Run, Accounting)]) {
             ui::thousands(problems),
             ui::thousands(accounting.pending),
             file.unwrap_or_default(),
+            run.about.retry_of.map(|run| format!(", again from run {run}")).unwrap_or_default(),
         ));
     }
 }

@@ -13,7 +13,7 @@ use super::summary::{self, Summary};
 use crate::api::{Client, Speed};
 use crate::cli::Pacing;
 use crate::error::{Exit, Failure};
-use crate::ledger::{Accounting, Causes, Ledger, NewRun, Run, RunId, RunState};
+use crate::ledger::{Accounting, Causes, Ledger, Lock, NewRun, Run, RunId, RunState};
 use crate::records::RecordKind;
 use crate::report::{self, Format, Request};
 use crate::settings::Settings;
@@ -88,14 +88,19 @@ impl Sending<'_> {
     }
 
     /// Sends nothing, now or later: some rows can't be sent, and the person wanted all or nothing.
-    pub async fn withhold(self) -> Result<(Exit, Summary), Failure> {
+    pub async fn withhold(self, command: &str) -> Result<(Exit, Summary), Failure> {
         self.ledger.withhold(self.run.id).await?;
         let accounting = self.ledger.accounting(self.run.id).await?;
-        let mend = |report: Option<&Path>| (!self.is_rehearsal).then(|| mend(&self.run, report));
+        let mend = |report: Option<&Path>| {
+            (!self.is_rehearsal).then(|| match report {
+                Some(_) => format!("{} --all-or-nothing", mend(&self.run, report)),
+                None => mend(&self.run, None),
+            })
+        };
         let report = self.write_report(&accounting, mend(None).as_deref(), self.is_rehearsal).await?;
         let next = mend(report.as_deref());
         ui::remark("nothing was sent: some rows can't be, and --all-or-nothing was given");
-        Ok((Exit::RowsFailed, Summary::of_run("upload", &self.run, &accounting, report, next)))
+        Ok((Exit::RowsFailed, Summary::of_run(command, &self.run, &accounting, report, next)))
     }
 
     async fn send(&self, before: &Accounting, interrupt: &Interrupt) -> Result<Option<StopReason>, Failure> {
@@ -198,12 +203,12 @@ fn resume(run: &Run) -> String {
     format!("sheetport resume {}", run.id)
 }
 
-/// The command that comes after mending the rows: the upload of the report, or where it is none to mend, such a report.
+/// The command that comes after mending the rows: the report is handed back, or where it is none to mend, such a report
+/// is written.
 fn mend(run: &Run, report: Option<&Path>) -> String {
     match report.filter(|path| Format::of(path).is_some_and(Format::is_for_mending)) {
         None => format!("sheetport report {0} -o report-{0}.xlsx --only problems", run.id),
-        Some(report) => {
-            format!("sheetport upload {} -t {}", quoted(&report.display().to_string()), quoted(&run.about.template))
+        Some(report) => format!("sheetport retry {}", quoted(&report.display().to_string())),
         }
     }
 }
@@ -219,6 +224,27 @@ pub fn check_report(path: &Path) -> Result<(), Failure> {
     // It leaves nothing behind.
     WholeFile::create(path, Existing::Keep)?;
     Ok(())
+}
+
+/// Takes the lock of all runs that came of one upload, so that no two processes send what either may hold.
+pub async fn lock(ledger: &Ledger, run: &Run) -> Result<Lock, Failure> {
+    let mut family = family_identity(ledger, run).await?;
+    loop {
+        let lock = ledger.lock(&family)?;
+        // The first of them may have gone, or got its workspace, just before.
+        let now = family_identity(ledger, run).await?;
+        if now == family {
+            return Ok(lock);
+        }
+        family = now;
+    }
+}
+
+async fn family_identity(ledger: &Ledger, run: &Run) -> Result<String, Failure> {
+    let family = ledger.family(run).await?;
+    let root = family.runs.iter().find(|member| member.id == family.root);
+    // Runs of one that is gone still have its number in common.
+    Ok(root.map_or_else(|| digest(&["family", &family.root.to_string()]), |root| identity(&root.about)))
 }
 
 /// What two processes must not work on together.
@@ -261,10 +287,10 @@ fn beside(file: &Path) -> PathBuf {
     // Other files are noted with their folders.
     let stdin = (file == Path::new(STANDARD_INPUT)).then(|| std::path::absolute("stdin.csv").unwrap_or_default());
     let file = stdin.as_deref().unwrap_or(file);
-    let extension = match write::Format::of(file) {
-        Some(write::Format::Xlsx) => "xlsx",
-        _ => "csv",
-    };
+    // Of any workbook it is one, which keeps what is a number or a date; a text would have to be read again.
+    let is_workbook = |extension: &str| ["xlsx", "xlsm", "xlsb", "xls", "ods"].contains(&extension);
+    let extension = file.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    let extension = if extension.is_some_and(|extension| is_workbook(&extension)) { "xlsx" } else { "csv" };
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_else(|| "rows".to_owned());
     let stem = stem.split(".report").next().unwrap_or(&stem).to_owned();
     let names = (1..).map(|number| match number {

@@ -113,7 +113,8 @@ impl Summary {
             file: file.to_owned(),
             accounting: Accounting {
                 rows: tally.rows,
-                total: tally.to_send + tally.skipped + tally.rejected,
+                total: tally.to_send + tally.skipped + tally.rejected + tally.kept,
+                unchanged: tally.kept,
                 skipped: tally.skipped,
                 rejected: tally.rejected,
                 pending: tally.to_send,

@@ -74,6 +74,16 @@ pub fn load(wanted: &str) -> Result<Template, Failure> {
     }
 }
 
+/// A template that the ledger kept. Tables that it looks up are read where it lay.
+pub fn load_kept(name: &str, source: &str) -> Result<Template, Failure> {
+    let kept = load::load(name, source, &|table_name| table(Path::new(name), table_name));
+    kept.map_err(|error| {
+        let failure = Failure::from(error);
+        let hint = failure.hint.into_iter().chain(["or name the template as it lies now: -t TEMPLATE".to_owned()]);
+        Failure { hint: Some(hint.collect::<Vec<_>>().join("; ")), ..failure }
+    })
+}
+
 /// The rows of a lookup table that lies beside the template at `path`. Any spreadsheet will do; its first sheet counts.
 fn table(path: &Path, name: &str) -> Result<Vec<Vec<String>>, String> {
     let file = path.parent().unwrap_or(Path::new("")).join(name);

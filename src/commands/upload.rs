@@ -44,7 +44,8 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
     let file = InputFile::open(&args.input.file)?;
     let source = Arc::new(open(&file, args, &template)?);
     let ledger = sending::ledger(settings).await?;
-    let about = reading::about("upload", settings, client.address(), &file, &source, &template)?;
+    let mut about = reading::about("upload", settings, client.address(), &file, &source, &template)?;
+    about.options.extend(options(args).filter(|(.., is_asked)| *is_asked).map(|(_, name, _)| name.to_owned()));
     let _lock = ledger.lock(&sending::identity(&about))?;
     if !args.allow_repeat {
         check_not_repeated(&ledger, &about, &template).await?;
@@ -70,7 +71,7 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
         run,
     };
     let ended = match args.all_or_nothing && tally.rejected > 0 {
-        true => sending.withhold().await?,
+        true => sending.withhold("upload").await?,
         false => {
             if args.changed_only {
                 ledger.leave_unchanged(&sending.run, now()).await?;
@@ -100,11 +101,7 @@ async fn leave_listed(sending: &Sending<'_>) -> Result<(), Failure> {
 /// The template, with what the flags say of the call's options.
 fn template(args: &Upload) -> Result<Template, Failure> {
     let mut template = template::load(&args.input.template)?;
-    let options = [
-        ("--create-missing-items", "createMissingItems", args.create_missing_items),
-        ("--trigger-workflows", "triggerWorkflows", args.trigger_workflows),
-    ];
-    for (flag, name, is_asked) in options.into_iter().filter(|(.., is_asked)| *is_asked) {
+    for (flag, name, is_asked) in options(args).filter(|(.., is_asked)| *is_asked) {
         let input = template.record.input();
         if input.options().all(|field| field.name != name) {
             return Err(Failure::new(
@@ -126,6 +123,15 @@ fn template(args: &Upload) -> Result<Template, Failure> {
         ));
     }
     Ok(template)
+}
+
+/// Flags that set an option of the call: the flag, the option, and whether it was given.
+fn options(args: &Upload) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
+    [
+        ("--create-missing-items", "createMissingItems", args.create_missing_items),
+        ("--trigger-workflows", "triggerWorkflows", args.trigger_workflows),
+    ]
+    .into_iter()
 }
 
 fn open(file: &InputFile, args: &Upload, template: &Template) -> Result<Source, Failure> {

@@ -151,7 +151,7 @@ fn request(target: Option<&str>, body: &str) -> i64 {
 
 /// Half a SHA-256 of the parts and their lengths. Two of a million keys share it once in thirty million ledgers, and then
 /// their requests would have to share theirs, too, before anything is left out wrongly.
-fn hash(parts: &[&str]) -> i64 {
+pub(super) fn hash(parts: &[&str]) -> i64 {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());

@@ -23,6 +23,30 @@ pub struct SourceRow {
     /// Its sheet's name, where the run reads several.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sheet: String,
+    #[serde(default, skip_serializing_if = "Origin::is_same")]
+    pub origin: Origin,
+}
+
+/// Which row of the run that is tried again a row was. It says nothing in a run that tries none again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// The row of the same number, of the same sheet. Runs of old ledgers know no other.
+    #[default]
+    Same,
+    Row {
+        number: u64,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        sheet: String,
+    },
+    /// None: somebody added it.
+    New,
+}
+
+impl Origin {
+    fn is_same(&self) -> bool {
+        *self == Origin::Same
+    }
 }
 
 /// A JSON array of cells, to the letter.
@@ -50,7 +74,7 @@ impl PlannedRecord {
         match &self.fate {
             Fate::Send(body) => body.get().len(),
             Fate::Rejected(problems) => problems.iter().map(|problem| problem.value.len()).sum(),
-            Fate::Skipped => 0,
+            Fate::Skipped | Fate::Kept(_) => 0,
         }
     }
 }
@@ -62,6 +86,18 @@ pub enum Fate {
     Send(Box<RawValue>),
     Rejected(Vec<Problem>),
     Skipped,
+    /// Never to be sent: the service accepted it in an earlier run. It counts as unchanged.
+    Kept(Kept),
+}
+
+/// Where a record was accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    pub run: super::RunId,
+    pub seq: super::Seq,
+    /// What the service calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_id: Option<String>,
 }
 
 /// Something wrong with a record, in words that reports show as they are.

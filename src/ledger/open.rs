@@ -119,6 +119,7 @@ fn migrator() -> Migrator {
         migration(2, "under way", include_str!("migrations/0002_under_way.sql")),
         migration(3, "run relations", include_str!("migrations/0003_run_relations.sql")),
         migration(4, "pace", include_str!("migrations/0004_pace.sql")),
+        migration(5, "retried reports", include_str!("migrations/0005_retried_reports.sql")),
     ];
     Migrator { migrations: Cow::Owned(migrations), ..Migrator::DEFAULT }
 }

@@ -128,13 +128,15 @@ impl Plan {
         let body = block::encode(&self.records)?;
         let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
         sqlx::query(
-            "INSERT INTO record_block (run, first, records, skipped, rejected, body) VALUES ($1, $2, $3, $4, $5, $6)",
+            "INSERT INTO record_block (run, first, records, skipped, rejected, unchanged, body) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
         .bind(self.run)
         .bind(self.first_record)
         .bind(self.records.len() as i64)
         .bind(count(|fate| matches!(fate, Fate::Skipped)))
         .bind(count(|fate| matches!(fate, Fate::Rejected(_))))
+        .bind(count(|fate| matches!(fate, Fate::Kept(_))))
         .bind(body)
         .execute(&mut *transaction)
         .await?;

@@ -21,7 +21,7 @@ impl Doubtful {
     pub fn body(&self) -> &str {
         match &self.record.fate {
             Fate::Send(body) => body.get(),
-            Fate::Rejected(_) | Fate::Skipped => "",
+            Fate::Rejected(_) | Fate::Skipped | Fate::Kept(_) => "",
         }
     }
 

@@ -2,16 +2,27 @@
 
 use std::collections::HashMap;
 
-use super::block::SourceRow;
+use super::block::{Origin, SourceRow};
 use super::error::Error;
+use super::family::{Family, RowQuestion};
 use super::open::Ledger;
 use super::run::{NewRun, Run};
 use super::{RunId, Seq};
 
 impl Ledger {
-    /// Plans a run of the records of `run` that failed, the very bytes, with their rows.
-    pub async fn plan_retry(&self, run: &Run, now: i64) -> Result<RunId, Error> {
-        let failed = self.failed(run.id, u32::MAX).await?;
+    /// The records of `run` that failed and of which no other run of the family has sent a row since.
+    pub async fn still_failed(&self, run: &Run, family: &Family, is_once: bool) -> Result<Vec<Seq>, Error> {
+        let mut failed = self.failed(run.id, u32::MAX).await?;
+        if family.runs.len() > 1 {
+            let question = RowQuestion { is_once, fingerprint: &|_| 0, suspicious: &[] };
+            let closed = self.row_states(run.id, family, &question).await?.closed();
+            failed.retain(|seq| !closed.contains(seq));
+        }
+        Ok(failed)
+    }
+
+    /// Plans a run of the records `failed` of `run`, in their order, the very bytes, with their rows.
+    pub async fn plan_retry(&self, run: &Run, failed: &[Seq], now: i64) -> Result<RunId, Error> {
         let places: HashMap<Seq, Seq> = failed.iter().copied().zip(0..).collect();
         let about = NewRun { command: "retry".to_owned(), retry_of: Some(run.id), ..run.about.clone() };
         let mut plan = self.begin_plan(&about, now).await?;
@@ -20,7 +31,7 @@ impl Ledger {
             from = first + rows.len() as i64;
             for row in rows {
                 if let Some(place) = places.get(&row.seq) {
-                    plan.row(SourceRow { seq: *place, ..row }).await?;
+                    plan.row(SourceRow { seq: *place, origin: Origin::Same, ..row }).await?;
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Runs: what each was about, how far it came, and its accounting.
 
+use sha2::{Digest, Sha256};
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
 
@@ -29,8 +30,10 @@ pub struct NewRun {
     pub columns: Vec<(String, usize)>,
     /// The rows that the run is about, first and last; nothing when it is about all of them.
     pub chosen: Option<(u64, u64)>,
-    /// The run whose failed records this one sends again.
+    /// The run that this one tries again: its failed records, or a report of it that was handed back.
     pub retry_of: Option<RunId>,
+    /// The call's options that were set to true beside the template.
+    pub options: Vec<String>,
 }
 
 /// No sheet can be called so.
@@ -55,6 +58,27 @@ pub struct Run {
     pub stopped_why: Option<String>,
     /// How long it has been sending, over all resumes.
     pub millis: i64,
+}
+
+impl Run {
+    /// The run as reports name it: its number, and letters that are hardly those of another ledger's run of that
+    /// number. Its workspace does not count, because a run may get it after a report of it was written. They are
+    /// consonants, in which no spreadsheet program sees a month, a number or a formula.
+    pub fn token(&self) -> String {
+        const LETTERS: &[u8; 20] = b"bcdfghjklmnpqrstvwxz";
+        const LEN: usize = 6;
+        let about = &self.about;
+        let mut hasher = Sha256::new();
+        for part in [&about.base_url, &about.record, &about.file_hash] {
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        hasher.update(self.id.to_le_bytes());
+        hasher.update(self.created_at.to_le_bytes());
+        let letter = |byte: u8| char::from(LETTERS[usize::from(byte) % LETTERS.len()]);
+        let letters: String = hasher.finalize().into_iter().take(LEN).map(letter).collect();
+        format!("{}-{letters}", self.id)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +129,7 @@ pub struct Accounting {
 }
 
 const COLUMNS: &str = "id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, header, \
-                       header_row, columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row";
+                       header_row, columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, options";
 
 impl Ledger {
     /// The newest runs first.
@@ -147,7 +171,8 @@ impl Ledger {
                 .await?;
         let planned = sqlx::query(
             "SELECT COALESCE(CAST(SUM(records) AS BIGINT), 0), COALESCE(CAST(SUM(skipped) AS BIGINT), 0), \
-             COALESCE(CAST(SUM(rejected) AS BIGINT), 0) FROM record_block WHERE run = $1",
+             COALESCE(CAST(SUM(rejected) AS BIGINT), 0), COALESCE(CAST(SUM(unchanged) AS BIGINT), 0) \
+             FROM record_block WHERE run = $1",
         )
         .bind(run)
         .fetch_one(&mut *connection)
@@ -155,14 +180,16 @@ impl Ledger {
         let total: i64 = planned.try_get(0)?;
         let skipped: i64 = planned.try_get(1)?;
         let rejected: i64 = planned.try_get(2)?;
+        let unchanged: i64 = planned.try_get(3)?;
         let mut accounting = Accounting {
             rows: count(rows),
             total: count(total),
             skipped: count(skipped),
             rejected: count(rejected),
+            unchanged: count(unchanged),
             ..Accounting::default()
         };
-        let mut pending = total - skipped - rejected;
+        let mut pending = total - skipped - rejected - unchanged;
         let outcomes = sqlx::query(
             "SELECT state, COUNT(*), COALESCE(CAST(SUM(attempts) AS BIGINT), 0), \
              COALESCE(CAST(SUM(CASE WHEN attempts > 1 THEN attempts - 1 ELSE 0 END) AS BIGINT), 0) \
@@ -256,8 +283,8 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     let columns = to_json(&new.columns)?;
     sqlx::query(
         "INSERT INTO run (id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, \
-         header, header_row, columns, created_at, retry_of, first_row, last_row) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+         header, header_row, columns, created_at, retry_of, first_row, last_row, options) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
     )
     .bind(id)
     .bind(RunState::Planning.name())
@@ -277,6 +304,7 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     .bind(new.retry_of)
     .bind(new.chosen.map(|(first, _)| i64::try_from(first).unwrap_or(i64::MAX)))
     .bind(new.chosen.map(|(_, last)| i64::try_from(last).unwrap_or(i64::MAX)))
+    .bind(new.options.join(" "))
     .execute(&mut *transaction)
     .await?;
     transaction.commit().await?;
@@ -308,6 +336,7 @@ fn from_row(row: &SqliteRow) -> Result<Run, Error> {
     let columns: String = row.try_get("columns")?;
     let first_row: Option<i64> = row.try_get("first_row")?;
     let last_row: Option<i64> = row.try_get("last_row")?;
+    let options: String = row.try_get("options")?;
     Ok(Run {
         id: row.try_get("id")?,
         state: RunState::from_name(&state)?,
@@ -326,6 +355,7 @@ fn from_row(row: &SqliteRow) -> Result<Run, Error> {
             columns: serde_json::from_str(&columns).map_err(|error| Error::Corrupt(error.to_string()))?,
             chosen: first_row.zip(last_row).map(|(first, last)| (count(first), count(last))),
             retry_of: row.try_get("retry_of")?,
+            options: options.split_whitespace().map(str::to_owned).collect(),
         },
         created_at: row.try_get("created_at")?,
         finished_at: row.try_get("finished_at")?,

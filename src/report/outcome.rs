@@ -116,17 +116,22 @@ fn together(record: PlannedRecord, outcome: Option<Outcome>) -> RecordOutcome {
             attempts: (outcome.attempts > 0).then_some(outcome.attempts),
         };
     }
+    let service_id = match &record.fate {
+        Fate::Kept(kept) => kept.service_id.clone(),
+        _ => None,
+    };
     let (state, problems) = match record.fate {
         Fate::Send(_) => (RecordState::Pending, Vec::new()),
         Fate::Rejected(problems) => (RecordState::Rejected, problems),
         Fate::Skipped => (RecordState::Skipped, Vec::new()),
+        Fate::Kept(_) => (RecordState::Unchanged, Vec::new()),
     };
     RecordOutcome {
         state,
         rows: record.rows,
         sheet: record.sheet,
         problems,
-        service_id: None,
+        service_id,
         ctx_id: None,
         job_id: None,
         http_status: None,

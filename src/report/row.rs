@@ -24,6 +24,8 @@ pub(super) struct ReportRow<'a> {
     /// The cells of the sheet's own columns, at least as many as the header has.
     pub cells: &'a Row,
     pub outcome: &'a RecordOutcome,
+    /// The run as the report names it.
+    pub token: &'a str,
     /// What is wrong with this row; what is wrong with another row of its record is left to that one.
     pub faults: Vec<Fault<'a>>,
 }
@@ -51,6 +53,8 @@ pub(super) async fn each_row(
     mut take: impl FnMut(&ReportRow<'_>) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     let mut outcomes = Outcomes::new(ledger, run.id);
+    // A check is in no ledger that lasts, and its number would be taken for another run's.
+    let token = if run.about.command == CHECK { String::new() } else { run.token() };
     let mut cells = Row::default();
     let mut taken = 0;
     let mut from = 0;
@@ -64,7 +68,7 @@ pub(super) async fn each_row(
             json::read_row(source.number, source.cells.get(), &mut cells).ok_or(Error::Corrupt(source.number))?;
             cells.pad(run.about.header.len());
             let faults = faults(run, &source, outcome);
-            take(&ReportRow { run, source: &source, cells: &cells, outcome, faults })?;
+            take(&ReportRow { run, source: &source, cells: &cells, outcome, token: &token, faults })?;
             taken += 1;
         }
     }
@@ -94,8 +98,6 @@ impl ReportRow<'_> {
         let number = |number: Option<f64>| number.map_or(Cell::Blank, Cell::Number);
         let outcome = self.outcome;
         let sheet = self.run.about.reads_several_sheets().then_some(Cell::Text(&self.source.sheet));
-        // A check is in no ledger that lasts, and its number would be taken for another run's.
-        let run = (self.run.about.command != CHECK).then_some(self.run.id as f64);
         [
             Cell::Text(outcome.state.name()),
             Cell::Text(errors),
@@ -108,7 +110,7 @@ impl ReportRow<'_> {
         ]
         .into_iter()
         .chain(sheet)
-        .chain([Cell::Number(self.source.number as f64), number(run)])
+        .chain([Cell::Number(self.source.number as f64), Cell::Text(self.token)])
     }
 }
 

@@ -37,7 +37,7 @@ pub struct Layout {
     pub is_report: bool,
     /// Text that looks like a formula has an apostrophe before it, as we write it in reports and exports.
     pub is_defused: bool,
-    /// In one of our reports, where it says what became of each row.
+    /// In one of our reports, where it says what became of each row. Without it, nothing is left out by what it says.
     pub status: Option<usize>,
     /// Columns that no field uses, from 0.
     pub unused: Vec<usize>,
@@ -127,9 +127,21 @@ impl std::fmt::Display for MissingColumn {
     }
 }
 
+/// The place of the column of ours that is called `name`, without the prefix.
+pub fn our_column(names: &[String], name: &str) -> Option<usize> {
+    names.iter().position(|column| column.trim().strip_prefix(OUR_PREFIX) == Some(name))
+}
+
+/// The header of one of our reports, which has our columns wherever the header of the original sheet stood.
+pub fn report_header(top: &[Row]) -> Option<Header> {
+    let has = |row: &Row, name| row.cells().any(|cell| cell.shown().trim().strip_prefix(OUR_PREFIX) == Some(name));
+    top.iter().find(|row| ["status", "row", "run"].iter().any(|name| has(row, name))).map(header_of)
+}
+
 /// Binds `template` to a sheet that begins with the rows `top`.
 pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
     let header = match template.sheet.header {
+        _ if report_header(top).is_some() => report_header(top),
         HeaderRow::Number(number) => top.iter().find(|row| row.number == number).map(header_of),
         HeaderRow::Auto => best_header(template, top),
     };
@@ -188,7 +200,7 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
     };
     let unused: Vec<usize> = (0..width).filter(|index| !used(*index) && !names[*index].trim().is_empty()).collect();
     let is_report = width < names.len();
-    let status = names.iter().position(|name| name.strip_prefix(OUR_PREFIX) == Some("status"));
+    let status = our_column(names, "status");
     let drifted = drifted(template, &columns, names, &unused);
     Ok(Layout {
         columns,

@@ -25,6 +25,12 @@ impl Filler {
         if self.columns.is_empty() {
             return;
         }
+        self.fill(row);
+        self.see(row);
+    }
+
+    /// Fills the row's blanks from above.
+    fn fill(&mut self, row: &mut Row) {
         copy(row, &self.within, &mut self.next_place);
         if !self.next_place.cells().eq(self.place.cells()) {
             self.above.clear(0);
@@ -36,8 +42,18 @@ impl Filler {
                 row.put(*column, above);
             }
         }
+    }
+
+    /// Takes note of a row that is above the next one.
+    fn see(&mut self, row: &Row) {
         copy(row, &self.columns, &mut self.next);
         std::mem::swap(&mut self.above, &mut self.next);
+    }
+
+    /// A row that was filled before, when other rows may have been above it: its blanks are blanks.
+    pub fn pass(&mut self, row: &Row) {
+        copy(row, &self.within, &mut self.place);
+        self.see(row);
     }
 }
 

@@ -7,10 +7,12 @@ use serde_json::value::RawValue;
 
 use super::error::Error;
 use super::keys::{self, Earlier, Keys};
+use super::origin::Past;
+use super::retrial::Retrial;
 use super::rows::{MadeRow, problem};
 use super::source::Source;
 use super::tally::Tally;
-use crate::ledger::{Fate, OutcomeState, PlannedRecord, Problem, Seq, SourceRow};
+use crate::ledger::{Fate, Kept, Origin, OutcomeState, PlannedRecord, Problem, Seq, SourceRow};
 use crate::template::map::{Parts, unquoted};
 use crate::template::model::{Duplicates, GroupRows};
 use crate::template::{Cause, Mapper, Template};
@@ -49,12 +51,19 @@ pub(super) struct Assembler<'t> {
     last_group: Option<(Box<str>, Seq)>,
     held: usize,
     keys: Keys,
+    /// For a report that is handed back.
+    retrial: Option<Retrial<'t>>,
     batch: Batch,
     pub tally: Tally,
 }
 
 enum Waiting {
-    Open { parts: Parts, problems: Vec<Problem> },
+    Open {
+        parts: Parts,
+        problems: Vec<Problem>,
+        /// What is known of its rows, where a report is handed back.
+        pasts: Vec<Past>,
+    },
     Whole(Record),
 }
 
@@ -76,10 +85,12 @@ enum Rows {
 }
 
 /// What is decided about a record.
-enum Decision {
+pub(super) enum Decision {
     Send,
     Skip,
     Reject(Vec<Problem>),
+    /// An earlier run sent it.
+    Keep(Kept),
 }
 
 impl<'t> Assembler<'t> {
@@ -98,6 +109,7 @@ impl<'t> Assembler<'t> {
             last_group: None,
             held: 0,
             keys: Keys::default(),
+            retrial: source.again.as_ref().map(|again| Retrial::new(again, template.record.input())),
             batch: Batch::default(),
             tally: Tally::default(),
         }
@@ -113,6 +125,9 @@ impl<'t> Assembler<'t> {
         }
         if self.parts.len() <= row.part {
             self.parts.resize(row.part + 1, next);
+        }
+        if let (Some(retrial), Some(past)) = (&mut self.retrial, &mut row.past) {
+            row.problems.extend(retrial.meet(past));
         }
         let seq = match &self.template.group {
             Some(group) if !row.draft.is_skipped => self.group(row, group.rows, group.blank_is_above, next)?,
@@ -138,7 +153,11 @@ impl<'t> Assembler<'t> {
         if self.keeps {
             let cells = row.cells.take().unwrap_or_else(|| RawValue::NULL.to_owned());
             let sheet = self.sheet(row.part);
-            self.batch.rows.push(SourceRow { number: row.number, seq, cells, sheet });
+            let origin = match (&self.retrial, &row.past) {
+                (Some(retrial), Some(past)) => retrial.origin(past, &sheet),
+                _ => Origin::Same,
+            };
+            self.batch.rows.push(SourceRow { number: row.number, seq, cells, sheet, origin });
         }
         Ok(())
     }
@@ -155,25 +174,34 @@ impl<'t> Assembler<'t> {
             self.first_waiting += 1;
             let record = match waiting {
                 Waiting::Whole(record) => record,
-                Waiting::Open { parts, problems } => self.close(seq, parts, problems),
+                Waiting::Open { parts, problems, pasts } => self.close(seq, parts, problems, &pasts),
             };
             self.hand_on(seq, record);
         }
     }
 
     /// A row that is a record of its own. It was finished where it was mapped.
-    fn single(&self, row: &mut MadeRow) -> Record {
+    fn single(&mut self, row: &mut MadeRow) -> Record {
         let decision = self.decide_row(row);
         let body = if self.keeps { std::mem::take(&mut row.body) } else { Vec::new() };
         let (key, target) = (std::mem::take(&mut row.key), std::mem::take(&mut row.target));
         Record { key, target, rows: Rows::One(row.number), decision, body }
     }
 
-    fn decide_row(&self, row: &mut MadeRow) -> Decision {
-        match row.draft.is_skipped {
+    fn decide_row(&mut self, row: &mut MadeRow) -> Decision {
+        let decision = match row.draft.is_skipped {
             true => Decision::Skip,
             false => self.decide(&mut row.draft.parts, std::mem::take(&mut row.problems)),
-        }
+        };
+        self.review(decision, row.past.as_slice(), &row.body, !row.target.is_empty())
+    }
+
+    /// The decision in view of what earlier runs made of the record's rows.
+    fn review(&mut self, decision: Decision, pasts: &[Past], body: &[u8], is_named: bool) -> Decision {
+        let Some(retrial) = &self.retrial else { return decision };
+        let decision = retrial.review(decision, pasts, body, is_named);
+        self.tally.look_back(matches!(decision, Decision::Keep(_)), pasts);
+        decision
     }
 
     /// The record that a row belongs to, which takes the row in.
@@ -185,7 +213,11 @@ impl<'t> Assembler<'t> {
         };
         if let Some(seq) = known {
             let index = usize::try_from(seq - self.first_waiting).unwrap_or(usize::MAX);
-            if let Some(Waiting::Open { parts, problems }) = self.waiting.get_mut(index) {
+            if let Some(Waiting::Open { parts, problems, pasts }) = self.waiting.get_mut(index) {
+                if let Some(past) = row.past {
+                    problems.extend(pasts.first().filter(|_| name.is_empty()).and_then(|first| past.strayed(first)));
+                    pasts.push(past);
+                }
                 let before = parts.len();
                 if let Some(mapper) = self.mappers.get(row.part) {
                     mapper.merge(parts, &row.draft.parts);
@@ -219,7 +251,8 @@ impl<'t> Assembler<'t> {
         }
         let parts = row.draft.parts.kept();
         self.held += parts.len() + OVERHEAD;
-        self.waiting.push_back(Waiting::Open { parts, problems: std::mem::take(&mut row.problems) });
+        let (problems, pasts) = (std::mem::take(&mut row.problems), row.past.into_iter().collect());
+        self.waiting.push_back(Waiting::Open { parts, problems, pasts });
         Ok(next)
     }
 
@@ -235,7 +268,7 @@ impl<'t> Assembler<'t> {
         debug_assert_eq!(self.first_waiting, next, "all that waited was handed on");
     }
 
-    fn close(&mut self, seq: Seq, mut parts: Parts, problems: Vec<Problem>) -> Record {
+    fn close(&mut self, seq: Seq, mut parts: Parts, problems: Vec<Problem>, pasts: &[Past]) -> Record {
         self.held = self.held.saturating_sub(parts.len() + OVERHEAD);
         let mut body = Vec::new();
         let text = |json: Option<&str>| json.map_or_else(String::new, |json| unquoted(json).into_owned());
@@ -251,6 +284,7 @@ impl<'t> Assembler<'t> {
             None => (String::new(), String::new()),
         };
         let decision = self.decide(&mut parts, problems);
+        let decision = self.review(decision, pasts, &body, !target.is_empty());
         Record { key, target, rows: Rows::Several(parts.rows), decision, body }
     }
 
@@ -315,6 +349,7 @@ impl<'t> Assembler<'t> {
                 Decision::Send => send(body),
                 Decision::Skip => Fate::Skipped,
                 Decision::Reject(problems) => Fate::Rejected(problems),
+                Decision::Keep(kept) => Fate::Kept(kept),
             };
             let named = |name: String| (!name.is_empty()).then_some(name);
             self.batch.records.push(PlannedRecord { key: named(key), target: named(target), rows, fate, sheet });
@@ -360,6 +395,7 @@ impl<'t> Assembler<'t> {
             Decision::Send => self.tally.to_send += 1,
             Decision::Skip => self.tally.skipped += 1,
             Decision::Reject(problems) => self.tally.reject(problems),
+            Decision::Keep(_) => self.tally.kept += 1,
         }
         if let Some(problem) = superseded {
             self.take_back(Earlier { seq, row, is_to_be_sent: true }, OutcomeState::Skipped, problem);
@@ -374,7 +410,7 @@ impl<'t> Assembler<'t> {
 }
 
 impl Decision {
-    fn rejected(self, problem: Option<Problem>) -> Decision {
+    pub(super) fn rejected(self, problem: Option<Problem>) -> Decision {
         match (self, problem) {
             (Decision::Send, Some(problem)) => Decision::Reject(vec![problem]),
             (Decision::Reject(mut problems), problem) => {

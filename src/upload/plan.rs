@@ -36,7 +36,9 @@ pub async fn plan(
         for row in batch.rows {
             plan.row(row).await?;
         }
-        for record in batch.records {
+        let mut records = batch.records;
+        ledger.name_kept(&mut records).await?;
+        for record in records {
             plan.record(record).await?;
         }
         for (seq, state, problem) in batch.late {

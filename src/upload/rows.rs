@@ -2,11 +2,16 @@
 
 use serde_json::value::RawValue;
 
+use super::origin::Past;
 use super::source::{Part, Source};
 use crate::ledger::Problem;
 use crate::sheet::{Cell, Row, column_letters, write};
 use crate::template::map::{Draft, unquoted};
 use crate::template::{self, Mapper};
+
+/// Codes of problems with how a row stands in its file.
+pub(super) const BEYOND_HEADER: &str = "beyond-header";
+pub(super) const STRAY_QUOTE: &str = "stray-quote";
 
 /// A row as it was read.
 #[derive(Debug, Default)]
@@ -34,6 +39,8 @@ pub(super) struct MadeRow {
     pub key: String,
     pub target: String,
     pub cells: Option<Box<RawValue>>,
+    /// What is known of it, where a report is handed back.
+    pub past: Option<Past>,
     laid_out: Row,
 }
 
@@ -48,6 +55,11 @@ pub(super) fn make(mapper: &Mapper<'_>, source: &Source, part: &Part, read: &Rea
     made.body.clear();
     made.key.clear();
     made.target.clear();
+    let past = source.again.as_ref().map(|again| again.past(read.part, row));
+    made.past = past.map(|(past, problem)| {
+        made.problems.extend(problem);
+        past
+    });
     mapper.map(row, &mut made.draft);
     if !made.draft.is_skipped {
         made.problems.extend(overflow(row, source, part));
@@ -99,7 +111,7 @@ fn overflow(row: &Row, source: &Source, part: &Part) -> Option<Problem> {
     }
     let (column, cell) = row.cells().enumerate().skip(width).find(|(_, cell)| !cell.is_blank())?;
     Some(Problem {
-        code: "beyond-header".to_owned(),
+        code: BEYOND_HEADER.to_owned(),
         row: Some(row.number),
         column: Some(column),
         header: format!("column {}", column_letters(column)),
@@ -117,7 +129,7 @@ fn stray_quote(row: &Row) -> Problem {
     let (column, value) =
         shown.map_or((None, String::new()), |(column, cell)| (Some(column), cell.shown().into_owned()));
     Problem {
-        code: "stray-quote".to_owned(),
+        code: STRAY_QUOTE.to_owned(),
         row: Some(row.number),
         column,
         header: column.map_or(String::new(), |column| format!("column {}", column_letters(column))),

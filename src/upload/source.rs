@@ -11,6 +11,8 @@ use sha2::{Digest, Sha256};
 
 use super::arrange::{Places, arrange};
 use super::error::Error;
+use super::handed_back::HandedBack;
+use super::origin::Again;
 use crate::sheet::{self, Book, Row, Rows};
 use crate::template::bind::{HEADER_WITHIN, Missing, bind};
 use crate::template::fill::Filler;
@@ -34,6 +36,8 @@ pub struct Source {
     pub left_out: Vec<(String, Missing)>,
     /// Records that begin on other rows are left out; nothing when all are meant.
     pub chosen: Option<(u64, u64)>,
+    /// What is known of its rows, for a report of which only what was not accepted is sent.
+    pub again: Option<Again>,
     /// The file on disk.
     at: PathBuf,
     stamp: Stamp,
@@ -80,10 +84,37 @@ impl Source {
         let stamp = Stamp::of(&std::fs::metadata(at).map_err(failed)?);
         let book = sheet::open(at, options).map_err(|error| error.of_file(path))?;
         let (bound, left_out) = choose(path, &book, template, sheet)?;
+        Ok(Source::bound(at, path, book, stamp, bound, left_out))
+    }
+
+    /// Opens the file at `at`, which messages call `path`: one of our reports, of which all sheets that have our columns
+    /// are read. What they say of their rows' status counts for nothing.
+    pub fn open_report(at: &Path, path: &Path, report: &HandedBack, template: &Template) -> Result<Source, Error> {
+        let failed = |source| sheet::Error::Open { path: path.to_owned(), source };
+        let told = |error: sheet::Error| Error::from(error.of_file(path));
+        let stamp = Stamp::of(&std::fs::metadata(at).map_err(failed)?);
+        let mut bound = Vec::new();
+        for sheet in &report.sheets {
+            let layout = bind(template, &top(&report.book, *sheet).map_err(told)?);
+            let layout = layout.map_err(|missing| lacks(path, template, missing))?;
+            bound.push((*sheet, Layout { status: None, ..layout }));
+        }
+        Ok(Source::bound(at, path, report.book.clone(), stamp, bound, Vec::new()))
+    }
+
+    fn bound(
+        at: &Path,
+        path: &Path,
+        book: Book,
+        stamp: Stamp,
+        bound: Vec<(usize, Layout)>,
+        left_out: Vec<(String, Missing)>,
+    ) -> Source {
         let (header, places) = arrange(bound.iter().map(|(_, layout)| layout));
         let parts = bound.into_iter().zip(places).map(|((sheet, layout), places)| Part { sheet, layout, places });
-        let parts = parts.collect();
-        Ok(Source { path: path.to_owned(), book, parts, header, left_out, chosen: None, at: at.to_owned(), stamp })
+        let (parts, again) = (parts.collect(), None);
+        let (path, at) = (path.to_owned(), at.to_owned());
+        Source { path, book, parts, header, left_out, chosen: None, again, at, stamp }
     }
 
     /// SHA-256 of the file, in hexadecimal. It takes a reading of the whole file.
@@ -154,7 +185,10 @@ impl DataRows<'_> {
                 let mended = rows.mended();
                 self.is_mended = mended > std::mem::replace(&mut self.mended, mended);
                 if row.number > part.layout.header.row && !row.is_blank() {
-                    filler.row(row);
+                    match &self.source.again {
+                        Some(again) if !again.is_new(self.part, row) => filler.pass(row),
+                        _ => filler.row(row),
+                    }
                     return Ok(Some(self.part));
                 }
             }
@@ -206,10 +240,14 @@ fn choose(path: &Path, book: &Book, template: &Template, wanted: Option<&str>) -
     // Of several that are equally near, the first.
     let nearest = left_out.into_iter().map(|(_, missing)| missing).rev().max_by_key(|missing| missing.found);
     let missing = nearest.unwrap_or(Missing { header: None, found: 0, columns: Vec::new() });
-    Err(Error::Columns { path: path.to_owned(), template: template.name.clone(), missing: Box::new(missing) })
+    Err(lacks(path, template, missing))
 }
 
-fn top(book: &Book, sheet: usize) -> Result<Vec<Row>, sheet::Error> {
+fn lacks(path: &Path, template: &Template, missing: Missing) -> Error {
+    Error::Columns { path: path.to_owned(), template: template.name.clone(), missing: Box::new(missing) }
+}
+
+pub(super) fn top(book: &Book, sheet: usize) -> Result<Vec<Row>, sheet::Error> {
     let mut rows = book.rows(sheet)?;
     let mut top = Vec::new();
     let mut row = Row::default();

@@ -1,6 +1,10 @@
 //! Counting a pass over a sheet: records by what was decided about them, and problems grouped by cause.
 
-use crate::ledger::{Causes, OutcomeState, Problem};
+use super::origin::{Past, Verdict};
+use crate::ledger::{Causes, OutcomeState, Problem, RunId};
+
+/// Rows that are named where only their number counts.
+const FIRST_ROWS: usize = 5;
 
 /// What a pass over a sheet decided, in numbers.
 #[derive(Clone, Debug, Default)]
@@ -9,6 +13,13 @@ pub struct Tally {
     pub to_send: u64,
     pub skipped: u64,
     pub rejected: u64,
+    /// Not sent because an earlier run did that, which was accepted.
+    pub kept: u64,
+    /// Rows of those whose cells say something else since, and the first of them.
+    pub edited: u64,
+    pub first_edited: Vec<u64>,
+    /// The run that knows of a record in doubt, which is therefore not sent.
+    pub in_doubt: Option<RunId>,
     /// Cells of the longest row.
     pub width: usize,
     pub causes: Causes,
@@ -20,6 +31,21 @@ impl Tally {
         self.rejected += 1;
         for problem in problems {
             self.causes.add(problem.row.unwrap_or_default(), problem);
+        }
+    }
+
+    /// Notes what is worth a word about a record whose rows were in a run before.
+    pub(super) fn look_back(&mut self, is_kept: bool, pasts: &[Past]) {
+        for past in pasts {
+            if let Verdict::InDoubt(run) = past.verdict {
+                self.in_doubt = Some(run);
+            }
+            if is_kept && past.is_edited {
+                self.edited += 1;
+                if self.first_edited.len() < FIRST_ROWS {
+                    self.first_edited.push(past.row);
+                }
+            }
         }
     }
 

@@ -21,6 +21,7 @@ mod lookups;
 mod orders;
 mod process;
 mod report;
+mod retry_report;
 mod service;
 mod setup;
 mod sheets;

@@ -17,7 +17,7 @@ use std::time::Duration;
 use sheetport::api::Client;
 use sheetport::api::auth::Credentials;
 use sheetport::ledger::{
-    Accounting, Fate, Ledger, NewRun, Outcome, OutcomeState, PlannedRecord, RunId, Seq, SourceRow,
+    Accounting, Fate, Ledger, NewRun, Origin, Outcome, OutcomeState, PlannedRecord, RunId, Seq, SourceRow,
 };
 use sheetport::records::RecordKind;
 use sheetport::upload::{self, Ended, StopReason, Work};
@@ -155,12 +155,13 @@ pub fn about() -> NewRun {
         columns: vec![("externalId".into(), 0)],
         chosen: None,
         retry_of: None,
+        options: Vec::new(),
     }
 }
 
 pub fn row(seq: usize) -> SourceRow {
     let cells = serde_json::value::RawValue::from_string(r#"["x"]"#.into()).unwrap();
-    SourceRow { number: seq as u64 + 2, seq: seq as Seq, cells, sheet: String::new() }
+    SourceRow { number: seq as u64 + 2, seq: seq as Seq, cells, sheet: String::new(), origin: Origin::Same }
 }
 
 pub fn record(seq: usize, key: &str) -> PlannedRecord {

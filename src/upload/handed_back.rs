@@ -1,0 +1,76 @@
+//! A report that a person hands back, before it is known which template reads it: which of its sheets are a report's,
+//! and which runs their rows name.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::error::Error;
+use super::source::top;
+use crate::sheet::{self, Book, Row};
+use crate::template::bind::{our_column, report_header};
+
+/// Names of runs that are told apart. A report has one; more than this were not written by us.
+const MOST_NAMES: usize = 1_000;
+
+#[derive(Debug)]
+pub struct HandedBack {
+    pub book: Book,
+    /// The sheets that have our columns, by their place in the book; a first sheet that sums up has none.
+    pub sheets: Vec<usize>,
+    /// The column of ours that a report can't do without, where a sheet has others of ours and not that one.
+    pub missing: Option<&'static str>,
+    /// Whether all of them have the column that names a row's sheet in the first file.
+    pub names_sheets: bool,
+    /// What the rows say of their run, the most frequent first, with how many say so.
+    pub runs: Vec<(String, u64)>,
+    /// Rows that are not blank.
+    pub rows: u64,
+    /// Those of them that say where they stood and not in which run, as in the report of a check.
+    pub without_run: u64,
+}
+
+impl HandedBack {
+    /// Looks through the file at `at`, which messages call `path`.
+    pub fn open(at: &Path, path: &Path, options: &sheet::Options) -> Result<HandedBack, Error> {
+        let told = |error: sheet::Error| Error::from(error.of_file(path));
+        let book = sheet::open(at, options).map_err(told)?;
+        let mut found = HandedBack {
+            book: book.clone(),
+            sheets: Vec::new(),
+            missing: None,
+            names_sheets: true,
+            runs: Vec::new(),
+            rows: 0,
+            without_run: 0,
+        };
+        let mut runs: HashMap<String, u64> = HashMap::new();
+        let mut cells = Row::default();
+        for sheet in 0..book.sheets().len() {
+            let Some(header) = report_header(&top(&book, sheet).map_err(told)?) else { continue };
+            found.sheets.push(sheet);
+            let column = |name| our_column(&header.names, name);
+            found.names_sheets &= column("sheet").is_some();
+            let (Some(run), Some(row)) = (column("run"), column("row")) else {
+                let missing = if column("run").is_none() { "sheetport_run" } else { "sheetport_row" };
+                found.missing = found.missing.or(Some(missing));
+                continue;
+            };
+            let mut rows = book.rows(sheet).map_err(told)?;
+            while rows.next(&mut cells).map_err(told)? {
+                if cells.number <= header.row || cells.is_blank() {
+                    continue;
+                }
+                found.rows += 1;
+                let name = cells.get(run).shown().trim().to_owned();
+                if name.is_empty() {
+                    found.without_run += u64::from(!cells.get(row).is_blank());
+                } else if runs.len() < MOST_NAMES || runs.contains_key(&name) {
+                    *runs.entry(name).or_default() += 1;
+                }
+            }
+        }
+        found.runs = runs.into_iter().collect();
+        found.runs.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        Ok(found)
+    }
+}

@@ -1,0 +1,286 @@
+//! Rows of a report that is handed back: what the report's own columns say of where each comes from, and what follows
+//! from that and from the ledger. Pure.
+//!
+//! The ledger is the truth: what a report says of its rows' status counts for nothing, because people sort, filter and
+//! fill columns. A row that does not say plainly where it comes from is a problem, never a guess.
+
+use std::collections::{HashMap, HashSet};
+
+use twox_hash::XxHash3_64;
+
+use super::rows::{BEYOND_HEADER, STRAY_QUOTE};
+use super::source::Part;
+use crate::ledger::{PastRow, Problem, RowState, RowStates, Run, RunId, Seq};
+use crate::sheet::{Cell, OUR_PREFIX, Row, json, write};
+use crate::template::bind::our_column;
+
+const RUN: &str = "run";
+const ROW: &str = "row";
+const SHEET: &str = "sheet";
+/// The code of the problem that stays until a row's cells are changed.
+const AS_IT_WAS: &str = "as-it-was";
+/// Problems with how a row stood in its file. A report has it well written, so that only its cells can tell.
+pub const SUSPICIOUS: &[&str] = &[BEYOND_HEADER, STRAY_QUOTE, AS_IT_WAS];
+const AS_NEW: &str = "empty its sheetport_run and sheetport_row to send it as a new row";
+
+/// A report's run and what became of its rows.
+#[derive(Debug)]
+pub struct Again {
+    run: RunId,
+    token: String,
+    /// The run read several sheets, so that a row's number alone does not name it.
+    has_sheets: bool,
+    /// The person had chosen rows, and the others stay left out.
+    is_chosen: bool,
+    pub states: RowStates,
+    /// For each of the source's parts.
+    columns: Vec<Columns>,
+}
+
+/// Where a sheet has our columns, and what tells its own from each other.
+#[derive(Debug)]
+struct Columns {
+    run: Option<usize>,
+    row: Option<usize>,
+    sheet: Option<usize>,
+    own: Seeds,
+}
+
+/// For each column of a sheet that the run and the report both have, a number of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Seeds(Vec<Option<u64>>);
+
+/// What is known of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Past {
+    /// As the file at hand counts.
+    pub row: u64,
+    pub verdict: Verdict,
+    /// Its place among the run's rows.
+    pub place: Option<usize>,
+    /// The record that it was part of then, and how many rows that had.
+    pub record: Option<(Seq, u32)>,
+    /// Its cells say something else than then.
+    pub is_edited: bool,
+}
+
+/// What follows for a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It was not in the run: somebody added it.
+    New,
+    /// It is mapped as it stands now.
+    Open,
+    /// It was accepted in that run, as that record, and is not sent.
+    Kept(RunId, Seq),
+    /// It was left out, and is again.
+    LeftOut,
+    /// Nobody knows whether it was accepted; that run says so.
+    InDoubt(RunId),
+    /// It is wrong as long as it is as it was.
+    AsItWas,
+    /// What it says of where it comes from can't be.
+    Wrong,
+}
+
+/// Where a row says that it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Claim {
+    New,
+    Of { place: usize },
+    Wrong { column: &'static str, value: String, message: String },
+}
+
+impl Again {
+    /// For a report of `run` whose sheets are `parts`; `seeds` is of [`common`] for them.
+    pub fn new(run: &Run, states: RowStates, parts: &[Part], seeds: Vec<Seeds>) -> Again {
+        let columns = parts.iter().zip(seeds).map(|(part, own)| {
+            let names = &part.layout.header.names;
+            let column = |name| our_column(names, name);
+            Columns { run: column(RUN), row: column(ROW), sheet: column(SHEET), own }
+        });
+        Again {
+            run: run.id,
+            token: run.token(),
+            has_sheets: run.about.reads_several_sheets(),
+            is_chosen: run.about.chosen.is_some(),
+            states,
+            columns: columns.collect(),
+        }
+    }
+
+    pub fn run(&self) -> RunId {
+        self.run
+    }
+
+    /// Whether the row says nothing of where it comes from.
+    pub fn is_new(&self, part: usize, row: &Row) -> bool {
+        let is_blank = |column: Option<usize>| column.is_none_or(|column| row.get(column).is_blank());
+        self.columns.get(part).is_none_or(|columns| is_blank(columns.run) && is_blank(columns.row))
+    }
+
+    /// What is known of a row of the sheet `part`, and what is wrong with what it says.
+    pub(super) fn past(&self, part: usize, row: &Row) -> (Past, Option<Problem>) {
+        let mut past = Past { row: row.number, verdict: Verdict::New, place: None, record: None, is_edited: false };
+        let Some(columns) = self.columns.get(part) else { return (past, None) };
+        let cell = |column: Option<usize>| column.map_or(Cell::Blank, |column| row.get(column));
+        match self.claim(cell(columns.run), cell(columns.row), cell(columns.sheet)) {
+            Claim::New => (past, None),
+            Claim::Of { place } => {
+                let Some(known) = self.states.row(place) else { return (past, None) };
+                past.place = Some(place);
+                past.record = Some((known.record, known.rows_of_record));
+                past.is_edited = columns.own.fingerprint(row.cells().map(restored)) != known.fingerprint;
+                past.verdict = verdict(&known, past.is_edited, self.is_chosen);
+                (past, None)
+            }
+            Claim::Wrong { column, value, message } => {
+                past.verdict = Verdict::Wrong;
+                let problem = Problem { value, ..of_origin(row.number, column, message) };
+                (past, Some(problem))
+            }
+        }
+    }
+
+    fn claim(&self, run: Cell<'_>, row: Cell<'_>, sheet: Cell<'_>) -> Claim {
+        let wrong =
+            |column, cell: Cell<'_>, message| Claim::Wrong { column, value: cell.shown().into_owned(), message };
+        if run.is_blank() && row.is_blank() {
+            return Claim::New;
+        }
+        if run.shown().trim() != self.token {
+            let message = format!("is not {}, as in the other rows", self.token);
+            return wrong(RUN, run, message);
+        }
+        let sheet = if self.has_sheets { sheet.shown() } else { Default::default() };
+        match number(row).and_then(|number| self.states.find(&sheet, number)) {
+            Some(place) => Claim::Of { place },
+            None if self.has_sheets => wrong(ROW, row, format!("is no row of the sheet '{sheet}' of run {}", self.run)),
+            None => wrong(ROW, row, format!("is no row of run {}", self.run)),
+        }
+    }
+}
+
+impl Seeds {
+    /// Of those cells that say the same in the same columns it is the same, wherever the columns stand.
+    pub fn fingerprint<'a>(&self, cells: impl Iterator<Item = Cell<'a>>) -> u32 {
+        let mut sum: u64 = 0;
+        for (seed, cell) in self.0.iter().zip(cells) {
+            let Some(seed) = seed.filter(|_| !cell.is_blank()) else { continue };
+            let shown = cell.shown();
+            let text = shown.trim();
+            // A spreadsheet program that saves the file again may write 1.5 for 1.50.
+            let hash = match text.parse::<f64>().ok().filter(|number| number.is_finite()) {
+                Some(number) => XxHash3_64::oneshot_with_seed(seed, &number.to_le_bytes()),
+                None => XxHash3_64::oneshot_with_seed(seed, text.as_bytes()),
+            };
+            sum = sum.wrapping_add(hash);
+        }
+        // Either half will do.
+        (sum >> 32) as u32
+    }
+
+    /// Of cells as the ledger has them.
+    pub fn fingerprint_of(&self, cells: &str, row: &mut Row) -> u32 {
+        match json::read_row(0, cells, row) {
+            Some(()) => self.fingerprint(row.cells()),
+            None => 0,
+        }
+    }
+}
+
+/// The columns that a run and all sheets of its report have in common: for the run, and for each of the sheets.
+pub fn common(header: &[String], parts: &[Part]) -> (Seeds, Vec<Seeds>) {
+    let run = named(header);
+    let parts: Vec<_> =
+        parts.iter().map(|part| named(part.layout.header.names.get(..part.layout.width).unwrap_or_default())).collect();
+    let mut shared: HashSet<(&str, usize)> = run.iter().copied().collect();
+    parts.iter().for_each(|part| shared.retain(|column| part.contains(column)));
+    let seeds = |columns: &[(&str, usize)]| {
+        let seed = |column: &(&str, usize)| {
+            shared.contains(column).then(|| XxHash3_64::oneshot_with_seed(column.1 as u64, column.0.as_bytes()))
+        };
+        Seeds(columns.iter().map(seed).collect())
+    };
+    (seeds(&run), parts.iter().map(|part| seeds(part)).collect())
+}
+
+/// Each column by its name and how many of that name are before it.
+fn named(names: &[String]) -> Vec<(&str, usize)> {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    names
+        .iter()
+        .map(|name| {
+            let name = name.trim();
+            let count = seen.entry(name).or_default();
+            *count += 1;
+            (name, *count - 1)
+        })
+        .collect()
+}
+
+fn verdict(known: &PastRow<'_>, is_edited: bool, is_chosen: bool) -> Verdict {
+    match known.state {
+        RowState::Accepted(run, seq) => Verdict::Kept(run, seq),
+        RowState::Unknown(run) => Verdict::InDoubt(run),
+        RowState::Skipped if is_chosen || !is_edited => Verdict::LeftOut,
+        RowState::Open if known.is_suspicious && !is_edited => Verdict::AsItWas,
+        RowState::Skipped | RowState::Open => Verdict::Open,
+    }
+}
+
+impl Past {
+    /// The problem of a row that belongs to the record above and was taken away from it, where the record that it would
+    /// now be of begins with the row `first`.
+    pub(super) fn strayed(&self, first: &Past) -> Option<Problem> {
+        let is_home = self.record.is_none() || self.record == first.record;
+        (!is_home).then(|| Problem {
+            row: Some(self.row),
+            remedy: "write into it which record it belongs to, or sort the rows as they were".to_owned(),
+            ..Problem::of_record("strayed", "belongs to the record above, and that is not the one of the first file")
+        })
+    }
+
+    /// Why a row is not sent whatever its cells say; nothing where they decide.
+    pub(super) fn problem(&self) -> Option<Problem> {
+        match self.verdict {
+            Verdict::InDoubt(run) => Some(Problem {
+                row: Some(self.row),
+                remedy: format!("look it up in the service, and say what you found: `sheetport resolve {run}`"),
+                ..Problem::of_record("in-doubt", format!("may have been applied in run {run}, so it is not sent"))
+            }),
+            Verdict::AsItWas => Some(Problem {
+                row: Some(self.row),
+                remedy: format!("correct its cells; if they are right as they are, {AS_NEW}"),
+                ..Problem::of_record(AS_IT_WAS, "its cells may have slipped in the first file, and are as they were")
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The problem of a row that says that it is the same as another one.
+pub(super) fn copied(row: u64) -> Problem {
+    of_origin(row, ROW, "is the number of another row here, too: this one is a copy".to_owned())
+}
+
+fn of_origin(row: u64, column: &str, message: String) -> Problem {
+    Problem {
+        row: Some(row),
+        field: format!("{OUR_PREFIX}{column}"),
+        remedy: AS_NEW.to_owned(),
+        ..Problem::of_record("origin", message)
+    }
+}
+
+fn restored(cell: Cell<'_>) -> Cell<'_> {
+    match cell {
+        Cell::Text(text) => Cell::Text(write::restore(text)),
+        cell => cell,
+    }
+}
+
+/// A row's number, which a workbook has as a number and a text as digits.
+fn number(cell: Cell<'_>) -> Option<u64> {
+    cell.shown().trim().parse().ok()
+}

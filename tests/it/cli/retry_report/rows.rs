@@ -1,0 +1,218 @@
+//! Records of one row: what is sent, and what is not.
+
+use super::super::process::Place;
+use super::super::service::Served;
+use super::super::{accounting, count, items, summary};
+use super::Sheet;
+
+const PRICES: &str = "\
+SKU,Name,Price,Currency
+0042,Bolt,free,EUR
+43,Nut,1.10,Euro
+44,Screw,2.50,EUR
+45,Pin,3.50,EUR
+";
+
+/// A place and a service where a file with rows that are wrong, refused and accepted was uploaded.
+fn uploaded() -> (Place, Served) {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("prices.csv", PRICES);
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).exits(3);
+    (place, served)
+}
+
+/// Hands `sheet` back and answers the accounting.
+#[track_caller]
+fn retry(place: &Place, served: &Served, sheet: &Sheet, code: i32) -> String {
+    sheet.save(place, "mended.csv");
+    accounting(&summary(&served.sheetport(place, ["retry", "mended.csv", "--json"]).exits(code)))
+}
+
+#[test]
+fn exactly_what_was_not_accepted_is_sent_in_as_many_rounds_as_it_takes() {
+    let (place, served) = uploaded();
+    let first = Sheet::open(&place, "prices.report.csv");
+    // Nothing was mended: what was wrong is wrong, what was refused is asked for again.
+    let again = summary(&served.sheetport(&place, ["retry", "prices.report.csv", "--json"]).exits(3));
+    assert_eq!(accounting(&again), "4: unchanged 2, rejected 1, failed 1");
+    assert_eq!((count(&again, "requests"), count(&again, "rows")), (1, 4));
+    let next = again["next"].as_str().unwrap();
+    assert!(next.starts_with("sheetport retry ") && next.ends_with("prices.report-2.csv"), "{next}");
+    let second = Sheet::open(&place, "prices.report-2.csv");
+    assert_eq!(second.column("sheetport_status"), ["rejected", "failed", "unchanged", "unchanged"]);
+    assert_eq!(second.column("sheetport_service_id")[2..], first.column("sheetport_service_id")[2..]);
+    // One row is mended in the second report, and then the other in the first, which knows of neither.
+    assert_eq!(retry(&place, &served, second.clone().set(2, "Price", "9.00"), 3), "4: sent 1, unchanged 2, failed 1");
+    assert_eq!(retry(&place, &served, first.clone().set(3, "Currency", "EUR"), 0), "4: sent 1, unchanged 3");
+    for sheet in [&first, &second, &Sheet::open(&place, "mended.report.csv")] {
+        assert_eq!(retry(&place, &served, sheet, 0), "4: unchanged 4");
+    }
+    assert_eq!(served.total(), 4);
+    let runs = place.sheetport(["runs", "--json"]).exits(0).json();
+    let of: Vec<String> = runs["runs"].as_array().unwrap().iter().map(|run| run["retry_of"].to_string()).collect();
+    assert_eq!(of, ["3", "2", "1", "1", "2", "1", "null"]);
+    place.sheetport(["runs"]).exits(0).shows(&["mended.csv, again from run 2"]);
+}
+
+#[test]
+fn rows_may_be_sorted_filtered_and_added() {
+    let (place, served) = uploaded();
+    let mut sheet = Sheet::open(&place, "prices.report.csv");
+    sheet.replace("free", "9.00").replace("Euro", "EUR").sort_by("sheetport_status");
+    assert_eq!(sheet.column("SKU"), ["43", "0042", "44", "45"]);
+    sheet.0.retain(|row| row[0] != "44");
+    sheet.add(&["46", "Cog", "1", "EUR"]);
+    assert_eq!(retry(&place, &served, &sheet, 0), "4: sent 3, unchanged 1");
+    assert_eq!(served.total(), 5);
+    // The report of that is of the rows as they stand now, and they are known by where they came from.
+    place.sheetport(["report", "-o", "all.csv"]).exits(0);
+    let all = Sheet::open(&place, "all.csv");
+    assert_eq!(all.column("sheetport_row"), ["2", "3", "4", "5"]);
+    assert_eq!(retry(&place, &served, &all, 0), "4: unchanged 4");
+    // The first report knows nothing of the row that was added, and of all others what became of them.
+    let first = Sheet::open(&place, "prices.report.csv");
+    assert_eq!(retry(&place, &served, &first, 0), "4: unchanged 4");
+}
+
+#[test]
+fn a_status_that_somebody_wrote_counts_for_nothing() {
+    let (place, served) = uploaded();
+    let mut sheet = Sheet::open(&place, "prices.report.csv");
+    sheet.set(2, "Price", "9").set(2, "sheetport_status", "sent").set(5, "sheetport_status", "failed");
+    assert_eq!(retry(&place, &served, &sheet, 3), "4: sent 1, unchanged 2, failed 1");
+    let mut sheet = Sheet::open(&place, "prices.report.csv");
+    sheet.set(3, "Currency", "EUR").drop_column("sheetport_status").drop_column("sheetport_errors");
+    assert_eq!(retry(&place, &served, &sheet, 0), "4: sent 1, unchanged 3");
+}
+
+#[test]
+fn a_row_that_does_not_say_plainly_where_it_is_from_is_a_problem_at_that_cell() {
+    let (place, served) = uploaded();
+    let sheet = Sheet::open(&place, "prices.report.csv");
+    let token = sheet.column("sheetport_run")[0].to_owned();
+    let mut mended = sheet.clone();
+    mended.replace("free", "9.00").replace("Euro", "EUR");
+    // A copy of an accepted row for a new item, and one of a row that is sent.
+    let copy = |row: usize| mended.0[row - 1].clone();
+    let mut copied = mended.clone();
+    copied.0.extend([copy(4), copy(2)]);
+    copied.set(6, "SKU", "50").set(7, "SKU", "51");
+    copied.save(&place, "mended.csv");
+    let refused = served.sheetport(&place, ["retry", "mended.csv", "--dry-run"]).exits(3);
+    refused.shows(&["sheetport_row '4' is the number of another row here", "row 6", "empty its sheetport_run"]);
+    assert_eq!(retry(&place, &served, &copied, 3), "6: sent 2, unchanged 2, rejected 2");
+    let mut emptied = copied.clone();
+    for row in [6, 7] {
+        emptied.set(row, "sheetport_run", "").set(row, "sheetport_row", "");
+    }
+    assert_eq!(retry(&place, &served, &emptied, 0), "6: sent 2, unchanged 4");
+    assert_eq!(served.total(), 6);
+
+    for (header, text, words) in [
+        ("sheetport_row", "99", "sheetport_row '99' is no row of run 1"),
+        ("sheetport_row", "", "sheetport_row is no row of run 1"),
+        ("sheetport_row", "four", "sheetport_row 'four' is no row of run 1"),
+        ("sheetport_run", "", "sheetport_run is not 1-"),
+        ("sheetport_run", "2-bcdfgh", "sheetport_run '2-bcdfgh' is not 1-"),
+        ("sheetport_run", "1", "sheetport_run '1' is not 1-"),
+    ] {
+        let mut edited = sheet.clone();
+        edited.set(5, header, text).save(&place, "mended.csv");
+        let ended = served.sheetport(&place, ["retry", "mended.csv", "--dry-run"]).exits(3);
+        ended.shows(&[words, "row 5", "1  rejected", "3  unchanged"]);
+    }
+    assert!(token.starts_with("1-") && token.len() == 8, "{token}");
+}
+
+#[test]
+fn changes_to_accepted_rows_are_not_sent_and_said() {
+    let (place, served) = uploaded();
+    let mut sheet = Sheet::open(&place, "prices.report.csv");
+    // A program that saved it may have written numbers in its own way.
+    sheet.set(4, "Price", "2.5").set(5, "Name", "Long pin").save(&place, "mended.csv");
+    let ended = served.sheetport(&place, ["retry", "mended.csv"]).exits(3);
+    ended.says(&["1 row of accepted records was changed since, which is not sent: row 5"]);
+    assert!(!served.get("/v1/public/items")["data"].to_string().contains("Long pin"));
+}
+
+#[test]
+fn what_stood_crooked_in_the_first_file_is_not_sent_before_it_is_put_right() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("prices.csv", "SKU,Name,Price,Currency\n1,Bolt,1,50,EUR\n2,\"a\"b,1,EUR\n3,Nut,2,EUR\n");
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).exits(3);
+    let sheet = Sheet::open(&place, "prices.report.csv");
+    assert_eq!(retry(&place, &served, &sheet, 3), "3: unchanged 1, rejected 2");
+    // And so it is in the report of that.
+    place.sheetport(["report", "-o", "again.csv"]).exits(0);
+    let mut sheet = Sheet::open(&place, "again.csv");
+    assert_eq!(retry(&place, &served, &sheet, 3), "3: unchanged 1, rejected 2");
+    sheet.0[1][2..5].clone_from_slice(&["1.50".to_owned(), "EUR".to_owned(), String::new()]);
+    assert_eq!(retry(&place, &served, &sheet, 3), "3: sent 1, unchanged 1, rejected 1");
+}
+
+#[test]
+fn rows_that_were_left_out_stay_left_out() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("items.csv", items(9).replace(",2.50,", ",two,"));
+    served.sheetport(&place, ["upload", "items.csv", "-t", "items", "--rows", "2-4"]).exits(3);
+    let mut sheet = Sheet::open(&place, "items.report.csv");
+    sheet.replace("two", "2").sort_by("sheetport_status");
+    assert_eq!(retry(&place, &served, &sheet, 0), "9: sent 1, unchanged 2, skipped 6");
+
+    place.write("twice.csv", "SKU,Name,Currency\n1,old,EUR\n2,b,Euro\n1,new,EUR\n");
+    let template = "record = \"item\"\nduplicates = \"last\"\n[fields.externalId]\ncolumn = \"SKU\"\n\
+                    [fields.name]\ncolumn = \"Name\"\n[fields.currency]\ncolumn = \"Currency\"\n";
+    place.write("t.toml", template);
+    served.sheetport(&place, ["upload", "twice.csv", "-t", "t.toml"]).exits(3);
+    // Sorted, the older one stands last.
+    let mut sheet = Sheet::open(&place, "twice.report.csv");
+    sheet.replace("Euro", "EUR").0[1..].reverse();
+    assert_eq!(retry(&place, &served, &sheet, 0), "3: sent 1, unchanged 1, skipped 1");
+    assert!(!served.get("/v1/public/items")["data"].to_string().contains("\"old\""));
+}
+
+#[test]
+fn the_template_of_that_run_is_used_and_another_can_be_named() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let template = "record = \"item\"\n[sheet]\nheader = 3\nfill_down = { columns = [\"Brand\"] }\n\
+                    [fields.externalId]\ncolumn = \"Key\"\n[fields.name]\ntext = \"{{ Brand }} {{ Name }}\"\n\
+                    [fields.price]\ncolumn = \"Price\"\nlocale = \"en\"\n";
+    place.write("mine.toml", template);
+    place.write("list.csv", "Our list\n\nKey,Brand,Name,Price\n1,,Plain,free\n2,Acme,Bolt,1\n3,,Nut,free\n");
+    served.sheetport(&place, ["upload", "list.csv", "-t", "mine.toml"]).exits(3);
+    std::fs::remove_file(place.path("mine.toml")).unwrap();
+    // Sorted, the row without a brand stands below one that has one, and has none all the same.
+    let mut sheet = Sheet::open(&place, "list.report.csv");
+    sheet.set(2, "Price", "2");
+    let row = sheet.0.remove(1);
+    sheet.0.push(row);
+    assert_eq!(retry(&place, &served, &sheet, 3), "3: sent 1, unchanged 1, rejected 1");
+    let names = served.get("/v1/public/items")["data"].to_string();
+    assert!(names.contains("\"Plain\"") || names.contains("\" Plain\""), "{names}");
+    // What was wrong may be the template.
+    place.write("other.toml", template.replace("[fields.price]", "[fields.price]\nmap = { free = \"0\" }"));
+    let args = ["retry", "mended.csv", "-t", "other.toml", "--json"];
+    assert_eq!(accounting(&summary(&served.sheetport(&place, args).exits(0))), "3: sent 1, unchanged 2");
+    place.write("order.toml", super::ORDERS);
+    let args = ["retry", "mended.csv", "-t", "order.toml"];
+    served.sheetport(&place, args).exits(2).says(&["its records are of the kind item"]);
+}
+
+#[test]
+fn all_or_nothing_holds_for_a_report_too() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("prices.csv", PRICES.replace("Euro", "EUR"));
+    let upload = served.sheetport(&place, ["upload", "prices.csv", "-t", "items", "--all-or-nothing", "--json"]);
+    let next = summary(&upload.exits(3))["next"].as_str().unwrap().to_owned();
+    assert!(next.ends_with("prices.report.csv --all-or-nothing"), "{next}");
+    let args = ["retry", "prices.report.csv", "--all-or-nothing", "--json"];
+    assert_eq!(accounting(&summary(&served.sheetport(&place, args).exits(3))), "4: rejected 1, pending 3");
+    assert_eq!(served.total(), 0);
+    let mut sheet = Sheet::open(&place, "prices.report-2.csv");
+    assert_eq!(retry(&place, &served, sheet.replace("free", "1"), 0), "4: sent 4");
+}

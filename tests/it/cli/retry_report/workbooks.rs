@@ -1,0 +1,163 @@
+//! Reports as workbooks: with a sheet before the rows, with the rows on several sheets, of several sheets, and saved
+//! again by a spreadsheet program.
+
+use std::process::Command;
+
+use rust_xlsxwriter::Workbook;
+use serde_json::Value;
+
+use super::super::process::Place;
+use super::super::service::Served;
+use super::super::{accounting, summary};
+use super::{Sheet, exists};
+
+/// Saves sheets as a workbook: texts as texts, and numbers in our columns as numbers.
+fn save(place: &Place, name: &str, sheets: &[(&str, &Sheet)]) {
+    let mut workbook = Workbook::new();
+    for (name, rows) in sheets {
+        let sheet = workbook.add_worksheet();
+        sheet.set_name(*name).unwrap();
+        for (row, cells) in (0..).zip(&rows.0) {
+            for (column, (header, text)) in
+                (0..).zip(rows.0[0].iter().zip(cells)).filter(|(_, (_, text))| !text.is_empty())
+            {
+                let number = text.parse::<f64>().ok().filter(|_| header == "sheetport_row");
+                match number {
+                    Some(number) => sheet.write_number(row, column, number).unwrap(),
+                    None => sheet.write_string(row, column, text).unwrap(),
+                };
+            }
+        }
+    }
+    workbook.save(place.path(name)).unwrap();
+}
+
+/// The sheet of a workbook that has our columns.
+#[track_caller]
+fn open(place: &Place, name: &str) -> Sheet {
+    let shown = place.sheetport(["view", name, "--json", "--all-sheets"]).exits(0).json();
+    let text = |cell: &Value| match cell {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let row = |row: &Value| row.as_array().unwrap().iter().map(text).collect::<Vec<_>>();
+    let sheets = shown["sheets"].as_array().unwrap().iter();
+    let sheets = sheets.map(|sheet| sheet["rows"].as_array().unwrap().iter().map(row).collect::<Vec<_>>());
+    let ours = |rows: &Vec<Vec<String>>| rows.iter().position(|row| row.iter().any(|cell| cell == "sheetport_run"));
+    let (mut rows, header) = sheets.filter_map(|rows| ours(&rows).map(|header| (rows, header))).next().unwrap();
+    rows.drain(..header);
+    let width = rows[0].len();
+    rows.iter_mut().for_each(|row| row.resize(width, String::new()));
+    Sheet(rows)
+}
+
+fn of(rows: &[&str]) -> Sheet {
+    Sheet(rows.iter().map(|row| row.split('|').map(str::to_owned).collect()).collect())
+}
+
+#[track_caller]
+fn retry(place: &Place, served: &Served, name: &str, code: i32) -> String {
+    accounting(&summary(&served.sheetport(place, ["retry", name, "--json"]).exits(code)))
+}
+
+/// A workbook of prices, uploaded, with one row of each fate.
+fn uploaded() -> (Place, Served) {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let prices = ["SKU|Name|Price|Currency", "0042|Bolt|free|EUR", "43|Nut|1.10|Euro", "44|Screw|2.50|EUR"];
+    save(&place, "prices.xlsx", &[("Prices", &of(&prices))]);
+    served.sheetport(&place, ["upload", "prices.xlsx", "-t", "items", "-q"]).exits(3);
+    (place, served)
+}
+
+#[test]
+fn a_workbook_is_mended_in_place_and_handed_back() {
+    let (place, served) = uploaded();
+    assert_eq!(retry(&place, &served, "prices.report.xlsx", 3), "3: unchanged 1, rejected 1, failed 1");
+    assert!(exists(&place, "prices.report-2.xlsx"));
+    let mut sheet = open(&place, "prices.report-2.xlsx");
+    sheet.replace("free", "9").replace("Euro", "EUR").sort_by("sheetport_status");
+    save(&place, "mended.xlsx", &[("Prices", &sheet)]);
+    assert_eq!(retry(&place, &served, "mended.xlsx", 0), "3: sent 2, unchanged 1");
+    assert_eq!(served.total(), 3);
+}
+
+#[test]
+fn all_sheets_that_have_our_columns_are_read_and_no_other() {
+    let (place, served) = uploaded();
+    let mut sheet = open(&place, "prices.report.xlsx");
+    sheet.replace("free", "9").replace("Euro", "EUR");
+    let summary = of(&["What is wrong|Rows", "Price is not a number|1", "SKU|Name", "99|not to be sent"]);
+    let mut second = sheet.clone();
+    second.0.drain(1..3);
+    sheet.0.truncate(3);
+    save(&place, "mended.xlsx", &[("Summary", &summary), ("Prices", &sheet), ("Prices 2", &second)]);
+    assert_eq!(retry(&place, &served, "mended.xlsx", 0), "3: sent 2, unchanged 1");
+    // The report of that names the sheets, and goes back as well.
+    place.sheetport(["report", "-o", "all.csv"]).exits(0);
+    let all = Sheet::open(&place, "all.csv");
+    assert_eq!(all.column("sheetport_sheet"), ["Prices", "Prices", "Prices 2"]);
+    assert_eq!(retry(&place, &served, "all.csv", 0), "3: unchanged 3");
+    assert_eq!(retry(&place, &served, "prices.report.xlsx", 0), "3: unchanged 3");
+    assert_eq!(served.total(), 3);
+}
+
+#[test]
+fn a_report_of_several_sheets_goes_back_as_one() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let north = of(&["SKU|Name|Price", "1|Bolt|free", "2|Nut|1.00"]);
+    let south = of(&["Shelf|Artikelnummer|Currency|Name", "S1|3|EUR|Screw", "S2|4|Euro|Pin"]);
+    save(&place, "prices.xlsx", &[("North", &north), ("South", &south)]);
+    served.sheetport(&place, ["upload", "prices.xlsx", "-t", "items", "--sheet", "*", "-q"]).exits(3);
+    let mut sheet = open(&place, "prices.report.xlsx");
+    sheet.replace("free", "9").replace("Euro", "EUR").sort_by("sheetport_status");
+    sheet.save(&place, "mended.csv");
+    let mut nameless = sheet.clone();
+    nameless.drop_column("sheetport_sheet").save(&place, "nameless.csv");
+    served.sheetport(&place, ["retry", "nameless.csv"]).exits(2).says(&["no column sheetport_sheet"]);
+    let mut wrong = sheet.clone();
+    wrong.set(2, "sheetport_sheet", "West").save(&place, "wrong.csv");
+    served.sheetport(&place, ["retry", "wrong.csv", "--dry-run"]).exits(3).shows(&["is no row of the sheet 'West'"]);
+    assert_eq!(retry(&place, &served, "mended.csv", 0), "4: sent 2, unchanged 2");
+    assert_eq!(retry(&place, &served, "prices.report.xlsx", 0), "4: unchanged 4");
+    // A field whose column one sheet does not have is left out for its rows, as in the first file.
+    let items = served.get("/v1/public/items")["data"].as_array().unwrap().clone();
+    let pin = items.iter().find(|item| item["external_id"] == "4" || item["externalId"] == "4").unwrap();
+    assert!(pin["price"].is_null(), "{pin}");
+}
+
+#[test]
+fn what_a_spreadsheet_program_saves_again_is_the_same_report() {
+    if !Command::new("soffice").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        eprintln!("not tried: soffice is not installed");
+        return;
+    }
+    let (place, served) = uploaded();
+    let mut sheet = open(&place, "prices.report.xlsx");
+    sheet.replace("free", "9.00");
+    save(&place, "mended.xlsx", &[("Prices", &sheet)]);
+    for to in ["xlsx:Calc MS Excel 2007 XML", "ods", "csv"] {
+        let profile = format!("-env:UserInstallation=file://{}", place.path("office").display());
+        let converted = Command::new("soffice")
+            .args([&profile, "--headless", "--convert-to", to, "--outdir", "saved", "mended.xlsx"])
+            .current_dir(place.path("."))
+            .output()
+            .unwrap();
+        assert!(converted.status.success(), "{converted:?}");
+    }
+    // The program also opens what we wrote as a text, with what it makes of such cells by itself.
+    place.sheetport(["report", "1", "-o", "again.csv"]).exits(0);
+    let profile = format!("-env:UserInstallation=file://{}", place.path("office").display());
+    let args =
+        [&profile, "--headless", "--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir", "saved", "again.csv"];
+    assert!(Command::new("soffice").args(args).current_dir(place.path(".")).output().unwrap().status.success());
+    assert_eq!(retry(&place, &served, "saved/again.xlsx", 3), "3: unchanged 1, rejected 1, failed 1");
+    assert_eq!(retry(&place, &served, "saved/mended.csv", 3), "3: sent 1, unchanged 1, failed 1");
+    assert_eq!(retry(&place, &served, "saved/mended.ods", 3), "3: unchanged 2, failed 1");
+    assert_eq!(retry(&place, &served, "saved/mended.xlsx", 3), "3: unchanged 2, failed 1");
+    assert_eq!(served.total(), 2);
+    // Of an .ods the report is a workbook, too.
+    assert!(exists(&place, "saved/mended.report.xlsx"));
+}
