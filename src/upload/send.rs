@@ -8,8 +8,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use tokio::sync::mpsc;
-use tokio::task::{JoinError, JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 
 mod loader;
 mod outcome;
@@ -98,7 +101,7 @@ pub async fn send(
         input,
         client: Arc::clone(&work.client),
         jobs,
-        attempts: JoinSet::new(),
+        attempts: FuturesUnordered::new(),
         notes,
         durable,
         once: HashMap::new(),
@@ -121,7 +124,8 @@ struct Sender {
     input: &'static Input,
     client: Arc<Client>,
     jobs: mpsc::Receiver<Job>,
-    attempts: JoinSet<(Job, Attempt)>,
+    /// They run in the sender's own task: what each needs is little, and handing it to another task would be as much.
+    attempts: FuturesUnordered<BoxFuture<'static, (Job, Attempt)>>,
     notes: mpsc::Sender<Note>,
     durable: mpsc::UnboundedReceiver<Durable>,
     /// The requests made for each record that is under way and must not be sent twice.
@@ -172,7 +176,7 @@ impl Sender {
                 break;
             }
             let done = tokio::select! {
-                Some(attempt) = self.attempts.join_next() => self.take_all(attempt).await,
+                Some((job, attempt)) = self.attempts.next() => self.take_all(job, attempt).await,
                 durable = self.durable.recv() => match durable {
                     Some(durable) => self.go(durable, deadline.is_some()).await,
                     None => Err(WriterGone),
@@ -256,10 +260,10 @@ impl Sender {
     fn attempt(&mut self, job: Job) {
         let request = self.request(&job);
         let client = Arc::clone(&self.client);
-        self.attempts.spawn(async move {
+        self.attempts.push(Box::pin(async move {
             let attempt = client.attempt(&request).await;
             (job, attempt)
-        });
+        }));
     }
 
     /// A record was only planned with a name that its path can hold and for a call that its kind has.
@@ -269,25 +273,21 @@ impl Sender {
         Request {
             method: call.map_or("", |call| call.method),
             path: path.unwrap_or_default(),
-            body: Some(job.body.clone()),
+            body: Some(job.body.clone().into()),
         }
     }
 
     /// Takes in this attempt and all others that ended meanwhile.
-    async fn take_all(&mut self, ended: Result<(Job, Attempt), JoinError>) -> Result<(), WriterGone> {
-        let mut next = Some(ended);
-        while let Some(ended) = next {
-            self.take(ended).await?;
-            next = self.attempts.try_join_next();
+    async fn take_all(&mut self, job: Job, attempt: Attempt) -> Result<(), WriterGone> {
+        let mut next = Some((job, attempt));
+        while let Some((job, attempt)) = next {
+            self.take(job, attempt).await?;
+            next = self.attempts.next().now_or_never().flatten();
         }
         Ok(())
     }
 
-    async fn take(&mut self, ended: Result<(Job, Attempt), JoinError>) -> Result<(), WriterGone> {
-        let (job, attempt) = match ended {
-            Ok(ended) => ended,
-            Err(error) => std::panic::resume_unwind(error.into_panic()),
-        };
+    async fn take(&mut self, job: Job, attempt: Attempt) -> Result<(), WriterGone> {
         let (seq, is_once) = (job.seq, job.is_once);
         if is_once {
             self.once.remove(&seq);
@@ -310,12 +310,12 @@ impl Sender {
 
     /// Ends all requests that are still under way. Of those that must not be sent twice, nobody knows what became.
     async fn cut_off(&mut self) {
-        while let Some(ended) = self.attempts.try_join_next() {
-            if self.take(ended).await.is_err() {
+        while let Some((job, attempt)) = self.attempts.next().now_or_never().flatten() {
+            if self.take(job, attempt).await.is_err() {
                 return;
             }
         }
-        self.attempts.shutdown().await;
+        self.attempts.clear();
         for (seq, requests) in std::mem::take(&mut self.once) {
             if self.note(Note::LastOutcome(cut_off(seq, requests, (self.wall)()))).await.is_err() {
                 return;
@@ -324,7 +324,7 @@ impl Sender {
         }
     }
 
-    async fn note(&self, note: Note) -> Result<(), WriterGone> {
+    async fn note(&mut self, note: Note) -> Result<(), WriterGone> {
         self.notes.send(note).await.map_err(|_| WriterGone)
     }
 }

@@ -15,6 +15,7 @@ mod export_looks;
 mod export_nightly;
 mod hostile;
 mod infer;
+mod kills;
 mod login;
 mod lookups;
 mod orders;
