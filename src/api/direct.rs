@@ -183,12 +183,8 @@ impl Line {
     /// Reads the answer's body. True: to its end, and the connection may be used again.
     async fn read(&mut self, response: Response<Incoming>, longest: usize, came: &mut Came) -> bool {
         let (head, mut incoming) = response.into_parts();
-        *came = Came::Answer {
-            status: head.status,
-            headers: head.headers,
-            body: Vec::new(),
-            cut: Some(LATE.to_owned()),
-        };
+        *came =
+            Came::Answer { status: head.status, headers: head.headers, body: Vec::new(), cut: Some(LATE.to_owned()) };
         let Came::Answer { body, cut, .. } = came else { return false };
         loop {
             match self.driver.until(incoming.frame()).await {

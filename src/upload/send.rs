@@ -30,8 +30,10 @@ use scribe::{Durable, Note};
 
 /// Notes that may wait for their commit before the sender waits for it, too.
 const NOTES: usize = 2_048;
-/// Below this many records in hand, the next block is asked for.
+/// Below this many records in hand, the next block is taken.
 const LOW: usize = 256;
+/// Blocks that are read ahead, so that the sender need not wait until the intent to send one is on disk.
+const AHEAD: usize = 2;
 
 /// A planned run and what to send it with.
 #[derive(Clone, Debug)]
@@ -87,7 +89,7 @@ pub async fn send(
     let doubted = work.ledger.doubt(work.run).await?;
     tracing::info!(run = work.run, kind = %work.kind, doubted, "sending begins");
     let input = work.kind.input();
-    let (jobs_sender, jobs) = mpsc::channel(LOW);
+    let (jobs_sender, jobs) = mpsc::channel(AHEAD);
     let loader = tokio::spawn(loader::load(work.ledger.clone(), work.run, input, work.wall, jobs_sender));
     let (notes, notes_receiver) = mpsc::channel(NOTES);
     let (durable_sender, durable) = mpsc::unbounded_channel();
@@ -123,7 +125,7 @@ struct Sender {
     dispatcher: Dispatcher,
     input: &'static Input,
     client: Arc<Client>,
-    jobs: mpsc::Receiver<Job>,
+    jobs: mpsc::Receiver<Vec<Job>>,
     /// They run in the sender's own task: what each needs is little, and handing it to another task would be as much.
     attempts: FuturesUnordered<BoxFuture<'static, (Job, Attempt)>>,
     notes: mpsc::Sender<Note>,
@@ -153,7 +155,7 @@ impl Sender {
         loop {
             while !all_loaded && self.dispatcher.backlog() < LOW {
                 match self.jobs.try_recv() {
-                    Ok(job) => self.dispatcher.push(job),
+                    Ok(block) => self.push(block),
                     Err(mpsc::error::TryRecvError::Empty) => break,
                     Err(mpsc::error::TryRecvError::Disconnected) => all_loaded = true,
                 }
@@ -181,9 +183,9 @@ impl Sender {
                     Some(durable) => self.go(durable, deadline.is_some()).await,
                     None => Err(WriterGone),
                 },
-                job = self.jobs.recv(), if !all_loaded && self.dispatcher.backlog() < LOW => {
-                    match job {
-                        Some(job) => self.dispatcher.push(job),
+                block = self.jobs.recv(), if !all_loaded && self.dispatcher.backlog() < LOW => {
+                    match block {
+                        Some(block) => self.push(block),
                         None => all_loaded = true,
                     }
                     Ok(())
@@ -206,6 +208,10 @@ impl Sender {
         }
         let learnt = self.dispatcher.pace().learnt();
         (self.stopped(all_loaded, deadline.is_some()).await, learnt)
+    }
+
+    fn push(&mut self, block: Vec<Job>) {
+        block.into_iter().for_each(|job| self.dispatcher.push(job));
     }
 
     /// What stopped the sending, which only matters where it left something to send.
