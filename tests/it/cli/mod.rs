@@ -20,6 +20,7 @@ mod login;
 mod lookups;
 mod orders;
 mod process;
+mod proxy;
 mod report;
 mod service;
 mod setup;
