@@ -1,5 +1,6 @@
 //! What the service's words mean for the record that was sent.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::records::RecordKind;
@@ -49,8 +50,32 @@ impl Sent<'_> {
     }
 }
 
+/// An accepted item, as nearly all answers are. Contract: "Item upsert result".
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AcceptedItem {
+    ok: bool,
+    status: String,
+    external_id: String,
+    item_id: String,
+    ctx_id: Option<String>,
+}
+
 /// Reads the answer to a write of one record. Nothing: it is not what the contract says, or is about another record.
 pub fn read(sent: &Sent<'_>, body: &[u8]) -> Option<Read> {
+    if sent.kind == RecordKind::Item
+        && let Ok(item) = serde_json::from_slice::<AcceptedItem>(body)
+        && Some(item.external_id.as_str()) == sent.key
+    {
+        let AcceptedItem { ok, status, item_id, ctx_id, .. } = item;
+        let (status, service_id) = (Some(status), Some(item_id));
+        return Some(Read { ok, status, service_id, ctx_id, job_id: None, errors: Vec::new() });
+    }
+    read_any(sent, body)
+}
+
+/// The same, from any shape that an answer may have.
+fn read_any(sent: &Sent<'_>, body: &[u8]) -> Option<Read> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let ok = body.get("ok").map(Value::as_bool);
     let text = |name: &str| body.get(name).and_then(as_text);
@@ -227,6 +252,29 @@ mod tests {
         assert!(read.ok);
         assert_eq!(read.service_id.as_deref(), Some("i-1"));
         assert_eq!(read.ctx_id.as_deref(), Some("c-1"));
+    }
+
+    #[test]
+    fn the_usual_answer_is_read_as_any_other() {
+        let sent = Sent { kind: RecordKind::Item, target: None, key: Some("0042"), body: "{}" };
+        for (ok, id, more) in [
+            ("true", "\"i-1\"", ""),
+            ("false", "\"i-1\"", ""),
+            ("true", "\"\"", ""),
+            ("true", "null", ""),
+            ("true", "7", ""),
+            ("true", "\"i-1\"", r#", "errors": ["no"]"#),
+            ("true", "\"i-1\"", r#", "job_id": "j-1""#),
+            ("null", "\"i-1\"", ""),
+            ("true", r#""i\u00e9""#, r#", "ok": false"#),
+        ] {
+            for (external, ctx) in [("0042", "null"), ("0042", "\"c\""), ("43", "null"), ("0042", "1")] {
+                let body = format!(
+                    r#"{{"ok": {ok}, "status": "created", "external_id": "{external}", "item_id": {id}, "ctx_id": {ctx}{more}}}"#
+                );
+                assert_eq!(read(&sent, body.as_bytes()), read_any(&sent, body.as_bytes()), "{body}");
+            }
+        }
     }
 
     #[test]

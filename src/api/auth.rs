@@ -3,8 +3,10 @@
 mod token_file;
 
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::sync::RwLock;
@@ -81,6 +83,8 @@ pub(super) struct Tokens {
 #[derive(Debug)]
 struct Current {
     credentials: Credentials,
+    /// The access token of the credentials, ready to be sent.
+    access: Option<Arc<Access>>,
     stand: Stand,
     /// When to renew the access token without having been refused.
     renew_at: Option<Instant>,
@@ -97,10 +101,18 @@ pub(super) struct Stand {
     failed: u64,
 }
 
+/// An access token and what is sent of it.
+#[derive(Debug)]
+pub(super) struct Access {
+    pub token: SecretString,
+    /// The header Authorization; nothing for a token that no header can hold.
+    pub header: Option<HeaderValue>,
+}
+
 /// A token as a worker uses it; none when only a refresh token is there.
 #[derive(Clone, Debug)]
 pub(super) struct Bearer {
-    pub token: Option<SecretString>,
+    pub access: Option<Arc<Access>>,
     pub stand: Stand,
     /// It should be renewed before it is used.
     pub is_stale: bool,
@@ -109,7 +121,8 @@ pub(super) struct Bearer {
 impl Tokens {
     pub fn new(address: String, credentials: Credentials) -> Tokens {
         let renew_at = stale_by_the_clock(&credentials);
-        let current = Current { credentials, stand: Stand::default(), renew_at, failure: None };
+        let access = Access::of(&credentials);
+        let current = Current { credentials, access, stand: Stand::default(), renew_at, failure: None };
         Tokens { address, current: RwLock::new(current) }
     }
 
@@ -117,7 +130,7 @@ impl Tokens {
     pub async fn bearer(&self) -> Bearer {
         let current = self.current.read().await;
         let is_stale = current.renew_at.is_some_and(|at| at <= Instant::now()) && current.credentials.refresh.is_some();
-        Bearer { token: current.credentials.access.clone(), stand: current.stand, is_stale }
+        Bearer { access: current.access.clone(), stand: current.stand, is_stale }
     }
 
     /// The tokens as they are now.
@@ -181,9 +194,21 @@ impl Tokens {
     }
 }
 
+impl Access {
+    fn of(credentials: &Credentials) -> Option<Arc<Access>> {
+        let token = credentials.access.clone()?;
+        let header = HeaderValue::from_str(&format!("Bearer {}", token.expose_secret())).ok().map(|mut header| {
+            header.set_sensitive(true);
+            header
+        });
+        Some(Arc::new(Access { token, header }))
+    }
+}
+
 impl Current {
     fn renew(&mut self, credentials: Credentials) {
         self.renew_at = stale_by_its_age(&credentials);
+        self.access = Access::of(&credentials);
         self.credentials = credentials;
         self.stand.renewed += 1;
         self.failure = None;

@@ -1,15 +1,22 @@
 //! One HTTP exchange with the service: its answer, or how far it got before it broke.
+//!
+//! What is written goes over connections of our own, straight to the service ([`Direct`]); what is read, and everything
+//! where a proxy stands between, goes through reqwest, which knows proxies, HTTP/2 and compressed answers.
 
 use std::error::Error as _;
 use std::time::Duration;
 
+use http_body_util::Full;
+use hyper::Uri;
+use hyper::body::Bytes;
 use reqwest::header::{
-    ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER,
+    ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT,
 };
 use reqwest::{Method, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::auth::{self, Credentials, Tokens};
+use super::auth::{self, Access, Credentials, Tokens};
+use super::direct::{Came, Direct};
 use super::error::Error;
 use crate::records::token::{REFRESH_PATH, RefreshInput};
 
@@ -17,18 +24,21 @@ use crate::records::token::{REFRESH_PATH, RefreshInput};
 const MAX_PAGE: usize = 64 << 20;
 /// The same for the answer to a write, of which there are as many at once as there are workers.
 const MAX_RESULT: usize = 1 << 20;
-const CONNECT: Duration = Duration::from_secs(10);
+pub(super) const CONNECT: Duration = Duration::from_secs(10);
 const READ: Duration = Duration::from_secs(60);
 const WRITE: Duration = Duration::from_secs(120);
+const AGENT: &str = concat!("sheetport/", env!("CARGO_PKG_VERSION"));
 
 /// A connection pool to one service with one workspace's credentials.
 #[derive(Debug)]
 pub struct Client {
     http: reqwest::Client,
+    /// What requests with a body go over; nothing where a proxy stands between.
+    direct: Option<Direct>,
     base: Url,
+    /// The headers that all requests have.
+    headers: HeaderMap,
     tokens: Tokens,
-    /// The languages that answers are asked for in, as `Accept-Language` has them.
-    language: Option<HeaderValue>,
 }
 
 /// A call to make: a path below the base address, query and all.
@@ -37,7 +47,7 @@ pub struct Request {
     pub method: &'static str,
     pub path: String,
     /// A JSON body, sent as it is.
-    pub body: Option<String>,
+    pub body: Option<Bytes>,
 }
 
 /// What came of a request.
@@ -88,11 +98,8 @@ impl Client {
         if credentials.is_empty() {
             return Err(Error::NoCredentials(base.as_str().trim_end_matches('/').to_owned()));
         }
-        let mut headers = HeaderMap::new();
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         let http = reqwest::Client::builder()
-            .user_agent(concat!("sheetport/", env!("CARGO_PKG_VERSION")))
-            .default_headers(headers)
+            .user_agent(AGENT)
             // A redirected POST would be repeated as a GET, and a redirect elsewhere would carry the token along.
             .redirect(reqwest::redirect::Policy::none())
             // Every repetition is decided by the policy, with the ledger knowing.
@@ -102,14 +109,20 @@ impl Client {
             .tcp_nodelay(true)
             .build()
             .map_err(|error| Error::Client(chain(&error)))?;
+        let address: Uri = base.as_str().parse().map_err(|_| Error::BaseUrl(shown(base.as_str())))?;
+        let direct = Direct::new(address, connections).map_err(|error| Error::Client(error.to_string()))?;
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
         let tokens = Tokens::new(base.as_str().trim_end_matches('/').to_owned(), credentials);
-        Ok(Client { http, base, tokens, language: None })
+        Ok(Client { http, direct, base, headers, tokens })
     }
 
     /// Asks for answers in a language, such as `de` or `de-AT, de;q=0.8`.
-    pub fn speaking(self, language: &str) -> Result<Client, Error> {
+    pub fn speaking(mut self, language: &str) -> Result<Client, Error> {
         let language = HeaderValue::from_str(language).map_err(|_| Error::Language(language.to_owned()))?;
-        Ok(Client { language: Some(language), ..self })
+        self.headers.insert(ACCEPT_LANGUAGE, language);
+        Ok(self)
     }
 
     /// The base address as a person writes it, without a slash at its end.
@@ -134,9 +147,9 @@ impl Client {
         }
         let mut requests = 0;
         let mut reason = "there is no access token".to_owned();
-        if let Some(token) = &bearer.token {
+        if let Some(access) = &bearer.access {
             requests = 1;
-            let exchange = self.exchange(request, Some(token)).await.without(token);
+            let exchange = self.exchange(request, Some(access)).await.without(&access.token);
             tracing::debug!(method = request.method, path = request.path, came = exchange.in_short(), "request");
             match exchange {
                 Exchange::Answered(answer) if answer.status == 401 => {
@@ -161,7 +174,7 @@ impl Client {
     async fn ask_for_tokens(&self, refresh: &SecretString) -> Result<auth::Pair, Exchange> {
         let input = RefreshInput { refresh: refresh.expose_secret().to_owned() };
         let body = serde_json::to_string(&input).map_err(|error| Exchange::NotSent { reason: error.to_string() })?;
-        let request = Request { method: "POST", path: REFRESH_PATH.to_owned(), body: Some(body) };
+        let request = Request { method: "POST", path: REFRESH_PATH.to_owned(), body: Some(body.into()) };
         match self.exchange(&request, None).await.without(refresh) {
             Exchange::Answered(answer) if (200..300).contains(&answer.status) => {
                 auth::read_pair(&answer.body).ok_or(Exchange::Unauthorized {
@@ -186,30 +199,56 @@ impl Client {
         }
     }
 
-    async fn exchange(&self, request: &Request, bearer: Option<&SecretString>) -> Exchange {
+    async fn exchange(&self, request: &Request, access: Option<&Access>) -> Exchange {
+        let mut headers = self.headers.clone();
+        match access.map(|access| &access.header) {
+            None => {}
+            Some(Some(header)) => drop(headers.insert(AUTHORIZATION, header.clone())),
+            Some(None) => {
+                return Exchange::Unauthorized {
+                    reason: "the access token holds characters that no token has".to_owned(),
+                };
+            }
+        }
         let method = Method::from_bytes(request.method.as_bytes()).unwrap_or(Method::GET);
+        match (&request.body, &self.direct) {
+            (Some(body), Some(direct)) => self.exchange_directly(direct, method, &request.path, headers, body).await,
+            // It is much larger, and would make the other as large.
+            _ => Box::pin(self.exchange_by_reqwest(method, request, headers)).await,
+        }
+    }
+
+    async fn exchange_directly(
+        &self,
+        direct: &Direct,
+        method: Method,
+        path: &str,
+        mut headers: HeaderMap,
+        body: &Bytes,
+    ) -> Exchange {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let url = match self.target(path) {
+            Ok(url) => url,
+            Err(reason) => return Exchange::NotSent { reason },
+        };
+        let mut request = hyper::Request::new(Full::new(body.clone()));
+        *request.method_mut() = method;
+        *request.uri_mut() = url;
+        *request.headers_mut() = headers;
+        match direct.exchange(request, MAX_RESULT, WRITE).await {
+            Came::NotSent(reason) => Exchange::NotSent { reason },
+            Came::Lost(reason) => Exchange::Lost { reason },
+            Came::Answer { status, headers, body, cut } => answered(status, &headers, body, cut),
+        }
+    }
+
+    async fn exchange_by_reqwest(&self, method: Method, request: &Request, headers: HeaderMap) -> Exchange {
         let url = match self.base.join(request.path.trim_start_matches('/')) {
             Ok(url) => url,
             Err(error) => return Exchange::NotSent { reason: error.to_string() },
         };
         let timeout = if request.body.is_some() { WRITE } else { READ };
-        let mut builder = self.http.request(method, url).timeout(timeout);
-        if let Some(token) = bearer {
-            match HeaderValue::from_str(&format!("Bearer {}", token.expose_secret())) {
-                Ok(mut value) => {
-                    value.set_sensitive(true);
-                    builder = builder.header(AUTHORIZATION, value);
-                }
-                Err(_) => {
-                    return Exchange::Unauthorized {
-                        reason: "the access token holds characters that no token has".to_owned(),
-                    };
-                }
-            }
-        }
-        if let Some(language) = &self.language {
-            builder = builder.header(ACCEPT_LANGUAGE, language);
-        }
+        let mut builder = self.http.request(method, url).headers(headers).timeout(timeout);
         if let Some(body) = &request.body {
             builder = builder.header(CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body.clone());
         }
@@ -220,9 +259,6 @@ impl Client {
             }
             Err(error) => return Exchange::Lost { reason: chain(&error) },
         };
-        let status = response.status();
-        let retry_after = retry_after(status, response.headers());
-        let quota = quota(response.headers());
         let longest = if request.body.is_some() { MAX_RESULT } else { MAX_PAGE };
         let told = response.content_length().and_then(|len| usize::try_from(len).ok()).unwrap_or_default();
         let mut body = Vec::with_capacity(told.min(MAX_RESULT));
@@ -236,11 +272,34 @@ impl Client {
                 Err(error) => break Some(chain(&error)),
             }
         };
-        let status = status.as_u16();
-        match cut {
-            Some(reason) if (200..300).contains(&status) => Exchange::CutAnswer { status, reason },
-            _ => Exchange::Answered(Answer { status, body, retry_after, quota }),
-        }
+        answered(response.status(), response.headers(), body, cut)
+    }
+
+    /// What a request's first line names: the path below the base address.
+    fn target(&self, path: &str) -> Result<Uri, String> {
+        let path = path.trim_start_matches('/');
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_');
+        // Nothing that a URL would write in another way, and no steps up: it is added as it is.
+        let target = if path.bytes().all(is_plain) && !path.contains("//") {
+            format!("{}{path}", self.base.path())
+        } else {
+            let url = self.base.join(path).map_err(|error| error.to_string())?;
+            match url.query() {
+                Some(query) => format!("{}?{query}", url.path()),
+                None => url.path().to_owned(),
+            }
+        };
+        target.parse().map_err(|error: hyper::http::uri::InvalidUri| error.to_string())
+    }
+}
+
+fn answered(status: StatusCode, headers: &HeaderMap, body: Vec<u8>, cut: Option<String>) -> Exchange {
+    let retry_after = retry_after(status, headers);
+    let quota = quota(headers);
+    let status = status.as_u16();
+    match cut {
+        Some(reason) if (200..300).contains(&status) => Exchange::CutAnswer { status, reason },
+        _ => Exchange::Answered(Answer { status, body, retry_after, quota }),
     }
 }
 

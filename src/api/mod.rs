@@ -7,6 +7,7 @@
 pub mod answer;
 pub mod auth;
 pub mod client;
+mod direct;
 pub mod error;
 pub mod fetch;
 pub mod pace;

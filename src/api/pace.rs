@@ -1,6 +1,7 @@
 //! How fast requests may follow each other.
 
 mod auto;
+mod gate;
 mod shared;
 
 use std::num::NonZeroU32;
@@ -9,10 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use auto::Auto;
+use gate::Gate;
 use shared::Shared;
-
-/// The longest burst, in time: what the limiter may let through at once after a pause.
-const BURST: Duration = Duration::from_millis(10);
 
 /// Requests in a span of time, as a person writes it: `10/s` or `600/min`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +91,8 @@ struct State {
     speed: Option<Found>,
     shared: Option<Shared>,
     gate: Gate,
+    /// The moment that the gate counts from.
+    began: Instant,
     held_until: Option<Instant>,
     /// Whether the hold is one that nothing was learnt from yet.
     is_new_hold: bool,
@@ -101,27 +102,6 @@ struct State {
 enum Found {
     Fixed(Duration),
     Auto(Auto),
-}
-
-/// When the next permit is due, if permits were evenly spread.
-#[derive(Clone, Copy, Debug)]
-struct Gate {
-    due: Instant,
-}
-
-impl Gate {
-    /// Takes a permit of those that follow each other by `interval`, or says when there is one.
-    fn pass(&mut self, interval: Duration, now: Instant) -> Result<(), Instant> {
-        let burst = u32::try_from(BURST.as_nanos() / interval.as_nanos().max(1)).unwrap_or(u32::MAX).max(1);
-        let ahead = interval * (burst - 1);
-        match self.due.checked_sub(ahead) {
-            Some(earliest) if earliest > now => Err(earliest),
-            _ => {
-                self.due = self.due.max(now) + interval;
-                Ok(())
-            }
-        }
-    }
 }
 
 impl Pace {
@@ -135,7 +115,8 @@ impl Pace {
             state: Mutex::new(State {
                 speed,
                 shared: None,
-                gate: Gate { due: now },
+                gate: Gate::default(),
+                began: now,
                 held_until: None,
                 is_new_hold: false,
             }),
@@ -162,7 +143,7 @@ impl Pace {
         if let Some(until) = state.held_until.filter(|until| now < *until) {
             return Err(until);
         }
-        let State { speed, shared, gate, is_new_hold, .. } = &mut *state;
+        let State { speed, shared, gate, began, is_new_hold, .. } = &mut *state;
         if std::mem::take(is_new_hold)
             && let Some(Found::Auto(auto)) = speed
         {
@@ -173,14 +154,17 @@ impl Pace {
             Some(Found::Fixed(interval)) => *interval,
             Some(Found::Auto(auto)) => auto.interval(now),
         };
-        match shared {
-            None => gate.pass(interval, now),
-            Some(shared) => shared.pass(interval, now).unwrap_or_else(|error| {
+        let passed = shared.as_mut().map(|shared| shared.pass(interval, now));
+        let own = match passed {
+            Some(Ok(passed)) => return passed,
+            Some(Err(error)) => {
                 tracing::warn!(%error, "the rate is not shared with other runs on this machine any more");
-                state.shared = None;
-                state.gate.pass(interval, now)
-            }),
-        }
+                *shared = None;
+                gate
+            }
+            None => gate,
+        };
+        own.pass(interval, now.saturating_duration_since(*began)).map_err(|until| *began + until)
     }
 
     /// Grants nothing before `until`, because the service wants it. A hold is never made shorter.

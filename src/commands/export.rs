@@ -56,7 +56,7 @@ pub async fn export(args: &Export, settings: &Settings) -> Result<Exported, Fail
     if let Some(language) = &args.by_id.language {
         client = client.speaking(language)?;
     }
-    let pace = Arc::new(Pace::new(args.pacing.rate, Instant::now()));
+    let pace = Arc::new(Pace::new(args.pacing.rate.or(settings.rate), Instant::now()));
     let progress = Progress::new(settings.output.progress, "reading", "record", None);
     let show = |records, total: Option<u64>| {
         if let Some(total) = total {

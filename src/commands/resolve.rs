@@ -29,6 +29,7 @@ pub async fn run(args: &Resolve, settings: &Settings) -> Result<Exit, Failure> {
     let who = args.by.clone().unwrap_or_else(login_name);
     let asks = settings.output.talks() && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let says = args.sent.is_some() || args.failed.is_some() || args.all_sent || args.all_failed;
+    let in_doubt = ledger.accounting(run.id).await?.unknown;
     let mut listed = Vec::new();
     let (mut shown, mut sent, mut failed) = (0, 0, 0);
     let mut from = 0;
@@ -48,18 +49,17 @@ pub async fn run(args: &Resolve, settings: &Settings) -> Result<Exit, Failure> {
             }
             shown += 1;
             if asks || shown <= SHOWN {
-                print(record);
+                print(record, asks.then_some((shown, in_doubt)));
             }
             if asks {
-                match ui::ask("applied? [y]es, [n]o, [l]ater, [q]uit:").as_deref() {
-                    Some("y" | "yes") => said.sent.push(record.seq),
-                    Some("n" | "no") => said.failed.push(record.seq),
-                    Some("q" | "quit") | None => {
-                        keep(&ledger, run.id, &said, &who, &mut sent, &mut failed).await?;
-                        break 'all;
-                    }
-                    Some(_) => {}
+                match ask() {
+                    Answer::Sent => said.sent.push(record.seq),
+                    Answer::Failed => said.failed.push(record.seq),
+                    Answer::Later => {}
+                    Answer::Quit => break 'all,
                 }
+                // At once, so that nothing of it is lost whatever ends this.
+                keep(&ledger, run.id, &std::mem::take(&mut said), &who, &mut sent, &mut failed).await?;
             }
         }
         keep(&ledger, run.id, &said, &who, &mut sent, &mut failed).await?;
@@ -127,8 +127,33 @@ async fn keep(
     Ok(())
 }
 
-fn print(record: &Doubtful) {
+/// What a person answers about a record.
+enum Answer {
+    Sent,
+    Failed,
+    Later,
+    Quit,
+}
+
+/// Asks until it gets an answer that it knows.
+fn ask() -> Answer {
+    loop {
+        match ui::ask("was it applied? [y]es, [n]o, [l]ater, [q]uit:").as_deref() {
+            Some("y" | "yes") => return Answer::Sent,
+            Some("n" | "no") => return Answer::Failed,
+            Some("l" | "later") => return Answer::Later,
+            Some("q" | "quit") | None => return Answer::Quit,
+            Some(_) => ui::remark("type y, n, l or q"),
+        }
+    }
+}
+
+/// `place` is its place among all that are asked about, and how many these are.
+fn print(record: &Doubtful, place: Option<(u64, u64)>) {
     let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
+    if let Some((place, of)) = place {
+        ui::line(format_args!("{}{faint}{place} of {of}{faint:#}", if place > 1 { "\n" } else { "" }));
+    }
     let rows = record.record.rows.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
     let why = record.outcome.problems.first().map(|problem| problem.message.as_str()).unwrap_or_default();
     ui::line(format_args!("{strong}row {rows}{strong:#}  {}  {why}", time(record.outcome.at)));

@@ -1,5 +1,6 @@
 //! Sending from a plan: the records still to go, the intent to send them, and what became of them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
@@ -190,30 +191,45 @@ pub(super) async fn insert_outcomes(
     run: RunId,
     outcomes: &[Outcome],
 ) -> Result<(), Error> {
-    // Eleven parameters a row, and SQLite takes 32,766 of them in one statement.
-    for outcomes in outcomes.chunks(1_000) {
-        let problems: Vec<String> = outcomes
-            .iter()
-            .map(|outcome| serde_json::to_string(&outcome.problems).map_err(|error| Error::Corrupt(error.to_string())))
-            .collect::<Result<_, _>>()?;
-        let mut query = QueryBuilder::<Sqlite>::new(
-            "INSERT INTO outcome (run, seq, state, http_status, service_status, service_id, ctx_id, job_id, problems, attempts, at) ",
-        );
-        query.push_values(outcomes.iter().zip(&problems), |mut row, (outcome, problems)| {
-            row.push_bind(run)
-                .push_bind(outcome.seq)
-                .push_bind(outcome.state.name())
-                .push_bind(outcome.http_status.map(i64::from))
-                .push_bind(outcome.service_status.as_deref())
-                .push_bind(outcome.service_id.as_deref())
-                .push_bind(outcome.ctx_id.as_deref())
-                .push_bind(outcome.job_id.as_deref())
-                .push_bind(problems.as_str())
-                .push_bind(i64::from(outcome.attempts))
-                .push_bind(outcome.at);
-        });
-        query.build().execute(&mut *connection).await?;
+    let mut rest = outcomes;
+    for len in TOGETHER {
+        while let Some((outcomes, others)) = rest.split_at_checked(len) {
+            insert_together(connection, run, outcomes).await?;
+            rest = others;
+        }
     }
+    Ok(())
+}
+
+/// One statement for so many outcomes, the largest first. There are few of them, so that the database has each prepared.
+const TOGETHER: [usize; 4] = [256, 32, 4, 1];
+
+async fn insert_together(connection: &mut SqliteConnection, run: RunId, outcomes: &[Outcome]) -> Result<(), Error> {
+    let mut query = QueryBuilder::<Sqlite>::new(
+        "INSERT INTO outcome (run, seq, state, http_status, service_status, service_id, ctx_id, job_id, problems, attempts, at) ",
+    );
+    let problems: Vec<Cow<'static, str>> = outcomes
+        .iter()
+        .map(|outcome| match outcome.problems.as_slice() {
+            [] => Ok(Cow::Borrowed("[]")),
+            problems => serde_json::to_string(problems).map(Cow::Owned),
+        })
+        .collect::<Result<_, _>>()
+        .map_err(|error| Error::Corrupt(error.to_string()))?;
+    query.push_values(outcomes.iter().zip(&problems), |mut row, (outcome, problems)| {
+        row.push_bind(run)
+            .push_bind(outcome.seq)
+            .push_bind(outcome.state.name())
+            .push_bind(outcome.http_status.map(i64::from))
+            .push_bind(outcome.service_status.as_deref())
+            .push_bind(outcome.service_id.as_deref())
+            .push_bind(outcome.ctx_id.as_deref())
+            .push_bind(outcome.job_id.as_deref())
+            .push_bind(&**problems)
+            .push_bind(i64::from(outcome.attempts))
+            .push_bind(outcome.at);
+    });
+    query.build().execute(&mut *connection).await?;
     Ok(())
 }
 

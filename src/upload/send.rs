@@ -8,8 +8,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use tokio::sync::mpsc;
-use tokio::task::{JoinError, JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 
 mod loader;
 mod outcome;
@@ -27,8 +30,10 @@ use scribe::{Durable, Note};
 
 /// Notes that may wait for their commit before the sender waits for it, too.
 const NOTES: usize = 2_048;
-/// Below this many records in hand, the next block is asked for.
+/// Below this many records in hand, the next block is taken.
 const LOW: usize = 256;
+/// Blocks that are read ahead, so that the sender need not wait until the intent to send one is on disk.
+const AHEAD: usize = 2;
 
 /// A planned run and what to send it with.
 #[derive(Clone, Debug)]
@@ -84,7 +89,7 @@ pub async fn send(
     let doubted = work.ledger.doubt(work.run).await?;
     tracing::info!(run = work.run, kind = %work.kind, doubted, "sending begins");
     let input = work.kind.input();
-    let (jobs_sender, jobs) = mpsc::channel(LOW);
+    let (jobs_sender, jobs) = mpsc::channel(AHEAD);
     let loader = tokio::spawn(loader::load(work.ledger.clone(), work.run, input, work.wall, jobs_sender));
     let (notes, notes_receiver) = mpsc::channel(NOTES);
     let (durable_sender, durable) = mpsc::unbounded_channel();
@@ -98,7 +103,7 @@ pub async fn send(
         input,
         client: Arc::clone(&work.client),
         jobs,
-        attempts: JoinSet::new(),
+        attempts: FuturesUnordered::new(),
         notes,
         durable,
         once: HashMap::new(),
@@ -120,8 +125,9 @@ struct Sender {
     dispatcher: Dispatcher,
     input: &'static Input,
     client: Arc<Client>,
-    jobs: mpsc::Receiver<Job>,
-    attempts: JoinSet<(Job, Attempt)>,
+    jobs: mpsc::Receiver<Vec<Job>>,
+    /// They run in the sender's own task: what each needs is little, and handing it to another task would be as much.
+    attempts: FuturesUnordered<BoxFuture<'static, (Job, Attempt)>>,
     notes: mpsc::Sender<Note>,
     durable: mpsc::UnboundedReceiver<Durable>,
     /// The requests made for each record that is under way and must not be sent twice.
@@ -149,7 +155,7 @@ impl Sender {
         loop {
             while !all_loaded && self.dispatcher.backlog() < LOW {
                 match self.jobs.try_recv() {
-                    Ok(job) => self.dispatcher.push(job),
+                    Ok(block) => self.push(block),
                     Err(mpsc::error::TryRecvError::Empty) => break,
                     Err(mpsc::error::TryRecvError::Disconnected) => all_loaded = true,
                 }
@@ -172,14 +178,14 @@ impl Sender {
                 break;
             }
             let done = tokio::select! {
-                Some(attempt) = self.attempts.join_next() => self.take_all(attempt).await,
+                Some((job, attempt)) = self.attempts.next() => self.take_all(job, attempt).await,
                 durable = self.durable.recv() => match durable {
                     Some(durable) => self.go(durable, deadline.is_some()).await,
                     None => Err(WriterGone),
                 },
-                job = self.jobs.recv(), if !all_loaded && self.dispatcher.backlog() < LOW => {
-                    match job {
-                        Some(job) => self.dispatcher.push(job),
+                block = self.jobs.recv(), if !all_loaded && self.dispatcher.backlog() < LOW => {
+                    match block {
+                        Some(block) => self.push(block),
                         None => all_loaded = true,
                     }
                     Ok(())
@@ -202,6 +208,10 @@ impl Sender {
         }
         let learnt = self.dispatcher.pace().learnt();
         (self.stopped(all_loaded, deadline.is_some()).await, learnt)
+    }
+
+    fn push(&mut self, block: Vec<Job>) {
+        block.into_iter().for_each(|job| self.dispatcher.push(job));
     }
 
     /// What stopped the sending, which only matters where it left something to send.
@@ -256,10 +266,10 @@ impl Sender {
     fn attempt(&mut self, job: Job) {
         let request = self.request(&job);
         let client = Arc::clone(&self.client);
-        self.attempts.spawn(async move {
+        self.attempts.push(Box::pin(async move {
             let attempt = client.attempt(&request).await;
             (job, attempt)
-        });
+        }));
     }
 
     /// A record was only planned with a name that its path can hold and for a call that its kind has.
@@ -269,25 +279,21 @@ impl Sender {
         Request {
             method: call.map_or("", |call| call.method),
             path: path.unwrap_or_default(),
-            body: Some(job.body.clone()),
+            body: Some(job.body.clone().into()),
         }
     }
 
     /// Takes in this attempt and all others that ended meanwhile.
-    async fn take_all(&mut self, ended: Result<(Job, Attempt), JoinError>) -> Result<(), WriterGone> {
-        let mut next = Some(ended);
-        while let Some(ended) = next {
-            self.take(ended).await?;
-            next = self.attempts.try_join_next();
+    async fn take_all(&mut self, job: Job, attempt: Attempt) -> Result<(), WriterGone> {
+        let mut next = Some((job, attempt));
+        while let Some((job, attempt)) = next {
+            self.take(job, attempt).await?;
+            next = self.attempts.next().now_or_never().flatten();
         }
         Ok(())
     }
 
-    async fn take(&mut self, ended: Result<(Job, Attempt), JoinError>) -> Result<(), WriterGone> {
-        let (job, attempt) = match ended {
-            Ok(ended) => ended,
-            Err(error) => std::panic::resume_unwind(error.into_panic()),
-        };
+    async fn take(&mut self, job: Job, attempt: Attempt) -> Result<(), WriterGone> {
         let (seq, is_once) = (job.seq, job.is_once);
         if is_once {
             self.once.remove(&seq);
@@ -310,12 +316,12 @@ impl Sender {
 
     /// Ends all requests that are still under way. Of those that must not be sent twice, nobody knows what became.
     async fn cut_off(&mut self) {
-        while let Some(ended) = self.attempts.try_join_next() {
-            if self.take(ended).await.is_err() {
+        while let Some((job, attempt)) = self.attempts.next().now_or_never().flatten() {
+            if self.take(job, attempt).await.is_err() {
                 return;
             }
         }
-        self.attempts.shutdown().await;
+        self.attempts.clear();
         for (seq, requests) in std::mem::take(&mut self.once) {
             if self.note(Note::LastOutcome(cut_off(seq, requests, (self.wall)()))).await.is_err() {
                 return;
@@ -324,7 +330,7 @@ impl Sender {
         }
     }
 
-    async fn note(&self, note: Note) -> Result<(), WriterGone> {
+    async fn note(&mut self, note: Note) -> Result<(), WriterGone> {
         self.notes.send(note).await.map_err(|_| WriterGone)
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::Gate;
+use super::gate::Gate;
 
 /// A note that is further ahead than this is of a clock that was set back, or no note at all.
 const FARTHEST: Duration = Duration::from_secs(60);
@@ -45,14 +45,12 @@ impl Shared {
             Err(error) => return Err(error),
         };
         let due = if due > now_wall + FARTHEST.max(interval * 2) { now_wall } else { due };
-        // Whatever is past is as good as now.
-        let mut gate = Gate { due: now + due.saturating_sub(now_wall) };
-        let passed = gate.pass(interval, now);
+        let mut gate = Gate { due };
+        let passed = gate.pass(interval, now_wall);
         if passed.is_ok() {
-            let due = now_wall + gate.due.saturating_duration_since(now);
             self.file.seek(SeekFrom::Start(0))?;
-            self.file.write_all(&u64::try_from(due.as_nanos()).unwrap_or(u64::MAX).to_le_bytes())?;
+            self.file.write_all(&u64::try_from(gate.due.as_nanos()).unwrap_or(u64::MAX).to_le_bytes())?;
         }
-        Ok(passed)
+        Ok(passed.map_err(|until| now + until.saturating_sub(now_wall)))
     }
 }

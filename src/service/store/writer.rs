@@ -137,6 +137,20 @@ impl Writer {
             Some(connection) => connection,
             None => self.options.connect().await?,
         };
+        let stored = self.commit_on(&mut connection, group).await;
+        match stored {
+            Ok(_) => self.connection = Some(connection),
+            // Closed and not dropped: it ends later then, and until it has, it may hold the lock that the next one needs.
+            Err(_) => drop(connection.close().await),
+        }
+        stored
+    }
+
+    async fn commit_on(
+        &self,
+        connection: &mut SqliteConnection,
+        group: &mut Group,
+    ) -> Result<Vec<Stored>, sqlx::Error> {
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
         let now = Timestamp::now();
         let stored = items::upsert(&mut transaction, &self.statements, &group.items, now).await?;
@@ -144,7 +158,6 @@ impl Writer {
             work.run(&mut transaction, &self.statements, now).await?;
         }
         transaction.commit().await?;
-        self.connection = Some(connection);
         Ok(stored)
     }
 }

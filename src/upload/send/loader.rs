@@ -13,7 +13,7 @@ pub(super) async fn load(
     run: RunId,
     input: &'static Input,
     wall: fn() -> i64,
-    jobs: mpsc::Sender<Job>,
+    jobs: mpsc::Sender<Vec<Job>>,
 ) -> Result<(), ledger::Error> {
     if matches!(ledger.run(run).await?.state, RunState::Planning | RunState::Withheld) {
         return Ok(());
@@ -37,10 +37,8 @@ pub(super) async fn load(
         if pending.iter().any(|job| !job.is_once) {
             ledger.intend(run, block.first..=last, wall()).await?;
         }
-        for job in pending {
-            if jobs.send(job).await.is_err() {
-                return Ok(());
-            }
+        if !pending.is_empty() && jobs.send(pending).await.is_err() {
+            return Ok(());
         }
     }
     Ok(())

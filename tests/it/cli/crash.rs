@@ -1,5 +1,6 @@
 //! Uploads that end in the middle, by force or by request, and are carried on with.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::process::{Place, Running, until};
@@ -147,6 +148,55 @@ fn a_full_disk_stops_an_upload_where_it_can_be_resumed() {
         }
     }
     assert!(refused > 0 && stopped > 0, "{refused} refused, {stopped} stopped");
+}
+
+/// Permissions do not bind whoever runs tests as root, so something stands where the ledger has to be written.
+#[test]
+fn a_ledger_that_cannot_be_written_is_refused_before_the_first_request() {
+    let folder = |path: PathBuf| std::fs::create_dir_all(path).unwrap();
+    let in_the_way: [(&str, &dyn Fn(&Place)); 5] = [
+        ("the home is a file", &|place| {
+            let _ = std::fs::remove_dir_all(place.path("home"));
+            place.write("home", "");
+        }),
+        ("the ledger is a folder", &|place| folder(place.path("home/ledger.db"))),
+        ("the ledger's log is a folder", &|place| folder(place.path("home/ledger.db-wal"))),
+        ("the folder of locks is a file", &|place| {
+            folder(place.path("home"));
+            place.write("home/locks", "");
+        }),
+        ("there was a ledger, and its log is a folder", &|place| {
+            place.sheetport(["runs"]).exits(0);
+            let _ = std::fs::remove_file(place.path("home/ledger.db-wal"));
+            folder(place.path("home/ledger.db-wal"));
+        }),
+    ];
+    for (what, make) in in_the_way {
+        let place = Place::new();
+        let served = Served::start(&place);
+        make(&place);
+        place.write("items.csv", items(3));
+        let upload = served.sheetport(&place, ["upload", "items.csv", "-t", "items"]).run();
+        assert_eq!(upload.code, Some(1), "{what}: {upload:?}");
+        let path = place.path("home/ledger.db").display().to_string();
+        let upload =
+            upload.says(&["the ledger", "can't be opened", "set SHEETPORT_HOME to a folder where you may write"]);
+        assert!(upload.stderr.contains(&path), "{what}: {upload:?}");
+        assert_eq!(served.total(), 0, "{what}");
+    }
+}
+
+/// A file system that nobody may write to, not even root.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_read_only_file_system_is_refused_before_the_first_request() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("items.csv", items(3));
+    let upload =
+        served.sheetport(&place, ["upload", "items.csv", "-t", "items"]).env("SHEETPORT_HOME", "/sys/sheetport");
+    upload.exits(1).says(&["the ledger /sys/sheetport/ledger.db can't be opened", "SHEETPORT_HOME"]);
+    assert_eq!(served.total(), 0);
 }
 
 /// A person who has no patience gets the end at once; what was under way is in doubt or pending, as ever.

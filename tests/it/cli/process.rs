@@ -161,6 +161,11 @@ impl Running {
         assert!(sent.success());
     }
 
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Ends it as the system does when memory is short: at once and without a word.
     pub fn kill(mut self) -> Ended {
         self.child.kill().unwrap();

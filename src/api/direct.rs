@@ -1,0 +1,252 @@
+//! Connections straight to the service, for requests with a body: the many small writes of an upload.
+//!
+//! Whoever waits for an answer drives its connection meanwhile, so that a request takes no task of its own and nothing is
+//! handed from one task to another. HTTP/1.1 alone: a request has its connection to itself, and what breaks with a
+//! connection is known to be that request's.
+
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::header::{HOST, HeaderMap, HeaderValue};
+use hyper::{Request, Response, StatusCode, Uri};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tower::ServiceExt;
+
+use super::client::CONNECT;
+
+/// A connection that nobody used for so long is not used again: the other side may be about to close it.
+const IDLE: Duration = Duration::from_secs(90);
+/// The system asks so often whether the other side is still there.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_RETRIES: u32 = 3;
+/// What was written and not taken note of by the other side's system for so long is lost.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
+
+/// The connections to one service, made when they are needed and kept for the next request.
+#[derive(Debug)]
+pub(super) struct Direct {
+    connector: HttpsConnector<HttpConnector>,
+    address: Uri,
+    host: HeaderValue,
+    idle: Mutex<Vec<Line>>,
+    most_idle: usize,
+}
+
+/// How far a request got.
+#[derive(Debug)]
+pub(super) enum Came {
+    /// Nothing of it was written.
+    NotSent(String),
+    /// It may have been written, in part or in full, and no answer came.
+    Lost(String),
+    /// `cut` says why there is no more of the body, where there should be more.
+    Answer { status: StatusCode, headers: HeaderMap, body: Vec<u8>, cut: Option<String> },
+}
+
+/// One connection.
+struct Line {
+    sender: SendRequest<Full<Bytes>>,
+    driver: Driver,
+    used: Instant,
+}
+
+type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
+
+/// What reads and writes for a connection; nothing when it has ended.
+struct Driver(Option<Pin<Box<http1::Connection<Stream, Full<Bytes>>>>>);
+
+const LATE: &str = "no answer in time";
+
+impl Direct {
+    /// Nothing where a proxy stands between: this knows none. `most_idle` connections are kept.
+    pub fn new(address: Uri, most_idle: usize) -> std::io::Result<Option<Direct>> {
+        if Matcher::from_system().intercept(&address).is_some() {
+            return Ok(None);
+        }
+        let host = address.authority().map_or("", |host| host.as_str());
+        let host = HeaderValue::from_str(host).map_err(std::io::Error::other)?;
+        let mut http = HttpConnector::new();
+        http.enforce_http(false);
+        http.set_nodelay(true);
+        http.set_connect_timeout(Some(CONNECT));
+        http.set_keepalive(Some(KEEP_ALIVE));
+        http.set_keepalive_interval(Some(KEEP_ALIVE));
+        http.set_keepalive_retries(Some(KEEP_ALIVE_RETRIES));
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        http.set_tcp_user_timeout(Some(UNACKNOWLEDGED));
+        let connector = HttpsConnectorBuilder::new()
+            .with_provider_and_platform_verifier(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))?
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(http);
+        Ok(Some(Direct { connector, address, host, idle: Mutex::default(), most_idle }))
+    }
+
+    /// Makes the request once. Of a body no more than `longest` bytes are read. `limit` is for all of it.
+    pub async fn exchange(&self, mut request: Request<Full<Bytes>>, longest: usize, limit: Duration) -> Came {
+        request.headers_mut().insert(HOST, self.host.clone());
+        let mut came = Came::NotSent(LATE.to_owned());
+        // When the time is over, it says how far that was.
+        let _ = tokio::time::timeout(limit, self.go(request, longest, &mut came)).await;
+        came
+    }
+
+    async fn go(&self, mut request: Request<Full<Bytes>>, longest: usize, came: &mut Came) {
+        loop {
+            let (mut line, is_new) = match self.take_idle() {
+                Some(line) => (line, false),
+                None => match self.connect().await {
+                    Ok(line) => (line, true),
+                    Err(reason) => {
+                        *came = Came::NotSent(reason);
+                        return;
+                    }
+                },
+            };
+            if let Err(error) = line.ready().await {
+                if is_new {
+                    *came = Came::NotSent(last_cause(&error));
+                    return;
+                }
+                // It was closed while nobody used it.
+                continue;
+            }
+            *came = Came::Lost(LATE.to_owned());
+            match line.driver.until(line.sender.try_send_request(request)).await {
+                Ok(response) => {
+                    if line.read(response, longest, came).await {
+                        self.keep(line);
+                    }
+                    return;
+                }
+                Err(mut error) => match error.take_message() {
+                    // It is only handed back when nothing of it was written.
+                    Some(unsent) if !is_new => {
+                        *came = Came::NotSent(LATE.to_owned());
+                        request = unsent;
+                    }
+                    Some(_) => {
+                        *came = Came::NotSent(last_cause(error.error()));
+                        return;
+                    }
+                    None => {
+                        *came = Came::Lost(last_cause(error.error()));
+                        return;
+                    }
+                },
+            }
+        }
+    }
+
+    async fn connect(&self) -> Result<Line, String> {
+        let made = async {
+            let stream = self.connector.clone().oneshot(self.address.clone()).await;
+            let stream = stream.map_err(|error| last_cause(&*error))?;
+            let (sender, connection) = http1::handshake(stream).await.map_err(|error| last_cause(&error))?;
+            Ok(Line { sender, driver: Driver(Some(Box::pin(connection))), used: Instant::now() })
+        };
+        let late = || Err(format!("no connection in {} s", CONNECT.as_secs()));
+        tokio::time::timeout(CONNECT, made).await.unwrap_or_else(|_| late())
+    }
+
+    /// The one that was used last: the others may grow old.
+    fn take_idle(&self) -> Option<Line> {
+        let line = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
+        (line.used.elapsed() < IDLE).then_some(line)
+    }
+
+    fn keep(&self, mut line: Line) {
+        line.used = Instant::now();
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < self.most_idle {
+            idle.push(line);
+        }
+    }
+}
+
+impl Line {
+    /// Waits until it takes a request.
+    async fn ready(&mut self) -> hyper::Result<()> {
+        self.driver.until(self.sender.ready()).await
+    }
+
+    /// Reads the answer's body. True: to its end, and the connection may be used again.
+    async fn read(&mut self, response: Response<Incoming>, longest: usize, came: &mut Came) -> bool {
+        let (head, mut incoming) = response.into_parts();
+        *came =
+            Came::Answer { status: head.status, headers: head.headers, body: Vec::new(), cut: Some(LATE.to_owned()) };
+        let Came::Answer { body, cut, .. } = came else { return false };
+        loop {
+            match self.driver.until(incoming.frame()).await {
+                None => {
+                    *cut = None;
+                    return !self.sender.is_closed();
+                }
+                Some(Ok(frame)) => {
+                    let data = frame.into_data().unwrap_or_default();
+                    if body.len() + data.len() > longest {
+                        *cut = Some("the answer does not end".to_owned());
+                        return false;
+                    }
+                    body.extend_from_slice(&data);
+                }
+                Some(Err(error)) => {
+                    *cut = Some(last_cause(&error));
+                    return false;
+                }
+            }
+        }
+    }
+}
+
+impl Driver {
+    /// Drives the connection until there is what is waited for. When the connection ends, what is waited for fails.
+    async fn until<T>(&mut self, wanted: impl Future<Output = T>) -> T {
+        let mut wanted = pin!(wanted);
+        std::future::poll_fn(|context| {
+            if let Some(connection) = &mut self.0
+                && connection.as_mut().poll(context).is_ready()
+            {
+                self.0 = None;
+            }
+            match wanted.as_mut().poll(context) {
+                Poll::Ready(done) => Poll::Ready(done),
+                // What is wanted may have to be asked for first, such as the next part of a body.
+                Poll::Pending => {
+                    if let Some(connection) = &mut self.0
+                        && connection.as_mut().poll(context).is_ready()
+                    {
+                        self.0 = None;
+                    }
+                    wanted.as_mut().poll(context)
+                }
+            }
+        })
+        .await
+    }
+}
+
+impl std::fmt::Debug for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Line").field("used", &self.used).finish_non_exhaustive()
+    }
+}
+
+/// The last cause of an error, which is the one that people understand.
+fn last_cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut last = error;
+    while let Some(next) = last.source() {
+        last = next;
+    }
+    last.to_string()
+}

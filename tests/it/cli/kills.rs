@@ -1,0 +1,333 @@
+//! The executable killed in the middle, again and again, over each kind of record, and carried on with: the accounting
+//! adds up, no call that must not be repeated is made twice, no more is in doubt than was under way, and all else ends as
+//! one clean run would.
+//!
+//! The service takes its time at random, so that a kill finds each record at one of five points: before the intent to
+//! send it, after the intent, after its request was written, after its answer, and after its outcome was committed. What
+//! the service saw and what the ledger holds tell which, and each point has to have been hit.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
+
+use sheetport::ledger::{Ledger, Outcome, OutcomeState, RunState};
+use sqlx::Connection;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+
+use super::process::{Place, Running, Sheetport};
+use super::{accounting, count, summary};
+use crate::faults::server::{Reply, Seen, Server};
+
+/// Of each kind.
+const KILLS: usize = 12;
+/// Of one file, before it is let through.
+const KILLS_OF_ONE: usize = 4;
+const RECORDS: usize = 40;
+const CONCURRENCY: usize = 3;
+
+const ITEM: &str = "\
+record = \"item\"
+[fields.externalId]
+column = \"Id\"
+[fields.price]
+column = \"Amount\"
+";
+const ORDER: &str = "\
+record = \"order\"
+[group]
+by = [\"Id\"]
+[fields.order_id]
+column = \"Id\"
+[fields.externalId]
+column = \"Id\"
+[lines.itemExternalId]
+column = \"Id\"
+[lines.quantity]
+column = \"Amount\"
+";
+const TRANSACTION: &str = "\
+record = \"inventory-transaction\"
+[fields.transactionType]
+value = \"in\"
+[fields.inventoryExternalId]
+column = \"Id\"
+[fields.transactionAmount]
+column = \"Amount\"
+[fields.transaction_id]
+column = \"Update\"
+on_blank = \"omit\"
+";
+const SUBSCRIPTION: &str = "\
+record = \"subscription\"
+[group]
+by = [\"Id\"]
+[fields.cid]
+column = \"Id\"
+[lines.id]
+column = \"Id\"
+[lines.amount]
+column = \"Amount\"
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn items_end_as_one_clean_run_would() {
+    kill_again_and_again(ITEM, |_| false).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn orders_end_as_one_clean_run_would() {
+    kill_again_and_again(ORDER, |_| false).await;
+}
+
+/// Every second one is an update, which may be repeated.
+#[tokio::test(flavor = "multi_thread")]
+async fn transactions_are_created_once_and_updated_at_least_once() {
+    kill_again_and_again(TRANSACTION, |seq| seq % 2 == 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn subscriptions_are_created_once() {
+    kill_again_and_again(SUBSCRIPTION, |_| true).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn invoices_are_created_once() {
+    kill_again_and_again(&SUBSCRIPTION.replace("subscription", "invoice"), |_| true).await;
+}
+
+/// Where a kill found a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Point {
+    BeforeIntent,
+    AfterIntent,
+    AfterWrite,
+    AfterAnswer,
+    AfterCommit,
+}
+
+/// When to kill.
+#[derive(Debug)]
+enum Moment {
+    /// Whatever it is doing then.
+    After(Duration),
+    /// When the service has so many more requests.
+    AtRequest(usize),
+    /// When the service has answered the one of that place.
+    AtAnswer(usize),
+}
+
+async fn kill_again_and_again(template: &str, is_once: fn(usize) -> bool) {
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut hit: BTreeMap<Point, usize> = BTreeMap::new();
+    let mut kills = 0;
+    while kills < KILLS {
+        let file = File::new(template, is_once).await;
+        // How long it takes to the first request, as far as it is known.
+        let mut to_start = Duration::from_millis(200);
+        // A resume that is killed early leaves them as they were.
+        let mut in_doubt = BTreeSet::new();
+        let mut ended = None;
+        for kill in 0..KILLS_OF_ONE {
+            let moment = match kills % 3 {
+                0 => Moment::AtRequest(1 + random.usize(..RECORDS / 6)),
+                1 => Moment::After(to_start.mul_f64(0.6 + 0.8 * random.f64())),
+                _ => Moment::AtAnswer(random.usize(..RECORDS / 6)),
+            };
+            let jitter = Duration::from_micros(random.u64(..1_500));
+            let begun = Instant::now();
+            let Some(killed) = file.kill(moment, jitter, &mut ended) else { break };
+            if let Some(first) = file.server.log().iter().map(|seen| seen.came).find(|came| *came > begun) {
+                to_start = first - begun;
+            }
+            kills += 1;
+            let found = file.look(killed).await;
+            assert!(found.under_way.len() <= CONCURRENCY, "kill {kill}, seed {seed}: {found:?}");
+            in_doubt.extend(found.under_way);
+            for point in found.points.values().copied().collect::<BTreeSet<_>>() {
+                *hit.entry(point).or_default() += 1;
+            }
+        }
+        let ended = match ended {
+            Some(ended) => ended,
+            None => file.command().await.run(),
+        };
+        file.check(ended, in_doubt.len(), seed).await;
+    }
+    println!("{hit:?}");
+    assert_eq!(hit.len(), 5, "seed {seed}: {hit:?}");
+}
+
+/// A file to upload, and a service that takes its time.
+struct File {
+    place: Place,
+    server: Server,
+    is_once: fn(usize) -> bool,
+    /// How many requests it is until [`File::arrived`] is told.
+    until: Arc<AtomicUsize>,
+    arrived: Receiver<()>,
+}
+
+/// What a kill left behind.
+#[derive(Debug)]
+struct Found {
+    points: BTreeMap<usize, Point>,
+    under_way: Vec<i64>,
+}
+
+impl File {
+    async fn new(template: &str, is_once: fn(usize) -> bool) -> File {
+        let place = Place::new();
+        let rows = (0..RECORDS).map(|seq| {
+            let update = if is_once(seq) { String::new() } else { format!("t-{seq}") };
+            format!("r{seq:04},{update},{}\n", seq + 1)
+        });
+        place.write("r.csv", std::iter::once("Id,Update,Amount\n".to_owned()).chain(rows).collect::<String>());
+        place.write("t.toml", template);
+        let (told, arrived) = mpsc::channel();
+        let until = Arc::new(AtomicUsize::new(usize::MAX));
+        let left = Arc::clone(&until);
+        let server = Server::start(move |_| {
+            if left.fetch_sub(1, Ordering::Relaxed) == 1 {
+                let _ = told.send(());
+            }
+            Reply::Late(Duration::from_micros(fastrand::u64(..4_000)), Box::new(Reply::Accept))
+        });
+        File { place, server: server.await, is_once, until, arrived }
+    }
+
+    /// The command that carries on with it: `upload`, until there is a whole plan.
+    async fn command(&self) -> Sheetport {
+        let planned = match self.ledger().await {
+            None => None,
+            Some(ledger) => {
+                let runs = ledger.runs(100).await.unwrap();
+                runs.into_iter().find(|run| run.state != RunState::Planning).map(|run| run.id)
+            }
+        };
+        let concurrency = CONCURRENCY.to_string();
+        let command = match planned {
+            None => self.place.sheetport(["upload", "r.csv", "-t", "t.toml"]),
+            Some(run) => self.place.sheetport(["resume", &run.to_string()]),
+        };
+        let command = command.args(["--concurrency", &concurrency, "--json"]);
+        command.env("SHEETPORT_BASE_URL", &self.server.address).secret("SHEETPORT_ACCESS_TOKEN", "access-1")
+    }
+
+    /// The ledger, where there is one.
+    async fn ledger(&self) -> Option<Ledger> {
+        let home = self.place.path("home");
+        match home.join("ledger.db").exists() {
+            true => Some(Ledger::open(&home).await.unwrap()),
+            false => None,
+        }
+    }
+
+    /// Starts it and kills it. Nothing: it ended by itself before, which `ended` gets. Otherwise, when it was killed.
+    fn kill(&self, moment: Moment, jitter: Duration, ended: &mut Option<super::process::Ended>) -> Option<Instant> {
+        while self.arrived.try_recv().is_ok() {}
+        let before = self.server.log().len();
+        let running = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(self.command()));
+        self.until.store(if let Moment::AtRequest(number) = moment { number } else { usize::MAX }, Ordering::Relaxed);
+        let mut running: Running = running.start();
+        let end = Instant::now() + Duration::from_secs(30);
+        let is_time = |since: Instant| match moment {
+            Moment::After(wait) => since.elapsed() >= wait,
+            Moment::AtRequest(_) => self.arrived.try_recv().is_ok(),
+            Moment::AtAnswer(place) => self.server.log().get(before + place).is_some_and(|seen| seen.left.is_some()),
+        };
+        let since = Instant::now();
+        while !is_time(since) && !running.has_ended() {
+            assert!(Instant::now() < end, "{moment:?} does not come");
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        std::thread::sleep(jitter);
+        let killed = Instant::now();
+        let was_running = !running.has_ended();
+        let end = running.kill();
+        if was_running && end.code.is_none() {
+            return Some(killed);
+        }
+        *ended = Some(end);
+        None
+    }
+
+    /// Where the kill found each record.
+    async fn look(&self, killed: Instant) -> Found {
+        let mut found = Found { points: BTreeMap::new(), under_way: Vec::new() };
+        let mut intended: Vec<(i64, i64)> = Vec::new();
+        let mut outcomes: BTreeMap<i64, Outcome> = BTreeMap::new();
+        if let Some(ledger) = self.ledger().await {
+            let runs = ledger.runs(100).await.unwrap();
+            if let Some(run) = runs.iter().find(|run| run.state != RunState::Planning).map(|run| run.id) {
+                let options = SqliteConnectOptions::new().filename(self.place.path("home/ledger.db"));
+                let mut database = SqliteConnection::connect_with(&options).await.unwrap();
+                let intents = sqlx::query_as("SELECT first, last FROM intent WHERE run = $1").bind(run);
+                intended = intents.fetch_all(&mut database).await.unwrap();
+                let under_way = sqlx::query_scalar("SELECT seq FROM under_way WHERE run = $1").bind(run);
+                found.under_way = under_way.fetch_all(&mut database).await.unwrap();
+                outcomes = ledger.outcomes(run, 0..=RECORDS as i64).await.unwrap();
+                database.close().await.unwrap();
+            }
+            ledger.close().await;
+        }
+        let log = self.server.log();
+        for seq in 0..RECORDS {
+            let place = seq as i64;
+            let last = log.iter().rfind(|seen| seq_of(seen) == seq);
+            let is_intended = match (self.is_once)(seq) {
+                true => found.under_way.contains(&place),
+                false => intended.iter().any(|(first, last)| (*first..=*last).contains(&place)),
+            };
+            let point = match last {
+                _ if outcomes.contains_key(&place) => Point::AfterCommit,
+                Some(Seen { left: Some(left), .. }) if *left <= killed => Point::AfterAnswer,
+                Some(_) => Point::AfterWrite,
+                None if is_intended => Point::AfterIntent,
+                None => Point::BeforeIntent,
+            };
+            found.points.insert(seq, point);
+        }
+        found
+    }
+
+    /// Holds the run, which has come to its end, to what was promised. `in_doubt` were under way at the kills.
+    async fn check(&self, ended: super::process::Ended, in_doubt: usize, seed: u64) {
+        let said = summary(&ended);
+        let context = format!("seed {seed}: {said}");
+        assert_eq!(ended.code, Some(if in_doubt > 0 { 4 } else { 0 }), "{context}");
+        assert_eq!(count(&said, "unknown"), in_doubt as u64, "{context}");
+        assert_eq!(count(&said, "sent"), (RECORDS - in_doubt) as u64, "{context}");
+        assert!(accounting(&said).starts_with(&format!("{RECORDS}: sent ")), "{context}");
+        let mut bodies: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for seen in self.server.log() {
+            bodies.entry(seq_of(&seen)).or_default().push(seen.body);
+        }
+        let ledger = self.ledger().await.unwrap();
+        let run = said["run"].as_i64().unwrap();
+        let outcomes = ledger.outcomes(run, 0..=RECORDS as i64).await.unwrap();
+        for seq in 0..RECORDS {
+            let made = bodies.remove(&seq).unwrap_or_default();
+            let state = outcomes.get(&(seq as i64)).map(|outcome| outcome.state);
+            assert!(made.iter().all(|body| *body == made[0]), "other bytes for {seq}: {made:?}; {context}");
+            let fits = match ((self.is_once)(seq), state) {
+                (true, Some(OutcomeState::Sent)) => made.len() == 1,
+                (true, Some(OutcomeState::Unknown)) => made.len() <= 1,
+                (false, Some(OutcomeState::Sent)) => !made.is_empty(),
+                _ => false,
+            };
+            assert!(fits, "record {seq} is {state:?} and was made {} times; {context}", made.len());
+        }
+        assert!(bodies.is_empty(), "{bodies:?}; {context}");
+        ledger.close().await;
+    }
+}
+
+/// The record that a request was for.
+fn seq_of(seen: &Seen) -> usize {
+    let (_, name) = seen.body.split_once("\"r").unwrap_or_else(|| panic!("no name in {}", seen.body));
+    name[..4].parse().unwrap()
+}
