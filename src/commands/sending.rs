@@ -17,7 +17,7 @@ use crate::ledger::{Accounting, Causes, Ledger, Lock, NewRun, Run, RunId, RunSta
 use crate::records::RecordKind;
 use crate::report::{self, Format, Request};
 use crate::settings::Settings;
-use crate::sheet::write::{self, Existing, WholeFile};
+use crate::sheet::write::{Existing, WholeFile};
 use crate::ui;
 use crate::ui::progress::Progress;
 use crate::upload::{self, StopReason, send};
@@ -209,7 +209,6 @@ fn mend(run: &Run, report: Option<&Path>) -> String {
     match report.filter(|path| Format::of(path).is_some_and(Format::is_for_mending)) {
         None => format!("sheetport report {0} -o report-{0}.xlsx --only problems", run.id),
         Some(report) => format!("sheetport retry {}", quoted(&report.display().to_string())),
-        }
     }
 }
 

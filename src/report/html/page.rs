@@ -281,7 +281,8 @@ mod tests {
 
     #[test]
     fn the_page_makes_no_markup_of_text_and_names_no_other_site() {
-        for markup in [".innerHTML", ".outerHTML", "insertAdjacentHTML", "document.write", "eval(", "</script", "<!--"] {
+        for markup in [".innerHTML", ".outerHTML", "insertAdjacentHTML", "document.write", "eval(", "</script", "<!--"]
+        {
             assert!(!SCRIPT.contains(markup), "{markup}");
         }
         for text in [HEAD, BODY, SCRIPT, STYLE] {
