@@ -20,6 +20,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::child::{Sample, Seen, Server, timed};
 use crate::client::{self, Calls, Each};
 use crate::sending::{ITEMS, TOKEN, seen_by};
+use crate::serving::{self, Service};
 use crate::{BARE, Job, Outcome, Row, items};
 
 pub const EXPORT_CSV: Row = Row {
@@ -46,6 +47,29 @@ pub const EXPORT_XLSX: Row = Row {
     ..EXPORT_CSV
 };
 
+pub const EXPORT_SERVED: Row = Row {
+    name: "export-csv-served",
+    compares: "the same to CSV and the same client, from `sheetport serve`, which reads its pages from disk",
+    prepare: serving::fill,
+    ours: |job| {
+        let service = Service::start(&job.folder.join(serving::DATA))?;
+        let pages = u64::from(serving::last_page(&job.folder)?);
+        let count = pages * LIMIT as u64;
+        let runtime = runtime()?;
+        exported(job, &runtime, "items.csv", (&service.address, &service.token), count, || {
+            Ok(Seen { units: pages, bytes: count })
+        })
+    },
+    bare: |job| {
+        let service = Service::start(&job.folder.join(serving::DATA))?;
+        let pages = u64::from(serving::last_page(&job.folder)?);
+        let (runtime, calls) = (runtime()?, calls((&service.address, &service.token), pages));
+        let seen = Seen { units: pages, bytes: pages * LIMIT as u64 };
+        timed(|| runtime.block_on(client::make(calls)), |()| Ok(seen))
+    },
+    ..EXPORT_CSV
+};
+
 const FULL: u32 = 1_000_000;
 const CONNECTIONS: usize = 8;
 const LIMIT: usize = 100;
@@ -57,6 +81,19 @@ const COUNT: &str = "count.txt";
 fn ours(job: &Job, file: &str) -> Outcome<Sample> {
     let count = count(&job.folder)?;
     let server = Server::start(&[&job.folder.join(PAGES).to_string_lossy()])?;
+    let runtime = runtime()?;
+    exported(job, &runtime, file, (&server.address, TOKEN), count, || seen_by(&runtime, &server.address))
+}
+
+/// An export of so many items from the service with this address and token.
+fn exported(
+    job: &Job,
+    runtime: &Runtime,
+    file: &str,
+    (address, token): (&str, &str),
+    count: u64,
+    seen: impl FnOnce() -> Outcome<Seen>,
+) -> Outcome<Sample> {
     let home = tempfile::tempdir_in(&job.folder)?;
     let path = home.path().join(file);
     let export = Export {
@@ -75,14 +112,13 @@ fn ours(job: &Job, file: &str) -> Outcome<Sample> {
         min_ratio: None,
         concurrency: CONNECTIONS,
         home: home.path().to_owned(),
-        base_url: server.address.clone(),
+        base_url: address.to_owned(),
         workspace: String::new(),
         language: None,
         clock: Clock { started: jiff::Timestamp::now(), today: jiff::civil::date(2026, 11, 21), now: SystemTime::now },
     };
-    let credentials = Credentials { access: Some(TOKEN.to_owned().into()), refresh: None, file: None };
-    let client = Arc::new(Client::new(&server.address, credentials, CONNECTIONS)?);
-    let runtime = runtime()?;
+    let credentials = Credentials { access: Some(token.to_owned().into()), refresh: None, file: None };
+    let client = Arc::new(Client::new(address, credentials, CONNECTIONS)?);
     let exporting = || {
         let pace = Arc::new(Pace::new(None, Instant::now()));
         Ok(runtime.block_on(export::export(client, pace, &export, &|_, _| {}))?)
@@ -92,24 +128,28 @@ fn ours(job: &Job, file: &str) -> Outcome<Sample> {
         if !manifest.complete || manifest.count != count || manifest.rows != count {
             return Err(format!("of {count} items {} are in the file: {}", manifest.rows, manifest.how).into());
         }
-        seen_by(&runtime, &server.address)
+        seen()
     })
 }
 
 fn fetching(job: &Job) -> Outcome<Sample> {
     let pages = count(&job.folder)?.div_ceil(LIMIT as u64);
     let server = Server::start(&[&job.folder.join(PAGES).to_string_lossy()])?;
-    let calls = Arc::new(Calls {
-        server: server.address.clone(),
-        token: TOKEN.to_owned(),
+    let (runtime, calls) = (runtime()?, calls((&server.address, TOKEN), pages));
+    timed(|| runtime.block_on(client::make(calls)), |()| seen_by(&runtime, &server.address))
+}
+
+/// Each page once, in order.
+fn calls((address, token): (&str, &str), pages: u64) -> Arc<Calls> {
+    Arc::new(Calls {
+        server: address.to_owned(),
+        token: token.to_owned(),
         connections: CONNECTIONS,
         each: Each::Get {
             paths: (1..=pages).map(|page| format!("{ITEMS}?page={page}&limit={LIMIT}")).collect(),
             is_good: |body| !body.is_empty(),
         },
-    });
-    let runtime = runtime()?;
-    timed(|| runtime.block_on(client::make(calls)), |()| seen_by(&runtime, &server.address))
+    })
 }
 
 /// The same workbook, from values that are ready.

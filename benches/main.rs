@@ -35,6 +35,7 @@ const ROWS: &[Row] = &[
     sending::SEND_ITEMS,
     exporting::EXPORT_CSV,
     exporting::EXPORT_XLSX,
+    exporting::EXPORT_SERVED,
     serving::SERVE_UPSERTS,
     serving::SERVE_PAGES,
     serving::SERVE_LAST_PAGES,

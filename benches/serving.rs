@@ -78,20 +78,20 @@ const LIMIT: u32 = 100;
 /// Pages that are read at scale 1.
 const PAGES: u32 = 100_000;
 /// The data folder of a service with all items.
-const DATA: &str = "service";
+pub const DATA: &str = "service";
 /// One page as the service answered it, for the server beside it.
 const PAGE: &str = "page.json";
 const COUNT: &str = "pages.txt";
 
 /// The real executable with its folder. It ends with the value.
-struct Service {
+pub struct Service {
     process: Child,
-    address: String,
-    token: String,
+    pub address: String,
+    pub token: String,
 }
 
 impl Service {
-    fn start(data: &Path) -> Outcome<Service> {
+    pub fn start(data: &Path) -> Outcome<Service> {
         let serve = || {
             let mut command = Command::new(env!("CARGO_BIN_EXE_sheetport"));
             command.arg("serve").stdin(Stdio::null());
@@ -176,7 +176,7 @@ fn upserts(folder: &Path, server: &str, token: &str) -> Outcome<Calls> {
 }
 
 /// Fills a service's folder with all items, and keeps one page.
-fn fill(folder: &Path, scale: f64) -> Outcome<()> {
+pub fn fill(folder: &Path, scale: f64) -> Outcome<()> {
     let items = items::count(FULL, scale).max(LIMIT);
     items::write_bodies(&folder.join(BODIES), items)?;
     fs::create_dir(folder.join(DATA))?;
@@ -189,6 +189,12 @@ fn fill(folder: &Path, scale: f64) -> Outcome<()> {
     let last = items / LIMIT;
     fs::write(folder.join(COUNT), format!("{} {last}", items::count(PAGES, scale)))?;
     Ok(())
+}
+
+/// The last page of the service that [`fill`] filled.
+pub fn last_page(folder: &Path) -> Outcome<u32> {
+    let counts = fs::read_to_string(folder.join(COUNT))?;
+    Ok(counts.split_once(' ').ok_or("no counts")?.1.parse()?)
 }
 
 fn pages_of(job: &Job, choose: Choose) -> Outcome<Sample> {

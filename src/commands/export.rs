@@ -30,11 +30,13 @@ pub async fn run(args: &Export, settings: &Settings) -> Result<Exit, Failure> {
     }
     let interrupt = Interrupt::default();
     let exported = tokio::select! {
-        exported = export(args, settings) => exported?,
+        // Whoever asks to stop is listened to before the first request.
+        biased;
         _ = interrupt.asked() => {
             let hint = "what was read is kept; the same command carries on with it within an hour";
             return Err(Failure::new(interrupt.exit(), "the export was interrupted", hint));
         }
+        exported = export(args, settings) => exported?,
     };
     if settings.output.json {
         ui::json(&as_json(&exported));

@@ -38,6 +38,8 @@ pub struct Ending<'a> {
 pub struct Verdict {
     is_whole: bool,
     how: String,
+    /// `--min-ratio` was asked for, and nothing is known of before.
+    lacks_before: bool,
 }
 
 impl Verdict {
@@ -46,7 +48,9 @@ impl Verdict {
             Completeness::TotalReached => "as many different records as the service says there are".to_owned(),
             Completeness::ReadToTheEnd => "read until a page was empty; the service names no total".to_owned(),
             Completeness::EachAsked => "each id was asked for".to_owned(),
-            Completeness::Unproven(reason) => return Verdict { is_whole: false, how: reason.clone() },
+            Completeness::Unproven(reason) => {
+                return Verdict { is_whole: false, how: reason.clone(), lacks_before: false };
+            }
         };
         if let (Some(ratio), Some(before)) = (job.min_ratio, before)
             && (walk.entries as f64) < ratio * before as f64
@@ -56,12 +60,12 @@ impl Verdict {
                 "the list has {now} records where the last export found {then}, which is less than the share of {ratio} \
                  that --min-ratio asks for; the file of then stays"
             );
-            return Verdict { is_whole: false, how };
+            return Verdict { is_whole: false, how, lacks_before: false };
         }
         if job.verify {
             how.push_str("; a second reading met the same ids");
         }
-        Verdict { is_whole: true, how }
+        Verdict { is_whole: true, how, lacks_before: job.min_ratio.is_some() && before.is_none() }
     }
 
     /// The name for a file that was to be `path`.
@@ -72,7 +76,12 @@ impl Verdict {
 
 /// Writes what stands beside the file. Once it is whole and in place: remembers it for the next one, and makes room.
 pub fn conclude(mut ending: Ending<'_>, spool: Spool) -> Result<Exported, Error> {
-    let remarks = remarks(&ending.maker);
+    let mut remarks = remarks(&ending.maker);
+    if ending.verdict.lacks_before {
+        remarks.push(
+            "no earlier export to this name is known, so that --min-ratio had nothing to compare with".to_owned(),
+        );
+    }
     let not_found = report_missing(&ending, &spool)?;
     let manifest = manifest(&mut ending)?;
     let mut exported = Exported { path: ending.place.clone(), manifest, not_found, removed: Vec::new(), remarks };

@@ -47,6 +47,8 @@ pub struct Frame {
 pub struct Spool {
     path: PathBuf,
     file: File,
+    /// The last frame, which is written in one go.
+    frame: Vec<u8>,
 }
 
 /// The frames of a spool from its first, and how far the whole ones reach.
@@ -80,7 +82,7 @@ impl Spool {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(&path).map_err(|source| failed(&path, source))?;
-        Ok(Spool { path, file })
+        Ok(Spool { path, file, frame: Vec::new() })
     }
 
     /// The spool that an earlier export left in `folder`, if it is fresh enough and its first frame, up to a line break,
@@ -95,7 +97,7 @@ impl Spool {
         };
         let changed = file.metadata().and_then(|found| found.modified()).map_err(|source| failed(&path, source))?;
         let is_fresh = now.duration_since(changed).is_ok_and(|age| age <= FRESH) || changed > now;
-        let spool = Spool { path, file };
+        let spool = Spool { path, file, frame: Vec::new() };
         let first = spool.frames()?.next()?;
         let said = first.filter(|frame| is_fresh && frame.kind == Kind::Begin);
         let said = said.and_then(|frame| String::from_utf8(frame.text).ok());
@@ -109,10 +111,13 @@ impl Spool {
         cut.map(drop).map_err(|source| failed(&self.path, source))
     }
 
+    /// Adds a frame.
     pub fn add(&mut self, kind: Kind, text: &[u8]) -> Result<(), Error> {
         let written = head(kind, text).and_then(|head| {
-            self.file.write_all(&head)?;
-            self.file.write_all(text)
+            self.frame.clear();
+            self.frame.extend(head);
+            self.frame.extend(text);
+            self.file.write_all(&self.frame)
         });
         written.map_err(|source| failed(&self.path, source))
     }
@@ -128,7 +133,7 @@ impl Spool {
 
     /// The export is done: nothing is to be carried on with.
     pub fn remove(self) -> Result<(), Error> {
-        let Spool { path, file } = self;
+        let Spool { path, file, .. } = self;
         drop(file);
         std::fs::remove_file(&path).map_err(|source| failed(&path, source))
     }

@@ -3,11 +3,11 @@
 /// Name and TOML of each, in the order in which they are listed.
 pub const BUILT_IN: &[(&str, &str)] = &[
     ("items", include_str!("../../templates/items.toml")),
-    ("exported-items", include_str!("../../templates/exported-items.toml")),
     ("orders", include_str!("../../templates/orders.toml")),
     ("transactions", include_str!("../../templates/transactions.toml")),
     ("subscriptions", include_str!("../../templates/subscriptions.toml")),
     ("invoices", include_str!("../../templates/invoices.toml")),
+    ("exported-items", include_str!("../../templates/exported-items.toml")),
     ("shopify-products", include_str!("../../templates/shopify-products.toml")),
     ("shopify-orders", include_str!("../../templates/shopify-orders.toml")),
     ("woocommerce-products", include_str!("../../templates/woocommerce-products.toml")),

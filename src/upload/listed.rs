@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
+use std::time::Instant;
 
 use futures_util::future::try_join_all;
 
@@ -58,10 +59,13 @@ pub async fn leave_listed(
     let Some((list, key)) = list_of(kind) else { return Ok(compared) };
     let mut pending = Pending::of(ledger, run, key).await?;
     let mut walk = Walk::default();
-    let mut next = 1;
+    let (mut next, most) = (1, pending.len());
     while !walk.is_over() {
-        // One page for a look; then what the list is known to have, as long as there are more records than pages.
-        let is_worth_it = if next == 1 { pending.len() > 1 } else { walk.horizon() < next + pending.len() };
+        // One page for a look; then the rest, as far as it is known, if there are more records than pages.
+        let is_worth_it = match next {
+            1 => most > 1,
+            next => next <= most && walk.horizon() < next + pending.len(),
+        };
         if !is_worth_it {
             break;
         }
@@ -90,6 +94,12 @@ pub async fn leave_listed(
         ledger.settle(run.id, &outcomes).await?;
         if walk.entries > 0 && !pending.has_met_keys {
             break;
+        }
+    }
+    if next > 1 {
+        // The sending has a pace of its own, which does not know of these requests.
+        while let Err(until) = asking.pace.permit(Instant::now()) {
+            tokio::time::sleep_until(until.into()).await;
         }
     }
     Ok(compared)

@@ -133,7 +133,7 @@ pub fn unquoted(json: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// The fields of a JSON object, as [`Entry::fields`] gives them; nothing for other JSON.
+/// The fields of a JSON object, as [`Entry::fields`] gives them; nothing for other JSON, and for an object without any.
 pub fn fields_of(json: &str) -> Option<Vec<(&str, &str)>> {
     let mut fields = Vec::new();
     let mut scan = Scan::new(json);
@@ -142,7 +142,7 @@ pub fn fields_of(json: &str) -> Option<Vec<(&str, &str)>> {
         fields.push((json.get(name)?, json.get(value)?));
         Some(())
     })?;
-    scan.is_done().then_some(fields)
+    (scan.is_done() && !fields.is_empty()).then_some(fields)
 }
 
 /// The elements of a JSON array; nothing for other JSON.

@@ -100,7 +100,7 @@ impl<'t> Scan<'t> {
 
     fn text(&mut self) -> Option<Range<usize>> {
         let inner = self.text.as_bytes().get(self.at + 1..)?;
-        let end = inner.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))?;
+        let end = plain(inner);
         match inner.get(end)? {
             b'"' => Some(self.pass_over(end + 2)),
             b'\\' => self.other(),
@@ -154,6 +154,30 @@ impl<'t> Scan<'t> {
     }
 }
 
+/// How many bytes there are before the first that ends a text or is not itself in it: a quote, a backslash, a control
+/// character. Eight are looked at together.
+fn plain(text: &[u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    // The lowest high bit that is set belongs to the first byte that is less than `n`; later ones may be set in error.
+    let less = |word: u64, n: u64| word.wrapping_sub(ONES * n) & !word & HIGH;
+    let mut at = 0;
+    for eight in text.chunks_exact(8) {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(eight);
+        let word = u64::from_le_bytes(bytes);
+        let quote = ONES * u64::from(b'"');
+        let backslash = ONES * u64::from(b'\\');
+        let found = less(word, 0x20) | less(word ^ quote, 1) | less(word ^ backslash, 1);
+        if found != 0 {
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest.iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)).count()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
@@ -182,6 +206,18 @@ mod tests {
         assert_eq!(scanned(r#" [1 ,"a\"]" , [2,3],null ] "#), Some(vec!["1", r#""a\"]""#, "[2,3]", "null"]));
         assert_eq!(scanned(r#"{"a" : -0.5e+3 , "\u0062":{"c":[]}}"#), Some(vec!["-0.5e+3", r#"{"c":[]}"#]));
         assert_eq!((scanned("[]"), scanned(" { } ")), (Some(vec![]), Some(vec![])));
+    }
+
+    #[test]
+    fn a_text_ends_at_the_first_byte_that_can_not_stand_in_it() {
+        for stop in (0..=255).map(char::from) {
+            for before in 0..20 {
+                let text = format!("{}{stop}é\u{1}", "\u{7f}".repeat(before));
+                let is_stop = matches!(stop, '"' | '\\' | '\0'..='\x1f');
+                let end = if is_stop { before } else { text.len() - 1 };
+                assert_eq!(plain(text.as_bytes()), end, "{text:?}");
+            }
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
@@ -15,6 +16,8 @@ use crate::sheet::Error;
 const NAME_PART: usize = 100;
 
 const SUFFIX: &str = ".part";
+/// So much is written before the disk is asked to take it while more is being written, so that little is left for the end.
+const SYNC_EVERY: u64 = 16 << 20;
 /// A temporary file that has not changed for so long is of a process that was killed.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -27,6 +30,9 @@ pub struct WholeFile {
     /// Of what was written so far; nothing once the writer went back, and for who does not want it.
     digest: Option<Sha256>,
     len: u64,
+    /// Written since the disk was last asked to take what there is, and the thread that waits for it.
+    unsynced: u64,
+    syncing: Option<JoinHandle<io::Result<()>>>,
 }
 
 /// A file in place.
@@ -74,6 +80,8 @@ impl WholeFile {
             file: BufWriter::with_capacity(128 * 1024, file),
             digest: None,
             len: 0,
+            unsynced: 0,
+            syncing: None,
         })
     }
 
@@ -126,8 +134,9 @@ impl WholeFile {
     /// # Errors
     /// [`Error::Exists`] when a file to be kept has appeared meanwhile; [`Error::Write`] when the disk refuses.
     pub fn finish(self) -> Result<PathBuf, Error> {
-        let WholeFile { path, existing, file, .. } = self;
+        let WholeFile { path, existing, file, syncing, .. } = self;
         let failed = |source| Error::Write { path: path.clone(), source };
+        joined(syncing).map_err(failed)?;
         let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
         let persisted = match existing {
@@ -150,11 +159,27 @@ impl Write for WholeFile {
             digest.update(&bytes[..written]);
             self.len += written as u64;
         }
+        self.unsynced += written as u64;
+        if self.unsynced >= SYNC_EVERY && self.syncing.as_ref().is_none_or(JoinHandle::is_finished) {
+            self.unsynced = 0;
+            joined(self.syncing.take())?;
+            let file = self.file.get_ref().as_file().try_clone()?;
+            self.syncing = Some(std::thread::spawn(move || file.sync_data()));
+        }
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
+    }
+}
+
+/// What the disk said to an earlier request, which it says once.
+fn joined(syncing: Option<JoinHandle<io::Result<()>>>) -> io::Result<()> {
+    match syncing.map(JoinHandle::join) {
+        None => Ok(()),
+        Some(Ok(said)) => said,
+        Some(Err(_)) => Err(io::Error::other("the disk could not be waited for")),
     }
 }
 

@@ -9,12 +9,13 @@ use super::service::Served;
 use super::{accounting, column, count, sample, summary, table};
 
 /// Each sample with its template, what a check finds, and the one mistake that is in it on purpose.
-const SAMPLES: [(&str, &str, &str, &str); 13] = [
+const SAMPLES: [(&str, &str, &str, &str); 14] = [
     ("items.csv", "items", "25: pending 25", ""),
     ("orders.csv", "orders", "18: pending 18", ""),
     ("transactions.csv", "transactions", "40: pending 40", ""),
     ("subscriptions.csv", "subscriptions", "16: pending 16", ""),
     ("invoices.csv", "invoices", "20: pending 20", ""),
+    ("exported-items.csv", "exported-items", "43: pending 43", ""),
     ("shopify-products.csv", "shopify-products", "47: skipped 5, rejected 1, pending 41", "Variant SKU is blank"),
     ("shopify-orders.csv", "shopify-orders", "40: rejected 1, pending 39", "Lineitem sku is blank"),
     ("woocommerce-products.csv", "woocommerce-products", "41: skipped 6, rejected 1, pending 34", "SKU is blank"),
