@@ -252,6 +252,9 @@ pub struct Report {
     /// Which rows
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = only)]
     pub only: Only,
+    /// Begin a CSV with a byte order mark, by which Excel knows that it is UTF-8
+    #[arg(long)]
+    pub bom: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::input::InputFile;
 use super::summary::Cause;
-use super::{now, reading, sending, template};
-use crate::cli::Check;
+use super::{now, reading, reporting, template};
+use crate::cli::{Check, Input};
 use crate::error::{Exit, Failure};
 use crate::ledger::Ledger;
 use crate::report::{self, Only, Request};
@@ -20,7 +20,7 @@ use crate::upload::{Source, Tally};
 
 pub async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
     if let Some(report) = &args.report {
-        sending::check_report(report)?;
+        reporting::check_report(report)?;
     }
     let template = Arc::new(template::load(&args.input.template)?);
     let file = InputFile::open(&args.input.file)?;
@@ -28,7 +28,7 @@ pub async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
     reading::describe(settings, &source, &template);
     let progress = Progress::new(settings.output.progress, "checking", "row", None);
     let tally = match &args.report {
-        Some(report) => reported(report, settings, &file, &source, &template, &progress).await?,
+        Some(report) => reported(report, settings, &args.input, &file, &source, &template, &progress).await?,
         None => {
             let mut rows = 0;
             read(&source, &template, Keep::Nothing, |batch| {
@@ -53,6 +53,7 @@ pub async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
 async fn reported(
     report: &Path,
     settings: &Settings,
+    input: &Input,
     file: &InputFile,
     source: &Arc<Source>,
     template: &Arc<Template>,
@@ -67,8 +68,20 @@ async fn reported(
     let show = |rows| progress.at(rows, String::new);
     let (run, tally) = plan(&ledger, &about, Arc::clone(source), Arc::clone(template), now(), &show).await?;
     let run = ledger.run(run).await?;
-    let format = sending::report_format(report)?;
-    let request = Request { path: report, format, existing: Existing::Keep, only: Only::All };
+    let format = reporting::report_format(report)?;
+    let next = match tally.rejected {
+        0 => (tally.to_send > 0).then(|| reading::upload_of(input)),
+        _ => Some(reporting::mend(&run, Some(report))),
+    };
+    let request = Request {
+        path: report,
+        format,
+        existing: Existing::Keep,
+        only: Only::All,
+        next: next.as_deref(),
+        choices: &reporting::choices(&run, format, settings.output.talks()),
+        has_bom: reporting::has_bom(&file.path),
+    };
     report::write(&ledger, &run, &request).await?;
     ledger.close().await;
     Ok(tally)

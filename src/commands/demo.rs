@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::own_service::OwnService;
-use super::{export, sending, upload};
+use super::{export, reporting, sending, upload};
 use crate::cli;
 use crate::error::{Exit, Failure};
 use crate::report::{self, Only, Request};
@@ -42,7 +42,15 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
     let newest = ledger.run_or_newest(None).await?;
     for (name, format) in [("price-list.errors.csv", Format::Csv), ("price-list.errors.xlsx", Format::Xlsx)] {
         let path = folder.join(name);
-        let request = Request { path: &path, format, existing: Existing::Replace, only: Only::Problems };
+        let request = Request {
+            path: &path,
+            format,
+            existing: Existing::Replace,
+            only: Only::Problems,
+            next: None,
+            choices: &reporting::choices(&newest, format, talks),
+            has_bom: false,
+        };
         report::write(&ledger, &newest, &request).await?;
     }
     ledger.close().await;

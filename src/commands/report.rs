@@ -2,19 +2,33 @@
 
 use serde_json::json;
 
-use super::sending;
+use super::{reporting, sending};
 use crate::cli::Report;
 use crate::error::{Exit, Failure};
+use crate::ledger::RunState;
 use crate::report::{self, Request};
 use crate::settings::Settings;
 use crate::sheet::write::Existing;
 use crate::ui;
 
 pub async fn run(args: &Report, settings: &Settings) -> Result<Exit, Failure> {
-    let format = sending::report_format(&args.output)?;
+    let format = reporting::report_format(&args.output)?;
     let ledger = sending::ledger(settings).await?;
     let run = ledger.run_or_newest(args.run).await?;
-    let request = Request { path: &args.output, format, existing: Existing::Keep, only: args.only };
+    let accounting = ledger.accounting(run.id).await?;
+    let next = match run.state {
+        RunState::Withheld => Some(reporting::mend(&run, Some(&args.output))),
+        _ => reporting::next(&run, &accounting, false, Some(&args.output)),
+    };
+    let request = Request {
+        path: &args.output,
+        format,
+        existing: Existing::Keep,
+        only: args.only,
+        next: next.as_deref(),
+        choices: &reporting::choices(&run, format, settings.output.talks()),
+        has_bom: args.bom,
+    };
     let written = report::write(&ledger, &run, &request).await?;
     if settings.output.json {
         ui::json(&json!({"run": run.id, "command": "report", "rows": written.rows, "report": written.path}));

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::now;
 use super::resume::{bind, kind};
 use super::sending::{self, Sending};
+use super::{now, reporting};
 use crate::cli::Retry;
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
@@ -12,7 +12,7 @@ use crate::ui;
 
 pub async fn run(args: &Retry, settings: &Settings) -> Result<Exit, Failure> {
     if let Some(report) = &args.report {
-        sending::check_report(report)?;
+        reporting::check_report(report)?;
     }
     let ledger = sending::ledger(settings).await?;
     let mut run = ledger.run(args.run).await?;

@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::input::STANDARD_INPUT;
 use super::now;
-use super::shell::quoted;
+use super::reporting::{self, beside, choices, has_bom, has_problems};
 use super::signals::Interrupt;
 use super::summary::{self, Summary};
 use crate::api::{Client, Speed};
 use crate::cli::Pacing;
 use crate::error::{Exit, Failure};
-use crate::ledger::{Accounting, Causes, Ledger, NewRun, Run, RunId, RunState};
+use crate::ledger::{Accounting, Ledger, NewRun, Run, RunId, RunState};
 use crate::records::RecordKind;
 use crate::report::{self, Only, Request};
 use crate::settings::Settings;
-use crate::sheet::write::{Existing, Format, WholeFile};
+use crate::sheet;
+use crate::sheet::write::{Existing, Format};
 use crate::ui;
 use crate::ui::progress::Progress;
 use crate::upload::{self, StopReason, send};
@@ -62,7 +62,9 @@ impl Sending<'_> {
         };
         let accounting = self.ledger.accounting(run).await?;
         self.show_refused(&accounting).await?;
-        let report = match self.write_report(&accounting, stopped.is_some() || was_done || self.is_rehearsal).await {
+        let only_if_named = stopped.is_some() || was_done || self.is_rehearsal;
+        let next = |report: &Path| self.next(&accounting, stopped.is_some(), Some(report));
+        let report = match self.write_report(&accounting, only_if_named, next).await {
             Ok(report) => Ok(report),
             Err(failure) => {
                 ui::failure(&failure, false);
@@ -71,7 +73,7 @@ impl Sending<'_> {
         };
         let unreported = report.as_ref().err().copied();
         let report = report.unwrap_or_default();
-        let next = self.next(&accounting, stopped.as_ref(), report.as_deref());
+        let next = self.next(&accounting, stopped.is_some(), report.as_deref());
         let ended = self.ledger.run(run).await?;
         if let Some(reason) = &stopped {
             let doubt = ui::style::DOUBT;
@@ -89,8 +91,9 @@ impl Sending<'_> {
     pub async fn withhold(self) -> Result<(Exit, Summary), Failure> {
         self.ledger.withhold(self.run.id).await?;
         let accounting = self.ledger.accounting(self.run.id).await?;
-        let report = self.write_report(&accounting, self.is_rehearsal).await?;
-        let next = (!self.is_rehearsal).then(|| self.mend(report.as_deref()));
+        let mend = |report: Option<&Path>| (!self.is_rehearsal).then(|| reporting::mend(&self.run, report));
+        let report = self.write_report(&accounting, self.is_rehearsal, |report| mend(Some(report))).await?;
+        let next = mend(report.as_deref());
         ui::remark("nothing was sent: some rows can't be, and --all-or-nothing was given");
         Ok((Exit::RowsFailed, Summary::of_run("upload", &self.run, &accounting, report, next)))
     }
@@ -138,65 +141,55 @@ impl Sending<'_> {
         if accounting.failed == 0 || !self.settings.output.talks() {
             return Ok(());
         }
-        let mut causes = Causes::default();
-        for (row, problem) in report::refused(self.ledger, &self.run, REFUSED_SHOWN).await? {
-            causes.add(row, &problem);
-        }
+        let causes = report::refused(self.ledger, &self.run, REFUSED_SHOWN).await?;
         ui::heading("The service refused");
         ui::problems::print(&causes);
         Ok(())
     }
 
     /// A run that stopped gets its report when it is done, and one that was done before has it; `only_if_named` is for
-    /// both: then a report is written only where the person named a file for it.
-    async fn write_report(&self, accounting: &Accounting, only_if_named: bool) -> Result<Option<PathBuf>, Failure> {
-        let path = match self.report {
-            Some(path) => path.to_owned(),
-            None if has_problems(accounting) && !only_if_named => beside(Path::new(&self.run.about.file)),
-            None => return Ok(None),
+    /// both: then a report is written only where the person named a file for it. `next` tells the command that comes
+    /// after a report of that name.
+    async fn write_report(
+        &self,
+        accounting: &Accounting,
+        only_if_named: bool,
+        next: impl Fn(&Path) -> Option<String>,
+    ) -> Result<Option<PathBuf>, Failure> {
+        if let Some(path) = self.report {
+            return Ok(Some(self.write_report_to(path, next(path)).await?));
+        }
+        if only_if_named || !has_problems(accounting) {
+            return Ok(None);
+        }
+        for path in beside(Path::new(&self.run.about.file)).filter(|path| !path.exists()) {
+            match self.write_report_to(&path, next(&path)).await {
+                // Somebody took the name meanwhile.
+                Err(report::Error::Sheet(sheet::Error::Exists { .. })) => {}
+                written => return Ok(Some(written?)),
+            }
+        }
+        Ok(None)
+    }
+
+    async fn write_report_to(&self, path: &Path, next: Option<String>) -> Result<PathBuf, report::Error> {
+        // Names of reports were looked at before anything was sent.
+        let format = Format::of(path).unwrap_or(Format::Csv);
+        let request = Request {
+            path,
+            format,
+            existing: Existing::Keep,
+            only: Only::All,
+            next: next.as_deref(),
+            choices: &choices(&self.run, format, self.settings.output.talks()),
+            has_bom: has_bom(Path::new(&self.run.about.file)),
         };
-        let format = report_format(&path)?;
-        let request = Request { path: &path, format, existing: Existing::Keep, only: Only::All };
-        Ok(Some(report::write(self.ledger, &self.run, &request).await?.path))
+        Ok(report::write(self.ledger, &self.run, &request).await?.path)
     }
 
-    fn next(&self, accounting: &Accounting, stopped: Option<&StopReason>, report: Option<&Path>) -> Option<String> {
-        if self.is_rehearsal {
-            return None;
-        }
-        if stopped.is_some() || accounting.pending > 0 {
-            return Some(format!("sheetport resume {}", self.run.id));
-        }
-        if accounting.unknown > 0 {
-            return Some(format!("sheetport resolve {}", self.run.id));
-        }
-        has_problems(accounting).then(|| self.mend(report))
+    fn next(&self, accounting: &Accounting, is_stopped: bool, report: Option<&Path>) -> Option<String> {
+        if self.is_rehearsal { None } else { reporting::next(&self.run, accounting, is_stopped, report) }
     }
-
-    /// The command that comes after mending the rows: the upload of the report, or where there is none, the report.
-    fn mend(&self, report: Option<&Path>) -> String {
-        match report {
-            None => format!("sheetport report {0} -o report-{0}.xlsx --only problems", self.run.id),
-            Some(report) => format!(
-                "sheetport upload {} -t {}",
-                quoted(&report.display().to_string()),
-                quoted(&self.run.about.template)
-            ),
-        }
-    }
-}
-
-fn has_problems(accounting: &Accounting) -> bool {
-    accounting.rejected + accounting.failed + accounting.unknown > 0
-}
-
-/// Refuses a name for a report that it could not be written under, before anything is sent: one whose extension says
-/// nothing, one that is taken, one in a folder that is not there.
-pub fn check_report(path: &Path) -> Result<(), Failure> {
-    report_format(path)?;
-    // It leaves nothing behind.
-    WholeFile::create(path, Existing::Keep)?;
-    Ok(())
 }
 
 /// What two processes must not work on together.
@@ -213,17 +206,6 @@ fn digest(parts: &[&str]) -> String {
     hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The format that a report's or an export's name asks for.
-pub fn report_format(path: &Path) -> Result<Format, Failure> {
-    Format::of(path).ok_or_else(|| {
-        Failure::new(
-            Exit::Usage,
-            format!("{} has no extension that says what to write", path.display()),
-            "end its name in .csv or .xlsx",
-        )
-    })
-}
-
 /// Opens the ledger of these settings.
 pub async fn ledger(settings: &Settings) -> Result<Ledger, Failure> {
     Ok(Ledger::open(&settings.home).await?)
@@ -231,26 +213,6 @@ pub async fn ledger(settings: &Settings) -> Result<Ledger, Failure> {
 
 pub fn no_run_to_send(run: RunId, why: &str, hint: &str) -> Failure {
     Failure::new(Exit::Usage, format!("run {run} can't be resumed: {why}"), hint)
-}
-
-/// A free name beside the file: `prices.csv` gets `prices.report.csv`, then `prices.report-2.csv`. Standard input lies
-/// nowhere, so its report goes into the working folder.
-fn beside(file: &Path) -> PathBuf {
-    // Other files are noted with their folders.
-    let stdin = (file == Path::new(STANDARD_INPUT)).then(|| std::path::absolute("stdin.csv").unwrap_or_default());
-    let file = stdin.as_deref().unwrap_or(file);
-    let extension = match Format::of(file) {
-        Some(Format::Xlsx) => "xlsx",
-        _ => "csv",
-    };
-    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_else(|| "rows".to_owned());
-    let stem = stem.split(".report").next().unwrap_or(&stem).to_owned();
-    let names = (1..).map(|number| match number {
-        1 => format!("{stem}.report.{extension}"),
-        number => format!("{stem}.report-{number}.{extension}"),
-    });
-    let mut paths = names.map(|name| file.with_file_name(name));
-    paths.find(|path| !path.exists()).unwrap_or_else(|| file.with_extension(format!("report.{extension}")))
 }
 
 /// How long it will take where that is known: before it starts, somebody may think better of it.

@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use crate::sheet;
 use crate::template::schema::schema;
 use crate::template::skeleton::skeleton;
-use crate::template::{Template, builtin, examples, load, nearest};
+use crate::template::{Error, Template, builtin, examples, load, nearest};
 use crate::ui;
 
 /// Templates larger than this are something else.
@@ -71,6 +71,11 @@ pub fn load(wanted: &str) -> Result<Template, Failure> {
             "check its name; `sheetport template list` shows the built-in ones",
         )),
     }
+}
+
+/// The template of a run, from the copy that the run has of it. Its lookup tables are read again.
+pub fn reload(name: &str, source: &str) -> Result<Template, Error> {
+    load::load(name, source, &|table_name| table(Path::new(name), table_name))
 }
 
 /// The rows of a lookup table that lies beside the template at `path`. Any spreadsheet will do; its first sheet counts.

@@ -20,7 +20,7 @@ mod send;
 mod under_way;
 
 pub use block::{Cells, Fate, PlannedRecord, Problem, SourceRow};
-pub use causes::{Causes, Group};
+pub use causes::{Causes, FIRST_ROWS, Group};
 pub use error::Error;
 pub use open::{Ledger, Lock};
 pub use plan::{Plan, Planned};

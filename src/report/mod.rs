@@ -2,8 +2,10 @@
 //!
 //! A report is made from the ledger alone; the file that was uploaded is not needed any more.
 
+mod ahead;
 mod outcome;
 mod row;
+mod summary;
 mod table;
 
 pub use outcome::RecordState;
@@ -12,9 +14,9 @@ use std::path::{Path, PathBuf};
 
 use outcome::Outcomes;
 
-use crate::ledger::{self, Ledger, Problem, Run};
+use crate::ledger::{self, Causes, Ledger, Problem, Run};
 use crate::sheet;
-use crate::sheet::write::{Existing, Format};
+use crate::sheet::write::{Choices, Existing, Format};
 
 /// The command of runs that are only planned, to be reported.
 pub const CHECK: &str = "check";
@@ -46,6 +48,12 @@ pub struct Request<'a> {
     pub format: Format,
     pub existing: Existing,
     pub only: Only,
+    /// The command that a person would run next.
+    pub next: Option<&'a str>,
+    /// What the cells of some columns can be chosen from.
+    pub choices: &'a [Choices],
+    /// A CSV begins with a byte order mark.
+    pub has_bom: bool,
 }
 
 /// Which rows a report has.
@@ -95,18 +103,18 @@ pub async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<
 }
 
 /// What the service said of the first records that it refused, with the row that each began on and the header of the
-/// column that its field came from. At most `limit` records.
-pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Vec<(u64, Problem)>, Error> {
-    let mut said = Vec::new();
+/// column that its field came from, grouped by cause. At most `limit` records.
+pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Causes, Error> {
+    let mut causes = Causes::default();
     let mut outcomes = Outcomes::new(ledger, run.id);
-    for seq in ledger.failed(run.id, limit).await? {
-        let outcome = outcomes.of(seq).await?;
+    for outcome in outcomes.of_all(&ledger.failed(run.id, limit).await?).await? {
         let number = outcome.rows.first().copied().unwrap_or_default();
         for problem in &outcome.problems {
             let column = row::column_of(problem, run);
             let header = column.and_then(|column| run.about.header.get(column)).cloned().unwrap_or_default();
-            said.push((number, Problem { header, sheet: outcome.sheet.clone(), ..problem.clone() }));
+            let problem = Problem { header, sheet: outcome.sheet.clone(), ..problem.clone() };
+            causes.add_of(number, &problem, &outcome.names());
         }
     }
-    Ok(said)
+    Ok(causes)
 }

@@ -18,7 +18,9 @@ impl Tally {
     /// Counts a rejected record.
     pub fn reject(&mut self, problems: &[Problem]) {
         self.rejected += 1;
-        problems.iter().for_each(|problem| self.causes.add(problem.row.unwrap_or_default(), problem));
+        for problem in problems {
+            self.causes.add(problem.row.unwrap_or_default(), problem);
+        }
     }
 
     /// Counts a record as rejected or skipped that was counted as to be sent.
