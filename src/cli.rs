@@ -254,6 +254,9 @@ pub struct Report {
     /// Which rows [default: all, and in .html problems]
     #[arg(long, value_name = "WHICH", value_parser = only)]
     pub only: Option<Only>,
+    /// Begin a CSV with a byte order mark, by which Excel knows that it is UTF-8
+    #[arg(long)]
+    pub bom: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::input::InputFile;
 use super::summary::Cause;
-use super::{now, reading, sending, template};
+use super::{now, reading, reporting, template};
 use crate::cli::Check;
 use crate::error::{Exit, Failure};
 use crate::ledger::Ledger;
@@ -20,7 +20,7 @@ use crate::upload::{Source, Tally};
 
 pub async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
     if let Some(report) = &args.report {
-        sending::check_report(report)?;
+        reporting::check_report(report)?;
     }
     let template = Arc::new(template::load(&args.input.template)?);
     let file = InputFile::open(&args.input.file)?;
@@ -68,12 +68,20 @@ async fn reported(
     let show = |rows| progress.at(rows, String::new);
     let (run, tally) = plan(&ledger, &about, Arc::clone(source), Arc::clone(template), now(), &show).await?;
     let run = ledger.run(run).await?;
-    let format = sending::report_format(report)?;
+    let format = reporting::report_format(report)?;
     // What can be sent is no problem yet, though it is pending.
     let only = if format.is_for_mending() { Only::All } else { Only::State(RecordState::Rejected) };
     let next = reading::ended("check", &args.input, source, template, &tally).1.next;
-    let next = next.as_deref();
-    let request = Request { path: report, format, existing: Existing::Keep, only, next, is_kept: false };
+    let request = Request {
+        path: report,
+        format,
+        existing: Existing::Keep,
+        only,
+        next: next.as_deref(),
+        is_kept: false,
+        choices: &reporting::choices(&run, format, settings.output.talks()),
+        has_bom: reporting::has_bom(&file.path),
+    };
     report::write(&ledger, &run, &request).await?;
     ledger.close().await;
     Ok(tally)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::own_service::OwnService;
-use super::{export, sending, upload};
+use super::{export, reporting, sending, upload};
 use crate::cli;
 use crate::error::{Exit, Failure};
 use crate::report::{self, Format, Only, Request};
@@ -46,8 +46,16 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
         ("price-list.errors.html", Format::Html),
     ] {
         let path = folder.join(name);
-        let (only, existing) = (Only::Problems, Existing::Replace);
-        let request = Request { path: &path, format, existing, only, next: None, is_kept: true };
+        let request = Request {
+            path: &path,
+            format,
+            existing: Existing::Replace,
+            only: Only::Problems,
+            next: None,
+            is_kept: true,
+            choices: &reporting::choices(&newest, format, talks),
+            has_bom: false,
+        };
         report::write(&ledger, &newest, &request).await?;
     }
     ledger.close().await;

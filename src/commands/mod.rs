@@ -12,6 +12,7 @@ mod prune;
 mod reading;
 mod rehearse;
 mod report;
+mod reporting;
 mod resolve;
 mod resume;
 mod retry;

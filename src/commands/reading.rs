@@ -135,7 +135,7 @@ pub fn ended(command: &str, input: &Input, source: &Source, template: &Template,
 }
 
 /// The command that uploads what was read, read in the same way.
-fn upload_of(input: &Input) -> String {
+pub fn upload_of(input: &Input) -> String {
     let mut words = vec!["sheetport".to_owned(), "upload".to_owned(), input.file.display().to_string()];
     words.extend(["-t".to_owned(), input.template.clone()]);
     let delimiter = |byte| if byte == b'\t' { "tab".to_owned() } else { char::from(byte).to_string() };

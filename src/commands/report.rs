@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::sending;
+use super::{reporting, sending};
 use crate::cli::Report;
 use crate::error::{Exit, Failure};
 use crate::report::{self, Request};
@@ -11,13 +11,20 @@ use crate::sheet::write::Existing;
 use crate::ui;
 
 pub async fn run(args: &Report, settings: &Settings) -> Result<Exit, Failure> {
-    let format = sending::report_format(&args.output)?;
+    let format = reporting::report_format(&args.output)?;
     let ledger = sending::ledger(settings).await?;
     let run = ledger.run_or_newest(args.run).await?;
-    let only = args.only.unwrap_or_else(|| format.usual_rows());
-    let next = sending::next(&run, &ledger.accounting(run.id).await?, None);
-    let next = next.as_deref();
-    let request = Request { path: &args.output, format, existing: Existing::Keep, only, next, is_kept: true };
+    let next = reporting::next(&run, &ledger.accounting(run.id).await?, false, Some(&args.output));
+    let request = Request {
+        path: &args.output,
+        format,
+        existing: Existing::Keep,
+        only: args.only.unwrap_or_else(|| format.usual_rows()),
+        next: next.as_deref(),
+        is_kept: true,
+        choices: &reporting::choices(&run, format, settings.output.talks()),
+        has_bom: args.bom,
+    };
     let written = report::write(&ledger, &run, &request).await?;
     if settings.output.json {
         ui::json(

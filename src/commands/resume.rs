@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::login::check_may_write;
+use super::reporting;
 use super::sending::{self, Sending, no_run_to_send};
 use crate::api::Client;
 use crate::cli::Resume;
@@ -14,7 +15,7 @@ use crate::ui;
 
 pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
     if let Some(report) = &args.report {
-        sending::check_report(report)?;
+        reporting::check_report(report)?;
     }
     let ledger = sending::ledger(settings).await?;
     let mut run = ledger.run_or_newest(args.run).await?;

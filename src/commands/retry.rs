@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::resume::{Bound, bind, kind};
 use super::sending::{self, Sending};
-use super::{now, retry_report};
+use super::{now, reporting, retry_report};
 use crate::cli::{Retried, Retry};
 use crate::error::{Exit, Failure};
 use crate::ledger::{Family, Ledger, RunId, RunState};
@@ -13,7 +13,7 @@ use crate::ui;
 
 pub async fn run(args: &Retry, settings: &Settings) -> Result<Exit, Failure> {
     if let Some(report) = &args.report {
-        sending::check_report(report)?;
+        reporting::check_report(report)?;
     }
     match args.what() {
         Retried::File(path) => retry_report::run(path, args, settings).await,

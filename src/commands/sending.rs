@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::input::STANDARD_INPUT;
 use super::now;
-use super::shell::quoted;
+use super::reporting::{self, beside, choices, has_bom, has_problems};
 use super::signals::Interrupt;
 use super::summary::{self, Summary};
 use crate::api::{Client, Speed};
 use crate::cli::Pacing;
 use crate::error::{Exit, Failure};
-use crate::ledger::{Accounting, Causes, Ledger, Lock, NewRun, Run, RunId, RunState};
+use crate::ledger::{Accounting, Ledger, Lock, NewRun, Run, RunId, RunState};
 use crate::records::RecordKind;
 use crate::report::{self, Format, Request};
 use crate::settings::Settings;
-use crate::sheet::write::{Existing, WholeFile};
+use crate::sheet;
+use crate::sheet::write::Existing;
 use crate::ui;
 use crate::ui::progress::Progress;
 use crate::upload::{self, StopReason, send};
@@ -62,9 +62,9 @@ impl Sending<'_> {
         };
         let accounting = self.ledger.accounting(run).await?;
         self.show_refused(&accounting).await?;
-        let next = self.next(&accounting, stopped.as_ref(), None);
         let only_if_named = stopped.is_some() || was_done || self.is_rehearsal;
-        let report = match self.write_report(&accounting, next.as_deref(), only_if_named).await {
+        let next = |report: &Path| self.next(&accounting, stopped.is_some(), Some(report));
+        let report = match self.write_report(&accounting, only_if_named, next).await {
             Ok(report) => Ok(report),
             Err(failure) => {
                 ui::failure(&failure, false);
@@ -73,7 +73,7 @@ impl Sending<'_> {
         };
         let unreported = report.as_ref().err().copied();
         let report = report.unwrap_or_default();
-        let next = self.next(&accounting, stopped.as_ref(), report.as_deref());
+        let next = self.next(&accounting, stopped.is_some(), report.as_deref());
         let ended = self.ledger.run(run).await?;
         if let Some(reason) = &stopped {
             let doubt = ui::style::DOUBT;
@@ -93,11 +93,11 @@ impl Sending<'_> {
         let accounting = self.ledger.accounting(self.run.id).await?;
         let mend = |report: Option<&Path>| {
             (!self.is_rehearsal).then(|| match report {
-                Some(_) => format!("{} --all-or-nothing", mend(&self.run, report)),
-                None => mend(&self.run, None),
+                Some(_) => format!("{} --all-or-nothing", reporting::mend(&self.run, report)),
+                None => reporting::mend(&self.run, None),
             })
         };
-        let report = self.write_report(&accounting, mend(None).as_deref(), self.is_rehearsal).await?;
+        let report = self.write_report(&accounting, self.is_rehearsal, |report| mend(Some(report))).await?;
         let next = mend(report.as_deref());
         ui::remark("nothing was sent: some rows can't be, and --all-or-nothing was given");
         Ok((Exit::RowsFailed, Summary::of_run(command, &self.run, &accounting, report, next)))
@@ -146,83 +146,58 @@ impl Sending<'_> {
         if accounting.failed == 0 || !self.settings.output.talks() {
             return Ok(());
         }
-        let mut causes = Causes::default();
-        for (row, problem) in report::refused(self.ledger, &self.run, REFUSED_SHOWN).await? {
-            causes.add(row, &problem);
-        }
+        let causes = report::refused(self.ledger, &self.run, REFUSED_SHOWN).await?;
         ui::heading("The service refused");
         ui::problems::print(&causes);
         Ok(())
     }
 
     /// A run that stopped gets its report when it is done, and one that was done before has it; `only_if_named` is for
-    /// both: then a report is written only where the person named a file for it.
+    /// both: then a report is written only where the person named a file for it. `next` tells the command that comes
+    /// after a report of that name.
     async fn write_report(
         &self,
         accounting: &Accounting,
-        next: Option<&str>,
         only_if_named: bool,
+        next: impl Fn(&Path) -> Option<String>,
     ) -> Result<Option<PathBuf>, Failure> {
-        let path = match self.report {
-            Some(path) => path.to_owned(),
-            None if has_problems(accounting) && !only_if_named => beside(Path::new(&self.run.about.file)),
-            None => return Ok(None),
+        if let Some(path) = self.report {
+            return Ok(Some(self.write_report_to(path, next(path)).await?));
+        }
+        if only_if_named || !has_problems(accounting) {
+            return Ok(None);
+        }
+        for path in beside(Path::new(&self.run.about.file)).filter(|path| !path.exists()) {
+            match self.write_report_to(&path, next(&path)).await {
+                // Somebody took the name meanwhile.
+                Err(report::Error::Sheet(sheet::Error::Exists { .. })) => {}
+                written => return Ok(Some(written?)),
+            }
+        }
+        Ok(None)
+    }
+
+    async fn write_report_to(&self, path: &Path, next: Option<String>) -> Result<PathBuf, report::Error> {
+        // Names of reports were looked at before anything was sent.
+        let format = Format::of(path).unwrap_or(Format::Csv);
+        let request = Request {
+            path,
+            format,
+            existing: Existing::Keep,
+            only: format.usual_rows(),
+            next: next.as_deref(),
+            is_kept: !self.is_rehearsal,
+            choices: &choices(&self.run, format, self.settings.output.talks()),
+            has_bom: has_bom(Path::new(&self.run.about.file)),
         };
-        let format = report_format(&path)?;
-        let (only, is_kept) = (format.usual_rows(), !self.is_rehearsal);
-        let request = Request { path: &path, format, existing: Existing::Keep, only, next, is_kept };
         // As it is now: when it ended, and why it stopped.
         let run = self.ledger.run(self.run.id).await?;
-        Ok(Some(report::write(self.ledger, &run, &request).await?.path))
+        Ok(report::write(self.ledger, &run, &request).await?.path)
     }
 
-    fn next(&self, accounting: &Accounting, stopped: Option<&StopReason>, report: Option<&Path>) -> Option<String> {
-        match stopped {
-            _ if self.is_rehearsal => None,
-            Some(_) => Some(resume(&self.run)),
-            None => next(&self.run, accounting, report),
-        }
+    fn next(&self, accounting: &Accounting, is_stopped: bool, report: Option<&Path>) -> Option<String> {
+        if self.is_rehearsal { None } else { reporting::next(&self.run, accounting, is_stopped, report) }
     }
-}
-
-/// The command that a person would run next, who has this report.
-pub fn next(run: &Run, accounting: &Accounting, report: Option<&Path>) -> Option<String> {
-    if run.state == RunState::Withheld {
-        return Some(mend(run, report));
-    }
-    if accounting.pending > 0 {
-        return Some(resume(run));
-    }
-    if accounting.unknown > 0 {
-        return Some(format!("sheetport resolve {}", run.id));
-    }
-    has_problems(accounting).then(|| mend(run, report))
-}
-
-fn resume(run: &Run) -> String {
-    format!("sheetport resume {}", run.id)
-}
-
-/// The command that comes after mending the rows: the report is handed back, or where it is none to mend, such a report
-/// is written.
-fn mend(run: &Run, report: Option<&Path>) -> String {
-    match report.filter(|path| Format::of(path).is_some_and(Format::is_for_mending)) {
-        None => format!("sheetport report {0} -o report-{0}.xlsx --only problems", run.id),
-        Some(report) => format!("sheetport retry {}", quoted(&report.display().to_string())),
-    }
-}
-
-fn has_problems(accounting: &Accounting) -> bool {
-    accounting.rejected + accounting.failed + accounting.unknown > 0
-}
-
-/// Refuses a name for a report that it could not be written under, before anything is sent: one whose extension says
-/// nothing, one that is taken, one in a folder that is not there.
-pub fn check_report(path: &Path) -> Result<(), Failure> {
-    report_format(path)?;
-    // It leaves nothing behind.
-    WholeFile::create(path, Existing::Keep)?;
-    Ok(())
 }
 
 /// Takes the lock of all runs that came of one upload, so that no two processes send what either may hold.
@@ -260,17 +235,6 @@ fn digest(parts: &[&str]) -> String {
     hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The format that a report's name asks for.
-pub fn report_format(path: &Path) -> Result<Format, Failure> {
-    Format::of(path).ok_or_else(|| {
-        Failure::new(
-            Exit::Usage,
-            format!("{} has no extension that says what to write", path.display()),
-            "end its name in .xlsx or .csv, or in .html for a page to look at",
-        )
-    })
-}
-
 /// Opens the ledger of these settings.
 pub async fn ledger(settings: &Settings) -> Result<Ledger, Failure> {
     Ok(Ledger::open(&settings.home).await?)
@@ -278,26 +242,6 @@ pub async fn ledger(settings: &Settings) -> Result<Ledger, Failure> {
 
 pub fn no_run_to_send(run: RunId, why: &str, hint: &str) -> Failure {
     Failure::new(Exit::Usage, format!("run {run} can't be resumed: {why}"), hint)
-}
-
-/// A free name beside the file: `prices.csv` gets `prices.report.csv`, then `prices.report-2.csv`. Standard input lies
-/// nowhere, so its report goes into the working folder.
-fn beside(file: &Path) -> PathBuf {
-    // Other files are noted with their folders.
-    let stdin = (file == Path::new(STANDARD_INPUT)).then(|| std::path::absolute("stdin.csv").unwrap_or_default());
-    let file = stdin.as_deref().unwrap_or(file);
-    // Of any workbook it is one, which keeps what is a number or a date; a text would have to be read again.
-    let is_workbook = |extension: &str| ["xlsx", "xlsm", "xlsb", "xls", "ods"].contains(&extension);
-    let extension = file.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-    let extension = if extension.is_some_and(|extension| is_workbook(&extension)) { "xlsx" } else { "csv" };
-    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_else(|| "rows".to_owned());
-    let stem = stem.split(".report").next().unwrap_or(&stem).to_owned();
-    let names = (1..).map(|number| match number {
-        1 => format!("{stem}.report.{extension}"),
-        number => format!("{stem}.report-{number}.{extension}"),
-    });
-    let mut paths = names.map(|name| file.with_file_name(name));
-    paths.find(|path| !path.exists()).unwrap_or_else(|| file.with_extension(format!("report.{extension}")))
 }
 
 /// How long it will take where that is known: before it starts, somebody may think better of it.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::cli;
 use crate::error::{Exit, Failure};
-use crate::mistake::nearest;
+use crate::mistake::{Mistake, nearest};
 use crate::settings::Settings;
 use crate::sheet;
 use crate::template::schema::schema;
@@ -74,11 +74,15 @@ pub fn load(wanted: &str) -> Result<Template, Failure> {
     }
 }
 
-/// A template that the ledger kept. Tables that it looks up are read where it lay.
+/// The template of a run, from the copy that the run has of it. Its lookup tables are read again where it lay.
+pub fn reload(name: &str, source: &str) -> Result<Template, Mistake> {
+    load::load(name, source, &|table_name| table(Path::new(name), table_name))
+}
+
+/// The same, to send by it.
 pub fn load_kept(name: &str, source: &str) -> Result<Template, Failure> {
-    let kept = load::load(name, source, &|table_name| table(Path::new(name), table_name));
-    kept.map_err(|error| {
-        let failure = Failure::from(error);
+    reload(name, source).map_err(|mistake| {
+        let failure = Failure::from(mistake);
         let hint = failure.hint.into_iter().chain(["or name the template as it lies now: -t TEMPLATE".to_owned()]);
         Failure { hint: Some(hint.collect::<Vec<_>>().join("; ")), ..failure }
     })

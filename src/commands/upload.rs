@@ -8,7 +8,7 @@ use super::login::check_may_write;
 use super::preview::Preview;
 use super::sending::{self, Sending};
 use super::summary::Summary;
-use super::{now, reading, rehearse, template};
+use super::{now, reading, rehearse, reporting, template};
 use crate::api::{Client, Pace};
 use crate::cli::Upload;
 use crate::error::{Exit, Failure};
@@ -34,7 +34,7 @@ pub async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
 pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary), Failure> {
     let template = Arc::new(template(args)?);
     if let Some(report) = &args.report {
-        sending::check_report(report)?;
+        reporting::check_report(report)?;
     }
     if args.dry_run {
         return dry_run(args, settings, &template);

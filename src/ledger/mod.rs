@@ -21,7 +21,7 @@ mod send;
 mod under_way;
 
 pub use block::{Cells, Fate, Kept, Origin, PlannedRecord, Problem, SourceRow};
-pub use causes::{Causes, Group};
+pub use causes::{Causes, FIRST_ROWS, Group};
 pub use error::Error;
 pub use family::{Family, PastRow, RowQuestion, RowState, RowStates};
 pub use open::{Ledger, Lock};

@@ -2,9 +2,11 @@
 //!
 //! A report is made from the ledger alone; the file that was uploaded is not needed any more.
 
+mod ahead;
 mod html;
 mod outcome;
 mod row;
+mod summary;
 mod table;
 
 pub use outcome::RecordState;
@@ -13,9 +15,9 @@ use std::path::{Path, PathBuf};
 
 use outcome::Outcomes;
 
-use crate::ledger::{self, Ledger, Problem, Run};
+use crate::ledger::{self, Causes, Ledger, Problem, Run};
 use crate::sheet;
-use crate::sheet::write::{self, Existing};
+use crate::sheet::write::{self, Choices, Existing};
 
 /// The command of runs that are only planned, to be reported.
 pub const CHECK: &str = "check";
@@ -54,6 +56,10 @@ pub struct Request<'a> {
     pub next: Option<&'a str>,
     /// Whether the run stays in the ledger, so that its number means something.
     pub is_kept: bool,
+    /// What the cells of some columns can be chosen from.
+    pub choices: &'a [Choices],
+    /// A CSV begins with a byte order mark.
+    pub has_bom: bool,
 }
 
 /// What a report is written as.
@@ -143,18 +149,18 @@ pub async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<
 }
 
 /// What the service said of the first records that it refused, with the row that each began on and the header of the
-/// column that its field came from. At most `limit` records.
-pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Vec<(u64, Problem)>, Error> {
-    let mut said = Vec::new();
+/// column that its field came from, grouped by cause. At most `limit` records.
+pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Causes, Error> {
+    let mut causes = Causes::default();
     let mut outcomes = Outcomes::new(ledger, run.id);
-    for seq in ledger.failed(run.id, limit).await? {
-        let outcome = outcomes.of(seq).await?;
+    for outcome in outcomes.of_all(&ledger.failed(run.id, limit).await?).await? {
         let number = outcome.rows.first().copied().unwrap_or_default();
         for problem in &outcome.problems {
             let column = row::column_of(problem, run);
             let header = column.and_then(|column| run.about.header.get(column)).cloned().unwrap_or_default();
-            said.push((number, Problem { header, sheet: outcome.sheet.clone(), ..problem.clone() }));
+            let problem = Problem { header, sheet: outcome.sheet.clone(), ..problem.clone() };
+            causes.add_of(number, &problem, &outcome.names());
         }
     }
-    Ok(said)
+    Ok(causes)
 }

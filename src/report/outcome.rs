@@ -1,6 +1,7 @@
 //! What became of each record: its plan and its outcome, brought together block by block.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::ledger::{self, Fate, Ledger, Outcome, OutcomeState, PlannedRecord, Problem, RunId, Seq};
 
@@ -51,6 +52,8 @@ impl RecordState {
 #[derive(Debug)]
 pub(super) struct RecordOutcome {
     pub state: RecordState,
+    /// What identifies the record in the service.
+    pub key: Option<String>,
     /// The numbers of the rows that made the record.
     pub rows: Vec<u64>,
     /// The sheet of the first of them, where there are several.
@@ -63,34 +66,121 @@ pub(super) struct RecordOutcome {
     pub attempts: Option<u32>,
 }
 
-/// Looks records up, keeping the block that was used last: rows mostly come in their records' order.
-pub(super) struct Outcomes<'a> {
-    ledger: &'a Ledger,
+/// As much of blocks as is kept for records whose rows stand all over the sheet.
+const KEPT_BYTES: usize = 32 * 1024 * 1024;
+
+/// Looks records up, a block at a time.
+///
+/// Rows mostly come in their records' order, and then one block after the other is enough. Where the rows of a record
+/// stand all over the sheet, every stretch of rows needs blocks from everywhere. The first that fit are kept then, and
+/// not the last: what is asked for comes round in order, and a cache of the last ones would never have the next.
+pub(super) struct Outcomes {
+    ledger: Ledger,
     run: RunId,
-    first: Seq,
-    block: Vec<RecordOutcome>,
+    kept: BTreeMap<Seq, Block>,
+    kept_bytes: usize,
+    /// The block that was used last, where it is not among those that are kept.
+    last: Option<Block>,
 }
 
-impl<'a> Outcomes<'a> {
-    pub fn new(ledger: &'a Ledger, run: RunId) -> Outcomes<'a> {
-        Outcomes { ledger, run, first: 0, block: Vec::new() }
+struct Block {
+    first: Seq,
+    records: Vec<Arc<RecordOutcome>>,
+}
+
+impl Block {
+    fn of(&self, seq: Seq) -> Option<&Arc<RecordOutcome>> {
+        usize::try_from(seq - self.first).ok().and_then(|index| self.records.get(index))
     }
 
-    pub async fn of(&mut self, seq: Seq) -> Result<&RecordOutcome, ledger::Error> {
-        if !(self.first..self.first + self.block.len() as Seq).contains(&seq) {
-            self.load(seq).await?;
+    fn end(&self) -> Seq {
+        self.first + self.records.len() as Seq
+    }
+
+    /// As much as it may take in memory.
+    fn bytes(&self) -> usize {
+        self.records.iter().map(|record| record.bytes()).sum()
+    }
+}
+
+impl RecordOutcome {
+    /// What it is called here and there: words that hold one of these are about this record.
+    pub fn names(&self) -> Vec<&str> {
+        [&self.key, &self.service_id, &self.ctx_id, &self.job_id].into_iter().flatten().map(String::as_str).collect()
+    }
+
+    fn bytes(&self) -> usize {
+        const ALLOCATION: usize = 16;
+        let texts = [&self.key, &self.service_id, &self.ctx_id, &self.job_id].into_iter().flatten();
+        let of_problem = |problem: &Problem| {
+            let texts =
+                [&problem.code, &problem.header, &problem.field, &problem.value, &problem.message, &problem.remedy];
+            size_of::<Problem>() + texts.into_iter().map(|text| text.len() + ALLOCATION).sum::<usize>()
+        };
+        size_of::<RecordOutcome>()
+            + ALLOCATION
+            + texts.map(|text| text.len() + ALLOCATION).sum::<usize>()
+            + self.rows.len() * size_of::<u64>()
+            + self.problems.iter().map(of_problem).sum::<usize>()
+    }
+}
+
+impl Outcomes {
+    pub fn new(ledger: &Ledger, run: RunId) -> Outcomes {
+        Outcomes { ledger: ledger.clone(), run, kept: BTreeMap::new(), kept_bytes: 0, last: None }
+    }
+
+    pub async fn of(&mut self, seq: Seq) -> Result<Arc<RecordOutcome>, ledger::Error> {
+        if let Some(found) = self.find(seq) {
+            return Ok(found);
         }
-        let missing = || ledger::Error::Corrupt(format!("run {} has no record {seq}", self.run));
-        usize::try_from(seq - self.first).ok().and_then(|index| self.block.get(index)).ok_or_else(missing)
+        self.load(seq).await?;
+        self.find(seq).ok_or_else(|| ledger::Error::Corrupt(format!("run {} has no record {seq}", self.run)))
+    }
+
+    /// What became of each of these, in their order. No block is read twice for it.
+    pub async fn of_all(&mut self, seqs: &[Seq]) -> Result<Vec<Arc<RecordOutcome>>, ledger::Error> {
+        let Some(least) = seqs.iter().min().copied() else { return Ok(Vec::new()) };
+        self.forget_before(least);
+        let mut places: Vec<usize> = (0..seqs.len()).collect();
+        if !seqs.is_sorted() {
+            places.sort_unstable_by_key(|place| seqs[*place]);
+        }
+        let mut found: Vec<Option<Arc<RecordOutcome>>> = vec![None; seqs.len()];
+        for place in places {
+            found[place] = Some(self.of(seqs[place]).await?);
+        }
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    fn find(&self, seq: Seq) -> Option<Arc<RecordOutcome>> {
+        if let Some(found) = self.last.as_ref().and_then(|block| block.of(seq)) {
+            return Some(Arc::clone(found));
+        }
+        let (_, block) = self.kept.range(..=seq).next_back()?;
+        block.of(seq).map(Arc::clone)
+    }
+
+    /// Records before that one have had all their rows, as far as can be told.
+    fn forget_before(&mut self, seq: Seq) {
+        while let Some(block) = self.kept.first_entry().filter(|block| block.get().end() <= seq) {
+            self.kept_bytes -= block.remove().bytes();
+        }
     }
 
     async fn load(&mut self, seq: Seq) -> Result<(), ledger::Error> {
         let Some(block) = self.ledger.record_block_of(self.run, seq).await? else { return Ok(()) };
-        let last = block.first + block.records.len() as Seq;
+        let last = block.first + block.records.len() as Seq - 1;
         let mut settled: BTreeMap<Seq, Outcome> = self.ledger.outcomes(self.run, block.first..=last).await?;
-        self.first = block.first;
-        self.block =
-            (block.first..).zip(block.records).map(|(seq, record)| together(record, settled.remove(&seq))).collect();
+        let outcome = |(seq, record)| Arc::new(together(record, settled.remove(&seq)));
+        let block = Block { first: block.first, records: (block.first..).zip(block.records).map(outcome).collect() };
+        let bytes = block.bytes();
+        if self.kept_bytes + bytes <= KEPT_BYTES {
+            self.kept_bytes += bytes;
+            self.kept.insert(block.first, block);
+        } else {
+            self.last = Some(block);
+        }
         Ok(())
     }
 }
@@ -106,6 +196,7 @@ fn together(record: PlannedRecord, outcome: Option<Outcome>) -> RecordOutcome {
                 OutcomeState::Failed => RecordState::Failed,
                 OutcomeState::Unknown => RecordState::Unknown,
             },
+            key: record.key,
             rows: record.rows,
             sheet: record.sheet,
             problems: outcome.problems,
@@ -128,6 +219,7 @@ fn together(record: PlannedRecord, outcome: Option<Outcome>) -> RecordOutcome {
     };
     RecordOutcome {
         state,
+        key: record.key,
         rows: record.rows,
         sheet: record.sheet,
         problems,

@@ -1,8 +1,9 @@
 //! A row of a report: the cells of its source, what became of its record, and what is wrong with it, in words.
 
-use super::Error;
-use super::outcome::{Outcomes, RecordOutcome};
-use super::{CHECK, Only};
+use std::borrow::Cow;
+
+use super::outcome::RecordOutcome;
+use super::{CHECK, Error, Only, ahead};
 use crate::ledger::{Ledger, Problem, Run, SourceRow};
 use crate::sheet::{Cell, OUR_PREFIX, Row, column_letters, json};
 
@@ -12,6 +13,10 @@ const SHOWN: usize = 60;
 /// Our columns, in their order, without the prefix.
 const COLUMNS: &[&str] =
     &["status", "errors", "field", "service_id", "ctx_id", "job_id", "http_status", "attempts", SHEET, "row", "run"];
+
+/// The places among our columns of what became of the row, and of what is wrong with it.
+pub(super) const STATUS: usize = 0;
+pub(super) const ERRORS: usize = 1;
 
 /// Only where the run read several sheets.
 const SHEET: &str = "sheet";
@@ -52,30 +57,34 @@ pub(super) async fn each_row(
     only: Only,
     mut take: impl FnMut(&ReportRow<'_>) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    let mut outcomes = Outcomes::new(ledger, run.id);
     // A check is in no ledger that lasts, and its number would be taken for another run's.
     let token = if run.about.command == CHECK { String::new() } else { run.token() };
+    let (mut windows, reader) = ahead::read(ledger, run.id);
     let mut cells = Row::default();
     let mut taken = 0;
-    let mut from = 0;
-    while let Some((first, rows)) = ledger.source_block(run.id, from).await? {
-        from = first + rows.len() as i64;
-        for source in rows {
-            let outcome = outcomes.of(source.seq).await?;
+    while let Some(window) = windows.recv().await {
+        for (source, outcome) in &window {
             if !only.takes(outcome.state) {
                 continue;
             }
             json::read_row(source.number, source.cells.get(), &mut cells).ok_or(Error::Corrupt(source.number))?;
             cells.pad(run.about.header.len());
-            let faults = faults(run, &source, outcome);
-            take(&ReportRow { run, source: &source, cells: &cells, outcome, token: &token, faults })?;
+            let faults = faults(run, source, outcome);
+            take(&ReportRow { run, source, cells: &cells, outcome, token: &token, faults })?;
             taken += 1;
         }
     }
+    reader.end().await?;
     Ok(taken)
 }
 
 impl ReportRow<'_> {
+    /// Whether it is the first row of its record, at which problems of the record as a whole are counted.
+    pub fn is_first(&self) -> bool {
+        let is_its_sheet = self.source.sheet == self.outcome.sheet;
+        is_its_sheet && self.outcome.rows.first().is_none_or(|first| *first == self.source.number)
+    }
+
     /// All that is wrong with it, as one text.
     pub fn errors(&self) -> String {
         let texts: Vec<&str> = self.faults.iter().map(|fault| fault.words.as_str()).collect();
@@ -115,13 +124,16 @@ impl ReportRow<'_> {
 }
 
 fn faults<'a>(run: &Run, source: &SourceRow, outcome: &'a RecordOutcome) -> Vec<Fault<'a>> {
+    if outcome.problems.is_empty() {
+        return Vec::new();
+    }
     let is_of_row =
         |problem: &&Problem| problem.row.is_none_or(|row| row == source.number && problem.sheet == source.sheet);
     let of_row = outcome.problems.iter().filter(is_of_row);
     of_row
         .map(|problem| {
             let column = column_of(problem, run);
-            Fault { problem, column, words: in_words(problem, run, column) }
+            Fault { problem, column, words: in_words(problem, run) }
         })
         .collect()
 }
@@ -132,18 +144,30 @@ pub(super) fn column_of(problem: &Problem, run: &Run) -> Option<usize> {
     problem.column.or_else(by_field)
 }
 
-/// The problem as one sentence: where, what, and what to do.
-fn in_words(problem: &Problem, run: &Run, column: Option<usize>) -> String {
+/// What the place of a problem is called: its column's header or letters, otherwise its field.
+pub(super) fn place_of(problem: &Problem, run: &Run) -> String {
+    let column = column_of(problem, run);
     let header = column.and_then(|column| run.about.header.get(column)).filter(|header| !header.is_empty());
-    let mut words = match (header, column) {
+    match (header, column) {
         (Some(header), _) => header.clone(),
         (None, Some(column)) => format!("column {}", column_letters(column)),
         (None, None) => problem.field.clone(),
-    };
+    }
+}
+
+/// As much of a value as is shown within a sentence.
+pub(super) fn shown(value: &str) -> Cow<'_, str> {
+    match value.char_indices().nth(SHOWN) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &value[..end])),
+        None => Cow::Borrowed(value),
+    }
+}
+
+/// The problem as one sentence: where, what, and what to do.
+fn in_words(problem: &Problem, run: &Run) -> String {
+    let mut words = place_of(problem, run);
     if !problem.value.is_empty() {
-        let shown: String = problem.value.chars().take(SHOWN).collect();
-        let cut = if shown.len() < problem.value.len() { "…" } else { "" };
-        words.push_str(&format!(" '{shown}{cut}'"));
+        words.push_str(&format!(" '{}'", shown(&problem.value)));
     }
     if !words.is_empty() {
         words.push(' ');

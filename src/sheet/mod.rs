@@ -23,3 +23,7 @@ pub use table::Table;
 
 /// Columns that Sheetport adds to its reports begin with this; reading a report leaves them out.
 pub const OUR_PREFIX: &str = "sheetport_";
+
+/// What our workbooks call their first sheet, which says what the rows came to; the second where the rows are called
+/// like the first.
+pub const FRONT_SHEETS: [&str; 2] = ["Summary", "Report"];

@@ -82,6 +82,10 @@ impl Lookup {
         nearest(key, keys)
     }
 
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.entries.iter().map(|entry| entry.key.as_ref())
+    }
+
     pub fn len(&self) -> usize {
         self.entries.len()
     }

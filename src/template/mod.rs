@@ -6,6 +6,7 @@
 
 pub mod bind;
 pub mod builtin;
+mod choices;
 pub mod currency;
 pub mod date;
 pub mod digits;

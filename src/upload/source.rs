@@ -13,7 +13,7 @@ use super::arrange::{Places, arrange};
 use super::error::Error;
 use super::handed_back::HandedBack;
 use super::origin::Again;
-use crate::sheet::{self, Book, Row, Rows};
+use crate::sheet::{self, Book, FRONT_SHEETS, Row, Rows};
 use crate::template::bind::{HEADER_WITHIN, Missing, bind};
 use crate::template::fill::Filler;
 use crate::template::model::SheetSelect;
@@ -210,6 +210,11 @@ type Bound = (Vec<(usize, Layout)>, Vec<(String, Missing)>);
 /// The sheets to be read, bound to the template, and the names of those that were tried in vain.
 fn choose(path: &Path, book: &Book, template: &Template, wanted: Option<&str>) -> Result<Bound, Error> {
     let told = |error: sheet::Error| Error::from(error.of_file(path));
+    // In a report of ours the rows are where they are, whatever sheet of the original the template speaks of.
+    let ours = if wanted.is_none() { report_sheets(book, template) } else { Vec::new() };
+    if !ours.is_empty() {
+        return Ok((ours, Vec::new()));
+    }
     let all = || (0..book.sheets().len()).collect();
     let (candidates, several): (Vec<usize>, bool) = match (wanted, &template.sheet.select) {
         (Some(ALL_SHEETS), _) | (None, SheetSelect::All) => (all(), true),
@@ -245,6 +250,18 @@ fn choose(path: &Path, book: &Book, template: &Template, wanted: Option<&str>) -
 
 fn lacks(path: &Path, template: &Template, missing: Missing) -> Error {
     Error::Columns { path: path.to_owned(), template: template.name.clone(), missing: Box::new(missing) }
+}
+
+/// Where the book is a report of ours with a first sheet that sums it up: the sheets with its rows, which are several
+/// where they are more than one sheet holds.
+fn report_sheets(book: &Book, template: &Template) -> Vec<(usize, Layout)> {
+    let begins_so = book.sheets().first().is_some_and(|first| FRONT_SHEETS.contains(&first.as_str()));
+    if !begins_so || book.sheets().len() < 2 {
+        return Vec::new();
+    }
+    // A sheet that can't be read is none of ours; whether it matters is found out by whoever needs it.
+    let bound = |sheet| Some((sheet, bind(template, &top(book, sheet).ok()?).ok()?));
+    (0..book.sheets().len()).filter_map(bound).filter(|(_, layout)| layout.is_report).collect()
 }
 
 pub(super) fn top(book: &Book, sheet: usize) -> Result<Vec<Row>, sheet::Error> {

@@ -17,10 +17,15 @@ const CUT: &str = "… [cut]";
 const MAX_NOTE: usize = 2_000;
 const MAX_SHEET_NAME: usize = 31;
 const MAX_WIDTH: usize = 40;
+/// Of a column of sentences.
+const SENTENCE_WIDTH: f64 = 60.0;
 
 /// The formats of a workbook's cells, plain and marked.
 pub struct Look {
     pub header: Format,
+    /// Of columns that are not the person's own.
+    pub our_header: Format,
+    pub sentence: Format,
     plain: Kinds,
     marked: Kinds,
     /// Numbers with so many decimals as the place in the list.
@@ -35,9 +40,13 @@ pub enum Kind {
     Text,
     /// A number that shows so many decimals.
     Decimals(usize),
+    Date,
+    Time,
     DateTime,
     /// The same, to the millisecond.
     Millis,
+    /// A percentage that shows so many decimals.
+    Percent(usize),
 }
 
 struct Kinds {
@@ -52,15 +61,19 @@ struct Kinds {
 
 impl Default for Look {
     fn default() -> Look {
-        let header = Format::new().set_bold().set_background_color(Color::RGB(0xD9_E2_F3)).set_align(FormatAlign::Top);
-        let marked = Format::new().set_background_color(Color::RGB(0xFF_C7_CE));
-        let decimals = (0..=EXACT_DIGITS).map(|places| Format::new().set_num_format(decimal(places)));
+        // Beside a text of several lines the others begin where it begins. Being set, a look is also never the bare one, for
+        // which a cell takes its column's: a number in a column of texts would be a text once it is edited.
+        let top = Format::new().set_align(FormatAlign::Top);
+        let marked = top.clone().set_background_color(Color::RGB(0xFF_C7_CE));
+        let decimals = (0..=EXACT_DIGITS).map(|places| top.clone().set_num_format(decimal(places)));
         Look {
-            header,
-            plain: Kinds::on(&Format::new()),
+            header: header(),
+            our_header: header().set_background_color(Color::RGB(0xE7_E6_E6)),
+            sentence: top.clone().set_num_format("@").set_text_wrap(),
+            plain: Kinds::on(&top),
             marked: Kinds::on(&marked),
             decimals: decimals.collect(),
-            date_time_millis: Format::new().set_num_format("yyyy-mm-dd hh:mm:ss.000"),
+            date_time_millis: top.set_num_format("yyyy-mm-dd hh:mm:ss.000"),
         }
     }
 }
@@ -74,20 +87,34 @@ impl Look {
             Cell::Date(_) => Some(&kinds.date),
             Cell::Time(_) => Some(&kinds.time),
             Cell::DateTime(_) => Some(&kinds.date_time),
-            Cell::Percent(_) => kinds.percent.get(percent_decimals(cell)).or(kinds.percent.last()),
+            Cell::Percent(_) => Some(kinds.percent(percent_decimals(cell))),
             _ => Some(&kinds.general),
         }
     }
-}
 
-impl Look {
+    /// Of a blank cell at fault in a column that looks so: what a person types there is to be what it is in the cells
+    /// around it, and text where nobody knows.
+    pub fn missing(&self, kind: Option<Kind>) -> &Format {
+        match kind {
+            None | Some(Kind::Text) => &self.marked.text,
+            Some(Kind::Date) => &self.marked.date,
+            Some(Kind::Time) => &self.marked.time,
+            Some(Kind::DateTime | Kind::Millis) => &self.marked.date_time,
+            Some(Kind::Percent(places)) => self.marked.percent(places),
+            Some(Kind::General | Kind::Decimals(_)) => &self.marked.general,
+        }
+    }
+
     pub fn format(&self, kind: Kind) -> &Format {
         match kind {
             Kind::General => &self.plain.general,
             Kind::Text => &self.plain.text,
             Kind::Decimals(places) => self.decimals.get(places).unwrap_or(&self.plain.general),
+            Kind::Date => &self.plain.date,
+            Kind::Time => &self.plain.time,
             Kind::DateTime => &self.plain.date_time,
             Kind::Millis => &self.date_time_millis,
+            Kind::Percent(places) => self.plain.percent(places),
         }
     }
 
@@ -113,6 +140,19 @@ impl Look {
             (Ready::DateTime(at), Some(format)) => sheet.write_datetime_with_format(row, column, at, format)?,
         };
         Ok(())
+    }
+}
+
+/// The kind of a cell, as which its column may look; nothing for a blank.
+pub fn cell_kind(cell: &Cell<'_>) -> Option<Kind> {
+    match cell {
+        Cell::Blank => None,
+        Cell::Text(_) => Some(Kind::Text),
+        Cell::Date(_) => Some(Kind::Date),
+        Cell::Time(_) => Some(Kind::Time),
+        Cell::DateTime(_) => Some(Kind::DateTime),
+        Cell::Percent(_) => Some(Kind::Percent(percent_decimals(cell))),
+        Cell::Number(_) | Cell::Boolean(_) | Cell::Error(_) => Some(Kind::General),
     }
 }
 
@@ -182,6 +222,10 @@ impl Kinds {
             percent: (0..=EXACT_DIGITS).map(|places| with(&format!("{}%", decimal(places)))).collect(),
         }
     }
+
+    fn percent(&self, places: usize) -> &Format {
+        self.percent.get(places).unwrap_or(&self.general)
+    }
 }
 
 /// The number format that shows so many decimals.
@@ -197,31 +241,44 @@ fn percent_decimals(cell: &Cell<'_>) -> usize {
     cell.shown().split_once('.').map_or(0, |(_, decimals)| decimals.len() - 1)
 }
 
-/// Writes one cell. Text is never a formula; a date or number that Excel has no value for is written as text.
+/// Writes one cell; without a format it looks as its column does. Text is never a formula; a date or number that Excel
+/// has no value for is written as text. Answers whether the text was too long and is cut.
 pub fn write(
     sheet: &mut Worksheet,
     row: u32,
     column: u16,
     cell: &Cell<'_>,
     format: Option<&Format>,
-) -> Result<(), XlsxError> {
-    let Some(format) = format else { return Ok(()) };
-    match cell {
-        Cell::Blank => sheet.write_blank(row, column, format)?,
-        Cell::Boolean(boolean) => sheet.write_boolean_with_format(row, column, *boolean, format)?,
-        Cell::Number(number) | Cell::Percent(number) if number.is_finite() => {
+) -> Result<bool, XlsxError> {
+    let text = |sheet: &mut Worksheet, text: &str| {
+        let text = cut(text);
+        let is_cut = matches!(text, Cow::Owned(_));
+        match format {
+            Some(format) => sheet.write_string_with_format(row, column, text, format)?,
+            None => sheet.write_string(row, column, text)?,
+        };
+        Ok(is_cut)
+    };
+    match (cell, format) {
+        (Cell::Blank, None) => sheet,
+        (Cell::Blank, Some(format)) => sheet.write_blank(row, column, format)?,
+        (Cell::Boolean(boolean), None) => sheet.write_boolean(row, column, *boolean)?,
+        (Cell::Boolean(boolean), Some(format)) => sheet.write_boolean_with_format(row, column, *boolean, format)?,
+        (Cell::Number(number) | Cell::Percent(number), None) if number.is_finite() => {
+            sheet.write_number(row, column, *number)?
+        }
+        (Cell::Number(number) | Cell::Percent(number), Some(format)) if number.is_finite() => {
             sheet.write_number_with_format(row, column, *number, format)?
         }
-        Cell::Date(_) | Cell::Time(_) | Cell::DateTime(_) => match serial(cell) {
-            Some(at) => sheet.write_datetime_with_format(row, column, at, format)?,
-            None => sheet.write_string_with_format(row, column, cell.shown(), format)?,
+        (Cell::Date(_) | Cell::Time(_) | Cell::DateTime(_), format) => match (serial(cell), format) {
+            (Some(at), None) => sheet.write_datetime(row, column, at)?,
+            (Some(at), Some(format)) => sheet.write_datetime_with_format(row, column, at, format)?,
+            (None, _) => return text(sheet, &cell.shown()),
         },
-        Cell::Text(text) => sheet.write_string_with_format(row, column, cut(&kept(text)), format)?,
-        Cell::Error(_) | Cell::Number(_) | Cell::Percent(_) => {
-            sheet.write_string_with_format(row, column, cut(&cell.shown()), format)?
-        }
+        (Cell::Text(said), _) => return text(sheet, &kept(said)),
+        (Cell::Error(_) | Cell::Number(_) | Cell::Percent(_), _) => return text(sheet, &cell.shown()),
     };
-    Ok(())
+    Ok(false)
 }
 
 /// Nothing for what Excel can't count: before 1900 and past 9999.
@@ -300,6 +357,43 @@ pub fn value_width(value: &Value<'_>) -> usize {
 /// A column's width for so many characters: never so narrow that it is lost, or so wide that it hides the others.
 pub fn width(characters: usize) -> f64 {
     characters.clamp(8, MAX_WIDTH) as f64
+}
+
+/// The format of a table's header.
+pub fn header() -> Format {
+    Format::new().set_bold().set_background_color(Color::RGB(0xD9_E2_F3)).set_align(FormatAlign::Top)
+}
+
+/// The states of rows, each with the colour that it has everywhere.
+pub const TONES: [(&str, Color); 7] = [
+    ("sent", Color::RGB(0xC6_EF_CE)),
+    ("unchanged", Color::RGB(0xED_ED_ED)),
+    ("skipped", Color::RGB(0xED_ED_ED)),
+    ("rejected", Color::RGB(0xFF_C7_CE)),
+    ("failed", Color::RGB(0xFF_C7_CE)),
+    ("unknown", Color::RGB(0xFF_EB_9C)),
+    ("pending", Color::RGB(0xDD_EB_F7)),
+];
+
+pub fn tone(state: &str) -> Option<Color> {
+    TONES.into_iter().find(|(name, _)| *name == state).map(|(_, tone)| tone)
+}
+
+pub fn sentence_width() -> f64 {
+    SENTENCE_WIDTH
+}
+
+/// The height of a row with such a text in a column of that width, which breaks it into lines; nothing for one line.
+pub fn height(text: &str, width: f64) -> Option<f64> {
+    const LINE: f64 = 15.0;
+    const HIGHEST: f64 = 400.0;
+    // Lines end between words, so they are seldom full; letters are narrower than the digits by which widths are counted.
+    let full = width;
+    if (text.len() as f64) <= full && !text.contains('\n') {
+        return None;
+    }
+    let lines: f64 = text.lines().map(|line| (line.chars().count() as f64 / full).ceil().max(1.0)).sum();
+    (lines > 1.0).then(|| (lines * LINE).min(HIGHEST))
 }
 
 /// A name that Excel accepts, as near to `name` as can be.

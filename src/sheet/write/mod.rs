@@ -1,8 +1,10 @@
 //! Tables as CSV or XLSX, and of values as they came also as TSV and NDJSON. A file appears under its name whole or not
 //! at all: it is written beside, synced and renamed.
 
+mod choices;
 mod csv;
 mod defuse;
+mod front;
 mod look;
 mod sink;
 mod values;
@@ -11,7 +13,9 @@ mod xlsx;
 
 use std::path::{Path, PathBuf};
 
+pub use self::choices::{Choices, MAX_CHOICES};
 pub use self::defuse::{defuse, restore};
+pub use self::front::{Count, Front, ProblemLine, Spot};
 pub use self::sink::Packing;
 pub use self::values::{Shape, Style, TextKind, Value, ValueTable};
 pub use self::whole::{WholeFile, Written, folder, sweep};
@@ -56,6 +60,35 @@ pub struct Mark<'a> {
     pub note: &'a str,
 }
 
+/// What a table is called, what it has above its rows, and what helps people with them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outline<'a> {
+    /// In a workbook the name of the sheet.
+    pub sheet: &'a str,
+    pub header: &'a [&'a str],
+    /// As many of the header's columns, the first ones, are the person's own; a workbook shows the others differently.
+    pub own: usize,
+    /// In a workbook the column whose words are coloured by what they say.
+    pub status: Option<usize>,
+    /// In a workbook the column whose texts are sentences, which take several lines.
+    pub sentences: Option<usize>,
+    /// In a workbook what the cells of a column can be chosen from.
+    pub choices: &'a [Choices],
+    /// In a workbook a sheet is kept free before the rows, for [`Table::finish`].
+    pub has_front: bool,
+    /// A CSV begins with a byte order mark, by which Excel knows that it is UTF-8.
+    pub has_bom: bool,
+}
+
+/// What a workbook has less than the rows that it was given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Cells whose text was longer than a workbook's can be, and was cut with a mark.
+    pub cut: u64,
+    /// Notes past those that a workbook is still quick with.
+    pub notes: u64,
+}
+
 /// A table on its way into a file. Dropped without [`Table::finish`], it leaves nothing behind.
 pub struct Table {
     kind: Kind,
@@ -67,21 +100,15 @@ enum Kind {
 }
 
 impl Table {
-    /// Begins a file at `path`, whose header is `header`; `sheet` names the sheet in a workbook.
+    /// Begins a file at `path`.
     ///
     /// # Errors
     /// Those of [`WholeFile::create`], and [`Error::Unwritable`] for a header wider than a workbook.
-    pub fn create(
-        path: &Path,
-        format: Format,
-        existing: Existing,
-        sheet: &str,
-        header: &[&str],
-    ) -> Result<Table, Error> {
+    pub fn create(path: &Path, format: Format, existing: Existing, outline: &Outline<'_>) -> Result<Table, Error> {
         let file = WholeFile::create(path, existing)?;
         let kind = match format {
-            Format::Csv => Kind::Csv(Box::new(CsvTable::create(file, header)?)),
-            Format::Xlsx => Kind::Xlsx(Box::new(XlsxTable::create(file, sheet, header)?)),
+            Format::Csv => Kind::Csv(Box::new(CsvTable::create(file, outline)?)),
+            Format::Xlsx => Kind::Xlsx(Box::new(XlsxTable::outlined(file, outline)?)),
         };
         Ok(Table { kind })
     }
@@ -94,11 +121,19 @@ impl Table {
         }
     }
 
-    /// Puts the file in place under its name, and gives that.
-    pub fn finish(self) -> Result<PathBuf, Error> {
+    /// What could not be kept of the rows so far.
+    pub fn left_out(&self) -> LeftOut {
+        match &self.kind {
+            Kind::Csv(_) => LeftOut::default(),
+            Kind::Xlsx(table) => table.left_out(),
+        }
+    }
+
+    /// Puts the file in place under its name, and gives that. A workbook that kept a sheet free gets `front` on it.
+    pub fn finish(self, front: Option<&Front>) -> Result<PathBuf, Error> {
         match self.kind {
             Kind::Csv(table) => table.finish(),
-            Kind::Xlsx(table) => table.finish(),
+            Kind::Xlsx(table) => table.finish(front),
         }
     }
 }

@@ -1,17 +1,19 @@
 //! A table as XLSX, in the memory of one row: each row goes to a temporary file as the next one begins.
 //!
-//! What a workbook can't hold is not dropped in silence: a text too long is cut with a mark, rows past the last that a
-//! sheet can have go on in a further sheet with the header again, a table too wide is refused.
+//! What a workbook can't hold is not dropped in silence: a text too long is cut with a mark and counted, rows past the
+//! last that a sheet can have go on in a further sheet with the header again, a table too wide is refused.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use rust_xlsxwriter::{IgnoreError, Workbook, Worksheet, XlsxError};
+use rust_xlsxwriter::{ConditionalFormatCell, ConditionalFormatCellRule, Format, IgnoreError, Workbook, XlsxError};
 
+use super::choices::{self, Choices};
+use super::front::{self, Front, Spot};
 use super::look::{self, Kind, Look};
 use super::whole::{WholeFile, Written, folder};
-use super::{Mark, Value};
-use crate::sheet::{Cell, Error};
+use super::{LeftOut, Mark, Outline, Value};
+use crate::sheet::{Cell, Error, FRONT_SHEETS, column_letters};
 
 /// What Excel allows, header included.
 const MAX_ROWS: u32 = 1_048_576;
@@ -20,6 +22,8 @@ const MAX_COLUMNS: usize = 16_384;
 const MAX_NOTES: usize = 10_000;
 /// A sheet's columns are as wide as the values of its first rows need.
 const MEASURED_ROWS: u32 = 1000;
+/// What the hidden sheet of choices is called; the second where the rows are called like the first.
+const LISTS: [&str; 2] = ["Lists", "Choices"];
 
 pub struct XlsxTable {
     file: WholeFile,
@@ -27,15 +31,23 @@ pub struct XlsxTable {
     look: Look,
     name: String,
     header: Vec<String>,
+    own: usize,
+    status: Option<usize>,
+    sentences: Option<usize>,
+    choices: Vec<Choices>,
     max_rows: u32,
-    /// Sheets begun; the last is the one written to.
+    /// Sheets before those of rows.
+    before: usize,
+    /// Sheets of rows begun; the last is the one written to.
     sheets: usize,
     /// The next row of the last sheet, from 0.
     next_row: u32,
+    /// On the last sheet.
     notes: usize,
+    left_out: LeftOut,
     /// The widest that each column of the header has had to show, in characters.
     widths: Vec<usize>,
-    /// How the columns of the last sheet look, by its first row of values.
+    /// How the columns of the last sheet look, by what each had first.
     kinds: Vec<Option<Kind>>,
     /// A writer that panicked half-way is not to be used again.
     broken: bool,
@@ -43,31 +55,48 @@ pub struct XlsxTable {
 
 impl XlsxTable {
     pub fn create(file: WholeFile, sheet: &str, header: &[&str]) -> Result<XlsxTable, Error> {
-        XlsxTable::with_max_rows(file, sheet, header, MAX_ROWS)
+        XlsxTable::outlined(file, &Outline { sheet, header, own: header.len(), ..Outline::default() })
     }
 
-    fn with_max_rows(file: WholeFile, sheet: &str, header: &[&str], max_rows: u32) -> Result<XlsxTable, Error> {
+    pub fn outlined(file: WholeFile, outline: &Outline<'_>) -> Result<XlsxTable, Error> {
+        XlsxTable::with_max_rows(file, outline, MAX_ROWS)
+    }
+
+    fn with_max_rows(file: WholeFile, outline: &Outline<'_>, max_rows: u32) -> Result<XlsxTable, Error> {
         let path = file.path().to_owned();
         let mut workbook = Workbook::new();
         workbook.set_zip_compression_level(1);
         // Rows wait beside the file, where the person expects room to be needed, rather than in the system's folder.
         workbook.set_tempdir(folder(&path)).map_err(|error| failed(&path, error))?;
+        let header = outline.header;
         let mut table = XlsxTable {
             file,
             workbook,
             look: Look::default(),
-            name: look::sheet_name(sheet),
+            name: look::sheet_name(outline.sheet),
             header: header.iter().map(|name| (*name).to_owned()).collect(),
+            own: outline.own,
+            status: outline.status,
+            sentences: outline.sentences,
+            choices: outline.choices.to_vec(),
             max_rows,
+            before: usize::from(outline.has_front),
             sheets: 0,
             next_row: 0,
             notes: 0,
+            left_out: LeftOut::default(),
             widths: header.iter().map(|title| look::title_width(title)).collect(),
             kinds: Vec::new(),
             broken: false,
         };
         table.check_width(header.len())?;
-        table.guarded(XlsxTable::begin_sheet)?;
+        table.guarded(|table| {
+            if outline.has_front {
+                let name = other_name(FRONT_SHEETS, &table.name);
+                table.workbook.add_worksheet().set_name(name)?;
+            }
+            table.begin_sheet()
+        })?;
         Ok(table)
     }
 
@@ -75,26 +104,28 @@ impl XlsxTable {
         let widest = marks.iter().map(|mark| mark.column + 1).max().unwrap_or(0);
         self.check_width(cells.len().max(widest))?;
         self.guarded(|table| {
-            if table.next_row == table.max_rows {
-                table.end_sheet()?;
-                table.begin_sheet()?;
-            }
+            table.make_room()?;
             table.write_row(cells, marks)
         })
+    }
+
+    pub fn left_out(&self) -> LeftOut {
+        self.left_out
     }
 
     pub fn values(&mut self, values: &[Value<'_>]) -> Result<(), Error> {
         self.check_width(values.len())?;
         self.guarded(|table| {
-            if table.next_row == table.max_rows {
-                table.end_sheet()?;
-                table.begin_sheet()?;
-            }
+            table.make_room()?;
             table.write_values(values)
         })
     }
 
-    pub fn finish(mut self) -> Result<PathBuf, Error> {
+    /// Puts the file in place. `front` goes on the sheet that was kept free for it.
+    pub fn finish(mut self, front: Option<&Front>) -> Result<PathBuf, Error> {
+        if let Some(front) = front.filter(|_| self.before > 0) {
+            self.guarded(|table| table.write_front(front))?;
+        }
         self.save()?;
         self.file.finish()
     }
@@ -109,8 +140,31 @@ impl XlsxTable {
     fn save(&mut self) -> Result<(), Error> {
         self.guarded(|table| {
             table.end_sheet()?;
+            let lists = other_name(LISTS, &table.name);
+            choices::add_lists(&mut table.workbook, &table.choices, table.header.len(), lists)?;
             table.workbook.save_to_writer(&mut table.file)
         })
+    }
+
+    fn write_front(&mut self, front: &Front) -> Result<(), XlsxError> {
+        let rows = u64::from(self.max_rows - 1).max(1);
+        let name = self.name.clone();
+        let link = |spot: &Spot| {
+            let sheet = usize::try_from(spot.row / rows).unwrap_or(usize::MAX - 1) + 1;
+            let sheet = look::numbered_sheet_name(&name, sheet).replace('\'', "''");
+            format!("'{sheet}'!{}{}", column_letters(spot.column), spot.row % rows + 2)
+        };
+        let sheet = self.workbook.worksheet_from_index(0)?;
+        front::draw(sheet, front, link)
+    }
+
+    /// Begins the next sheet when the last one is full.
+    fn make_room(&mut self) -> Result<(), XlsxError> {
+        if self.next_row == self.max_rows {
+            self.end_sheet()?;
+            self.begin_sheet()?;
+        }
+        Ok(())
     }
 
     fn begin_sheet(&mut self) -> Result<(), XlsxError> {
@@ -127,25 +181,38 @@ impl XlsxTable {
         sheet.set_print_fit_to_pages(1, 0);
         sheet.set_repeat_rows(0, 0)?;
         for (column, title) in self.header.iter().enumerate() {
-            sheet.write_string_with_format(0, column as u16, look::cut(title), &self.look.header)?;
+            let format = if column < self.own { &self.look.header } else { &self.look.our_header };
+            sheet.write_string_with_format(0, column as u16, look::cut(title), format)?;
         }
         self.next_row = 1;
+        self.kinds = vec![None; self.header.len()];
         Ok(())
     }
 
     fn end_sheet(&mut self) -> Result<(), XlsxError> {
-        let (last_row, columns) = (self.next_row.saturating_sub(1), self.header.len() as u16);
-        let widths = self.widths.clone();
-        let sheet = self.sheet()?;
-        for (column, width) in widths.iter().enumerate() {
-            sheet.set_column_width(column as u16, look::width(*width))?;
+        let (last_row, columns) = (self.next_row.saturating_sub(1), self.header.len());
+        let lists = other_name(LISTS, &self.name);
+        let sheet = self.workbook.worksheet_from_index(self.before + self.sheets.saturating_sub(1))?;
+        for (column, width) in self.widths.iter().enumerate() {
+            let width = if self.sentences == Some(column) { look::sentence_width() } else { look::width(*width) };
+            sheet.set_column_width(column as u16, width)?;
         }
         if let Some(last_column) = columns.checked_sub(1) {
+            let last_column = last_column as u16;
             sheet.autofilter(0, 0, last_row, last_column)?;
             // Identifiers are text on purpose; Excel would put a green corner on each.
             sheet.ignore_error_range(0, 0, last_row, last_column, IgnoreError::NumberStoredAsText)?;
         }
-        Ok(())
+        if let Some(status) = self.status.filter(|_| last_row > 0) {
+            // By rules for the column rather than by cells: it costs nothing a row, and a mended word changes its colour.
+            for (state, tone) in look::TONES {
+                let rule = ConditionalFormatCell::new()
+                    .set_rule(ConditionalFormatCellRule::EqualTo(state))
+                    .set_format(Format::new().set_background_color(tone));
+                sheet.add_conditional_format(1, status as u16, last_row, status as u16, &rule)?;
+            }
+        }
+        choices::offer(sheet, &self.choices, columns, last_row, lists)
     }
 
     fn write_values(&mut self, values: &[Value<'_>]) -> Result<(), XlsxError> {
@@ -156,7 +223,7 @@ impl XlsxTable {
                 *widest = look::value_width(value).max(*widest);
             }
         }
-        let sheet = self.workbook.worksheet_from_index(self.sheets.saturating_sub(1))?;
+        let sheet = self.workbook.worksheet_from_index(self.before + self.sheets.saturating_sub(1))?;
         if row == 1 {
             self.kinds = values.iter().map(look::kind).collect();
             for (column, kind) in (0..).zip(&self.kinds) {
@@ -175,32 +242,49 @@ impl XlsxTable {
     fn write_row(&mut self, cells: &[Cell<'_>], marks: &[Mark<'_>]) -> Result<(), XlsxError> {
         let row = self.next_row;
         self.next_row += 1;
-        if row <= MEASURED_ROWS {
-            for (widest, cell) in self.widths.iter_mut().zip(cells) {
+        let is_measured = row <= MEASURED_ROWS;
+        let sheet = self.workbook.worksheet_from_index(self.before + self.sheets.saturating_sub(1))?;
+        for (column, cell) in cells.iter().enumerate() {
+            if is_measured && let Some(widest) = self.widths.get_mut(column) {
                 *widest = look::cell_width(cell).max(*widest);
             }
+            let place = column as u16;
+            let is_marked = !marks.is_empty() && marks.iter().any(|mark| mark.column == column);
+            let format = match look::cell_kind(cell) {
+                None if is_marked => Some(self.look.missing(self.kinds.get(column).copied().flatten())),
+                Some(_) if is_marked => self.look.of(cell, true),
+                None => continue,
+                Some(_) if self.sentences == Some(column) => Some(&self.look.sentence),
+                Some(kind) => match self.kinds.get_mut(column) {
+                    // A cell of its column's kind needs no look of its own, which would take a third of the time.
+                    Some(Some(known)) if *known == kind => None,
+                    Some(unknown @ None) => {
+                        *unknown = Some(kind);
+                        sheet.set_column_format(place, self.look.format(kind))?;
+                        None
+                    }
+                    _ => Some(self.look.format(kind)),
+                },
+            };
+            self.left_out.cut += u64::from(look::write(sheet, row, place, cell, format)?);
         }
-        let sheet = self.workbook.worksheet_from_index(self.sheets.saturating_sub(1))?;
-        for (column, cell) in cells.iter().enumerate() {
-            let marked = marks.iter().any(|mark| mark.column == column);
-            look::write(sheet, row, column as u16, cell, self.look.of(cell, marked))?;
+        if let Some(Cell::Text(text)) = self.sentences.and_then(|column| cells.get(column))
+            && let Some(height) = look::height(text, look::sentence_width())
+        {
+            sheet.set_row_height(row, height)?;
         }
-        for mark in marks {
-            if mark.column >= cells.len() {
-                look::write(sheet, row, mark.column as u16, &Cell::Blank, self.look.of(&Cell::Blank, true))?;
-            }
+        for mark in marks.iter().filter(|mark| mark.column >= cells.len()) {
+            look::write(sheet, row, mark.column as u16, &Cell::Blank, self.look.of(&Cell::Blank, true))?;
         }
         for (column, text) in notes_by_cell(marks) {
             if self.notes < MAX_NOTES {
                 sheet.insert_note(row, column, &look::note(&text))?;
                 self.notes += 1;
+            } else {
+                self.left_out.notes += 1;
             }
         }
         Ok(())
-    }
-
-    fn sheet(&mut self) -> Result<&mut Worksheet, XlsxError> {
-        self.workbook.worksheet_from_index(self.sheets.saturating_sub(1))
     }
 
     fn check_width(&self, columns: usize) -> Result<(), Error> {
@@ -229,6 +313,12 @@ impl XlsxTable {
             }
         }
     }
+}
+
+/// The first of the names that the sheets of rows, called `taken`, are not called.
+fn other_name(names: [&'static str; 2], taken: &str) -> &'static str {
+    let begins_so = |name: &str| taken.to_lowercase().starts_with(&name.to_lowercase());
+    if begins_so(names[0]) { names[1] } else { names[0] }
 }
 
 /// A cell has one note, with all that is said of it, a line each.
@@ -262,7 +352,8 @@ mod tests {
 
     fn table(folder: &Path, max_rows: u32) -> XlsxTable {
         let file = WholeFile::create(&folder.join("out.xlsx"), Existing::Keep).unwrap();
-        XlsxTable::with_max_rows(file, "Items", &["SKU", "Name"], max_rows).unwrap()
+        let outline = Outline { sheet: "Items", header: &["SKU", "Name"], own: 2, ..Outline::default() };
+        XlsxTable::with_max_rows(file, &outline, max_rows).unwrap()
     }
 
     fn holds(path: &Path, part: &str) -> bool {
@@ -277,7 +368,7 @@ mod tests {
         for number in 1..=5 {
             table.row(&[Cell::Number(f64::from(number))], &[Mark { column: 0, note: "odd" }]).unwrap();
         }
-        let path = table.finish().unwrap();
+        let path = table.finish(None).unwrap();
         assert!(holds(&path, "xl/comments3.xml"));
 
         let book = open(&path, &Options::default()).unwrap();
@@ -312,7 +403,7 @@ mod tests {
         let mut table = table(folder.path(), MAX_ROWS);
         table.notes = MAX_NOTES;
         table.row(&[Cell::Text("0042")], &[Mark { column: 0, note: "odd" }]).unwrap();
-        let path = table.finish().unwrap();
+        let path = table.finish(None).unwrap();
         assert!(!holds(&path, "xl/comments1.xml"));
         let book = open(&path, &Options::default()).unwrap();
         let (mut rows, mut row) = (book.rows(0).unwrap(), Row::default());
@@ -358,7 +449,7 @@ mod tests {
     fn a_table_without_columns_or_rows_is_a_workbook_too() {
         let folder = tempfile::tempdir().unwrap();
         let file = WholeFile::create(&folder.path().join("out.xlsx"), Existing::Keep).unwrap();
-        let path = XlsxTable::create(file, "", &[]).unwrap().finish().unwrap();
+        let path = XlsxTable::create(file, "", &[]).unwrap().finish(None).unwrap();
         assert_eq!(open(&path, &Options::default()).unwrap().sheets(), ["Sheet"]);
     }
 }

@@ -60,14 +60,15 @@ fn the_report_opens_in_an_office_program_with_the_original_columns_first() {
     place.sheetport(["demo"]).exits(0);
     let report = place.path("sheetport-demo/price-list.report.xlsx");
     let profile = format!("-env:UserInstallation=file://{}", name(&place.path("office")));
-    let utf8 = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true";
+    // The last figure is the sheet's number; the first sheet sums up.
+    let utf8 = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,2";
     let converted = Command::new("soffice")
         .args([&profile, "--headless", "--convert-to", utf8, "--outdir", name(&place.path("converted"))])
         .arg(&report)
         .output()
         .unwrap();
     assert!(converted.status.success(), "{converted:?}");
-    let rows = table(&place.path("converted/price-list.report.csv"));
+    let rows = table(&place.path("converted/price-list.report-price-list.csv"));
     let original = ["Artikelnummer", "Bezeichnung", "Größe", "Warengruppe", "EK netto", "VK brutto", "MwSt"];
     assert_eq!(rows[0][..7], original);
     assert!(rows[0][..10].iter().all(|header| !header.starts_with("sheetport_")), "{:?}", rows[0]);

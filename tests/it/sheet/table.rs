@@ -3,27 +3,37 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sheetport::sheet::write::{Existing, Format, Mark, Table, WholeFile, restore};
+use sheetport::sheet::write::{Existing, Format, Mark, Outline, Table, WholeFile, restore};
 use sheetport::sheet::{Cell, Error, Row};
 use tempfile::TempDir;
 
 use super::{file, folder, read, rows};
 
 const HEADER: [&str; 4] = ["SKU", "Name", "Price", "Day"];
+const OUTLINE: Outline<'_> = Outline {
+    sheet: "Items",
+    header: &HEADER,
+    own: HEADER.len(),
+    status: None,
+    sentences: None,
+    choices: &[],
+    has_front: false,
+    has_bom: false,
+};
 
 fn day() -> jiff::civil::Date {
     jiff::civil::date(2025, 10, 13)
 }
 
 fn write(path: &Path, existing: Existing) -> Result<PathBuf, Error> {
-    let mut table = Table::create(path, Format::of(path).unwrap(), existing, "Items", &HEADER)?;
+    let mut table = Table::create(path, Format::of(path).unwrap(), existing, &OUTLINE)?;
     let time = jiff::civil::time(9, 30, 0, 0);
     let mark = Mark { column: 1, note: "unknown unit" };
     table.row(&[Cell::Text("0042"), Cell::Text("=1+1"), Cell::Number(-1.5), Cell::Date(day())], &[mark])?;
     table.row(&[Cell::Text(" \u{1}_x0041_\r\n\"ä\";,"), Cell::Blank, Cell::Boolean(true)], &[])?;
     let marks = [Mark { column: 3, note: "one" }, Mark { column: 3, note: "two" }, Mark { column: 6, note: "" }];
     table.row(&[Cell::Error("#N/A"), Cell::Time(time), Cell::DateTime(day().to_datetime(time))], &marks)?;
-    table.finish()
+    table.finish(None)
 }
 
 fn names(folder: &TempDir) -> Vec<String> {
@@ -57,9 +67,9 @@ fn percentages_are_read_back_as_such_from_a_workbook_and_as_shown_from_a_csv() {
     let cells = [0.19, -0.005, 0.1 + 0.2, 1e-20].map(Cell::Percent);
     let write = |name: &str| {
         let path = folder.path().join(name);
-        let mut table = Table::create(&path, Format::of(&path).unwrap(), Existing::Keep, "Items", &HEADER).unwrap();
+        let mut table = Table::create(&path, Format::of(&path).unwrap(), Existing::Keep, &OUTLINE).unwrap();
         table.row(&cells, &[Mark { column: 1, note: "odd" }]).unwrap();
-        table.finish().unwrap()
+        table.finish(None).unwrap()
     };
     let book = read(&write("out.xlsx")).unwrap();
     let (mut rows, mut row) = (book.rows(0).unwrap(), Row::default());
@@ -101,10 +111,10 @@ fn a_file_that_is_there_is_kept_or_replaced_as_told() {
 fn a_file_that_appears_meanwhile_is_kept() {
     let folder = folder();
     let path = folder.path().join("out.csv");
-    let mut table = Table::create(&path, Format::Csv, Existing::Keep, "Items", &HEADER).unwrap();
+    let mut table = Table::create(&path, Format::Csv, Existing::Keep, &OUTLINE).unwrap();
     table.row(&[Cell::Text("a")], &[]).unwrap();
     fs::write(&path, "mine").unwrap();
-    assert!(matches!(table.finish(), Err(Error::Exists { .. })));
+    assert!(matches!(table.finish(None), Err(Error::Exists { .. })));
     assert_eq!(fs::read(&path).unwrap(), b"mine");
     assert_eq!(names(&folder), ["out.csv"]);
 }
@@ -114,7 +124,7 @@ fn a_table_that_is_dropped_leaves_nothing() {
     for name in ["out.csv", "out.xlsx"] {
         let folder = folder();
         let path = folder.path().join(name);
-        let mut table = Table::create(&path, Format::of(&path).unwrap(), Existing::Replace, "Items", &HEADER).unwrap();
+        let mut table = Table::create(&path, Format::of(&path).unwrap(), Existing::Replace, &OUTLINE).unwrap();
         table.row(&[Cell::Text("a")], &[]).unwrap();
         assert!(!path.exists());
         drop(table);
@@ -125,7 +135,7 @@ fn a_table_that_is_dropped_leaves_nothing() {
 #[test]
 fn a_place_that_can_t_be_written_is_told_at_once() {
     let folder = folder();
-    let create = |path: &Path| Table::create(path, Format::Csv, Existing::Replace, "Items", &HEADER).err();
+    let create = |path: &Path| Table::create(path, Format::Csv, Existing::Replace, &OUTLINE).err();
     assert!(matches!(create(&folder.path().join("none/out.csv")), Some(Error::Write { .. })));
     assert!(matches!(create(folder.path()), Some(Error::Unwritable { .. })));
 }
@@ -134,7 +144,7 @@ fn a_place_that_can_t_be_written_is_told_at_once() {
 fn a_table_wider_than_a_workbook_is_refused() {
     let folder = folder();
     let path = folder.path().join("out.xlsx");
-    let mut table = Table::create(&path, Format::Xlsx, Existing::Replace, "Items", &HEADER).unwrap();
+    let mut table = Table::create(&path, Format::Xlsx, Existing::Replace, &OUTLINE).unwrap();
     let wide = vec![Cell::Blank; 16_385];
     assert!(matches!(table.row(&wide, &[]), Err(Error::Unwritable { .. })));
 }
@@ -143,9 +153,10 @@ fn a_table_wider_than_a_workbook_is_refused() {
 fn text_longer_than_a_cell_is_cut_with_a_mark() {
     let folder = folder();
     let path = folder.path().join("out.xlsx");
-    let mut table = Table::create(&path, Format::Xlsx, Existing::Replace, "Items", &["Text"]).unwrap();
+    let mut table =
+        Table::create(&path, Format::Xlsx, Existing::Replace, &Outline { header: &["Text"], ..OUTLINE }).unwrap();
     table.row(&[Cell::Text(&"ä".repeat(40_000))], &[]).unwrap();
-    table.finish().unwrap();
+    table.finish(None).unwrap();
     let (lines, _) = rows(&read(&path).unwrap(), 0);
     assert!(lines[1].ends_with("ä… [cut]"));
     assert_eq!(lines[1].strip_prefix("2: ").unwrap().chars().count(), 32_767);
