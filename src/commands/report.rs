@@ -20,7 +20,9 @@ pub async fn run(args: &Report, settings: &Settings) -> Result<Exit, Failure> {
     let request = Request { path: &args.output, format, existing: Existing::Keep, only, next, is_kept: true };
     let written = report::write(&ledger, &run, &request).await?;
     if settings.output.json {
-        ui::json(&json!({"run": run.id, "command": "report", "rows": written.rows, "left_out": written.left_out, "report": written.path}));
+        ui::json(
+            &json!({"run": run.id, "command": "report", "rows": written.rows, "left_out": written.left_out, "report": written.path}),
+        );
     } else if !settings.output.quiet {
         ui::line(format_args!("{} of run {} in {}", ui::counted(written.rows, "row"), run.id, written.path.display()));
     }

@@ -9,12 +9,7 @@ use crate::sheet::write::{Format, Mark, Table};
 /// What a report of several sheets calls the one that it has.
 const ALL_ROWS: &str = "Rows";
 
-pub(super) async fn write(
-    ledger: &Ledger,
-    run: &Run,
-    request: &Request<'_>,
-    format: Format,
-) -> Result<Written, Error> {
+pub(super) async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>, format: Format) -> Result<Written, Error> {
     let ours = our_header(run);
     let header: Vec<&str> = run.about.header.iter().chain(&ours).map(String::as_str).collect();
     let sheet = if run.about.reads_several_sheets() { ALL_ROWS } else { &run.about.sheet };

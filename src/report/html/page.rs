@@ -72,6 +72,7 @@ pub(super) fn body(run: &Run, accounting: &Accounting, request: &Request<'_>, sh
         heading => heading(request.only),
         rows => shown.rows,
         rows_shown => counted(shown.rows, "row"),
+        rows_number => thousands(shown.rows),
         rows_in_all => (shown.left_out > 0).then(|| counted(shown.rows + shown.left_out, "row")),
         all => all,
         plain => shown.plain.iter().map(plain).collect::<Vec<_>>(),
@@ -281,7 +282,8 @@ mod tests {
 
     #[test]
     fn the_page_makes_no_markup_of_text_and_names_no_other_site() {
-        for markup in [".innerHTML", ".outerHTML", "insertAdjacentHTML", "document.write", "eval(", "</script", "<!--"] {
+        for markup in [".innerHTML", ".outerHTML", "insertAdjacentHTML", "document.write", "eval(", "</script", "<!--"]
+        {
             assert!(!SCRIPT.contains(markup), "{markup}");
         }
         for text in [HEAD, BODY, SCRIPT, STYLE] {

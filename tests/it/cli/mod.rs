@@ -3,6 +3,7 @@
 mod bad_input;
 mod bad_service;
 mod bad_template;
+mod browser;
 mod choices;
 mod crash;
 mod demo;
@@ -18,6 +19,7 @@ mod infer;
 mod login;
 mod lookups;
 mod orders;
+mod page;
 mod process;
 mod report;
 mod service;
