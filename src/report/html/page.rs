@@ -72,6 +72,7 @@ pub(super) fn body(run: &Run, accounting: &Accounting, request: &Request<'_>, sh
         heading => heading(request.only),
         rows => shown.rows,
         rows_shown => counted(shown.rows, "row"),
+        rows_number => thousands(shown.rows),
         rows_in_all => (shown.left_out > 0).then(|| counted(shown.rows + shown.left_out, "row")),
         all => all,
         plain => shown.plain.iter().map(plain).collect::<Vec<_>>(),

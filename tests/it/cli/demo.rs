@@ -6,7 +6,7 @@ use std::process::Command;
 use super::process::{Place, name};
 use super::{accounting, table};
 
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     "home",
     "items.csv",
     "items.csv.manifest.json",
@@ -14,6 +14,7 @@ const FILES: [&str; 11] = [
     "items.xlsx.manifest.json",
     "price-list.csv",
     "price-list.errors.csv",
+    "price-list.errors.html",
     "price-list.errors.xlsx",
     "price-list.report.xlsx",
     "price-list.toml",

@@ -3,6 +3,7 @@
 mod bad_input;
 mod bad_service;
 mod bad_template;
+mod browser;
 mod choices;
 mod crash;
 mod demo;
@@ -20,6 +21,7 @@ mod kills;
 mod login;
 mod lookups;
 mod orders;
+mod page;
 mod process;
 mod proxy;
 mod report;

@@ -76,7 +76,7 @@ fn an_upload_whose_report_can_not_be_written_sends_nothing() {
     upload("prices.csv").exits(2).says(&["prices.csv is there already", "choose another name"]);
     upload("other.csv").exits(2).says(&["other.csv is there already"]);
     upload("missing/a.csv").exits(1).says(&["missing/a.csv can't be written", "there is no such folder"]);
-    upload("a.pdf").exits(2).says(&["a.pdf", ".csv or .xlsx"]);
+    upload("a.pdf").exits(2).says(&["a.pdf", ".xlsx or .csv", ".html"]);
     served.sheetport(&place, ["resume", "--report", "prices.csv"]).exits(2).says(&["prices.csv is there already"]);
     assert_eq!(fs::read(place.path("prices.csv")).unwrap(), mine);
     assert_eq!(served.total(), 1, "as before");
@@ -114,7 +114,7 @@ fn only_the_rows_that_were_asked_for_are_reported() {
 #[test]
 fn a_report_says_what_it_can_not_do() {
     let (place, _served) = uploaded();
-    place.sheetport(["report", "-o", "report.pdf"]).exits(2).says(&["report.pdf", ".csv or .xlsx"]);
+    place.sheetport(["report", "-o", "report.pdf"]).exits(2).says(&["report.pdf", ".xlsx or .csv", ".html"]);
     place.sheetport(["report", "7", "-o", "report.csv"]).exits(2).says(&["there is no run 7", "sheetport runs"]);
     let fresh = Place::new();
     fresh.sheetport(["report", "-o", "report.csv"]).exits(2).says(&["no runs yet", "sheetport upload"]);

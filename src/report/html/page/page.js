@@ -47,8 +47,11 @@ function visible(text) {
 
 // A value on a line or two: spaces at its ends and the ends of lines are seen, and a long one is cut.
 function brief(text) {
-  const [, before, middle, after] = /^(\s*)([^]*?)(\s*)$/.exec(text);
-  const space = (c) => mark({ "\n": "↵", "\r": "↵", "\t": "⇥", "\u00a0": "NBSP" }[c] || "␣", "space");
+  const middle = text.trim();
+  const begin = middle ? text.indexOf(middle[0]) : text.length;
+  const [before, after] = [text.slice(0, begin), text.slice(begin + middle.length)];
+  const space = (c) => (INVISIBLE.test(c) && c !== "\r" ? visible(c)[0]
+    : mark({ "\n": "↵", "\r": "↵", "\t": "⇥", "\u00a0": "NBSP" }[c] || "␣", "space"));
   const ends = (spaces) => [...spaces.slice(0, CHARACTERS)].map(space);
   const lines = cut(middle).split("\n").flatMap((line, index) => [...(index ? [space("\n")] : []), ...visible(line)]);
   return make("bdi", {}, ends(before), lines, middle.length > CHARACTERS ? "…" : null, ends(after));
@@ -214,7 +217,10 @@ function inWords() {
 
 function causeInWords() {
   const link = view.cause === null ? null : document.querySelector(`[data-cause="${view.cause}"] .what`);
-  return link ? link.textContent : "";
+  if (!link) return "";
+  const copied = link.cloneNode(true);
+  for (const part of copied.querySelectorAll(".such, .letters")) part.remove();
+  return copied.textContent.trim();
 }
 
 function showControls() {
@@ -309,8 +315,12 @@ function faultCells(row, fault) {
     cell("cell", column, column && name ? " " : null, name ? brief(name) : null),
     cell("value", value ? brief(value) : column ? make("span", { className: "blank" }, "blank") : null),
     cell("field", whole(fault.field || "")),
-    cell("problem", whole(fault.message), fault.remedy ? make("span", { className: "remedy" }, " ", whole(fault.remedy)) : null),
+    cell("problem", whole(fault.message), remedy(fault)),
   ];
+}
+
+function remedy(fault) {
+  return fault.remedy ? make("span", { className: "remedy" }, " ", whole(fault.remedy)) : null;
 }
 
 function noteCells(row) {
@@ -343,7 +353,7 @@ function original(row, column, length) {
       text ? make("div", { className: "text", tabIndex: text.length > 600 ? 0 : -1 }, whole(text)) : make("span", { className: "blank" }, "blank"),
       cutAt,
       faults.map((fault) => make("p", { className: "fault" },
-        make("span", { className: "sign", set: { "aria-hidden": "true" } }, `${SIGNS[row.state]} `), whole(fault.message), fault.remedy ? [" ", whole(fault.remedy)] : []))));
+        make("span", { className: "sign", set: { "aria-hidden": "true" } }, `${SIGNS[row.state]} `), whole(fault.message), remedy(fault)))));
 }
 
 function known(row) {
@@ -355,7 +365,7 @@ function known(row) {
   return make("div", { className: "known" },
     elsewhere.length ? make("ul", {}, elsewhere.map((fault) => make("li", {},
       fault.field ? [make("b", {}, whole(fault.field)), " "] : [], whole(fault.message),
-      fault.remedy ? [" ", whole(fault.remedy)] : []))) : null,
+      remedy(fault)))) : null,
     make("dl", {}, facts.filter(([, value]) => value !== undefined).map(([name, value]) =>
       make("div", {}, make("dt", {}, name), make("dd", {}, whole(String(value)))))));
 }
@@ -481,6 +491,7 @@ function listen() {
     showMore(matching.length);
     for (const details of document.querySelectorAll("details")) details.open = true;
   });
+  window.addEventListener("afterprint", show);
 }
 
 function clicked(event) {

@@ -1,0 +1,156 @@
+//! A real browser that opens the pages that Sheetport writes: headless Chromium, driven over its DevTools protocol. The
+//! protocol is spoken over a pipe, so that no port is needed.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::process::name;
+
+/// Nothing that a test asks of the browser takes this long, even on a machine that is busy.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+pub struct Browser {
+    process: Child,
+    commands: ChildStdin,
+    messages: Receiver<Value>,
+    session: Value,
+    last: u64,
+    /// What the page did since the browser was started.
+    pub events: Vec<Value>,
+    _profile: TempDir,
+}
+
+impl Browser {
+    /// Nothing where there is no Chromium, which is said.
+    pub fn start() -> Option<Browser> {
+        let found = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|program| {
+            Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+        });
+        let Some(program) = found else {
+            eprintln!("not tried: chromium is not installed");
+            return None;
+        };
+        let profile = tempfile::tempdir().unwrap();
+        // It reads commands from the descriptor 3 and answers on 4.
+        let mut process = Command::new("sh")
+            .args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1", "sh", program])
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
+            .args(["--remote-debugging-pipe", &format!("--user-data-dir={}", name(profile.path())), "about:blank"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let commands = process.stdin.take().unwrap();
+        let (sender, messages) = channel();
+        let pipe = BufReader::new(process.stdout.take().unwrap());
+        thread::spawn(move || {
+            for message in pipe.split(0).map_while(Result::ok) {
+                // A test that has let go of the browser does not read on.
+                let _ = sender.send(serde_json::from_slice(&message).unwrap());
+            }
+        });
+        let (session, events) = (Value::Null, Vec::new());
+        let mut browser = Browser { process, commands, messages, session, last: 0, events, _profile: profile };
+        let target = browser.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
+        let attached = browser.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
+        browser.session = attached["sessionId"].clone();
+        for domain in ["Page", "Runtime", "Network", "Log", "Accessibility"] {
+            browser.call(&format!("{domain}.enable"), json!({}));
+        }
+        browser.screen(1280, 900, "light");
+        Some(browser)
+    }
+
+    /// Opens a file, at a place in it such as `#state=failed`.
+    #[track_caller]
+    pub fn open(&mut self, file: &Path, fragment: &str) {
+        // Otherwise another place in the same file would not be loaded anew.
+        for url in ["about:blank".to_owned(), format!("file://{}{fragment}", name(file).replace(' ', "%20"))] {
+            self.events.retain(|event| event["method"] != "Page.loadEventFired");
+            let went = self.call("Page.navigate", json!({"url": url}));
+            assert_eq!(went["errorText"], Value::Null, "{url}");
+            while !self.has("Page.loadEventFired") {
+                self.take();
+            }
+        }
+    }
+
+    pub fn screen(&mut self, width: u32, height: u32, scheme: &str) {
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", size);
+        let scheme = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.call("Emulation.setEmulatedMedia", json!({"features": scheme}));
+    }
+
+    /// What an expression of JavaScript comes to in the page.
+    #[track_caller]
+    pub fn eval(&mut self, expression: &str) -> Value {
+        let asked = json!({"expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true});
+        let answer = self.call("Runtime.evaluate", asked);
+        assert_eq!(answer["exceptionDetails"], Value::Null, "{expression}");
+        answer["result"]["value"].clone()
+    }
+
+    /// The same, as text.
+    #[track_caller]
+    pub fn text(&mut self, expression: &str) -> String {
+        let value = self.eval(expression);
+        value.as_str().unwrap_or_else(|| panic!("{expression} is {value}")).to_owned()
+    }
+
+    /// Presses a key.
+    pub fn press(&mut self, key: &str) {
+        let text = if key.len() == 1 { key } else { "" };
+        self.call("Input.dispatchKeyEvent", json!({"type": "keyDown", "key": key, "text": text}));
+        self.call("Input.dispatchKeyEvent", json!({"type": "keyUp", "key": key}));
+    }
+
+    /// Types into whatever has the focus.
+    pub fn write(&mut self, text: &str) {
+        self.call("Input.insertText", json!({"text": text}));
+    }
+
+    pub fn has(&self, method: &str) -> bool {
+        self.events.iter().any(|event| event["method"] == method)
+    }
+
+    #[track_caller]
+    pub fn call(&mut self, method: &str, parameters: Value) -> Value {
+        self.last += 1;
+        let mut command = json!({"id": self.last, "method": method, "params": parameters});
+        if !self.session.is_null() {
+            command["sessionId"] = self.session.clone();
+        }
+        let mut bytes = serde_json::to_vec(&command).unwrap();
+        bytes.push(0);
+        self.commands.write_all(&bytes).unwrap();
+        loop {
+            let mut message = self.messages.recv_timeout(DEADLINE).unwrap_or_else(|_| panic!("no answer to {method}"));
+            if message["id"] == self.last {
+                assert_eq!(message["error"], Value::Null, "{method}");
+                return message["result"].take();
+            }
+            self.events.push(message);
+        }
+    }
+
+    #[track_caller]
+    fn take(&mut self) {
+        let event = self.messages.recv_timeout(DEADLINE).expect("an event");
+        self.events.push(event);
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

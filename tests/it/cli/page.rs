@@ -1,0 +1,381 @@
+//! A report as a page: what stands in it, and that nothing in it runs, in a real browser where there is one.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::browser::Browser;
+use super::process::Place;
+use super::service::Served;
+use super::{count, items};
+
+/// Rows that are refused in four ways; those whose number is in the thousands sort wrongly as text.
+const ROWS: &str = "SKU,Name,Price,Currency,Remark\n\
+    0042,Bolt,free,EUR,=1+1\n\
+    43,\"Nut, \"\"fine\"\"\",10.5 pcs,EUR,-5\n\
+    44,Screw,2.50,Euro,plain\n\
+    45,Washer,9 pcs,EUR,@SUM(A1)\n\
+    46,Rivet,2.50,EUR,\"two\nlines\"\n\
+    47,Größe,1 000 pcs,EURO,\n";
+
+/// The text of the first cell under each row's name.
+const NUMBERS: &str = "[...document.querySelectorAll('#list .toggle')].map((b) => b.lastChild.textContent).join(' ')";
+const SHOWN: &str = "document.getElementById('shown').firstChild.textContent";
+
+fn uploaded(rows: &str) -> (Place, PathBuf) {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("prices.csv", rows);
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "items", "--report", "page.html"]).exits(3);
+    let page = place.path("page.html");
+    (place, page)
+}
+
+/// The rows that the page has as data.
+fn data(page: &PathBuf) -> Vec<Value> {
+    let html = fs::read_to_string(page).unwrap();
+    let json = html.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
+    serde_json::from_str::<Value>(json).unwrap()["rows"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_page_has_the_problems_unless_something_else_is_asked_for() {
+    let (place, page) = uploaded(ROWS);
+    assert_eq!(data(&page).len(), 5);
+    for (only, rows) in [("all", 6), ("sent", 1), ("failed", 1), ("pending", 0)] {
+        let written =
+            place.sheetport(["report", "-o", &format!("{only}.htm"), "--only", only, "--json"]).exits(0).json();
+        assert_eq!((count(&written, "rows"), count(&written, "left_out")), (rows, 0), "{only}");
+        assert_eq!(data(&place.path(&format!("{only}.htm"))).len() as u64, rows, "{only}");
+    }
+    let written = place.sheetport(["report", "-o", "again.HTML"]).exits(0);
+    written.shows(&["5 rows of run 1 in again.HTML"]);
+    place.sheetport(["report", "-o", "again.HTML"]).exits(2).says(&["is there already"]);
+}
+
+#[test]
+fn what_comes_next_is_never_to_send_the_page() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("prices.csv", ROWS);
+    let next = "sheetport report 1 -o report-1.xlsx --only problems";
+    let sent = served.sheetport(&place, ["upload", "prices.csv", "-t", "items", "--report", "page.html"]).exits(3);
+    let sent = sent.shows(&["Report  page.html", next]);
+    assert!(!sent.stdout.contains("mend the rows in"), "{}", sent.stdout);
+    let page = fs::read_to_string(place.path("page.html")).unwrap();
+    assert!(page.contains(&format!("<code id=\"next\">{next}</code>")), "it says the same");
+    place.sheetport(["check", "prices.csv", "-t", "items", "--report", "check.html"]).exits(3);
+    let check = fs::read_to_string(place.path("check.html")).unwrap();
+    assert!(check.contains("Sheetport check") && check.contains("can be sent"));
+    assert!(check.contains("sheetport upload prices.csv -t items"));
+    assert_eq!(data(&place.path("check.html")).len(), 4, "what can be sent is no problem");
+}
+
+#[test]
+fn more_rows_than_a_browser_takes_are_counted_and_not_hidden() {
+    let place = Place::new();
+    let rows: String = (0..50_003).map(|row| format!("{row},,x\n")).collect();
+    place.write("many.csv", format!("SKU,Name,Price\n{rows}"));
+    place.sheetport(["check", "many.csv", "-t", "items", "--report", "many.html"]).exits(3);
+    let page = fs::read_to_string(place.path("many.html")).unwrap();
+    assert_eq!(data(&place.path("many.html")).len(), 50_000);
+    assert!(page.contains("<strong>50,000 of 50,003 rows are here</strong>"), "it says so");
+    assert!(page.contains("50,003 rows"), "causes are counted over all of them");
+}
+
+#[test]
+fn without_scripts_the_causes_and_the_first_rows_are_there() {
+    let (_place, page) = uploaded(ROWS);
+    let html = fs::read_to_string(&page).unwrap();
+    let plain = html.split_once("<noscript>").unwrap().1.split_once("</noscript>").unwrap().0;
+    assert_eq!(plain.matches("<tr>").count(), 1 + 5);
+    assert!(plain.contains("Price &#x27;free&#x27; is not a number"), "{plain}");
+    let before = html.split_once("<noscript>").unwrap().0;
+    assert!(before.contains("must be a three-letter code such as EUR"), "the causes need no script");
+}
+
+#[test]
+fn rows_are_searched_filtered_and_sorted() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (_place, page) = uploaded(ROWS);
+    browser.open(&page, "");
+    assert_eq!(browser.text(NUMBERS), "2 3 4 5 7");
+    assert_eq!(browser.text(SHOWN), "5 rows shown");
+    // By hand: the search is a key away, looks through all cells, and Escape lets go of it.
+    browser.press("/");
+    browser.write("gröSSe eur");
+    assert_eq!(browser.text(SHOWN), "0 of 5 rows shown");
+    browser.press("Escape");
+    browser.write("GRÖßE eur");
+    assert_eq!((browser.text(NUMBERS), browser.text(SHOWN)), ("7".to_owned(), "1 of 5 rows shown".to_owned()));
+    browser.press("Escape");
+    assert_eq!(browser.text(SHOWN), "5 rows shown");
+    // By state, by cause, and by a column, twice for the other direction.
+    browser.eval("document.querySelector('#choices [value=failed]').click()");
+    assert_eq!(browser.text(NUMBERS), "4");
+    browser.eval("document.querySelector('#choices [value=\"\"]').click()");
+    let click_cause = "(() => { const link = [...document.querySelectorAll('[data-cause]')]\
+        .find((one) => one.textContent.includes('is not a number')); link.click(); \
+        return `${link.getAttribute('aria-current')} ${document.activeElement.id}`; })()";
+    assert_eq!(browser.text(click_cause), "true rows", "the reader is brought to the rows");
+    assert_eq!(browser.text(NUMBERS), "2 3 5 7");
+    assert_eq!(browser.text("document.querySelector('#cause .label').textContent"), "Price is not a number");
+    browser.eval("document.querySelector('#list [value=value]').click()");
+    assert_eq!(browser.text(NUMBERS), "7 5 3 2", "as words that begin with numbers");
+    let sort = "document.querySelector('#list th.value').getAttribute('aria-sort')";
+    assert_eq!(browser.text(sort), "ascending");
+    browser.eval("document.querySelector('#list [value=value]').click()");
+    assert_eq!((browser.text(NUMBERS), browser.text(sort)), ("2 3 5 7".to_owned(), "descending".to_owned()));
+    // What is shown is an address; one that means nothing shows all.
+    browser.eval("new Promise((done) => setTimeout(done, 200))");
+    let address = browser.text("location.hash");
+    assert!(address.starts_with("#cause=") && address.ends_with("&sort=-value"), "{address}");
+    for (address, rows) in [
+        (address.as_str(), "2 3 5 7"),
+        ("#state=failed", "4"),
+        ("#search=two+lines", ""),
+        ("#search=pcs&sort=-row", "7 5 3"),
+        ("#state=nonsense&cause=-1&sort=constructor", "2 3 4 5 7"),
+        ("#cause=99", ""),
+        ("#%E0%A4%A&search=%E0", ""),
+        ("#rows", "2 3 4 5 7"),
+    ] {
+        browser.open(&page, address);
+        assert_eq!(browser.text(NUMBERS), rows, "{address}");
+    }
+    assert!(!browser.has("Runtime.exceptionThrown"), "{:?}", browser.events);
+}
+
+#[test]
+fn numbers_sort_as_numbers() {
+    let Some(mut browser) = Browser::start() else { return };
+    let place = Place::new();
+    let values = ["1.250,5", "-3,75", "90,5", "10", "abc", "", "9"];
+    let rows: String = values.iter().map(|value| format!("\"{value}\",Bolt\n")).collect();
+    place.write("values.csv", format!("Code,Name\n{rows}"));
+    let code = "[fields.externalId]\ncolumn = \"Code\"\npattern = \"^x\"\non_blank = \"error\"\n";
+    place.write("codes.toml", format!("record = \"item\"\n{code}[fields.name]\ncolumn = \"Name\"\n"));
+    place.sheetport(["check", "values.csv", "-t", "codes.toml", "--report", "page.html"]).exits(3);
+    let values = "[...document.querySelectorAll('#list td.value')].map((td) => td.textContent).join(' ')";
+    browser.open(&place.path("page.html"), "#sort=value");
+    assert_eq!(browser.text(values), "-3,75 9 10 90,5 1.250,5 abc blank");
+    browser.open(&place.path("page.html"), "#sort=-value");
+    assert_eq!(browser.text(values), "abc 1.250,5 90,5 10 9 -3,75 blank");
+}
+
+#[test]
+fn a_row_opens_with_all_that_is_known_and_is_copied_as_a_spreadsheet_takes_it() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (_place, page) = uploaded(ROWS);
+    let stub = "Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => { \
+        if (window.refuses) throw new Error('no'); window.copied = text; } } }); \
+        document.addEventListener('copy', () => { window.chosen = document.activeElement.value; });";
+    browser.call("Page.addScriptToEvaluateOnNewDocument", serde_json::json!({"source": stub}));
+    browser.open(&page, "");
+    let toggle = |row| format!("document.querySelectorAll('#list .toggle')[{row}].click()");
+    browser.eval(&toggle(2));
+    let detail = browser.text("document.querySelector('.detail').innerText");
+    for words in ["Row 4 as it was", "Screw", "Euro", "must be a three-letter code", "422", "Context id", "plain"] {
+        assert!(detail.contains(words), "{words} is not in {detail}");
+    }
+    assert_eq!(browser.text("document.querySelector('.at-fault dt').innerText"), "D Currency");
+    browser.eval(&toggle(2));
+    assert_eq!(browser.eval("document.querySelectorAll('.detail').length"), 0);
+    for (row, cells) in [
+        (0, "0042\tBolt\tfree\tEUR\t'=1+1"),
+        (1, "43\t\"Nut, \"\"fine\"\"\"\t10.5 pcs\tEUR\t-5"),
+        (3, "45\tWasher\t9 pcs\tEUR\t'@SUM(A1)"),
+        (4, "47\tGröße\t1 000 pcs\tEURO\t"),
+    ] {
+        browser.eval(&toggle(row));
+        browser.eval("document.querySelector('.copy-row').click()");
+        assert_eq!(browser.text("window.copied"), cells);
+        browser.eval(&toggle(row));
+    }
+    browser.eval("document.getElementById('copy').click()");
+    let all = browser.text("window.copied");
+    assert!(all.starts_with("SKU\tName\tPrice\tCurrency\tRemark\n0042\t") && all.lines().count() == 6, "{all}");
+    assert_eq!(browser.text("document.getElementById('said').textContent"), "5 rows copied.");
+    // Where the clipboard is kept from files, the old way works.
+    browser.eval("window.refuses = true; document.getElementById('copy').click()");
+    assert_eq!(browser.text("window.chosen"), all);
+    assert_eq!(browser.eval("document.querySelectorAll('textarea').length"), 0);
+}
+
+#[test]
+fn nothing_that_stands_in_a_cell_runs_is_fetched_or_breaks_the_page() {
+    let Some(mut browser) = Browser::start() else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let elsewhere = format!("http://{}", listener.local_addr().unwrap());
+    let long = "W".repeat(1 << 20);
+    let hostile = [
+        "<script>window.ran = 1</script>".to_owned(),
+        "</script><script>window.ran = 1</script>".to_owned(),
+        "<!--<script>".to_owned(),
+        format!("<img src=\"{elsewhere}/a.png\" onerror=\"window.ran = 1\">"),
+        format!("\"><link rel=stylesheet href='{elsewhere}/a.css'>"),
+        "javascript:window.ran=1".to_owned(),
+        "{{ 7 * 7 }}{% raw %}".to_owned(),
+        "photo\u{202E}gpj.exe\u{2066}".to_owned(),
+        "\u{2028}\u{2029}\u{FEFF}\u{200B}\u{1}\u{85}".to_owned(),
+        "W".repeat(5_000),
+        format!("Z{}", "\u{0334}\u{0301}".repeat(900)),
+        "👩‍👩‍👧‍👦🙂 שלום مرحبا".to_owned(),
+        " a\n\n\tb ".to_owned(),
+        "__proto__".to_owned(),
+        long.clone(),
+    ];
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let mut rows = format!("SKU,Name,Price,Currency,{}\n", quoted(&hostile[3]));
+    for (place, text) in hostile.iter().enumerate() {
+        // The price is refused here, and in every other row the service refuses the currency.
+        let (price, currency) = if place % 2 == 0 { (text.as_str(), "EUR") } else { ("1.50", text.as_str()) };
+        let cells = [&format!("{place}{text}"), text, price, currency, text].map(|cell| quoted(cell));
+        rows.push_str(&format!("{}\n", cells.join(",")));
+    }
+    let place = Place::new();
+    let served = Served::start(&place);
+    let file = if cfg!(windows) { "a&amp;'.csv" } else { "<img src=x onerror=ran()>&amp;\"'.csv" };
+    place.write(file, rows);
+    served.sheetport(&place, ["upload", file, "-t", "items", "--report", "page.html", "--no-progress"]).exits(3);
+    let watch =
+        "window.broken = []; addEventListener('securitypolicyviolation', (event) => broken.push(event.blockedURI));";
+    browser.call("Page.addScriptToEvaluateOnNewDocument", serde_json::json!({"source": watch}));
+    for width in [1280, 360] {
+        browser.screen(width, 800, "light");
+        browser.open(&place.path("page.html"), "");
+        assert_eq!(browser.text(SHOWN), "15 rows shown");
+        browser.eval("for (const toggle of document.querySelectorAll('.toggle')) toggle.click()");
+        browser.eval("for (const details of document.querySelectorAll('details')) details.open = true");
+        browser.eval("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
+        assert_eq!(browser.eval("window.ran === undefined && document.scripts.length"), 1, "its own script alone");
+        assert_eq!(browser.eval("window.broken.length"), 0);
+        assert_eq!(
+            browser.eval("document.querySelectorAll('body img, iframe, object, form, body link, body style').length"),
+            0
+        );
+        let wide = "[...document.querySelectorAll('body *')].filter((one) => \
+            one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.text, .unseen, table, svg')).length";
+        assert_eq!(browser.eval(wide), 0, "nothing sticks out at {width}");
+        assert!(browser.eval("document.documentElement.scrollWidth <= innerWidth").as_bool().unwrap(), "{width}");
+    }
+    let seen = browser.text("[...document.querySelectorAll('.detail .cells > div:last-child .text')].map((one) => one.textContent).join('\\n---\\n')");
+    for text in &hostile[..7] {
+        assert!(seen.contains(text.as_str()), "{text} is not seen as it is");
+    }
+    assert!(seen.contains("photoU+202Egpj.exeU+2066"), "what turns text around is seen");
+    assert!(seen.contains("👩‍👩‍👧‍👦🙂 שלום"), "what people write is as they wrote it");
+    let page = fs::read_to_string(place.path("page.html")).unwrap();
+    assert!(page.len() < 600_000, "{} bytes: long cells are cut", page.len());
+    let said = browser.text("document.getElementById('list').textContent");
+    assert!(said.contains("The first 10,000 of 1,048,576 characters"), "and it is said");
+    browser.eval("document.getElementById('copy').click()");
+    for event in &browser.events {
+        let method = event["method"].as_str().unwrap();
+        assert!(
+            !["Runtime.exceptionThrown", "Page.javascriptDialogOpening", "Log.entryAdded"].contains(&method),
+            "{event}"
+        );
+        let url = event["params"]["request"]["url"].as_str().unwrap_or("data:");
+        assert!(
+            url.starts_with("file:") && url.contains("page.html") || url.starts_with("data:") || url == "about:blank",
+            "{url}"
+        );
+    }
+    assert!(listener.accept().is_err(), "nobody was asked for anything");
+}
+
+#[test]
+fn ten_thousand_rows_are_put_into_the_page_as_they_are_needed_and_all_of_them_on_paper() {
+    let Some(mut browser) = Browser::start() else { return };
+    let place = Place::new();
+    let rows = items(10_000).replace(".50,EUR", ".5O,EUR");
+    place.write("many.csv", rows);
+    place.sheetport(["check", "many.csv", "-t", "items", "--report", "many.html"]).exits(3);
+    browser.open(&place.path("many.html"), "");
+    let in_page = "document.querySelectorAll('#list tbody').length";
+    assert_eq!(browser.text(SHOWN), "10,000 rows shown");
+    assert!(browser.eval(in_page).as_u64().unwrap() <= 500, "the first ones");
+    browser.press("/");
+    browser.write("9999.5O");
+    assert_eq!(browser.text(SHOWN), "1 of 10,000 rows shown");
+    assert_eq!(browser.text(NUMBERS), "10000");
+    browser.press("Escape");
+    browser.eval("document.querySelector('#list [value=row]').click()");
+    assert!(browser.text(NUMBERS).starts_with("10001 10000 9999 "));
+    assert!(browser.eval(in_page).as_u64().unwrap() <= 500);
+    browser.eval("dispatchEvent(new Event('beforeprint'))");
+    assert_eq!(browser.eval(in_page), 10_000);
+}
+
+#[test]
+fn every_word_is_readable_in_light_and_dark_and_every_control_has_a_name() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (_place, page) = uploaded(ROWS);
+    for scheme in ["light", "dark"] {
+        browser.screen(1280, 900, scheme);
+        browser.open(&page, "");
+        browser.eval("document.querySelector('[data-cause]').click(); document.querySelector('.toggle').click()");
+        let faint = browser.eval(CONTRAST);
+        assert_eq!(faint, serde_json::json!([]), "{scheme}");
+    }
+    let tree = browser.call("Accessibility.getFullAXTree", serde_json::json!({}));
+    let nodes = tree["nodes"].as_array().unwrap();
+    let of = |role: &str| nodes.iter().filter(|node| node["role"]["value"] == role).collect::<Vec<_>>();
+    for role in ["button", "link", "searchbox", "table", "image", "group"] {
+        let all = of(role);
+        let nameless =
+            all.iter().filter(|node| node["name"]["value"].as_str().is_none_or(|name| name.trim().is_empty()));
+        assert_eq!(nameless.count(), 0, "{role}");
+        assert!(!all.is_empty(), "{role}");
+    }
+    for role in ["banner", "main", "contentinfo", "status", "columnheader", "rowheader", "heading"] {
+        assert!(!of(role).is_empty(), "{role}");
+    }
+}
+
+#[test]
+fn paper_lies_across_and_has_no_controls() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (_place, page) = uploaded(ROWS);
+    browser.open(&page, "#search=pcs");
+    browser.call("Emulation.setEmulatedMedia", serde_json::json!({"media": "print"}));
+    let controls = "[...document.querySelectorAll('input, #choices, #copy, .copy, .more')].filter((one) => one.offsetHeight > 0).length";
+    assert_eq!(browser.eval(controls), 0);
+    let head = "getComputedStyle(document.querySelector('#list thead')).display";
+    assert_eq!(browser.text(head), "table-header-group", "it stands on every page");
+    assert_eq!(browser.text("document.getElementById('shown').innerText"), "3 of 5 rows shown: “pcs”");
+    let paper = browser.call("Page.printToPDF", serde_json::json!({"preferCSSPageSize": true}));
+    use base64::Engine;
+    let pdf = base64::engine::general_purpose::STANDARD.decode(paper["data"].as_str().unwrap()).unwrap();
+    let pdf = String::from_utf8_lossy(&pdf);
+    let size = pdf.split_once("/MediaBox [").unwrap().1.split_once(']').unwrap().0;
+    let size: Vec<f64> = size.split_whitespace().map(|number| number.parse().unwrap()).collect();
+    assert!((size[2] - 842.0).abs() < 2.0 && (size[3] - 595.0).abs() < 2.0, "{size:?}");
+}
+
+/// The texts whose contrast with what is behind them is below 4.5 to 1, the bound of WCAG 2 AA.
+const CONTRAST: &str = r"(() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+  const rgba = (color) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };
+  const over = (top, below) => below.map((part, at) => top[at] * top[3] / 255 + part * (1 - top[3] / 255));
+  const ground = (element) => {
+    const layers = [];
+    for (let at = element; at; at = at.parentElement) layers.push(rgba(getComputedStyle(at).backgroundColor));
+    return layers.reverse().reduce((below, top) => over(top, below), [255, 255, 255]);
+  };
+  const light = (color) => { const [r, g, b] = color.map((part) => { part /= 255; return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const faint = [];
+  for (const element of document.querySelectorAll('body *')) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!own || !element.checkVisibility() || element.closest('script, .unseen, .skip, #said')) continue;
+    const behind = ground(element);
+    const [a, b] = [light(over(rgba(getComputedStyle(element).color), behind)), light(behind)];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) faint.push(`${element.tagName} ${element.className} ${element.textContent.trim().slice(0, 20)} ${ratio.toFixed(2)}`);
+  }
+  return faint;
+})()";
