@@ -60,10 +60,10 @@ struct Line {
     used: Instant,
 }
 
-type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
+type Connection = http1::Connection<MaybeHttpsStream<TokioIo<TcpStream>>, Full<Bytes>>;
 
 /// What reads and writes for a connection; nothing when it has ended.
-struct Driver(Option<Pin<Box<http1::Connection<Stream, Full<Bytes>>>>>);
+struct Driver(Option<Pin<Box<Connection>>>);
 
 const LATE: &str = "no answer in time";
 

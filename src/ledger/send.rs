@@ -1,8 +1,8 @@
 //! Sending from a plan: the records still to go, the intent to send them, and what became of them.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
+use std::sync::{Arc, LazyLock};
 
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Row, Sqlite};
@@ -186,50 +186,58 @@ impl Ledger {
     }
 }
 
+/// So many outcomes are added by one statement, the largest first. There are few of them, so that the database has each
+/// prepared.
+const TOGETHER: [usize; 4] = [256, 32, 4, 1];
+static STATEMENTS: LazyLock<[String; 4]> = LazyLock::new(|| TOGETHER.map(statement));
+
+/// The builder writes parameters as the database has them; what is bound here is of no account.
+fn statement(rows: usize) -> String {
+    let mut query = QueryBuilder::<Sqlite>::new(
+        "INSERT INTO outcome (run, seq, state, http_status, service_status, service_id, ctx_id, job_id, problems, attempts, at) ",
+    );
+    query.push_values(0..rows, |mut row, _| {
+        for _ in 0..11 {
+            row.push_bind(0_i64);
+        }
+    });
+    query.into_string()
+}
+
 pub(super) async fn insert_outcomes(
     connection: &mut SqliteConnection,
     run: RunId,
     outcomes: &[Outcome],
 ) -> Result<(), Error> {
+    let none: Arc<str> = "[]".into();
     let mut rest = outcomes;
-    for len in TOGETHER {
+    for (len, statement) in TOGETHER.into_iter().zip(STATEMENTS.iter()) {
         while let Some((outcomes, others)) = rest.split_at_checked(len) {
-            insert_together(connection, run, outcomes).await?;
+            let mut query = sqlx::query(statement.as_str());
+            for outcome in outcomes {
+                let problems = match outcome.problems.as_slice() {
+                    [] => Arc::clone(&none),
+                    problems => {
+                        serde_json::to_string(problems).map_err(|error| Error::Corrupt(error.to_string()))?.into()
+                    }
+                };
+                query = query
+                    .bind(run)
+                    .bind(outcome.seq)
+                    .bind(outcome.state.name())
+                    .bind(outcome.http_status.map(i64::from))
+                    .bind(outcome.service_status.as_deref())
+                    .bind(outcome.service_id.as_deref())
+                    .bind(outcome.ctx_id.as_deref())
+                    .bind(outcome.job_id.as_deref())
+                    .bind(problems)
+                    .bind(i64::from(outcome.attempts))
+                    .bind(outcome.at);
+            }
+            query.execute(&mut *connection).await?;
             rest = others;
         }
     }
-    Ok(())
-}
-
-/// One statement for so many outcomes, the largest first. There are few of them, so that the database has each prepared.
-const TOGETHER: [usize; 4] = [256, 32, 4, 1];
-
-async fn insert_together(connection: &mut SqliteConnection, run: RunId, outcomes: &[Outcome]) -> Result<(), Error> {
-    let mut query = QueryBuilder::<Sqlite>::new(
-        "INSERT INTO outcome (run, seq, state, http_status, service_status, service_id, ctx_id, job_id, problems, attempts, at) ",
-    );
-    let problems: Vec<Cow<'static, str>> = outcomes
-        .iter()
-        .map(|outcome| match outcome.problems.as_slice() {
-            [] => Ok(Cow::Borrowed("[]")),
-            problems => serde_json::to_string(problems).map(Cow::Owned),
-        })
-        .collect::<Result<_, _>>()
-        .map_err(|error| Error::Corrupt(error.to_string()))?;
-    query.push_values(outcomes.iter().zip(&problems), |mut row, (outcome, problems)| {
-        row.push_bind(run)
-            .push_bind(outcome.seq)
-            .push_bind(outcome.state.name())
-            .push_bind(outcome.http_status.map(i64::from))
-            .push_bind(outcome.service_status.as_deref())
-            .push_bind(outcome.service_id.as_deref())
-            .push_bind(outcome.ctx_id.as_deref())
-            .push_bind(outcome.job_id.as_deref())
-            .push_bind(&**problems)
-            .push_bind(i64::from(outcome.attempts))
-            .push_bind(outcome.at);
-    });
-    query.build().execute(&mut *connection).await?;
     Ok(())
 }
 

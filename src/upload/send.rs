@@ -5,14 +5,15 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::MissedTickBehavior;
 
 mod loader;
 mod outcome;
@@ -29,11 +30,14 @@ use outcome::{cut_off, outcome};
 use scribe::{Durable, Note};
 
 /// Notes that may wait for their commit before the sender waits for it, too.
-const NOTES: usize = 2_048;
+const NOTES: usize = 4_096;
 /// Below this many records in hand, the next block is taken.
 const LOW: usize = 256;
 /// Blocks that are read ahead, so that the sender need not wait until the intent to send one is on disk.
-const AHEAD: usize = 2;
+const AHEAD: usize = 4;
+
+/// How often whoever looks on is told how far it is.
+const SHOWN_EVERY: Duration = Duration::from_millis(50);
 
 /// A planned run and what to send it with.
 #[derive(Clone, Debug)]
@@ -110,15 +114,50 @@ pub async fn send(
         noted: 0,
         most_noted: work.concurrency.max(1),
         progress: Progress::default(),
+        shown: Arc::default(),
         wall: work.wall,
     };
-    let (stopped, learnt) = sender.run(interrupt, progress).await;
+    let (stopped, learnt) = attend(sender, interrupt, progress).await;
     tracing::info!(run = work.run, ?stopped, seconds = began.elapsed().as_secs_f64(), "sending ends");
     // The loader ends by itself when its channel is gone; its error, if any, is why there was nothing more to send.
     let loaded = joined(loader).await;
     joined(writer).await?;
     loaded?;
     Ok(Ended { stopped, learnt, millis: i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX) })
+}
+
+/// Lets the sender work as a task of its own, on the thread where its connections are, and meanwhile shows how far it is
+/// and passes the interrupt on. It ends with whoever waits for it.
+async fn attend(
+    sender: Sender,
+    interrupt: impl Future<Output = Duration>,
+    progress: &(dyn Fn(&Progress) + Sync),
+) -> (Option<StopReason>, Option<f64>) {
+    let shown = Arc::clone(&sender.shown);
+    let (stop, stopped) = oneshot::channel();
+    let mut stop = Some(stop);
+    let mut task = JoinSet::new();
+    task.spawn(sender.run(stopped));
+    let mut interrupt = std::pin::pin!(interrupt);
+    let mut show = tokio::time::interval(SHOWN_EVERY);
+    show.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            Some(ended) = task.join_next() => {
+                return ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+            }
+            grace = &mut interrupt, if stop.is_some() => {
+                if let Some(stop) = stop.take() {
+                    // A sender that has ended needs no interrupt.
+                    let _ = stop.send(grace);
+                }
+            }
+            _ = show.tick() => {
+                let state = *shown.lock().unwrap_or_else(PoisonError::into_inner);
+                progress(&state);
+            }
+        }
+    }
 }
 
 struct Sender {
@@ -137,6 +176,8 @@ struct Sender {
     /// A crash leaves so many records in doubt, at most.
     most_noted: usize,
     progress: Progress,
+    /// The progress for those who look on.
+    shown: Arc<Mutex<Progress>>,
     wall: fn() -> i64,
 }
 
@@ -144,12 +185,8 @@ struct Sender {
 struct WriterGone;
 
 impl Sender {
-    async fn run(
-        mut self,
-        interrupt: impl Future<Output = Duration>,
-        progress: &(dyn Fn(&Progress) + Sync),
-    ) -> (Option<StopReason>, Option<f64>) {
-        let mut interrupt = std::pin::pin!(interrupt);
+    /// Until nothing is left to do. `interrupt` gets how long requests under way may take to end.
+    async fn run(mut self, mut interrupt: oneshot::Receiver<Duration>) -> (Option<StopReason>, Option<f64>) {
         let mut deadline: Option<Instant> = None;
         let mut all_loaded = false;
         loop {
@@ -170,7 +207,7 @@ impl Sender {
             self.progress.pause = self.dispatcher.pause(Instant::now());
             self.progress.retrying = self.dispatcher.retrying();
             self.progress.rate = self.dispatcher.pace().per_second(Instant::now());
-            progress(&self.progress);
+            *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = self.progress;
             let idle = self.dispatcher.in_flight() == 0;
             if idle && (deadline.is_some() || self.dispatcher.halt().is_some())
                 || all_loaded && self.dispatcher.is_empty()
@@ -197,7 +234,7 @@ impl Sender {
                     }
                     Ok(())
                 }
-                grace = &mut interrupt, if deadline.is_none() => {
+                Ok(grace) = &mut interrupt, if deadline.is_none() => {
                     deadline = Some(Instant::now() + grace);
                     Ok(())
                 }

@@ -2,12 +2,17 @@
 
 use tokio::sync::mpsc;
 
-use crate::ledger::{self, Fate, Ledger, RunId, RunState, Seq};
+use crate::ledger::{self, Fate, Ledger, RecordBlock, RunId, RunState, Seq};
 use crate::records::Input;
 use crate::upload::dispatch::Job;
 
+/// Blocks whose intent is noted together, once it is going: each note waits for the disk.
+const TOGETHER: usize = 8;
+/// So many bytes of bodies are enough for one note.
+const BYTES: usize = 8 << 20;
+
 /// Hands on the records that have no outcome yet, block by block. Of those that may be repeated, the intent to send is
-/// noted for the whole block before any of it is handed on; the others are noted one by one when it is their turn.
+/// noted for some blocks at once before any of them is handed on; the others are noted one by one when it is their turn.
 pub(super) async fn load(
     ledger: Ledger,
     run: RunId,
@@ -19,27 +24,55 @@ pub(super) async fn load(
         return Ok(());
     }
     let mut from: Seq = 0;
-    while let Some(block) = ledger.record_block(run, from).await? {
-        let last = block.first + block.records.len() as Seq - 1;
-        from = last + 1;
-        let settled = ledger.settled(run, block.first..=last).await?;
-        let mut pending = Vec::with_capacity(block.records.len());
-        for (seq, record) in (block.first..).zip(block.records) {
-            if let Fate::Send(body) = record.fate
-                && !settled.contains(&seq)
-            {
-                let call = input.call(record.target.is_some());
-                let body = Box::<str>::from(body).into_string();
-                let job = Job::new(seq, record.key, record.target, body);
-                pending.push(if call.is_some_and(|call| call.repeatable) { job } else { job.once() });
+    // It begins with one, so that the first request is not late and a short run intends no more than it sends.
+    let mut together = 1;
+    loop {
+        let (first, mut blocks, mut bytes) = (from, Vec::new(), 0);
+        let mut is_last = false;
+        while blocks.len() < together && bytes < BYTES {
+            let Some(block) = ledger.record_block(run, from).await? else {
+                is_last = true;
+                break;
+            };
+            from = block.first + block.records.len() as Seq;
+            let pending = pending(&ledger, run, input, block).await?;
+            bytes += pending.iter().map(|job| job.body.len()).sum::<usize>();
+            blocks.push(pending);
+        }
+        if blocks.iter().flatten().any(|job| !job.is_once) {
+            ledger.intend(run, first..=from - 1, wall()).await?;
+        }
+        for block in blocks {
+            if !block.is_empty() && jobs.send(block).await.is_err() {
+                return Ok(());
             }
         }
-        if pending.iter().any(|job| !job.is_once) {
-            ledger.intend(run, block.first..=last, wall()).await?;
-        }
-        if !pending.is_empty() && jobs.send(pending).await.is_err() {
+        if is_last {
             return Ok(());
         }
+        together = (together * 2).min(TOGETHER);
     }
-    Ok(())
+}
+
+/// What is still to be sent of a block.
+async fn pending(
+    ledger: &Ledger,
+    run: RunId,
+    input: &'static Input,
+    block: RecordBlock,
+) -> Result<Vec<Job>, ledger::Error> {
+    let last = block.first + block.records.len() as Seq - 1;
+    let settled = ledger.settled(run, block.first..=last).await?;
+    let mut pending = Vec::with_capacity(block.records.len());
+    for (seq, record) in (block.first..).zip(block.records) {
+        if let Fate::Send(body) = record.fate
+            && !settled.contains(&seq)
+        {
+            let call = input.call(record.target.is_some());
+            let body = Box::<str>::from(body).into_string();
+            let job = Job::new(seq, record.key, record.target, body);
+            pending.push(if call.is_some_and(|call| call.repeatable) { job } else { job.once() });
+        }
+    }
+    Ok(pending)
 }

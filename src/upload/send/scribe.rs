@@ -8,7 +8,7 @@ use crate::ledger::{self, Ledger, Notes, Outcome, RunId, Seq};
 use crate::upload::dispatch::Job;
 
 /// Notes that share a commit.
-const GROUP: usize = 1_024;
+const GROUP: usize = 4_096;
 /// Outcomes that nobody waits for wait for each other this long. What a crash takes of them is sent once more.
 const GATHER: Duration = Duration::from_millis(10);
 

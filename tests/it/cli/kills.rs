@@ -13,8 +13,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use sheetport::ledger::{Ledger, Outcome, OutcomeState, RunState};
-use sqlx::Connection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions, Connection};
 
 use super::process::{Place, Running, Sheetport};
 use super::{accounting, count, summary};
@@ -116,6 +116,8 @@ enum Moment {
     AtRequest(usize),
     /// When the service has answered the one of that place.
     AtAnswer(usize),
+    /// When there are more outcomes in the ledger than before.
+    AtCommit,
 }
 
 async fn kill_again_and_again(template: &str, is_once: fn(usize) -> bool) {
@@ -132,9 +134,10 @@ async fn kill_again_and_again(template: &str, is_once: fn(usize) -> bool) {
         let mut in_doubt = BTreeSet::new();
         let mut ended = None;
         for kill in 0..KILLS_OF_ONE {
-            let moment = match kills % 3 {
+            let moment = match kills % 4 {
                 0 => Moment::AtRequest(1 + random.usize(..RECORDS / 6)),
                 1 => Moment::After(to_start.mul_f64(0.6 + 0.8 * random.f64())),
+                2 => Moment::AtCommit,
                 _ => Moment::AtAnswer(random.usize(..RECORDS / 6)),
             };
             let jitter = Duration::from_micros(random.u64(..1_500));
@@ -232,11 +235,13 @@ impl File {
         let before = self.server.log().len();
         let running = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(self.command()));
         self.until.store(if let Moment::AtRequest(number) = moment { number } else { usize::MAX }, Ordering::Relaxed);
+        let outcomes = self.outcomes();
         let mut running: Running = running.start();
         let end = Instant::now() + Duration::from_secs(30);
         let is_time = |since: Instant| match moment {
             Moment::After(wait) => since.elapsed() >= wait,
             Moment::AtRequest(_) => self.arrived.try_recv().is_ok(),
+            Moment::AtCommit => self.outcomes() > outcomes,
             Moment::AtAnswer(place) => self.server.log().get(before + place).is_some_and(|seen| seen.left.is_some()),
         };
         let since = Instant::now();
@@ -253,6 +258,19 @@ impl File {
         }
         *ended = Some(end);
         None
+    }
+
+    /// How many outcomes are in the ledger, which may be in the making.
+    fn outcomes(&self) -> i64 {
+        let path = self.place.path("home/ledger.db");
+        if !path.exists() {
+            return 0;
+        }
+        let count = async {
+            let mut database = SqliteConnectOptions::new().filename(path).read_only(true).connect().await.ok()?;
+            sqlx::query_scalar("SELECT COUNT(*) FROM outcome").fetch_one(&mut database).await.ok()
+        };
+        tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(count)).unwrap_or_default()
     }
 
     /// Where the kill found each record.

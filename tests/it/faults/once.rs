@@ -160,7 +160,9 @@ async fn a_connection_that_is_not_made_leaves_no_doubt() {
 /// A ledger that can't be written any more ends the run, and nothing is sent that it does not hold.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_ledger_that_fails_ends_the_run_before_anything_else_is_sent() {
-    let server = Server::start(|_| Reply::Accept).await;
+    // Time enough to meddle, in the middle.
+    let wait = |number| Duration::from_millis(if number == 8 { 1_000 } else { 0 });
+    let server = Server::start(move |seen| Reply::Late(wait(seen.number), Box::new(Reply::Accept))).await;
     let planned = Planned::once(RecordKind::Invoice, 40).await;
     let notes = Notes { begun: vec![20], ..Notes::default() };
     let other = Ledger::open(planned.folder.path()).await.unwrap();
