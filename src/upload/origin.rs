@@ -10,7 +10,8 @@ use twox_hash::XxHash3_64;
 
 use super::rows::{BEYOND_HEADER, STRAY_QUOTE};
 use super::source::Part;
-use crate::ledger::{PastRow, Problem, RowState, RowStates, Run, RunId, Seq};
+use super::typed::TypedCells;
+use crate::ledger::{PastRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow};
 use crate::sheet::{Cell, OUR_PREFIX, Row, json, write};
 use crate::template::bind::our_column;
 
@@ -33,6 +34,8 @@ pub struct Again {
     /// The person had chosen rows, and the others stay left out.
     is_chosen: bool,
     pub states: RowStates,
+    /// Of rows that are mapped again, where the file is a text.
+    typed: TypedCells,
     /// For each of the source's parts.
     columns: Vec<Columns>,
 }
@@ -44,6 +47,8 @@ struct Columns {
     row: Option<usize>,
     sheet: Option<usize>,
     own: Seeds,
+    /// Which column of the run each was.
+    was: Vec<Option<usize>>,
 }
 
 /// For each column of a sheet that the run and the report both have, a number of its own.
@@ -56,6 +61,8 @@ pub struct Past {
     /// As the file at hand counts.
     pub row: u64,
     pub verdict: Verdict,
+    /// Somebody added it to this report, or to an earlier one.
+    pub is_added: bool,
     /// Its place among the run's rows.
     pub place: Option<usize>,
     /// The record that it was part of then, and how many rows that had.
@@ -94,10 +101,12 @@ enum Claim {
 impl Again {
     /// For a report of `run` whose sheets are `parts`; `seeds` is of [`common`] for them.
     pub fn new(run: &Run, states: RowStates, parts: &[Part], seeds: Vec<Seeds>) -> Again {
+        let header = named(&run.about.header);
         let columns = parts.iter().zip(seeds).map(|(part, own)| {
             let names = &part.layout.header.names;
             let column = |name| our_column(names, name);
-            Columns { run: column(RUN), row: column(ROW), sheet: column(SHEET), own }
+            let was = named(names).iter().map(|name| header.iter().position(|other| other == name)).collect();
+            Columns { run: column(RUN), row: column(ROW), sheet: column(SHEET), own, was }
         });
         Again {
             run: run.id,
@@ -105,8 +114,25 @@ impl Again {
             has_sheets: run.about.reads_several_sheets(),
             is_chosen: run.about.chosen.is_some(),
             states,
+            typed: TypedCells::default(),
             columns: columns.collect(),
         }
+    }
+
+    /// Takes in what a row of the run has in the ledger, if it is mapped again. False: there are too many of them.
+    pub fn take_typed(&mut self, row: &SourceRow, cells: &mut Row) -> bool {
+        let place = self.states.find(&row.sheet, row.number);
+        let is_open = |place: &usize| {
+            let state = self.states.row(*place).map(|row| row.state);
+            matches!(state, Some(RowState::Open | RowState::Skipped))
+        };
+        place.filter(is_open).is_none_or(|place| self.typed.take(place, row.cells.get(), cells))
+    }
+
+    /// Writes the row into `typed` with the types that its cells had. False: it is right as it is.
+    pub(super) fn restore(&self, part: usize, past: &Past, row: &Row, typed: &mut Row) -> bool {
+        let (Some(columns), Some(place)) = (self.columns.get(part), past.place) else { return false };
+        self.typed.restore(place, row, &columns.was, typed)
     }
 
     pub fn run(&self) -> RunId {
@@ -121,7 +147,14 @@ impl Again {
 
     /// What is known of a row of the sheet `part`, and what is wrong with what it says.
     pub(super) fn past(&self, part: usize, row: &Row) -> (Past, Option<Problem>) {
-        let mut past = Past { row: row.number, verdict: Verdict::New, place: None, record: None, is_edited: false };
+        let mut past = Past {
+            row: row.number,
+            verdict: Verdict::New,
+            is_added: true,
+            place: None,
+            record: None,
+            is_edited: false,
+        };
         let Some(columns) = self.columns.get(part) else { return (past, None) };
         let cell = |column: Option<usize>| column.map_or(Cell::Blank, |column| row.get(column));
         match self.claim(cell(columns.run), cell(columns.row), cell(columns.sheet)) {
@@ -129,6 +162,7 @@ impl Again {
             Claim::Of { place } => {
                 let Some(known) = self.states.row(place) else { return (past, None) };
                 past.place = Some(place);
+                past.is_added = known.is_added;
                 past.record = Some((known.record, known.rows_of_record));
                 past.is_edited = columns.own.fingerprint(row.cells().map(restored)) != known.fingerprint;
                 past.verdict = verdict(&known, past.is_edited, self.is_chosen);
@@ -260,8 +294,9 @@ impl Past {
 }
 
 /// The problem of a row that says that it is the same as another one.
-pub(super) fn copied(row: u64) -> Problem {
-    of_origin(row, ROW, "is the number of another row here, too: this one is a copy".to_owned())
+pub(super) fn copied(row: u64, number: u64) -> Problem {
+    let problem = of_origin(row, ROW, "is the number of another row here, too: this one is a copy".to_owned());
+    Problem { value: number.to_string(), ..problem }
 }
 
 fn of_origin(row: u64, column: &str, message: String) -> Problem {

@@ -24,12 +24,12 @@ impl<'a> Retrial<'a> {
 
     /// Takes note of a row. A second one that says that it is the same is a copy.
     pub fn meet(&mut self, past: &mut Past) -> Option<Problem> {
-        let met = self.met.get_mut(past.place?)?;
-        if !std::mem::replace(met, true) {
+        let place = past.place?;
+        if !std::mem::replace(self.met.get_mut(place)?, true) {
             return None;
         }
         (past.verdict, past.place) = (Verdict::Wrong, None);
-        Some(copied(past.row))
+        Some(copied(past.row, self.again.states.row(place)?.number))
     }
 
     /// Which row of the run it was, where its sheet is now called `sheet`.
@@ -57,8 +57,8 @@ impl<'a> Retrial<'a> {
         if let (Some((past, kept)), Some(added)) = (kept.first(), added) {
             problems.extend(if is_once { Some(self.made(added, past, kept)) } else { torn(pasts) });
         }
-        let is_new = pasts.iter().all(|past| past.verdict == Verdict::New);
-        if is_once && is_new && matches!(decision, Decision::Send) {
+        let is_added = pasts.iter().all(|past| past.is_added);
+        if is_once && is_added && matches!(decision, Decision::Send) {
             problems.extend(self.twin(pasts, body));
         }
         problems.into_iter().fold(decision, |decision, problem| decision.rejected(Some(problem)))
@@ -78,7 +78,7 @@ impl<'a> Retrial<'a> {
     /// The problem of an added record that is, byte by byte, one that was sent before.
     fn twin(&self, pasts: &[Past], body: &[u8]) -> Option<Problem> {
         let (run, row) = self.again.states.same_as(std::str::from_utf8(body).ok()?)?;
-        let message = format!("is the same as row {row} of run {run}, which was sent");
+        let message = format!("is the same as row {row} of run {run}, which was sent, or may have been");
         let remedy = "delete it; if it is meant a second time, upload it in a file of its own".to_owned();
         Some(Problem { row: pasts.first().map(|past| past.row), remedy, ..Problem::of_record("sent-before", message) })
     }

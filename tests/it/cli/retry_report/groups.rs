@@ -107,6 +107,23 @@ async fn an_added_record_that_was_sent_before_is_not_sent_again() {
     // And hands the same rows back once more: the added one was made in the first round.
     assert_eq!(retry(&place, &server, &sheet, 3).await, "3: unchanged 1, rejected 2");
     assert_eq!(server.log().len(), 3);
+    // Nor does the report of a round in which it was refused make it, when another round did.
+    let place = Place::new();
+    place.write("t.toml", INVOICES);
+    place.write("sheet.csv", "No,Cid,Item,Amount\n2,c-2,i,many\n");
+    let server = Server::start(|seen| match seen.repeat {
+        0 => answer(422, "", r#"{"message": "not now"}"#),
+        _ => Reply::Accept,
+    })
+    .await;
+    run(&place, &server, &["upload", "sheet.csv", "-t", "t.toml", "-q"], 3).await;
+    let mut sheet = Sheet::open(&place, "sheet.report.csv");
+    sheet.add(&["3", "c-3", "i", "1"]);
+    assert_eq!(retry(&place, &server, &sheet, 3).await, "2: rejected 1, failed 1");
+    let second = Sheet::open(&place, "mended.report.csv");
+    assert_eq!(retry(&place, &server, &sheet, 3).await, "2: sent 1, rejected 1");
+    assert_eq!(retry(&place, &server, &second, 3).await, "2: rejected 2");
+    assert_eq!(server.log().len(), 2);
     // Two that are alike in the first file were meant so.
     let twins = "No,Cid,Item,Amount\n1,c-1,i,1\n2,c-1,i,1\n";
     let place = Place::new();

@@ -124,8 +124,36 @@ fn a_report_of_several_sheets_goes_back_as_one() {
     assert_eq!(retry(&place, &served, "prices.report.xlsx", 0), "4: unchanged 4");
     // A field whose column one sheet does not have is left out for its rows, as in the first file.
     let items = served.get("/v1/public/items")["data"].as_array().unwrap().clone();
-    let pin = items.iter().find(|item| item["external_id"] == "4" || item["externalId"] == "4").unwrap();
+    let pin = items.iter().find(|item| item["name"] == "Pin").unwrap();
     assert!(pin["price"].is_null(), "{pin}");
+}
+
+#[test]
+fn numbers_and_dates_of_a_workbook_come_back_from_a_text_as_they_were() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let mut workbook = Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for (column, name) in (0..).zip(["SKU", "Name", "Price", "Currency"]) {
+        sheet.write_string(0, column, name).unwrap();
+    }
+    for (row, price) in [(1, 1.234), (2, 1234.5), (3, 7.0)] {
+        sheet.write_string(row, 0, row.to_string()).unwrap().write_string(row, 1, format!("Item {row}")).unwrap();
+        sheet.write_number(row, 2, price).unwrap().write_string(row, 3, "Euro").unwrap();
+    }
+    workbook.save(place.path("prices.xlsx")).unwrap();
+    let template = place.sheetport(["template", "show", "items"]).exits(0).stdout;
+    place.write("de.toml", template.replace("locale = \"en\"", "locale = \"de\""));
+    served.sheetport(&place, ["upload", "prices.xlsx", "-t", "de.toml", "-q", "--report", "prices.csv"]).exits(3);
+    let mut sheet = Sheet::open(&place, "prices.csv");
+    assert_eq!(sheet.column("Price"), ["1.234", "1234.5", "7"]);
+    // What a person writes is read as the template says.
+    sheet.replace("Euro", "EUR").set(4, "Price", "8,5").save(&place, "mended.csv");
+    assert_eq!(retry(&place, &served, "mended.csv", 0), "3: sent 3");
+    let items = served.get("/v1/public/items")["data"].to_string();
+    for price in ["1.234,", "1234.5,", "8.5,"] {
+        assert!(items.contains(&format!("\"price\":{price}")), "{items}");
+    }
 }
 
 #[test]
