@@ -235,7 +235,7 @@ async fn a_file_that_is_no_database_is_refused_and_kept() {
 async fn another_programs_database_is_refused_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.db");
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&path).create_if_missing(true);
+    let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
     let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
     sqlx::query("CREATE TABLE run (id BIGINT, distance BIGINT)").execute(&pool).await.unwrap();
     pool.close().await;
@@ -267,7 +267,7 @@ async fn a_damaged_ledger_is_no_reason_to_make_a_new_one() {
 async fn a_ledger_of_a_newer_version_is_refused_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).await.close().await;
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(folder.path().join("ledger.db"));
+    let options = SqliteConnectOptions::new().filename(folder.path().join("ledger.db"));
     let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
     let insert = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
                   VALUES (99, 'later', TRUE, X'00', 1)";
