@@ -329,6 +329,20 @@ impl RowStates {
         self.places.iter().filter(is_closed).map(|place| Seq::from(place.record)).collect()
     }
 
+    /// Of rows of one record each, in their order.
+    #[cfg(test)]
+    pub fn of(rows: &[(&str, u32, RowState)]) -> RowStates {
+        let mut states = RowStates::default();
+        for (record, (name, number, state)) in (0..).zip(rows) {
+            let (sheet, slot) = (states.sheet(name), states.new_slot());
+            states.slots[slot as usize] = *state;
+            states.rows.push(1);
+            states.places.push(Place { sheet, number: *number, slot, record, fingerprint: 0, is_suspicious: false });
+        }
+        states.places.sort_unstable_by_key(|place| (place.sheet, place.number));
+        states
+    }
+
     fn sheet(&mut self, name: &str) -> u32 {
         let place = self.sheets.iter().position(|known| known == name).unwrap_or_else(|| {
             self.sheets.push(name.to_owned());

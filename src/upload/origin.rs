@@ -58,6 +58,8 @@ pub struct Seeds(Vec<Option<u64>>);
 /// What is known of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Past {
+    /// The place of its sheet among the source's parts.
+    pub part: usize,
     /// As the file at hand counts.
     pub row: u64,
     pub verdict: Verdict,
@@ -148,6 +150,7 @@ impl Again {
     /// What is known of a row of the sheet `part`, and what is wrong with what it says.
     pub(super) fn past(&self, part: usize, row: &Row) -> (Past, Option<Problem>) {
         let mut past = Past {
+            part,
             row: row.number,
             verdict: Verdict::New,
             is_added: true,
@@ -318,4 +321,116 @@ fn restored(cell: Cell<'_>) -> Cell<'_> {
 /// A row's number, which a workbook has as a number and a text as digits.
 fn number(cell: Cell<'_>) -> Option<u64> {
     cell.shown().trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Just, Strategy, prop_assert_eq, prop_oneof, proptest};
+
+    use super::*;
+
+    const TOKEN: &str = "12-bcdfgh";
+
+    fn again(has_sheets: bool) -> Again {
+        let rows = [("", 2), ("", 5), ("North", 2), ("South", 2), ("South", 3)];
+        Again {
+            run: 12,
+            token: TOKEN.to_owned(),
+            has_sheets,
+            is_chosen: false,
+            states: RowStates::of(&rows.map(|(sheet, number)| (sheet, number, RowState::Open))),
+            typed: TypedCells::default(),
+            columns: Vec::new(),
+        }
+    }
+
+    fn known(state: RowState, is_suspicious: bool) -> PastRow<'static> {
+        PastRow {
+            number: 2,
+            sheet: "",
+            state,
+            is_added: false,
+            record: 0,
+            rows_of_record: 1,
+            fingerprint: 0,
+            is_suspicious,
+        }
+    }
+
+    #[test]
+    fn what_was_accepted_or_is_in_doubt_is_never_open() {
+        for (is_edited, is_chosen, is_suspicious) in (0..8).map(|bits| (bits & 1 > 0, bits & 2 > 0, bits & 4 > 0)) {
+            let of = |state| verdict(&known(state, is_suspicious), is_edited, is_chosen);
+            assert_eq!(of(RowState::Accepted(3, 7)), Verdict::Kept(3, 7));
+            assert_eq!(of(RowState::Unknown(3)), Verdict::InDoubt(3));
+            let left_out = if is_edited && !is_chosen { Verdict::Open } else { Verdict::LeftOut };
+            assert_eq!(of(RowState::Skipped), left_out);
+            let open = if is_suspicious && !is_edited { Verdict::AsItWas } else { Verdict::Open };
+            assert_eq!(of(RowState::Open), open);
+        }
+    }
+
+    #[test]
+    fn a_workbook_says_the_number_as_a_number() {
+        let again = again(false);
+        let place = again.states.find("", 5).expect("row 5");
+        for row in [Cell::Number(5.0), Cell::Text(" 5 ")] {
+            assert_eq!(again.claim(Cell::Text(" 12-bcdfgh "), row, Cell::Blank), Claim::Of { place });
+        }
+        for row in [Cell::Number(5.5), Cell::Number(-5.0), Cell::Boolean(true), Cell::Blank, Cell::Text("5.0")] {
+            assert!(
+                matches!(again.claim(Cell::Text(TOKEN), row, Cell::Blank), Claim::Wrong { column: ROW, .. }),
+                "{row:?}"
+            );
+        }
+    }
+
+    fn texts() -> impl Strategy<Value = (String, String, String)> {
+        let run = prop_oneof![Just(TOKEN.to_owned()), Just(String::new()), "[0-9]{0,3}-?[a-z]{0,6}", "\\PC{0,12}"];
+        let row = prop_oneof!["[0-9]{0,2}", Just("2".to_owned()), "\\PC{0,5}"];
+        let sheet = prop_oneof![Just("North".to_owned()), Just("South".to_owned()), "\\PC{0,5}"];
+        (run, row, sheet)
+    }
+
+    proptest! {
+        /// Only the run's own token together with a row that it has says where a row is from; only nothing says nothing.
+        #[test]
+        fn a_row_comes_from_where_it_plainly_says_or_it_is_wrong((run, row, sheet) in texts(), has_sheets: bool) {
+            let again = again(has_sheets);
+            let cell = |text| Cell::Text(text);
+            let claim = again.claim(cell(&run), cell(&row), cell(&sheet));
+            let of = if has_sheets { sheet.as_str() } else { "" };
+            let place = row.trim().parse().ok().and_then(|number| again.states.find(of, number));
+            let is_new = run.trim().is_empty() && row.trim().is_empty();
+            match (is_new, place.filter(|_| run.trim() == TOKEN)) {
+                (true, _) => prop_assert_eq!(claim, Claim::New),
+                (false, Some(place)) => prop_assert_eq!(claim, Claim::Of { place }),
+                (false, None) => prop_assert_eq!(matches!(claim, Claim::Wrong { .. }), true),
+            }
+        }
+
+        /// Wherever the columns stand, and however a program writes numbers, the same cells are the same.
+        #[test]
+        fn a_fingerprint_is_of_what_the_cells_say(cells in proptest::collection::vec("[a-c0-9.]{0,4}", 1..6), turn in 0usize..6) {
+            let seeds: Vec<Option<u64>> = (0..cells.len() as u64).map(Some).collect();
+            let mut columns: Vec<(Option<u64>, &str)> = seeds.iter().copied().zip(cells.iter().map(String::as_str)).collect();
+            let print = |columns: &[(Option<u64>, &str)]| {
+                let seeds = Seeds(columns.iter().map(|(seed, _)| *seed).collect());
+                seeds.fingerprint(columns.iter().map(|(_, text)| Cell::Text(text)))
+            };
+            let first = print(&columns);
+            columns.rotate_left(turn % cells.len());
+            columns.push((None, "a column of somebody's own"));
+            prop_assert_eq!(print(&columns), first);
+        }
+    }
+
+    #[test]
+    fn a_number_is_the_same_however_it_is_written_and_a_change_is_seen() {
+        let print = |text| Seeds(vec![Some(1)]).fingerprint([Cell::Text(text)].into_iter());
+        assert_eq!(print("1.50"), print("1.5"));
+        assert_eq!(print("1.50"), Seeds(vec![Some(1)]).fingerprint([Cell::Number(1.5)].into_iter()));
+        assert_ne!(print("1.50"), print("1.51"));
+        assert_ne!(print("Bolt"), print("Bolts"));
+    }
 }

@@ -63,7 +63,7 @@ pub(super) fn make(mapper: &Mapper<'_>, source: &Source, part: &Part, read: &Rea
     made.key.clear();
     made.target.clear();
     made.past = past.map(|(past, problem)| {
-        made.problems.extend(problem);
+        made.problems.extend(problem.map(|problem| located(problem, source, part)));
         past
     });
     mapper.map(row, &mut made.draft);

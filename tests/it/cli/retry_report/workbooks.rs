@@ -92,8 +92,20 @@ fn all_sheets_that_have_our_columns_are_read_and_no_other() {
     let mut second = sheet.clone();
     second.0.drain(1..3);
     sheet.0.truncate(3);
+    // A copy is a problem of its own sheet.
+    let mut copied = second.clone();
+    copied.0.push(copied.0[1].clone());
+    save(&place, "copied.xlsx", &[("Prices", &sheet), ("Prices 2", &copied)]);
+    let args = ["retry", "copied.xlsx", "--report", "copied.csv", "--rate", "100/s", "--json"];
+    assert_eq!(
+        accounting(&super::super::summary(&served.sheetport(&place, args).exits(3))),
+        "4: sent 2, unchanged 1, rejected 1"
+    );
+    let errors = Sheet::open(&place, "copied.csv");
+    let errors = errors.column("sheetport_errors");
+    assert!(errors[..3].iter().all(|error| error.is_empty()) && errors[3].contains("is a copy"), "{errors:?}");
     save(&place, "mended.xlsx", &[("Summary", &summary), ("Prices", &sheet), ("Prices 2", &second)]);
-    assert_eq!(retry(&place, &served, "mended.xlsx", 0), "3: sent 2, unchanged 1");
+    assert_eq!(retry(&place, &served, "mended.xlsx", 0), "3: unchanged 3");
     // The report of that names the sheets, and goes back as well.
     place.sheetport(["report", "-o", "all.csv"]).exits(0);
     let all = Sheet::open(&place, "all.csv");
