@@ -153,11 +153,8 @@ impl Summary {
             ui::line(format_args!("  {strong}Report{strong:#}  {}", report.display()));
         }
         if let Some(next) = &self.next {
-            let mend = if self.report.is_some() && self.accounting.unknown == 0 {
-                "mend the rows in the report, then: "
-            } else {
-                ""
-            };
+            let is_mended = self.report.is_some() && next.starts_with("sheetport retry ");
+            let mend = if is_mended { "mend the rows in the report, then: " } else { "" };
             ui::line(format_args!("  {strong}Next{strong:#}    {mend}{next}"));
         }
     }

@@ -172,6 +172,8 @@ async fn records_in_doubt_wait_for_a_person() {
     let ended = summary(&run(&place, &server, &retry, 3).await);
     assert_eq!(accounting(&ended), "3: sent 1, rejected 2");
     assert_eq!(ended["next"], "sheetport resolve 1");
+    let said = run(&place, &server, &["retry", "invoices.report.csv", "--dry-run"], 3).await;
+    said.shows(&["may have been applied in run 1", "`sheetport resolve 1`"]);
     let report = Sheet::open(&place, "invoices.report-2.csv");
     assert!(report.column("sheetport_errors")[0].contains("may have been applied in run 1"), "{report:?}");
     run(&place, &server, &["resolve", "1", "--sent", "2", "--failed", "3"], 0).await;
