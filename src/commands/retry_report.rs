@@ -38,6 +38,8 @@ struct Ready {
     /// Nothing: its rows are taken as new ones.
     of: Option<Run>,
     family: Option<Family>,
+    /// Of the call, beside the template.
+    options: Vec<String>,
 }
 
 pub async fn run(path: &Path, args: &Retry, settings: &Settings) -> Result<Exit, Failure> {
@@ -75,7 +77,12 @@ async fn again(
     };
     let family = ledger.family(&run).await?;
     check_nothing_pending(ledger, run.id, &family).await?;
-    let mut source = Source::open_report(&file.path, &file.name, report, &template)?;
+    let source = Source::open_report(&file.path, &file.name, report, &template);
+    let mut source = source.map_err(|error| {
+        let failure = Failure::from(error);
+        let own = "the sheet's own columns stand to the left of those that begin with sheetport_".to_owned();
+        Failure { hint: Some(failure.hint.map_or(own.clone(), |hint| format!("{hint}; {own}"))), ..failure }
+    })?;
     let (of_run, of_parts) = origin::common(&run.about.header, &source.parts);
     let question = RowQuestion {
         is_once: template.record.input().must_not_repeat(),
@@ -83,8 +90,16 @@ async fn again(
         suspicious: origin::SUSPICIOUS,
     };
     let states = ledger.row_states(run.id, &family, &question).await?;
-    source.again = Some(Again::new(&run, states, &source.parts, of_parts));
-    let ready = Ready { source, template, of: Some(run), family: Some(family) };
+    let mut known = Again::new(&run, states, &source.parts, of_parts);
+    if !source.book.has_named_sheets() {
+        type_cells(ledger, run.id, &mut known).await?;
+    }
+    source.again = Some(known);
+    if settings.output.talks() {
+        ui::line(format_args!("A report of run {}, {}", run.id, run.about.file));
+    }
+    let options = run.about.options.clone();
+    let ready = Ready { source, template, of: Some(run), family: Some(family), options };
     match bound {
         None => dry_run(ready, file, settings),
         Some((client, lock)) => send(ledger, ready, file, client, lock, args, settings).await,
@@ -100,15 +115,13 @@ async fn as_new(
     args: &Retry,
     settings: &Settings,
 ) -> Result<(Exit, Summary), Failure> {
-    let mut template = template_of(named.as_ref(), args)?;
+    let template = template_of(named.as_ref(), args)?;
     let source = match report.sheets.is_empty() {
         false => Source::open_report(&file.path, &file.name, report, &template)?,
         true => Source::open_as(&file.path, &file.name, &template, None, &options(&args.reading))?,
     };
-    if let Some(run) = &named {
-        run.about.options.iter().for_each(|option| template.set_option(option, true));
-    }
-    let ready = Ready { source, template, of: None, family: None };
+    let options = named.map(|run| run.about.options).unwrap_or_default();
+    let ready = Ready { source, template, of: None, family: None, options };
     if args.dry_run {
         return dry_run(ready, file, settings);
     }
@@ -129,7 +142,10 @@ async fn send(
     settings: &Settings,
 ) -> Result<(Exit, Summary), Failure> {
     let about = about(&ready, file, client.address(), settings)?;
+    let mut _own_lock = None;
     if let (Some(run), Some(family)) = (&ready.of, &ready.family) {
+        // Somebody may be about to upload the same file by itself.
+        _own_lock = Some(ledger.lock(&sending::identity(&about))?);
         check_not_uploaded(ledger, &about, run.id, family, &ready.template).await?;
     }
     let kind = ready.template.record;
@@ -166,6 +182,20 @@ async fn send(
     Ok((exit, summary))
 }
 
+/// A text has numbers and dates as texts. Those of rows that are mapped again get what they were.
+async fn type_cells(ledger: &Ledger, run: RunId, known: &mut Again) -> Result<(), Failure> {
+    let mut cells = Row::default();
+    let mut from = 0;
+    while let Some((first, rows)) = ledger.source_block(run, from).await? {
+        from = first + rows.len() as i64;
+        if !rows.iter().all(|row| known.take_typed(row, &mut cells)) {
+            let hint = format!("have it written as a workbook: `sheetport report {run} -o report.xlsx`");
+            return Err(refused(run, "it has too many numbers and dates to be handed back as a text", &hint));
+        }
+    }
+    Ok(())
+}
+
 fn dry_run(ready: Ready, file: &InputFile, settings: &Settings) -> Result<(Exit, Summary), Failure> {
     let Ready { source, template, .. } = ready;
     reading::describe(settings, &source, &template);
@@ -184,12 +214,9 @@ fn dry_run(ready: Ready, file: &InputFile, settings: &Settings) -> Result<(Exit,
 
 fn about(ready: &Ready, file: &InputFile, address: &str, settings: &Settings) -> Result<NewRun, Failure> {
     let about = reading::about("retry", settings, address, file, &ready.source, &ready.template)?;
-    Ok(match &ready.of {
-        None => about,
-        Some(run) => {
-            NewRun { retry_of: Some(run.id), chosen: run.about.chosen, options: run.about.options.clone(), ..about }
-        }
-    })
+    let of = ready.of.as_ref();
+    let chosen = of.and_then(|run| run.about.chosen);
+    Ok(NewRun { retry_of: of.map(|run| run.id), chosen, options: ready.options.clone(), ..about })
 }
 
 /// The template that the person names, else that of the run, as it was then.

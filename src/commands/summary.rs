@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use crate::error::Exit;
 use crate::ledger::{Accounting, Group, Run, RunId};
-use crate::report::Format;
 use crate::settings::Output;
 use crate::sheet::column_letters;
 use crate::ui;
@@ -154,12 +153,8 @@ impl Summary {
             ui::line(format_args!("  {strong}Report{strong:#}  {}", report.display()));
         }
         if let Some(next) = &self.next {
-            let format = self.report.as_deref().and_then(Format::of);
-            let mend = if format.is_some_and(Format::is_for_mending) && self.accounting.unknown == 0 {
-                "mend the rows in the report, then: "
-            } else {
-                ""
-            };
+            let is_mended = self.report.is_some() && next.starts_with("sheetport retry ");
+            let mend = if is_mended { "mend the rows in the report, then: " } else { "" };
             ui::line(format_args!("  {strong}Next{strong:#}    {mend}{next}"));
         }
     }

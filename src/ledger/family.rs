@@ -43,6 +43,8 @@ pub struct RowStates {
     places: Vec<Place>,
     /// What became of each row, whichever number it has in each run.
     slots: Vec<RowState>,
+    /// Those that came with a report, and not with the first file.
+    added: HashSet<u32>,
     /// The rows of each record.
     rows: Vec<u32>,
     /// Requests that were or may have been accepted, by their hash; the run and the row that each began on.
@@ -68,6 +70,8 @@ pub struct PastRow<'a> {
     pub number: u64,
     pub sheet: &'a str,
     pub state: RowState,
+    /// Somebody added it to a report.
+    pub is_added: bool,
     /// The record that it was part of, and how many rows that had.
     pub record: Seq,
     pub rows_of_record: u32,
@@ -155,7 +159,11 @@ impl Ledger {
                         }
                         _ => None,
                     };
-                    let slot = slot.unwrap_or_else(|| states.new_slot());
+                    let slot = slot.unwrap_or_else(|| {
+                        let slot = states.new_slot();
+                        states.added.extend(parent.map(|_| slot));
+                        slot
+                    });
                     let missing = || Error::Corrupt(format!("run {} has no record {}", member.id, row.seq));
                     let record = usize::try_from(row.seq).map_err(|_| missing())?;
                     let told = *said.get(record).ok_or_else(missing)?;
@@ -293,6 +301,7 @@ impl RowStates {
             number: u64::from(place.number),
             sheet: self.sheets.get(place.sheet as usize).map_or("", String::as_str),
             state: *self.slots.get(place.slot as usize)?,
+            is_added: self.added.contains(&place.slot),
             record: Seq::from(place.record),
             rows_of_record: self.rows.get(place.record as usize).copied().unwrap_or_default(),
             fingerprint: place.fingerprint,
@@ -318,6 +327,20 @@ impl RowStates {
     pub fn closed(&self) -> HashSet<Seq> {
         let is_closed = |place: &&Place| self.slots.get(place.slot as usize) != Some(&RowState::Open);
         self.places.iter().filter(is_closed).map(|place| Seq::from(place.record)).collect()
+    }
+
+    /// Of rows of one record each, in their order.
+    #[cfg(test)]
+    pub fn of(rows: &[(&str, u32, RowState)]) -> RowStates {
+        let mut states = RowStates::default();
+        for (record, (name, number, state)) in (0..).zip(rows) {
+            let (sheet, slot) = (states.sheet(name), states.new_slot());
+            states.slots[slot as usize] = *state;
+            states.rows.push(1);
+            states.places.push(Place { sheet, number: *number, slot, record, fingerprint: 0, is_suspicious: false });
+        }
+        states.places.sort_unstable_by_key(|place| (place.sheet, place.number));
+        states
     }
 
     fn sheet(&mut self, name: &str) -> u32 {

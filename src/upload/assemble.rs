@@ -109,7 +109,7 @@ impl<'t> Assembler<'t> {
             last_group: None,
             held: 0,
             keys: Keys::default(),
-            retrial: source.again.as_ref().map(|again| Retrial::new(again, template.record.input())),
+            retrial: Retrial::new(source, template.record.input()),
             batch: Batch::default(),
             tally: Tally::default(),
         }
@@ -214,8 +214,9 @@ impl<'t> Assembler<'t> {
         if let Some(seq) = known {
             let index = usize::try_from(seq - self.first_waiting).unwrap_or(usize::MAX);
             if let Some(Waiting::Open { parts, problems, pasts }) = self.waiting.get_mut(index) {
-                if let Some(past) = row.past {
-                    problems.extend(pasts.first().filter(|_| name.is_empty()).and_then(|first| past.strayed(first)));
+                if let (Some(retrial), Some(past)) = (&self.retrial, row.past) {
+                    let first = pasts.first().filter(|_| name.is_empty());
+                    problems.extend(first.and_then(|first| retrial.strayed(&past, first)));
                     pasts.push(past);
                 }
                 let before = parts.len();

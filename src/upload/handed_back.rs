@@ -23,9 +23,7 @@ pub struct HandedBack {
     pub names_sheets: bool,
     /// What the rows say of their run, the most frequent first, with how many say so.
     pub runs: Vec<(String, u64)>,
-    /// Rows that are not blank.
-    pub rows: u64,
-    /// Those of them that say where they stood and not in which run, as in the report of a check.
+    /// Rows that say where they stood and not in which run, as in the report of a check.
     pub without_run: u64,
 }
 
@@ -40,7 +38,6 @@ impl HandedBack {
             missing: None,
             names_sheets: true,
             runs: Vec::new(),
-            rows: 0,
             without_run: 0,
         };
         let mut runs: HashMap<String, u64> = HashMap::new();
@@ -60,7 +57,6 @@ impl HandedBack {
                 if cells.number <= header.row || cells.is_blank() {
                     continue;
                 }
-                found.rows += 1;
                 let name = cells.get(run).shown().trim().to_owned();
                 if name.is_empty() {
                     found.without_run += u64::from(!cells.get(row).is_blank());

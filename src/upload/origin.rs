@@ -10,7 +10,8 @@ use twox_hash::XxHash3_64;
 
 use super::rows::{BEYOND_HEADER, STRAY_QUOTE};
 use super::source::Part;
-use crate::ledger::{PastRow, Problem, RowState, RowStates, Run, RunId, Seq};
+use super::typed::TypedCells;
+use crate::ledger::{PastRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow};
 use crate::sheet::{Cell, OUR_PREFIX, Row, json, write};
 use crate::template::bind::our_column;
 
@@ -33,6 +34,8 @@ pub struct Again {
     /// The person had chosen rows, and the others stay left out.
     is_chosen: bool,
     pub states: RowStates,
+    /// Of rows that are mapped again, where the file is a text.
+    typed: TypedCells,
     /// For each of the source's parts.
     columns: Vec<Columns>,
 }
@@ -44,6 +47,8 @@ struct Columns {
     row: Option<usize>,
     sheet: Option<usize>,
     own: Seeds,
+    /// Which column of the run each was.
+    was: Vec<Option<usize>>,
 }
 
 /// For each column of a sheet that the run and the report both have, a number of its own.
@@ -53,9 +58,13 @@ pub struct Seeds(Vec<Option<u64>>);
 /// What is known of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Past {
+    /// The place of its sheet among the source's parts.
+    pub part: usize,
     /// As the file at hand counts.
     pub row: u64,
     pub verdict: Verdict,
+    /// Somebody added it to this report, or to an earlier one.
+    pub is_added: bool,
     /// Its place among the run's rows.
     pub place: Option<usize>,
     /// The record that it was part of then, and how many rows that had.
@@ -94,10 +103,12 @@ enum Claim {
 impl Again {
     /// For a report of `run` whose sheets are `parts`; `seeds` is of [`common`] for them.
     pub fn new(run: &Run, states: RowStates, parts: &[Part], seeds: Vec<Seeds>) -> Again {
+        let header = named(&run.about.header);
         let columns = parts.iter().zip(seeds).map(|(part, own)| {
             let names = &part.layout.header.names;
             let column = |name| our_column(names, name);
-            Columns { run: column(RUN), row: column(ROW), sheet: column(SHEET), own }
+            let was = named(names).iter().map(|name| header.iter().position(|other| other == name)).collect();
+            Columns { run: column(RUN), row: column(ROW), sheet: column(SHEET), own, was }
         });
         Again {
             run: run.id,
@@ -105,8 +116,25 @@ impl Again {
             has_sheets: run.about.reads_several_sheets(),
             is_chosen: run.about.chosen.is_some(),
             states,
+            typed: TypedCells::default(),
             columns: columns.collect(),
         }
+    }
+
+    /// Takes in what a row of the run has in the ledger, if it is mapped again. False: there are too many of them.
+    pub fn take_typed(&mut self, row: &SourceRow, cells: &mut Row) -> bool {
+        let place = self.states.find(&row.sheet, row.number);
+        let is_open = |place: &usize| {
+            let state = self.states.row(*place).map(|row| row.state);
+            matches!(state, Some(RowState::Open | RowState::Skipped))
+        };
+        place.filter(is_open).is_none_or(|place| self.typed.take(place, row.cells.get(), cells))
+    }
+
+    /// Writes the row into `typed` with the types that its cells had. False: it is right as it is.
+    pub(super) fn restore(&self, part: usize, past: &Past, row: &Row, typed: &mut Row) -> bool {
+        let (Some(columns), Some(place)) = (self.columns.get(part), past.place) else { return false };
+        self.typed.restore(place, row, &columns.was, typed)
     }
 
     pub fn run(&self) -> RunId {
@@ -121,7 +149,15 @@ impl Again {
 
     /// What is known of a row of the sheet `part`, and what is wrong with what it says.
     pub(super) fn past(&self, part: usize, row: &Row) -> (Past, Option<Problem>) {
-        let mut past = Past { row: row.number, verdict: Verdict::New, place: None, record: None, is_edited: false };
+        let mut past = Past {
+            part,
+            row: row.number,
+            verdict: Verdict::New,
+            is_added: true,
+            place: None,
+            record: None,
+            is_edited: false,
+        };
         let Some(columns) = self.columns.get(part) else { return (past, None) };
         let cell = |column: Option<usize>| column.map_or(Cell::Blank, |column| row.get(column));
         match self.claim(cell(columns.run), cell(columns.row), cell(columns.sheet)) {
@@ -129,6 +165,7 @@ impl Again {
             Claim::Of { place } => {
                 let Some(known) = self.states.row(place) else { return (past, None) };
                 past.place = Some(place);
+                past.is_added = known.is_added;
                 past.record = Some((known.record, known.rows_of_record));
                 past.is_edited = columns.own.fingerprint(row.cells().map(restored)) != known.fingerprint;
                 past.verdict = verdict(&known, past.is_edited, self.is_chosen);
@@ -260,8 +297,9 @@ impl Past {
 }
 
 /// The problem of a row that says that it is the same as another one.
-pub(super) fn copied(row: u64) -> Problem {
-    of_origin(row, ROW, "is the number of another row here, too: this one is a copy".to_owned())
+pub(super) fn copied(row: u64, number: u64) -> Problem {
+    let problem = of_origin(row, ROW, "is the number of another row here, too: this one is a copy".to_owned());
+    Problem { value: number.to_string(), ..problem }
 }
 
 fn of_origin(row: u64, column: &str, message: String) -> Problem {
@@ -283,4 +321,116 @@ fn restored(cell: Cell<'_>) -> Cell<'_> {
 /// A row's number, which a workbook has as a number and a text as digits.
 fn number(cell: Cell<'_>) -> Option<u64> {
     cell.shown().trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Just, Strategy, prop_assert_eq, prop_oneof, proptest};
+
+    use super::*;
+
+    const TOKEN: &str = "12-bcdfgh";
+
+    fn again(has_sheets: bool) -> Again {
+        let rows = [("", 2), ("", 5), ("North", 2), ("South", 2), ("South", 3)];
+        Again {
+            run: 12,
+            token: TOKEN.to_owned(),
+            has_sheets,
+            is_chosen: false,
+            states: RowStates::of(&rows.map(|(sheet, number)| (sheet, number, RowState::Open))),
+            typed: TypedCells::default(),
+            columns: Vec::new(),
+        }
+    }
+
+    fn known(state: RowState, is_suspicious: bool) -> PastRow<'static> {
+        PastRow {
+            number: 2,
+            sheet: "",
+            state,
+            is_added: false,
+            record: 0,
+            rows_of_record: 1,
+            fingerprint: 0,
+            is_suspicious,
+        }
+    }
+
+    #[test]
+    fn what_was_accepted_or_is_in_doubt_is_never_open() {
+        for (is_edited, is_chosen, is_suspicious) in (0..8).map(|bits| (bits & 1 > 0, bits & 2 > 0, bits & 4 > 0)) {
+            let of = |state| verdict(&known(state, is_suspicious), is_edited, is_chosen);
+            assert_eq!(of(RowState::Accepted(3, 7)), Verdict::Kept(3, 7));
+            assert_eq!(of(RowState::Unknown(3)), Verdict::InDoubt(3));
+            let left_out = if is_edited && !is_chosen { Verdict::Open } else { Verdict::LeftOut };
+            assert_eq!(of(RowState::Skipped), left_out);
+            let open = if is_suspicious && !is_edited { Verdict::AsItWas } else { Verdict::Open };
+            assert_eq!(of(RowState::Open), open);
+        }
+    }
+
+    #[test]
+    fn a_workbook_says_the_number_as_a_number() {
+        let again = again(false);
+        let place = again.states.find("", 5).expect("row 5");
+        for row in [Cell::Number(5.0), Cell::Text(" 5 ")] {
+            assert_eq!(again.claim(Cell::Text(" 12-bcdfgh "), row, Cell::Blank), Claim::Of { place });
+        }
+        for row in [Cell::Number(5.5), Cell::Number(-5.0), Cell::Boolean(true), Cell::Blank, Cell::Text("5.0")] {
+            assert!(
+                matches!(again.claim(Cell::Text(TOKEN), row, Cell::Blank), Claim::Wrong { column: ROW, .. }),
+                "{row:?}"
+            );
+        }
+    }
+
+    fn texts() -> impl Strategy<Value = (String, String, String)> {
+        let run = prop_oneof![Just(TOKEN.to_owned()), Just(String::new()), "[0-9]{0,3}-?[a-z]{0,6}", "\\PC{0,12}"];
+        let row = prop_oneof!["[0-9]{0,2}", Just("2".to_owned()), "\\PC{0,5}"];
+        let sheet = prop_oneof![Just("North".to_owned()), Just("South".to_owned()), "\\PC{0,5}"];
+        (run, row, sheet)
+    }
+
+    proptest! {
+        /// Only the run's own token together with a row that it has says where a row is from; only nothing says nothing.
+        #[test]
+        fn a_row_comes_from_where_it_plainly_says_or_it_is_wrong((run, row, sheet) in texts(), has_sheets: bool) {
+            let again = again(has_sheets);
+            let cell = |text| Cell::Text(text);
+            let claim = again.claim(cell(&run), cell(&row), cell(&sheet));
+            let of = if has_sheets { sheet.as_str() } else { "" };
+            let place = row.trim().parse().ok().and_then(|number| again.states.find(of, number));
+            let is_new = run.trim().is_empty() && row.trim().is_empty();
+            match (is_new, place.filter(|_| run.trim() == TOKEN)) {
+                (true, _) => prop_assert_eq!(claim, Claim::New),
+                (false, Some(place)) => prop_assert_eq!(claim, Claim::Of { place }),
+                (false, None) => prop_assert_eq!(matches!(claim, Claim::Wrong { .. }), true),
+            }
+        }
+
+        /// Wherever the columns stand, and however a program writes numbers, the same cells are the same.
+        #[test]
+        fn a_fingerprint_is_of_what_the_cells_say(cells in proptest::collection::vec("[a-c0-9.]{0,4}", 1..6), turn in 0usize..6) {
+            let seeds: Vec<Option<u64>> = (0..cells.len() as u64).map(Some).collect();
+            let mut columns: Vec<(Option<u64>, &str)> = seeds.iter().copied().zip(cells.iter().map(String::as_str)).collect();
+            let print = |columns: &[(Option<u64>, &str)]| {
+                let seeds = Seeds(columns.iter().map(|(seed, _)| *seed).collect());
+                seeds.fingerprint(columns.iter().map(|(_, text)| Cell::Text(text)))
+            };
+            let first = print(&columns);
+            columns.rotate_left(turn % cells.len());
+            columns.push((None, "a column of somebody's own"));
+            prop_assert_eq!(print(&columns), first);
+        }
+    }
+
+    #[test]
+    fn a_number_is_the_same_however_it_is_written_and_a_change_is_seen() {
+        let print = |text| Seeds(vec![Some(1)]).fingerprint([Cell::Text(text)].into_iter());
+        assert_eq!(print("1.50"), print("1.5"));
+        assert_eq!(print("1.50"), Seeds(vec![Some(1)]).fingerprint([Cell::Number(1.5)].into_iter()));
+        assert_ne!(print("1.50"), print("1.51"));
+        assert_ne!(print("Bolt"), print("Bolts"));
+    }
 }

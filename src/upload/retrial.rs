@@ -7,29 +7,40 @@ use std::collections::HashMap;
 
 use super::assemble::Decision;
 use super::origin::{Again, Past, Verdict, copied};
+use super::source::Source;
 use crate::ledger::{Kept, Origin, Problem, Seq};
 use crate::records::Input;
 
 pub(super) struct Retrial<'a> {
     again: &'a Again,
     input: &'static Input,
+    /// What the ledger calls the sheets that are read.
+    sheets: Vec<String>,
     /// Which of the run's rows were met.
     met: Vec<bool>,
 }
 
 impl<'a> Retrial<'a> {
-    pub fn new(again: &'a Again, input: &'static Input) -> Retrial<'a> {
-        Retrial { again, input, met: vec![false; again.states.len()] }
+    /// For a report that is handed back; nothing for any other file.
+    pub fn new(source: &'a Source, input: &'static Input) -> Option<Retrial<'a>> {
+        let again = source.again.as_ref()?;
+        let sheets = source.parts.iter().map(|part| source.sheet_of(part)).collect();
+        Some(Retrial { again, input, sheets, met: vec![false; again.states.len()] })
     }
 
     /// Takes note of a row. A second one that says that it is the same is a copy.
     pub fn meet(&mut self, past: &mut Past) -> Option<Problem> {
-        let met = self.met.get_mut(past.place?)?;
-        if !std::mem::replace(met, true) {
+        let place = past.place?;
+        if !std::mem::replace(self.met.get_mut(place)?, true) {
             return None;
         }
         (past.verdict, past.place) = (Verdict::Wrong, None);
-        Some(copied(past.row))
+        Some(self.at(past, copied(past.row, self.again.states.row(place)?.number)))
+    }
+
+    /// The problem of a row that means the record above, which begins with the row `first`, and was not of that.
+    pub fn strayed(&self, past: &Past, first: &Past) -> Option<Problem> {
+        Some(self.at(past, past.strayed(first)?))
     }
 
     /// Which row of the run it was, where its sheet is now called `sheet`.
@@ -52,13 +63,14 @@ impl<'a> Retrial<'a> {
             return Decision::Skip;
         }
         let is_once = !self.input.call(is_named).is_some_and(|call| call.repeatable);
-        let mut problems: Vec<Problem> = pasts.iter().filter_map(Past::problem).collect();
+        let own = |past: &Past| Some(self.at(past, past.problem()?));
+        let mut problems: Vec<Problem> = pasts.iter().filter_map(own).collect();
         let added = pasts.iter().find(|past| !matches!(past.verdict, Verdict::Kept(..) | Verdict::Wrong));
         if let (Some((past, kept)), Some(added)) = (kept.first(), added) {
-            problems.extend(if is_once { Some(self.made(added, past, kept)) } else { torn(pasts) });
+            problems.extend(if is_once { Some(self.made(added, past, kept)) } else { self.torn(pasts) });
         }
-        let is_new = pasts.iter().all(|past| past.verdict == Verdict::New);
-        if is_once && is_new && matches!(decision, Decision::Send) {
+        let is_added = pasts.iter().all(|past| past.is_added);
+        if is_once && is_added && matches!(decision, Decision::Send) {
             problems.extend(self.twin(pasts, body));
         }
         problems.into_iter().fold(decision, |decision, problem| decision.rejected(Some(problem)))
@@ -72,15 +84,37 @@ impl<'a> Retrial<'a> {
             past.row, kept.run
         );
         let remedy = "give the rows that were not sent a record of their own".to_owned();
-        Problem { row: Some(added.row), remedy, ..Problem::of_record("made-again", message) }
+        self.at(added, Problem { remedy, ..Problem::of_record("made-again", message) })
     }
 
     /// The problem of an added record that is, byte by byte, one that was sent before.
     fn twin(&self, pasts: &[Past], body: &[u8]) -> Option<Problem> {
         let (run, row) = self.again.states.same_as(std::str::from_utf8(body).ok()?)?;
-        let message = format!("is the same as row {row} of run {run}, which was sent");
+        let message = format!("is the same as row {row} of run {run}, which was sent, or may have been");
         let remedy = "delete it; if it is meant a second time, upload it in a file of its own".to_owned();
-        Some(Problem { row: pasts.first().map(|past| past.row), remedy, ..Problem::of_record("sent-before", message) })
+        Some(self.at(pasts.first()?, Problem { remedy, ..Problem::of_record("sent-before", message) }))
+    }
+
+    /// The problem of a record that is sent as a whole and is not whole: what is not sent with it would be taken from it.
+    fn torn(&self, pasts: &[Past]) -> Option<Problem> {
+        let mut here: HashMap<Seq, u32> = HashMap::new();
+        for (record, _) in pasts.iter().filter_map(|past| past.record) {
+            *here.entry(record).or_default() += 1;
+        }
+        let is_torn = |past: &&Past| {
+            let lacks = |(record, rows)| here.get(&record).is_some_and(|here| *here < rows);
+            matches!(past.verdict, Verdict::Kept(..)) && past.record.is_some_and(lacks)
+        };
+        let past = pasts.iter().find(is_torn)?;
+        let remedy = "put the missing rows back beside it, from the report of all rows".to_owned();
+        let message = "is of a record that was sent with further rows, and would be sent without them now";
+        Some(self.at(past, Problem { remedy, ..Problem::of_record("torn", message) }))
+    }
+
+    /// The problem as that of a row.
+    fn at(&self, past: &Past, problem: Problem) -> Problem {
+        let sheet = self.sheets.get(past.part).cloned().unwrap_or_default();
+        Problem { row: Some(past.row), sheet, ..problem }
     }
 }
 
@@ -89,20 +123,4 @@ fn kept(past: &Past) -> Option<Kept> {
         Verdict::Kept(run, seq) => Some(Kept { run, seq, service_id: None }),
         _ => None,
     }
-}
-
-/// The problem of a record that is sent as a whole and is not whole: what is not sent with it would be taken from it.
-fn torn(pasts: &[Past]) -> Option<Problem> {
-    let mut here: HashMap<Seq, u32> = HashMap::new();
-    for (record, _) in pasts.iter().filter_map(|past| past.record) {
-        *here.entry(record).or_default() += 1;
-    }
-    let is_torn = |past: &&Past| {
-        let lacks = |(record, rows)| here.get(&record).is_some_and(|here| *here < rows);
-        matches!(past.verdict, Verdict::Kept(..)) && past.record.is_some_and(lacks)
-    };
-    let past = pasts.iter().find(is_torn)?;
-    let remedy = "put the missing rows back beside it, from the report of all rows".to_owned();
-    let message = "is of a record that was sent with further rows, and would be sent without them now";
-    Some(Problem { row: Some(past.row), remedy, ..Problem::of_record("torn", message) })
 }

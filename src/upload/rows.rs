@@ -41,12 +41,19 @@ pub(super) struct MadeRow {
     pub cells: Option<Box<RawValue>>,
     /// What is known of it, where a report is handed back.
     pub past: Option<Past>,
+    typed: Row,
     laid_out: Row,
 }
 
 /// Maps one row into `made`. Its cells are kept where they are wanted.
 pub(super) fn make(mapper: &Mapper<'_>, source: &Source, part: &Part, read: &ReadRow, keeps: bool, made: &mut MadeRow) {
-    let row = &read.row;
+    let past = source.again.as_ref().map(|again| again.past(read.part, &read.row));
+    let restored = |row: &mut Row| {
+        let again = source.again.as_ref().zip(past.as_ref());
+        again.is_some_and(|(again, (past, _))| again.restore(read.part, past, &read.row, row))
+    };
+    let mut typed = std::mem::take(&mut made.typed);
+    let row = if restored(&mut typed) { &typed } else { &read.row };
     let width = if part.layout.is_report { part.layout.width } else { row.len() };
     made.part = read.part;
     made.number = row.number;
@@ -55,9 +62,8 @@ pub(super) fn make(mapper: &Mapper<'_>, source: &Source, part: &Part, read: &Rea
     made.body.clear();
     made.key.clear();
     made.target.clear();
-    let past = source.again.as_ref().map(|again| again.past(read.part, row));
     made.past = past.map(|(past, problem)| {
-        made.problems.extend(problem);
+        made.problems.extend(problem.map(|problem| located(problem, source, part)));
         past
     });
     mapper.map(row, &mut made.draft);
@@ -76,6 +82,7 @@ pub(super) fn make(mapper: &Mapper<'_>, source: &Source, part: &Part, read: &Rea
         }
     }
     made.cells = keeps.then(|| cells(row, part, &mut made.laid_out));
+    made.typed = typed;
 }
 
 /// The problem where the ledger has the cells of its row.

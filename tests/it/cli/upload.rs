@@ -37,7 +37,7 @@ fn a_price_list_with_mistakes_sends_the_rest_and_ends_with_3() {
     let summary = summary(&upload);
     assert_eq!(accounting(&summary), "642: sent 626, skipped 2, rejected 11, failed 3");
     assert_eq!(summary["report"], name(&place.path("price-list.report.csv")));
-    assert!(summary["next"].as_str().unwrap().contains("sheetport upload "), "{summary}");
+    assert!(summary["next"].as_str().unwrap().contains("sheetport retry "), "{summary}");
     assert_eq!(served.total(), 626);
 }
 

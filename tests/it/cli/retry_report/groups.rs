@@ -81,6 +81,8 @@ async fn an_invoice_that_was_made_is_not_made_again_with_a_further_row() {
     let (place, server) = uploaded(rows, INVOICES).await;
     let mut sheet = Sheet::open(&place, "sheet.report.csv");
     sheet.replace("many", "4").add(&["1", "c-1", "k", "9"]);
+    // What the file says of itself counts for nothing.
+    sheet.set(2, "sheetport_status", "failed").replace("rejected", "sent");
     assert_eq!(retry(&place, &server, &sheet, 3).await, "2: sent 1, rejected 1");
     let report = Sheet::open(&place, "mended.report.csv");
     let errors = report.column("sheetport_errors");
@@ -107,6 +109,23 @@ async fn an_added_record_that_was_sent_before_is_not_sent_again() {
     // And hands the same rows back once more: the added one was made in the first round.
     assert_eq!(retry(&place, &server, &sheet, 3).await, "3: unchanged 1, rejected 2");
     assert_eq!(server.log().len(), 3);
+    // Nor does the report of a round in which it was refused make it, when another round did.
+    let place = Place::new();
+    place.write("t.toml", INVOICES);
+    place.write("sheet.csv", "No,Cid,Item,Amount\n2,c-2,i,many\n");
+    let server = Server::start(|seen| match seen.repeat {
+        0 => answer(422, "", r#"{"message": "not now"}"#),
+        _ => Reply::Accept,
+    })
+    .await;
+    run(&place, &server, &["upload", "sheet.csv", "-t", "t.toml", "-q"], 3).await;
+    let mut sheet = Sheet::open(&place, "sheet.report.csv");
+    sheet.add(&["3", "c-3", "i", "1"]);
+    assert_eq!(retry(&place, &server, &sheet, 3).await, "2: rejected 1, failed 1");
+    let second = Sheet::open(&place, "mended.report.csv");
+    assert_eq!(retry(&place, &server, &sheet, 3).await, "2: sent 1, rejected 1");
+    assert_eq!(retry(&place, &server, &second, 3).await, "2: rejected 2");
+    assert_eq!(server.log().len(), 2);
     // Two that are alike in the first file were meant so.
     let twins = "No,Cid,Item,Amount\n1,c-1,i,1\n2,c-1,i,1\n";
     let place = Place::new();

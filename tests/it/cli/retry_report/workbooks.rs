@@ -92,8 +92,20 @@ fn all_sheets_that_have_our_columns_are_read_and_no_other() {
     let mut second = sheet.clone();
     second.0.drain(1..3);
     sheet.0.truncate(3);
+    // A copy is a problem of its own sheet.
+    let mut copied = second.clone();
+    copied.0.push(copied.0[1].clone());
+    save(&place, "copied.xlsx", &[("Prices", &sheet), ("Prices 2", &copied)]);
+    let args = ["retry", "copied.xlsx", "--report", "copied.csv", "--rate", "100/s", "--json"];
+    assert_eq!(
+        accounting(&super::super::summary(&served.sheetport(&place, args).exits(3))),
+        "4: sent 2, unchanged 1, rejected 1"
+    );
+    let errors = Sheet::open(&place, "copied.csv");
+    let errors = errors.column("sheetport_errors");
+    assert!(errors[..3].iter().all(|error| error.is_empty()) && errors[3].contains("is a copy"), "{errors:?}");
     save(&place, "mended.xlsx", &[("Summary", &summary), ("Prices", &sheet), ("Prices 2", &second)]);
-    assert_eq!(retry(&place, &served, "mended.xlsx", 0), "3: sent 2, unchanged 1");
+    assert_eq!(retry(&place, &served, "mended.xlsx", 0), "3: unchanged 3");
     // The report of that names the sheets, and goes back as well.
     place.sheetport(["report", "-o", "all.csv"]).exits(0);
     let all = Sheet::open(&place, "all.csv");
@@ -124,8 +136,36 @@ fn a_report_of_several_sheets_goes_back_as_one() {
     assert_eq!(retry(&place, &served, "prices.report.xlsx", 0), "4: unchanged 4");
     // A field whose column one sheet does not have is left out for its rows, as in the first file.
     let items = served.get("/v1/public/items")["data"].as_array().unwrap().clone();
-    let pin = items.iter().find(|item| item["external_id"] == "4" || item["externalId"] == "4").unwrap();
+    let pin = items.iter().find(|item| item["name"] == "Pin").unwrap();
     assert!(pin["price"].is_null(), "{pin}");
+}
+
+#[test]
+fn numbers_and_dates_of_a_workbook_come_back_from_a_text_as_they_were() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let mut workbook = Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for (column, name) in (0..).zip(["SKU", "Name", "Price", "Currency"]) {
+        sheet.write_string(0, column, name).unwrap();
+    }
+    for (row, price) in [(1, 1.234), (2, 1234.5), (3, 7.0)] {
+        sheet.write_string(row, 0, row.to_string()).unwrap().write_string(row, 1, format!("Item {row}")).unwrap();
+        sheet.write_number(row, 2, price).unwrap().write_string(row, 3, "Euro").unwrap();
+    }
+    workbook.save(place.path("prices.xlsx")).unwrap();
+    let template = place.sheetport(["template", "show", "items"]).exits(0).stdout;
+    place.write("de.toml", template.replace("locale = \"en\"", "locale = \"de\""));
+    served.sheetport(&place, ["upload", "prices.xlsx", "-t", "de.toml", "-q", "--report", "prices.csv"]).exits(3);
+    let mut sheet = Sheet::open(&place, "prices.csv");
+    assert_eq!(sheet.column("Price"), ["1.234", "1234.5", "7"]);
+    // What a person writes is read as the template says.
+    sheet.replace("Euro", "EUR").set(4, "Price", "8,5").save(&place, "mended.csv");
+    assert_eq!(retry(&place, &served, "mended.csv", 0), "3: sent 3");
+    let items = served.get("/v1/public/items")["data"].to_string();
+    for price in ["1.234,", "1234.5,", "8.5,"] {
+        assert!(items.contains(&format!("\"price\":{price}")), "{items}");
+    }
 }
 
 #[test]
