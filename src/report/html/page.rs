@@ -303,7 +303,8 @@ mod tests {
     fn the_smallest_part_is_seen_and_the_bar_is_full() {
         let state = |count| State { count, name: "sent", sign: "", meaning: "", is_problem: false };
         let parts = bar(&[state(1), state(999_999)]);
-        let number = |part: &Value, name| part.get_attr(name).unwrap().as_str().unwrap().parse::<f64>().unwrap();
+        let number = |part: &Value, name| part.get_attr(name).map(|part| part.to_string().parse::<f64>());
+        let number = |part: &Value, name| number(part, name).expect("a part").expect("a number");
         assert!(number(&parts[0], "width") > 0.7);
         assert!((number(&parts[1], "at") + number(&parts[1], "width") - 100.0).abs() < 0.01);
         assert!(bar(&[]).is_empty());

@@ -210,7 +210,6 @@ fn nothing_that_stands_in_a_cell_runs_is_fetched_or_breaks_the_page() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let elsewhere = format!("http://{}", listener.local_addr().unwrap());
-    let long = "W".repeat(1 << 20);
     let hostile = [
         "<script>window.ran = 1</script>".to_owned(),
         "</script><script>window.ran = 1</script>".to_owned(),
@@ -226,14 +225,14 @@ fn nothing_that_stands_in_a_cell_runs_is_fetched_or_breaks_the_page() {
         "👩‍👩‍👧‍👦🙂 שלום مرحبا".to_owned(),
         " a\n\n\tb ".to_owned(),
         "__proto__".to_owned(),
-        long.clone(),
     ];
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let mut rows = format!("SKU,Name,Price,Currency,{}\n", quoted(&hostile[3]));
     for (place, text) in hostile.iter().enumerate() {
         // The price is refused here, and in every other row the service refuses the currency.
         let (price, currency) = if place % 2 == 0 { (text.as_str(), "EUR") } else { ("1.50", text.as_str()) };
-        let cells = [&format!("{place}{text}"), text, price, currency, text].map(|cell| quoted(cell));
+        let remark = if text == "__proto__" { "W".repeat(1 << 20) } else { text.clone() };
+        let cells = [&format!("{place}{text}"), text, price, currency, &remark].map(&quoted);
         rows.push_str(&format!("{}\n", cells.join(",")));
     }
     let place = Place::new();
@@ -247,7 +246,7 @@ fn nothing_that_stands_in_a_cell_runs_is_fetched_or_breaks_the_page() {
     for width in [1280, 360] {
         browser.screen(width, 800, "light");
         browser.open(&place.path("page.html"), "");
-        assert_eq!(browser.text(SHOWN), "15 rows shown");
+        assert_eq!(browser.text(SHOWN), "14 rows shown");
         browser.eval("for (const toggle of document.querySelectorAll('.toggle')) toggle.click()");
         browser.eval("for (const details of document.querySelectorAll('details')) details.open = true");
         browser.eval("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
@@ -307,8 +306,8 @@ fn ten_thousand_rows_are_put_into_the_page_as_they_are_needed_and_all_of_them_on
     browser.eval("document.querySelector('#list [value=row]').click()");
     assert!(browser.text(NUMBERS).starts_with("10001 10000 9999 "));
     assert!(browser.eval(in_page).as_u64().unwrap() <= 500);
-    browser.eval("dispatchEvent(new Event('beforeprint'))");
-    assert_eq!(browser.eval(in_page), 10_000);
+    // Counted before they are laid out, which takes a while.
+    assert_eq!(browser.eval(&format!("dispatchEvent(new Event('beforeprint')), {in_page}")), 10_000);
 }
 
 #[test]
