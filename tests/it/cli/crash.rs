@@ -153,22 +153,22 @@ fn a_full_disk_stops_an_upload_where_it_can_be_resumed() {
 /// Permissions do not bind whoever runs tests as root, so something stands where the ledger has to be written.
 #[test]
 fn a_ledger_that_cannot_be_written_is_refused_before_the_first_request() {
-    let folder = |path: PathBuf| std::fs::create_dir_all(path).unwrap();
-    let in_the_way: [(&str, &dyn Fn(&Place)); 5] = [
-        ("the home is a file", &|place| {
+    type InTheWay = (&'static str, fn(&Place));
+    let in_the_way: [InTheWay; 5] = [
+        ("the home is a file", |place| {
             let _ = std::fs::remove_dir_all(place.path("home"));
             place.write("home", "");
         }),
-        ("the ledger is a folder", &|place| folder(place.path("home/ledger.db"))),
-        ("the ledger's log is a folder", &|place| folder(place.path("home/ledger.db-wal"))),
-        ("the folder of locks is a file", &|place| {
-            folder(place.path("home"));
+        ("the ledger is a folder", |place| make_folder(place.path("home/ledger.db"))),
+        ("the ledger's log is a folder", |place| make_folder(place.path("home/ledger.db-wal"))),
+        ("the folder of locks is a file", |place| {
+            make_folder(place.path("home"));
             place.write("home/locks", "");
         }),
-        ("there was a ledger, and its log is a folder", &|place| {
+        ("there was a ledger, and its log is a folder", |place| {
             place.sheetport(["runs"]).exits(0);
             let _ = std::fs::remove_file(place.path("home/ledger.db-wal"));
-            folder(place.path("home/ledger.db-wal"));
+            make_folder(place.path("home/ledger.db-wal"));
         }),
     ];
     for (what, make) in in_the_way {
@@ -184,6 +184,10 @@ fn a_ledger_that_cannot_be_written_is_refused_before_the_first_request() {
         assert!(upload.stderr.contains(&path), "{what}: {upload:?}");
         assert_eq!(served.total(), 0, "{what}");
     }
+}
+
+fn make_folder(path: PathBuf) {
+    std::fs::create_dir_all(path).unwrap();
 }
 
 /// A file system that nobody may write to, not even root.

@@ -20,10 +20,11 @@ use super::process::{Place, Running, Sheetport};
 use super::{accounting, count, summary};
 use crate::faults::server::{Reply, Seen, Server};
 
-/// Of each kind.
-const KILLS: usize = 12;
+/// Of each kind, at least; more where a point was not hit by then, because some are only passed through.
+const KILLS: usize = 15;
+const MOST_KILLS: usize = 90;
 /// Of one file, before it is let through.
-const KILLS_OF_ONE: usize = 4;
+const KILLS_OF_ONE: usize = 5;
 const RECORDS: usize = 40;
 const CONCURRENCY: usize = 3;
 
@@ -118,6 +119,8 @@ enum Moment {
     AtAnswer(usize),
     /// When there are more outcomes in the ledger than before.
     AtCommit,
+    /// When there is a ledger.
+    AtLedger,
 }
 
 async fn kill_again_and_again(template: &str, is_once: fn(usize) -> bool) {
@@ -126,7 +129,7 @@ async fn kill_again_and_again(template: &str, is_once: fn(usize) -> bool) {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut hit: BTreeMap<Point, usize> = BTreeMap::new();
     let mut kills = 0;
-    while kills < KILLS {
+    while kills < KILLS || hit.len() < 5 && kills < MOST_KILLS {
         let file = File::new(template, is_once).await;
         // How long it takes to the first request, as far as it is known.
         let mut to_start = Duration::from_millis(200);
@@ -135,12 +138,14 @@ async fn kill_again_and_again(template: &str, is_once: fn(usize) -> bool) {
         let mut ended = None;
         for kill in 0..KILLS_OF_ONE {
             let moment = match kills % 4 {
+                // The intent of what may be repeated is noted for all at once, so before that there is one moment alone.
+                _ if kill == 0 => Moment::AtLedger,
                 0 => Moment::AtRequest(1 + random.usize(..RECORDS / 6)),
                 1 => Moment::After(to_start.mul_f64(0.6 + 0.8 * random.f64())),
                 2 => Moment::AtCommit,
                 _ => Moment::AtAnswer(random.usize(..RECORDS / 6)),
             };
-            let jitter = Duration::from_micros(random.u64(..1_500));
+            let jitter = Duration::from_micros(if random.bool() { random.u64(..1_500) } else { 0 });
             let begun = Instant::now();
             let Some(killed) = file.kill(moment, jitter, &mut ended) else { break };
             if let Some(first) = file.server.log().iter().map(|seen| seen.came).find(|came| *came > begun) {
@@ -242,6 +247,7 @@ impl File {
             Moment::After(wait) => since.elapsed() >= wait,
             Moment::AtRequest(_) => self.arrived.try_recv().is_ok(),
             Moment::AtCommit => self.outcomes() > outcomes,
+            Moment::AtLedger => self.place.path("home/ledger.db").exists(),
             Moment::AtAnswer(place) => self.server.log().get(before + place).is_some_and(|seen| seen.left.is_some()),
         };
         let since = Instant::now();
