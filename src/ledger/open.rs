@@ -20,6 +20,9 @@ pub struct Ledger {
     folder: PathBuf,
 }
 
+/// SQLite's SQLITE_READONLY_ROLLBACK.
+const READONLY_ROLLBACK: &str = "776";
+
 /// Held while a run is planned or sent; dropped, it lets go.
 #[derive(Debug)]
 pub struct Lock {
@@ -88,17 +91,15 @@ async fn refuse_foreign(path: &Path) -> Result<(), Error> {
         return Ok(());
     }
     let failed = |error: sqlx::Error| Error::Open { path: path.to_owned(), reason: error.to_string() };
-    let options = SqliteConnectOptions::new()
-        .filename(path)
-        .read_only(true)
-        .busy_timeout(Duration::from_secs(30))
-        .disable_statement_logging();
-    let mut connection = options.connect().await.map_err(failed)?;
-    let tables: Vec<String> = sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'table'")
-        .fetch_all(&mut connection)
-        .await
-        .map_err(failed)?;
-    connection.close().await.map_err(failed)?;
+    let tables = match tables(path, true).await {
+        // A program that was killed in the middle of a change left it to the next one to take that back, which one that
+        // only reads can't.
+        Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(READONLY_ROLLBACK) => {
+            tables(path, false).await
+        }
+        tables => tables,
+    };
+    let tables = tables.map_err(failed)?;
     // One that was being made when its maker ended has no tables yet, or only the list of what was done.
     let is_ours =
         tables.iter().any(|table| table == "record_block") || tables.iter().all(|table| table == "_sqlx_migrations");
@@ -108,6 +109,19 @@ async fn refuse_foreign(path: &Path) -> Result<(), Error> {
         let reason = "it is another program's database".to_owned();
         Err(Error::Open { path: path.to_owned(), reason })
     }
+}
+
+async fn tables(path: &Path, read_only: bool) -> Result<Vec<String>, sqlx::Error> {
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .read_only(read_only)
+        .busy_timeout(Duration::from_secs(30))
+        .disable_statement_logging();
+    let mut connection = options.connect().await?;
+    let tables = sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'table'");
+    let tables = tables.fetch_all(&mut connection).await?;
+    connection.close().await?;
+    Ok(tables)
 }
 
 fn migrator() -> Migrator {

@@ -242,6 +242,29 @@ async fn another_programs_database_is_refused_and_kept() {
     assert_refused(folder.path(), "another program's database").await;
 }
 
+/// What a kill leaves that falls into the making of the database.
+#[tokio::test]
+async fn a_change_that_was_never_ended_is_taken_back_and_the_ledger_made() {
+    let (made, found) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = made.path().join("ledger.db");
+    let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true).pragma("cache_size", "1");
+    let mut connection = options.connect().await.unwrap();
+    for sql in [
+        "PRAGMA user_version = 7",
+        "BEGIN",
+        "CREATE TABLE half (made BLOB)",
+        "INSERT INTO half WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) \
+         SELECT randomblob(1000) FROM n",
+    ] {
+        sqlx::query(sql).execute(&mut connection).await.unwrap();
+    }
+    for name in ["ledger.db", "ledger.db-journal"] {
+        std::fs::copy(made.path().join(name), found.path().join(name)).unwrap();
+    }
+    let ledger = open(found.path()).await;
+    assert!(ledger.runs(1).await.unwrap().is_empty());
+}
+
 #[tokio::test]
 async fn a_damaged_ledger_is_no_reason_to_make_a_new_one() {
     let (folder, ledger, run) = planned(3_000).await;

@@ -224,7 +224,7 @@ impl Kinds {
     }
 
     fn percent(&self, places: usize) -> &Format {
-        self.percent.get(places).unwrap_or(&self.general)
+        self.percent.get(places).or(self.percent.last()).unwrap_or(&self.general)
     }
 }
 
