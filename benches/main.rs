@@ -13,6 +13,7 @@ mod exporting;
 mod items;
 mod mapping;
 mod reading;
+mod reporting;
 mod sending;
 mod serving;
 mod summary;
@@ -35,6 +36,8 @@ const ROWS: &[Row] = &[
     sending::SEND_ITEMS,
     exporting::EXPORT_CSV,
     exporting::EXPORT_XLSX,
+    reporting::REPORT_CSV,
+    reporting::REPORT_XLSX,
     serving::SERVE_UPSERTS,
     serving::SERVE_PAGES,
     serving::SERVE_LAST_PAGES,

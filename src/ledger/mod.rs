@@ -10,6 +10,7 @@ mod block;
 mod causes;
 mod error;
 mod open;
+mod outcomes;
 mod pace;
 mod plan;
 mod prune;

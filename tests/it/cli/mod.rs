@@ -20,6 +20,7 @@ mod lookups;
 mod orders;
 mod process;
 mod report;
+mod report_workbook;
 mod service;
 mod setup;
 mod sheets;
