@@ -45,7 +45,11 @@ Examples:
 const REPORT_EXAMPLES: &str = "\
 Examples:
   sheetport report -o outcome.xlsx
-  sheetport report 12 -o to-mend.csv --only problems";
+  sheetport report 12 -o to-mend.csv --only problems
+  sheetport report 12 -o to-mend.csv --bom
+
+A workbook begins with a sheet that sums the run up, with what is wrong by cause. Mend the rows in place, then upload the
+report: it is read as the file was.";
 
 const SERVE_EXAMPLES: &str = "\
 In another terminal:
@@ -249,7 +253,7 @@ pub struct Report {
     /// A .csv or .xlsx file that is not there yet
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Which rows
+    /// Which rows: all, problems (somebody has to look at them), or those of one state
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = only)]
     pub only: Only,
     /// Begin a CSV with a byte order mark, by which Excel knows that it is UTF-8

@@ -199,6 +199,30 @@ column = "B"
 }
 
 #[test]
+fn all_sheets_of_a_long_report_are_read() {
+    let place = Place::new();
+    let mut book = rust_xlsxwriter::Workbook::new();
+    book.add_worksheet().set_name("Summary").unwrap().write_string(0, 0, "What became of prices.csv").unwrap();
+    for (sheet, skus) in [("Items", ["1", "2"]), ("Items 2", ["3", "4"])] {
+        let sheet = book.add_worksheet().set_name(sheet).unwrap();
+        for (column, name) in (0..).zip(["SKU", "Name", "sheetport_status", "sheetport_row"]) {
+            sheet.write_string(0, column, name).unwrap();
+        }
+        for (row, sku) in (1..).zip(skus) {
+            sheet.write_string(row, 0, sku).unwrap().write_string(row, 1, "Bolt").unwrap();
+        }
+    }
+    book.add_worksheet().set_name("Lists").unwrap().set_hidden(true);
+    book.save(place.path("r.xlsx")).unwrap();
+    let checked = |words: &[&str]| {
+        let check = ["check", "r.xlsx", "-t", "items", "--json"];
+        accounting(&summary(&place.sheetport(check.iter().chain(words)).exits(0)))
+    };
+    assert_eq!(checked(&[]), "4: pending 4");
+    assert_eq!(checked(&["--sheet", "Items 2"]), "2: pending 2");
+}
+
+#[test]
 fn what_the_service_says_of_many_records_is_one_cause() {
     let place = Place::new();
     let served = Served::demo(&place);
