@@ -13,6 +13,7 @@ mod exporting;
 mod items;
 mod mapping;
 mod reading;
+mod reporting;
 mod sending;
 mod serving;
 mod summary;
@@ -36,6 +37,8 @@ const ROWS: &[Row] = &[
     exporting::EXPORT_CSV,
     exporting::EXPORT_XLSX,
     exporting::EXPORT_SERVED,
+    reporting::REPORT_CSV,
+    reporting::REPORT_XLSX,
     serving::SERVE_UPSERTS,
     serving::SERVE_PAGES,
     serving::SERVE_LAST_PAGES,

@@ -48,7 +48,11 @@ const REPORT_EXAMPLES: &str = "\
 Examples:
   sheetport report -o outcome.xlsx
   sheetport report 12 -o to-mend.csv --only problems
-  sheetport report 12 -o problems.html";
+  sheetport report 12 -o problems.html
+  sheetport report 12 -o to-mend.csv --bom
+
+A workbook begins with a sheet that sums the run up, with what is wrong by cause. Mend the rows in place, then hand the
+report back: `sheetport retry to-mend.csv`.";
 
 const SERVE_EXAMPLES: &str = "\
 In another terminal:
@@ -251,7 +255,7 @@ pub struct Report {
     /// A file that is not there yet: .xlsx or .csv to mend the rows in, .html for a page to read, search and print
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Which rows [default: all, and in .html problems]
+    /// Which rows: all, problems (somebody has to look at them), or those of one state [default: all, and in .html problems]
     #[arg(long, value_name = "WHICH", value_parser = only)]
     pub only: Option<Only>,
     /// Begin a CSV with a byte order mark, by which Excel knows that it is UTF-8

@@ -11,6 +11,7 @@ mod causes;
 mod error;
 mod family;
 mod open;
+mod outcomes;
 mod pace;
 mod plan;
 mod prune;

@@ -9,7 +9,7 @@ use super::error::Error;
 use super::open::Ledger;
 
 /// What a run is about. Together these are its identity: a resume against anything else is refused.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct NewRun {
     pub command: String,
     pub record: String,

@@ -1,6 +1,6 @@
 //! Sending from a plan: the records still to go, the intent to send them, and what became of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 
@@ -137,24 +137,6 @@ impl Ledger {
         Ok(seqs.into_iter().collect())
     }
 
-    /// What became of these records; what a person said about one comes before what was noted.
-    pub async fn outcomes(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeMap<Seq, Outcome>, Error> {
-        let rows = sqlx::query(
-            "SELECT seq, state, http_status, service_status, service_id, ctx_id, job_id, problems, attempts, at \
-             FROM outcome WHERE run = $1 AND seq BETWEEN $2 AND $3",
-        )
-        .bind(run)
-        .bind(range.start())
-        .bind(range.end())
-        .fetch_all(&self.reader)
-        .await?;
-        let outcomes: Result<BTreeMap<Seq, Outcome>, Error> =
-            rows.iter().map(|row| from_row(row).map(|outcome| (outcome.seq, outcome))).collect();
-        let mut outcomes = outcomes?;
-        self.apply_resolutions(run, *range.start(), *range.end(), &mut outcomes).await?;
-        Ok(outcomes)
-    }
-
     /// The first records that the service refused.
     pub async fn failed(&self, run: RunId, limit: u32) -> Result<Vec<Seq>, Error> {
         let query = "SELECT seq FROM (SELECT seq FROM outcome WHERE run = $1 AND state = 'failed' \
@@ -244,23 +226,4 @@ pub(super) async fn insert_outcomes(
 fn record_block(row: &SqliteRow) -> Result<RecordBlock, Error> {
     let body: Vec<u8> = row.try_get("body")?;
     Ok(RecordBlock { first: row.try_get("first")?, records: block::decode(&body)? })
-}
-
-fn from_row(row: &SqliteRow) -> Result<Outcome, Error> {
-    let state: String = row.try_get("state")?;
-    let problems: String = row.try_get("problems")?;
-    let http_status: Option<i64> = row.try_get("http_status")?;
-    let attempts: i64 = row.try_get("attempts")?;
-    Ok(Outcome {
-        seq: row.try_get("seq")?,
-        state: OutcomeState::from_name(&state)?,
-        http_status: http_status.and_then(|status| u16::try_from(status).ok()),
-        service_status: row.try_get("service_status")?,
-        service_id: row.try_get("service_id")?,
-        ctx_id: row.try_get("ctx_id")?,
-        job_id: row.try_get("job_id")?,
-        problems: serde_json::from_str(&problems).map_err(|error| Error::Corrupt(error.to_string()))?,
-        attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
-        at: row.try_get("at")?,
-    })
 }

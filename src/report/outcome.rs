@@ -79,6 +79,7 @@ pub(super) struct Outcomes {
     run: RunId,
     kept: BTreeMap<Seq, Block>,
     kept_bytes: usize,
+    room: usize,
     /// The block that was used last, where it is not among those that are kept.
     last: Option<Block>,
 }
@@ -127,7 +128,7 @@ impl RecordOutcome {
 
 impl Outcomes {
     pub fn new(ledger: &Ledger, run: RunId) -> Outcomes {
-        Outcomes { ledger: ledger.clone(), run, kept: BTreeMap::new(), kept_bytes: 0, last: None }
+        Outcomes { ledger: ledger.clone(), run, kept: BTreeMap::new(), kept_bytes: 0, room: KEPT_BYTES, last: None }
     }
 
     pub async fn of(&mut self, seq: Seq) -> Result<Arc<RecordOutcome>, ledger::Error> {
@@ -175,7 +176,7 @@ impl Outcomes {
         let outcome = |(seq, record)| Arc::new(together(record, settled.remove(&seq)));
         let block = Block { first: block.first, records: (block.first..).zip(block.records).map(outcome).collect() };
         let bytes = block.bytes();
-        if self.kept_bytes + bytes <= KEPT_BYTES {
+        if self.kept_bytes + bytes <= self.room {
             self.kept_bytes += bytes;
             self.kept.insert(block.first, block);
         } else {
@@ -228,5 +229,54 @@ fn together(record: PlannedRecord, outcome: Option<Outcome>) -> RecordOutcome {
         job_id: None,
         http_status: None,
         attempts: None,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::ledger::NewRun;
+
+    const RECORDS: Seq = 2_000;
+
+    async fn planned(folder: &std::path::Path) -> (Ledger, RunId) {
+        let ledger = Ledger::open(folder).await.unwrap();
+        let mut plan = ledger.begin_plan(&NewRun::default(), 1).await.unwrap();
+        for seq in 0..RECORDS {
+            let fate = match seq % 3 {
+                0 => Fate::Rejected(vec![Problem::of_record("blank", "is blank")]),
+                _ => Fate::Skipped,
+            };
+            let key = Some(seq.to_string());
+            let rows = vec![seq.unsigned_abs()];
+            plan.record(PlannedRecord { key, target: None, rows, fate, sheet: String::new() }).await.unwrap();
+        }
+        let run = plan.finish(0).await.unwrap().run;
+        (ledger, run)
+    }
+
+    #[tokio::test]
+    async fn records_are_found_in_any_order_however_little_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (ledger, run) = planned(folder.path()).await;
+        let scattered: Vec<Seq> = (0..RECORDS).map(|place| place * 997 % RECORDS).collect();
+        let in_order: Vec<Seq> = (0..RECORDS).collect();
+        for room in [0, 200_000, KEPT_BYTES] {
+            for seqs in [&scattered, &in_order] {
+                let mut outcomes = Outcomes { room, ..Outcomes::new(&ledger, run) };
+                for window in seqs.chunks(700) {
+                    let found = outcomes.of_all(window).await.unwrap();
+                    assert!(
+                        window.iter().zip(&found).all(|(seq, found)| found.key.as_deref() == Some(&seq.to_string()))
+                    );
+                    assert!(outcomes.kept_bytes <= room);
+                    assert_eq!(outcomes.kept_bytes, outcomes.kept.values().map(Block::bytes).sum::<usize>());
+                }
+                // In order, what is behind is let go.
+                assert!(seqs == &scattered || outcomes.kept.keys().all(|first| *first >= 1_024));
+            }
+        }
+        assert!(Outcomes::new(&ledger, run).of(RECORDS).await.is_err());
     }
 }

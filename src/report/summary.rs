@@ -1,6 +1,8 @@
 //! What the first sheet of a workbook says: the accounting, what the run was about, what to do next, and what is wrong,
 //! by cause, with the places of the first cells at fault.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -8,6 +10,9 @@ use super::row::{ReportRow, place_of, shown};
 use super::{CHECK, Only, Request};
 use crate::ledger::{Accounting, Causes, FIRST_ROWS, Group, Run, RunState};
 use crate::sheet::write::{Count, Front, LeftOut, MAX_CHOICES, ProblemLine, Spot};
+
+/// The code of problems in the service's own words.
+const FROM_SERVICE: &str = "service";
 
 /// Problems by cause, gathered while the rows are written.
 #[derive(Default)]
@@ -27,10 +32,17 @@ impl Summary {
         if row.faults.is_empty() || !row.outcome.state.is_problem() {
             return;
         }
+        // What the service says often repeats what it was sent.
+        let values: Vec<Cow<'_, str>> = match row.faults.iter().any(|fault| fault.problem.code == FROM_SERVICE) {
+            true => row.cells.cells().map(|cell| cell.shown()).collect(),
+            false => Vec::new(),
+        };
+        let names = row.outcome.names();
         for fault in row.faults.iter().filter(|fault| fault.problem.row.is_some() || row.is_first()) {
-            let value = fault.column.map(|column| row.cells.get(column).shown());
-            let mut own = row.outcome.names();
-            own.extend(value.as_deref());
+            let own: Vec<&str> = match fault.problem.code == FROM_SERVICE {
+                true => names.iter().copied().chain(values.iter().map(AsRef::as_ref)).collect(),
+                false => Vec::new(),
+            };
             let Some(group) = self.causes.add_of(row.source.number, fault.problem, &own) else { continue };
             if group == self.spots.len() {
                 self.spots.push(Vec::new());
@@ -61,7 +73,7 @@ impl Summary {
 
     fn next_words(&self, run: &Run, accounting: &Accounting, is_check: bool) -> String {
         if run.state == RunState::Withheld || is_check && accounting.rejected > 0 {
-            "Nothing was sent. Mend the red cells in this file or in yours, save it, then:"
+            "Nothing was sent. Mend the rows on the next sheet (the cells at fault are red), save this file, then:"
         } else if is_check {
             "Nothing was sent yet, and nothing is wrong:"
         } else if accounting.pending > 0 {
@@ -69,7 +81,7 @@ impl Summary {
         } else if accounting.unknown > 0 {
             "Some of it may or may not have been applied. Look it up in the service, then say what you found:"
         } else {
-            "Mend the red cells on the next sheet, save this file, then:"
+            "Mend the rows on the next sheet (the cells at fault are red), save this file, then:"
         }
         .to_owned()
     }
@@ -98,31 +110,33 @@ impl Summary {
     /// What the workbook has less than the run, in sentences.
     fn remarks(&self, run: &Run, accounting: &Accounting, request: &Request<'_>, left_out: LeftOut) -> Vec<String> {
         let mut remarks = Vec::new();
-        let ungrouped = self.causes.ungrouped;
-        if ungrouped > 0 {
-            remarks.push(format!(
-                "… and {ungrouped} further problems, each with a cause of its own; they are in the rows' column sheetport_errors"
-            ));
-        }
+        let mut remark = |number: u64, before: &str, after: &str| {
+            if number > 0 {
+                remarks.push(format!("{before}: {number}. {after}"));
+            }
+        };
+        remark(
+            self.causes.ungrouped,
+            "Further problems, each with a cause of its own",
+            "They are in the rows' column sheetport_errors.",
+        );
+        remark(
+            left_out.cut,
+            "Cells with more than the 32,767 characters that a workbook's cell can hold",
+            "They are cut with a mark; a report as .csv has them whole.",
+        );
+        remark(
+            left_out.notes,
+            "Cells at fault that are coloured without a note, because a workbook is slow with more of them",
+            "What is wrong with them is in the rows' column sheetport_errors.",
+        );
         if request.only != Only::All {
-            let rows = accounting.rows;
-            remarks.push(format!("This report has {} of {rows} rows: those that were asked for", self.rows));
-        }
-        if left_out.cut > 0 {
-            remarks.push(format!(
-                "{} cells hold more than the 32,767 characters that a workbook's can, and are cut with a mark; a report as .csv has them whole",
-                left_out.cut
-            ));
-        }
-        if left_out.notes > 0 {
-            remarks.push(format!(
-                "{} further cells at fault are coloured without a note; what is wrong is in the column sheetport_errors",
-                left_out.notes
-            ));
+            remarks
+                .push(format!("This report has the rows that were asked for: {} of {}.", self.rows, accounting.rows));
         }
         for choices in request.choices.iter().filter(|choices| choices.count > MAX_CHOICES) {
             let header = run.about.header.get(choices.column).map_or("", String::as_str);
-            remarks.push(format!("{header} has no drop-down: the template knows {} values for it", choices.count));
+            remarks.push(format!("{header} has no drop-down: the template knows {} values for it.", choices.count));
         }
         remarks
     }

@@ -1,9 +1,12 @@
 //! Cells as JSON and back: text, numbers and booleans as themselves, the rest as an object that says what it is. A
 //! date, a time and both together are told apart by how ISO 8601 writes them; a percentage is `{"percent":0.19}`.
 
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use std::fmt;
+
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::{Cell, Row};
 
@@ -51,17 +54,42 @@ impl Serialize for Unformatted<'_> {
 
 /// Reads the cells of a row back. Nothing: the JSON is not an array of cells.
 pub fn read_row(number: u64, json: &str, row: &mut Row) -> Option<()> {
-    let values: Vec<Value> = serde_json::from_str(json).ok()?;
     row.clear(number);
-    for value in &values {
-        row.push(match value {
-            Value::Null => Cell::Blank,
-            Value::String(text) => Cell::Text(text),
-            Value::Number(number) => Cell::Number(number.as_f64()?),
-            Value::Bool(boolean) => Cell::Boolean(*boolean),
-            Value::Object(object) => tagged(object)?,
-            Value::Array(_) => return None,
-        });
+    let mut json = serde_json::Deserializer::from_str(json);
+    json.deserialize_seq(Cells(row)).ok()?;
+    json.end().ok()
+}
+
+/// Puts an array of cells into a row, without a tree of values between.
+struct Cells<'r>(&'r mut Row);
+
+impl<'de> Visitor<'de> for Cells<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of cells")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
+        while let Some(cell) = cells.next_element::<&RawValue>()? {
+            read_cell(cell.get(), self.0).ok_or_else(|| A::Error::custom("no cell"))?;
+        }
+        Ok(())
+    }
+}
+
+fn read_cell(json: &str, row: &mut Row) -> Option<()> {
+    match json.as_bytes().first()? {
+        b'"' => match json.get(1..json.len() - 1)? {
+            text if !text.contains('\\') => row.push(Cell::Text(text)),
+            _ => row.push(Cell::Text(&serde_json::from_str::<String>(json).ok()?)),
+        },
+        b'n' => row.push(Cell::Blank),
+        b't' => row.push(Cell::Boolean(true)),
+        b'f' => row.push(Cell::Boolean(false)),
+        b'{' => row.push(tagged(&serde_json::from_str(json).ok()?)?),
+        b'[' => return None,
+        _ => row.push(Cell::Number(json.parse().ok().filter(|number: &f64| number.is_finite())?)),
     }
     Some(())
 }
@@ -114,5 +142,16 @@ mod tests {
         let mut back = Row::default();
         read_row(7, &json, &mut back).expect("cells");
         assert!(back.cells().eq(cells));
+    }
+
+    #[test]
+    fn what_is_no_array_of_cells_is_refused() {
+        for json in ["", "[", "7", "{}", "[[]]", "[1,]", "[1e999]", r#"[{"day":"2025-12-31"}]"#, "[null] 7", r#"["a]"#]
+        {
+            assert_eq!(read_row(7, json, &mut Row::default()), None, "{json}");
+        }
+        let mut row = Row::default();
+        read_row(7, r#" [ "a\"\\\u00e4\n" , "" , -1.5e3 ] "#, &mut row).expect("cells");
+        assert!(row.cells().eq([Cell::Text("a\"\\ä\n"), Cell::Blank, Cell::Number(-1500.0)]));
     }
 }

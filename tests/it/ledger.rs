@@ -396,3 +396,25 @@ async fn kept_records_count_as_unchanged_and_are_never_to_be_sent() {
     let counted = accounting(&ledger, again).await;
     assert_eq!((counted.total, counted.unchanged, counted.skipped, counted.pending), (3, 1, 1, 1));
 }
+
+#[tokio::test]
+async fn outcomes_come_back_to_the_letter_whatever_their_texts_hold() {
+    let (_folder, ledger, run) = planned(20).await;
+    let said = Problem { value: "0 1 2".to_owned(), ..Problem::of_record("service", "ä \"quoted\" \u{0} \n 7") };
+    let odd = Outcome {
+        http_status: Some(422),
+        service_status: Some(String::new()),
+        service_id: Some("12 sent -1 \u{0}é\n".to_owned()),
+        ctx_id: Some(" 5 ".to_owned()),
+        job_id: None,
+        problems: vec![said.clone(), said],
+        attempts: 3,
+        ..Outcome::new(5, OutcomeState::Failed, i64::MAX)
+    };
+    let plain = Outcome { job_id: Some("job".to_owned()), ..Outcome::new(12, OutcomeState::Sent, -7) };
+    ledger.settle(run, &[plain.clone(), odd.clone()]).await.unwrap();
+    let found = ledger.outcomes(run, 0..=19).await.unwrap();
+    let shown: Vec<String> = found.values().map(|outcome| format!("{outcome:?}")).collect();
+    assert_eq!(shown, [format!("{odd:?}"), format!("{plain:?}")]);
+    assert!(ledger.outcomes(run, 6..=11).await.unwrap().is_empty());
+}

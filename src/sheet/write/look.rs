@@ -146,7 +146,7 @@ impl Look {
 /// The kind of a cell, as which its column may look; nothing for a blank.
 pub fn cell_kind(cell: &Cell<'_>) -> Option<Kind> {
     match cell {
-        Cell::Blank => None,
+        Cell::Blank | Cell::Text("") => None,
         Cell::Text(_) => Some(Kind::Text),
         Cell::Date(_) => Some(Kind::Date),
         Cell::Time(_) => Some(Kind::Time),

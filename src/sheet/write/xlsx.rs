@@ -346,7 +346,7 @@ fn failed(path: &Path, error: XlsxError) -> Error {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::Existing;
+    use super::super::{Existing, MAX_CHOICES, ProblemLine};
     use super::*;
     use crate::sheet::{Options, Row, open};
 
@@ -383,6 +383,66 @@ mod tests {
                 assert_eq!(row.get(0), Cell::Number(*number));
             }
             assert!(!rows.next(&mut row).unwrap());
+        }
+    }
+
+    #[test]
+    fn links_and_choices_go_to_the_right_sheet_of_several() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = WholeFile::create(&folder.path().join("out.xlsx"), Existing::Keep).unwrap();
+        let values = vec!["a".to_owned(), "b".to_owned()];
+        let choices = [
+            Choices { column: 1, count: 2, values, is_closed: true },
+            Choices { column: 0, count: MAX_CHOICES + 1, values: Vec::new(), is_closed: true },
+        ];
+        let outline = Outline {
+            sheet: "It's",
+            header: &["SKU", "Name"],
+            own: 2,
+            has_front: true,
+            choices: &choices,
+            ..Outline::default()
+        };
+        let mut table = XlsxTable::with_max_rows(file, &outline, 3).unwrap();
+        (0..5).for_each(|_| table.row(&[Cell::Text("0042")], &[]).unwrap());
+        let spot = |row, column| Spot { label: format!("row {row}"), row, column };
+        let line = ProblemLine {
+            count: 3,
+            place: "SKU".to_owned(),
+            words: "wrong".to_owned(),
+            remedy: String::new(),
+            spots: vec![spot(0, 0), spot(1, 1), spot(2, 0), spot(4, 1)],
+        };
+        let front = Front { problems: vec![line], ..Front::default() };
+        let path = table.finish(Some(&front)).unwrap();
+        let book = open(&path, &Options::default()).unwrap();
+        assert_eq!(book.sheets(), ["Summary", "It's", "It's 2", "It's 3", "Lists"]);
+        let mut archive = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
+        let mut part = |name: &str| std::io::read_to_string(archive.by_name(name).unwrap()).unwrap();
+        let first = part("xl/worksheets/sheet1.xml");
+        for link in ["&apos;It&apos;&apos;s&apos;!A2", "&apos;It&apos;&apos;s&apos;!B3"] {
+            assert!(first.replace('\'', "&apos;").contains(link), "{link}: {first}");
+        }
+        for link in ["'It''s 2'!A2", "'It''s 3'!B2"] {
+            assert!(first.replace("&apos;", "'").contains(link), "{link}: {first}");
+        }
+        for (sheet, range) in [(2, "B2:B3"), (3, "B2:B3"), (4, "B2")] {
+            let rows = part(&format!("xl/worksheets/sheet{sheet}.xml"));
+            assert!(rows.contains(&format!("sqref=\"{range}\"><formula1>'Lists'!$A$1:$A$2<")), "{rows}");
+            assert_eq!(rows.matches("<dataValidation ").count(), 1);
+        }
+    }
+
+    #[test]
+    fn our_sheets_give_way_to_the_person_s() {
+        for (rows, names) in [("Summary", ["Report", "Summary", "Lists"]), ("lists", ["Summary", "lists", "Choices"])] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = WholeFile::create(&folder.path().join("out.xlsx"), Existing::Keep).unwrap();
+            let choices = [Choices { column: 0, count: 1, values: vec!["a".to_owned()], is_closed: true }];
+            let outline =
+                Outline { sheet: rows, header: &["SKU"], has_front: true, choices: &choices, ..Outline::default() };
+            let path = XlsxTable::outlined(file, &outline).unwrap().finish(Some(&Front::default())).unwrap();
+            assert_eq!(open(&path, &Options::default()).unwrap().sheets(), names);
         }
     }
 

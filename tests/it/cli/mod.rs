@@ -25,6 +25,7 @@ mod page;
 mod process;
 mod proxy;
 mod report;
+mod report_workbook;
 mod retry_report;
 mod service;
 mod setup;

@@ -119,3 +119,72 @@ fn a_report_says_what_it_can_not_do() {
     let fresh = Place::new();
     fresh.sheetport(["report", "-o", "report.csv"]).exits(2).says(&["no runs yet", "sheetport upload"]);
 }
+
+#[test]
+fn a_report_is_made_again_from_the_ledger_alone() {
+    let (place, _served) = uploaded();
+    let first = fs::read(place.path("prices.report.csv")).unwrap();
+    fs::remove_file(place.path("prices.csv")).unwrap();
+    place.sheetport(["report", "1", "-o", "again.csv"]).exits(0);
+    assert_eq!(fs::read(place.path("again.csv")).unwrap(), first);
+}
+
+#[test]
+fn a_csv_begins_with_a_byte_order_mark_where_its_file_did_or_somebody_asks() {
+    let (place, served) = uploaded();
+    let begins_with_mark = |file: &str| fs::read(place.path(file)).unwrap().starts_with(b"\xEF\xBB\xBF");
+    assert!(!begins_with_mark("prices.report.csv"));
+    place.sheetport(["report", "-o", "plain.csv"]).exits(0);
+    place.sheetport(["report", "-o", "marked.csv", "--bom"]).exits(0);
+    assert!(!begins_with_mark("plain.csv") && begins_with_mark("marked.csv"));
+    assert_eq!(table(&place.path("plain.csv")), table(&place.path("marked.csv")));
+
+    place.write("excel.csv", "\u{feff}SKU,Name,Price,Currency\n0050,Größe,frei,EUR\n");
+    served.sheetport(&place, ["upload", "excel.csv", "-t", "items"]).exits(3);
+    assert!(begins_with_mark("excel.report.csv"));
+    // It is read again, the mark and all.
+    let mended = fs::read_to_string(place.path("excel.report.csv")).unwrap().replacen("frei", "1.50", 1);
+    place.write("mended.csv", mended);
+    served.sheetport(&place, ["upload", "mended.csv", "-t", "items"]).exits(0);
+}
+
+#[test]
+fn text_that_a_spreadsheet_would_run_is_harmless_in_a_report_and_sent_as_it_was() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let names = ["=HYPERLINK(\"http://x\")", "+49 170 1", "@SUM(A1)", "'=quoted", "-"];
+    let rows: String = names
+        .iter()
+        .enumerate()
+        .map(|(number, name)| format!("{number},\"{}\",free,EUR\n", name.replace('"', "\"\"")))
+        .collect();
+    place.write("prices.csv", format!("SKU,Name,Price,Currency\n{rows}"));
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).exits(3);
+    let report = table(&place.path("prices.report.csv"));
+    let defused: Vec<String> = names.iter().map(|name| format!("'{name}")).collect();
+    assert_eq!(column(&report, "Name"), defused);
+
+    place.sheetport(["report", "-o", "prices.xlsx"]).exits(0);
+    for report in ["prices.report.csv", "prices.xlsx"] {
+        for (name, row) in names.iter().zip(2..) {
+            let row = row.to_string();
+            place.write(
+                "t.toml",
+                "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n",
+            );
+            let explained =
+                place.sheetport(["explain", report, "-t", "t.toml", "--row", &row, "--json"]).exits(0).json();
+            assert_eq!(explained["request"]["body"]["name"], *name, "{report}");
+        }
+    }
+}
+
+#[test]
+fn a_report_s_name_is_that_of_its_file() {
+    let (place, served) = uploaded();
+    place.write("my.reporting.csv", "SKU,Name,Price,Currency\n1,Bolt,free,EUR\n");
+    served.sheetport(&place, ["upload", "my.reporting.csv", "-t", "items"]).exits(3);
+    assert!(place.path("my.reporting.report.csv").exists());
+    served.sheetport(&place, ["upload", "my.reporting.report.csv", "-t", "items"]).exits(3);
+    assert!(place.path("my.reporting.report-2.csv").exists());
+}

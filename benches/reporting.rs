@@ -1,0 +1,344 @@
+//! Reporting: what became of a run, made from its ledger, beside a bare loop that writes the same cells from values that
+//! are ready.
+//!
+//! The sheet has twelve columns of its own, and the report ten more of ours. Of each hundred rows one is wrong. The rows
+//! repeat every thousand, but for their numbers: within a block of the ledger no row is like another, and the bare loop
+//! makes nothing but the file. Both files are on disk when the clock stops.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use rust_xlsxwriter::{ExcelDateTime, Format as Look, Workbook};
+use serde_json::value::RawValue;
+use sheetport::ledger::{Fate, Ledger, NewRun, Origin, Outcome, OutcomeState, PlannedRecord, Problem, SourceRow};
+use sheetport::report::{self, Format, Only, Request};
+use sheetport::sheet::write::Existing;
+use sheetport::sheet::{Cell, Row as Cells};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::child::{Sample, Seen, timed};
+use crate::items::{CURRENCY, HEADER, Item};
+use crate::{BARE, Job, Outcome as Ended, Row, items};
+
+pub const REPORT_CSV: Row = Row {
+    name: "report-csv",
+    compares: "a run's report as CSV, beside a bare csv writer of the same cells",
+    unit: "cells",
+    target: 2.0,
+    beside: BARE,
+    prepare: |folder, scale| prepare(folder, scale, false),
+    needs_server: false,
+    ours: |job| ours(job, "report.csv", Format::Csv),
+    bare: bare_csv,
+};
+
+pub const REPORT_XLSX: Row = Row {
+    name: "report-xlsx",
+    compares: "the same as a workbook, beside a bare rust_xlsxwriter loop that writes the same cells",
+    target: 1.3,
+    prepare: |folder, scale| prepare(folder, scale, true),
+    ours: |job| ours(job, "report.xlsx", Format::Xlsx),
+    bare: bare_xlsx,
+    ..REPORT_CSV
+};
+
+const FULL: u32 = 1_000_000;
+const CYCLE: u32 = 1_000;
+const WRONG_EVERY: u32 = 100;
+const COUNT: &str = "count.txt";
+const NOW: i64 = 1_795_267_200_000;
+const OWN: usize = HEADER.len() + 2;
+const OURS: [&str; 10] =
+    ["status", "errors", "field", "service_id", "ctx_id", "job_id", "http_status", "attempts", "row", "run"];
+
+/// A row of the cycle.
+struct Ready {
+    item: Item,
+    own: [String; OWN],
+    /// Status, errors, field and the ids.
+    ours: [String; 5],
+}
+
+fn cycle() -> Vec<Ready> {
+    let ready = |(number, item): (u32, Item)| {
+        let (year, month, day) = item.updated;
+        let is_wrong = is_wrong(number);
+        let price = if is_wrong { "free".to_owned() } else { decimal(item.price) };
+        let own = [
+            item.sku.clone(),
+            item.name.clone(),
+            item.description.to_owned(),
+            CURRENCY.to_owned(),
+            price,
+            decimal(item.purchase_price),
+            item.tax.to_string(),
+            item.status.to_owned(),
+            item.stock.to_string(),
+            format!("{year:04}-{month:02}-{day:02}"),
+            format!("40{:011}", u64::from(number) * 7_919),
+            "pcs".to_owned(),
+        ];
+        let text = str::to_owned;
+        let ours = match is_wrong {
+            true => [
+                text("rejected"),
+                text("Price 'free' is not a number (write it as a number)"),
+                text("price"),
+                String::new(),
+                String::new(),
+            ],
+            false => [text("sent"), String::new(), String::new(), id(number, '-'), id(number, '0')],
+        };
+        Ready { item, own, ours }
+    };
+    (0..).zip(items::items(CYCLE)).map(ready).collect()
+}
+
+fn is_wrong(number: u32) -> bool {
+    number % WRONG_EVERY == WRONG_EVERY - 1
+}
+
+/// Writes the ledger of a run that is done. `typed` as a workbook gives its cells, otherwise as a CSV does.
+fn prepare(folder: &Path, scale: f64, typed: bool) -> Ended<()> {
+    let count = items::count(FULL, scale);
+    let ready = cycle();
+    runtime()?.block_on(async {
+        let ledger = Ledger::open(folder).await?;
+        let mut plan = ledger.begin_plan(&about(), NOW).await?;
+        let (mut cells, mut outcomes) = (Cells::default(), Vec::new());
+        for number in 0..count {
+            let row = &ready[(number % CYCLE) as usize];
+            let at = u64::from(number) + 2;
+            fill(&mut cells, row, typed);
+            let json = RawValue::from_string(serde_json::to_string(&cells)?)?;
+            let seq = i64::from(number);
+            plan.row(SourceRow { number: at, seq, cells: json, sheet: String::new(), origin: Origin::Same }).await?;
+            let fate = match is_wrong(number) {
+                true => Fate::Rejected(vec![problem(at)]),
+                false => Fate::Send(RawValue::from_string(body(row))?),
+            };
+            let key = Some(row.item.sku.clone());
+            plan.record(PlannedRecord {
+                key,
+                target: None,
+                rows: vec![at],
+                fate,
+                sheet: String::new(),
+                origin: Origin::Same,
+            })
+            .await?;
+            if !is_wrong(number) {
+                outcomes.push(Outcome {
+                    http_status: Some(200),
+                    service_status: Some("success".to_owned()),
+                    service_id: Some(row.ours[3].clone()),
+                    ctx_id: Some(row.ours[4].clone()),
+                    attempts: 1,
+                    ..Outcome::new(seq, OutcomeState::Sent, NOW)
+                });
+            }
+        }
+        let planned = plan.finish(OWN).await?;
+        for outcomes in outcomes.chunks(50_000) {
+            ledger.settle(planned.run, outcomes).await?;
+        }
+        ledger.end_sending(planned.run, 0, None, 60_000, NOW).await?;
+        ledger.close().await;
+        Ended::Ok(())
+    })?;
+    std::fs::write(folder.join(COUNT), count.to_string())?;
+    Ok(())
+}
+
+fn about() -> NewRun {
+    NewRun {
+        command: "upload".to_owned(),
+        record: "item".to_owned(),
+        template: "items".to_owned(),
+        template_toml: String::new(),
+        file: "items.csv".to_owned(),
+        file_hash: String::new(),
+        base_url: "http://127.0.0.1".to_owned(),
+        workspace: String::new(),
+        sheet: "Items".to_owned(),
+        header: own_header().map(str::to_owned).collect(),
+        header_row: 1,
+        columns: Vec::new(),
+        chosen: None,
+        retry_of: None,
+        options: Vec::new(),
+    }
+}
+
+fn own_header() -> impl Iterator<Item = &'static str> {
+    HEADER.into_iter().chain(["Barcode", "Unit"])
+}
+
+fn fill(cells: &mut Cells, row: &Ready, typed: bool) {
+    cells.clear(0);
+    let (year, month, day) = row.item.updated;
+    for (column, text) in row.own.iter().enumerate() {
+        cells.push(match (column, text.parse()) {
+            (4..=6 | 8, Ok(number)) if typed => Cell::Number(number),
+            (9, _) if typed => Cell::Date(jiff::civil::date(year as i16, month as i8, day as i8)),
+            _ => Cell::Text(text),
+        });
+    }
+}
+
+fn problem(row: u64) -> Problem {
+    Problem {
+        row: Some(row),
+        column: Some(4),
+        header: "Price".to_owned(),
+        field: "price".to_owned(),
+        value: "free".to_owned(),
+        remedy: "write it as a number".to_owned(),
+        ..Problem::of_record("not-a-number", "is not a number")
+    }
+}
+
+fn body(row: &Ready) -> String {
+    let [sku, name, description, currency, price, ..] = &row.own;
+    let description = serde_json::Value::from(description.as_str());
+    format!(
+        r#"{{"externalId":"{sku}","name":"{name}","description":{description},"currency":"{currency}","price":{price}}}"#
+    )
+}
+
+fn ours(job: &Job, name: &str, format: Format) -> Ended<Sample> {
+    let count = count(&job.folder)?;
+    let folder = tempfile::tempdir_in(&job.folder)?;
+    let path = folder.path().join(name);
+    let runtime = runtime()?;
+    let ledger = runtime.block_on(Ledger::open(&job.folder))?;
+    let run = runtime.block_on(ledger.run(1))?;
+    let existing = Existing::Replace;
+    let request = Request {
+        path: &path,
+        format,
+        existing,
+        only: Only::All,
+        next: None,
+        is_kept: true,
+        choices: &[],
+        has_bom: false,
+    };
+    // As the program runs it, on a thread of the runtime's own.
+    timed(
+        || Ok(runtime.block_on(report::write(&ledger, &run, &request))?),
+        |written| match written.rows == u64::from(count) {
+            true => seen(count, &path, format),
+            false => Err(format!("of {count} rows {} are in the report", written.rows).into()),
+        },
+    )
+}
+
+fn bare_csv(job: &Job) -> Ended<Sample> {
+    let count = count(&job.folder)?;
+    let ready = cycle();
+    let folder = tempfile::tempdir_in(&job.folder)?;
+    let path = folder.path().join("bare.csv");
+    let work = || {
+        let mut writer =
+            csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).buffer_capacity(128 * 1024).from_path(&path)?;
+        for name in own_header() {
+            writer.write_field(name)?;
+        }
+        for name in OURS {
+            writer.write_field(format!("sheetport_{name}"))?;
+        }
+        writer.write_record(None::<&[u8]>)?;
+        for number in 0..count {
+            let row = &ready[(number % CYCLE) as usize];
+            for text in row.own.iter().chain(&row.ours) {
+                writer.write_field(text)?;
+            }
+            writer.write_field("")?;
+            let (status, attempts) = if is_wrong(number) { ("", "") } else { ("200", "1") };
+            writer.write_field(status)?;
+            writer.write_field(attempts)?;
+            writer.write_field((number + 2).to_string())?;
+            writer.write_field("1")?;
+            writer.write_record(None::<&[u8]>)?;
+        }
+        writer.into_inner().map_err(|error| error.to_string())?.sync_all()?;
+        Ok(())
+    };
+    timed(work, |()| seen(count, &path, Format::Csv))
+}
+
+fn bare_xlsx(job: &Job) -> Ended<Sample> {
+    let count = count(&job.folder)?;
+    let ready = cycle();
+    let folder = tempfile::tempdir_in(&job.folder)?;
+    let path = folder.path().join("bare.xlsx");
+    let work = || {
+        let mut workbook = Workbook::new();
+        workbook.set_zip_compression_level(1);
+        workbook.set_tempdir(folder.path())?;
+        let sheet = workbook.add_worksheet_with_constant_memory()?;
+        let date = Look::new().set_num_format("yyyy-mm-dd");
+        for (column, name) in (0..).zip(own_header()) {
+            sheet.write_string(0, column, name)?;
+        }
+        for (column, name) in (OWN as u16..).zip(OURS) {
+            sheet.write_string(0, column, format!("sheetport_{name}"))?;
+        }
+        for number in 0..count {
+            let Ready { item, own, ours } = &ready[(number % CYCLE) as usize];
+            let row = number + 1;
+            for column in [0, 1, 2, 3, 7, 10, 11] {
+                sheet.write_string(row, column, &own[usize::from(column)])?;
+            }
+            match is_wrong(number) {
+                true => sheet.write_string(row, 4, "free")?,
+                false => sheet.write_number(row, 4, f64::from(item.price) / 100.0)?,
+            };
+            sheet.write_number(row, 5, f64::from(item.purchase_price) / 100.0)?;
+            sheet.write_number(row, 6, item.tax)?;
+            sheet.write_number(row, 8, item.stock)?;
+            let (year, month, day) = item.updated;
+            sheet.write_datetime_with_format(row, 9, ExcelDateTime::from_ymd(year, month, day)?, &date)?;
+            for (column, text) in (OWN as u16..).zip(ours) {
+                sheet.write_string(row, column, text)?;
+            }
+            if !is_wrong(number) {
+                sheet.write_number(row, 18, 200)?;
+                sheet.write_number(row, 19, 1)?;
+            }
+            sheet.write_number(row, 20, number + 2)?;
+            sheet.write_number(row, 21, 1)?;
+        }
+        workbook.save(&path)?;
+        File::open(&path)?.sync_all()?;
+        Ok(())
+    };
+    timed(work, |()| seen(count, &path, Format::Xlsx))
+}
+
+/// All cells, blank ones, too; of a CSV the bytes of the file, which are the same to the letter. A workbook of ours has
+/// more than its cells.
+fn seen(count: u32, path: &PathBuf, format: Format) -> Ended<Seen> {
+    let bytes = if format == Format::Csv { std::fs::metadata(path)?.len() } else { 0 };
+    Ok(Seen { units: u64::from(count) * (OWN + OURS.len()) as u64, bytes })
+}
+
+fn decimal(cents: u32) -> String {
+    format!("{}.{:02}", cents / 100, cents % 100)
+}
+
+/// Looks like the ids that services give.
+fn id(number: u32, between: char) -> String {
+    let scattered = u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let (high, low) = (scattered >> 32, scattered & 0xFFFF_FFFF);
+    format!("0199{:04x}{between}{high:08x}{between}7{:03x}{between}{low:08x}", number & 0xFFFF, number & 0xFFF)
+}
+
+fn count(folder: &Path) -> Ended<u32> {
+    Ok(std::fs::read_to_string(folder.join(COUNT))?.parse()?)
+}
+
+fn runtime() -> Ended<Runtime> {
+    Ok(Builder::new_multi_thread().enable_all().build()?)
+}
