@@ -118,15 +118,7 @@ fn prepare(folder: &Path, scale: f64, typed: bool) -> Ended<()> {
                 false => Fate::Send(RawValue::from_string(body(row))?),
             };
             let key = Some(row.item.sku.clone());
-            plan.record(PlannedRecord {
-                key,
-                target: None,
-                rows: vec![at],
-                fate,
-                sheet: String::new(),
-                origin: Origin::Same,
-            })
-            .await?;
+            plan.record(PlannedRecord { key, target: None, rows: vec![at], fate, sheet: String::new() }).await?;
             if !is_wrong(number) {
                 outcomes.push(Outcome {
                     http_status: Some(200),
