@@ -49,6 +49,9 @@ pub struct RowStates {
     rows: Vec<u32>,
     /// Requests that were or may have been accepted, by their hash; the run and the row that each began on.
     bodies: HashMap<i64, (RunId, u32)>,
+    /// Of records that somebody added to a report and that may be sent again, by the hash of their key: the hash of the
+    /// request that was accepted last, and where.
+    accepted: HashMap<i64, (i64, RunId, Seq)>,
 }
 
 /// What became of a row.
@@ -143,6 +146,7 @@ impl Ledger {
             let parent = member.about.retry_of;
             let mut places = Vec::new();
             let mut rows = vec![0; if member.id == run { said.len() } else { 0 }];
+            let mut added = HashSet::new();
             let mut from = 0;
             while let Some((first, block)) = self.source_block(member.id, from).await? {
                 from = first + block.len() as i64;
@@ -162,6 +166,7 @@ impl Ledger {
                     let slot = slot.unwrap_or_else(|| {
                         let slot = states.new_slot();
                         states.added.extend(parent.map(|_| slot));
+                        added.extend(parent.map(|_| row.seq));
                         slot
                     });
                     let missing = || Error::Corrupt(format!("run {} has no record {}", member.id, row.seq));
@@ -180,6 +185,9 @@ impl Ledger {
                         is_suspicious: suspicious.contains(&(row.number, row.sheet)),
                     });
                 }
+            }
+            if !question.is_once && parent.is_some() {
+                self.remember_added(member.id, &said, &added, &mut states.accepted).await?;
             }
             places.sort_unstable_by_key(|place| (place.sheet, place.number));
             if family.runs.iter().any(|other| other.about.retry_of == Some(member.id)) {
@@ -225,6 +233,34 @@ impl Ledger {
             }
         }
         Ok((all, suspicious))
+    }
+
+    /// Notes what `run` sent of records that were added to its report, and of those that are called like one.
+    async fn remember_added(
+        &self,
+        run: RunId,
+        said: &[Said],
+        added: &HashSet<Seq>,
+        accepted: &mut HashMap<i64, (i64, RunId, Seq)>,
+    ) -> Result<(), Error> {
+        let mut from: Seq = 0;
+        while (!added.is_empty() || !accepted.is_empty())
+            && let Some(block) = self.record_block(run, from).await?
+        {
+            from = block.first + block.records.len() as Seq;
+            for (seq, record) in (block.first..).zip(&block.records) {
+                let (Fate::Send(body), Some(key), None) = (&record.fate, &record.key, &record.target) else { continue };
+                let is_sent = usize::try_from(seq).ok().and_then(|place| said.get(place)) == Some(&Said::Sent);
+                let key = hash(&[key]);
+                if !is_sent {
+                    // A refused or lost call may have had an effect all the same.
+                    accepted.remove(&key);
+                } else if added.contains(&seq) || accepted.contains_key(&key) {
+                    accepted.insert(key, (hash(&[body.get()]), run, seq));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The outcomes' states alone; what a person said about one comes before what was noted.
@@ -321,6 +357,13 @@ impl RowStates {
     /// The run and the row of a request of the same bytes that was, or may have been, accepted.
     pub fn same_as(&self, body: &str) -> Option<(RunId, u64)> {
         self.bodies.get(&hash(&[body])).map(|(run, row)| (*run, u64::from(*row)))
+    }
+
+    /// The record of a request of the same key and bytes that somebody added to a report and that was accepted since, if
+    /// nothing else was sent of that key after it.
+    pub fn accepted_as(&self, key: &str, body: &str) -> Option<(RunId, Seq)> {
+        let (accepted, run, seq) = self.accepted.get(&hash(&[key]))?;
+        (*accepted == hash(&[body])).then_some((*run, *seq))
     }
 
     /// Of the run's records, those of which a row is not open any more.

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::error::Error;
 use super::keys::{self, Earlier, Keys};
 use super::origin::Past;
-use super::retrial::Retrial;
+use super::retrial::{Asked, Retrial};
 use super::rows::{MadeRow, problem};
 use super::source::Source;
 use super::tally::Tally;
@@ -193,13 +193,14 @@ impl<'t> Assembler<'t> {
             true => Decision::Skip,
             false => self.decide(&mut row.draft.parts, std::mem::take(&mut row.problems)),
         };
-        self.review(decision, row.past.as_slice(), &row.body, !row.target.is_empty())
+        let asked = Asked { key: &row.key, target: &row.target, body: &row.body };
+        self.review(decision, row.past.as_slice(), &asked)
     }
 
     /// The decision in view of what earlier runs made of the record's rows.
-    fn review(&mut self, decision: Decision, pasts: &[Past], body: &[u8], is_named: bool) -> Decision {
+    fn review(&mut self, decision: Decision, pasts: &[Past], asked: &Asked<'_>) -> Decision {
         let Some(retrial) = &self.retrial else { return decision };
-        let decision = retrial.review(decision, pasts, body, is_named);
+        let decision = retrial.review(decision, pasts, asked);
         self.tally.look_back(matches!(decision, Decision::Keep(_)), pasts);
         decision
     }
@@ -285,7 +286,7 @@ impl<'t> Assembler<'t> {
             None => (String::new(), String::new()),
         };
         let decision = self.decide(&mut parts, problems);
-        let decision = self.review(decision, pasts, &body, !target.is_empty());
+        let decision = self.review(decision, pasts, &Asked { key: &key, target: &target, body: &body });
         Record { key, target, rows: Rows::Several(parts.rows), decision, body }
     }
 

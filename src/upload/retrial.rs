@@ -11,6 +11,14 @@ use super::source::Source;
 use crate::ledger::{Kept, Origin, Problem, Seq};
 use crate::records::Input;
 
+/// The request that a record would be sent as.
+pub(super) struct Asked<'a> {
+    pub key: &'a str,
+    /// What the call's path names; empty where it names nothing.
+    pub target: &'a str,
+    pub body: &'a [u8],
+}
+
 pub(super) struct Retrial<'a> {
     again: &'a Again,
     input: &'static Input,
@@ -52,9 +60,8 @@ impl<'a> Retrial<'a> {
         }
     }
 
-    /// What is decided about a record of these rows, of which its cells alone say `decision`. It would be sent with
-    /// `body`, to a call whose path names it or not.
-    pub fn review(&self, decision: Decision, pasts: &[Past], body: &[u8], is_named: bool) -> Decision {
+    /// What is decided about a record of these rows, of which its cells alone say `decision`.
+    pub fn review(&self, decision: Decision, pasts: &[Past], asked: &Asked<'_>) -> Decision {
         let kept: Vec<(&Past, Kept)> = pasts.iter().filter_map(|past| Some((past, kept(past)?))).collect();
         if let Some((_, first)) = kept.first().filter(|_| kept.len() == pasts.len()) {
             return Decision::Keep(first.clone());
@@ -62,7 +69,7 @@ impl<'a> Retrial<'a> {
         if pasts.iter().all(|past| past.verdict == Verdict::LeftOut) {
             return Decision::Skip;
         }
-        let is_once = !self.input.call(is_named).is_some_and(|call| call.repeatable);
+        let is_once = !self.input.call(!asked.target.is_empty()).is_some_and(|call| call.repeatable);
         let own = |past: &Past| Some(self.at(past, past.problem()?));
         let mut problems: Vec<Problem> = pasts.iter().filter_map(own).collect();
         let added = pasts.iter().find(|past| !matches!(past.verdict, Verdict::Kept(..) | Verdict::Wrong));
@@ -70,8 +77,12 @@ impl<'a> Retrial<'a> {
             problems.extend(if is_once { Some(self.made(added, past, kept)) } else { self.torn(pasts) });
         }
         let is_added = pasts.iter().all(|past| past.is_added);
-        if is_once && is_added && matches!(decision, Decision::Send) {
-            problems.extend(self.twin(pasts, body));
+        if is_added && problems.is_empty() && matches!(decision, Decision::Send) {
+            if is_once {
+                problems.extend(self.twin(pasts, asked.body));
+            } else if let Some(kept) = self.again_as_it_was(asked) {
+                return Decision::Keep(kept);
+            }
         }
         problems.into_iter().fold(decision, |decision, problem| decision.rejected(Some(problem)))
     }
@@ -85,6 +96,14 @@ impl<'a> Retrial<'a> {
         );
         let remedy = "give the rows that were not sent a record of their own".to_owned();
         self.at(added, Problem { remedy, ..Problem::of_record("made-again", message) })
+    }
+
+    /// What was accepted of an added record, where its request would be the same once more. A call whose path names the
+    /// record is made again: it changes nothing.
+    fn again_as_it_was(&self, asked: &Asked<'_>) -> Option<Kept> {
+        let body = std::str::from_utf8(asked.body).ok().filter(|_| asked.target.is_empty())?;
+        let (run, seq) = self.again.states.accepted_as(asked.key, body)?;
+        Some(Kept { run, seq, service_id: None })
     }
 
     /// The problem of an added record that is, byte by byte, one that was sent before.

@@ -65,6 +65,12 @@ fn rows_may_be_sorted_filtered_and_added() {
     sheet.add(&["46", "Cog", "1", "EUR"]);
     assert_eq!(retry(&place, &served, &sheet, 0), "4: sent 3, unchanged 1");
     assert_eq!(served.total(), 5);
+    // The same file once more: the row that was added is known by what it said, until it says something else.
+    assert_eq!(retry(&place, &served, &sheet, 0), "4: unchanged 4");
+    sheet.replace("Cog", "Wheel");
+    assert_eq!(retry(&place, &served, &sheet, 0), "4: sent 1, unchanged 3");
+    sheet.replace("Wheel", "Cog");
+    assert_eq!(retry(&place, &served, &sheet, 0), "4: sent 1, unchanged 3");
     // The report of that is of the rows as they stand now, and they are known by where they came from.
     place.sheetport(["report", "-o", "all.csv"]).exits(0);
     let all = Sheet::open(&place, "all.csv");
