@@ -270,7 +270,12 @@ fn bare_xlsx(job: &Job) -> Ended<Sample> {
         workbook.set_zip_compression_level(1);
         workbook.set_tempdir(folder.path())?;
         let sheet = workbook.add_worksheet_with_constant_memory()?;
-        let date = Look::new().set_num_format("yyyy-mm-dd");
+        // As in the report, what is text stays text when a person edits it.
+        let (text, date) = (Look::new().set_num_format("@"), Look::new().set_num_format("yyyy-mm-dd"));
+        for column in [0, 1, 2, 3, 7, 10, 11, 12, 13, 14, 15, 16] {
+            sheet.set_column_format(column, &text)?;
+        }
+        sheet.set_column_format(9, &date)?;
         for (column, name) in (0..).zip(own_header()) {
             sheet.write_string(0, column, name)?;
         }
@@ -291,7 +296,7 @@ fn bare_xlsx(job: &Job) -> Ended<Sample> {
             sheet.write_number(row, 6, item.tax)?;
             sheet.write_number(row, 8, item.stock)?;
             let (year, month, day) = item.updated;
-            sheet.write_datetime_with_format(row, 9, ExcelDateTime::from_ymd(year, month, day)?, &date)?;
+            sheet.write_datetime(row, 9, ExcelDateTime::from_ymd(year, month, day)?)?;
             for (column, text) in (OWN as u16..).zip(ours) {
                 sheet.write_string(row, column, text)?;
             }

@@ -154,11 +154,12 @@ pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Causes, E
     let mut causes = Causes::default();
     let mut outcomes = Outcomes::new(ledger, run.id);
     for outcome in outcomes.of_all(&ledger.failed(run.id, limit).await?).await? {
-        let number = outcome.rows.first().copied().unwrap_or_default();
-        for problem in &outcome.problems {
+        let Some(trouble) = outcome.trouble() else { continue };
+        let number = trouble.rows.first().copied().unwrap_or_default();
+        for problem in &trouble.problems {
             let column = row::column_of(problem, run);
             let header = column.and_then(|column| run.about.header.get(column)).cloned().unwrap_or_default();
-            let problem = Problem { header, sheet: outcome.sheet.clone(), ..problem.clone() };
+            let problem = Problem { header, sheet: trouble.sheet.clone(), ..problem.clone() };
             causes.add_of(number, &problem, &outcome.names());
         }
     }

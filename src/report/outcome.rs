@@ -49,25 +49,32 @@ impl RecordState {
     }
 }
 
+/// What became of a record. There may be a million of them in memory, so what only few have stands apart.
 #[derive(Debug)]
 pub(super) struct RecordOutcome {
     pub state: RecordState,
+    pub service_id: Option<Box<str>>,
+    pub ctx_id: Option<Box<str>>,
+    pub job_id: Option<Box<str>>,
+    pub http_status: Option<u16>,
+    pub attempts: Option<u32>,
+    trouble: Option<Box<Trouble>>,
+}
+
+/// What is said of a record, and what tells of which it is said.
+#[derive(Debug)]
+pub(super) struct Trouble {
+    pub problems: Vec<Problem>,
     /// What identifies the record in the service.
-    pub key: Option<String>,
+    key: Option<String>,
     /// The numbers of the rows that made the record.
     pub rows: Vec<u64>,
     /// The sheet of the first of them, where there are several.
     pub sheet: String,
-    pub problems: Vec<Problem>,
-    pub service_id: Option<String>,
-    pub ctx_id: Option<String>,
-    pub job_id: Option<String>,
-    pub http_status: Option<u16>,
-    pub attempts: Option<u32>,
 }
 
 /// As much of blocks as is kept for records whose rows stand all over the sheet.
-const KEPT_BYTES: usize = 32 * 1024 * 1024;
+const KEPT_BYTES: usize = 40 * 1024 * 1024;
 
 /// Looks records up, a block at a time.
 ///
@@ -82,6 +89,8 @@ pub(super) struct Outcomes {
     room: usize,
     /// The block that was used last, where it is not among those that are kept.
     last: Option<Block>,
+    /// Some had no room: the longer the stretches that are asked for, the fewer are read again.
+    pub is_crowded: bool,
 }
 
 struct Block {
@@ -105,30 +114,52 @@ impl Block {
 }
 
 impl RecordOutcome {
-    /// What it is called here and there: words that hold one of these are about this record.
-    pub fn names(&self) -> Vec<&str> {
-        [&self.key, &self.service_id, &self.ctx_id, &self.job_id].into_iter().flatten().map(String::as_str).collect()
+    pub fn problems(&self) -> &[Problem] {
+        self.trouble.as_ref().map_or(&[], |trouble| &trouble.problems)
     }
 
+    /// Of a record with problems.
+    pub fn trouble(&self) -> Option<&Trouble> {
+        self.trouble.as_deref()
+    }
+
+    /// What a record with problems is called here and there: words that hold one of these are about this record.
+    pub fn names(&self) -> Vec<&str> {
+        let key = self.trouble.as_ref().and_then(|trouble| trouble.key.as_deref());
+        [key, self.service_id.as_deref(), self.ctx_id.as_deref(), self.job_id.as_deref()]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    /// As much as it may take in memory.
     fn bytes(&self) -> usize {
         const ALLOCATION: usize = 16;
-        let texts = [&self.key, &self.service_id, &self.ctx_id, &self.job_id].into_iter().flatten();
-        let of_problem = |problem: &Problem| {
-            let texts =
-                [&problem.code, &problem.header, &problem.field, &problem.value, &problem.message, &problem.remedy];
-            size_of::<Problem>() + texts.into_iter().map(|text| text.len() + ALLOCATION).sum::<usize>()
-        };
-        size_of::<RecordOutcome>()
-            + ALLOCATION
-            + texts.map(|text| text.len() + ALLOCATION).sum::<usize>()
-            + self.rows.len() * size_of::<u64>()
-            + self.problems.iter().map(of_problem).sum::<usize>()
+        let of_texts = |texts: &[&str]| texts.iter().map(|text| text.len() + ALLOCATION).sum::<usize>();
+        let ids = [&self.service_id, &self.ctx_id, &self.job_id].into_iter().flatten();
+        let of_trouble = self.trouble.as_ref().map_or(0, |trouble| {
+            let of_problem = |problem: &Problem| {
+                let Problem { code, header, field, value, sheet, message, remedy, .. } = problem;
+                size_of::<Problem>() + of_texts(&[code, header, field, value, sheet, message, remedy])
+            };
+            let own = size_of::<Trouble>() + of_texts(&[trouble.key.as_deref().unwrap_or_default(), &trouble.sheet]);
+            own + trouble.rows.len() * size_of::<u64>() + trouble.problems.iter().map(of_problem).sum::<usize>()
+        });
+        size_of::<RecordOutcome>() + 2 * ALLOCATION + ids.map(|id| id.len() + ALLOCATION).sum::<usize>() + of_trouble
     }
 }
 
 impl Outcomes {
     pub fn new(ledger: &Ledger, run: RunId) -> Outcomes {
-        Outcomes { ledger: ledger.clone(), run, kept: BTreeMap::new(), kept_bytes: 0, room: KEPT_BYTES, last: None }
+        Outcomes {
+            ledger: ledger.clone(),
+            run,
+            kept: BTreeMap::new(),
+            kept_bytes: 0,
+            room: KEPT_BYTES,
+            last: None,
+            is_crowded: false,
+        }
     }
 
     pub async fn of(&mut self, seq: Seq) -> Result<Arc<RecordOutcome>, ledger::Error> {
@@ -181,12 +212,16 @@ impl Outcomes {
             self.kept.insert(block.first, block);
         } else {
             self.last = Some(block);
+            self.is_crowded = true;
         }
         Ok(())
     }
 }
 
 fn together(record: PlannedRecord, outcome: Option<Outcome>) -> RecordOutcome {
+    let PlannedRecord { key, rows, sheet, fate, .. } = record;
+    let trouble =
+        |problems: Vec<Problem>| (!problems.is_empty()).then(|| Box::new(Trouble { problems, key, rows, sheet }));
     if let Some(outcome) = outcome {
         return RecordOutcome {
             state: match outcome.state {
@@ -197,22 +232,19 @@ fn together(record: PlannedRecord, outcome: Option<Outcome>) -> RecordOutcome {
                 OutcomeState::Failed => RecordState::Failed,
                 OutcomeState::Unknown => RecordState::Unknown,
             },
-            key: record.key,
-            rows: record.rows,
-            sheet: record.sheet,
-            problems: outcome.problems,
-            service_id: outcome.service_id,
-            ctx_id: outcome.ctx_id,
-            job_id: outcome.job_id,
+            service_id: outcome.service_id.map(String::into_boxed_str),
+            ctx_id: outcome.ctx_id.map(String::into_boxed_str),
+            job_id: outcome.job_id.map(String::into_boxed_str),
             http_status: outcome.http_status,
             attempts: (outcome.attempts > 0).then_some(outcome.attempts),
+            trouble: trouble(outcome.problems),
         };
     }
-    let service_id = match &record.fate {
-        Fate::Kept(kept) => kept.service_id.clone(),
+    let service_id = match &fate {
+        Fate::Kept(kept) => kept.service_id.clone().map(String::into_boxed_str),
         _ => None,
     };
-    let (state, problems) = match record.fate {
+    let (state, problems) = match fate {
         Fate::Send(_) => (RecordState::Pending, Vec::new()),
         Fate::Rejected(problems) => (RecordState::Rejected, problems),
         Fate::Skipped => (RecordState::Skipped, Vec::new()),
@@ -220,15 +252,12 @@ fn together(record: PlannedRecord, outcome: Option<Outcome>) -> RecordOutcome {
     };
     RecordOutcome {
         state,
-        key: record.key,
-        rows: record.rows,
-        sheet: record.sheet,
-        problems,
         service_id,
         ctx_id: None,
         job_id: None,
         http_status: None,
         attempts: None,
+        trouble: trouble(problems),
     }
 }
 
@@ -245,7 +274,7 @@ mod tests {
         let mut plan = ledger.begin_plan(&NewRun::default(), 1).await.unwrap();
         for seq in 0..RECORDS {
             let fate = match seq % 3 {
-                0 => Fate::Rejected(vec![Problem::of_record("blank", "is blank")]),
+                0 => Fate::Rejected(vec![Problem::of_record("blank", seq.to_string())]),
                 _ => Fate::Skipped,
             };
             let key = Some(seq.to_string());
@@ -267,9 +296,10 @@ mod tests {
                 let mut outcomes = Outcomes { room, ..Outcomes::new(&ledger, run) };
                 for window in seqs.chunks(700) {
                     let found = outcomes.of_all(window).await.unwrap();
-                    assert!(
-                        window.iter().zip(&found).all(|(seq, found)| found.key.as_deref() == Some(&seq.to_string()))
-                    );
+                    for (seq, found) in window.iter().zip(&found) {
+                        let said = found.problems().first().map(|problem| problem.message.clone());
+                        assert_eq!(said, (seq % 3 == 0).then(|| seq.to_string()));
+                    }
                     assert!(outcomes.kept_bytes <= room);
                     assert_eq!(outcomes.kept_bytes, outcomes.kept.values().map(Block::bytes).sum::<usize>());
                 }

@@ -81,14 +81,16 @@ pub(super) async fn each_row(
 impl ReportRow<'_> {
     /// Whether it is the first row of its record, at which problems of the record as a whole are counted.
     pub fn is_first(&self) -> bool {
-        let is_its_sheet = self.source.sheet == self.outcome.sheet;
-        is_its_sheet && self.outcome.rows.first().is_none_or(|first| *first == self.source.number)
+        self.outcome.trouble().is_none_or(|trouble| {
+            let is_its_sheet = self.source.sheet == trouble.sheet;
+            is_its_sheet && trouble.rows.first().is_none_or(|first| *first == self.source.number)
+        })
     }
 
     /// All that is wrong with it, as one text.
     pub fn errors(&self) -> String {
         let texts: Vec<&str> = self.faults.iter().map(|fault| fault.words.as_str()).collect();
-        match self.outcome.problems.first().and_then(|problem| problem.row) {
+        match self.outcome.problems().first().and_then(|problem| problem.row) {
             Some(row) if texts.is_empty() => format!("another row of this record is wrong: row {row}"),
             _ => texts.join("; "),
         }
@@ -124,12 +126,12 @@ impl ReportRow<'_> {
 }
 
 fn faults<'a>(run: &Run, source: &SourceRow, outcome: &'a RecordOutcome) -> Vec<Fault<'a>> {
-    if outcome.problems.is_empty() {
+    if outcome.problems().is_empty() {
         return Vec::new();
     }
     let is_of_row =
         |problem: &&Problem| problem.row.is_none_or(|row| row == source.number && problem.sheet == source.sheet);
-    let of_row = outcome.problems.iter().filter(is_of_row);
+    let of_row = outcome.problems().iter().filter(is_of_row);
     of_row
         .map(|problem| {
             let column = column_of(problem, run);

@@ -297,21 +297,14 @@ impl XlsxTable {
 
     /// Runs `work`, whose library panics when its temporary file can't be written, as on a full disk.
     fn guarded<T>(&mut self, work: impl FnOnce(&mut XlsxTable) -> Result<T, XlsxError>) -> Result<T, Error> {
-        let path = self.file.path().to_owned();
-        let stopped = || Error::Write {
-            path: path.clone(),
-            source: std::io::Error::other("its rows could not be kept; the disk may be full"),
-        };
-        if self.broken {
-            return Err(stopped());
-        }
-        match catch_unwind(AssertUnwindSafe(|| work(self))) {
-            Ok(outcome) => outcome.map_err(|error| failed(&path, error)),
-            Err(_) => {
-                self.broken = true;
-                Err(stopped())
+        if !self.broken {
+            match catch_unwind(AssertUnwindSafe(|| work(self))) {
+                Ok(outcome) => return outcome.map_err(|error| failed(self.file.path(), error)),
+                Err(_) => self.broken = true,
             }
         }
+        let source = std::io::Error::other("its rows could not be kept; the disk may be full");
+        Err(Error::Write { path: self.file.path().to_owned(), source })
     }
 }
 
