@@ -128,6 +128,21 @@ pub struct Accounting {
     pub retries: u64,
 }
 
+impl Accounting {
+    /// The seven states in their order: what each is called, how many records are in it, and what it means.
+    pub fn states(&self) -> [(&'static str, u64, &'static str); 7] {
+        [
+            ("sent", self.sent, "accepted by the service"),
+            ("unchanged", self.unchanged, "as the service has it, not sent"),
+            ("skipped", self.skipped, "left out on purpose"),
+            ("rejected", self.rejected, "wrong in the sheet, not sent"),
+            ("failed", self.failed, "refused by the service"),
+            ("unknown", self.unknown, "may or may not have been applied"),
+            ("pending", self.pending, "not sent yet"),
+        ]
+    }
+}
+
 const COLUMNS: &str = "id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, header, \
                        header_row, columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, options";
 

@@ -22,6 +22,9 @@ use crate::sheet::write::{self, Choices, Existing};
 /// The command of runs that are only planned, to be reported.
 pub const CHECK: &str = "check";
 
+/// What a check's pending records are.
+const CAN_BE_SENT: &str = "right, and can be sent";
+
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::row::{ReportRow, place_of, shown};
-use super::{CHECK, Only, Request};
+use super::{CAN_BE_SENT, CHECK, Only, Request};
 use crate::ledger::{Accounting, Causes, FIRST_ROWS, Group, Run, RunState};
 use crate::sheet::write::{Count, Front, LeftOut, MAX_CHOICES, ProblemLine, Spot};
 
@@ -147,19 +147,11 @@ fn counts(accounting: &Accounting, is_check: bool) -> Vec<Count> {
         1 => "records, made of 1 row".to_owned(),
         rows => format!("records, made of {rows} rows"),
     };
-    let pending = if is_check { "right, and would be sent" } else { "not sent yet" };
-    let states = [
-        ("sent", accounting.sent, "the service accepted them"),
-        ("unchanged", accounting.unchanged, "as the service last accepted them, and not sent"),
-        ("skipped", accounting.skipped, "left out on purpose"),
-        ("rejected", accounting.rejected, "wrong in the sheet, and never sent"),
-        ("failed", accounting.failed, "the service refused them"),
-        ("unknown", accounting.unknown, "they may or may not have been applied"),
-        ("pending", accounting.pending, pending),
-    ];
-    let states = states.into_iter().filter(|(_, number, _)| *number > 0);
+    // A check sends nothing, so that what it finds no fault with is not late.
+    let meaning = |name, meaning| if is_check && name == "pending" { CAN_BE_SENT } else { meaning };
+    let states = accounting.states().into_iter().filter(|(_, number, _)| *number > 0);
     std::iter::once(Count { number: accounting.total, name: "total", meaning: rows })
-        .chain(states.map(|(name, number, meaning)| Count { number, name, meaning: meaning.to_owned() }))
+        .chain(states.map(|(name, number, means)| Count { number, name, meaning: meaning(name, means).to_owned() }))
         .collect()
 }
 

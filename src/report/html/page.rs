@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use minijinja::{AutoEscape, Environment, Value, context};
 use sha2::{Digest, Sha256};
 
-use super::super::{CHECK, Error, Only, Request};
+use super::super::{CAN_BE_SENT, CHECK, Error, Only, RecordState, Request};
 use super::island::{PlainRow, Shown};
 use super::visible::{cut, visible};
 use crate::ledger::{Accounting, Causes, Group, Run};
@@ -107,22 +107,19 @@ struct State {
     is_problem: bool,
 }
 
+/// In the order of [`Accounting::states`].
+const SIGNS: [&str; 7] = ["✓", "=", "–", "▲", "✕", "?", "…"];
+
 /// Those that have records.
 fn states(run: &Run, accounting: &Accounting) -> Vec<State> {
     // A check sends nothing, so that what it finds no fault with is not late.
     let is_check = run.about.command == CHECK;
-    let pending = if is_check { "can be sent" } else { "not sent yet" };
-    let states = [
-        (accounting.sent, "sent", "✓", "accepted by the service", false),
-        (accounting.unchanged, "unchanged", "=", "same as last accepted, not sent", false),
-        (accounting.skipped, "skipped", "–", "left out by the template", false),
-        (accounting.rejected, "rejected", "▲", "wrong in the sheet, not sent", true),
-        (accounting.failed, "failed", "✕", "refused by the service", true),
-        (accounting.unknown, "unknown", "?", "may or may not have been applied", true),
-        (accounting.pending, "pending", "…", pending, !is_check),
-    ];
-    let states = states.into_iter().filter(|(count, ..)| *count > 0);
-    states.map(|(count, name, sign, meaning, is_problem)| State { count, name, sign, meaning, is_problem }).collect()
+    let state = |((name, count, means), sign)| {
+        let can_be_sent = is_check && name == "pending";
+        let is_problem = RecordState::from_name(name).is_some_and(RecordState::is_problem) && !can_be_sent;
+        State { count, name, sign, meaning: if can_be_sent { CAN_BE_SENT } else { means }, is_problem }
+    };
+    accounting.states().into_iter().zip(SIGNS).filter(|((_, count, _), _)| *count > 0).map(state).collect()
 }
 
 impl State {

@@ -100,7 +100,7 @@ fn the_first_sheet_sums_the_run_up_and_leads_to_the_cells_at_fault() {
         (&counts[1][..2], &counts[2][..2]),
         (&[json!(1), json!("sent")][..], &[json!(4), json!("rejected")][..])
     );
-    assert!(front.contains(&vec![json!("sheetport upload r.xlsx -t t.toml")]), "{front:?}");
+    assert!(front.contains(&vec![json!("sheetport retry r.xlsx")]), "{front:?}");
 
     let head = front.iter().position(|row| row.first() == Some(&json!("Rows"))).unwrap();
     let causes: Vec<Vec<&str>> = front[head + 1..head + 4]
