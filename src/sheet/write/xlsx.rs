@@ -18,8 +18,9 @@ use crate::sheet::{Cell, Error, FRONT_SHEETS, column_letters};
 /// What Excel allows, header included.
 const MAX_ROWS: u32 = 1_048_576;
 const MAX_COLUMNS: usize = 16_384;
-/// Excel grows slow over many notes; past this, cells at fault are still coloured.
-const MAX_NOTES: usize = 10_000;
+/// Excel grows slow over many notes, and each row with one takes 10 KB of memory until the workbook is saved. Past this,
+/// cells at fault are still coloured.
+const MAX_NOTES: usize = 4_000;
 /// A sheet's columns are as wide as the values of its first rows need.
 const MEASURED_ROWS: u32 = 1000;
 /// What the hidden sheet of choices is called; the second where the rows are called like the first.
@@ -42,7 +43,7 @@ pub struct XlsxTable {
     sheets: usize,
     /// The next row of the last sheet, from 0.
     next_row: u32,
-    /// On the last sheet.
+    /// On all sheets.
     notes: usize,
     left_out: LeftOut,
     /// The widest that each column of the header has had to show, in characters.
@@ -170,7 +171,6 @@ impl XlsxTable {
     fn begin_sheet(&mut self) -> Result<(), XlsxError> {
         self.sheets += 1;
         self.next_row = 0;
-        self.notes = 0;
         let name = look::numbered_sheet_name(&self.name, self.sheets);
         let sheet = self.workbook.add_worksheet_with_constant_memory()?;
         sheet.set_name(name)?;
@@ -456,6 +456,7 @@ mod tests {
         let mut table = table(folder.path(), MAX_ROWS);
         table.notes = MAX_NOTES;
         table.row(&[Cell::Text("0042")], &[Mark { column: 0, note: "odd" }]).unwrap();
+        assert_eq!(table.left_out(), LeftOut { cut: 0, notes: 1 });
         let path = table.finish(None).unwrap();
         assert!(!holds(&path, "xl/comments1.xml"));
         let book = open(&path, &Options::default()).unwrap();
