@@ -1,6 +1,6 @@
 //! One HTTP exchange with the service: its answer, or how far it got before it broke.
 //!
-//! What is written goes over connections of our own, straight to the service ([`Direct`]); what is read, and everything
+//! What is written goes over connections of our own, straight to the service (`Direct`); what is read, and everything
 //! where a proxy stands between, goes through reqwest, which knows proxies, HTTP/2 and compressed answers.
 
 use std::error::Error as _;
