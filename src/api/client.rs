@@ -16,7 +16,7 @@ use reqwest::{Method, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::auth::{self, Access, Credentials, Tokens};
-use super::direct::{Came, Direct};
+use super::direct::{Came, Direct, last_cause};
 use super::error::Error;
 use crate::records::token::{REFRESH_PATH, RefreshInput};
 
@@ -404,13 +404,7 @@ fn chain(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return if error.is_connect() { "no connection in 10 s".to_owned() } else { "no answer in time".to_owned() };
     }
-    let mut cause = error.source();
-    let mut words = None;
-    while let Some(next) = cause {
-        words = Some(next.to_string());
-        cause = next.source();
-    }
-    words.unwrap_or_else(|| "the request could not be made".to_owned())
+    error.source().map_or_else(|| "the request could not be made".to_owned(), last_cause)
 }
 
 #[cfg(test)]

@@ -243,7 +243,7 @@ impl std::fmt::Debug for Line {
 }
 
 /// The last cause of an error, which is the one that people understand.
-fn last_cause(error: &(dyn std::error::Error + 'static)) -> String {
+pub(super) fn last_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut last = error;
     while let Some(next) = last.source() {
         last = next;

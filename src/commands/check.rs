@@ -42,7 +42,7 @@ pub async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
     if !settings.output.json {
         reading::show_problems(&tally);
     }
-    let (exit, mut summary) = reading::ended("check", &args.input, &source, &template, &tally);
+    let (exit, mut summary) = reading::ended("check", &source, &template, &tally, || reading::upload_of(&args.input));
     summary.problems = Some(tally.causes.groups().into_iter().map(Cause::of).collect());
     summary.report = args.report.clone();
     summary.print(settings.output);
@@ -71,7 +71,7 @@ async fn reported(
     let format = reporting::report_format(report)?;
     // What can be sent is no problem yet, though it is pending.
     let only = if format.is_for_mending() { Only::All } else { Only::State(RecordState::Rejected) };
-    let next = reading::ended("check", &args.input, source, template, &tally).1.next;
+    let next = (tally.to_send > 0).then(|| reading::upload_of(&args.input));
     let request = Request {
         path: report,
         format,

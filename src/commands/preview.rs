@@ -1,24 +1,41 @@
 //! The first requests of an upload, as they would be made.
 
+use super::reading;
+use crate::error::Failure;
 use crate::ledger::{Fate, PlannedRecord, Seq};
 use crate::records::RecordKind;
+use crate::settings::Settings;
+use crate::template::Template;
 use crate::ui;
-use crate::upload::read::Batch;
+use crate::upload::read::{self, Batch, Keep};
+use crate::upload::{Source, Tally};
 
 /// Requests that are shown.
 const SHOWN: usize = 3;
 /// Records kept until it is known which of them are sent after all.
 const KEPT: usize = 64;
 
+/// Reads a whole file, says what is wrong with it and what would be sent first, and sends nothing.
+pub fn dry_run(source: &Source, template: &Template, settings: &Settings) -> Result<Tally, Failure> {
+    reading::describe(settings, source, template);
+    let mut preview = Preview::default();
+    let tally = read::read(source, template, Keep::Everything, |batch| preview.take(batch))?;
+    if settings.output.talks() {
+        reading::show_problems(&tally);
+        preview.print(template.record);
+    }
+    Ok(tally)
+}
+
 #[derive(Default)]
-pub struct Preview {
+struct Preview {
     next: Seq,
     first: Vec<(Seq, PlannedRecord)>,
 }
 
 impl Preview {
     /// Takes in what was read next. It always wants more: a later row may take an earlier one back.
-    pub fn take(&mut self, batch: Batch) -> bool {
+    fn take(&mut self, batch: Batch) -> bool {
         for record in batch.records {
             if self.first.len() < KEPT && matches!(record.fate, Fate::Send(_)) {
                 self.first.push((self.next, record));
@@ -31,7 +48,7 @@ impl Preview {
         true
     }
 
-    pub fn print(&self, kind: RecordKind) {
+    fn print(&self, kind: RecordKind) {
         if self.first.is_empty() {
             return;
         }

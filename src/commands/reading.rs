@@ -126,10 +126,16 @@ pub fn show_problems(tally: &Tally) {
     }
 }
 
-/// Sums up a pass that sent nothing.
-pub fn ended(command: &str, input: &Input, source: &Source, template: &Template, tally: &Tally) -> (Exit, Summary) {
+/// Sums up a pass that sent nothing. `next` is the command that would send what it found right.
+pub fn ended(
+    command: &str,
+    source: &Source,
+    template: &Template,
+    tally: &Tally,
+    next: impl FnOnce() -> String,
+) -> (Exit, Summary) {
     let file = source.path.display().to_string();
-    let next = (tally.to_send > 0).then(|| upload_of(input));
+    let next = (tally.to_send > 0).then(next);
     let exit = if tally.rejected > 0 { Exit::RowsFailed } else { Exit::Done };
     (exit, Summary::of_tally(command, template.record.name(), &template.name, &file, tally, next))
 }

@@ -8,13 +8,12 @@ use std::sync::Arc;
 
 use super::input::{InputFile, options};
 use super::login::check_may_write;
-use super::preview::Preview;
 use super::resume::{Bound, bind};
 use super::retry::{check_nothing_pending, refused};
 use super::sending::{self, Sending};
 use super::shell::quoted;
 use super::summary::Summary;
-use super::{now, reading, template};
+use super::{now, preview, reading, template};
 use crate::api::Client;
 use crate::cli::Retry;
 use crate::error::{Exit, Failure};
@@ -25,7 +24,6 @@ use crate::template::Template;
 use crate::ui;
 use crate::ui::progress::Progress;
 use crate::upload::origin::{self, Again};
-use crate::upload::read::{self, Keep};
 use crate::upload::{HandedBack, Source, Tally, plan};
 
 /// Names of runs in a report that are looked up.
@@ -198,18 +196,10 @@ async fn type_cells(ledger: &Ledger, run: RunId, known: &mut Again) -> Result<()
 
 fn dry_run(ready: Ready, file: &InputFile, settings: &Settings) -> Result<(Exit, Summary), Failure> {
     let Ready { source, template, .. } = ready;
-    reading::describe(settings, &source, &template);
-    let mut preview = Preview::default();
-    let tally = read::read(&source, &template, Keep::Everything, |batch| preview.take(batch))?;
-    if settings.output.talks() {
-        reading::show_problems(&tally);
-        preview.print(template.record);
-    }
+    let tally = preview::dry_run(&source, &template, settings)?;
     look_back(&tally);
-    let name = file.name.display().to_string();
-    let next = (tally.to_send > 0).then(|| format!("sheetport retry {}", quoted(&name)));
-    let exit = if tally.rejected > 0 { Exit::RowsFailed } else { Exit::Done };
-    Ok((exit, Summary::of_tally("retry", template.record.name(), &template.name, &name, &tally, next)))
+    let next = || format!("sheetport retry {}", quoted(&file.name.display().to_string()));
+    Ok(reading::ended("retry", &source, &template, &tally, next))
 }
 
 fn about(ready: &Ready, file: &InputFile, address: &str, settings: &Settings) -> Result<NewRun, Failure> {

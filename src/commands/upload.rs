@@ -5,10 +5,9 @@ use std::time::Instant;
 
 use super::input::InputFile;
 use super::login::check_may_write;
-use super::preview::Preview;
 use super::sending::{self, Sending};
 use super::summary::Summary;
-use super::{now, reading, rehearse, reporting, template};
+use super::{now, preview, reading, rehearse, reporting, template};
 use crate::api::{Client, Pace};
 use crate::cli::Upload;
 use crate::error::{Exit, Failure};
@@ -18,7 +17,6 @@ use crate::template::Template;
 use crate::ui;
 use crate::ui::progress::Progress;
 use crate::upload::listed::{self, Asking};
-use crate::upload::read::{self, Keep};
 use crate::upload::{Source, plan};
 
 pub async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
@@ -173,12 +171,6 @@ async fn check_not_repeated(ledger: &Ledger, about: &NewRun, template: &Template
 fn dry_run(args: &Upload, settings: &Settings, template: &Template) -> Result<(Exit, Summary), Failure> {
     let file = InputFile::open(&args.input.file)?;
     let source = open(&file, args, template)?;
-    reading::describe(settings, &source, template);
-    let mut preview = Preview::default();
-    let tally = read::read(&source, template, Keep::Everything, |batch| preview.take(batch))?;
-    if settings.output.talks() {
-        reading::show_problems(&tally);
-        preview.print(template.record);
-    }
-    Ok(reading::ended("upload", &args.input, &source, template, &tally))
+    let tally = preview::dry_run(&source, template, settings)?;
+    Ok(reading::ended("upload", &source, template, &tally, || reading::upload_of(&args.input)))
 }

@@ -1,10 +1,9 @@
 //! The demo, which is what a person tries first.
 
 use std::fs;
-use std::process::Command;
 
-use super::process::{Place, name};
-use super::{accounting, table};
+use super::process::Place;
+use super::{accounting, office, table};
 
 const FILES: [&str; 12] = [
     "home",
@@ -52,24 +51,16 @@ fn the_demo_for_scripts_is_one_object() {
 
 #[test]
 fn the_report_opens_in_an_office_program_with_the_original_columns_first() {
-    let has_office = Command::new("soffice").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !has_office {
-        eprintln!("not tried: soffice is not installed");
+    if !office::is_there() {
         return;
     }
     let place = Place::new();
     place.sheetport(["demo"]).exits(0);
     let report = place.path("sheetport-demo/price-list.report.xlsx");
-    let profile = format!("-env:UserInstallation=file://{}", name(&place.path("office")));
     // The last figure is the sheet's number; the first sheet sums up.
     let utf8 = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,2";
-    let converted = Command::new("soffice")
-        .args([&profile, "--headless", "--convert-to", utf8, "--outdir", name(&place.path("converted"))])
-        .arg(&report)
-        .output()
-        .unwrap();
-    assert!(converted.status.success(), "{converted:?}");
-    let rows = table(&place.path("converted/price-list.report-price-list.csv"));
+    let saved = office::save_again(&place, &report, utf8);
+    let rows = table(&saved.join("price-list.report-price-list.csv"));
     let original = ["Artikelnummer", "Bezeichnung", "Größe", "Warengruppe", "EK netto", "VK brutto", "MwSt"];
     assert_eq!(rows[0][..7], original);
     assert!(rows[0][..10].iter().all(|header| !header.starts_with("sheetport_")), "{:?}", rows[0]);

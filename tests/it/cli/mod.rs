@@ -20,6 +20,7 @@ mod infer;
 mod kills;
 mod login;
 mod lookups;
+mod office;
 mod orders;
 mod page;
 mod process;

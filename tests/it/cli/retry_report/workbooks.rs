@@ -1,11 +1,10 @@
 //! Reports as workbooks: with a sheet before the rows, with the rows on several sheets, of several sheets, and saved
 //! again by a spreadsheet program.
 
-use std::process::Command;
-
 use rust_xlsxwriter::Workbook;
 use serde_json::Value;
 
+use super::super::office;
 use super::super::process::Place;
 use super::super::service::Served;
 use super::super::{accounting, summary};
@@ -170,29 +169,19 @@ fn numbers_and_dates_of_a_workbook_come_back_from_a_text_as_they_were() {
 
 #[test]
 fn what_a_spreadsheet_program_saves_again_is_the_same_report() {
-    if !Command::new("soffice").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        eprintln!("not tried: soffice is not installed");
+    if !office::is_there() {
         return;
     }
     let (place, served) = uploaded();
     let mut sheet = open(&place, "prices.report.xlsx");
     sheet.replace("free", "9.00");
     save(&place, "mended.xlsx", &[("Prices", &sheet)]);
-    for to in ["xlsx:Calc MS Excel 2007 XML", "ods", "csv"] {
-        let profile = format!("-env:UserInstallation=file://{}", place.path("office").display());
-        let converted = Command::new("soffice")
-            .args([&profile, "--headless", "--convert-to", to, "--outdir", "saved", "mended.xlsx"])
-            .current_dir(place.path("."))
-            .output()
-            .unwrap();
-        assert!(converted.status.success(), "{converted:?}");
+    for to in [office::XLSX, "ods", "csv"] {
+        office::save_again(&place, &place.path("mended.xlsx"), to);
     }
     // The program also opens what we wrote as a text, with what it makes of such cells by itself.
     place.sheetport(["report", "1", "-o", "again.csv"]).exits(0);
-    let profile = format!("-env:UserInstallation=file://{}", place.path("office").display());
-    let args =
-        [&profile, "--headless", "--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir", "saved", "again.csv"];
-    assert!(Command::new("soffice").args(args).current_dir(place.path(".")).output().unwrap().status.success());
+    office::save_again(&place, &place.path("again.csv"), office::XLSX);
     assert_eq!(retry(&place, &served, "saved/again.xlsx", 3), "3: unchanged 1, rejected 1, failed 1");
     assert_eq!(retry(&place, &served, "saved/mended.csv", 3), "3: sent 1, unchanged 1, failed 1");
     assert_eq!(retry(&place, &served, "saved/mended.ods", 3), "3: unchanged 2, failed 1");

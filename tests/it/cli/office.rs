@@ -1,0 +1,31 @@
+//! A real office program, which opens what Sheetport writes and saves it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::process::{Place, name};
+
+/// A workbook of today's Excel.
+pub const XLSX: &str = "xlsx:Calc MS Excel 2007 XML";
+
+/// False where there is none, which is said.
+pub fn is_there() -> bool {
+    let is_there = Command::new("soffice").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !is_there {
+        eprintln!("not tried: soffice is not installed");
+    }
+    is_there
+}
+
+/// Opens `file` and saves it as `to` into the place's folder `saved`, which is given back.
+pub fn save_again(place: &Place, file: &Path, to: &str) -> PathBuf {
+    let saved = place.path("saved");
+    let profile = format!("-env:UserInstallation=file://{}", name(&place.path("office")));
+    let converted = Command::new("soffice")
+        .args([&profile, "--headless", "--convert-to", to, "--outdir", name(&saved)])
+        .arg(file)
+        .output()
+        .unwrap();
+    assert!(converted.status.success(), "{converted:?}");
+    saved
+}
