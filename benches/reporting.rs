@@ -9,7 +9,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rust_xlsxwriter::{ExcelDateTime, Format as Look, Workbook};
-use serde_json::value::RawValue;
 use sheetport::ledger::{Fate, Ledger, NewRun, Origin, Outcome, OutcomeState, PlannedRecord, Problem, SourceRow};
 use sheetport::report::{self, Format, Only, Request};
 use sheetport::sheet::write::Existing;
@@ -113,12 +112,14 @@ fn prepare(folder: &Path, scale: f64, typed: bool) -> Ended<()> {
             let row = &ready[(number % CYCLE) as usize];
             let at = u64::from(number) + 2;
             fill(&mut cells, row, typed);
-            let json = RawValue::from_string(serde_json::to_string(&cells)?)?;
+            let mut encoded = Vec::new();
+            cells.encode(&mut encoded);
             let seq = i64::from(number);
-            plan.row(SourceRow { number: at, seq, cells: json, sheet: String::new(), origin: Origin::Same }).await?;
+            plan.row(SourceRow { number: at, seq, cells: encoded.into(), sheet: "".into(), origin: Origin::Same })
+                .await?;
             let fate = match is_wrong(number) {
                 true => Fate::Rejected(vec![problem(at)]),
-                false => Fate::Send(RawValue::from_string(body(row))?),
+                false => Fate::Send(body(row).into()),
             };
             let key = Some(row.item.sku.clone());
             plan.record(PlannedRecord { key, target: None, rows: vec![at], fate, sheet: String::new() }).await?;

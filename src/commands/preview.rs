@@ -60,7 +60,7 @@ impl Preview {
             let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
             ui::line(format_args!("  {strong}{} {path}{strong:#}", call.method));
             if let Fate::Send(body) = &record.fate {
-                ui::line(format_args!("  {faint}{}{faint:#}", body.get()));
+                ui::line(format_args!("  {faint}{}{faint:#}", body));
             }
         }
     }

@@ -84,7 +84,7 @@ async fn again(
     let (of_run, of_parts) = origin::common(&run.about.header, &source.parts);
     let question = RowQuestion {
         is_once: template.record.input().must_not_repeat(),
-        fingerprint: &|row: &SourceRow| of_run.fingerprint_of(row.cells.get(), &mut Row::default()),
+        fingerprint: &|row: &SourceRow<'_>| of_run.fingerprint_of(&row.cells, &mut Row::default()),
         suspicious: origin::SUSPICIOUS,
     };
     let states = ledger.row_states(run.id, &family, &question).await?;
@@ -184,9 +184,9 @@ async fn send(
 async fn type_cells(ledger: &Ledger, run: RunId, known: &mut Again) -> Result<(), Failure> {
     let mut cells = Row::default();
     let mut from = 0;
-    while let Some((first, rows)) = ledger.source_block(run, from).await? {
-        from = first + rows.len() as i64;
-        if !rows.iter().all(|row| known.take_typed(row, &mut cells)) {
+    while let Some(block) = ledger.source_block(run, from).await? {
+        from = block.end();
+        if !block.rows().all(|row| known.take_typed(&row, &mut cells)) {
             let hint = format!("have it written as a workbook: `sheetport report {run} -o report.xlsx`");
             return Err(refused(run, "it has too many numbers and dates to be handed back as a text", &hint));
         }

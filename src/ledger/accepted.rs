@@ -34,7 +34,7 @@ impl Ledger {
                 if let (Fate::Send(body), Some(key)) = (&record.fate, &record.key)
                     && !settled.contains(&seq)
                 {
-                    wanted.push((seq, hash(&[key]), request(record.target.as_deref(), body.get())));
+                    wanted.push((seq, hash(&[key]), request(record.target.as_deref(), body)));
                 }
             }
             let known = self.accepted(scope, &wanted.iter().map(|(_, key, _)| *key).collect::<Vec<_>>()).await?;
@@ -86,7 +86,7 @@ impl Ledger {
                 let (Fate::Send(body), Some(key)) = (&record.fate, &record.key) else { continue };
                 let said = match outcomes.get(&seq) {
                     Some(Outcome { state: OutcomeState::Sent, at, .. }) => {
-                        (Some(request(record.target.as_deref(), body.get())), *at)
+                        (Some(request(record.target.as_deref(), body)), *at)
                     }
                     // A refused or lost call may have had an effect all the same.
                     Some(Outcome { state: OutcomeState::Failed | OutcomeState::Unknown, at, .. }) => (None, *at),

@@ -12,6 +12,7 @@ use super::accepted::hash;
 use super::block::{Fate, Kept, Origin, PlannedRecord, SourceRow};
 use super::error::Error;
 use super::open::Ledger;
+use super::outcomes::service_id;
 use super::run::{Run, RunState};
 use super::send::OutcomeState;
 use super::{RunId, Seq};
@@ -30,7 +31,7 @@ pub struct RowQuestion<'a> {
     /// Its records are made again when they are sent again.
     pub is_once: bool,
     /// A number that is the same for two rows whose cells say the same; from the cells as the ledger has them.
-    pub fingerprint: &'a (dyn Fn(&SourceRow) -> u32 + Sync),
+    pub fingerprint: &'a (dyn Fn(&SourceRow<'_>) -> u32 + Sync),
     /// Codes of problems after which a row that is as it was is wrong still.
     pub suspicious: &'a [&'a str],
 }
@@ -148,9 +149,9 @@ impl Ledger {
             let mut rows = vec![0; if member.id == run { said.len() } else { 0 }];
             let mut added = HashSet::new();
             let mut from = 0;
-            while let Some((first, block)) = self.source_block(member.id, from).await? {
-                from = first + block.len() as i64;
-                for row in block {
+            while let Some(block) = self.source_block(member.id, from).await? {
+                from = block.end();
+                for row in block.rows() {
                     let slot = match (parent, came_from(&row)) {
                         (Some(parent), Some((sheet, number))) => {
                             let key = (states.sheet(sheet), narrow(number)?);
@@ -182,7 +183,7 @@ impl Ledger {
                         slot,
                         record: narrow(u64::try_from(row.seq).unwrap_or(u64::MAX))?,
                         fingerprint: if member.id == run { (question.fingerprint)(&row) } else { 0 },
-                        is_suspicious: suspicious.contains(&(row.number, row.sheet)),
+                        is_suspicious: suspicious.contains(&(row.number, row.sheet.into_owned())),
                     });
                 }
             }
@@ -222,7 +223,7 @@ impl Ledger {
                     && let Fate::Send(body) = &record.fate
                 {
                     let row = narrow(record.rows.first().copied().unwrap_or_default())?;
-                    bodies.entry(hash(&[body.get()])).or_insert((run.id, row));
+                    bodies.entry(hash(&[body])).or_insert((run.id, row));
                 }
                 if let Fate::Rejected(problems) = &record.fate {
                     let is = |code: &str| question.suspicious.contains(&code);
@@ -256,7 +257,7 @@ impl Ledger {
                     // A refused or lost call may have had an effect all the same.
                     accepted.remove(&key);
                 } else if added.contains(&seq) || accepted.contains_key(&key) {
-                    accepted.insert(key, (hash(&[body.get()]), run, seq));
+                    accepted.insert(key, (hash(&[body]), run, seq));
                 }
             }
         }
@@ -290,8 +291,8 @@ impl Ledger {
         }
         for (run, mut wanted) in wanted {
             for wanted in wanted.chunks_mut(1_000) {
-                let mut query = QueryBuilder::<Sqlite>::new("SELECT seq, service_id FROM outcome WHERE run = ");
-                query.push_bind(run).push(" AND service_id IS NOT NULL AND seq IN (");
+                let mut query = QueryBuilder::<Sqlite>::new("SELECT seq, said FROM outcome WHERE run = ");
+                query.push_bind(run).push(" AND seq IN (");
                 let mut list = query.separated(", ");
                 for kept in wanted.iter() {
                     list.push_bind(kept.seq);
@@ -299,7 +300,8 @@ impl Ledger {
                 query.push(")");
                 let mut names: HashMap<Seq, String> = HashMap::new();
                 for row in query.build().fetch_all(&self.reader).await? {
-                    names.insert(row.try_get(0)?, row.try_get(1)?);
+                    let said: String = row.try_get(1)?;
+                    names.extend(service_id(&said)?.map(|name| (row.get(0), name)));
                 }
                 for kept in wanted {
                     kept.service_id = match names.remove(&kept.seq) {
@@ -437,7 +439,7 @@ fn said(record: &PlannedRecord, outcome: Option<OutcomeState>, run: &Run) -> Res
 }
 
 /// The sheet and number of the row in the run that is tried again.
-fn came_from(row: &SourceRow) -> Option<(&str, u64)> {
+fn came_from<'r>(row: &'r SourceRow<'_>) -> Option<(&'r str, u64)> {
     match &row.origin {
         Origin::Same => Some((&row.sheet, row.number)),
         Origin::Row { number, sheet } => Some((sheet, *number)),

@@ -21,13 +21,16 @@ mod run;
 mod send;
 mod under_way;
 
-pub use block::{Cells, Fate, Kept, Origin, PlannedRecord, Problem, SourceRow};
+pub use block::{
+    BLOCK_LEN, Fate, HeadFate, Kept, Origin, PlannedRecord, Problem, RecordHead, RecordHeads, SourceBlock, SourceRow,
+};
 pub use causes::{Causes, FIRST_ROWS, Group};
 pub use error::Error;
 pub use family::{Family, PastRow, RowQuestion, RowState, RowStates};
 pub use open::{Ledger, Lock};
+pub use outcomes::{Noted, Span, Stretch};
 pub use plan::{Plan, Planned};
-pub use resolve::{Doubtful, Verdict};
+pub use resolve::{Doubtful, Resolution, Verdict};
 pub use run::{Accounting, NewRun, Run, RunState, SEVERAL_SHEETS};
 pub use send::{Outcome, OutcomeState, RecordBlock};
 pub use under_way::Notes;

@@ -128,13 +128,7 @@ fn migrator() -> Migrator {
     let migration = |version, name: &'static str, sql: &'static str| {
         Migration::new(version, Cow::Borrowed(name), MigrationType::Simple, SqlStr::from_static(sql), false)
     };
-    let migrations = vec![
-        migration(1, "runs", include_str!("migrations/0001_runs.sql")),
-        migration(2, "under way", include_str!("migrations/0002_under_way.sql")),
-        migration(3, "run relations", include_str!("migrations/0003_run_relations.sql")),
-        migration(4, "pace", include_str!("migrations/0004_pace.sql")),
-        migration(5, "retried reports", include_str!("migrations/0005_retried_reports.sql")),
-    ];
+    let migrations = vec![migration(1, "ledger", include_str!("migrations/0001_ledger.sql"))];
     Migrator { migrations: Cow::Owned(migrations), ..Migrator::DEFAULT }
 }
 

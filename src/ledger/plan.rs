@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::block::{self, BLOCK_BYTES, BLOCK_LEN, Fate, PlannedRecord, Problem, SourceRow};
+use super::block::{BLOCK_BYTES, BLOCK_LEN, Fate, PlannedRecord, Problem, SourceRow, encode_records, encode_rows};
 use super::error::Error;
 use super::open::Ledger;
 use super::run::{self, NewRun};
@@ -14,7 +14,7 @@ pub struct Plan {
     ledger: Ledger,
     run: RunId,
     header: Vec<String>,
-    rows: Vec<SourceRow>,
+    rows: Vec<SourceRow<'static>>,
     row_bytes: usize,
     first_row: i64,
     records: Vec<PlannedRecord>,
@@ -51,8 +51,8 @@ impl Ledger {
 }
 
 impl Plan {
-    pub async fn row(&mut self, row: SourceRow) -> Result<(), Error> {
-        self.row_bytes += row.cells.get().len();
+    pub async fn row(&mut self, row: SourceRow<'static>) -> Result<(), Error> {
+        self.row_bytes += row.cells.len();
         self.rows.push(row);
         if self.rows.len() == BLOCK_LEN || self.row_bytes > BLOCK_BYTES { self.write_rows().await } else { Ok(()) }
     }
@@ -105,7 +105,7 @@ impl Plan {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let body = block::encode(&self.rows)?;
+        let body = encode_rows(&self.rows)?;
         sqlx::query("INSERT INTO source_block (run, first, rows, body) VALUES ($1, $2, $3, $4)")
             .bind(self.run)
             .bind(self.first_row)
@@ -125,11 +125,11 @@ impl Plan {
         }
         let count =
             |wanted: fn(&Fate) -> bool| self.records.iter().filter(|record| wanted(&record.fate)).count() as i64;
-        let body = block::encode(&self.records)?;
+        let packed = encode_records(&self.records)?;
         let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
         sqlx::query(
-            "INSERT INTO record_block (run, first, records, skipped, rejected, unchanged, body) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            "INSERT INTO record_block (run, first, records, skipped, rejected, unchanged, heads, bodies) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         )
         .bind(self.run)
         .bind(self.first_record)
@@ -137,7 +137,8 @@ impl Plan {
         .bind(count(|fate| matches!(fate, Fate::Skipped)))
         .bind(count(|fate| matches!(fate, Fate::Rejected(_))))
         .bind(count(|fate| matches!(fate, Fate::Kept(_))))
-        .bind(body)
+        .bind(packed.heads)
+        .bind(packed.bodies)
         .execute(&mut *transaction)
         .await?;
         send::insert_outcomes(&mut transaction, self.run, &self.late).await?;

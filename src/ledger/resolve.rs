@@ -1,5 +1,8 @@
 //! A person's word on records of which nobody knows whether they were applied.
 
+use std::ops::RangeInclusive;
+
+use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, Sqlite};
 
 use super::block::{Fate, PlannedRecord, Problem};
@@ -20,7 +23,7 @@ impl Doubtful {
     /// The body that was sent.
     pub fn body(&self) -> &str {
         match &self.record.fate {
-            Fate::Send(body) => body.get(),
+            Fate::Send(body) => body,
             Fate::Rejected(_) | Fate::Skipped | Fate::Kept(_) => "",
         }
     }
@@ -45,6 +48,14 @@ impl Verdict {
             Verdict::Failed => OutcomeState::Failed,
         }
     }
+}
+
+/// What a person said about one. It comes before what was noted.
+#[derive(Clone, Debug)]
+pub struct Resolution {
+    pub seq: Seq,
+    pub state: OutcomeState,
+    who: String,
 }
 
 impl Ledger {
@@ -86,35 +97,26 @@ impl Ledger {
         Ok(resolved)
     }
 
-    /// Puts what people said in the place of the doubt.
-    pub(super) async fn apply_resolutions(
-        &self,
-        run: RunId,
-        first: Seq,
-        last: Seq,
-        outcomes: &mut std::collections::BTreeMap<Seq, Outcome>,
-    ) -> Result<(), Error> {
-        let rows = sqlx::query("SELECT seq, state, who, at FROM resolution WHERE run = $1 AND seq BETWEEN $2 AND $3")
+    /// What people said about these records.
+    pub async fn resolutions(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<Vec<Resolution>, Error> {
+        let rows = sqlx::query("SELECT seq, state, who FROM resolution WHERE run = $1 AND seq BETWEEN $2 AND $3")
             .bind(run)
-            .bind(first)
-            .bind(last)
+            .bind(range.start())
+            .bind(range.end())
             .fetch_all(&self.reader)
             .await?;
-        for row in rows {
-            let (seq, state, who): (Seq, String, String) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-            let Some(outcome) = outcomes.get_mut(&seq) else { continue };
-            outcome.state = OutcomeState::from_name(&state)?;
-            outcome
-                .problems
-                .push(Problem::of_record("resolved", format!("{who} says that it was {}", in_words(&state))));
-        }
-        Ok(())
+        let resolution = |row: SqliteRow| {
+            let state: String = row.try_get(1)?;
+            Ok(Resolution { seq: row.try_get(0)?, state: OutcomeState::from_name(&state)?, who: row.try_get(2)? })
+        };
+        rows.into_iter().map(resolution).collect()
     }
 }
 
-fn in_words(state: &str) -> &'static str {
-    match state {
-        "sent" => "applied",
-        _ => "not applied",
+impl Resolution {
+    /// What is said of the record from then on.
+    pub fn problem(&self) -> Problem {
+        let was = if self.state == OutcomeState::Sent { "applied" } else { "not applied" };
+        Problem::of_record("resolved", format!("{} says that it was {was}", self.who))
     }
 }

@@ -27,12 +27,12 @@ impl Ledger {
         let about = NewRun { command: "retry".to_owned(), retry_of: Some(run.id), ..run.about.clone() };
         let mut plan = self.begin_plan(&about, now).await?;
         let mut from = 0;
-        while let Some((first, rows)) = self.source_block(run.id, from).await? {
-            from = first + rows.len() as i64;
-            for row in rows {
-                if let Some(place) = places.get(&row.seq) {
-                    plan.row(SourceRow { seq: *place, origin: Origin::Same, ..row }).await?;
-                }
+        while let Some(block) = self.source_block(run.id, from).await? {
+            from = block.end();
+            for row in block.rows() {
+                let Some(place) = places.get(&row.seq) else { continue };
+                let (cells, sheet) = (row.cells.into_owned().into(), row.sheet.into_owned().into());
+                plan.row(SourceRow { number: row.number, seq: *place, cells, sheet, origin: Origin::Same }).await?;
             }
         }
         let mut next = 0;

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Row, Sqlite};
 
-use super::block::{self, PlannedRecord, Problem, SourceRow};
+use super::block::{Packed, PlannedRecord, Problem, RecordHeads, SourceBlock, decode_records};
 use super::error::Error;
 use super::open::Ledger;
+use super::outcomes::said;
 use super::{RunId, Seq};
 
 /// What became of a record.
@@ -97,33 +98,44 @@ impl OutcomeState {
 impl Ledger {
     /// The first block that begins at the record `from` or later; nothing past the end.
     pub async fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
-        let row =
-            sqlx::query("SELECT first, body FROM record_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1")
-                .bind(run)
-                .bind(from)
-                .fetch_optional(&self.reader)
-                .await?;
+        let row = sqlx::query(
+            "SELECT first, heads, bodies FROM record_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1",
+        )
+        .bind(run)
+        .bind(from)
+        .fetch_optional(&self.reader)
+        .await?;
         row.map(|row| record_block(&row)).transpose()
     }
 
     /// The block that holds the record `seq`.
     pub async fn record_block_of(&self, run: RunId, seq: Seq) -> Result<Option<RecordBlock>, Error> {
-        let query = "SELECT first, body FROM record_block WHERE run = $1 AND first <= $2 ORDER BY first DESC LIMIT 1";
+        let query =
+            "SELECT first, heads, bodies FROM record_block WHERE run = $1 AND first <= $2 ORDER BY first DESC LIMIT 1";
         let row = sqlx::query(query).bind(run).bind(seq).fetch_optional(&self.reader).await?;
         row.map(|row| record_block(&row)).transpose()
     }
 
-    /// The rows of the sheet in blocks: the one that begins at `from` or next after it, with the place of its first row.
-    pub async fn source_block(&self, run: RunId, from: i64) -> Result<Option<(i64, Vec<SourceRow>)>, Error> {
-        let row =
-            sqlx::query("SELECT first, body FROM source_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1")
-                .bind(run)
-                .bind(from)
-                .fetch_optional(&self.reader)
-                .await?;
-        let Some(row) = row else { return Ok(None) };
-        let body: Vec<u8> = row.try_get(1)?;
-        Ok(Some((row.try_get(0)?, block::decode(&body)?)))
+    /// The block that holds the record `seq`, and those that follow, `most` together, without the bodies of requests.
+    pub async fn record_heads_of(&self, run: RunId, seq: Seq, most: u32) -> Result<Vec<RecordHeads>, Error> {
+        let query = "SELECT first, records, heads FROM record_block WHERE run = $1 AND first >= \
+                     (SELECT MAX(first) FROM record_block WHERE run = $1 AND first <= $2) ORDER BY first LIMIT $3";
+        let query = sqlx::query(query).bind(run).bind(seq).bind(i64::from(most));
+        let rows = query.fetch_all(&self.reader).await?;
+        rows.iter().map(|row| RecordHeads::decode(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)).collect()
+    }
+
+    /// The rows of the sheet in blocks: the one that begins at `from` or next after it.
+    pub async fn source_block(&self, run: RunId, from: i64) -> Result<Option<SourceBlock>, Error> {
+        Ok(self.source_blocks(run, from, 1).await?.pop())
+    }
+
+    /// The same, `most` blocks together.
+    pub async fn source_blocks(&self, run: RunId, from: i64, most: u32) -> Result<Vec<SourceBlock>, Error> {
+        let query = "SELECT first, rows, body FROM source_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT $3";
+        let query = sqlx::query(query).bind(run).bind(from).bind(i64::from(most));
+        let rows = query.fetch_all(&self.reader).await?;
+        rows.iter().map(|row| SourceBlock::decode(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)).collect()
     }
 
     /// Which of these records have an outcome already.
@@ -175,11 +187,9 @@ static STATEMENTS: LazyLock<[String; 4]> = LazyLock::new(|| TOGETHER.map(stateme
 
 /// The builder writes parameters as the database has them; what is bound here is of no account.
 fn statement(rows: usize) -> String {
-    let mut query = QueryBuilder::<Sqlite>::new(
-        "INSERT INTO outcome (run, seq, state, http_status, service_status, service_id, ctx_id, job_id, problems, attempts, at) ",
-    );
+    let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO outcome (run, seq, state, attempts, at, said) ");
     query.push_values(0..rows, |mut row, _| {
-        for _ in 0..11 {
+        for _ in 0..6 {
             row.push_bind(0_i64);
         }
     });
@@ -191,30 +201,18 @@ pub(super) async fn insert_outcomes(
     run: RunId,
     outcomes: &[Outcome],
 ) -> Result<(), Error> {
-    let none: Arc<str> = "[]".into();
     let mut rest = outcomes;
     for (len, statement) in TOGETHER.into_iter().zip(STATEMENTS.iter()) {
         while let Some((outcomes, others)) = rest.split_at_checked(len) {
             let mut query = sqlx::query(statement.as_str());
             for outcome in outcomes {
-                let problems = match outcome.problems.as_slice() {
-                    [] => Arc::clone(&none),
-                    problems => {
-                        serde_json::to_string(problems).map_err(|error| Error::Corrupt(error.to_string()))?.into()
-                    }
-                };
                 query = query
                     .bind(run)
                     .bind(outcome.seq)
                     .bind(outcome.state.name())
-                    .bind(outcome.http_status.map(i64::from))
-                    .bind(outcome.service_status.as_deref())
-                    .bind(outcome.service_id.as_deref())
-                    .bind(outcome.ctx_id.as_deref())
-                    .bind(outcome.job_id.as_deref())
-                    .bind(problems)
                     .bind(i64::from(outcome.attempts))
-                    .bind(outcome.at);
+                    .bind(outcome.at)
+                    .bind(said(outcome)?);
             }
             query.execute(&mut *connection).await?;
             rest = others;
@@ -224,6 +222,6 @@ pub(super) async fn insert_outcomes(
 }
 
 fn record_block(row: &SqliteRow) -> Result<RecordBlock, Error> {
-    let body: Vec<u8> = row.try_get("body")?;
-    Ok(RecordBlock { first: row.try_get("first")?, records: block::decode(&body)? })
+    let packed = Packed { heads: row.try_get("heads")?, bodies: row.try_get("bodies")? };
+    Ok(RecordBlock { first: row.try_get("first")?, records: decode_records(&packed)? })
 }

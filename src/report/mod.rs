@@ -156,7 +156,8 @@ pub async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<
 pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Causes, Error> {
     let mut causes = Causes::default();
     let mut outcomes = Outcomes::new(ledger, run.id);
-    for outcome in outcomes.of_all(&ledger.failed(run.id, limit).await?).await? {
+    let found = outcomes.of_all(&ledger.failed(run.id, limit).await?).await?;
+    for outcome in found.iter() {
         let Some(trouble) = outcome.trouble() else { continue };
         let number = trouble.rows.first().copied().unwrap_or_default();
         for problem in &trouble.problems {

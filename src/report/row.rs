@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::outcome::RecordOutcome;
 use super::{CHECK, Error, Only, ahead};
 use crate::ledger::{Ledger, Problem, Run, SourceRow};
-use crate::sheet::{Cell, OUR_PREFIX, Row, column_letters, json};
+use crate::sheet::{Cell, OUR_PREFIX, Row, column_letters};
 
 /// Characters of a value that are shown.
 const SHOWN: usize = 60;
@@ -25,10 +25,10 @@ const SHEET: &str = "sheet";
 pub(super) struct ReportRow<'a> {
     pub run: &'a Run,
     /// The row that it was in the file.
-    pub source: &'a SourceRow,
+    pub source: &'a SourceRow<'a>,
     /// The cells of the sheet's own columns, at least as many as the header has.
     pub cells: &'a Row,
-    pub outcome: &'a RecordOutcome,
+    pub outcome: RecordOutcome<'a>,
     /// The run as the report names it.
     pub token: &'a str,
     /// What is wrong with this row; what is wrong with another row of its record is left to that one.
@@ -63,14 +63,14 @@ pub(super) async fn each_row(
     let mut cells = Row::default();
     let mut taken = 0;
     while let Some(window) = windows.recv().await {
-        for (source, outcome) in &window {
-            if !only.takes(outcome.state) {
+        for (source, outcome) in window.rows() {
+            if !only.takes(outcome.state()) {
                 continue;
             }
-            json::read_row(source.number, source.cells.get(), &mut cells).ok_or(Error::Corrupt(source.number))?;
+            cells.decode_one(&source.cells).ok_or(Error::Corrupt(source.number))?;
             cells.pad(run.about.header.len());
-            let faults = faults(run, source, outcome);
-            take(&ReportRow { run, source, cells: &cells, outcome, token: &token, faults })?;
+            let faults = faults(run, &source, outcome);
+            take(&ReportRow { run, source: &source, cells: &cells, outcome, token: &token, faults })?;
             taken += 1;
         }
     }
@@ -89,6 +89,9 @@ impl ReportRow<'_> {
 
     /// All that is wrong with it, as one text.
     pub fn errors(&self) -> String {
+        if self.outcome.problems().is_empty() {
+            return String::new();
+        }
         let texts: Vec<&str> = self.faults.iter().map(|fault| fault.words.as_str()).collect();
         match self.outcome.problems().first().and_then(|problem| problem.row) {
             Some(row) if texts.is_empty() => format!("another row of this record is wrong: row {row}"),
@@ -110,14 +113,14 @@ impl ReportRow<'_> {
         let outcome = self.outcome;
         let sheet = self.run.about.reads_several_sheets().then_some(Cell::Text(&self.source.sheet));
         [
-            Cell::Text(outcome.state.name()),
+            Cell::Text(outcome.state().name()),
             Cell::Text(errors),
             Cell::Text(fields),
-            Cell::Text(outcome.service_id.as_deref().unwrap_or("")),
-            Cell::Text(outcome.ctx_id.as_deref().unwrap_or("")),
-            Cell::Text(outcome.job_id.as_deref().unwrap_or("")),
-            number(outcome.http_status.map(f64::from)),
-            number(outcome.attempts.map(f64::from)),
+            Cell::Text(outcome.service_id().unwrap_or("")),
+            Cell::Text(outcome.ctx_id().unwrap_or("")),
+            Cell::Text(outcome.job_id().unwrap_or("")),
+            number(outcome.http_status().map(f64::from)),
+            number(outcome.attempts().map(f64::from)),
         ]
         .into_iter()
         .chain(sheet)
@@ -125,7 +128,7 @@ impl ReportRow<'_> {
     }
 }
 
-fn faults<'a>(run: &Run, source: &SourceRow, outcome: &'a RecordOutcome) -> Vec<Fault<'a>> {
+fn faults<'a>(run: &Run, source: &SourceRow<'_>, outcome: RecordOutcome<'a>) -> Vec<Fault<'a>> {
     if outcome.problems().is_empty() {
         return Vec::new();
     }

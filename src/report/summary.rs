@@ -29,7 +29,7 @@ impl Summary {
     pub fn add(&mut self, row: &ReportRow<'_>) {
         let written = self.rows;
         self.rows += 1;
-        if row.faults.is_empty() || !row.outcome.state.is_problem() {
+        if row.faults.is_empty() || !row.outcome.state().is_problem() {
             return;
         }
         // What the service says often repeats what it was sent.

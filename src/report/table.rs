@@ -4,7 +4,6 @@ use super::row::{self, ReportRow, our_header};
 use super::summary::Summary;
 use super::{Error, Request, Written};
 use crate::ledger::{Ledger, Run};
-use crate::sheet::Cell;
 use crate::sheet::write::{Format, Mark, Outline, Table};
 
 /// What a report of several sheets calls the one that it has.
@@ -47,10 +46,7 @@ pub(super) async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>, for
 
 fn write_row(table: &mut Table, row: &ReportRow<'_>) -> Result<(), Error> {
     let (errors, fields) = (row.errors(), row.fields());
-    let ours = row.ours(&errors, &fields);
-    let mut cells: Vec<Cell<'_>> = Vec::with_capacity(row.cells.len() + 11);
-    cells.extend(row.cells.cells().chain(ours));
     let marks = row.faults.iter().filter_map(|fault| Some(Mark { column: fault.column?, note: &fault.words }));
-    table.row(&cells, &marks.collect::<Vec<_>>())?;
+    table.row(row.cells.cells().chain(row.ours(&errors, &fields)), &marks.collect::<Vec<_>>())?;
     Ok(())
 }

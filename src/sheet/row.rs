@@ -1,6 +1,6 @@
 //! One row's cells in two buffers that are reused from row to row, so that reading allocates nothing per cell.
 
-pub(in crate::sheet) mod wire;
+pub mod wire;
 
 use jiff::civil;
 

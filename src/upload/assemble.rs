@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 
 use super::error::Error;
 use super::keys::{self, Earlier, Keys};
@@ -27,7 +27,7 @@ const OVERHEAD: usize = 200;
 pub struct Batch {
     /// How many rows were read for it.
     pub read: u64,
-    pub rows: Vec<SourceRow>,
+    pub rows: Vec<SourceRow<'static>>,
     pub records: Vec<PlannedRecord>,
     /// Records of earlier batches that are not sent after all.
     pub late: Vec<(Seq, OutcomeState, Problem)>,
@@ -151,13 +151,13 @@ impl<'t> Assembler<'t> {
             }
         };
         if self.keeps {
-            let cells = row.cells.take().unwrap_or_else(|| RawValue::NULL.to_owned());
+            let cells = std::mem::take(&mut row.cells).into();
             let sheet = self.sheet(row.part);
             let origin = match (&self.retrial, &row.past) {
                 (Some(retrial), Some(past)) => retrial.origin(past, &sheet),
                 _ => Origin::Same,
             };
-            self.batch.rows.push(SourceRow { number: row.number, seq, cells, sheet, origin });
+            self.batch.rows.push(SourceRow { number: row.number, seq, cells, sheet: sheet.into(), origin });
         }
         Ok(())
     }
@@ -426,7 +426,11 @@ impl Decision {
 
 fn send(body: Vec<u8>) -> Fate {
     let json = String::from_utf8(body).map_err(|error| error.to_string());
-    match json.and_then(|json| RawValue::from_string(json).map_err(|error| error.to_string())) {
+    let checked = json.and_then(|json| match serde_json::from_str::<IgnoredAny>(&json) {
+        Ok(_) => Ok(json.into_boxed_str()),
+        Err(error) => Err(error.to_string()),
+    });
+    match checked {
         Ok(body) => Fate::Send(body),
         Err(error) => Fate::Rejected(vec![Problem {
             remedy: "this is a fault of sheetport; please report it".to_owned(),

@@ -132,7 +132,7 @@ impl Pending {
             let settled = ledger.settled(run.id, block.first..=last).await?;
             for (seq, record) in (block.first..).zip(&block.records).filter(|(seq, _)| !settled.contains(seq)) {
                 let Fate::Send(body) = &record.fate else { continue };
-                let Some((key, fields, values)) = pending.hashed(body.get(), None) else { continue };
+                let Some((key, fields, values)) = pending.hashed(body, None) else { continue };
                 if pending.records.len() < MOST {
                     pending.records.insert(key, Wanted { seq, fields, values });
                 }

@@ -12,7 +12,7 @@ use super::rows::{BEYOND_HEADER, STRAY_QUOTE};
 use super::source::Part;
 use super::typed::TypedCells;
 use crate::ledger::{PastRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow};
-use crate::sheet::{Cell, OUR_PREFIX, Row, json, write};
+use crate::sheet::{Cell, OUR_PREFIX, Row, write};
 use crate::template::bind::our_column;
 
 const RUN: &str = "run";
@@ -122,13 +122,13 @@ impl Again {
     }
 
     /// Takes in what a row of the run has in the ledger, if it is mapped again. False: there are too many of them.
-    pub fn take_typed(&mut self, row: &SourceRow, cells: &mut Row) -> bool {
+    pub fn take_typed(&mut self, row: &SourceRow<'_>, cells: &mut Row) -> bool {
         let place = self.states.find(&row.sheet, row.number);
         let is_open = |place: &usize| {
             let state = self.states.row(*place).map(|row| row.state);
             matches!(state, Some(RowState::Open | RowState::Skipped))
         };
-        place.filter(is_open).is_none_or(|place| self.typed.take(place, row.cells.get(), cells))
+        place.filter(is_open).is_none_or(|place| self.typed.take(place, &row.cells, cells))
     }
 
     /// Writes the row into `typed` with the types that its cells had. False: it is right as it is.
@@ -218,8 +218,8 @@ impl Seeds {
     }
 
     /// Of cells as the ledger has them.
-    pub fn fingerprint_of(&self, cells: &str, row: &mut Row) -> u32 {
-        match json::read_row(0, cells, row) {
+    pub fn fingerprint_of(&self, cells: &[u8], row: &mut Row) -> u32 {
+        match row.decode_one(cells) {
             Some(()) => self.fingerprint(row.cells()),
             None => 0,
         }

@@ -1,10 +1,9 @@
 //! A row on its way from the sheet to a record: read, mapped on whichever core is free, and handed on in order.
 
-use serde_json::value::RawValue;
-
 use super::origin::Past;
 use super::source::{Part, Source};
 use crate::ledger::Problem;
+use crate::sheet::row::wire::Encoder;
 use crate::sheet::{Cell, Row, column_letters, write};
 use crate::template::map::{Draft, unquoted};
 use crate::template::{self, Mapper};
@@ -38,11 +37,12 @@ pub(super) struct MadeRow {
     pub body: Vec<u8>,
     pub key: String,
     pub target: String,
-    pub cells: Option<Box<RawValue>>,
+    /// As the ledger keeps them; empty where it keeps none.
+    pub cells: Vec<u8>,
     /// What is known of it, where a report is handed back.
     pub past: Option<Past>,
     typed: Row,
-    laid_out: Row,
+    encoder: Encoder,
 }
 
 /// Maps one row into `made`. Its cells are kept where they are wanted.
@@ -81,7 +81,11 @@ pub(super) fn make(mapper: &Mapper<'_>, source: &Source, part: &Part, read: &Rea
             }
         }
     }
-    made.cells = keeps.then(|| cells(row, part, &mut made.laid_out));
+    if keeps {
+        made.cells.clear();
+        encode(row, part, &mut made.encoder);
+        made.encoder.finish(row.number, &mut made.cells);
+    }
     made.typed = typed;
 }
 
@@ -148,33 +152,22 @@ fn stray_quote(row: &Row) -> Problem {
     }
 }
 
-/// The row's cells as JSON, in the common columns; of one of our reports, the sheet's own columns alone. What we
-/// defused is as it was before.
-fn cells(row: &Row, part: &Part, laid_out: &mut Row) -> Box<RawValue> {
+/// The row's cells as the ledger keeps them, in the common columns; of one of our reports, the sheet's own columns alone.
+/// What we defused is as it was before.
+fn encode(row: &Row, part: &Part, encoder: &mut Encoder) {
     let layout = &part.layout;
     let width = if layout.is_report { layout.width.min(row.len()) } else { row.len() };
-    let row = match part.places.are_moved() {
-        true => {
-            part.places.lay_out(row, width, laid_out);
-            laid_out
-        }
-        false => row,
+    let own = |cell| match cell {
+        Cell::Text(text) if layout.is_defused => Cell::Text(write::restore(text)),
+        cell => cell,
     };
-    if !layout.is_defused {
-        return raw(serde_json::to_string(row));
+    encoder.clear();
+    match part.places.are_moved() {
+        true => {
+            let mut laid_out = Row::default();
+            part.places.lay_out(row, width, &mut laid_out);
+            laid_out.cells().enumerate().for_each(|(column, cell)| encoder.put(column, own(cell)));
+        }
+        false => row.cells().take(width).enumerate().for_each(|(column, cell)| encoder.put(column, own(cell))),
     }
-    let width = if part.places.are_moved() { row.len() } else { width };
-    let own: Vec<Cell<'_>> = row
-        .cells()
-        .take(width)
-        .map(|cell| match cell {
-            Cell::Text(text) => Cell::Text(write::restore(text)),
-            cell => cell,
-        })
-        .collect();
-    raw(serde_json::to_string(&own))
-}
-
-fn raw(json: serde_json::Result<String>) -> Box<RawValue> {
-    json.and_then(RawValue::from_string).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::sheet::{Cell, Row, json};
+use crate::sheet::{Cell, Row};
 
 /// As much as is held for rows that are to be mapped again.
 const MOST_HELD: usize = 256 << 20;
@@ -12,15 +12,15 @@ const MOST_HELD: usize = 256 << 20;
 /// The cells of rows of which some are no texts, by the rows' places among the run's.
 #[derive(Debug, Default)]
 pub struct TypedCells {
-    rows: HashMap<usize, Box<str>>,
+    rows: HashMap<usize, Box<[u8]>>,
     held: usize,
 }
 
 impl TypedCells {
     /// Takes in a row's cells as the ledger has them. False: there are too many.
-    pub fn take(&mut self, place: usize, cells: &str, row: &mut Row) -> bool {
-        let has_types = json::read_row(0, cells, row).is_some()
-            && row.cells().any(|cell| !matches!(cell, Cell::Blank | Cell::Text(_)));
+    pub fn take(&mut self, place: usize, cells: &[u8], row: &mut Row) -> bool {
+        let has_types =
+            row.decode_one(cells).is_some() && row.cells().any(|cell| !matches!(cell, Cell::Blank | Cell::Text(_)));
         if has_types {
             self.held += cells.len();
             self.rows.insert(place, cells.into());
@@ -32,7 +32,7 @@ impl TypedCells {
     /// them which it was in the run. False: there is nothing to write.
     pub fn restore(&self, place: usize, row: &Row, columns: &[Option<usize>], typed: &mut Row) -> bool {
         let mut was = Row::default();
-        let cells = self.rows.get(&place).and_then(|cells| json::read_row(0, cells, &mut was));
+        let cells = self.rows.get(&place).and_then(|cells| was.decode_one(cells));
         if cells.is_none() {
             return false;
         }
@@ -55,8 +55,16 @@ mod tests {
     #[test]
     fn a_text_that_is_as_it_was_written_is_the_cell_again() {
         let mut cells = TypedCells::default();
-        let was = r#"["A", 1.234, {"date": "2025-12-31"}, true, 7]"#;
-        assert!(cells.take(3, was, &mut Row::default()) && cells.take(4, r#"["A", null]"#, &mut Row::default()));
+        let bytes = |cells: &[Cell<'_>]| {
+            let (mut row, mut bytes) = (Row::default(), Vec::new());
+            cells.iter().for_each(|cell| row.push(*cell));
+            row.encode(&mut bytes);
+            bytes
+        };
+        let day = Cell::Date(date(2025, 12, 31));
+        let was = bytes(&[Cell::Text("A"), Cell::Number(1.234), day, Cell::Boolean(true), Cell::Number(7.0)]);
+        assert!(cells.take(3, &was, &mut Row::default()));
+        assert!(cells.take(4, &bytes(&[Cell::Text("A"), Cell::Blank]), &mut Row::default()));
         let mut row = Row::default();
         row.clear(9);
         ["2025-12-31", "1.234", "8", "A", "TRUE"].into_iter().for_each(|text| row.push(Cell::Text(text)));

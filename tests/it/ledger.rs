@@ -7,12 +7,10 @@ use std::path::Path;
 use sheetport::api::Client;
 use sheetport::api::auth::Credentials;
 use sheetport::ledger::{
-    Accounting, Error, Fate, Kept, Ledger, NewRun, Outcome, OutcomeState, PlannedRecord, Problem, RowQuestion,
-    RowState, RunId, Seq,
+    Accounting, Error, Fate, Kept, Ledger, NewRun, Outcome, OutcomeState, PlannedRecord, Problem, RunId, Seq,
 };
-use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Connection, SqlStr};
 use tempfile::TempDir;
 
 use crate::faults::{about, assert_adds_up, record, row};
@@ -319,67 +317,6 @@ async fn a_folder_that_is_read_only_is_refused() {
         assert!(matches!(Ledger::open(folder.path()).await, Err(Error::Open { .. })));
     }
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
-}
-
-/// A ledger as earlier versions made it: without kept records, and with rows that name no origin.
-async fn of_before(folder: &Path) {
-    let path = folder.join("ledger.db");
-    let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
-    let mut connection = options.connect().await.unwrap();
-    let migration = |version, name: &'static str, sql: &'static str| {
-        Migration::new(version, name.into(), MigrationType::Simple, SqlStr::from_static(sql), false)
-    };
-    let migrations = vec![
-        migration(1, "runs", include_str!("../../src/ledger/migrations/0001_runs.sql")),
-        migration(2, "under way", include_str!("../../src/ledger/migrations/0002_under_way.sql")),
-        migration(3, "run relations", include_str!("../../src/ledger/migrations/0003_run_relations.sql")),
-        migration(4, "pace", include_str!("../../src/ledger/migrations/0004_pace.sql")),
-    ];
-    Migrator { migrations: migrations.into(), ..Migrator::DEFAULT }.run(&mut connection).await.unwrap();
-    let zstd = |json: &str| zstd::bulk::compress(json.as_bytes(), 1).unwrap();
-    for (id, retry_of) in [(1, None), (2, Some(1))] {
-        let query = "INSERT INTO run (id, state, command, record, template, template_toml, file, file_hash, base_url, \
-                     workspace, sheet, header, header_row, columns, created_at, retry_of) VALUES ($1, 'finished', 'retry', \
-                     'item', 't', '', 'a.csv', '00', 'http://localhost/', 'w', '', '[\"SKU\"]', 1, '[]', 1, $2)";
-        sqlx::query(query).bind(id).bind(retry_of).execute(&mut connection).await.unwrap();
-    }
-    let rows = [
-        r#"[{"number":2,"seq":0,"cells":["a"]},{"number":3,"seq":1,"cells":["b"]}]"#,
-        r#"[{"number":3,"seq":0,"cells":["b"]}]"#,
-    ];
-    let record = |row| format!(r#"{{"key":"k{row}","rows":[{row}],"fate":{{"send":{{"externalId":"k{row}"}}}}}}"#);
-    let records = [format!("[{},{}]", record(2), record(3)), format!("[{}]", record(3))];
-    for ((run, rows), records) in (1..).zip(rows).zip(&records) {
-        let count = 3 - run;
-        let query = "INSERT INTO source_block (run, first, rows, body) VALUES ($1, 0, $2, $3)";
-        sqlx::query(query).bind(run).bind(count).bind(zstd(rows)).execute(&mut connection).await.unwrap();
-        let query =
-            "INSERT INTO record_block (run, first, records, skipped, rejected, body) VALUES ($1, 0, $2, 0, 0, $3)";
-        sqlx::query(query).bind(run).bind(count).bind(zstd(records)).execute(&mut connection).await.unwrap();
-    }
-    for (run, seq, state) in [(1, 0, "sent"), (1, 1, "failed"), (2, 0, "sent")] {
-        let query = "INSERT INTO outcome (run, seq, state, problems, attempts, at) VALUES ($1, $2, $3, '[]', 1, 1)";
-        sqlx::query(query).bind(run).bind(seq).bind(state).execute(&mut connection).await.unwrap();
-    }
-    connection.close().await.unwrap();
-}
-
-#[tokio::test]
-async fn a_ledger_of_before_is_brought_up_to_date_and_knows_its_rows() {
-    let folder = tempfile::tempdir().unwrap();
-    of_before(folder.path()).await;
-    let ledger = open(folder.path()).await;
-    let first = accounting(&ledger, 1).await;
-    assert_eq!((first.total, first.sent, first.failed, first.unchanged), (2, 1, 1, 0));
-    let run = ledger.run(1).await.unwrap();
-    let family = ledger.family(&ledger.run(2).await.unwrap()).await.unwrap();
-    assert_eq!((family.root, family.runs.len()), (1, 2));
-    let question = RowQuestion { is_once: false, fingerprint: &|_| 0, suspicious: &[] };
-    let states = ledger.row_states(1, &family, &question).await.unwrap();
-    let state = |number| states.row(states.find("", number).unwrap()).unwrap().state;
-    // What failed was sent by the run that tried it again.
-    assert_eq!((state(2), state(3)), (RowState::Accepted(1, 0), RowState::Accepted(2, 0)));
-    assert!(ledger.still_failed(&run, &family, false).await.unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -128,7 +128,7 @@ proptest! {
             late += batch.late.len() as u64;
             for record in &batch.records {
                 if let sheetport::ledger::Fate::Send(body) = &record.fate {
-                    assert!(serde_json::from_str::<serde_json::Value>(body.get()).unwrap().is_object());
+                    assert!(serde_json::from_str::<serde_json::Value>(body).unwrap().is_object());
                 }
             }
             true

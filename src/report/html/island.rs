@@ -108,7 +108,7 @@ impl<'a, W: Write> Island<'a, W> {
 
     pub fn row(&mut self, row: &ReportRow<'_>) -> io::Result<()> {
         let causes = row.faults.iter().map(|fault| self.add_cause(row, fault)).collect::<Vec<_>>();
-        let room = if row.outcome.state.is_problem() { &mut self.problems } else { &mut self.others };
+        let room = if row.outcome.state().is_problem() { &mut self.problems } else { &mut self.others };
         if room.rows == 0 {
             self.shown.left_out += 1;
             return Ok(());
@@ -173,17 +173,17 @@ fn data<'a>(row: &'a ReportRow<'_>, causes: &[Option<usize>]) -> Data<'a> {
     });
     Data {
         row: row.source.number,
-        state: outcome.state.name(),
+        state: outcome.state().name(),
         sheet: &row.source.sheet,
         faults: faults.collect(),
         cells,
         cut: long,
         note: if row.faults.is_empty() { row.errors() } else { String::new() },
-        service_id: outcome.service_id.as_deref(),
-        ctx_id: outcome.ctx_id.as_deref(),
-        job_id: outcome.job_id.as_deref(),
-        http_status: outcome.http_status,
-        attempts: outcome.attempts,
+        service_id: outcome.service_id(),
+        ctx_id: outcome.ctx_id(),
+        job_id: outcome.job_id(),
+        http_status: outcome.http_status(),
+        attempts: outcome.attempts(),
     }
 }
 
@@ -192,8 +192,8 @@ fn plain(row: &ReportRow<'_>) -> PlainRow {
     let (shown, is_all) = cut(&words, PLAIN_WORDS);
     PlainRow {
         number: row.source.number,
-        sheet: row.source.sheet.clone(),
-        state: row.outcome.state.name(),
+        sheet: row.source.sheet.clone().into_owned(),
+        state: row.outcome.state().name(),
         words: if is_all { words } else { format!("{shown}…") },
     }
 }

@@ -1,4 +1,5 @@
-//! Rows as bytes, for the pipe between the process that reads a workbook and the one that asked for it.
+//! Rows as bytes, for the pipe between the process that reads a workbook and the one that asked for it, and for whoever
+//! keeps rows.
 //!
 //! A row is its number, the count of its cells and of its texts' bytes, a tag for each cell with what the tag needs,
 //! and then all texts end to end. Numbers without a fixed width are LEB128. What comes in is checked in full: bytes
@@ -23,7 +24,7 @@ const PERCENT: u8 = 9;
 /// A row that is made into bytes as its cells come, from left to right. This is quicker than a [`Row`] that is made into
 /// bytes when it is whole.
 #[derive(Debug, Default)]
-pub(in crate::sheet) struct Encoder {
+pub struct Encoder {
     /// The cells' tags with what they need.
     cells: Vec<u8>,
     text: Vec<u8>,
@@ -39,13 +40,13 @@ impl Encoder {
 
     /// The number of cells, blank ones too.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(in crate::sheet) fn len(&self) -> usize {
         self.len
     }
 
     /// The bytes of all texts together.
     #[inline]
-    pub fn text_len(&self) -> usize {
+    pub(in crate::sheet) fn text_len(&self) -> usize {
         self.text.len()
     }
 
@@ -97,7 +98,7 @@ impl Encoder {
     }
 
     /// Gives back the memory of an uncommonly large row.
-    pub fn shed(&mut self) {
+    pub(in crate::sheet) fn shed(&mut self) {
         self.cells.shrink_to(64 * 1024);
         self.text.shrink_to(64 * 1024);
     }
@@ -105,10 +106,15 @@ impl Encoder {
 
 impl Row {
     /// Adds the row to `bytes`.
-    pub(in crate::sheet) fn encode(&self, bytes: &mut Vec<u8>) {
+    pub fn encode(&self, bytes: &mut Vec<u8>) {
         let mut encoder = Encoder::default();
         self.cells().enumerate().for_each(|(index, cell)| encoder.put(index, cell));
         encoder.finish(self.number, bytes);
+    }
+
+    /// Fills the row from bytes that are one row. Nothing: they are not.
+    pub fn decode_one(&mut self, bytes: &[u8]) -> Option<()> {
+        self.decode(bytes, usize::MAX)?.is_empty().then_some(())
     }
 
     /// Fills the row from the beginning of `bytes` and gives what follows it. Nothing: they hold no row of at most

@@ -11,6 +11,11 @@ use super::defuse::defuse;
 use super::whole::WholeFile;
 use crate::sheet::{Cell, Error};
 
+/// As much as the file's own buffer, which is then passed by.
+const BUFFER: usize = 128 * 1024;
+/// Whole numbers below this are exact, and written as what they are.
+const EXACT: f64 = 9e15;
+
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 pub struct CsvTable {
@@ -25,24 +30,32 @@ impl CsvTable {
         if outline.has_bom {
             file.write_all(BYTE_ORDER_MARK).map_err(|source| Error::Write { path: path.clone(), source })?;
         }
-        let writer = WriterBuilder::new().terminator(Terminator::CRLF).flexible(true).from_writer(file);
+        let writer =
+            WriterBuilder::new().terminator(Terminator::CRLF).flexible(true).buffer_capacity(BUFFER).from_writer(file);
         let mut table = CsvTable { path, columns: outline.header.len(), writer };
-        let cells: Vec<Cell<'_>> = outline.header.iter().map(|name| Cell::Text(name)).collect();
-        table.row(&cells)?;
+        table.row(outline.header.iter().map(|name| Cell::Text(name)))?;
         Ok(table)
     }
 
-    pub fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), Error> {
+    pub fn row<'c>(&mut self, cells: impl IntoIterator<Item = Cell<'c>>) -> Result<(), Error> {
+        let mut written = 0;
         for cell in cells {
+            written += 1;
             match cell {
                 // Only a person's text can be a formula: a negative number is not.
                 Cell::Text(text) | Cell::Error(text) => self.writer.write_field(defuse(text).as_bytes()),
                 Cell::Blank => self.writer.write_field(""),
+                // The negative zero is shown with its sign, like all that is not whole.
+                Cell::Number(number)
+                    if number.abs() < EXACT && (number as i64 as f64).to_bits() == number.to_bits() =>
+                {
+                    self.writer.write_field(itoa::Buffer::new().format(number as i64))
+                }
                 cell => self.writer.write_field(cell.shown().as_bytes()),
             }
             .map_err(|error| self.failed(error))?;
         }
-        for _ in cells.len()..self.columns {
+        for _ in written..self.columns {
             self.writer.write_field("").map_err(|error| self.failed(error))?;
         }
         self.writer.write_record(None::<&[u8]>).map_err(|error| self.failed(error))

@@ -21,7 +21,7 @@ pub fn restore(text: &str) -> &str {
 
 fn is_dangerous(text: &str) -> bool {
     // Nearly all text ends here.
-    if !text.starts_with(['\'', '=', '+', '-', '@', '\t', '\r']) {
+    if !matches!(text.as_bytes().first(), Some(b'\'' | b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r')) {
         return false;
     }
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_plain_number(text)

@@ -114,10 +114,10 @@ impl Table {
     }
 
     /// Adds a row, with `marks` on cells at fault. A row shorter than the header is filled up with blanks.
-    pub fn row(&mut self, cells: &[Cell<'_>], marks: &[Mark<'_>]) -> Result<(), Error> {
+    pub fn row<'c>(&mut self, cells: impl IntoIterator<Item = Cell<'c>>, marks: &[Mark<'_>]) -> Result<(), Error> {
         match &mut self.kind {
             Kind::Csv(table) => table.row(cells),
-            Kind::Xlsx(table) => table.row(cells, marks),
+            Kind::Xlsx(table) => table.row(&cells.into_iter().collect::<Vec<_>>(), marks),
         }
     }
 

@@ -69,7 +69,7 @@ async fn pending(
             && !settled.contains(&seq)
         {
             let call = input.call(record.target.is_some());
-            let body = Box::<str>::from(body).into_string();
+            let body = body.into_string();
             let job = Job::new(seq, record.key, record.target, body);
             pending.push(if call.is_some_and(|call| call.repeatable) { job } else { job.once() });
         }

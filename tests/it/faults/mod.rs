@@ -20,6 +20,7 @@ use sheetport::ledger::{
     Accounting, Fate, Ledger, NewRun, Origin, Outcome, OutcomeState, PlannedRecord, RunId, Seq, SourceRow,
 };
 use sheetport::records::RecordKind;
+use sheetport::sheet::{Cell, Row};
 use sheetport::upload::{self, Ended, StopReason, Work};
 use tempfile::TempDir;
 
@@ -159,19 +160,21 @@ pub fn about() -> NewRun {
     }
 }
 
-pub fn row(seq: usize) -> SourceRow {
-    let cells = serde_json::value::RawValue::from_string(r#"["x"]"#.into()).unwrap();
-    SourceRow { number: seq as u64 + 2, seq: seq as Seq, cells, sheet: String::new(), origin: Origin::Same }
+pub fn row(seq: usize) -> SourceRow<'static> {
+    let (mut row, mut cells) = (Row::default(), Vec::new());
+    row.push(Cell::Text("x"));
+    row.encode(&mut cells);
+    let (cells, sheet) = (cells.into(), "".into());
+    SourceRow { number: seq as u64 + 2, seq: seq as Seq, cells, sheet, origin: Origin::Same }
 }
 
 pub fn record(seq: usize, key: &str) -> PlannedRecord {
     let body = format!(r#"{{"externalId":"{key}","name":"item {seq}","price":1.10}}"#);
-    let body = serde_json::value::RawValue::from_string(body).unwrap();
     PlannedRecord {
         key: Some(key.to_owned()),
         target: None,
         rows: vec![seq as u64 + 2],
-        fate: Fate::Send(body),
+        fate: Fate::Send(body.into()),
         sheet: String::new(),
     }
 }
@@ -182,6 +185,11 @@ pub fn unnamed(kind: RecordKind, seq: usize) -> PlannedRecord {
         RecordKind::InventoryTransaction => format!(r#"{{"transactionType":"in","amount":{seq}}}"#),
         _ => format!(r#"{{"cid":"c-{seq}","currency":"EUR","items":[{{"id":"i","amount":{seq}}}]}}"#),
     };
-    let body = serde_json::value::RawValue::from_string(body).unwrap();
-    PlannedRecord { key: None, target: None, rows: vec![seq as u64 + 2], fate: Fate::Send(body), sheet: String::new() }
+    PlannedRecord {
+        key: None,
+        target: None,
+        rows: vec![seq as u64 + 2],
+        fate: Fate::Send(body.into()),
+        sheet: String::new(),
+    }
 }

@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use serde_json::value::RawValue;
 use sheetport::api::Client;
 use sheetport::ledger::{Accounting, Fate, Ledger, NewRun, PlannedRecord, RunId};
 use sheetport::records::RecordKind;
@@ -163,13 +162,7 @@ fn record(kind: RecordKind, end: usize, seq: usize) -> PlannedRecord {
         }
         RecordKind::Subscription | RecordKind::Invoice => (None, None, format!(r#"{{"cid":"{name}"}}"#)),
     };
-    PlannedRecord {
-        key,
-        target,
-        rows: vec![seq as u64 + 2],
-        fate: Fate::Send(RawValue::from_string(body).unwrap()),
-        sheet: String::new(),
-    }
+    PlannedRecord { key, target, rows: vec![seq as u64 + 2], fate: Fate::Send(body.into()), sheet: String::new() }
 }
 
 fn is_once(kind: RecordKind, record: &PlannedRecord) -> bool {
@@ -178,7 +171,7 @@ fn is_once(kind: RecordKind, record: &PlannedRecord) -> bool {
 
 fn body(record: &PlannedRecord) -> String {
     match &record.fate {
-        Fate::Send(body) => body.get().to_owned(),
+        Fate::Send(body) => body.to_string(),
         fate => panic!("{fate:?}"),
     }
 }

@@ -29,10 +29,10 @@ fn write(path: &Path, existing: Existing) -> Result<PathBuf, Error> {
     let mut table = Table::create(path, Format::of(path).unwrap(), existing, &OUTLINE)?;
     let time = jiff::civil::time(9, 30, 0, 0);
     let mark = Mark { column: 1, note: "unknown unit" };
-    table.row(&[Cell::Text("0042"), Cell::Text("=1+1"), Cell::Number(-1.5), Cell::Date(day())], &[mark])?;
-    table.row(&[Cell::Text(" \u{1}_x0041_\r\n\"ä\";,"), Cell::Blank, Cell::Boolean(true)], &[])?;
+    table.row([Cell::Text("0042"), Cell::Text("=1+1"), Cell::Number(-1.5), Cell::Date(day())], &[mark])?;
+    table.row([Cell::Text(" \u{1}_x0041_\r\n\"ä\";,"), Cell::Blank, Cell::Boolean(true)], &[])?;
     let marks = [Mark { column: 3, note: "one" }, Mark { column: 3, note: "two" }, Mark { column: 6, note: "" }];
-    table.row(&[Cell::Error("#N/A"), Cell::Time(time), Cell::DateTime(day().to_datetime(time))], &marks)?;
+    table.row([Cell::Error("#N/A"), Cell::Time(time), Cell::DateTime(day().to_datetime(time))], &marks)?;
     table.finish(None)
 }
 
@@ -68,7 +68,7 @@ fn percentages_are_read_back_as_such_from_a_workbook_and_as_shown_from_a_csv() {
     let write = |name: &str| {
         let path = folder.path().join(name);
         let mut table = Table::create(&path, Format::of(&path).unwrap(), Existing::Keep, &OUTLINE).unwrap();
-        table.row(&cells, &[Mark { column: 1, note: "odd" }]).unwrap();
+        table.row(cells, &[Mark { column: 1, note: "odd" }]).unwrap();
         table.finish(None).unwrap()
     };
     let book = read(&write("out.xlsx")).unwrap();
@@ -112,7 +112,7 @@ fn a_file_that_appears_meanwhile_is_kept() {
     let folder = folder();
     let path = folder.path().join("out.csv");
     let mut table = Table::create(&path, Format::Csv, Existing::Keep, &OUTLINE).unwrap();
-    table.row(&[Cell::Text("a")], &[]).unwrap();
+    table.row([Cell::Text("a")], &[]).unwrap();
     fs::write(&path, "mine").unwrap();
     assert!(matches!(table.finish(None), Err(Error::Exists { .. })));
     assert_eq!(fs::read(&path).unwrap(), b"mine");
@@ -125,7 +125,7 @@ fn a_table_that_is_dropped_leaves_nothing() {
         let folder = folder();
         let path = folder.path().join(name);
         let mut table = Table::create(&path, Format::of(&path).unwrap(), Existing::Replace, &OUTLINE).unwrap();
-        table.row(&[Cell::Text("a")], &[]).unwrap();
+        table.row([Cell::Text("a")], &[]).unwrap();
         assert!(!path.exists());
         drop(table);
         assert_eq!(names(&folder), [""; 0]);
@@ -146,7 +146,7 @@ fn a_table_wider_than_a_workbook_is_refused() {
     let path = folder.path().join("out.xlsx");
     let mut table = Table::create(&path, Format::Xlsx, Existing::Replace, &OUTLINE).unwrap();
     let wide = vec![Cell::Blank; 16_385];
-    assert!(matches!(table.row(&wide, &[]), Err(Error::Unwritable { .. })));
+    assert!(matches!(table.row(wide, &[]), Err(Error::Unwritable { .. })));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn text_longer_than_a_cell_is_cut_with_a_mark() {
     let path = folder.path().join("out.xlsx");
     let mut table =
         Table::create(&path, Format::Xlsx, Existing::Replace, &Outline { header: &["Text"], ..OUTLINE }).unwrap();
-    table.row(&[Cell::Text(&"ä".repeat(40_000))], &[]).unwrap();
+    table.row([Cell::Text(&"ä".repeat(40_000))], &[]).unwrap();
     table.finish(None).unwrap();
     let (lines, _) = rows(&read(&path).unwrap(), 0);
     assert!(lines[1].ends_with("ä… [cut]"));

@@ -1,70 +1,66 @@
 //! Blocks: many rows or records as one compressed blob, which makes a plan of a million rows a few thousand inserts.
 
+mod records;
+mod rows;
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use zstd::bulk::Decompressor;
 
 use super::error::Error;
 
+pub use records::{HeadFate, RecordHead, RecordHeads};
+pub(super) use records::{Packed, decode_records, encode_records};
+pub use rows::SourceBlock;
+pub(super) use rows::encode_rows;
+
 /// How many rows or records share a block, unless they have this many bytes before.
-pub(super) const BLOCK_LEN: usize = 512;
+pub const BLOCK_LEN: usize = 512;
 pub(super) const BLOCK_BYTES: usize = 8 * 1024 * 1024;
 
 /// More than any block can be: a guard against a damaged length.
-const MAX_BODY: usize = 1 << 30;
+const MAX_BODY: u64 = 1 << 30;
 
 /// A row of the sheet. Its cells are kept as the caller encoded them.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct SourceRow {
+#[derive(Clone, Debug)]
+pub struct SourceRow<'a> {
     /// As the spreadsheet program counts, from 1.
     pub number: u64,
     /// The record that the row became part of.
     pub seq: super::Seq,
-    pub cells: Cells,
+    pub cells: Cow<'a, [u8]>,
     /// Its sheet's name, where the run reads several.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub sheet: String,
-    #[serde(default, skip_serializing_if = "Origin::is_same")]
+    pub sheet: Cow<'a, str>,
     pub origin: Origin,
 }
 
 /// Which row of the run that is tried again a row was. It says nothing in a run that tries none again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// The row of the same number, of the same sheet. Runs of old ledgers know no other.
+    /// The row of the same number, of the same sheet.
     #[default]
     Same,
     Row {
         number: u64,
-        #[serde(default, skip_serializing_if = "String::is_empty")]
         sheet: String,
     },
     /// None: somebody added it.
     New,
 }
 
-impl Origin {
-    fn is_same(&self) -> bool {
-        *self == Origin::Same
-    }
-}
-
-/// A JSON array of cells, to the letter.
-pub type Cells = Box<RawValue>;
-
 /// A record and what was decided about it before anything was sent.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
 pub struct PlannedRecord {
     /// What identifies the record in the service; nothing for rows that are skipped or have none.
     pub key: Option<String>,
     /// What the call's path names, for calls whose path names the record.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// The numbers of the rows that made it.
     pub rows: Vec<u64>,
     pub fate: Fate,
     /// The sheet of the first of its rows, where the run reads several.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sheet: String,
 }
 
@@ -72,18 +68,17 @@ impl PlannedRecord {
     /// The bytes of its longest texts.
     pub(super) fn text_len(&self) -> usize {
         match &self.fate {
-            Fate::Send(body) => body.get().len(),
+            Fate::Send(body) => body.len(),
             Fate::Rejected(problems) => problems.iter().map(|problem| problem.value.len()).sum(),
             Fate::Skipped | Fate::Kept(_) => 0,
         }
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug)]
 pub enum Fate {
     /// To be sent: the very bytes of the request's body.
-    Send(Box<RawValue>),
+    Send(Box<str>),
     Rejected(Vec<Problem>),
     Skipped,
     /// Never to be sent: the service accepted it in an earlier run. It counts as unchanged.
@@ -96,7 +91,6 @@ pub struct Kept {
     pub run: super::RunId,
     pub seq: super::Seq,
     /// What the service calls it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_id: Option<String>,
 }
 
@@ -142,14 +136,31 @@ impl Problem {
     }
 }
 
-pub(super) fn encode<T: Serialize>(entries: &[T]) -> Result<Vec<u8>, Error> {
-    let json = serde_json::to_vec(entries).map_err(|error| Error::Corrupt(error.to_string()))?;
+/// Entries of any kind as one blob.
+fn compress(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     // Level 1: the disk is the slower side, and blocks of like rows shrink to a tenth all the same.
-    zstd::bulk::compress(&json, 1).map_err(|error| Error::Corrupt(error.to_string()))
+    zstd::bulk::compress(bytes, 1).map_err(corrupt)
 }
 
-pub(super) fn decode<T: for<'de> Deserialize<'de>>(body: &[u8]) -> Result<Vec<T>, Error> {
-    let json = zstd::stream::decode_all(std::io::Read::take(body, MAX_BODY as u64));
-    let json = json.map_err(|error| Error::Corrupt(error.to_string()))?;
-    serde_json::from_slice(&json).map_err(|error| Error::Corrupt(error.to_string()))
+thread_local! {
+    /// Making one costs more than most blocks do.
+    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+fn decompress(blob: &[u8]) -> Result<Vec<u8>, Error> {
+    let len = match zstd::zstd_safe::get_frame_content_size(blob) {
+        Ok(Some(len)) if len <= MAX_BODY => usize::try_from(len).map_err(corrupt)?,
+        _ => return Err(Error::Corrupt("a block that does not say how long it is".to_owned())),
+    };
+    DECOMPRESSOR.with_borrow_mut(|kept| {
+        let decompressor = match kept {
+            Some(decompressor) => decompressor,
+            None => kept.insert(Decompressor::new().map_err(corrupt)?),
+        };
+        decompressor.decompress(blob, len).map_err(corrupt)
+    })
+}
+
+fn corrupt(error: impl std::fmt::Display) -> Error {
+    Error::Corrupt(error.to_string())
 }
