@@ -1,5 +1,10 @@
 //! Blocks: many rows or records as one compressed blob, which makes a plan of a million rows a few thousand inserts.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use hyper::body::Bytes;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -79,6 +84,40 @@ impl PlannedRecord {
     }
 }
 
+/// What is sent of a planned record.
+#[derive(Debug)]
+pub struct Sendable {
+    pub seq: super::Seq,
+    pub key: Option<Arc<str>>,
+    pub target: Option<String>,
+    /// The very bytes of the request's body, of the block's text.
+    pub body: Bytes,
+}
+
+/// A [`PlannedRecord`] as its block has it, as far as the sending needs it.
+#[derive(Deserialize)]
+struct Planned<'b> {
+    #[serde(borrow)]
+    key: Option<Text<'b>>,
+    #[serde(borrow, default)]
+    target: Option<Text<'b>>,
+    #[serde(borrow)]
+    fate: PlannedFate<'b>,
+}
+
+#[derive(Deserialize)]
+struct Text<'b>(#[serde(borrow)] Cow<'b, str>);
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PlannedFate<'b> {
+    #[serde(borrow)]
+    Send(&'b RawValue),
+    Rejected(IgnoredAny),
+    Skipped,
+    Kept(IgnoredAny),
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fate {
@@ -149,7 +188,60 @@ pub(super) fn encode<T: Serialize>(entries: &[T]) -> Result<Vec<u8>, Error> {
 }
 
 pub(super) fn decode<T: for<'de> Deserialize<'de>>(body: &[u8]) -> Result<Vec<T>, Error> {
+    serde_json::from_slice(&inflate(body)?).map_err(|error| Error::Corrupt(error.to_string()))
+}
+
+/// The records of a block that are to be sent, and how many records it has in all. Its first is `first`.
+pub(super) fn sendable(first: super::Seq, body: &[u8]) -> Result<(Vec<Sendable>, usize), Error> {
+    let text = Bytes::from(inflate(body)?);
+    let planned: Vec<Planned<'_>> = serde_json::from_slice(&text).map_err(|error| Error::Corrupt(error.to_string()))?;
+    let len = planned.len();
+    let sendable = (first..).zip(planned).filter_map(|(seq, planned)| match planned.fate {
+        PlannedFate::Send(body) => Some(Sendable {
+            seq,
+            key: planned.key.map(|key| key.0.into()),
+            target: planned.target.map(|target| target.0.into_owned()),
+            body: text.slice_ref(body.get().as_bytes()),
+        }),
+        PlannedFate::Rejected(_) | PlannedFate::Skipped | PlannedFate::Kept(_) => None,
+    });
+    Ok((sendable.collect(), len))
+}
+
+fn inflate(body: &[u8]) -> Result<Vec<u8>, Error> {
     let json = zstd::stream::decode_all(std::io::Read::take(body, MAX_BODY as u64));
-    let json = json.map_err(|error| Error::Corrupt(error.to_string()))?;
-    serde_json::from_slice(&json).map_err(|error| Error::Corrupt(error.to_string()))
+    json.map_err(|error| Error::Corrupt(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_of_a_block_is_what_was_planned_to_the_byte() {
+        let record = |key: Option<&str>, target: Option<&str>, fate: Fate| PlannedRecord {
+            key: key.map(str::to_owned),
+            target: target.map(str::to_owned),
+            rows: vec![2],
+            fate,
+            sheet: String::new(),
+        };
+        let raw = |body: &str| RawValue::from_string(body.to_owned()).expect("JSON");
+        let body = r#"{"externalId":"4\"2","price":1.50, "name":"Ä\n"}"#;
+        let records = [
+            record(Some("skipped"), None, Fate::Skipped),
+            record(Some("4\"2"), Some("a/b"), Fate::Send(raw(body))),
+            record(None, None, Fate::Rejected(vec![Problem::of_record("x", "wrong")])),
+            record(None, None, Fate::Send(raw("{}"))),
+            record(Some("kept"), None, Fate::Kept(Kept { run: 1, seq: 2, service_id: None })),
+        ];
+        let (sent, len) = sendable(7, &encode(&records).expect("a block")).expect("records");
+        let shown =
+            sent.iter().map(|record| (record.seq, record.key.as_deref(), record.target.as_deref(), &*record.body));
+        assert_eq!(
+            shown.collect::<Vec<_>>(),
+            [(8, Some("4\"2"), Some("a/b"), body.as_bytes()), (10, None, None, b"{}".as_slice())]
+        );
+        assert_eq!(len, 5);
+    }
 }

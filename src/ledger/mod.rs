@@ -21,7 +21,7 @@ mod run;
 mod send;
 mod under_way;
 
-pub use block::{Cells, Fate, Kept, Origin, PlannedRecord, Problem, SourceRow};
+pub use block::{Cells, Fate, Kept, Origin, PlannedRecord, Problem, Sendable, SourceRow};
 pub use causes::{Causes, FIRST_ROWS, Group};
 pub use error::Error;
 pub use family::{Family, PastRow, RowQuestion, RowState, RowStates};
@@ -29,7 +29,7 @@ pub use open::{Ledger, Lock};
 pub use plan::{Plan, Planned};
 pub use resolve::{Doubtful, Verdict};
 pub use run::{Accounting, NewRun, Run, RunState, SEVERAL_SHEETS};
-pub use send::{Outcome, OutcomeState, RecordBlock};
+pub use send::{Outcome, OutcomeState, RecordBlock, SendableBlock};
 pub use under_way::Notes;
 
 /// The number that a run is known by.

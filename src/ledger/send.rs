@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Row, Sqlite};
 
-use super::block::{self, PlannedRecord, Problem, SourceRow};
+use super::block::{self, PlannedRecord, Problem, Sendable, SourceRow};
 use super::error::Error;
 use super::open::Ledger;
 use super::{RunId, Seq};
@@ -48,6 +48,15 @@ pub struct RecordBlock {
     pub records: Vec<PlannedRecord>,
 }
 
+/// The records of a block that are to be sent.
+#[derive(Debug)]
+pub struct SendableBlock {
+    pub first: Seq,
+    /// The place after the block's last record.
+    pub end: Seq,
+    pub records: Vec<Sendable>,
+}
+
 impl Outcome {
     pub fn new(seq: Seq, state: OutcomeState, at: i64) -> Outcome {
         Outcome {
@@ -62,6 +71,11 @@ impl Outcome {
             attempts: 0,
             at,
         }
+    }
+
+    /// Accepted, and nothing else to be said of it: nearly all are so.
+    fn is_plain(&self) -> bool {
+        self.state == OutcomeState::Sent && self.job_id.is_none() && self.problems.is_empty()
     }
 }
 
@@ -104,6 +118,20 @@ impl Ledger {
                 .fetch_optional(&self.reader)
                 .await?;
         row.map(|row| record_block(&row)).transpose()
+    }
+
+    /// What is to be sent of the first block that begins at the record `from` or later; nothing past the end.
+    pub async fn sendable_block(&self, run: RunId, from: Seq) -> Result<Option<SendableBlock>, Error> {
+        let row =
+            sqlx::query("SELECT first, body FROM record_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1")
+                .bind(run)
+                .bind(from)
+                .fetch_optional(&self.reader)
+                .await?;
+        let Some(row) = row else { return Ok(None) };
+        let (first, body): (Seq, &[u8]) = (row.try_get(0)?, row.try_get(1)?);
+        let (records, len) = block::sendable(first, body)?;
+        Ok(Some(SendableBlock { first, end: first + len as Seq, records }))
     }
 
     /// The block that holds the record `seq`.
@@ -171,17 +199,24 @@ impl Ledger {
 /// So many outcomes are added by one statement, the largest first. There are few of them, so that the database has each
 /// prepared.
 const TOGETHER: [usize; 4] = [256, 32, 4, 1];
-static STATEMENTS: LazyLock<[String; 4]> = LazyLock::new(|| TOGETHER.map(statement));
+static STATEMENTS: LazyLock<[String; 4]> = LazyLock::new(|| TOGETHER.map(|rows| statement(rows, false)));
+/// The same for outcomes that are [`Outcome::is_plain`]: what all of them have in common is not bound, which is most of
+/// the work that a row takes.
+static PLAIN_STATEMENTS: LazyLock<[String; 4]> = LazyLock::new(|| TOGETHER.map(|rows| statement(rows, true)));
 
 /// The builder writes parameters as the database has them; what is bound here is of no account.
-fn statement(rows: usize) -> String {
+fn statement(rows: usize, is_plain: bool) -> String {
     let mut query = QueryBuilder::<Sqlite>::new(
-        "INSERT INTO outcome (run, seq, state, http_status, service_status, service_id, ctx_id, job_id, problems, attempts, at) ",
+        "INSERT INTO outcome (run, seq, http_status, service_status, service_id, ctx_id, attempts, at, state, job_id, problems) ",
     );
     query.push_values(0..rows, |mut row, _| {
-        for _ in 0..11 {
+        for _ in 0..8 {
             row.push_bind(0_i64);
         }
+        match is_plain {
+            true => row.push("'sent', NULL, '[]'"),
+            false => row.push_bind(0_i64).push_bind(0_i64).push_bind(0_i64),
+        };
     });
     query.into_string()
 }
@@ -191,30 +226,42 @@ pub(super) async fn insert_outcomes(
     run: RunId,
     outcomes: &[Outcome],
 ) -> Result<(), Error> {
-    let none: Arc<str> = "[]".into();
+    let (plain, others): (Vec<&Outcome>, Vec<&Outcome>) = outcomes.iter().partition(|outcome| outcome.is_plain());
+    insert(connection, run, &plain, &PLAIN_STATEMENTS).await?;
+    insert(connection, run, &others, &STATEMENTS).await
+}
+
+async fn insert(
+    connection: &mut SqliteConnection,
+    run: RunId,
+    outcomes: &[&Outcome],
+    statements: &'static [String; 4],
+) -> Result<(), Error> {
+    let shared = |text: &Option<String>| text.as_deref().map(Arc::<str>::from);
+    let mut service_status = None;
     let mut rest = outcomes;
-    for (len, statement) in TOGETHER.into_iter().zip(STATEMENTS.iter()) {
+    for (len, statement) in TOGETHER.into_iter().zip(statements) {
         while let Some((outcomes, others)) = rest.split_at_checked(len) {
             let mut query = sqlx::query(statement.as_str());
             for outcome in outcomes {
-                let problems = match outcome.problems.as_slice() {
-                    [] => Arc::clone(&none),
-                    problems => {
-                        serde_json::to_string(problems).map_err(|error| Error::Corrupt(error.to_string()))?.into()
-                    }
-                };
+                // Nearly all have the one or two that there are.
+                if service_status.as_deref() != outcome.service_status.as_deref() {
+                    service_status = shared(&outcome.service_status);
+                }
                 query = query
                     .bind(run)
                     .bind(outcome.seq)
-                    .bind(outcome.state.name())
                     .bind(outcome.http_status.map(i64::from))
-                    .bind(outcome.service_status.as_deref())
-                    .bind(outcome.service_id.as_deref())
-                    .bind(outcome.ctx_id.as_deref())
-                    .bind(outcome.job_id.as_deref())
-                    .bind(problems)
+                    .bind(service_status.clone())
+                    .bind(shared(&outcome.service_id))
+                    .bind(shared(&outcome.ctx_id))
                     .bind(i64::from(outcome.attempts))
                     .bind(outcome.at);
+                if !outcome.is_plain() {
+                    let problems = serde_json::to_string(&outcome.problems);
+                    let problems = problems.map_err(|error| Error::Corrupt(error.to_string()))?;
+                    query = query.bind(outcome.state.name()).bind(shared(&outcome.job_id)).bind(problems);
+                }
             }
             query.execute(&mut *connection).await?;
             rest = others;
