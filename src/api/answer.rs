@@ -1,5 +1,7 @@
 //! What the service's words mean for the record that was sent.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -40,7 +42,7 @@ pub struct Sent<'a> {
     pub target: Option<&'a str>,
     /// What identifies the record across runs.
     pub key: Option<&'a str>,
-    pub body: &'a str,
+    pub body: &'a [u8],
 }
 
 impl Sent<'_> {
@@ -53,10 +55,11 @@ impl Sent<'_> {
 /// An accepted item, as nearly all answers are. Contract: "Item upsert result".
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AcceptedItem {
+struct AcceptedItem<'a> {
     ok: bool,
     status: String,
-    external_id: String,
+    #[serde(borrow)]
+    external_id: Cow<'a, str>,
     item_id: String,
     ctx_id: Option<String>,
 }
@@ -64,8 +67,8 @@ struct AcceptedItem {
 /// Reads the answer to a write of one record. Nothing: it is not what the contract says, or is about another record.
 pub fn read(sent: &Sent<'_>, body: &[u8]) -> Option<Read> {
     if sent.kind == RecordKind::Item
-        && let Ok(item) = serde_json::from_slice::<AcceptedItem>(body)
-        && Some(item.external_id.as_str()) == sent.key
+        && let Ok(item) = serde_json::from_slice::<AcceptedItem<'_>>(body)
+        && Some(&*item.external_id) == sent.key
     {
         let AcceptedItem { ok, status, item_id, ctx_id, .. } = item;
         let (status, service_id) = (Some(status), Some(item_id));
@@ -113,7 +116,7 @@ fn read_any(sent: &Sent<'_>, body: &[u8]) -> Option<Read> {
 /// Contract: "Order update result".
 fn order_result(sent: &Sent<'_>, body: &Value, read: Read) -> Option<Read> {
     let results = body.get("results")?.as_array()?;
-    let asked: Value = serde_json::from_str(sent.body).unwrap_or(Value::Null);
+    let asked: Value = serde_json::from_slice(sent.body).unwrap_or(Value::Null);
     let external_id = asked.pointer("/order/externalId").and_then(Value::as_str);
     let is_ours = |result: &&Value| match external_id {
         Some(id) => result.get("external_id").and_then(Value::as_str) == Some(id),
@@ -206,13 +209,13 @@ mod tests {
     use super::*;
 
     fn read_item(key: &str, body: &[u8]) -> Option<Read> {
-        read(&Sent { kind: RecordKind::Item, target: None, key: Some(key), body: "{}" }, body)
+        read(&Sent { kind: RecordKind::Item, target: None, key: Some(key), body: b"{}" }, body)
     }
 
     #[test]
     fn the_result_of_an_order_is_found_by_its_external_id() {
         let asked = r#"{"order": {"externalId": "SO-1"}}"#;
-        let sent = Sent { kind: RecordKind::Order, target: Some("SO-1"), key: Some("SO-1"), body: asked };
+        let sent = Sent { kind: RecordKind::Order, target: Some("SO-1"), key: Some("SO-1"), body: asked.as_bytes() };
         let result = |id: &str, errors: &str| {
             format!(r#"{{"external_id": "{id}", "status": "updated", "order_id": "o-1", "errors": {errors}}}"#)
         };
@@ -236,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_created_record_whose_answer_the_contract_does_not_show_counts_unless_it_says_otherwise() {
-        let sent = Sent { kind: RecordKind::Invoice, target: None, key: None, body: "{}" };
+        let sent = Sent { kind: RecordKind::Invoice, target: None, key: None, body: b"{}" };
         let ok = |body: &str| read(&sent, body.as_bytes()).map(|read| read.ok);
         assert_eq!(ok(r#"{"id": 7}"#), Some(true));
         assert_eq!(ok(r#"{"ok": false, "message": "no"}"#), Some(false));
@@ -256,7 +259,7 @@ mod tests {
 
     #[test]
     fn the_usual_answer_is_read_as_any_other() {
-        let sent = Sent { kind: RecordKind::Item, target: None, key: Some("0042"), body: "{}" };
+        let sent = Sent { kind: RecordKind::Item, target: None, key: Some("0042"), body: b"{}" };
         for (ok, id, more) in [
             ("true", "\"i-1\"", ""),
             ("false", "\"i-1\"", ""),

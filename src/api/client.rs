@@ -4,6 +4,7 @@
 //! where a proxy stands between, goes through reqwest, which knows proxies, HTTP/2 and compressed answers.
 
 use std::error::Error as _;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -39,6 +40,8 @@ pub struct Client {
     /// The headers that all requests have.
     headers: HeaderMap,
     tokens: Tokens,
+    /// The path that was asked for last, and what it came to.
+    last: Mutex<Option<(String, Uri)>>,
 }
 
 /// A call to make: a path below the base address, query and all.
@@ -115,7 +118,7 @@ impl Client {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
         let tokens = Tokens::new(base.as_str().trim_end_matches('/').to_owned(), credentials);
-        Ok(Client { http, direct, base, headers, tokens })
+        Ok(Client { http, direct, base, headers, tokens, last: Mutex::default() })
     }
 
     /// Asks for answers in a language, such as `de` or `de-AT, de;q=0.8`.
@@ -142,7 +145,7 @@ impl Client {
         let mut bearer = self.tokens.bearer().await;
         if bearer.is_stale {
             // Where it fails, the token may be good all the same; if it is not, the refusal is the answer.
-            let _ = self.tokens.refresh(bearer.stand, ask).await;
+            let _ = Box::pin(self.tokens.refresh(bearer.stand, ask)).await;
             bearer = self.tokens.bearer().await;
         }
         let mut requests = 0;
@@ -158,7 +161,8 @@ impl Client {
                 exchange => return Attempt { requests, exchange },
             }
         }
-        let renewed = self.tokens.refresh(bearer.stand, ask).await;
+        // It is rare and large, and would make every attempt as large.
+        let renewed = Box::pin(self.tokens.refresh(bearer.stand, ask)).await;
         tracing::info!(renewed = renewed.is_ok(), "the access token was refused");
         let exchange = match renewed {
             Ok(true) => Exchange::Renewed { reason },
@@ -275,8 +279,18 @@ impl Client {
         answered(response.status(), response.headers(), body, cut)
     }
 
-    /// What a request's first line names: the path below the base address.
+    /// What a request's first line names: the path below the base address. Most requests name what the one before did.
     fn target(&self, path: &str) -> Result<Uri, String> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, target)) = last.as_ref().filter(|(last, _)| last == path) {
+            return Ok(target.clone());
+        }
+        let target = self.made_target(path)?;
+        *last = Some((path.to_owned(), target.clone()));
+        Ok(target)
+    }
+
+    fn made_target(&self, path: &str) -> Result<Uri, String> {
         let path = path.trim_start_matches('/');
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_');
         // Nothing that a URL would write in another way, and no steps up: it is added as it is.
@@ -370,6 +384,10 @@ fn retry_after(status: StatusCode, headers: &HeaderMap) -> Option<String> {
 fn quota(headers: &HeaderMap) -> Option<Quota> {
     // A moment since 1970 is no number of seconds that anybody is asked to wait.
     const EPOCH: u64 = 1_000_000_000;
+    // Nearly no answer has one, and to look each up takes longer.
+    if !headers.keys().any(|name| name.as_str().contains("ratelimit")) {
+        return None;
+    }
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let number = |text: &str| text.trim().split([';', ',']).next()?.trim().parse::<f64>().ok();
     let either = |name: &str, x_name: &str| text(name).or_else(|| text(x_name)).and_then(number);

@@ -6,7 +6,7 @@
 
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Full};
@@ -19,12 +19,16 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
+use tokio::runtime::{self, Handle};
+use tokio::time::Sleep;
 use tower::ServiceExt;
 
 use super::client::CONNECT;
 
 /// A connection that nobody used for so long is not used again: the other side may be about to close it.
 const IDLE: Duration = Duration::from_secs(90);
+/// What a connection's alarm is set to before its first request.
+const ALARM: Duration = Duration::from_secs(24 * 60 * 60);
 /// The system asks so often whether the other side is still there.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const KEEP_ALIVE_RETRIES: u32 = 3;
@@ -58,12 +62,24 @@ struct Line {
     sender: SendRequest<Full<Bytes>>,
     driver: Driver,
     used: Instant,
+    /// The runtime that its socket and its alarm belong to.
+    home: runtime::Id,
 }
 
 type Connection = http1::Connection<MaybeHttpsStream<TokioIo<TcpStream>>, Full<Bytes>>;
 
-/// What reads and writes for a connection; nothing when it has ended.
-struct Driver(Option<Pin<Box<Connection>>>);
+/// What reads and writes for a connection.
+struct Driver {
+    /// Nothing when it has ended.
+    connection: Option<Pin<Box<Connection>>>,
+    /// When the request that is under way is late.
+    late: Instant,
+    /// It is set to that or to a moment before it, so that it need not be set anew for every request.
+    alarm: Pin<Box<Sleep>>,
+}
+
+/// The time for a request is over.
+struct Late;
 
 const LATE: &str = "no answer in time";
 
@@ -92,16 +108,23 @@ impl Direct {
         Ok(Some(Direct { connector, address, host, idle: Mutex::default(), most_idle }))
     }
 
-    /// Makes the request once. Of a body no more than `longest` bytes are read. `limit` is for all of it.
+    /// Makes the request once. Of a body no more than `longest` bytes are read. `limit` is for all of it but a connection
+    /// that has to be made, which has a limit of its own.
     pub async fn exchange(&self, mut request: Request<Full<Bytes>>, longest: usize, limit: Duration) -> Came {
         request.headers_mut().insert(HOST, self.host.clone());
         let mut came = Came::NotSent(LATE.to_owned());
         // When the time is over, it says how far that was.
-        let _ = tokio::time::timeout(limit, self.go(request, longest, &mut came)).await;
+        let _ = self.go(request, longest, Instant::now() + limit, &mut came).await;
         came
     }
 
-    async fn go(&self, mut request: Request<Full<Bytes>>, longest: usize, came: &mut Came) {
+    async fn go(
+        &self,
+        mut request: Request<Full<Bytes>>,
+        longest: usize,
+        late: Instant,
+        came: &mut Came,
+    ) -> Result<(), Late> {
         loop {
             let (mut line, is_new) = match self.take_idle() {
                 Some(line) => (line, false),
@@ -109,25 +132,26 @@ impl Direct {
                     Ok(line) => (line, true),
                     Err(reason) => {
                         *came = Came::NotSent(reason);
-                        return;
+                        return Ok(());
                     }
                 },
             };
-            if let Err(error) = line.ready().await {
+            line.driver.end_by(late);
+            if let Err(error) = line.ready().await? {
                 if is_new {
                     *came = Came::NotSent(last_cause(&error));
-                    return;
+                    return Ok(());
                 }
                 // It was closed while nobody used it.
                 continue;
             }
             *came = Came::Lost(LATE.to_owned());
-            match line.driver.until(line.sender.try_send_request(request)).await {
+            match line.driver.until(line.sender.try_send_request(request)).await? {
                 Ok(response) => {
-                    if line.read(response, longest, came).await {
+                    if line.read(response, longest, came).await? {
                         self.keep(line);
                     }
-                    return;
+                    return Ok(());
                 }
                 Err(mut error) => match error.take_message() {
                     // It is only handed back when nothing of it was written.
@@ -137,11 +161,11 @@ impl Direct {
                     }
                     Some(_) => {
                         *came = Came::NotSent(last_cause(error.error()));
-                        return;
+                        return Ok(());
                     }
                     None => {
                         *came = Came::Lost(last_cause(error.error()));
-                        return;
+                        return Ok(());
                     }
                 },
             }
@@ -153,16 +177,19 @@ impl Direct {
             let stream = self.connector.clone().oneshot(self.address.clone()).await;
             let stream = stream.map_err(|error| last_cause(&*error))?;
             let (sender, connection) = http1::handshake(stream).await.map_err(|error| last_cause(&error))?;
-            Ok(Line { sender, driver: Driver(Some(Box::pin(connection))), used: Instant::now() })
+            let now = Instant::now();
+            let alarm = Box::pin(tokio::time::sleep_until((now + ALARM).into()));
+            let driver = Driver { connection: Some(Box::pin(connection)), late: now, alarm };
+            Ok(Line { sender, driver, used: now, home: Handle::current().id() })
         };
         let late = || Err(format!("no connection in {} s", CONNECT.as_secs()));
         tokio::time::timeout(CONNECT, made).await.unwrap_or_else(|_| late())
     }
 
-    /// The one that was used last: the others may grow old.
+    /// The one that was used last: the others may grow old. One of another runtime would wait for that one's threads.
     fn take_idle(&self) -> Option<Line> {
         let line = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
-        (line.used.elapsed() < IDLE).then_some(line)
+        (line.used.elapsed() < IDLE && line.home == Handle::current().id()).then_some(line)
     }
 
     fn keep(&self, mut line: Line) {
@@ -176,33 +203,33 @@ impl Direct {
 
 impl Line {
     /// Waits until it takes a request.
-    async fn ready(&mut self) -> hyper::Result<()> {
+    async fn ready(&mut self) -> Result<hyper::Result<()>, Late> {
         self.driver.until(self.sender.ready()).await
     }
 
     /// Reads the answer's body. True: to its end, and the connection may be used again.
-    async fn read(&mut self, response: Response<Incoming>, longest: usize, came: &mut Came) -> bool {
+    async fn read(&mut self, response: Response<Incoming>, longest: usize, came: &mut Came) -> Result<bool, Late> {
         let (head, mut incoming) = response.into_parts();
         *came =
             Came::Answer { status: head.status, headers: head.headers, body: Vec::new(), cut: Some(LATE.to_owned()) };
-        let Came::Answer { body, cut, .. } = came else { return false };
+        let Came::Answer { body, cut, .. } = came else { return Ok(false) };
         loop {
-            match self.driver.until(incoming.frame()).await {
+            match self.driver.until(incoming.frame()).await? {
                 None => {
                     *cut = None;
-                    return !self.sender.is_closed();
+                    return Ok(!self.sender.is_closed());
                 }
                 Some(Ok(frame)) => {
                     let data = frame.into_data().unwrap_or_default();
                     if body.len() + data.len() > longest {
                         *cut = Some("the answer does not end".to_owned());
-                        return false;
+                        return Ok(false);
                     }
                     body.extend_from_slice(&data);
                 }
                 Some(Err(error)) => {
                     *cut = Some(last_cause(&error));
-                    return false;
+                    return Ok(false);
                 }
             }
         }
@@ -210,29 +237,42 @@ impl Line {
 }
 
 impl Driver {
+    /// Says when the next request is late.
+    fn end_by(&mut self, late: Instant) {
+        self.late = late;
+        if Instant::from(self.alarm.deadline()) > late {
+            self.alarm.as_mut().reset(late.into());
+        }
+    }
+
     /// Drives the connection until there is what is waited for. When the connection ends, what is waited for fails.
-    async fn until<T>(&mut self, wanted: impl Future<Output = T>) -> T {
+    async fn until<T>(&mut self, wanted: impl Future<Output = T>) -> Result<T, Late> {
         let mut wanted = pin!(wanted);
         std::future::poll_fn(|context| {
-            if let Some(connection) = &mut self.0
-                && connection.as_mut().poll(context).is_ready()
-            {
-                self.0 = None;
-            }
-            match wanted.as_mut().poll(context) {
-                Poll::Ready(done) => Poll::Ready(done),
-                // What is wanted may have to be asked for first, such as the next part of a body.
-                Poll::Pending => {
-                    if let Some(connection) = &mut self.0
-                        && connection.as_mut().poll(context).is_ready()
-                    {
-                        self.0 = None;
-                    }
-                    wanted.as_mut().poll(context)
+            // What is wanted may have to be asked for first, such as the next part of a body.
+            for _ in 0..2 {
+                self.drive(context);
+                if let Poll::Ready(done) = wanted.as_mut().poll(context) {
+                    return Poll::Ready(Ok(done));
                 }
             }
+            while self.alarm.as_mut().poll(context).is_ready() {
+                if Instant::now() >= self.late {
+                    return Poll::Ready(Err(Late));
+                }
+                self.alarm.as_mut().reset(self.late.into());
+            }
+            Poll::Pending
         })
         .await
+    }
+
+    fn drive(&mut self, context: &mut Context<'_>) {
+        if let Some(connection) = &mut self.connection
+            && connection.as_mut().poll(context).is_ready()
+        {
+            self.connection = None;
+        }
     }
 }
 

@@ -124,7 +124,7 @@ pub(super) fn parse_retry_after(value: &str) -> Option<Duration> {
 mod tests {
     use crate::records::RecordKind;
 
-    const ITEM: Sent<'_> = Sent { kind: RecordKind::Item, target: None, key: Some("1"), body: "{}" };
+    const ITEM: Sent<'_> = Sent { kind: RecordKind::Item, target: None, key: Some("1"), body: b"{}" };
 
     use super::*;
     use crate::api::client::Answer;

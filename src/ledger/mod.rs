@@ -22,7 +22,8 @@ mod send;
 mod under_way;
 
 pub use block::{
-    BLOCK_LEN, Fate, HeadFate, Kept, Origin, PlannedRecord, Problem, RecordHead, RecordHeads, SourceBlock, SourceRow,
+    BLOCK_LEN, Fate, HeadFate, Kept, Origin, PlannedRecord, Problem, RecordHead, RecordHeads, Sendable, SourceBlock,
+    SourceRow,
 };
 pub use causes::{Causes, FIRST_ROWS, Group};
 pub use error::Error;
@@ -32,7 +33,7 @@ pub use outcomes::{Noted, Span, Stretch};
 pub use plan::{Plan, Planned};
 pub use resolve::{Doubtful, Resolution, Verdict};
 pub use run::{Accounting, NewRun, Run, RunState, SEVERAL_SHEETS};
-pub use send::{Outcome, OutcomeState, RecordBlock};
+pub use send::{Outcome, OutcomeState, RecordBlock, SendableBlock};
 pub use under_way::Notes;
 
 /// The number that a run is known by.

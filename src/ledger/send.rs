@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Row, Sqlite};
 
-use super::block::{Packed, PlannedRecord, Problem, RecordHeads, SourceBlock, decode_records};
+use super::block::{Packed, PlannedRecord, Problem, RecordHeads, Sendable, SourceBlock, decode_records};
 use super::error::Error;
 use super::open::Ledger;
 use super::outcomes::said;
@@ -47,6 +47,15 @@ pub enum OutcomeState {
 pub struct RecordBlock {
     pub first: Seq,
     pub records: Vec<PlannedRecord>,
+}
+
+/// The records of a block that are to be sent.
+#[derive(Debug)]
+pub struct SendableBlock {
+    pub first: Seq,
+    /// The place after the block's last record.
+    pub end: Seq,
+    pub records: Vec<Sendable>,
 }
 
 impl Outcome {
@@ -106,6 +115,16 @@ impl Ledger {
         .fetch_optional(&self.reader)
         .await?;
         row.map(|row| record_block(&row)).transpose()
+    }
+
+    /// What is to be sent of the first block that begins at the record `from` or later; nothing past the end.
+    pub async fn sendable_block(&self, run: RunId, from: Seq) -> Result<Option<SendableBlock>, Error> {
+        let query = "SELECT first, records, heads, bodies FROM record_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1";
+        let row = sqlx::query(query).bind(run).bind(from).fetch_optional(&self.reader).await?;
+        let Some(row) = row else { return Ok(None) };
+        let heads = RecordHeads::decode(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)?;
+        let records = heads.sendable(row.try_get(3)?)?;
+        Ok(Some(SendableBlock { first: heads.first, end: heads.last() + 1, records }))
     }
 
     /// The block that holds the record `seq`.

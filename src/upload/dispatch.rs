@@ -3,7 +3,10 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use hyper::body::Bytes;
 
 use crate::api::answer::{self, Sent};
 use crate::api::policy::{self, MAX_ATTEMPTS, Next, Stop};
@@ -27,7 +30,7 @@ pub struct Job {
     pub lane: Lane,
     /// What the call's path names.
     pub target: Option<String>,
-    pub body: String,
+    pub body: Bytes,
     /// It must not be sent twice.
     pub is_once: bool,
     /// Requests made for it so far.
@@ -46,7 +49,7 @@ pub struct Job {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Lane {
     /// Records with the same key.
-    Key(String),
+    Key(Arc<str>),
     /// A record that nothing identifies is by itself.
     Alone(Seq),
 }
@@ -61,13 +64,13 @@ impl Lane {
 }
 
 impl Job {
-    pub fn new(seq: Seq, key: Option<String>, target: Option<String>, body: String) -> Job {
-        let lane = key.map_or(Lane::Alone(seq), Lane::Key);
+    pub fn new(seq: Seq, key: Option<impl Into<Arc<str>>>, target: Option<String>, body: impl Into<Bytes>) -> Job {
+        let lane = key.map_or(Lane::Alone(seq), |key| Lane::Key(key.into()));
         Job {
             seq,
             lane,
             target,
-            body,
+            body: body.into(),
             is_once: false,
             requests: 0,
             tries: 0,

@@ -1,19 +1,19 @@
 //! Sending: works through a planned run until nothing is pending or something stops it.
 //!
-//! One task owns the run's state. Attempts run beside it and report to it; a loader reads planned records ahead and
-//! writes the intent to send them; a writer commits outcomes in groups.
+//! One task owns the run's state, with the attempts and their connections, on a thread of its own, so that nothing of a
+//! request passes from thread to thread. A loader reads planned records ahead and writes the intent to send them; a writer
+//! commits outcomes in groups.
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
-use futures_util::{FutureExt, StreamExt};
+use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
-use tokio::time::MissedTickBehavior;
+use tokio::time::{MissedTickBehavior, Sleep};
 
 mod loader;
 mod outcome;
@@ -29,8 +29,12 @@ use crate::records::{Input, RecordKind};
 use outcome::{cut_off, outcome};
 use scribe::{Durable, Note};
 
-/// Notes that may wait for their commit before the sender waits for it, too.
-const NOTES: usize = 4_096;
+/// Notes are handed to the writer when there are so many,
+const TOGETHER: usize = 1_024;
+/// or when the first of them is so old. What a crash takes of outcomes that nobody waits for is sent once more.
+const GATHER: Duration = Duration::from_millis(10);
+/// When so many wait for the writer, the sender waits for it, too.
+const MOST: usize = 4 * TOGETHER;
 /// Below this many records in hand, the next block is taken.
 const LOW: usize = 256;
 /// Blocks that are read ahead, so that the sender need not wait until the intent to send one is on disk.
@@ -95,8 +99,9 @@ pub async fn send(
     let input = work.kind.input();
     let (jobs_sender, jobs) = mpsc::channel(AHEAD);
     let loader = tokio::spawn(loader::load(work.ledger.clone(), work.run, input, work.wall, jobs_sender));
-    let (notes, notes_receiver) = mpsc::channel(NOTES);
+    let (notes, notes_receiver) = mpsc::channel(1);
     let (durable_sender, durable) = mpsc::unbounded_channel();
+    let (done_sender, done) = mpsc::unbounded_channel();
     let writer = tokio::spawn(scribe::write(work.ledger.clone(), work.run, work.wall, notes_receiver, durable_sender));
     let mut pace = Pace::new(work.rate, began);
     if let Some(file) = work.rate_file {
@@ -107,8 +112,15 @@ pub async fn send(
         input,
         client: Arc::clone(&work.client),
         jobs,
-        attempts: FuturesUnordered::new(),
+        callers: JoinSet::new(),
+        calls: Vec::new(),
+        idle: Vec::new(),
+        done_sender,
+        done,
         notes,
+        gathered: Vec::new(),
+        gathered_since: began,
+        is_due: false,
         durable,
         once: HashMap::new(),
         noted: 0,
@@ -126,8 +138,8 @@ pub async fn send(
     Ok(Ended { stopped, learnt, millis: i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX) })
 }
 
-/// Lets the sender work as a task of its own, on the thread where its connections are, and meanwhile shows how far it is
-/// and passes the interrupt on. It ends with whoever waits for it.
+/// Lets the sender work on a thread of its own, and meanwhile shows how far it is and passes the interrupt on. When nobody
+/// waits for it any more, it ends, too.
 async fn attend(
     sender: Sender,
     interrupt: impl Future<Output = Duration>,
@@ -136,14 +148,13 @@ async fn attend(
     let shown = Arc::clone(&sender.shown);
     let (stop, stopped) = oneshot::channel();
     let mut stop = Some(stop);
-    let mut task = JoinSet::new();
-    task.spawn(sender.run(stopped));
+    let mut sending = start(sender, stopped);
     let mut interrupt = std::pin::pin!(interrupt);
     let mut show = tokio::time::interval(SHOWN_EVERY);
     show.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            Some(ended) = task.join_next() => {
+            ended = &mut sending => {
                 return ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
             }
             grace = &mut interrupt, if stop.is_some() => {
@@ -160,14 +171,42 @@ async fn attend(
     }
 }
 
+/// On one thread, whoever waits for an answer is woken where the answer is read.
+fn start(sender: Sender, interrupt: oneshot::Receiver<Duration>) -> JoinHandle<(Option<StopReason>, Option<f64>)> {
+    match Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => tokio::task::spawn_blocking(move || {
+            let ended = runtime.block_on(sender.run(interrupt));
+            // The look-up of a name that hangs would keep it.
+            runtime.shutdown_background();
+            ended
+        }),
+        Err(error) => {
+            tracing::warn!(%error, "the sender shares the threads of all others");
+            tokio::spawn(sender.run(interrupt))
+        }
+    }
+}
+
 struct Sender {
     dispatcher: Dispatcher,
     input: &'static Input,
     client: Arc<Client>,
     jobs: mpsc::Receiver<Vec<Job>>,
-    /// They run in the sender's own task: what each needs is little, and handing it to another task would be as much.
-    attempts: FuturesUnordered<BoxFuture<'static, (Job, Attempt)>>,
-    notes: mpsc::Sender<Note>,
+    /// They make the attempts, each one after the other, on the sender's own thread.
+    callers: JoinSet<()>,
+    /// What each of them is to do next, by their numbers.
+    calls: Vec<mpsc::UnboundedSender<Job>>,
+    /// Those that have nothing to do, the one that had something last at the end.
+    idle: Vec<usize>,
+    done_sender: mpsc::UnboundedSender<Done>,
+    done: mpsc::UnboundedReceiver<Done>,
+    notes: mpsc::Sender<Vec<Note>>,
+    /// Notes that were not handed to the writer yet.
+    gathered: Vec<Note>,
+    /// When the first of them came.
+    gathered_since: Instant,
+    /// Whether they are to be handed over as soon as it has room: they are many or old, or a request waits for one.
+    is_due: bool,
     durable: mpsc::UnboundedReceiver<Durable>,
     /// The requests made for each record that is under way and must not be sent twice.
     once: HashMap<Seq, u32>,
@@ -181,6 +220,13 @@ struct Sender {
     wall: fn() -> i64,
 }
 
+/// An attempt that ended.
+struct Done {
+    caller: usize,
+    job: Job,
+    attempt: Attempt,
+}
+
 /// The writer is gone. It can't be told outcomes, so nothing more may be sent; its error says why.
 struct WriterGone;
 
@@ -189,6 +235,7 @@ impl Sender {
     async fn run(mut self, mut interrupt: oneshot::Receiver<Duration>) -> (Option<StopReason>, Option<f64>) {
         let mut deadline: Option<Instant> = None;
         let mut all_loaded = false;
+        let mut hand_over = std::pin::pin!(tokio::time::sleep(GATHER));
         loop {
             while !all_loaded && self.dispatcher.backlog() < LOW {
                 match self.jobs.try_recv() {
@@ -197,13 +244,7 @@ impl Sender {
                     Err(mpsc::error::TryRecvError::Disconnected) => all_loaded = true,
                 }
             }
-            let wake = match deadline {
-                Some(deadline) => Some(deadline),
-                None => match self.issue().await {
-                    Ok(wake) => wake,
-                    Err(WriterGone) => break,
-                },
-            };
+            let wake = deadline.or_else(|| self.issue());
             self.progress.pause = self.dispatcher.pause(Instant::now());
             self.progress.retrying = self.dispatcher.retrying();
             self.progress.rate = self.dispatcher.pace().per_second(Instant::now());
@@ -214,12 +255,31 @@ impl Sender {
             {
                 break;
             }
+            if self.is_due && self.hand_over().is_err() {
+                break;
+            }
+            if !self.is_due {
+                self.gathered_by(hand_over.as_mut());
+            }
             let done = tokio::select! {
-                Some((job, attempt)) = self.attempts.next() => self.take_all(job, attempt).await,
+                Some(done) = self.done.recv(), if self.gathered.len() < MOST => {
+                    self.take(done);
+                    self.take_all();
+                    Ok(())
+                }
+                Some(Err(error)) = self.callers.join_next() => std::panic::resume_unwind(error.into_panic()),
                 durable = self.durable.recv() => match durable {
-                    Some(durable) => self.go(durable, deadline.is_some()).await,
+                    Some(durable) => {
+                        self.go(durable, deadline.is_some());
+                        Ok(())
+                    }
                     None => Err(WriterGone),
                 },
+                () = &mut hand_over, if !self.is_due && !self.gathered.is_empty() => {
+                    self.is_due = true;
+                    Ok(())
+                }
+                room = room(&self.notes), if self.is_due => room,
                 block = self.jobs.recv(), if !all_loaded && self.dispatcher.backlog() < LOW => {
                     match block {
                         Some(block) => self.push(block),
@@ -229,19 +289,27 @@ impl Sender {
                 }
                 () = sleep_until(wake) => {
                     if deadline.is_some() {
-                        self.cut_off().await;
+                        self.cut_off();
                         break;
                     }
                     Ok(())
                 }
-                Ok(grace) = &mut interrupt, if deadline.is_none() => {
-                    deadline = Some(Instant::now() + grace);
-                    Ok(())
-                }
+                interrupted = &mut interrupt, if deadline.is_none() => match interrupted {
+                    Ok(grace) => {
+                        deadline = Some(Instant::now() + grace);
+                        Ok(())
+                    }
+                    // Nobody waits for this any more.
+                    Err(_) => break,
+                },
             };
             if done.is_err() {
                 break;
             }
+        }
+        if !self.gathered.is_empty() {
+            // Where the writer is gone, its error says why.
+            let _ = self.notes.send(std::mem::take(&mut self.gathered)).await;
         }
         let learnt = self.dispatcher.pace().learnt();
         (self.stopped(all_loaded, deadline.is_some()).await, learnt)
@@ -268,69 +336,60 @@ impl Sender {
 
     /// Sends all that may be sent now, and says when to look again. A record that must not be sent twice is noted first;
     /// [`Sender::go`] sends it when that is durable.
-    async fn issue(&mut self) -> Result<Option<Instant>, WriterGone> {
+    fn issue(&mut self) -> Option<Instant> {
         while self.noted < self.most_noted {
             match self.dispatcher.step(Instant::now()) {
                 Step::Send(job) if job.is_once => {
                     self.noted += 1;
-                    self.note(Note::Begin(job)).await?;
+                    self.note(Note::Begin(job));
                 }
                 Step::Send(job) => self.attempt(job),
-                Step::WaitUntil(at) => return Ok(Some(at)),
-                Step::Wait => return Ok(None),
+                Step::WaitUntil(at) => return Some(at),
+                Step::Wait => return None,
             }
         }
-        Ok(None)
+        None
     }
 
     /// Sends what may be sent now that it is noted, unless something came between.
-    async fn go(&mut self, durable: Durable, is_interrupted: bool) -> Result<(), WriterGone> {
+    fn go(&mut self, durable: Durable, is_interrupted: bool) {
         self.noted -= durable.ended;
         for job in durable.begun {
             let must_wait = self.dispatcher.halt().is_some() || self.dispatcher.pause(Instant::now()).is_some();
             if must_wait || is_interrupted {
                 let seq = job.seq;
                 self.dispatcher.put_back(job);
-                self.note(Note::NotSent(seq)).await?;
+                self.note(Note::NotSent(seq));
             } else {
                 self.once.insert(job.seq, job.requests + 1);
                 self.attempt(job);
             }
         }
-        Ok(())
     }
 
+    /// Hands it to the caller that was the last to have something to do: connections of the others may grow old.
     fn attempt(&mut self, job: Job) {
-        let request = self.request(&job);
-        let client = Arc::clone(&self.client);
-        self.attempts.push(Box::pin(async move {
-            let attempt = client.attempt(&request).await;
-            (job, attempt)
-        }));
+        let number = self.idle.pop().unwrap_or_else(|| {
+            let (calls, jobs) = mpsc::unbounded_channel();
+            self.calls.push(calls);
+            let number = self.calls.len() - 1;
+            self.callers.spawn(call(Arc::clone(&self.client), self.input, number, jobs, self.done_sender.clone()));
+            number
+        });
+        // A caller is there as long as it may be told something.
+        let _ = self.calls[number].send(job);
     }
 
-    /// A record was only planned with a name that its path can hold and for a call that its kind has.
-    fn request(&self, job: &Job) -> Request {
-        let call = self.input.call(job.target.is_some());
-        let path = call.and_then(|call| call.path(job.target.as_deref().unwrap_or_default()));
-        Request {
-            method: call.map_or("", |call| call.method),
-            path: path.unwrap_or_default(),
-            body: Some(job.body.clone().into()),
+    /// Takes in all attempts that have ended.
+    fn take_all(&mut self) {
+        while let Ok(done) = self.done.try_recv() {
+            self.take(done);
         }
     }
 
-    /// Takes in this attempt and all others that ended meanwhile.
-    async fn take_all(&mut self, job: Job, attempt: Attempt) -> Result<(), WriterGone> {
-        let mut next = Some((job, attempt));
-        while let Some((job, attempt)) = next {
-            self.take(job, attempt).await?;
-            next = self.attempts.next().now_or_never().flatten();
-        }
-        Ok(())
-    }
-
-    async fn take(&mut self, job: Job, attempt: Attempt) -> Result<(), WriterGone> {
+    fn take(&mut self, done: Done) {
+        let Done { caller, job, attempt } = done;
+        self.idle.push(caller);
         let (seq, is_once) = (job.seq, job.is_once);
         if is_once {
             self.once.remove(&seq);
@@ -340,7 +399,10 @@ impl Sender {
         self.progress.throttled = self.dispatcher.throttled;
         let Some(settled) = settled else {
             // Whatever is tried again or left for a resume was not applied, or may be repeated.
-            return if is_once { self.note(Note::NotSent(seq)).await } else { Ok(()) };
+            if is_once {
+                self.note(Note::NotSent(seq));
+            }
+            return;
         };
         match &settled.verdict {
             Verdict::Sent { .. } => self.progress.sent += 1,
@@ -348,28 +410,80 @@ impl Sender {
             Verdict::Unknown { .. } => self.progress.unknown += 1,
         }
         let outcome = outcome(settled, (self.wall)());
-        self.note(if is_once { Note::LastOutcome(outcome) } else { Note::Outcome(outcome) }).await
+        self.note(if is_once { Note::LastOutcome(outcome) } else { Note::Outcome(outcome) });
     }
 
     /// Ends all requests that are still under way. Of those that must not be sent twice, nobody knows what became.
-    async fn cut_off(&mut self) {
-        while let Some((job, attempt)) = self.attempts.next().now_or_never().flatten() {
-            if self.take(job, attempt).await.is_err() {
-                return;
-            }
-        }
-        self.attempts.clear();
+    fn cut_off(&mut self) {
+        self.take_all();
+        self.callers.abort_all();
         for (seq, requests) in std::mem::take(&mut self.once) {
-            if self.note(Note::LastOutcome(cut_off(seq, requests, (self.wall)()))).await.is_err() {
-                return;
-            }
+            self.note(Note::LastOutcome(cut_off(seq, requests, (self.wall)())));
             self.dispatcher.forget();
         }
     }
 
-    async fn note(&mut self, note: Note) -> Result<(), WriterGone> {
-        self.notes.send(note).await.map_err(|_| WriterGone)
+    fn note(&mut self, note: Note) {
+        if self.gathered.is_empty() {
+            self.gathered_since = Instant::now();
+        }
+        self.is_due |= note.is_awaited();
+        self.gathered.push(note);
+        self.is_due |= self.gathered.len() >= TOGETHER;
     }
+
+    /// Hands the notes to the writer if it has room.
+    fn hand_over(&mut self) -> Result<(), WriterGone> {
+        match self.notes.try_reserve() {
+            Ok(room) => {
+                room.send(std::mem::replace(&mut self.gathered, Vec::with_capacity(TOGETHER)));
+                self.is_due = false;
+                Ok(())
+            }
+            Err(mpsc::error::TrySendError::Full(())) => Ok(()),
+            Err(mpsc::error::TrySendError::Closed(())) => Err(WriterGone),
+        }
+    }
+
+    /// Lets `hand_over` end when the notes that were gathered are old enough.
+    fn gathered_by(&self, hand_over: Pin<&mut Sleep>) {
+        let at = (self.gathered_since + GATHER).into();
+        if hand_over.deadline() != at {
+            hand_over.reset(at);
+        }
+    }
+}
+
+/// Makes attempts as long as there is somebody to ask for them.
+async fn call(
+    client: Arc<Client>,
+    input: &'static Input,
+    caller: usize,
+    mut jobs: mpsc::UnboundedReceiver<Job>,
+    done: mpsc::UnboundedSender<Done>,
+) {
+    while let Some(job) = jobs.recv().await {
+        let attempt = client.attempt(&request(input, &job)).await;
+        if done.send(Done { caller, job, attempt }).is_err() {
+            return;
+        }
+    }
+}
+
+/// A record was only planned with a name that its path can hold and for a call that its kind has.
+fn request(input: &Input, job: &Job) -> Request {
+    let call = input.call(job.target.is_some());
+    let path = call.and_then(|call| call.path(job.target.as_deref().unwrap_or_default()));
+    Request {
+        method: call.map_or("", |call| call.method),
+        path: path.unwrap_or_default(),
+        body: Some(job.body.clone()),
+    }
+}
+
+/// Waits until the writer takes more.
+async fn room(notes: &mpsc::Sender<Vec<Note>>) -> Result<(), WriterGone> {
+    notes.reserve().await.map(drop).map_err(|_| WriterGone)
 }
 
 async fn sleep_until(at: Option<Instant>) {

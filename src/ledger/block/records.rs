@@ -2,7 +2,9 @@
 //! has no need of.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use hyper::body::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::{BLOCK_LEN, Fate, Kept, PlannedRecord, Problem, compress, corrupt, decompress};
@@ -13,6 +15,16 @@ use crate::ledger::error::Error;
 pub(in crate::ledger) struct Packed {
     pub heads: Vec<u8>,
     pub bodies: Vec<u8>,
+}
+
+/// What is sent of a planned record.
+#[derive(Debug)]
+pub struct Sendable {
+    pub seq: Seq,
+    pub key: Option<Arc<str>>,
+    pub target: Option<String>,
+    /// The very bytes of the request's body, which lie in one buffer with those of the block's other records.
+    pub body: Bytes,
 }
 
 /// What is known of the records of a block, but for their bodies.
@@ -63,6 +75,20 @@ impl RecordHeads {
     /// The place of the last record among the run's.
     pub fn last(&self) -> Seq {
         self.first + self.count as Seq - 1
+    }
+
+    /// The records that are to be sent. `bodies` are those of the block.
+    pub(in crate::ledger) fn sendable(&self, bodies: &[u8]) -> Result<Vec<Sendable>, Error> {
+        let mut bodies = Bytes::from(decompress(bodies)?);
+        let mut sendable = Vec::with_capacity(self.count);
+        for (seq, head) in (self.first..).zip(self.records()) {
+            let RecordHead { key, target, fate, .. } = head?;
+            let HeadFate::Send(len) = fate else { continue };
+            let len = usize::try_from(len).ok().filter(|len| *len <= bodies.len()).ok_or_else(too_few)?;
+            let (key, target) = (key.map(Arc::from), target.map(str::to_owned));
+            sendable.push(Sendable { seq, key, target, body: bodies.split_to(len) });
+        }
+        Ok(sendable)
     }
 
     /// As many as it says that it has, in their order.
@@ -120,7 +146,7 @@ pub(in crate::ledger) fn decode_records(packed: &Packed) -> Result<Vec<PlannedRe
         let fate = match head.fate {
             HeadFate::Send(len) => {
                 let split = usize::try_from(len).ok().and_then(|len| bodies.split_at_checked(len));
-                let (body, after) = split.ok_or_else(|| corrupt("a block with fewer bodies than records"))?;
+                let (body, after) = split.ok_or_else(too_few)?;
                 bodies = after;
                 Fate::Send(body.into())
             }
@@ -137,6 +163,10 @@ pub(in crate::ledger) fn decode_records(packed: &Packed) -> Result<Vec<PlannedRe
         });
     }
     Ok(records)
+}
+
+fn too_few() -> Error {
+    Error::Corrupt("a block with fewer bodies than records".to_owned())
 }
 
 #[cfg(test)]
@@ -177,6 +207,19 @@ mod tests {
                 assert_eq!(head.fate.problems().unwrap(), problems);
             }
         }
+    }
+
+    #[test]
+    fn what_is_sent_of_a_block_is_what_was_planned_to_the_byte() {
+        let packed = encode_records(&records()).unwrap();
+        let heads = RecordHeads::decode(7, 5, &packed.heads).unwrap();
+        let sent = heads.sendable(&packed.bodies).unwrap();
+        let shown = sent.iter().map(|record| {
+            (record.seq, record.key.as_deref(), record.target.as_deref(), std::str::from_utf8(&record.body).unwrap())
+        });
+        let expected = [(7, Some("a"), Some("t"), r#"{"a":"ä"}"#), (11, Some("b"), Some("t"), "{}")];
+        assert!(shown.eq(expected));
+        assert!(heads.sendable(&compress(b"{}").unwrap()).is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use tokio::sync::mpsc;
 
-use crate::ledger::{self, Fate, Ledger, RecordBlock, RunId, RunState, Seq};
+use crate::ledger::{self, Ledger, RunId, RunState, SendableBlock, Seq};
 use crate::records::Input;
 use crate::upload::dispatch::Job;
 
@@ -30,11 +30,11 @@ pub(super) async fn load(
         let (first, mut blocks, mut bytes) = (from, Vec::new(), 0);
         let mut is_last = false;
         while blocks.len() < together && bytes < BYTES {
-            let Some(block) = ledger.record_block(run, from).await? else {
+            let Some(block) = ledger.sendable_block(run, from).await? else {
                 is_last = true;
                 break;
             };
-            from = block.first + block.records.len() as Seq;
+            from = block.end;
             let pending = pending(&ledger, run, input, block).await?;
             bytes += pending.iter().map(|job| job.body.len()).sum::<usize>();
             blocks.push(pending);
@@ -59,20 +59,13 @@ async fn pending(
     ledger: &Ledger,
     run: RunId,
     input: &'static Input,
-    block: RecordBlock,
+    block: SendableBlock,
 ) -> Result<Vec<Job>, ledger::Error> {
-    let last = block.first + block.records.len() as Seq - 1;
-    let settled = ledger.settled(run, block.first..=last).await?;
-    let mut pending = Vec::with_capacity(block.records.len());
-    for (seq, record) in (block.first..).zip(block.records) {
-        if let Fate::Send(body) = record.fate
-            && !settled.contains(&seq)
-        {
-            let call = input.call(record.target.is_some());
-            let body = body.into_string();
-            let job = Job::new(seq, record.key, record.target, body);
-            pending.push(if call.is_some_and(|call| call.repeatable) { job } else { job.once() });
-        }
-    }
-    Ok(pending)
+    let settled = ledger.settled(run, block.first..=block.end - 1).await?;
+    let pending = block.records.into_iter().filter(|record| !settled.contains(&record.seq)).map(|record| {
+        let call = input.call(record.target.is_some());
+        let job = Job::new(record.seq, record.key, record.target, record.body);
+        if call.is_some_and(|call| call.repeatable) { job } else { job.once() }
+    });
+    Ok(pending.collect())
 }

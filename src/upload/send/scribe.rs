@@ -1,16 +1,9 @@
 //! Commits what the sender has to note, many together when it comes fast.
 
-use std::time::Duration;
-
 use tokio::sync::mpsc;
 
 use crate::ledger::{self, Ledger, Notes, Outcome, RunId, Seq};
 use crate::upload::dispatch::Job;
-
-/// Notes that share a commit.
-const GROUP: usize = 4_096;
-/// Outcomes that nobody waits for wait for each other this long. What a crash takes of them is sent once more.
-const GATHER: Duration = Duration::from_millis(10);
 
 /// Something to be noted.
 pub(super) enum Note {
@@ -25,7 +18,7 @@ pub(super) enum Note {
 
 impl Note {
     /// Whether a request waits until this is durable.
-    fn is_urgent(&self) -> bool {
+    pub(super) fn is_awaited(&self) -> bool {
         !matches!(self, Note::Outcome(_))
     }
 }
@@ -44,15 +37,13 @@ pub(super) async fn write(
     ledger: Ledger,
     run: RunId,
     wall: fn() -> i64,
-    mut notes: mpsc::Receiver<Note>,
+    mut notes: mpsc::Receiver<Vec<Note>>,
     durable: mpsc::UnboundedSender<Durable>,
 ) -> Result<(), ledger::Error> {
-    let mut group = Vec::with_capacity(GROUP);
     let mut together = Notes::default();
-    while notes.recv_many(&mut group, GROUP).await > 0 {
-        gather(&mut notes, &mut group).await;
+    while let Some(group) = notes.recv().await {
         let mut done = Durable::default();
-        for note in group.drain(..) {
+        for note in group {
             match note {
                 Note::Outcome(outcome) => together.outcomes.push(outcome),
                 Note::LastOutcome(outcome) => {
@@ -75,20 +66,4 @@ pub(super) async fn write(
         }
     }
     Ok(())
-}
-
-/// Waits a little for more, unless one of these is waited for or there are enough.
-async fn gather(notes: &mut mpsc::Receiver<Note>, group: &mut Vec<Note>) {
-    let more = async {
-        let mut looked = 0;
-        while group.len() < GROUP && !group[looked..].iter().any(Note::is_urgent) {
-            looked = group.len();
-            let room = GROUP - looked;
-            if notes.recv_many(group, room).await == 0 {
-                return;
-            }
-        }
-    };
-    // What has come until then is in the group.
-    let _ = tokio::time::timeout(GATHER, more).await;
 }
