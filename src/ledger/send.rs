@@ -198,11 +198,12 @@ impl Ledger {
 
 /// So many outcomes are added by one statement, the largest first. There are few of them, so that the database has each
 /// prepared.
-const TOGETHER: [usize; 4] = [256, 32, 4, 1];
-static STATEMENTS: LazyLock<[String; 4]> = LazyLock::new(|| TOGETHER.map(|rows| statement(rows, false)));
+const TOGETHER: [usize; 9] = [256, 128, 64, 32, 16, 8, 4, 2, 1];
+static STATEMENTS: LazyLock<[String; TOGETHER.len()]> = LazyLock::new(|| TOGETHER.map(|rows| statement(rows, false)));
 /// The same for outcomes that are [`Outcome::is_plain`]: what all of them have in common is not bound, which is most of
 /// the work that a row takes.
-static PLAIN_STATEMENTS: LazyLock<[String; 4]> = LazyLock::new(|| TOGETHER.map(|rows| statement(rows, true)));
+static PLAIN_STATEMENTS: LazyLock<[String; TOGETHER.len()]> =
+    LazyLock::new(|| TOGETHER.map(|rows| statement(rows, true)));
 
 /// The builder writes parameters as the database has them; what is bound here is of no account.
 fn statement(rows: usize, is_plain: bool) -> String {
@@ -235,7 +236,7 @@ async fn insert(
     connection: &mut SqliteConnection,
     run: RunId,
     outcomes: &[&Outcome],
-    statements: &'static [String; 4],
+    statements: &'static [String; TOGETHER.len()],
 ) -> Result<(), Error> {
     let shared = |text: &Option<String>| text.as_deref().map(Arc::<str>::from);
     let mut service_status = None;
