@@ -6,7 +6,7 @@
 
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Full};
@@ -204,6 +204,12 @@ impl Direct {
 impl Line {
     /// Waits until it takes a request.
     async fn ready(&mut self) -> Result<hyper::Result<()>, Late> {
+        // It may have ended. It is looked at without its waking anybody, because the request that is handed to it next
+        // would wake whoever hands it over.
+        self.driver.drive(&mut Context::from_waker(Waker::noop()));
+        if self.sender.is_ready() {
+            return Ok(Ok(()));
+        }
         self.driver.until(self.sender.ready()).await
     }
 
@@ -289,4 +295,73 @@ pub(super) fn last_cause(error: &(dyn std::error::Error + 'static)) -> String {
         last = next;
     }
     last.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use hyper::service::service_fn;
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+    const SHORT: Duration = Duration::from_millis(20);
+
+    /// Takes one connection and answers its requests, each after such a time; not at all where there is none.
+    async fn served(answers: Vec<Option<Duration>>) -> Direct {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = format!("http://{}/", listener.local_addr().expect("an address"));
+        tokio::spawn(async move {
+            let (stream, _) = listener.accept().await.expect("a connection");
+            let answers = Mutex::new(answers.into_iter());
+            let service = service_fn(|_| {
+                let pause = answers.lock().expect("a lock").next().expect("no more requests");
+                async move {
+                    match pause {
+                        Some(pause) => tokio::time::sleep(pause).await,
+                        None => std::future::pending().await,
+                    }
+                    Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(b"{}"))))
+                }
+            });
+            let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+        });
+        Direct::new(address.parse().expect("an address"), 1).expect("a connector").expect("no proxy")
+    }
+
+    async fn exchange(direct: &Direct, limit: Duration) -> Came {
+        direct.exchange(Request::new(Full::new(Bytes::from_static(b"{}"))), 100, limit).await
+    }
+
+    #[tokio::test]
+    async fn a_request_is_late_by_its_own_limit_whatever_the_one_before_it_had() {
+        let direct = served(vec![Some(Duration::ZERO), None]).await;
+        assert!(matches!(exchange(&direct, LONG).await, Came::Answer { cut: None, .. }));
+        assert!(matches!(exchange(&direct, SHORT).await, Came::Lost(reason) if reason == LATE));
+        assert!(direct.take_idle().is_none(), "a late answer may still come on that connection");
+    }
+
+    #[tokio::test]
+    async fn a_request_has_all_of_its_time_on_a_connection_that_had_a_shorter_limit() {
+        let direct = served(vec![Some(Duration::ZERO), Some(SHORT * 4)]).await;
+        // The first may be late where the machine is busy; then there is nothing to see.
+        if let Came::Answer { cut: None, .. } = exchange(&direct, SHORT).await {
+            assert!(matches!(exchange(&direct, LONG).await, Came::Answer { cut: None, .. }));
+        }
+    }
+
+    #[test]
+    fn a_connection_is_not_used_by_another_runtime_than_its_own() {
+        let runtime = || tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+        let (one, other) = (runtime(), runtime());
+        let direct = one.block_on(async {
+            let direct = served(vec![Some(Duration::ZERO)]).await;
+            assert!(matches!(exchange(&direct, LONG).await, Came::Answer { cut: None, .. }));
+            direct
+        });
+        assert_eq!(direct.idle.lock().expect("a lock").len(), 1);
+        assert!(other.block_on(async { direct.take_idle() }).is_none());
+    }
 }

@@ -201,8 +201,8 @@ impl Ledger {
 
 /// So many outcomes are added by one statement, the largest first. There are few of them, so that the database has each
 /// prepared.
-const TOGETHER: [usize; 4] = [256, 32, 4, 1];
-static STATEMENTS: LazyLock<[String; 4]> = LazyLock::new(|| TOGETHER.map(statement));
+const TOGETHER: [usize; 9] = [256, 128, 64, 32, 16, 8, 4, 2, 1];
+static STATEMENTS: LazyLock<[String; TOGETHER.len()]> = LazyLock::new(|| TOGETHER.map(statement));
 
 /// The builder writes parameters as the database has them; what is bound here is of no account.
 fn statement(rows: usize) -> String {

@@ -30,11 +30,11 @@ use outcome::{cut_off, outcome};
 use scribe::{Durable, Note};
 
 /// Notes are handed to the writer when there are so many,
-const TOGETHER: usize = 1_024;
+const TOGETHER: usize = 2_048;
 /// or when the first of them is so old. What a crash takes of outcomes that nobody waits for is sent once more.
-const GATHER: Duration = Duration::from_millis(10);
+const GATHER: Duration = Duration::from_millis(20);
 /// When so many wait for the writer, the sender waits for it, too.
-const MOST: usize = 4 * TOGETHER;
+const MOST: usize = 2 * TOGETHER;
 /// Below this many records in hand, the next block is taken.
 const LOW: usize = 256;
 /// Blocks that are read ahead, so that the sender need not wait until the intent to send one is on disk.
@@ -244,10 +244,11 @@ impl Sender {
                     Err(mpsc::error::TryRecvError::Disconnected) => all_loaded = true,
                 }
             }
-            let wake = deadline.or_else(|| self.issue());
-            self.progress.pause = self.dispatcher.pause(Instant::now());
+            let now = Instant::now();
+            let wake = deadline.or_else(|| self.issue(now));
+            self.progress.pause = self.dispatcher.pause(now);
             self.progress.retrying = self.dispatcher.retrying();
-            self.progress.rate = self.dispatcher.pace().per_second(Instant::now());
+            self.progress.rate = self.dispatcher.pace().per_second(now);
             *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = self.progress;
             let idle = self.dispatcher.in_flight() == 0;
             if idle && (deadline.is_some() || self.dispatcher.halt().is_some())
@@ -263,8 +264,9 @@ impl Sender {
             }
             let done = tokio::select! {
                 Some(done) = self.done.recv(), if self.gathered.len() < MOST => {
-                    self.take(done);
-                    self.take_all();
+                    let now = Instant::now();
+                    self.take(done, now);
+                    self.take_all(now);
                     Ok(())
                 }
                 Some(Err(error)) = self.callers.join_next() => std::panic::resume_unwind(error.into_panic()),
@@ -336,9 +338,9 @@ impl Sender {
 
     /// Sends all that may be sent now, and says when to look again. A record that must not be sent twice is noted first;
     /// [`Sender::go`] sends it when that is durable.
-    fn issue(&mut self) -> Option<Instant> {
+    fn issue(&mut self, now: Instant) -> Option<Instant> {
         while self.noted < self.most_noted {
-            match self.dispatcher.step(Instant::now()) {
+            match self.dispatcher.step(now) {
                 Step::Send(job) if job.is_once => {
                     self.noted += 1;
                     self.note(Note::Begin(job));
@@ -381,20 +383,20 @@ impl Sender {
     }
 
     /// Takes in all attempts that have ended.
-    fn take_all(&mut self) {
+    fn take_all(&mut self, now: Instant) {
         while let Ok(done) = self.done.try_recv() {
-            self.take(done);
+            self.take(done, now);
         }
     }
 
-    fn take(&mut self, done: Done) {
+    fn take(&mut self, done: Done, now: Instant) {
         let Done { caller, job, attempt } = done;
         self.idle.push(caller);
         let (seq, is_once) = (job.seq, job.is_once);
         if is_once {
             self.once.remove(&seq);
         }
-        let settled = self.dispatcher.settle(job, attempt.requests, attempt.exchange, Instant::now(), fastrand::f64());
+        let settled = self.dispatcher.settle(job, attempt.requests, attempt.exchange, now, fastrand::f64());
         self.progress.retries = self.dispatcher.retries;
         self.progress.throttled = self.dispatcher.throttled;
         let Some(settled) = settled else {
@@ -415,7 +417,7 @@ impl Sender {
 
     /// Ends all requests that are still under way. Of those that must not be sent twice, nobody knows what became.
     fn cut_off(&mut self) {
-        self.take_all();
+        self.take_all(Instant::now());
         self.callers.abort_all();
         for (seq, requests) in std::mem::take(&mut self.once) {
             self.note(Note::LastOutcome(cut_off(seq, requests, (self.wall)())));
