@@ -9,10 +9,13 @@ use super::defuse::defuse;
 use crate::sheet::Cell;
 
 /// The UTF-16 units that a cell holds.
-const MAX_TEXT: usize = 32_767;
+pub const MAX_TEXT: usize = 32_767;
 /// The digits that every double keeps.
 const EXACT_DIGITS: usize = 15;
 const CUT: &str = "… [cut]";
+/// A text with the mark at its end was cut if it is about as long as a cell can be. Somebody may have mended a word in
+/// it, and programs that save a workbook may end its lines with one character for two.
+const CUT_FROM: usize = MAX_TEXT / 2;
 /// A note is read in a small window; more than this is not read at all.
 const MAX_NOTE: usize = 2_000;
 const MAX_SHEET_NAME: usize = 31;
@@ -318,6 +321,22 @@ pub fn cut(text: &str) -> Cow<'_, str> {
     cut_to(text, MAX_TEXT, CUT)
 }
 
+/// Whether a text bears the mark of one that was cut.
+pub fn is_cut(text: &str) -> bool {
+    text.len() >= CUT_FROM && text.ends_with(CUT) && units(text) >= CUT_FROM
+}
+
+/// What a cell of a workbook has of a text that is too long for it; nothing for any other.
+pub fn cut_text(text: &str) -> Option<String> {
+    if text.len() < MAX_TEXT {
+        return None;
+    }
+    match cut(&kept(text)) {
+        Cow::Owned(cut) => Some(cut),
+        Cow::Borrowed(_) => None,
+    }
+}
+
 pub fn note(text: &str) -> Note {
     let text = cut_to(text, MAX_NOTE, CUT);
     let lines = 2 + text.lines().map(|line| 1 + line.chars().count() / 40).sum::<usize>();
@@ -422,7 +441,6 @@ pub fn numbered_sheet_name(name: &str, number: usize) -> String {
 
 /// At most `max` UTF-16 units, which is how Excel counts, `mark` included.
 fn cut_to<'a>(text: &'a str, max: usize, mark: &str) -> Cow<'a, str> {
-    let units = |text: &str| text.chars().map(char::len_utf16).sum::<usize>();
     if text.len() <= max || units(text) <= max {
         return Cow::Borrowed(text);
     }
@@ -436,6 +454,11 @@ fn cut_to<'a>(text: &'a str, max: usize, mark: &str) -> Cow<'a, str> {
         })
         .collect();
     Cow::Owned(kept + mark)
+}
+
+/// The length of a text as Excel counts it.
+fn units(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum()
 }
 
 #[cfg(test)]
@@ -481,5 +504,7 @@ mod tests {
         assert!(long.ends_with(CUT));
         assert!(long.encode_utf16().count() <= MAX_TEXT);
         assert_eq!(cut(&"a".repeat(MAX_TEXT)).len(), MAX_TEXT);
+        assert!(is_cut(&long) && !is_cut(&"a".repeat(MAX_TEXT)) && !is_cut("as he wrote … [cut]"));
+        assert_eq!((cut_text(&"a".repeat(MAX_TEXT)), cut_text(&"'=a".repeat(MAX_TEXT / 3 + 1)).is_some()), (None, true));
     }
 }
