@@ -122,7 +122,8 @@ impl Look {
     }
 
     /// Writes one value. A number is one, and shows as many decimals as it has; digits that a double can't keep are text.
-    /// In a column of its kind it needs no look of its own, which would take a third of the time.
+    /// In a column of its kind it needs no look of its own, which would take a third of the time. Answers whether the
+    /// text was too long and is cut.
     pub fn write_value(
         &self,
         sheet: &mut Worksheet,
@@ -130,8 +131,9 @@ impl Look {
         column: u16,
         value: &Value<'_>,
         column_kind: Option<Kind>,
-    ) -> Result<(), XlsxError> {
-        let Some((kind, ready)) = ready(value) else { return Ok(()) };
+    ) -> Result<bool, XlsxError> {
+        let Some((kind, ready)) = ready(value) else { return Ok(false) };
+        let is_cut = matches!(&ready, Ready::Text(text) if is_cut(text)) && is_too_long(value);
         let format = (column_kind != Some(kind)).then(|| self.format(kind));
         match (ready, format) {
             (Ready::Text(text), None) => sheet.write_string(row, column, text)?,
@@ -142,7 +144,7 @@ impl Look {
             (Ready::DateTime(at), None) => sheet.write_datetime(row, column, at)?,
             (Ready::DateTime(at), Some(format)) => sheet.write_datetime_with_format(row, column, at, format)?,
         };
-        Ok(())
+        Ok(is_cut)
     }
 }
 
@@ -196,6 +198,16 @@ fn ready<'a>(value: &'a Value<'_>) -> Option<(Kind, Ready<'a>)> {
             }
         }
     })
+}
+
+/// Whether a value is text that is longer than a cell can be.
+fn is_too_long(value: &Value<'_>) -> bool {
+    match value {
+        Value::Text(text) => cut_text(text).is_some(),
+        Value::Number(text) | Value::DateTime { text, .. } => cut_text(text).is_some(),
+        Value::Digits(text) => cut_text(text).is_some(),
+        Value::Blank | Value::Boolean(_) => false,
+    }
 }
 
 /// The double that means these digits and no others, and how many of them are decimals where there is no exponent.
@@ -505,6 +517,9 @@ mod tests {
         assert!(long.encode_utf16().count() <= MAX_TEXT);
         assert_eq!(cut(&"a".repeat(MAX_TEXT)).len(), MAX_TEXT);
         assert!(is_cut(&long) && !is_cut(&"a".repeat(MAX_TEXT)) && !is_cut("as he wrote … [cut]"));
-        assert_eq!((cut_text(&"a".repeat(MAX_TEXT)), cut_text(&"'=a".repeat(MAX_TEXT / 3 + 1)).is_some()), (None, true));
+        assert_eq!(
+            (cut_text(&"a".repeat(MAX_TEXT)), cut_text(&"'=a".repeat(MAX_TEXT / 3 + 1)).is_some()),
+            (None, true)
+        );
     }
 }
