@@ -26,6 +26,7 @@ mod page;
 mod process;
 mod proxy;
 mod report;
+mod report_only;
 mod report_workbook;
 mod retry_report;
 mod service;
