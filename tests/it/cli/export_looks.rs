@@ -11,7 +11,7 @@ use super::service::Served;
 use super::{column, count, sample, table};
 
 /// A service with a company of every kind of record.
-fn company(place: &Place) -> Served {
+pub(super) fn company(place: &Place) -> Served {
     place.write("companies.csv", "id,external_id,name,vat_no\nc1,42,Müller & Söhne,\nc2,43,=cmd(),0042\n");
     place.write("contacts.csv", "id,name\np1,Ann\np2,Ben\np3,Cy\n");
     place.write(

@@ -15,6 +15,7 @@ mod export_crash;
 mod export_looks;
 mod export_nightly;
 mod export_roundtrip;
+mod export_workbook;
 mod hostile;
 mod infer;
 mod kills;
