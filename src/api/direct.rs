@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_connection_is_not_used_by_another_runtime_than_its_own() {
-        let runtime = || tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+        let runtime = || runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
         let (one, other) = (runtime(), runtime());
         let direct = one.block_on(async {
             let direct = served(vec![Some(Duration::ZERO)]).await;

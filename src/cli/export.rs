@@ -13,7 +13,7 @@ const EXAMPLES: &str = "\
 Formats by the file's extension: .csv, .tsv, .ndjson, each also with .gz or .zst, and .xlsx; - is standard output.
 Beside the file stands its manifest, which says how it is known to be whole. A file that can't be shown to be whole is
 called FILE.incomplete, and the exit code is 8. An export that was cut off is carried on with by the same command
-within an hour.
+within an hour. A text longer than the 32,767 characters of a workbook's cell is cut in .xlsx, which is said.
 
 Examples:
   sheetport export items -o items.xlsx

@@ -91,6 +91,7 @@ pub fn as_json(exported: &Exported) -> serde_json::Value {
         "total": manifest.total,
         "older": manifest.older,
         "left_out": manifest.left_out,
+        "cut": manifest.cut,
         "not_found": manifest.not_found,
         "not_found_file": exported.not_found,
         "complete": manifest.complete,

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::input::{InputFile, options};
 use super::login::check_may_write;
@@ -24,6 +25,7 @@ use crate::template::Template;
 use crate::ui;
 use crate::ui::progress::Progress;
 use crate::upload::origin::{self, Again};
+use crate::upload::typed::Lost;
 use crate::upload::{HandedBack, Source, Tally, plan};
 
 /// Names of runs in a report that are looked up.
@@ -82,15 +84,21 @@ async fn again(
         Failure { hint: Some(failure.hint.map_or(own.clone(), |hint| format!("{hint}; {own}"))), ..failure }
     })?;
     let (of_run, of_parts) = origin::common(&run.about.header, &source.parts);
+    let lost = if source.book.has_named_sheets() { Lost::Ends } else { Lost::Types };
+    let has_lost = AtomicBool::new(false);
     let question = RowQuestion {
         is_once: template.record.input().must_not_repeat(),
-        fingerprint: &|row: &SourceRow<'_>| of_run.fingerprint_of(&row.cells, &mut Row::default()),
+        fingerprint: &|row: &SourceRow<'_>| {
+            let cells = &row.cells;
+            has_lost.fetch_or(lost.may_be_of(cells), Ordering::Relaxed);
+            of_run.fingerprint_of(cells, lost, &mut Row::default())
+        },
         suspicious: origin::SUSPICIOUS,
     };
     let states = ledger.row_states(run.id, &family, &question).await?;
-    let mut known = Again::new(&run, states, &source.parts, of_parts);
-    if !source.book.has_named_sheets() {
-        type_cells(ledger, run.id, &mut known).await?;
+    let mut known = Again::new(&run, states, &source.parts, of_parts, lost);
+    if has_lost.into_inner() {
+        restore_cells(ledger, run.id, lost, &mut known).await?;
     }
     source.again = Some(known);
     if settings.output.talks() {
@@ -180,15 +188,22 @@ async fn send(
     Ok((exit, summary))
 }
 
-/// A text has numbers and dates as texts. Those of rows that are mapped again get what they were.
-async fn type_cells(ledger: &Ledger, run: RunId, known: &mut Again) -> Result<(), Failure> {
+/// A text has numbers and dates as texts, and a workbook has the beginnings of long texts. The cells of rows that are
+/// mapped again get what they were.
+async fn restore_cells(ledger: &Ledger, run: RunId, lost: Lost, known: &mut Again) -> Result<(), Failure> {
     let mut cells = Row::default();
     let mut from = 0;
     while let Some(block) = ledger.source_block(run, from).await? {
         from = block.end();
         if !block.rows().all(|row| known.take_typed(&row, &mut cells)) {
-            let hint = format!("have it written as a workbook: `sheetport report {run} -o report.xlsx`");
-            return Err(refused(run, "it has too many numbers and dates to be handed back as a text", &hint));
+            let (why, what, extension) = match lost {
+                Lost::Types => ("numbers and dates to be handed back as a text", "a workbook", "xlsx"),
+                Lost::Ends => {
+                    ("texts that are longer than a workbook's cells to be handed back as one", "a text", "csv")
+                }
+            };
+            let hint = format!("have it written as {what}: `sheetport report {run} -o report.{extension}`");
+            return Err(refused(run, &format!("it has too many {why}"), &hint));
         }
     }
     Ok(())

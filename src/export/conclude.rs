@@ -207,6 +207,7 @@ fn manifest(ending: &mut Ending<'_>) -> Result<Manifest, Error> {
         not_found: *missing,
         columns: maker.header(),
         gathered: maker.gathered(),
+        cut: maker.counts.cut,
         changes,
     })
 }
@@ -221,6 +222,16 @@ fn remarks(maker: &Maker) -> Vec<String> {
             columns::MAX_COLUMNS,
             maker.gathered(),
             columns::OTHERS
+        ));
+    }
+    if maker.counts.cut > 0 {
+        let (number, are) = match maker.counts.cut {
+            1 => ("1 text".to_owned(), "is"),
+            number => (format!("{number} texts"), "are"),
+        };
+        remarks.push(format!(
+            "{number} {are} longer than the 32,767 characters that a workbook's cell can hold: they are cut and end in \
+             '… [cut]'; an export to .csv or .ndjson has them whole"
         ));
     }
     remarks

@@ -61,6 +61,9 @@ pub struct Manifest {
     pub columns: Vec<String>,
     /// Values beyond the most columns that there can be, together in the last one.
     pub gathered: u64,
+    /// Texts that are cut, with a mark at their end, because a workbook's cells can't hold more of them.
+    #[serde(default)]
+    pub cut: u64,
     /// Beside the export before to the same name.
     pub changes: Option<Changes>,
 }

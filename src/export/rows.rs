@@ -52,6 +52,8 @@ pub struct Counts {
     pub older: u64,
     /// Records that the template leaves out.
     pub left_out: u64,
+    /// Texts that were cut because a workbook's cells can't hold more.
+    pub cut: u64,
     /// The newest `updated_at` of all records.
     pub newest: Option<jiff::Timestamp>,
 }
@@ -207,7 +209,10 @@ impl Maker {
         }
         self.counts.rows = self.rows_written;
         match self.table.take() {
-            Some((table, _)) => Ok(table.finish_as(path)?),
+            Some((table, _)) => {
+                self.counts.cut = table.cut();
+                Ok(table.finish_as(path)?)
+            }
             // All columns were known, and yet one came: rather no file than one that lacks rows.
             None => Err(Error::Stuck),
         }

@@ -106,6 +106,8 @@ pub enum Cause {
     CellError,
     /// A formula that no spreadsheet program has calculated yet.
     NotCalculated,
+    /// A text that was cut when it was written into a workbook.
+    Cut,
     /// A key that an earlier or later row has too.
     Duplicate {
         other_row: u64,
@@ -138,6 +140,7 @@ impl Cause {
             Cause::Damaged(_) => "damaged-identifier",
             Cause::CellError => "cell-error",
             Cause::NotCalculated => "not-calculated",
+            Cause::Cut => "cut",
             Cause::Duplicate { .. } => "duplicate",
         }
     }
@@ -182,6 +185,7 @@ impl Cause {
             Cause::Damaged(Damage::Rounded) => "is a number of more digits than a workbook keeps".to_owned(),
             Cause::CellError => "is an error value of the spreadsheet".to_owned(),
             Cause::NotCalculated => "is a formula that was never calculated".to_owned(),
+            Cause::Cut => "was cut to what a workbook's cell can hold, and its end is lost".to_owned(),
             Cause::Duplicate { .. } => "is there more than once".to_owned(),
         }
     }
@@ -237,6 +241,9 @@ impl Cause {
                 "format the column as text and enter the identifier again, or set damaged = \"accept\" in the template if it is right".to_owned()
             }
             Cause::CellError => "correct the formula".to_owned(),
+            Cause::Cut => {
+                "have the report or the export written as .csv, which has room for all of it, or write the whole text here".to_owned()
+            }
             Cause::NotCalculated => "open the file in your spreadsheet program, save it, and try again".to_owned(),
             Cause::Duplicate { other_row } => format!("keep one of them; the other is in row {other_row}"),
         }

@@ -17,7 +17,7 @@ mod rows;
 pub mod send;
 pub mod source;
 pub mod tally;
-mod typed;
+pub mod typed;
 
 pub use error::Error;
 pub use handed_back::HandedBack;

@@ -10,7 +10,7 @@ use twox_hash::XxHash3_64;
 
 use super::rows::{BEYOND_HEADER, STRAY_QUOTE};
 use super::source::Part;
-use super::typed::TypedCells;
+use super::typed::{Lost, TypedCells, with_plain_ends};
 use crate::ledger::{PastRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow};
 use crate::sheet::{Cell, OUR_PREFIX, Row, write};
 use crate::template::bind::our_column;
@@ -34,7 +34,7 @@ pub struct Again {
     /// The person had chosen rows, and the others stay left out.
     is_chosen: bool,
     pub states: RowStates,
-    /// Of rows that are mapped again, where the file is a text.
+    /// Of rows that are mapped again.
     typed: TypedCells,
     /// For each of the source's parts.
     columns: Vec<Columns>,
@@ -101,8 +101,8 @@ enum Claim {
 }
 
 impl Again {
-    /// For a report of `run` whose sheets are `parts`; `seeds` is of [`common`] for them.
-    pub fn new(run: &Run, states: RowStates, parts: &[Part], seeds: Vec<Seeds>) -> Again {
+    /// For a report of `run` whose sheets are `parts`; `seeds` is of [`common`] for them, and `lost` of the file's kind.
+    pub fn new(run: &Run, states: RowStates, parts: &[Part], seeds: Vec<Seeds>, lost: Lost) -> Again {
         let header = named(&run.about.header);
         let columns = parts.iter().zip(seeds).map(|(part, own)| {
             let names = &part.layout.header.names;
@@ -116,7 +116,7 @@ impl Again {
             has_sheets: run.about.reads_several_sheets(),
             is_chosen: run.about.chosen.is_some(),
             states,
-            typed: TypedCells::default(),
+            typed: TypedCells::new(lost),
             columns: columns.collect(),
         }
     }
@@ -131,7 +131,7 @@ impl Again {
         place.filter(is_open).is_none_or(|place| self.typed.take(place, &row.cells, cells))
     }
 
-    /// Writes the row into `typed` with the types that its cells had. False: it is right as it is.
+    /// Writes the row into `typed` with what the file lost of its cells. False: it is right as it is.
     pub(super) fn restore(&self, part: usize, past: &Past, row: &Row, typed: &mut Row) -> bool {
         let (Some(columns), Some(place)) = (self.columns.get(part), past.place) else { return false };
         self.typed.restore(place, row, &columns.was, typed)
@@ -206,10 +206,10 @@ impl Seeds {
             let Some(seed) = seed.filter(|_| !cell.is_blank()) else { continue };
             let shown = cell.shown();
             let text = shown.trim();
-            // A spreadsheet program that saves the file again may write 1.5 for 1.50.
+            // A spreadsheet program that saves the file again may write 1.5 for 1.50, and end lines in its own way.
             let hash = match text.parse::<f64>().ok().filter(|number| number.is_finite()) {
                 Some(number) => XxHash3_64::oneshot_with_seed(seed, &number.to_le_bytes()),
-                None => XxHash3_64::oneshot_with_seed(seed, text.as_bytes()),
+                None => XxHash3_64::oneshot_with_seed(seed, with_plain_ends(text).as_bytes()),
             };
             sum = sum.wrapping_add(hash);
         }
@@ -217,9 +217,14 @@ impl Seeds {
         (sum >> 32) as u32
     }
 
-    /// Of cells as the ledger has them.
-    pub fn fingerprint_of(&self, cells: &[u8], row: &mut Row) -> u32 {
+    /// Of cells as the ledger has them, in a file that has lost such of them.
+    pub fn fingerprint_of(&self, cells: &[u8], lost: Lost, row: &mut Row) -> u32 {
         match row.decode_one(cells) {
+            Some(()) if lost == Lost::Ends && lost.may_be_of(cells) => {
+                let mut kept = Row::default();
+                lost.from(row, &mut kept);
+                self.fingerprint(kept.cells())
+            }
             Some(()) => self.fingerprint(row.cells()),
             None => 0,
         }
@@ -432,5 +437,6 @@ mod tests {
         assert_eq!(print("1.50"), Seeds(vec![Some(1)]).fingerprint([Cell::Number(1.5)].into_iter()));
         assert_ne!(print("1.50"), print("1.51"));
         assert_ne!(print("Bolt"), print("Bolts"));
+        assert_eq!(print("two\r\nlines"), print("two\nlines"));
     }
 }

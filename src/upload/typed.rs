@@ -1,35 +1,80 @@
-//! Cells that a text file can't hold as they were: a report as CSV of a workbook's rows has its numbers and dates as
-//! texts, which the template would read by the ways of another sheet. Where such a text is as it was written, the cell
-//! is what the ledger has.
+//! Cells that a report can't hold as they were: a CSV of a workbook's rows has its numbers and dates as texts, which the
+//! template would read by the ways of another sheet, and a workbook has no more of a text than fits into a cell. Where
+//! such a cell is as it was written, it is what the ledger has.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::sheet::{Cell, Row};
+use crate::sheet::{Cell, Row, write};
 
 /// As much as is held for rows that are to be mapped again.
 const MOST_HELD: usize = 256 << 20;
 
-/// The cells of rows of which some are no texts, by the rows' places among the run's.
+/// What a kind of file can't hold of a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lost {
+    /// Of a text file: which cells are numbers, dates and the like.
+    #[default]
+    Types,
+    /// Of a workbook: the ends of texts that are longer than its cells can be.
+    Ends,
+}
+
+/// The cells of rows that lost something, by the rows' places among the run's.
 #[derive(Debug, Default)]
 pub struct TypedCells {
+    lost: Lost,
     rows: HashMap<usize, Box<[u8]>>,
     held: usize,
 }
 
+impl Lost {
+    /// Whether a row whose cells are these in the ledger may have lost something.
+    pub fn may_be_of(self, cells: &[u8]) -> bool {
+        self == Lost::Types || cells.len() > write::MAX_TEXT
+    }
+
+    /// What the file has for a cell as the ledger has it; nothing where that is all of it.
+    fn of(self, cell: &Cell<'_>) -> Option<String> {
+        match (self, cell) {
+            (_, Cell::Blank) | (Lost::Types, Cell::Text(_)) => None,
+            (Lost::Types, cell) => Some(cell.shown().into_owned()),
+            (Lost::Ends, Cell::Text(text)) => write::cut_text(text),
+            (Lost::Ends, _) => None,
+        }
+    }
+
+    /// Writes a row of the ledger into `kept` as the file has it.
+    pub fn from(self, row: &Row, kept: &mut Row) {
+        kept.clear(row.number);
+        for cell in row.cells() {
+            match self.of(&cell).filter(|_| self == Lost::Ends) {
+                Some(text) => kept.push(Cell::Text(write::restore(&text))),
+                None => kept.push(cell),
+            }
+        }
+    }
+}
+
 impl TypedCells {
+    pub fn new(lost: Lost) -> TypedCells {
+        TypedCells { lost, ..TypedCells::default() }
+    }
+
     /// Takes in a row's cells as the ledger has them. False: there are too many.
     pub fn take(&mut self, place: usize, cells: &[u8], row: &mut Row) -> bool {
-        let has_types =
-            row.decode_one(cells).is_some() && row.cells().any(|cell| !matches!(cell, Cell::Blank | Cell::Text(_)));
-        if has_types {
+        let has_lost = self.lost.may_be_of(cells)
+            && row.decode_one(cells).is_some()
+            && row.cells().any(|cell| self.lost.of(&cell).is_some());
+        if has_lost {
             self.held += cells.len();
             self.rows.insert(place, cells.into());
         }
         self.held <= MOST_HELD
     }
 
-    /// Writes the cells of `row` into `typed`, those that are as they were with their types. `columns` says for each of
-    /// them which it was in the run. False: there is nothing to write.
+    /// Writes the cells of `row` into `typed`, those that are as they were with what they lost. `columns` says for each
+    /// of them which it was in the run. False: there is nothing to write.
     pub fn restore(&self, place: usize, row: &Row, columns: &[Option<usize>], typed: &mut Row) -> bool {
         let mut was = Row::default();
         let cells = self.rows.get(&place).and_then(|cells| was.decode_one(cells));
@@ -39,10 +84,26 @@ impl TypedCells {
         typed.clear(row.number);
         for (column, cell) in row.cells().enumerate() {
             let before = columns.get(column).copied().flatten().map_or(Cell::Blank, |column| was.get(column));
-            let is_typed = !matches!(before, Cell::Blank | Cell::Text(_));
-            typed.push(if is_typed && cell.shown().trim() == before.shown() { before } else { cell });
+            match (self.lost.of(&before).filter(|was| is_same(&cell.shown(), was)), before) {
+                (None, _) => typed.push(cell),
+                // As the others of the report, which all are taken for defused.
+                (Some(_), Cell::Text(text)) => typed.push(Cell::Text(&write::defuse(text))),
+                (Some(_), before) => typed.push(before),
+            }
         }
         true
+    }
+}
+
+fn is_same(text: &str, other: &str) -> bool {
+    with_plain_ends(text.trim()) == with_plain_ends(other.trim())
+}
+
+/// The text with its lines ended by one character, as programs may do that save a file.
+pub(super) fn with_plain_ends(text: &str) -> Cow<'_, str> {
+    match text.contains('\r') {
+        true => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
+        false => Cow::Borrowed(text),
     }
 }
 

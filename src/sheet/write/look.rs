@@ -9,10 +9,13 @@ use super::defuse::defuse;
 use crate::sheet::Cell;
 
 /// The UTF-16 units that a cell holds.
-const MAX_TEXT: usize = 32_767;
+pub const MAX_TEXT: usize = 32_767;
 /// The digits that every double keeps.
 const EXACT_DIGITS: usize = 15;
 const CUT: &str = "… [cut]";
+/// A text with the mark at its end was cut if it is about as long as a cell can be. Somebody may have mended a word in
+/// it, and programs that save a workbook may end its lines with one character for two.
+const CUT_FROM: usize = MAX_TEXT / 2;
 /// A note is read in a small window; more than this is not read at all.
 const MAX_NOTE: usize = 2_000;
 const MAX_SHEET_NAME: usize = 31;
@@ -119,7 +122,8 @@ impl Look {
     }
 
     /// Writes one value. A number is one, and shows as many decimals as it has; digits that a double can't keep are text.
-    /// In a column of its kind it needs no look of its own, which would take a third of the time.
+    /// In a column of its kind it needs no look of its own, which would take a third of the time. Answers whether the
+    /// text was too long and is cut.
     pub fn write_value(
         &self,
         sheet: &mut Worksheet,
@@ -127,8 +131,9 @@ impl Look {
         column: u16,
         value: &Value<'_>,
         column_kind: Option<Kind>,
-    ) -> Result<(), XlsxError> {
-        let Some((kind, ready)) = ready(value) else { return Ok(()) };
+    ) -> Result<bool, XlsxError> {
+        let Some((kind, ready)) = ready(value) else { return Ok(false) };
+        let is_cut = matches!(&ready, Ready::Text(text) if is_cut(text)) && is_too_long(value);
         let format = (column_kind != Some(kind)).then(|| self.format(kind));
         match (ready, format) {
             (Ready::Text(text), None) => sheet.write_string(row, column, text)?,
@@ -139,7 +144,7 @@ impl Look {
             (Ready::DateTime(at), None) => sheet.write_datetime(row, column, at)?,
             (Ready::DateTime(at), Some(format)) => sheet.write_datetime_with_format(row, column, at, format)?,
         };
-        Ok(())
+        Ok(is_cut)
     }
 }
 
@@ -193,6 +198,16 @@ fn ready<'a>(value: &'a Value<'_>) -> Option<(Kind, Ready<'a>)> {
             }
         }
     })
+}
+
+/// Whether a value is text that is longer than a cell can be.
+fn is_too_long(value: &Value<'_>) -> bool {
+    match value {
+        Value::Text(text) => cut_text(text).is_some(),
+        Value::Number(text) | Value::DateTime { text, .. } => cut_text(text).is_some(),
+        Value::Digits(text) => cut_text(text).is_some(),
+        Value::Blank | Value::Boolean(_) => false,
+    }
 }
 
 /// The double that means these digits and no others, and how many of them are decimals where there is no exponent.
@@ -318,6 +333,22 @@ pub fn cut(text: &str) -> Cow<'_, str> {
     cut_to(text, MAX_TEXT, CUT)
 }
 
+/// Whether a text bears the mark of one that was cut.
+pub fn is_cut(text: &str) -> bool {
+    text.len() >= CUT_FROM && text.ends_with(CUT) && units(text) >= CUT_FROM
+}
+
+/// What a cell of a workbook has of a text that is too long for it; nothing for any other.
+pub fn cut_text(text: &str) -> Option<String> {
+    if text.len() < MAX_TEXT {
+        return None;
+    }
+    match cut(&kept(text)) {
+        Cow::Owned(cut) => Some(cut),
+        Cow::Borrowed(_) => None,
+    }
+}
+
 pub fn note(text: &str) -> Note {
     let text = cut_to(text, MAX_NOTE, CUT);
     let lines = 2 + text.lines().map(|line| 1 + line.chars().count() / 40).sum::<usize>();
@@ -422,7 +453,6 @@ pub fn numbered_sheet_name(name: &str, number: usize) -> String {
 
 /// At most `max` UTF-16 units, which is how Excel counts, `mark` included.
 fn cut_to<'a>(text: &'a str, max: usize, mark: &str) -> Cow<'a, str> {
-    let units = |text: &str| text.chars().map(char::len_utf16).sum::<usize>();
     if text.len() <= max || units(text) <= max {
         return Cow::Borrowed(text);
     }
@@ -436,6 +466,11 @@ fn cut_to<'a>(text: &'a str, max: usize, mark: &str) -> Cow<'a, str> {
         })
         .collect();
     Cow::Owned(kept + mark)
+}
+
+/// The length of a text as Excel counts it.
+fn units(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum()
 }
 
 #[cfg(test)]
@@ -481,5 +516,10 @@ mod tests {
         assert!(long.ends_with(CUT));
         assert!(long.encode_utf16().count() <= MAX_TEXT);
         assert_eq!(cut(&"a".repeat(MAX_TEXT)).len(), MAX_TEXT);
+        assert!(is_cut(&long) && !is_cut(&"a".repeat(MAX_TEXT)) && !is_cut("as he wrote … [cut]"));
+        assert_eq!(
+            (cut_text(&"a".repeat(MAX_TEXT)), cut_text(&"'=a".repeat(MAX_TEXT / 3 + 1)).is_some()),
+            (None, true)
+        );
     }
 }

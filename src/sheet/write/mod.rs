@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 pub use self::choices::{Choices, MAX_CHOICES};
 pub use self::defuse::{defuse, restore};
 pub use self::front::{Count, Front, ProblemLine, Spot};
+pub use self::look::{MAX_TEXT, cut_text, is_cut};
 pub use self::sink::Packing;
 pub use self::values::{Shape, Style, TextKind, Value, ValueTable};
 pub use self::whole::{WholeFile, Written, folder, sweep};

@@ -153,6 +153,14 @@ impl ValueTable {
         }
     }
 
+    /// Texts so far that were longer than a workbook's cells can be, and were cut with a mark.
+    pub fn cut(&self) -> u64 {
+        match self {
+            ValueTable::Delimited(_) | ValueTable::Lines(_) => 0,
+            ValueTable::Xlsx(table) => table.left_out().cut,
+        }
+    }
+
     /// Ends the table, and puts a file in place under the name `path`, in the folder where it was begun. Of standard
     /// output nothing is told.
     pub fn finish_as(self, path: PathBuf) -> Result<Option<Written>, Error> {

@@ -234,7 +234,7 @@ impl XlsxTable {
         }
         for (column, value) in (0_u16..).zip(values) {
             let kind = self.kinds.get(usize::from(column)).copied().flatten();
-            self.look.write_value(sheet, row, column, value, kind)?;
+            self.left_out.cut += u64::from(self.look.write_value(sheet, row, column, value, kind)?);
         }
         Ok(())
     }

@@ -354,12 +354,9 @@ impl<'t> Mapper<'t> {
     fn problem(&self, rule: &FieldRule, columns: &Columns, row: &Row, cause: Cause) -> Problem {
         let column = match columns {
             // Of several the one at fault, where it can be told.
-            Columns::Several(several) => several
-                .iter()
-                .flatten()
-                .copied()
-                .find(|column| matches!(row.get(*column), Cell::Error(_)))
-                .or(columns.first()),
+            Columns::Several(several) => {
+                several.iter().flatten().copied().find(|column| usable(row.get(*column)).is_err()).or(columns.first())
+            }
             columns => columns.first(),
         };
         let value = column.map(|index| self.cell(row, index).shown().into_owned()).unwrap_or_default();
@@ -381,11 +378,12 @@ pub fn unquoted(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// A cell that holds an error value says nothing that could be sent.
+/// A cell that holds an error value, or the beginning of a text, says nothing that could be sent.
 fn usable(cell: Cell<'_>) -> Result<Cell<'_>, Cause> {
     match cell {
         Cell::Error(NOT_CALCULATED) => Err(Cause::NotCalculated),
         Cell::Error(_) => Err(Cause::CellError),
+        Cell::Text(text) if write::is_cut(text) => Err(Cause::Cut),
         cell => Ok(cell),
     }
 }

@@ -1,12 +1,13 @@
 //! A real browser that opens the pages that Sheetport writes: headless Chromium, driven over its DevTools protocol. The
 //! protocol is spoken over a pipe, so that no port is needed.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -15,6 +16,9 @@ use super::process::name;
 
 /// Nothing that a test asks of the browser takes this long, even on a machine that is busy.
 const DEADLINE: Duration = Duration::from_secs(120);
+/// So long it may take to close.
+const CLOSING: Duration = Duration::from_secs(10);
+const POLL: Duration = Duration::from_millis(10);
 
 pub struct Browser {
     process: Child,
@@ -24,7 +28,8 @@ pub struct Browser {
     last: u64,
     /// What the page did since the browser was started.
     pub events: Vec<Value>,
-    _profile: TempDir,
+    /// Its profile, and all else that it writes.
+    folder: TempDir,
 }
 
 impl Browser {
@@ -37,12 +42,13 @@ impl Browser {
             eprintln!("not tried: chromium is not installed");
             return None;
         };
-        let profile = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
         // It reads commands from the descriptor 3 and answers on 4.
         let mut process = Command::new("sh")
             .args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1", "sh", program])
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
-            .args(["--remote-debugging-pipe", &format!("--user-data-dir={}", name(profile.path())), "about:blank"])
+            .args(["--remote-debugging-pipe", &format!("--user-data-dir={}", name(folder.path())), "about:blank"])
+            .env("TMPDIR", folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -57,7 +63,7 @@ impl Browser {
             }
         });
         let (session, events) = (Value::Null, Vec::new());
-        let mut browser = Browser { process, commands, messages, session, last: 0, events, _profile: profile };
+        let mut browser = Browser { process, commands, messages, session, last: 0, events, folder };
         let target = browser.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
         let attached = browser.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
         browser.session = attached["sessionId"].clone();
@@ -150,7 +156,15 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
+        // Asked to close, it takes its helpers and its sockets along. One that does not answer is killed.
+        let _ = self.commands.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
+        while self.messages.recv_timeout(CLOSING).is_ok() {}
         let _ = self.process.kill();
         let _ = self.process.wait();
+        // A helper that ends later may write into the profile meanwhile.
+        let end = Instant::now() + CLOSING;
+        while fs::remove_dir_all(self.folder.path()).is_err() && self.folder.path().exists() && Instant::now() < end {
+            thread::sleep(POLL);
+        }
     }
 }

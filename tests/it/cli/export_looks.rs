@@ -11,7 +11,7 @@ use super::service::Served;
 use super::{column, count, sample, table};
 
 /// A service with a company of every kind of record.
-fn company(place: &Place) -> Served {
+pub(super) fn company(place: &Place) -> Served {
     place.write("companies.csv", "id,external_id,name,vat_no\nc1,42,Müller & Söhne,\nc2,43,=cmd(),0042\n");
     place.write("contacts.csv", "id,name\np1,Ann\np2,Ben\np3,Cy\n");
     place.write(
@@ -123,6 +123,37 @@ fn every_format_holds_the_same_records() {
     assert_eq!(to_stdout.stdout, csv);
     let piped = served.sheetport(&place, ["export", "orders", "-o", "-", "--format", "ndjson", "-q"]).exits(0);
     assert_eq!(piped.stdout, ndjson);
+}
+
+#[test]
+fn texts_that_a_workbook_cuts_are_counted_and_whole_in_a_text() {
+    let place = Place::new();
+    let ids: Vec<String> = (0..1_000).map(|number| format!("item-{number:040}")).collect();
+    let cell = format!("\"\"{}\"\"", ids.join("\"\",\"\""));
+    let rows = format!(
+        "id,inventory_id,name,available,item_ids\ni1,1,Bolts,42,\"[{cell}]\"\ni2,2,Nuts,7,\ni3,3,Pins,7,\"[{cell}]\"\n"
+    );
+    place.write("inventories.csv", rows);
+    place.sheetport(["serve", "load", "--data", "service", "--workspace", "shop", "inventories.csv"]).exits(0);
+    let served = Served::start(&place);
+    let export = |file: &str| served.sheetport(&place, ["export", "inventories", "-o", file, "--json"]).exits(0);
+    let told = export("i.xlsx").says(&["2 texts are longer than the 32,767 characters", "they are cut", ".csv"]);
+    assert_eq!((count(&told.json(), "cut"), count(&told.json(), "count")), (2, 3));
+    assert_eq!(count(&manifest(&place, "i.xlsx"), "cut"), 2);
+    let told = export("i.csv");
+    assert!(!told.stderr.contains("cut"), "{}", told.stderr);
+    assert_eq!((count(&told.json(), "cut"), count(&manifest(&place, "i.csv"), "cut")), (0, 0));
+    assert_eq!(column(&table(&place.path("i.csv")), "item_ids")[0], ids.join(", "));
+    // The mark keeps the beginning from being taken for all of it.
+    let template =
+        "record = \"item\"\n[fields.externalId]\ncolumn = \"id\"\n[fields.description]\ncolumn = \"item_ids\"\n";
+    place.write("t.toml", template);
+    let checked = served.sheetport(&place, ["check", "i.xlsx", "-t", "t.toml", "--json"]).exits(3).json();
+    assert_eq!((count(&checked, "rejected"), count(&checked, "pending")), (2, 1), "{checked}");
+    let problem = checked["problems"][0].to_string();
+    assert!(problem.contains("was cut to what a workbook's cell can hold"), "{problem}");
+    let checked = served.sheetport(&place, ["check", "i.csv", "-t", "t.toml", "--json"]).exits(0).json();
+    assert_eq!(count(&checked, "pending"), 3);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A real office program, which opens what Sheetport writes and saves it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -19,11 +20,13 @@ pub fn is_there() -> bool {
 
 /// Opens `file` and saves it as `to` into the place's folder `saved`, which is given back.
 pub fn save_again(place: &Place, file: &Path, to: &str) -> PathBuf {
-    let saved = place.path("saved");
+    let (saved, scratch) = (place.path("saved"), place.path("scratch"));
+    fs::create_dir_all(&scratch).unwrap();
     let profile = format!("-env:UserInstallation=file://{}", name(&place.path("office")));
     let converted = Command::new("soffice")
         .args([&profile, "--headless", "--convert-to", to, "--outdir", name(&saved)])
         .arg(file)
+        .env("TMPDIR", &scratch)
         .output()
         .unwrap();
     assert!(converted.status.success(), "{converted:?}");

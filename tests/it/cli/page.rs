@@ -3,11 +3,14 @@
 use std::fs;
 use std::net::TcpListener;
 use std::path::PathBuf;
+use std::time::Instant;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::browser::Browser;
-use super::process::Place;
+use super::process::{Place, until};
 use super::service::Served;
 use super::{count, items};
 
@@ -94,6 +97,41 @@ fn without_scripts_the_causes_and_the_first_rows_are_there() {
     assert!(plain.contains("Price &#x27;free&#x27; is not a number"), "{plain}");
     let before = html.split_once("<noscript>").unwrap().0;
     assert!(before.contains("must be a three-letter code such as EUR"), "the causes need no script");
+}
+
+#[test]
+fn a_browser_without_scripts_shows_the_accounting_the_causes_and_the_rows() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (_place, page) = uploaded(ROWS);
+    browser.call("Emulation.setScriptExecutionDisabled", serde_json::json!({"value": true}));
+    for (width, media) in [(1280, "screen"), (360, "screen"), (1280, "print")] {
+        browser.screen(width, 900, "light");
+        browser.call("Emulation.setEmulatedMedia", serde_json::json!({"media": media}));
+        browser.open(&page, "");
+        let seen = browser.text("document.body.innerText");
+        let accounting = ["5 of 6 records from 6 rows have a problem", "4\nrejected", "1\nsent", "1\nfailed"];
+        let causes = ["What is wrong, by cause", "Price such as ‘free’ is not a number"];
+        for words in accounting.iter().chain(&causes) {
+            assert!(seen.contains(words), "{words:?} is not in {seen}");
+        }
+        assert!(seen.contains("sheetport report 1 -o report-1.xlsx --only problems"), "what to do next: {seen}");
+        let rows = browser.text("[...document.querySelectorAll('.plain tbody tr')].map((row) => row.checkVisibility() ? [...row.cells].map((cell) => cell.innerText).join('\\t') : '').join('\\n')");
+        for (row, words) in
+            rows.lines().zip(["2\trejected\tPrice 'free'", "3\trejected", "4\tfailed", "5\trejected", "7\t"])
+        {
+            assert!(row.starts_with(words), "{words:?} is not in {rows}");
+        }
+        assert_eq!(rows.lines().count(), 5, "{rows}");
+        let dead = "[...document.querySelectorAll('button, input')].filter((one) => one.checkVisibility()).length";
+        assert_eq!(browser.eval(dead), 0, "nothing to press that does nothing");
+        assert!(
+            browser.eval("document.documentElement.scrollWidth <= innerWidth").as_bool().unwrap(),
+            "{width} {media}"
+        );
+        let highest = "Math.max(...[...document.querySelectorAll('.plain tr')].map((row) => row.offsetHeight))";
+        let highest = browser.eval(highest).as_f64().unwrap();
+        assert!(highest < 150.0, "words stand in lines, not below each other: {highest} at {width} {media}");
+    }
 }
 
 #[test]
@@ -288,7 +326,7 @@ fn nothing_that_stands_in_a_cell_runs_is_fetched_or_breaks_the_page() {
 }
 
 #[test]
-fn ten_thousand_rows_are_put_into_the_page_as_they_are_needed_and_all_of_them_on_paper() {
+fn ten_thousand_rows_are_put_into_the_page_as_they_are_needed_and_as_many_as_anybody_reads_on_paper() {
     let Some(mut browser) = Browser::start() else { return };
     let place = Place::new();
     let rows = items(10_000).replace(".50,EUR", ".5O,EUR");
@@ -306,8 +344,37 @@ fn ten_thousand_rows_are_put_into_the_page_as_they_are_needed_and_all_of_them_on
     browser.eval("document.querySelector('#list [value=row]').click()");
     assert!(browser.text(NUMBERS).starts_with("10001 10000 9999 "));
     assert!(browser.eval(in_page).as_u64().unwrap() <= 500);
-    // Counted before they are laid out, which takes a while.
-    assert_eq!(browser.eval(&format!("dispatchEvent(new Event('beforeprint')), {in_page}")), 10_000);
+    // Somebody scrolled down to the end before, or had all shown.
+    browser.eval("document.getElementById('all').click()");
+    until("all rows in the page", || (browser.eval(in_page) == 10_000).then_some(()));
+    let before = Instant::now();
+    let pdf = pdf(&mut browser);
+    // All of them would take minutes.
+    println!("{} bytes printed in {:?}", pdf.len(), before.elapsed());
+    assert!((50..100).contains(&pages(&pdf)), "{}", pages(&pdf));
+    let said = "getComputedStyle(document.getElementById('unprinted')).display";
+    assert_eq!(browser.text(said), "none", "it is about paper alone");
+    browser.eval("dispatchEvent(new Event('beforeprint'))");
+    assert_eq!((browser.eval(in_page), browser.text(said)), (1000.into(), "block".to_owned()));
+    let said = browser.text("document.getElementById('unprinted').innerText");
+    assert!(said.starts_with("The first 1,000 of 10,000 rows are printed. To print others, search for them"), "{said}");
+    browser.eval("dispatchEvent(new Event('afterprint'))");
+    browser.eval("document.getElementById('search').focus()");
+    browser.write("Item 12");
+    browser.eval("dispatchEvent(new Event('beforeprint'))");
+    assert_eq!(browser.eval("document.getElementById('unprinted').hidden"), true, "111 rows are all printed");
+}
+
+/// The page on paper.
+fn pdf(browser: &mut Browser) -> String {
+    let paper = browser.call("Page.printToPDF", serde_json::json!({"preferCSSPageSize": true}));
+    let pdf = STANDARD.decode(paper["data"].as_str().unwrap()).unwrap();
+    String::from_utf8_lossy(&pdf).into_owned()
+}
+
+/// The sheets of paper.
+fn pages(pdf: &str) -> usize {
+    pdf.matches("/MediaBox").count()
 }
 
 #[test]
@@ -346,11 +413,10 @@ fn paper_lies_across_and_has_no_controls() {
     assert_eq!(browser.eval(controls), 0);
     let head = "getComputedStyle(document.querySelector('#list thead')).display";
     assert_eq!(browser.text(head), "table-header-group", "it stands on every page");
+    let words = "getComputedStyle(document.querySelector('#list thead button')).display";
+    assert_eq!(browser.text(words), "contents", "a button has its words on the first page alone");
     assert_eq!(browser.text("document.getElementById('shown').innerText"), "3 of 5 rows shown: “pcs”");
-    let paper = browser.call("Page.printToPDF", serde_json::json!({"preferCSSPageSize": true}));
-    use base64::Engine;
-    let pdf = base64::engine::general_purpose::STANDARD.decode(paper["data"].as_str().unwrap()).unwrap();
-    let pdf = String::from_utf8_lossy(&pdf);
+    let pdf = pdf(&mut browser);
     let size = pdf.split_once("/MediaBox [").unwrap().1.split_once(']').unwrap().0;
     let size: Vec<f64> = size.split_whitespace().map(|number| number.parse().unwrap()).collect();
     assert!((size[2] - 842.0).abs() < 2.0 && (size[3] - 595.0).abs() < 2.0, "{size:?}");

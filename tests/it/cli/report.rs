@@ -1,10 +1,12 @@
 //! Reports: the person's own columns and then what became of each row, never over a file that is there.
 
 use std::fs;
+use std::sync::{Arc, Barrier};
 
 use super::process::Place;
 use super::service::Served;
 use super::{accounting, column, count, items, summary, table};
+use crate::faults::server::{Reply, Server};
 
 const OURS: [&str; 10] = [
     "sheetport_status",
@@ -187,4 +189,55 @@ fn a_report_s_name_is_that_of_its_file() {
     assert!(place.path("my.reporting.report.csv").exists());
     served.sheetport(&place, ["upload", "my.reporting.report.csv", "-t", "items"]).exits(3);
     assert!(place.path("my.reporting.report-2.csv").exists());
+}
+
+/// Several machines share a folder, and their runs end at the same moment.
+#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
+async fn runs_that_end_together_each_have_a_report_of_their_own() {
+    const RUNS: usize = 6;
+    let place = Arc::new(Place::new());
+    for (file, extension) in [("prices.csv", "csv"), ("prices.ods", "xlsx")] {
+        // An .ods gets its report as a workbook; what is in it does not matter to the name.
+        place.write(file, "SKU,Name,Price,Currency\n0042,Bolt,free,EUR\n43,Nut,1.10,EUR\n");
+        // Nobody gets an answer before all have asked.
+        let all = Arc::new(Barrier::new(RUNS));
+        let server = Server::start(move |seen| {
+            if seen.repeat < RUNS {
+                tokio::task::block_in_place(|| all.wait());
+            }
+            Reply::Accept
+        })
+        .await;
+        let asking = |number: usize, args: Vec<String>| {
+            let home = place.path(&format!("home-{extension}-{number}"));
+            let command = place.sheetport(args).env("SHEETPORT_HOME", home.to_str().unwrap());
+            command.env("SHEETPORT_BASE_URL", &server.address).secret("SHEETPORT_ACCESS_TOKEN", "access-1")
+        };
+        let upload = ["upload", file, "-t", "items", "--no-progress"].map(str::to_owned).to_vec();
+        let running: Vec<_> = (0..RUNS).map(|number| asking(number, upload.clone()).start()).collect();
+        let ended: Vec<_> =
+            tokio::task::block_in_place(|| running.into_iter().map(|run| run.wait().exits(3)).collect());
+        let mut names: Vec<String> = (1..=RUNS)
+            .map(|number| if number == 1 { String::new() } else { format!("-{number}") })
+            .map(|number| format!("prices.report{number}.{extension}"))
+            .collect();
+        let mut told = Vec::new();
+        for (number, ended) in ended.iter().enumerate() {
+            let line = ended.stdout.lines().find(|line| line.trim_start().starts_with("Report ")).unwrap();
+            let report = line.trim_start().trim_start_matches("Report").trim().to_owned();
+            let (_, name) = report.rsplit_once(['/', '\\']).unwrap_or(("", &report));
+            told.push(name.to_owned());
+            let next = format!("sheetport retry {report}");
+            assert!(ended.stdout.contains(&next), "{next} is not in {}", ended.stdout);
+            // It is the report of this run and of no other, and whole.
+            let retry = ["retry", &report, "--json"].map(str::to_owned).to_vec();
+            let again = tokio::task::block_in_place(|| asking(number, retry).exits(3));
+            assert_eq!(accounting(&summary(&again)), "2: unchanged 1, rejected 1");
+        }
+        told.sort();
+        names.sort();
+        assert_eq!(told, names);
+    }
+    let leftovers: Vec<String> = place.names().into_iter().filter(|name| name.ends_with(".part")).collect();
+    assert_eq!(leftovers, [""; 0]);
 }

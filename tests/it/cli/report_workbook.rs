@@ -61,7 +61,7 @@ fn front(place: &Place, file: &str) -> Vec<Vec<Value>> {
 }
 
 #[track_caller]
-fn part(path: &Path, part: &str) -> String {
+pub(super) fn part(path: &Path, part: &str) -> String {
     let mut archive = zip::ZipArchive::new(File::open(path).unwrap()).unwrap();
     let mut text = String::new();
     archive.by_name(part).unwrap().read_to_string(&mut text).unwrap();
@@ -69,7 +69,7 @@ fn part(path: &Path, part: &str) -> String {
 }
 
 /// The values of an attribute, in their order.
-fn attributes<'x>(xml: &'x str, element: &str, attribute: &str) -> Vec<&'x str> {
+pub(super) fn attributes<'x>(xml: &'x str, element: &str, attribute: &str) -> Vec<&'x str> {
     let begin = format!("<{element} ");
     let of_element = |text: &'x str| {
         let element = text.split_once('>')?.0;
@@ -255,6 +255,30 @@ fn text_too_long_for_a_workbook_is_whole_in_a_csv_and_the_workbook_says_so() {
                 .starts_with("Cells with more than the 32,767 characters that a workbook's cell can hold: 1.")))),
         "{said:?}"
     );
+}
+
+#[test]
+fn notes_that_a_workbook_is_too_slow_with_are_counted_on_the_first_sheet() {
+    let rows: String = (0..4_100).map(|row| format!("{row:04},Bolt,free,EUR,yes,Piece\n")).collect();
+    let (place, _served) = place_with(&format!("SKU,Name,Price,Currency,Active,Unit\n{rows}"));
+    place.sheetport(["check", "prices.csv", "-t", "t.toml", "--report", "r.xlsx", "-q"]).exits(3);
+    let said = front(&place, "r.xlsx");
+    let remark = "Cells at fault that are coloured without a note, because a workbook is slow with more of them: 100. What \
+                  is wrong with them is in the rows' column sheetport_errors.";
+    assert!(said.contains(&vec![json!(remark)]), "{said:?}");
+    let notes = part(&place.path("r.xlsx"), "xl/comments1.xml");
+    assert_eq!(attributes(&notes, "comment", "ref").len(), 4_000);
+    let rows = &sheets(&place, "r.xlsx")[1].1;
+    assert_eq!(rows.len(), 4_101);
+    assert!(rows[4_100][7].as_str().unwrap().contains("Price 'free' is not a number"), "{:?}", rows[4_100]);
+    // A cell past the last note looks as one with a note does.
+    let sheet = part(&place.path("r.xlsx"), "xl/worksheets/sheet2.xml");
+    let look = |row: u32| sheet.split_once(&format!("r=\"C{row}\" s=\"")).unwrap().1.split_once('"').unwrap().0;
+    assert_eq!(look(2), look(4_101));
+    // One that has room for all notes says nothing of them.
+    place.write("few.csv", "SKU,Name,Price,Currency,Active,Unit\n1,Bolt,free,EUR,yes,Piece\n");
+    place.sheetport(["check", "few.csv", "-t", "t.toml", "--report", "few.xlsx", "-q"]).exits(3);
+    assert!(!format!("{:?}", front(&place, "few.xlsx")).contains("without a note"));
 }
 
 #[test]

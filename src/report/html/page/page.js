@@ -14,6 +14,8 @@ const CHUNK = 100;
 // Faults of a row that are seen while it is closed, and the characters of a value.
 const FAULTS = 4;
 const CHARACTERS = 200;
+// Rows on paper, some 70 sheets of it: a browser takes minutes to lay out ten times as many.
+const PRINTED = 1000;
 // Controls, marks of direction, and what has no width, but for the joiners, which emoji and some scripts need.
 const INVISIBLE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
@@ -488,10 +490,17 @@ function listen() {
     document.documentElement.style.setProperty("--tools", `${Math.ceil(entry.borderBoxSize[0].blockSize)}px`);
   }).observe(at("tools"));
   window.addEventListener("beforeprint", () => {
-    showMore(matching.length);
+    list.replaceChildren(head());
+    inPage = 0;
+    showMore(PRINTED);
+    at("unprinted").hidden = inPage === matching.length;
+    at("unprinted").firstChild.textContent = `The first ${counted.format(inPage)} of ${rowsInWords(matching.length)} are printed.`;
     for (const details of document.querySelectorAll("details")) details.open = true;
   });
-  window.addEventListener("afterprint", show);
+  window.addEventListener("afterprint", () => {
+    at("unprinted").hidden = true;
+    show();
+  });
 }
 
 function clicked(event) {

@@ -2,6 +2,8 @@
 //! mended, sorted, filtered, copied and saved the rows, and never sends twice by guessing.
 
 mod groups;
+mod kinds;
+mod odd_cells;
 mod refused;
 mod rounds;
 mod rows;

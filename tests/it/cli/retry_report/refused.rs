@@ -1,5 +1,7 @@
 //! What can't be a report of this ledger's run, and what must wait: told before anything is planned.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::super::process::{Place, until};
@@ -122,9 +124,9 @@ async fn what_is_pending_in_any_run_of_the_family_goes_first() {
     place.write("t.toml", INVOICES);
     let rows: String = (1..=6).map(|n| format!("{n},c-{n},i,{}\n", if n == 6 { "many" } else { "1" })).collect();
     place.write("invoices.csv", format!("No,Cid,Item,Amount\n{rows}"));
-    let refusing = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
-    let refuses = std::sync::Arc::clone(&refusing);
-    let server = Server::start(move |_| match refuses.load(std::sync::atomic::Ordering::SeqCst) {
+    let refusing = Arc::new(AtomicBool::new(true));
+    let refuses = Arc::clone(&refusing);
+    let server = Server::start(move |_| match refuses.load(Ordering::SeqCst) {
         true => answer(422, "", r#"{"message": "no such customer"}"#),
         false => Reply::Accept,
     })
@@ -142,7 +144,7 @@ async fn what_is_pending_in_any_run_of_the_family_goes_first() {
     assert_eq!(accounting(&summary(&stopped)), "6: failed 1, pending 5");
     let waits = run(&place, &server, &["retry", "r.csv"], 2).await;
     waits.says(&["5 records of run 2, which belongs to it, not sent yet", "`sheetport resume 2` first"]);
-    refusing.store(false, std::sync::atomic::Ordering::SeqCst);
+    refusing.store(false, Ordering::SeqCst);
     assert_eq!(accounting(&summary(&run(&place, &server, &["resume", "2", "--json"], 3).await)), "6: sent 5, failed 1");
     let last = summary(&run(&place, &server, &["retry", "r.csv", "--json"], 0).await);
     assert_eq!(accounting(&last), "6: sent 1, unchanged 5");
@@ -190,7 +192,14 @@ async fn a_retry_that_was_killed_is_resumed_and_two_of_one_family_do_not_work_to
     place.write("t.toml", INVOICES);
     let rows: String = (1..=40).map(|n| format!("{n},c-{n},i,many\n")).collect();
     place.write("invoices.csv", format!("No,Cid,Item,Amount\n99,c-99,i,1\n{rows}"));
-    let server = Server::start(|_| Reply::Late(Duration::from_millis(30), Box::new(Reply::Accept))).await;
+    // After the first requests the service is busy, so that the others come while the first one waits.
+    let busy = Arc::new(AtomicBool::new(true));
+    let is_busy = Arc::clone(&busy);
+    let server = Server::start(move |seen| match seen.number > 8 && is_busy.load(Ordering::Relaxed) {
+        true => Reply::Late(Duration::from_secs(60), Box::new(Reply::Accept)),
+        false => Reply::Accept,
+    })
+    .await;
     run(&place, &server, &["upload", "invoices.csv", "-t", "t.toml", "-q"], 3).await;
     let mut sheet = Sheet::open(&place, "invoices.report.csv");
     sheet.replace("many", "1").save(&place, "invoices.report.csv");
@@ -201,6 +210,7 @@ async fn a_retry_that_was_killed_is_resumed_and_two_of_one_family_do_not_work_to
         run(&place, &server, other, 6).await.says(&["another sheetport is at work"]);
     }
     retrying.kill();
+    busy.store(false, Ordering::Relaxed);
     let words = run(&place, &server, &["retry", "copy.csv"], 2).await;
     words.says(&["which belongs to it, not sent yet", "`sheetport resume 2` first"]);
     let resuming = asking(&place, &server, &["resume", "--json"]);

@@ -11,7 +11,7 @@ use super::super::{accounting, summary};
 use super::{Sheet, exists};
 
 /// Saves sheets as a workbook: texts as texts, and numbers in our columns as numbers.
-fn save(place: &Place, name: &str, sheets: &[(&str, &Sheet)]) {
+pub(super) fn save(place: &Place, name: &str, sheets: &[(&str, &Sheet)]) {
     let mut workbook = Workbook::new();
     for (name, rows) in sheets {
         let sheet = workbook.add_worksheet();
@@ -33,7 +33,7 @@ fn save(place: &Place, name: &str, sheets: &[(&str, &Sheet)]) {
 
 /// The sheet of a workbook that has our columns.
 #[track_caller]
-fn open(place: &Place, name: &str) -> Sheet {
+pub(super) fn open(place: &Place, name: &str) -> Sheet {
     let shown = place.sheetport(["view", name, "--json", "--all-sheets"]).exits(0).json();
     let text = |cell: &Value| match cell {
         Value::Null => String::new(),
@@ -56,7 +56,7 @@ fn of(rows: &[&str]) -> Sheet {
 }
 
 #[track_caller]
-fn retry(place: &Place, served: &Served, name: &str, code: i32) -> String {
+pub(super) fn retry(place: &Place, served: &Served, name: &str, code: i32) -> String {
     accounting(&summary(&served.sheetport(place, ["retry", name, "--json"]).exits(code)))
 }
 
