@@ -97,6 +97,7 @@ async fn again(
     };
     let states = ledger.row_states(run.id, &family, &question).await?;
     let mut known = Again::new(&run, states, &source.parts, of_parts, lost);
+    known.sends_whole = template.group.is_some() && !question.is_once;
     if has_lost.into_inner() {
         restore_cells(ledger, run.id, lost, &mut known).await?;
     }

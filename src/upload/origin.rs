@@ -34,6 +34,8 @@ pub struct Again {
     /// The person had chosen rows, and the others stay left out.
     is_chosen: bool,
     pub states: RowStates,
+    /// A record that was accepted is sent again, with all of its rows, where one was added to it.
+    pub sends_whole: bool,
     /// Of rows that are mapped again.
     typed: TypedCells,
     /// For each of the source's parts.
@@ -116,6 +118,7 @@ impl Again {
             has_sheets: run.about.reads_several_sheets(),
             is_chosen: run.about.chosen.is_some(),
             states,
+            sends_whole: false,
             typed: TypedCells::new(lost),
             columns: columns.collect(),
         }
@@ -126,7 +129,11 @@ impl Again {
         let place = self.states.find(&row.sheet, row.number);
         let is_open = |place: &usize| {
             let state = self.states.row(*place).map(|row| row.state);
-            matches!(state, Some(RowState::Open | RowState::Skipped))
+            match state {
+                Some(RowState::Open | RowState::Skipped) => true,
+                Some(RowState::Accepted(..)) => self.sends_whole,
+                Some(RowState::Unknown(_)) | None => false,
+            }
         };
         place.filter(is_open).is_none_or(|place| self.typed.take(place, &row.cells, cells))
     }
@@ -344,6 +351,7 @@ mod tests {
             has_sheets,
             is_chosen: false,
             states: RowStates::of(&rows.map(|(sheet, number)| (sheet, number, RowState::Open))),
+            sends_whole: false,
             typed: TypedCells::default(),
             columns: Vec::new(),
         }

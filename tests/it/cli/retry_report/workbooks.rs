@@ -8,7 +8,8 @@ use super::super::office;
 use super::super::process::Place;
 use super::super::service::Served;
 use super::super::{accounting, summary};
-use super::{Sheet, exists};
+use super::{ORDERS, Sheet, exists, run};
+use crate::faults::server::{Reply, Server};
 
 /// Saves sheets as a workbook: texts as texts, and numbers in our columns as numbers.
 pub(super) fn save(place: &Place, name: &str, sheets: &[(&str, &Sheet)]) {
@@ -165,6 +166,51 @@ fn numbers_and_dates_of_a_workbook_come_back_from_a_text_as_they_were() {
     for price in ["1.234,", "1234.5,", "8.5,"] {
         assert!(items.contains(&format!("\"price\":{price}")), "{items}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_got_a_row_is_sent_whole_with_what_its_other_rows_had() {
+    let place = Place::new();
+    let mut workbook = Workbook::new();
+    let sheet = workbook.add_worksheet();
+    let long = format!("{}the end", "long ".repeat(8_000));
+    for (column, title) in ["No", "SKU", "Qty", "Note"].into_iter().enumerate() {
+        sheet.write_string(0, column as u16, title).unwrap();
+    }
+    for (row, sku, quantity) in [(1, "a-1", 1.234), (2, "a-2", 2.0)] {
+        sheet.write_string(row, 0, "A").unwrap().write_string(row, 1, sku).unwrap();
+        sheet.write_number(row, 2, quantity).unwrap();
+    }
+    sheet.write_string(3, 0, "B").unwrap().write_string(3, 1, "b-1").unwrap().write_string(3, 2, "many").unwrap();
+    workbook.save(place.path("orders.xlsx")).unwrap();
+    let template = ORDERS.replace("[group]", "[sheet]\nlocale = \"de\"\n[group]");
+    place.write("t.toml", &template);
+    let server = Server::start(|_| Reply::Accept).await;
+    run(&place, &server, &["upload", "orders.xlsx", "-t", "t.toml", "-q", "--report", "r.csv"], 3).await;
+    let mut sheet = Sheet::open(&place, "r.csv");
+    sheet.replace("many", "4").add(&["A", "a-3", "9"]).save(&place, "mended.csv");
+    let ended = run(&place, &server, &["retry", "mended.csv", "--json"], 0).await;
+    assert_eq!(accounting(&summary(&ended)), "2: sent 2");
+    let lines = |body: &str| serde_json::from_str::<Value>(body).unwrap()["order"]["items"].clone();
+    let sent: Vec<Value> =
+        server.log().iter().map(|seen| lines(&seen.body)).filter(|lines| lines[0]["itemExternalId"] == "a-1").collect();
+    let quantities: Vec<String> = sent[1].as_array().unwrap().iter().map(|line| line["quantity"].to_string()).collect();
+    assert_eq!((sent.len(), quantities), (2, vec!["1.234".to_owned(), "2".to_owned(), "9".to_owned()]));
+
+    // The other way round: what a text held whole, a workbook has cut.
+    let place = Place::new();
+    place.write("t.toml", format!("{ORDERS}[lines.item_id]\ncolumn = \"Note\"\n"));
+    place.write("orders.csv", format!("No,SKU,Qty,Note\nA,a-1,1,{long}\nB,b-1,many,x\n"));
+    let server = Server::start(|_| Reply::Accept).await;
+    run(&place, &server, &["upload", "orders.csv", "-t", "t.toml", "-q", "--report", "r.xlsx"], 3).await;
+    let mut sheet = open(&place, "r.xlsx");
+    sheet.replace("many", "4").add(&["A", "a-3", "9"]);
+    save(&place, "mended.xlsx", &[("orders", &sheet)]);
+    let ended = run(&place, &server, &["retry", "mended.xlsx", "--json"], 0).await;
+    assert_eq!(accounting(&summary(&ended)), "2: sent 2");
+    let sent =
+        server.log().iter().map(|seen| lines(&seen.body)).filter(|lines| lines[0]["item_id"] == long.as_str()).count();
+    assert_eq!(sent, 2);
 }
 
 #[test]
