@@ -1,16 +1,18 @@
 //! One HTTP exchange with the service: its answer, or how far it got before it broke.
 //!
-//! What is written goes over connections of our own, straight to the service (`Direct`); what is read, and everything
-//! where a proxy stands between, goes through reqwest, which knows proxies, HTTP/2 and compressed answers.
+//! Requests go over connections of our own, straight to the service (`Direct`). Where a proxy stands between, they go
+//! through reqwest, which knows proxies.
 
 use std::error::Error as _;
+use std::io::Read;
 use std::time::Duration;
 
+use flate2::read::MultiGzDecoder;
 use http_body_util::Full;
 use hyper::Uri;
 use hyper::body::Bytes;
 use reqwest::header::{
-    ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT,
 };
 use reqwest::{Method, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
@@ -27,13 +29,14 @@ const MAX_RESULT: usize = 1 << 20;
 pub(super) const CONNECT: Duration = Duration::from_secs(10);
 const READ: Duration = Duration::from_secs(60);
 const WRITE: Duration = Duration::from_secs(120);
+const GZIP: &str = "gzip";
 const AGENT: &str = concat!("sheetport/", env!("CARGO_PKG_VERSION"));
 
 /// A connection pool to one service with one workspace's credentials.
 #[derive(Debug)]
 pub struct Client {
     http: reqwest::Client,
-    /// What requests with a body go over; nothing where a proxy stands between.
+    /// What requests go over; nothing where a proxy stands between.
     direct: Option<Direct>,
     base: Url,
     /// The headers that all requests have.
@@ -211,10 +214,10 @@ impl Client {
             }
         }
         let method = Method::from_bytes(request.method.as_bytes()).unwrap_or(Method::GET);
-        match (&request.body, &self.direct) {
-            (Some(body), Some(direct)) => self.exchange_directly(direct, method, &request.path, headers, body).await,
+        match &self.direct {
+            Some(direct) => self.exchange_directly(direct, method, request, headers).await,
             // It is much larger, and would make the other as large.
-            _ => Box::pin(self.exchange_by_reqwest(method, request, headers)).await,
+            None => Box::pin(self.exchange_by_reqwest(method, request, headers)).await,
         }
     }
 
@@ -222,22 +225,37 @@ impl Client {
         &self,
         direct: &Direct,
         method: Method,
-        path: &str,
+        request: &Request,
         mut headers: HeaderMap,
-        body: &Bytes,
     ) -> Exchange {
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let url = match self.target(path) {
+        let url = match self.target(&request.path) {
             Ok(url) => url,
             Err(reason) => return Exchange::NotSent { reason },
         };
-        let mut request = hyper::Request::new(Full::new(body.clone()));
-        *request.method_mut() = method;
-        *request.uri_mut() = url;
-        *request.headers_mut() = headers;
-        match direct.exchange(request, MAX_RESULT, WRITE).await {
+        let (longest, limit) = match &request.body {
+            Some(_) => {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                (MAX_RESULT, WRITE)
+            }
+            None => {
+                // Within a machine it takes longer to pack a page than to hand it over.
+                if !direct.is_local() {
+                    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(GZIP));
+                }
+                (MAX_PAGE, READ)
+            }
+        };
+        let mut sent = hyper::Request::new(Full::new(request.body.clone().unwrap_or_default()));
+        *sent.method_mut() = method;
+        *sent.uri_mut() = url;
+        *sent.headers_mut() = headers;
+        match direct.exchange(sent, longest, limit).await {
             Came::NotSent(reason) => Exchange::NotSent { reason },
             Came::Lost(reason) => Exchange::Lost { reason },
+            Came::Answer { status, headers, body, cut: None } => match unpacked(&headers, body, longest) {
+                Ok(body) => answered(status, &headers, body, None),
+                Err(reason) => answered(status, &headers, Vec::new(), Some(reason)),
+            },
             Came::Answer { status, headers, body, cut } => answered(status, &headers, body, cut),
         }
     }
@@ -278,7 +296,8 @@ impl Client {
     /// What a request's first line names: the path below the base address.
     fn target(&self, path: &str) -> Result<Uri, String> {
         let path = path.trim_start_matches('/');
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_');
+        let is_plain =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'?' | b'&' | b'=');
         // Nothing that a URL would write in another way, and no steps up: it is added as it is.
         let target = if path.bytes().all(is_plain) && !path.contains("//") {
             format!("{}{path}", self.base.path())
@@ -290,6 +309,24 @@ impl Client {
             }
         };
         target.parse().map_err(|error: hyper::http::uri::InvalidUri| error.to_string())
+    }
+}
+
+/// The body as it was before it was packed for the way, if it was. No more than `longest` bytes are unpacked.
+fn unpacked(headers: &HeaderMap, body: Vec<u8>, longest: usize) -> Result<Vec<u8>, String> {
+    let is_packed =
+        headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding.as_bytes().eq_ignore_ascii_case(GZIP.as_bytes()));
+    if !is_packed || body.is_empty() {
+        return Ok(body);
+    }
+    let mut whole = Vec::new();
+    // One byte more tells a body that is too long from one that is just as long.
+    let most = u64::try_from(longest).unwrap_or(u64::MAX).saturating_add(1);
+    let read = MultiGzDecoder::new(&*body).take(most).read_to_end(&mut whole);
+    match read {
+        Ok(_) if whole.len() > longest => Err("the answer does not end".to_owned()),
+        Ok(_) => Ok(whole),
+        Err(error) => Err(error.to_string()),
     }
 }
 
