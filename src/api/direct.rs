@@ -268,3 +268,24 @@ pub(super) fn last_cause(error: &(dyn std::error::Error + 'static)) -> String {
     }
     last.to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_on_this_machine_is_known_by_its_address() {
+        for (address, local) in [
+            ("http://localhost:8787/", true),
+            ("http://127.0.0.1/below/", true),
+            ("http://127.9.9.9", true),
+            ("http://[::1]:80/", true),
+            ("http://192.168.0.7/", false),
+            ("https://localhost.example/", false),
+            ("https://host.example/", false),
+        ] {
+            let address: Uri = address.parse().expect("an address");
+            assert_eq!(address.host().is_some_and(is_local), local, "{address}");
+        }
+    }
+}
