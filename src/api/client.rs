@@ -1,17 +1,20 @@
 //! One HTTP exchange with the service: its answer, or how far it got before it broke.
 //!
-//! What is written goes over connections of our own, straight to the service (`Direct`); what is read, and everything
-//! where a proxy stands between, goes through reqwest, which knows proxies, HTTP/2 and compressed answers.
+//! Requests go over connections of our own, straight to the service (`Direct`). Where a proxy stands between, they go
+//! through reqwest, which knows proxies.
 
 use std::error::Error as _;
+use std::io::Read;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use flate2::read::MultiGzDecoder;
 use http_body_util::Full;
 use hyper::Uri;
 use hyper::body::Bytes;
 use reqwest::header::{
-    ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap,
+    HeaderValue, RETRY_AFTER, USER_AGENT,
 };
 use reqwest::{Method, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
@@ -28,13 +31,16 @@ const MAX_RESULT: usize = 1 << 20;
 pub(super) const CONNECT: Duration = Duration::from_secs(10);
 const READ: Duration = Duration::from_secs(60);
 const WRITE: Duration = Duration::from_secs(120);
+const GZIP: &str = "gzip";
+/// So much of a token is looked for in answers, before all of it is.
+const SEARCHED: usize = 16;
 const AGENT: &str = concat!("sheetport/", env!("CARGO_PKG_VERSION"));
 
 /// A connection pool to one service with one workspace's credentials.
 #[derive(Debug)]
 pub struct Client {
     http: reqwest::Client,
-    /// What requests with a body go over; nothing where a proxy stands between.
+    /// What requests go over; nothing where a proxy stands between.
     direct: Option<Direct>,
     base: Url,
     /// The headers that all requests have.
@@ -215,10 +221,10 @@ impl Client {
             }
         }
         let method = Method::from_bytes(request.method.as_bytes()).unwrap_or(Method::GET);
-        match (&request.body, &self.direct) {
-            (Some(body), Some(direct)) => self.exchange_directly(direct, method, &request.path, headers, body).await,
+        match &self.direct {
+            Some(direct) => self.exchange_directly(direct, method, request, headers).await,
             // It is much larger, and would make the other as large.
-            _ => Box::pin(self.exchange_by_reqwest(method, request, headers)).await,
+            None => Box::pin(self.exchange_by_reqwest(method, request, headers)).await,
         }
     }
 
@@ -226,22 +232,37 @@ impl Client {
         &self,
         direct: &Direct,
         method: Method,
-        path: &str,
+        request: &Request,
         mut headers: HeaderMap,
-        body: &Bytes,
     ) -> Exchange {
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let url = match self.target(path) {
+        let url = match self.target(&request.path) {
             Ok(url) => url,
             Err(reason) => return Exchange::NotSent { reason },
         };
-        let mut request = hyper::Request::new(Full::new(body.clone()));
-        *request.method_mut() = method;
-        *request.uri_mut() = url;
-        *request.headers_mut() = headers;
-        match direct.exchange(request, MAX_RESULT, WRITE).await {
+        let (longest, limit) = match &request.body {
+            Some(_) => {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                (MAX_RESULT, WRITE)
+            }
+            None => {
+                // Within a machine it takes longer to pack a page than to hand it over.
+                if !direct.is_local() {
+                    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(GZIP));
+                }
+                (MAX_PAGE, READ)
+            }
+        };
+        let mut sent = hyper::Request::new(Full::new(request.body.clone().unwrap_or_default()));
+        *sent.method_mut() = method;
+        *sent.uri_mut() = url;
+        *sent.headers_mut() = headers;
+        match direct.exchange(sent, longest, limit).await {
             Came::NotSent(reason) => Exchange::NotSent { reason },
             Came::Lost(reason) => Exchange::Lost { reason },
+            Came::Answer { status, headers, body, cut: None } => match unpacked(&headers, body, longest) {
+                Ok(body) => answered(status, &headers, body, None),
+                Err(reason) => answered(status, &headers, Vec::new(), Some(reason)),
+            },
             Came::Answer { status, headers, body, cut } => answered(status, &headers, body, cut),
         }
     }
@@ -292,7 +313,8 @@ impl Client {
 
     fn made_target(&self, path: &str) -> Result<Uri, String> {
         let path = path.trim_start_matches('/');
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_');
+        let is_plain =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'?' | b'&' | b'=');
         // Nothing that a URL would write in another way, and no steps up: it is added as it is.
         let target = if path.bytes().all(is_plain) && !path.contains("//") {
             format!("{}{path}", self.base.path())
@@ -304,6 +326,24 @@ impl Client {
             }
         };
         target.parse().map_err(|error: hyper::http::uri::InvalidUri| error.to_string())
+    }
+}
+
+/// The body as it was before it was packed for the way, if it was. No more than `longest` bytes are unpacked.
+fn unpacked(headers: &HeaderMap, body: Vec<u8>, longest: usize) -> Result<Vec<u8>, String> {
+    let is_packed =
+        headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding.as_bytes().eq_ignore_ascii_case(GZIP.as_bytes()));
+    if !is_packed || body.is_empty() {
+        return Ok(body);
+    }
+    let mut whole = Vec::new();
+    // One byte more tells a body that is too long from one that is just as long.
+    let most = u64::try_from(longest).unwrap_or(u64::MAX).saturating_add(1);
+    let read = MultiGzDecoder::new(&*body).take(most).read_to_end(&mut whole);
+    match read {
+        Ok(_) if whole.len() > longest => Err("the answer does not end".to_owned()),
+        Ok(_) => Ok(whole),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -332,10 +372,12 @@ impl Exchange {
     /// Takes out a token that the service repeats in its words, because words go into ledgers and reports.
     fn without(mut self, secret: &SecretString) -> Exchange {
         let secret = secret.expose_secret();
+        // Its end is found many times as fast as all of it, and hardly ever there.
+        let end = secret.as_bytes().rchunks(SEARCHED).next().unwrap_or_default();
         if let Exchange::Answered(answer) = &mut self
             && answer.body.len() <= MAX_RESULT
             && !secret.is_empty()
-            && memchr::memmem::find(&answer.body, secret.as_bytes()).is_some()
+            && memchr::memmem::find(&answer.body, end).is_some()
         {
             answer.body = String::from_utf8_lossy(&answer.body).replace(secret, "***").into_bytes();
         }
@@ -453,5 +495,33 @@ mod tests {
         ] {
             assert_eq!(read(bad), None);
         }
+    }
+
+    #[test]
+    fn a_packed_body_is_unpacked_within_its_bound() {
+        let pack = |text: &[u8]| {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            std::io::Write::write_all(&mut encoder, text).expect("room");
+            encoder.finish().expect("room")
+        };
+        let headers = |encoding: &'static str| {
+            [(CONTENT_ENCODING, HeaderValue::from_static(encoding))].into_iter().collect::<HeaderMap>()
+        };
+        let text = b"[1, 2]".repeat(1000);
+        let packed = pack(&text);
+        assert_eq!(unpacked(&headers("gzip"), packed.clone(), text.len()), Ok(text.clone()));
+        assert_eq!(
+            unpacked(&headers("GZIP"), [pack(&text[..7]), pack(&text[7..])].concat(), 1 << 20),
+            Ok(text.clone())
+        );
+        assert_eq!(unpacked(&headers("identity"), text.clone(), text.len()), Ok(text.clone()));
+        assert_eq!(unpacked(&HeaderMap::new(), text.clone(), text.len()), Ok(text.clone()));
+        assert_eq!(unpacked(&headers("gzip"), Vec::new(), 0), Ok(Vec::new()), "an answer without a body");
+        let too_long = unpacked(&headers("gzip"), packed.clone(), text.len() - 1);
+        assert_eq!(too_long, Err("the answer does not end".to_owned()));
+        for cut in [1, packed.len() / 2, packed.len() - 1] {
+            assert!(unpacked(&headers("gzip"), packed[..cut].to_vec(), 1 << 20).is_err(), "{cut}");
+        }
+        assert!(unpacked(&headers("gzip"), text, 1 << 20).is_err(), "it is not packed");
     }
 }

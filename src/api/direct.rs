@@ -1,16 +1,17 @@
-//! Connections straight to the service, for requests with a body: the many small writes of an upload.
+//! Connections straight to the service: for the many small writes of an upload, and the pages of an export.
 //!
 //! Whoever waits for an answer drives its connection meanwhile, so that a request takes no task of its own and nothing is
 //! handed from one task to another. HTTP/1.1 alone: a request has its connection to itself, and what breaks with a
 //! connection is known to be that request's.
 
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{HOST, HeaderMap, HeaderValue};
 use hyper::{Request, Response, StatusCode, Uri};
@@ -42,6 +43,7 @@ pub(super) struct Direct {
     connector: HttpsConnector<HttpConnector>,
     address: Uri,
     host: HeaderValue,
+    is_local: bool,
     idle: Mutex<Vec<Line>>,
     most_idle: usize,
 }
@@ -81,6 +83,9 @@ struct Driver {
 /// The time for a request is over.
 struct Late;
 
+/// Room that is made for a body before it is there: what it is said to have, up to this.
+const MOST_AHEAD: usize = 1 << 20;
+
 const LATE: &str = "no answer in time";
 
 impl Direct {
@@ -91,6 +96,7 @@ impl Direct {
         }
         let host = address.authority().map_or("", |host| host.as_str());
         let host = HeaderValue::from_str(host).map_err(std::io::Error::other)?;
+        let is_local = address.host().is_some_and(is_local);
         let mut http = HttpConnector::new();
         http.enforce_http(false);
         http.set_nodelay(true);
@@ -105,7 +111,12 @@ impl Direct {
             .https_or_http()
             .enable_http1()
             .wrap_connector(http);
-        Ok(Some(Direct { connector, address, host, idle: Mutex::default(), most_idle }))
+        Ok(Some(Direct { connector, address, host, is_local, idle: Mutex::default(), most_idle }))
+    }
+
+    /// Whether the service is on this machine.
+    pub fn is_local(&self) -> bool {
+        self.is_local
     }
 
     /// Makes the request once. Of a body no more than `longest` bytes are read. `limit` is for all of it but a connection
@@ -216,8 +227,9 @@ impl Line {
     /// Reads the answer's body. True: to its end, and the connection may be used again.
     async fn read(&mut self, response: Response<Incoming>, longest: usize, came: &mut Came) -> Result<bool, Late> {
         let (head, mut incoming) = response.into_parts();
-        *came =
-            Came::Answer { status: head.status, headers: head.headers, body: Vec::new(), cut: Some(LATE.to_owned()) };
+        let told = incoming.size_hint().exact().and_then(|len| usize::try_from(len).ok()).unwrap_or_default();
+        let body = Vec::with_capacity(told.min(longest).min(MOST_AHEAD));
+        *came = Came::Answer { status: head.status, headers: head.headers, body, cut: Some(LATE.to_owned()) };
         let Came::Answer { body, cut, .. } = came else { return Ok(false) };
         loop {
             match self.driver.until(incoming.frame()).await? {
@@ -286,6 +298,12 @@ impl std::fmt::Debug for Line {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Line").field("used", &self.used).finish_non_exhaustive()
     }
+}
+
+/// Whether a host as an address names it is this machine.
+fn is_local(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// The last cause of an error, which is the one that people understand.
@@ -363,5 +381,21 @@ mod tests {
         });
         assert_eq!(direct.idle.lock().expect("a lock").len(), 1);
         assert!(other.block_on(async { direct.take_idle() }).is_none());
+    }
+
+    #[test]
+    fn a_service_on_this_machine_is_known_by_its_address() {
+        for (address, local) in [
+            ("http://localhost:8787/", true),
+            ("http://127.0.0.1/below/", true),
+            ("http://127.9.9.9", true),
+            ("http://[::1]:80/", true),
+            ("http://192.168.0.7/", false),
+            ("https://localhost.example/", false),
+            ("https://host.example/", false),
+        ] {
+            let address: Uri = address.parse().expect("an address");
+            assert_eq!(address.host().is_some_and(is_local), local, "{address}");
+        }
     }
 }

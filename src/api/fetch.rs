@@ -19,7 +19,7 @@ pub async fn fetch<T>(
     client: &Client,
     pace: &Pace,
     path: &str,
-    read: impl Fn(Vec<u8>) -> Result<T, String>,
+    mut read: impl FnMut(Vec<u8>) -> Result<T, String>,
 ) -> Result<T, Error> {
     let request = Request { method: "GET", path: path.to_owned(), body: None };
     let mut tries = 0;

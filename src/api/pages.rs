@@ -5,6 +5,7 @@ pub mod read;
 mod scan;
 
 use self::ids::Ids;
+pub use self::ids::{Identifier, Identity};
 pub use self::read::{Entry, Page, read};
 
 /// Pages in a row without anything new after which a list has ended. A single one may be a hole.
@@ -54,24 +55,35 @@ pub enum Completeness {
 }
 
 impl Walk {
+    /// What tells the entries of its pages apart, on whichever thread they are looked at.
+    pub fn identifier(&self) -> Identifier {
+        self.met.identifier
+    }
+
     /// Takes in the next page and tells which of its entries are new.
     pub fn take(&mut self, page: &Page) -> Vec<bool> {
+        let ids: Vec<Identity> = page.entries().map(|entry| self.met.identifier.identity(entry)).collect();
+        self.take_identified(page.total, &ids)
+    }
+
+    /// The same, of a page whose entries were identified by [`Walk::identifier`].
+    pub fn take_identified(&mut self, total: Option<u64>, ids: &[Identity]) -> Vec<bool> {
         self.fetched += 1;
-        self.pages += u64::from(!page.is_empty());
+        self.pages += u64::from(!ids.is_empty());
         if self.fetched == 1 {
-            self.page_size = page.len();
+            self.page_size = ids.len();
+            self.met.make_room(total.unwrap_or_default());
         }
-        let ids: Vec<(bool, u64)> = page.entries().map(|entry| self.met.identity(entry)).collect();
         // Only of records without an id it matters whether one like them came before this page.
-        let is_alike = |(has_id, identity): &(bool, u64)| !has_id && self.met.contains(*identity);
-        let alike: Vec<bool> = match ids.iter().all(|(has_id, _)| *has_id) {
+        let is_alike = |id: &Identity| !id.has_id && self.met.contains(id.hash);
+        let alike: Vec<bool> = match ids.iter().all(|id| id.has_id) {
             true => Vec::new(),
             false => ids.iter().map(is_alike).collect(),
         };
-        let mut new: Vec<bool> = ids.iter().map(|(_, identity)| self.met.insert(*identity)).collect();
+        let mut new: Vec<bool> = ids.iter().map(|id| self.met.insert(id.hash)).collect();
         // A page of which all is known is an earlier page again, even where its entries have no ids.
         let is_barren = !new.contains(&true);
-        for (place, _) in ids.iter().enumerate().filter(|(_, (has_id, _))| !has_id && !is_barren) {
+        for (place, _) in ids.iter().enumerate().filter(|(_, id)| !id.has_id && !is_barren) {
             // Without an id, two records may look alike: rather keep one too many, and say so.
             new[place] = true;
             self.alike += u64::from(alike.get(place) == Some(&true));
@@ -81,11 +93,11 @@ impl Walk {
         self.duplicates += (new.len() - fresh) as u64;
         self.barren_in_a_row = if is_barren { self.barren_in_a_row + 1 } else { 0 };
         self.fruitful_in_a_row = if is_barren { 0 } else { self.fruitful_in_a_row + 1 };
-        if let (Some(before), Some(now)) = (self.total, page.total) {
+        if let (Some(before), Some(now)) = (self.total, total) {
             self.has_shrunk |= now < before;
             self.has_changed |= now != before;
         }
-        self.total = page.total.or(self.total);
+        self.total = total.or(self.total);
         self.foretold = self.total.filter(|total| self.entries < *total).or(self.foretold);
         new
     }

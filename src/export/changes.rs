@@ -16,10 +16,13 @@ use crate::sheet::write::{Existing, WholeFile};
 const MAGIC: &[u8] = b"sheetport prints 1\n";
 const LEVEL: i32 = 1;
 
+/// Of a record: a hash of its id, or else of its text, and one of its text.
+pub type Print = (u64, u64);
+
 /// Hashes of the records of an export; 16 bytes each.
 #[derive(Debug, Default)]
 pub struct Prints {
-    prints: Vec<(u64, u64)>,
+    prints: Vec<Print>,
     /// Nobody asks for them.
     is_off: bool,
 }
@@ -32,27 +35,50 @@ pub struct Changes {
     pub removed: u64,
 }
 
+/// What became of hashes that were held against those of before.
+#[derive(Debug, Default)]
+pub struct Compared {
+    /// Nothing where none were before.
+    pub changes: Option<Changes>,
+    /// On its way to where the next export looks.
+    kept: Option<WholeFile>,
+}
+
+impl Compared {
+    /// Puts the hashes where the next export looks.
+    pub fn keep(self) -> Result<(), Error> {
+        self.kept.map(WholeFile::finish).transpose()?;
+        Ok(())
+    }
+}
+
 impl Prints {
     pub fn off() -> Prints {
         Prints { prints: Vec::new(), is_off: true }
     }
 
-    pub fn add(&mut self, entry: Entry<'_>) {
-        if self.is_off {
-            return;
-        }
-        let id = entry.fields().find(|(name, _)| *name == "\"id\"").map(|(_, value)| unquoted(value));
-        let id = id.as_deref().unwrap_or(entry.text());
-        self.prints.push((XxHash3_64::oneshot(id.as_bytes()), XxHash3_64::oneshot(entry.text().as_bytes())));
+    pub fn are_on(&self) -> bool {
+        !self.is_off
     }
 
-    /// Puts them in their order, in which they are compared and kept.
-    pub fn sort(&mut self) {
-        self.prints.sort_unstable();
+    pub fn print(entry: Entry<'_>) -> Print {
+        let id = entry.fields().find(|(name, _)| *name == "\"id\"").map(|(_, value)| unquoted(value));
+        let id = id.as_deref().unwrap_or(entry.text());
+        (XxHash3_64::oneshot(id.as_bytes()), XxHash3_64::oneshot(entry.text().as_bytes()))
+    }
+
+    pub fn add(&mut self, entry: Entry<'_>) {
+        if !self.is_off {
+            self.prints.push(Prints::print(entry));
+        }
+    }
+
+    pub fn extend(&mut self, prints: &[Print]) {
+        self.prints.extend_from_slice(prints);
     }
 
     /// What changed since those at `path` were kept; nothing where none are.
-    pub fn changes_since(&self, path: &Path) -> Result<Option<Changes>, Error> {
+    fn changes_since(&self, path: &Path) -> Result<Option<Changes>, Error> {
         let failed = |source| Error::Spool { path: path.to_owned(), source };
         let file = match File::open(path) {
             Ok(file) => file,
@@ -81,8 +107,16 @@ impl Prints {
         Ok(Some(changes))
     }
 
-    /// Keeps them at `path` for the next export.
-    pub fn keep(&self, path: &Path) -> Result<(), Error> {
+    /// Puts them in order, holds them against those at `path`, and has them ready to take their place for the next export.
+    pub fn compare(&mut self, path: &Path) -> Result<Compared, Error> {
+        self.prints.sort_unstable();
+        if self.is_off {
+            return Ok(Compared::default());
+        }
+        Ok(Compared { changes: self.changes_since(path)?, kept: Some(self.written(path)?) })
+    }
+
+    fn written(&self, path: &Path) -> Result<WholeFile, Error> {
         let failed = |source| Error::Spool { path: path.to_owned(), source };
         let file = WholeFile::create(path, Existing::Replace)?;
         let mut encoder = zstd::Encoder::new(file, LEVEL).map_err(failed)?;
@@ -96,8 +130,9 @@ impl Prints {
             }
             encoder.write_all(&buffer).map_err(failed)?;
         }
-        encoder.finish().map_err(failed)?.finish()?;
-        Ok(())
+        let mut file = encoder.finish().map_err(failed)?;
+        file.sync()?;
+        Ok(file)
     }
 }
 
@@ -121,25 +156,37 @@ mod tests {
     use super::*;
     use crate::api::pages::read;
 
-    fn prints(entries: &str) -> Prints {
+    /// What `compare` says of these entries; they are kept for the next time.
+    fn compared(entries: &str, path: &Path) -> Option<Changes> {
         let mut prints = Prints::default();
         read(entries.as_bytes().to_vec()).unwrap().entries().for_each(|entry| prints.add(entry));
-        prints.sort();
-        prints
+        let compared = prints.compare(path).unwrap();
+        let changes = compared.changes;
+        compared.keep().unwrap();
+        changes
     }
 
     #[test]
     fn what_came_changed_and_went_is_counted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("prints");
-        let before = prints(r#"[{"id":"a","n":1},{"id":"b","n":1},{"id":"c","n":1},{"n":5}]"#);
-        assert_eq!(before.changes_since(&path).unwrap(), None);
-        before.keep(&path).unwrap();
-        assert_eq!(before.changes_since(&path).unwrap(), Some(Changes::default()));
-        let after = prints(r#"[{"id":"d","n":1},{"id":"b","n":2},{"id":"a","n":1},{"n":6},{"id":"e"}]"#);
-        let changes = Changes { added: 3, changed: 1, removed: 2 };
-        assert_eq!(after.changes_since(&path).unwrap(), Some(changes));
+        let before = r#"[{"id":"a","n":1},{"id":"b","n":1},{"id":"c","n":1},{"n":5}]"#;
+        assert_eq!(compared(before, &path), None);
+        assert_eq!(compared(before, &path), Some(Changes::default()));
+        let after = r#"[{"id":"d","n":1},{"id":"b","n":2},{"id":"a","n":1},{"n":6},{"id":"e"}]"#;
+        assert_eq!(compared(after, &path), Some(Changes { added: 3, changed: 1, removed: 2 }));
         std::fs::write(&path, zstd::encode_all(&b"something else"[..], 1).unwrap()).unwrap();
-        assert_eq!(after.changes_since(&path).unwrap(), None);
+        assert_eq!(compared(after, &path), None);
+    }
+
+    #[test]
+    fn hashes_that_are_not_kept_leave_those_of_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("prints");
+        compared(r#"[{"id":"a"}]"#, &path);
+        let mut prints = Prints::default();
+        drop(prints.compare(&path).unwrap());
+        assert_eq!(compared(r#"[{"id":"a"}]"#, &path), Some(Changes::default()));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

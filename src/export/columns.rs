@@ -21,7 +21,7 @@ const WHOLE: &str = "value";
 const MAX_DEPTH: usize = 8;
 
 /// All columns met so far. A column keeps its place.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Columns {
     columns: Vec<Column>,
     places: HashMap<String, usize>,
@@ -30,9 +30,11 @@ pub struct Columns {
     has_others: bool,
     /// Whether moments become dates. Where they stay text, they need not be read.
     has_dates: bool,
+    /// Counts what was learnt of columns.
+    stand: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Column {
     /// The names on the way, with dots between them and a backslash before dots of their own.
     path: String,
@@ -54,8 +56,14 @@ pub struct Row<'a> {
 
 impl Columns {
     pub fn new(fields: &[ListedField], has_dates: bool) -> Columns {
-        let mut columns =
-            Columns { columns: Vec::new(), places: HashMap::new(), habit: Vec::new(), has_others: false, has_dates };
+        let mut columns = Columns {
+            columns: Vec::new(),
+            places: HashMap::new(),
+            habit: Vec::new(),
+            has_others: false,
+            has_dates,
+            stand: 0,
+        };
         for field in fields {
             columns.add(field.name, field.is_date_time, true);
         }
@@ -65,6 +73,11 @@ impl Columns {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.columns.len()
+    }
+
+    /// As long as it stays the same, nothing new is known of columns.
+    pub fn stand(&self) -> u64 {
+        self.stand
     }
 
     /// Whether there are values in the column [`OTHERS`].
@@ -93,6 +106,7 @@ impl Columns {
     pub fn want(&mut self, path: &str) {
         if let Some(place) = self.place(path) {
             self.columns[place].is_wanted = true;
+            self.stand += 1;
         }
     }
 
@@ -138,8 +152,9 @@ impl Columns {
                 }
                 _ => match self.habit.get(position) {
                     Some((known, place)) if known == name => {
-                        self.columns[*place].has_values |= value != "null";
-                        row.set(*place, value);
+                        let place = *place;
+                        self.meet(place, value);
+                        row.set(place, value);
                     }
                     _ => self.unusual(position, name, value, row),
                 },
@@ -155,6 +170,62 @@ impl Columns {
             each(self, &one)?;
         }
         Ok(())
+    }
+
+    /// The column of a field of entries, whose name is JSON; `position` is where it stands among them.
+    pub fn of_field(&self, position: usize, name: &str) -> Option<usize> {
+        match self.habit.get(position) {
+            Some((known, place)) if known == name => Some(*place),
+            _ => self.known(&path("", name)),
+        }
+    }
+
+    /// The value in a column that an entry's field has, of which this is the JSON.
+    pub fn value_of<'a>(&self, json: &'a str, place: usize) -> Value<'a> {
+        let is_date = self.columns.get(place).is_some_and(|column| column.is_date_time && self.has_dates);
+        value(Some(json), is_date)
+    }
+
+    /// The one row of an entry of which nothing is new. False where something is, which [`Columns::rows`] has to learn.
+    pub fn known_row<'a>(&self, entry: Entry<'a>, row: &mut Row<'a>) -> bool {
+        row.clear();
+        if !entry.is_object() {
+            return self.set_known(WHOLE, entry.text(), row);
+        }
+        entry.fields().enumerate().all(|(position, (name, value))| match value.as_bytes().first() {
+            Some(b'{') => self.known_within(&path("", name), value, 1, row),
+            _ => match self.habit.get(position) {
+                Some((known, place)) if known == name => self.set_known_at(*place, value, row),
+                _ => self.set_known(&path("", name), value, row),
+            },
+        })
+    }
+
+    fn known_within<'a>(&self, at: &str, json: &'a str, depth: usize, row: &mut Row<'a>) -> bool {
+        if let Some(place) = self.places.get(at).filter(|place| self.columns[**place].is_wanted)
+            && !self.set_known_at(*place, json, row)
+        {
+            return false;
+        }
+        let fields = if depth > MAX_DEPTH { None } else { fields_of(json) };
+        let Some(fields) = fields else { return self.set_known(at, json, row) };
+        fields.into_iter().all(|(name, value)| {
+            let path = path(at, name);
+            match value.starts_with('{') {
+                true => self.known_within(&path, value, depth + 1, row),
+                false => self.set_known(&path, value, row),
+            }
+        })
+    }
+
+    fn set_known<'a>(&self, path: &str, value: &'a str, row: &mut Row<'a>) -> bool {
+        self.places.get(path).is_some_and(|place| self.set_known_at(*place, value, row))
+    }
+
+    /// A first value in a column is new, too.
+    fn set_known_at<'a>(&self, place: usize, value: &'a str, row: &mut Row<'a>) -> bool {
+        row.set(place, value);
+        self.columns.get(place).is_some_and(|column| column.has_values) || value == "null"
     }
 
     /// The value in a column, to be written. [`Columns::len`] is the place of what has no column of its own.
@@ -189,9 +260,9 @@ impl Columns {
         row: &mut Row<'a>,
         exploded: &mut Option<Vec<&'a str>>,
     ) {
-        if let Some(place) = self.places.get(at).filter(|place| self.columns[**place].is_wanted) {
-            self.columns[*place].has_values = true;
-            row.set(*place, json);
+        if let Some(place) = self.places.get(at).copied().filter(|place| self.columns[*place].is_wanted) {
+            self.meet(place, json);
+            row.set(place, json);
         }
         let fields = if depth > MAX_DEPTH { None } else { fields_of(json) };
         let Some(fields) = fields else { return self.put(at, json, row) };
@@ -210,7 +281,7 @@ impl Columns {
     fn put<'a>(&mut self, path: &str, value: &'a str, row: &mut Row<'a>) {
         match self.place(path) {
             Some(place) => {
-                self.columns[place].has_values |= value != "null";
+                self.meet(place, value);
                 row.set(place, value);
             }
             None if value == "null" => {}
@@ -221,7 +292,15 @@ impl Columns {
         }
     }
 
+    fn meet(&mut self, place: usize, value: &str) {
+        if value != "null" && !self.columns[place].has_values {
+            self.columns[place].has_values = true;
+            self.stand += 1;
+        }
+    }
+
     fn add(&mut self, path: &str, is_date_time: bool, is_named: bool) -> usize {
+        self.stand += 1;
         let mut name = shown(path);
         let taken = |name: &str| self.columns.iter().any(|column| column.name == name);
         // A field named "a.b" and a field b within a are two.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::changes::Compared;
 use super::gather::Missing;
 use super::history::{History, State};
 use super::manifest::Manifest;
@@ -24,6 +25,8 @@ pub struct Ending<'a> {
     pub walk: Walk,
     pub maker: Maker,
     pub written: Option<Written>,
+    /// The records beside those of the export before.
+    pub compared: Compared,
     /// The file's name; nothing for standard output.
     pub place: Option<PathBuf>,
     pub since: Option<jiff::Timestamp>,
@@ -75,21 +78,22 @@ impl Verdict {
 }
 
 /// Writes what stands beside the file. Once it is whole and in place: remembers it for the next one, and makes room.
-pub fn conclude(mut ending: Ending<'_>, spool: Spool) -> Result<Exported, Error> {
+pub fn conclude(ending: Ending<'_>, mut spool: Spool) -> Result<Exported, Error> {
     let mut remarks = remarks(&ending.maker);
     if ending.verdict.lacks_before {
         remarks.push(
             "no earlier export to this name is known, so that --min-ratio had nothing to compare with".to_owned(),
         );
     }
-    let not_found = report_missing(&ending, &spool)?;
-    let manifest = manifest(&mut ending)?;
+    let not_found = report_missing(&ending, &mut spool)?;
+    let manifest = manifest(&ending)?;
     let mut exported = Exported { path: ending.place.clone(), manifest, not_found, removed: Vec::new(), remarks };
     if let Some(place) = &ending.place {
         exported.manifest.write(place)?;
         if ending.verdict.is_whole {
-            ending.remember(&exported.manifest, place)?;
-            exported.make_room(ending.job, place);
+            let (job, place) = (ending.job, place.clone());
+            ending.remember(&exported.manifest, &place)?;
+            exported.make_room(job, &place);
         }
     }
     spool.remove()?;
@@ -97,10 +101,8 @@ pub fn conclude(mut ending: Ending<'_>, spool: Spool) -> Result<Exported, Error>
 }
 
 impl Ending<'_> {
-    fn remember(&self, manifest: &Manifest, place: &Path) -> Result<(), Error> {
-        if self.since.is_none() {
-            self.maker.prints.keep(&self.history.prints())?;
-        }
+    fn remember(self, manifest: &Manifest, place: &Path) -> Result<(), Error> {
+        self.compared.keep()?;
         // Whatever changed while it was read has a later time than its beginning; where the service's clock is behind
         // ours, the newest time of all is earlier than that.
         let until = self.maker.counts.newest.map_or(self.began, |newest| newest.min(self.began));
@@ -157,8 +159,8 @@ impl Exported {
     }
 }
 
-fn manifest(ending: &mut Ending<'_>) -> Result<Manifest, Error> {
-    let Ending { job, history, verdict, walk, maker, written, since, missing, was_resumed, began, .. } = ending;
+fn manifest(ending: &Ending<'_>) -> Result<Manifest, Error> {
+    let Ending { job, verdict, walk, maker, written, compared, since, missing, was_resumed, began, .. } = ending;
     let (records, family) = match &job.what {
         What::List(list) => (list.name, list.family.name()),
         What::Ids { single, .. } => (single.name, "public"),
@@ -166,13 +168,6 @@ fn manifest(ending: &mut Ending<'_>) -> Result<Manifest, Error> {
     let pattern = match &job.output {
         Output::File { pattern, .. } => pattern.as_str(),
         Output::Stdout { .. } => "-",
-    };
-    let changes = match (&job.output, since.is_none()) {
-        (Output::File { .. }, true) => {
-            maker.prints.sort();
-            maker.prints.changes_since(&history.prints())?
-        }
-        _ => None,
     };
     let name = written.as_ref().and_then(|written| written.path.file_name());
     let finished = jiff::Timestamp::try_from((job.clock.now)()).unwrap_or(job.clock.started);
@@ -208,7 +203,7 @@ fn manifest(ending: &mut Ending<'_>) -> Result<Manifest, Error> {
         columns: maker.header(),
         gathered: maker.gathered(),
         cut: maker.counts.cut,
-        changes,
+        changes: compared.changes,
     })
 }
 
@@ -238,7 +233,7 @@ fn remarks(maker: &Maker) -> Vec<String> {
 }
 
 /// Writes the ids that were not found beside the file, and removes such a list of an earlier export.
-fn report_missing(ending: &Ending<'_>, spool: &Spool) -> Result<Option<PathBuf>, Error> {
+fn report_missing(ending: &Ending<'_>, spool: &mut Spool) -> Result<Option<PathBuf>, Error> {
     let (What::Ids { .. }, Some(place)) = (&ending.job.what, &ending.place) else { return Ok(None) };
     let path = with_suffix(place, NOT_FOUND);
     if ending.missing == 0 {

@@ -1,4 +1,4 @@
-//! Fetching: several pages or records at once, given in their order.
+//! Fetching: a page of a list, and several records at once, given in their order.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -10,7 +10,8 @@ use tokio::task::JoinHandle;
 use super::Error;
 use super::ids::{IdFile, Ids, Wanted};
 use super::spool::Kind;
-use crate::api::pages::{self, Page, Walk};
+use crate::api::pages::read::read_into;
+use crate::api::pages::{self, Page};
 use crate::api::{self, Client, Pace, fetch};
 use crate::records::{List, Single};
 
@@ -66,14 +67,6 @@ impl Fetched {
 /// Requests under way, the oldest first. They end with the value.
 struct UnderWay(VecDeque<JoinHandle<Result<Fetched, Error>>>);
 
-/// The pages of a list.
-pub struct ListPages {
-    asking: Asking,
-    list: &'static List,
-    next: u64,
-    under_way: UnderWay,
-}
-
 /// Records by their ids.
 pub struct Records {
     asking: Asking,
@@ -81,23 +74,6 @@ pub struct Records {
     by_external_id: bool,
     ids: mpsc::Receiver<Result<Wanted, Error>>,
     under_way: UnderWay,
-}
-
-impl ListPages {
-    /// Begins at the page `first`, from 1.
-    pub fn new(asking: Asking, list: &'static List, first: u64) -> ListPages {
-        ListPages { asking, list, next: first, under_way: UnderWay(VecDeque::new()) }
-    }
-
-    /// The next page, while further ones are asked for as far as the walk thinks that they are there.
-    pub async fn next(&mut self, walk: &Walk) -> Result<Fetched, Error> {
-        let horizon = walk.horizon().max(self.next - self.under_way.0.len() as u64);
-        while self.under_way.0.len() < self.asking.concurrency && self.next <= horizon {
-            self.under_way.0.push_back(tokio::spawn(page(self.asking.clone(), self.list, self.next)));
-            self.next += 1;
-        }
-        self.under_way.next().await.unwrap_or(Err(Error::Stuck))
-    }
 }
 
 impl Records {
@@ -150,9 +126,10 @@ impl Drop for UnderWay {
     }
 }
 
-async fn page(asking: Asking, list: &'static List, number: u64) -> Result<Fetched, Error> {
+/// A page of a list, by its number from 1, in the memory of one that nobody needs any more.
+pub async fn page(asking: &Asking, list: &List, number: u64, mut spare: Page) -> Result<Fetched, Error> {
     let path = format!("{}?page={number}&{}={PAGE_SIZE}", list.path, list.size);
-    match fetch::fetch(&asking.client, &asking.pace, &path, pages::read).await {
+    match fetch::fetch(&asking.client, &asking.pace, &path, |body| read_into(body, std::mem::take(&mut spare))).await {
         Ok(page) => Ok(Fetched::Page(page)),
         // Some services have no page past the last one, where others have an empty one.
         Err(api::Error::Status { status: 404, .. }) if number > 1 => Ok(Fetched::NoPage),

@@ -1,6 +1,7 @@
 //! Exports: pages of a list or single records, kept as they came in a spool, then written as a file that is whole or not
 //! there, with a manifest beside it that says how that is known.
 
+mod ahead;
 mod before;
 mod changes;
 mod columns;
@@ -8,7 +9,9 @@ mod conclude;
 mod gather;
 mod history;
 mod ids;
+mod layout;
 pub mod locale;
+mod look;
 mod making;
 mod manifest;
 mod names;

@@ -4,18 +4,19 @@
 //! still being fetched. Where a later page brings a new column, the table that was begun is given up, and all rows are
 //! written once more from the spool when every column is known.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::Error;
 use super::changes::Prints;
 use super::columns::{self, Columns, Row};
+use super::layout::{From, InForce, Layout, Made, Slot, value};
 use super::sort::Sorter;
 use super::template::Template;
 use super::template::model::{Source, json_at, text};
 use crate::api::pages::{Entry, Page};
 use crate::records::ListedField;
-use crate::sheet::write::{Packing, Shape, Style, TextKind, Value, ValueTable, Written};
+use crate::sheet::write::{Delimiting, Packing, Shape, Style, TextKind, ValueTable, Written};
 
 /// What is to become of the records.
 #[derive(Debug)]
@@ -60,13 +61,16 @@ pub struct Counts {
 
 /// Turns pages into rows.
 pub struct Maker {
-    recipe: Recipe,
+    recipe: Arc<Recipe>,
     columns: Columns,
     table: Option<(ValueTable, Vec<Slot>)>,
     /// A table that was begun was given up.
     gave_up: bool,
     rows_written: u64,
     gathered: u64,
+    /// What others may make rows by meanwhile, and how much was known of columns then.
+    in_force: InForce,
+    stand_in_force: Option<u64>,
     pub counts: Counts,
     pub prints: Prints,
 }
@@ -74,21 +78,16 @@ pub struct Maker {
 /// What takes pages, each with which of its entries are new.
 pub type Take<'a> = &'a mut dyn FnMut(&Page, &[bool]) -> Result<(), Error>;
 
-/// A column of the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Slot {
-    name: String,
-    from: From,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum From {
-    /// The column at this place of all that were met.
-    Met(usize),
-    /// The column at this place of the template.
-    Template(usize, Option<usize>),
-    /// Fields without a column of their own.
-    Others,
+impl Counts {
+    fn add(&mut self, more: &Counts) {
+        let Counts { records, rows, older, left_out, cut, newest } = more;
+        self.records += records;
+        self.rows += rows;
+        self.older += older;
+        self.left_out += left_out;
+        self.cut += cut;
+        self.newest = self.newest.max(*newest);
+    }
 }
 
 impl Target {
@@ -120,6 +119,29 @@ impl Recipe {
         matches!(self.target, Target::File { .. }) && self.since.is_none()
     }
 
+    /// How rows look that may be made by whoever has a page: one of each record, as a text that is written ahead.
+    fn delimiting(&self) -> Option<Delimiting> {
+        let Target::File { shape: Shape::Text { kind, .. }, .. } = &self.target else { return None };
+        let explodes = self.explode.is_some() || self.template.as_ref().is_some_and(|t| t.explode.is_some());
+        if explodes || !self.writes_ahead() { None } else { Delimiting::of(*kind, self.style) }
+    }
+
+    /// Counts an entry; false for one that is not in the file.
+    pub fn count(&self, entry: Entry<'_>, counts: &mut Counts) -> bool {
+        let changed = if self.minds_changes { updated_at(entry) } else { None };
+        counts.newest = counts.newest.max(changed);
+        if !self.is_recent(changed) {
+            counts.older += 1;
+            return false;
+        }
+        if !self.takes(entry) {
+            counts.left_out += 1;
+            return false;
+        }
+        counts.records += 1;
+        true
+    }
+
     fn takes(&self, entry: Entry<'_>) -> bool {
         self.template.as_ref().is_none_or(|template| template.takes(entry))
     }
@@ -131,7 +153,8 @@ impl Recipe {
 }
 
 impl Maker {
-    pub fn new(recipe: Recipe, prints: Prints) -> Maker {
+    /// `in_force` is where it tells what others may make rows by.
+    pub fn new(recipe: Recipe, prints: Prints, in_force: InForce) -> Maker {
         let mut columns = Columns::new(recipe.fields, recipe.target.has_dates());
         // What a template names has a column from the first, however many others there will be.
         for column in recipe.template.iter().flat_map(|template| &template.columns) {
@@ -139,8 +162,18 @@ impl Maker {
                 columns.want(&field.path);
             }
         }
-        let counts = Counts::default();
-        Maker { recipe, columns, table: None, gave_up: false, rows_written: 0, gathered: 0, counts, prints }
+        Maker {
+            recipe: Arc::new(recipe),
+            columns,
+            table: None,
+            gave_up: false,
+            rows_written: 0,
+            gathered: 0,
+            in_force,
+            stand_in_force: None,
+            counts: Counts::default(),
+            prints,
+        }
     }
 
     /// The names of the columns in the file.
@@ -168,7 +201,8 @@ impl Maker {
     pub fn page(&mut self, page: &Page, new: &[bool]) -> Result<(), Error> {
         let mut taken = Vec::with_capacity(new.len());
         for (entry, is_new) in page.entries().zip(new) {
-            if *is_new && self.count(entry) {
+            if *is_new && self.recipe.count(entry, &mut self.counts) {
+                self.prints.add(entry);
                 taken.push(entry);
             }
         }
@@ -179,7 +213,39 @@ impl Maker {
         }
         let writes = self.table.is_some();
         self.gathered += self.write(&taken, writes)?;
+        self.tell();
         Ok(())
+    }
+
+    /// Takes a page whose entries are all new, and whose rows were made by the layout in force.
+    pub fn made(&mut self, made: Made) -> Result<(), Error> {
+        self.counts.add(&made.counts);
+        self.prints.extend(&made.prints);
+        match &mut self.table {
+            Some((ValueTable::Delimited(table), _)) => {
+                self.rows_written += made.counts.rows;
+                table.made(&made.bytes)?;
+            }
+            // All rows are written again when every column is known.
+            None if self.gave_up => {}
+            _ => return Err(Error::Stuck),
+        }
+        self.in_force.take_back(made);
+        Ok(())
+    }
+
+    /// Tells those who have pages by what to make rows, when that has changed.
+    fn tell(&mut self) {
+        let stand = self.table.is_some().then(|| self.columns.stand());
+        let Some(delimiting) = self.recipe.delimiting().filter(|_| self.stand_in_force != stand) else { return };
+        self.stand_in_force = stand;
+        self.in_force.set(self.table.as_ref().map(|(_, slots)| Layout {
+            recipe: Arc::clone(&self.recipe),
+            columns: self.columns.clone(),
+            slots: slots.clone(),
+            delimiting,
+            prints: self.prints.are_on(),
+        }));
     }
 
     /// Ends the file under the name `path`, writing the rows once more where that is needed: `again` gives all pages
@@ -216,23 +282,6 @@ impl Maker {
             // All columns were known, and yet one came: rather no file than one that lacks rows.
             None => Err(Error::Stuck),
         }
-    }
-
-    /// Counts an entry; false for one that is not in the file.
-    fn count(&mut self, entry: Entry<'_>) -> bool {
-        let changed = if self.recipe.minds_changes { updated_at(entry) } else { None };
-        self.counts.newest = self.counts.newest.max(changed);
-        if !self.recipe.is_recent(changed) {
-            self.counts.older += 1;
-            return false;
-        }
-        if !self.recipe.takes(entry) {
-            self.counts.left_out += 1;
-            return false;
-        }
-        self.counts.records += 1;
-        self.prints.add(entry);
-        true
     }
 
     fn wanted<'a>(&self, page: &'a Page, new: &[bool]) -> Vec<Entry<'a>> {
@@ -313,24 +362,6 @@ impl Maker {
             }
         }
         slots
-    }
-}
-
-fn value<'a>(recipe: &Recipe, columns: &Columns, row: &Row<'a>, from: &From) -> Value<'a> {
-    match from {
-        From::Met(place) => columns.value(row, *place),
-        From::Others => columns.value(row, columns.len()),
-        From::Template(number, place) => {
-            let column = recipe.template.as_ref().and_then(|template| template.columns.get(*number));
-            match column.map(|column| &column.source) {
-                Some(Source::Constant(text)) => Value::Text(Cow::Owned(text.clone())),
-                Some(Source::Field(field)) => {
-                    let json = place.and_then(|place| row.json(place));
-                    field.value(json, place.map_or(Value::Blank, |place| columns.value(row, place)))
-                }
-                None => Value::Blank,
-            }
-        }
     }
 }
 

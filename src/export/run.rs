@@ -7,16 +7,19 @@ use std::sync::Arc;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
+use super::ahead::ListPages;
 use super::before::records_before;
-use super::changes::Prints;
+use super::changes::{Compared, Prints};
 use super::conclude::{Ending, Verdict, conclude};
-use super::gather::{Asking, Fetched, ListPages, Records};
+use super::gather::{Asking, Fetched, Records};
 use super::history::{History, State};
-use super::making::Making;
+use super::layout::InForce;
+use super::look::{Look, Looked};
+use super::making::{Given, Making};
 use super::rows::{Maker, Recipe, Target};
 use super::spool::{Kind, Spool};
 use super::{Error, Exported, Job, Output, Since, What, names};
-use crate::api::pages::{self, Completeness, Page, Walk};
+use crate::api::pages::{self, Completeness, Identity, Page, Walk};
 use crate::api::{Client, Pace};
 use crate::sheet::write::{Existing, WholeFile, Written, sweep};
 
@@ -38,6 +41,7 @@ pub async fn export(
     let identity = identity(job)?;
     let history = History::take(&job.home, &identity)?;
     history.sweep(&job.home, (job.clock.now)());
+    sweep(&history.prints(), (job.clock.now)());
     let before = history.state();
     let since = since(job, before.as_ref());
     let records_before = records_before(job, path.as_deref(), before.as_ref());
@@ -46,16 +50,28 @@ pub async fn export(
     let asking = Asking { client, pace, concurrency: job.concurrency.max(1) };
     let completeness = gathering.gather(job, asking, progress).await?;
     let Gathering { walk, spool, making, skips, missing, was_resumed, began, .. } = gathering;
-    let maker = making.end()?;
+    let maker = making.end().await?;
     let verdict = Verdict::of(job, &completeness, &walk, records_before);
     let place = path.as_deref().map(|path| verdict.place(path));
     let name = place.clone().unwrap_or_default();
-    let finishing = tokio::task::spawn_blocking(move || finish(maker, name, spool, &skips));
-    let (maker, written, spool) = finishing.await.unwrap_or(Err(Error::Stuck))?;
-    conclude(
-        Ending { job, history: &history, verdict, walk, maker, written, place, since, missing, was_resumed, began },
-        spool,
-    )
+    let prints = history.prints();
+    let finishing = tokio::task::spawn_blocking(move || finish(maker, name, spool, &skips, &prints));
+    let Finished { maker, written, compared, spool } = finishing.await.unwrap_or(Err(Error::Stuck))?;
+    let ending = Ending {
+        job,
+        history: &history,
+        verdict,
+        walk,
+        maker,
+        written,
+        compared,
+        place,
+        since,
+        missing,
+        was_resumed,
+        began,
+    };
+    conclude(ending, spool)
 }
 
 /// The way from the service into the spool and to the maker of rows.
@@ -65,6 +81,8 @@ struct Gathering {
     making: Making,
     /// For each page with entries that had come before, by its number among all frames: which were new.
     skips: HashMap<u64, Vec<bool>>,
+    /// How pages are looked at where they are fetched.
+    look: Look,
     frames: u64,
     missing: u64,
     was_resumed: bool,
@@ -88,13 +106,16 @@ impl Gathering {
                 let begin = format!("{begin}\n{began}");
                 let mut spool = Spool::create(history.folder())?;
                 spool.add(Kind::Begin, begin.as_bytes())?;
+                spool.flush()?;
                 spool
             }
         };
         let prints = if recipe.compares() { Prints::default() } else { Prints::off() };
-        let making = Making::begin(Maker::new(recipe, prints));
+        let in_force = InForce::default();
+        let making = Making::begin(Maker::new(recipe, prints, in_force.clone()));
         let (walk, skips) = (Walk::default(), HashMap::new());
-        Ok(Gathering { walk, spool, making, skips, frames: 0, missing: 0, was_resumed, began })
+        let look = Look { identifier: walk.identifier(), in_force: Some(in_force) };
+        Ok(Gathering { walk, spool, making, skips, look, frames: 0, missing: 0, was_resumed, began })
     }
 
     async fn gather(&mut self, job: &Job, asking: Asking, progress: &Progress<'_>) -> Result<Completeness, Error> {
@@ -103,29 +124,48 @@ impl Gathering {
         }
         match &job.what {
             What::List(list) => {
-                let mut pages = ListPages::new(asking.clone(), list, self.frames + 1);
+                let mut pages = ListPages::new(asking.clone(), list, self.frames + 1, self.look.clone());
                 while !self.walk.is_over() {
-                    let fetched = pages.next(&self.walk).await?;
-                    self.take(fetched).await?;
-                    progress(self.walk.entries, self.walk.total);
+                    match pages.take(&self.walk) {
+                        Some(looked) => {
+                            if let Some((page, ids)) = self.take(looked?).await? {
+                                pages.take_back(page, ids);
+                            }
+                        }
+                        None => {
+                            progress(self.walk.entries, self.walk.total);
+                            self.spool.flush()?;
+                            pages.wait().await;
+                        }
+                    }
                 }
                 drop(pages);
+                progress(self.walk.entries, self.walk.total);
                 if !job.verify {
                     return Ok(self.walk.completeness());
                 }
                 let mut second = self.walk.again();
-                let mut pages = ListPages::new(asking, list, 1);
+                let look = Look { in_force: None, ..self.look.clone() };
+                let mut pages = ListPages::new(asking, list, 1, look);
                 while !second.is_over() {
-                    let fetched = pages.next(&second).await?;
-                    second.take(&fetched.into_page());
-                    progress(second.entries, second.total);
+                    match pages.take(&second) {
+                        Some(looked) => {
+                            let Looked { fetched, ids, .. } = looked?;
+                            second.take_identified(fetched.into_page().total, &ids);
+                        }
+                        None => {
+                            progress(second.entries, second.total);
+                            pages.wait().await;
+                        }
+                    }
                 }
                 Ok(self.walk.confirmed_by(&second))
             }
             What::Ids { single, file, by_external_id } => {
                 let mut records = Records::new(asking, single, *by_external_id, file, self.frames)?;
                 while let Some(fetched) = records.next().await? {
-                    self.take(fetched).await?;
+                    self.take(self.look.at(fetched)).await?;
+                    self.spool.flush()?;
                     progress(self.frames, None);
                 }
                 Ok(Completeness::EachAsked)
@@ -141,10 +181,10 @@ impl Gathering {
             match frame.kind {
                 Kind::Begin => {}
                 Kind::Missing => self.count_missing(),
-                Kind::NoPage => self.page(Page::empty()).await?,
+                Kind::NoPage => drop(self.page(self.look.at(Fetched::NoPage)).await?),
                 // What can't be read is asked for again, with all that came after it.
                 Kind::Page => match pages::read(frame.text) {
-                    Ok(page) => self.page(page).await?,
+                    Ok(page) => drop(self.page(self.look.at(Fetched::Page(page))).await?),
                     Err(_) => break,
                 },
             }
@@ -154,23 +194,38 @@ impl Gathering {
         self.spool.carry_on(good)
     }
 
-    async fn take(&mut self, fetched: Fetched) -> Result<(), Error> {
-        let (kind, text) = fetched.in_spool();
+    /// Gives back what is not needed any more.
+    async fn take(&mut self, looked: Looked) -> Result<Option<(Page, Vec<Identity>)>, Error> {
+        let (kind, text) = looked.fetched.in_spool();
         self.spool.add(kind, &text)?;
-        match fetched {
-            Fetched::Missing(_) => self.count_missing(),
-            fetched => self.page(fetched.into_page()).await?,
+        match looked.fetched {
+            Fetched::Missing(_) => {
+                self.count_missing();
+                Ok(None)
+            }
+            _ => self.page(looked).await,
         }
-        Ok(())
     }
 
-    async fn page(&mut self, page: Page) -> Result<(), Error> {
-        let new = self.walk.take(&page);
-        if new.contains(&false) {
+    async fn page(&mut self, looked: Looked) -> Result<Option<(Page, Vec<Identity>)>, Error> {
+        let Looked { fetched, ids, made } = looked;
+        let page = fetched.into_page();
+        let new = self.walk.take_identified(page.total, &ids);
+        let are_all_new = !new.contains(&false);
+        if !are_all_new {
             self.skips.insert(self.frames, new.clone());
         }
         self.frames += 1;
-        self.making.page(page, new).await
+        match made.filter(|_| are_all_new) {
+            Some(made) => {
+                self.making.give(Given::Made(made)).await?;
+                Ok(Some((page, ids)))
+            }
+            None => {
+                self.making.give(Given::Page(page, new)).await?;
+                Ok(None)
+            }
+        }
     }
 
     fn count_missing(&mut self) {
@@ -179,14 +234,39 @@ impl Gathering {
     }
 }
 
-/// Writes the file under the name `place`, from the spool where it could not be written yet.
+/// What is left when the file is in place.
+struct Finished {
+    maker: Maker,
+    written: Option<Written>,
+    compared: Compared,
+    spool: Spool,
+}
+
+/// Writes the file under the name `place`, from the spool where it could not be written yet. While the disk takes it, the
+/// records are held against those of before, which are known at `prints`.
 fn finish(
     mut maker: Maker,
     place: PathBuf,
-    spool: Spool,
+    mut spool: Spool,
     skips: &HashMap<u64, Vec<bool>>,
-) -> Result<(Maker, Option<Written>, Spool), Error> {
-    let written = maker.finish(place, &mut |take| {
+    prints: &Path,
+) -> Result<Finished, Error> {
+    let mut now = std::mem::take(&mut maker.prints);
+    let (written, compared) = std::thread::scope(|scope| {
+        let comparing = scope.spawn(|| now.compare(prints));
+        let written = write(&mut maker, place, &mut spool, skips);
+        (written, comparing.join().unwrap_or(Err(Error::Stuck)))
+    });
+    Ok(Finished { maker, written: written?, compared: compared?, spool })
+}
+
+fn write(
+    maker: &mut Maker,
+    place: PathBuf,
+    spool: &mut Spool,
+    skips: &HashMap<u64, Vec<bool>>,
+) -> Result<Option<Written>, Error> {
+    maker.finish(place, &mut |take| {
         let mut frames = spool.frames()?;
         let mut number = 0;
         while let Some(frame) = frames.next()? {
@@ -200,8 +280,7 @@ fn finish(
             number += u64::from(frame.kind != Kind::Begin);
         }
         Ok(())
-    })?;
-    Ok((maker, written, spool))
+    })
 }
 
 /// The file's name today. That it can be written is looked at before anybody is asked for anything.

@@ -3,7 +3,9 @@
 //!
 //! One file that only grows: frames of a kind, a length, a checksum and what the service said. They are not compressed,
 //! which would take as long as all else that is done with a page, to save room for as long as the export takes. A frame that
-//! a crash cut off at the end is cut away when the spool is opened again.
+//! a crash cut off at the end is cut away when the spool is opened again. Frames are written some at a time: whoever adds
+//! them flushes before waiting for more, so that little is ever asked for twice. Nothing is synced: what a machine that
+//! loses its power forgets is asked for again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -22,6 +24,8 @@ const FRESH: Duration = Duration::from_secs(60 * 60);
 const HEAD: usize = 1 + 4 + 8;
 /// More than any answer is.
 const LONGEST: usize = 80 << 20;
+/// Frames that wait to be written are written when there are so many bytes of them.
+const TOGETHER: usize = 256 * 1024;
 
 /// What a frame holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +51,8 @@ pub struct Frame {
 pub struct Spool {
     path: PathBuf,
     file: File,
-    /// The last frame, which is written in one go.
-    frame: Vec<u8>,
+    /// Frames that were not written yet.
+    waiting: Vec<u8>,
 }
 
 /// The frames of a spool from its first, and how far the whole ones reach.
@@ -82,7 +86,7 @@ impl Spool {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(&path).map_err(|source| failed(&path, source))?;
-        Ok(Spool { path, file, frame: Vec::new() })
+        Ok(Spool { path, file, waiting: Vec::new() })
     }
 
     /// The spool that an earlier export left in `folder`, if it is fresh enough and its first frame, up to a line break,
@@ -97,7 +101,7 @@ impl Spool {
         };
         let changed = file.metadata().and_then(|found| found.modified()).map_err(|source| failed(&path, source))?;
         let is_fresh = now.duration_since(changed).is_ok_and(|age| age <= FRESH) || changed > now;
-        let spool = Spool { path, file, frame: Vec::new() };
+        let mut spool = Spool { path, file, waiting: Vec::new() };
         let first = spool.frames()?.next()?;
         let said = first.filter(|frame| is_fresh && frame.kind == Kind::Begin);
         let said = said.and_then(|frame| String::from_utf8(frame.text).ok());
@@ -111,18 +115,29 @@ impl Spool {
         cut.map(drop).map_err(|source| failed(&self.path, source))
     }
 
-    /// Adds a frame.
+    /// Adds a frame. It is sure to be written after the next [`Spool::flush`].
     pub fn add(&mut self, kind: Kind, text: &[u8]) -> Result<(), Error> {
-        let written = head(kind, text).and_then(|head| {
-            self.frame.clear();
-            self.frame.extend(head);
-            self.frame.extend(text);
-            self.file.write_all(&self.frame)
-        });
-        written.map_err(|source| failed(&self.path, source))
+        let head = head(kind, text).map_err(|source| failed(&self.path, source))?;
+        self.waiting.extend_from_slice(&head);
+        self.waiting.extend_from_slice(text);
+        if self.waiting.len() >= TOGETHER { self.flush() } else { Ok(()) }
     }
 
-    pub fn frames(&self) -> Result<Frames, Error> {
+    /// Writes the frames that wait.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        // What was written in part is not written again: the frame that is not whole ends the spool.
+        let waiting = std::mem::take(&mut self.waiting);
+        self.file.write_all(&waiting).map_err(|source| failed(&self.path, source))?;
+        // A single long page does not keep its room.
+        if waiting.capacity() <= 2 * TOGETHER {
+            self.waiting = waiting;
+            self.waiting.clear();
+        }
+        Ok(())
+    }
+
+    pub fn frames(&mut self) -> Result<Frames, Error> {
+        self.flush()?;
         let path = self.path.clone();
         let open = || -> io::Result<Frames> {
             let file = BufReader::with_capacity(256 * 1024, File::open(&path)?);
@@ -133,9 +148,18 @@ impl Spool {
 
     /// The export is done: nothing is to be carried on with.
     pub fn remove(self) -> Result<(), Error> {
-        let Spool { path, file, .. } = self;
-        drop(file);
+        let mut spool = self;
+        spool.waiting.clear();
+        let path = spool.path.clone();
+        drop(spool);
         std::fs::remove_file(&path).map_err(|source| failed(&path, source))
+    }
+}
+
+impl Drop for Spool {
+    fn drop(&mut self) {
+        // Whoever carries on asks for what could not be written.
+        let _ = self.flush();
     }
 }
 
@@ -196,7 +220,7 @@ fn failed(path: &Path, source: io::Error) -> Error {
 mod tests {
     use super::*;
 
-    fn texts(spool: &Spool) -> (Vec<String>, u64) {
+    fn texts(spool: &mut Spool) -> (Vec<String>, u64) {
         let mut frames = spool.frames().unwrap();
         let mut texts = Vec::new();
         while let Some(frame) = frames.next().unwrap() {
@@ -216,20 +240,20 @@ mod tests {
         for cut in ends[0]..whole.len() {
             std::fs::write(folder.path().join(NAME), &whole[..cut]).unwrap();
             let mut spool = Spool::left_in(folder.path(), "b", SystemTime::now()).unwrap().unwrap().0;
-            let (texts_left, good) = texts(&spool);
+            let (texts_left, good) = texts(&mut spool);
             let kept = ends.iter().filter(|end| **end <= cut).count();
             assert_eq!((texts_left.len(), good), (kept, ends[kept - 1] as u64), "cut at {cut}");
             spool.carry_on(good).unwrap();
             spool.add(last.0, last.1.as_bytes()).unwrap();
-            assert_eq!(texts(&spool).0.len(), kept + 1, "cut at {cut}");
+            assert_eq!(texts(&mut spool).0.len(), kept + 1, "cut at {cut}");
         }
         // A byte that the disk changed ends it, too, wherever it stands in a frame.
         for at in ends[0]..ends[1] {
             let mut changed = whole.clone();
             changed[at] ^= 1;
             std::fs::write(folder.path().join(NAME), changed).unwrap();
-            let spool = Spool::left_in(folder.path(), "b", SystemTime::now()).unwrap().unwrap().0;
-            assert_eq!(texts(&spool).0, ["b\nat noon"]);
+            let mut spool = Spool::left_in(folder.path(), "b", SystemTime::now()).unwrap().unwrap().0;
+            assert_eq!(texts(&mut spool).0, ["b\nat noon"]);
         }
     }
 
@@ -239,6 +263,7 @@ mod tests {
         assert!(Spool::left_in(folder.path(), "b", SystemTime::now()).unwrap().is_none());
         let mut spool = Spool::create(folder.path()).unwrap();
         spool.add(Kind::Begin, b"b\nat noon").unwrap();
+        spool.flush().unwrap();
         let now = SystemTime::now();
         assert_eq!(Spool::left_in(folder.path(), "b", now).unwrap().unwrap().1, "at noon");
         assert!(Spool::left_in(folder.path(), "b\nat", now).unwrap().is_none());

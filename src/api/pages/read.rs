@@ -31,6 +31,8 @@ struct EntryPlace {
     text: Range<u32>,
     /// Of an object; nothing of anything else.
     fields: Option<Range<u32>>,
+    /// An object with the names of the entry before it, in the same order.
+    is_alike: bool,
 }
 
 /// Where the name, with its quotes, and the value of a field stand.
@@ -78,6 +80,18 @@ impl<'a> Entry<'a> {
         self.place.fields.is_some()
     }
 
+    /// Whether it has the fields of the entry before it, in the same order.
+    pub fn is_alike(&self) -> bool {
+        self.place.is_alike
+    }
+
+    /// The JSON of the field at a position, from 0; nothing past the last.
+    pub fn value(&self, position: usize) -> &'a str {
+        let fields = self.place.fields.clone().unwrap_or_default();
+        let fields = self.page.fields.get(fields.start as usize..fields.end as usize).unwrap_or_default();
+        fields.get(position).map_or("", |field| self.page.part(&field.value))
+    }
+
     /// The fields of an object: each name as JSON has it, in quotes, and the value's JSON.
     pub fn fields(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         let page = self.page;
@@ -89,14 +103,23 @@ impl<'a> Entry<'a> {
 
 /// Reads a page: an envelope with `data`, or a bare array.
 pub fn read(body: Vec<u8>) -> Result<Page, String> {
+    read_into(body, Page::empty())
+}
+
+/// The same, in the memory of a page that nobody needs any more.
+pub fn read_into(body: Vec<u8>, spare: Page) -> Result<Page, String> {
     let text = String::from_utf8(body).map_err(|_| "it is not text in UTF-8".to_owned())?;
     if u32::try_from(text.len()).is_err() {
         return Err("it is too long".to_owned());
     }
-    let mut found = Found { fields: Vec::with_capacity(text.len() / FIELD_LEN), ..Found::default() };
+    let Page { mut entries, mut fields, .. } = spare;
+    entries.clear();
+    fields.clear();
+    fields.reserve(text.len() / FIELD_LEN);
+    let mut found = Found { entries, fields, ..Found::default() };
     let mut scan = Scan::new(&text);
     let is_read = match scan.peek() {
-        Some(b'[') => found.list(&mut scan),
+        Some(b'[') => found.list(&text, &mut scan),
         Some(b'{') => found.envelope(&text, &mut scan),
         _ => None,
     };
@@ -162,17 +185,19 @@ pub fn elements_of(json: &str) -> Option<Vec<&str>> {
 struct Found {
     entries: Vec<EntryPlace>,
     fields: Vec<FieldPlace>,
+    /// How many fields of an entry have the name that they were likely to have.
+    likely: usize,
     has_list: bool,
     total: Option<u64>,
 }
 
 impl Found {
-    fn envelope(&mut self, text: &str, scan: &mut Scan<'_>) -> Option<()> {
+    fn envelope<'t>(&mut self, text: &'t str, scan: &mut Scan<'t>) -> Option<()> {
         scan.object(|scan, name| {
             match &*unquoted(text.get(name)?) {
                 // Which of two would be the list?
                 "data" if self.has_list => return None,
-                "data" => self.list(scan)?,
+                "data" => self.list(text, scan)?,
                 "total" => self.total = text.get(scan.value()?)?.parse().ok(),
                 _ => {
                     scan.value()?;
@@ -182,20 +207,32 @@ impl Found {
         })
     }
 
-    fn list(&mut self, scan: &mut Scan<'_>) -> Option<()> {
+    fn list<'t>(&mut self, text: &'t str, scan: &mut Scan<'t>) -> Option<()> {
         self.has_list = true;
-        scan.array(|scan| self.entry(scan))
+        scan.array(|scan| self.entry(text, scan))
     }
 
-    fn entry(&mut self, scan: &mut Scan<'_>) -> Option<()> {
+    fn entry<'t>(&mut self, text: &'t str, scan: &mut Scan<'t>) -> Option<()> {
         let (start, first) = (scan.at(), self.fields.len());
+        let mut is_alike = false;
         let fields = match scan.peek()? {
             b'{' => {
-                scan.object(|scan, name| {
+                let before = self.entries.last().and_then(|entry| entry.fields.clone()).unwrap_or_default();
+                let before = before.start as usize..before.end as usize;
+                // Entries are mostly alike: a name is probably that of the field at the same place of the one before.
+                let likely = |found: &Found, position: usize| {
+                    let field = found.fields.get(before.clone()).and_then(|fields| fields.get(position));
+                    field.and_then(|field| text.get(field.name.start as usize..field.name.end as usize)).unwrap_or("")
+                };
+                self.likely = 0;
+                scan.object_like(self, likely, |found, scan, name, is_likely| {
                     let value = scan.value()?;
-                    self.fields.push(FieldPlace { name: place(name), value: place(value) });
+                    found.likely += usize::from(is_likely);
+                    found.fields.push(FieldPlace { name: place(name), value: place(value) });
                     Some(())
                 })?;
+                let count = self.fields.len() - first;
+                is_alike = count > 0 && self.likely == count && before.len() == count;
                 Some(place(first..self.fields.len()))
             }
             _ => {
@@ -203,7 +240,7 @@ impl Found {
                 None
             }
         };
-        self.entries.push(EntryPlace { text: place(start..scan.at()), fields });
+        self.entries.push(EntryPlace { text: place(start..scan.at()), fields, is_alike });
         Some(())
     }
 }

@@ -54,23 +54,38 @@ impl<'t> Scan<'t> {
     /// Reads an object and stops at each of its values, for `field` to read it; it is told where the name stands, with its
     /// quotes.
     pub fn object(&mut self, mut field: impl FnMut(&mut Scan<'t>, Range<usize>) -> Option<()>) -> Option<()> {
+        self.object_like(&mut field, |_, _| "", |field, scan, name, _| field(scan, name))
+    }
+
+    /// The same of an object whose names are probably known: `likely` tells what the name of the field at a position, from
+    /// 0, looks like, with its quotes. `field` is told whether it was that. Both have `context`.
+    pub fn object_like<C>(
+        &mut self,
+        context: &mut C,
+        likely: impl Fn(&C, usize) -> &'t str,
+        field: impl Fn(&mut C, &mut Scan<'t>, Range<usize>, bool) -> Option<()>,
+    ) -> Option<()> {
         self.pass(b'{')?;
         if self.peek()? == b'}' {
             return self.pass(b'}');
         }
-        loop {
+        for position in 0.. {
             if self.peek()? != b'"' {
                 return None;
             }
-            let name = self.text()?;
+            let likely = likely(context, position);
+            // A name in quotes ends with its quote, whatever follows.
+            let is_likely = !likely.is_empty() && self.rest()?.starts_with(likely.as_bytes());
+            let name = if is_likely { self.pass_over(likely.len()) } else { self.text()? };
             self.pass(b':')?;
             self.peek()?;
-            field(self, name)?;
+            field(context, self, name, is_likely)?;
             match self.peek()? {
                 b',' => self.at += 1,
                 _ => return self.pass(b'}'),
             }
         }
+        None
     }
 
     /// Reads a value of any kind, and tells where it stands.
@@ -88,6 +103,10 @@ impl<'t> Scan<'t> {
     /// Where the next byte is read.
     pub fn at(&self) -> usize {
         self.at
+    }
+
+    fn rest(&self) -> Option<&'t [u8]> {
+        self.text.as_bytes().get(self.at..)
     }
 
     fn byte(&self) -> Option<u8> {
@@ -109,7 +128,7 @@ impl<'t> Scan<'t> {
     }
 
     fn number(&mut self) -> Option<Range<usize>> {
-        let rest = self.text.as_bytes().get(self.at..)?;
+        let rest = self.rest()?;
         let digits =
             |from: usize| rest.get(from..).unwrap_or_default().iter().take_while(|b| b.is_ascii_digit()).count();
         let mut len = usize::from(rest.first() == Some(&b'-'));
@@ -137,7 +156,7 @@ impl<'t> Scan<'t> {
     }
 
     fn word(&mut self, word: &str) -> Option<Range<usize>> {
-        let is_there = self.text.as_bytes().get(self.at..)?.starts_with(word.as_bytes());
+        let is_there = self.rest()?.starts_with(word.as_bytes());
         is_there.then(|| self.pass_over(word.len()))
     }
 

@@ -4,6 +4,7 @@
 mod choices;
 mod csv;
 mod defuse;
+mod delimited;
 mod front;
 mod look;
 mod sink;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 pub use self::choices::{Choices, MAX_CHOICES};
 pub use self::defuse::{defuse, restore};
+pub use self::delimited::Delimiting;
 pub use self::front::{Count, Front, ProblemLine, Spot};
 pub use self::look::{MAX_TEXT, cut_text, is_cut};
 pub use self::sink::Packing;

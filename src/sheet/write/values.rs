@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::civil;
 
 use super::Existing;
-use super::defuse::defuse;
+use super::delimited::{Delimited, Delimiting};
 use super::sink::{Packing, Sink};
 use super::whole::{WholeFile, Written};
 use super::xlsx::XlsxTable;
@@ -28,6 +28,19 @@ pub enum Value<'a> {
         at: civil::DateTime,
         text: &'a str,
     },
+}
+
+impl Value<'_> {
+    pub(super) fn borrowed(&self) -> Value<'_> {
+        match self {
+            Value::Blank => Value::Blank,
+            Value::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Value::Number(digits) => Value::Number(digits),
+            Value::Digits(digits) => Value::Number(digits),
+            Value::Boolean(boolean) => Value::Boolean(*boolean),
+            Value::DateTime { at, text } => Value::DateTime { at: *at, text },
+        }
+    }
 }
 
 /// What a table of values is written as.
@@ -135,14 +148,10 @@ impl ValueTable {
     }
 
     fn text(sink: Sink, kind: TextKind, style: Style, header: &[String]) -> Result<ValueTable, Error> {
-        let separator = match (kind, style.delimiter) {
-            (TextKind::Ndjson, _) => return Ok(ValueTable::Lines(Box::new(Lines::new(sink, header)))),
-            (_, Some(delimiter)) => delimiter,
-            (TextKind::Tsv, None) => b'\t',
-            (TextKind::Csv, None) if style.decimal_comma => b';',
-            (TextKind::Csv, None) => b',',
-        };
-        Ok(ValueTable::Delimited(Box::new(Delimited::create(sink, separator, style, header)?)))
+        match Delimiting::of(kind, style) {
+            Some(delimiting) => Ok(ValueTable::Delimited(Box::new(Delimited::create(sink, delimiting, header)?))),
+            None => Ok(ValueTable::Lines(Box::new(Lines::new(sink, header)))),
+        }
     }
 
     pub fn row(&mut self, values: &[Value<'_>]) -> Result<(), Error> {
@@ -169,85 +178,6 @@ impl ValueTable {
             ValueTable::Lines(table) => table.sink.finish_as(path),
             ValueTable::Xlsx(table) => table.finish_as(path).map(Some),
         }
-    }
-}
-
-/// CSV or TSV by RFC 4180: UTF-8, CRLF, quotes where they are needed. Most cells need none and are copied as they are.
-pub struct Delimited {
-    sink: Sink,
-    separator: u8,
-    style: Style,
-    /// What was not given to the sink yet.
-    waiting: Vec<u8>,
-}
-
-/// So many bytes are given to the sink at once.
-const TOGETHER: usize = 128 * 1024;
-
-impl Delimited {
-    fn create(sink: Sink, separator: u8, style: Style, header: &[String]) -> Result<Delimited, Error> {
-        let mut table = Delimited { sink, separator, style, waiting: Vec::with_capacity(TOGETHER + TOGETHER / 4) };
-        if style.bom {
-            table.waiting.extend("\u{feff}".as_bytes());
-        }
-        let header: Vec<Value<'_>> = header.iter().map(|name| Value::Text(Cow::Borrowed(name))).collect();
-        table.row(&header)?;
-        Ok(table)
-    }
-
-    fn row(&mut self, values: &[Value<'_>]) -> Result<(), Error> {
-        let begin = self.waiting.len();
-        for (place, value) in values.iter().enumerate() {
-            if place > 0 {
-                self.waiting.push(self.separator);
-            }
-            match value {
-                Value::Blank => {}
-                Value::Text(text) if self.style.raw => self.field(text),
-                Value::Text(text) => self.field(&defuse(text)),
-                Value::Number(digits) if self.style.decimal_comma => self.field(&digits.replace('.', ",")),
-                Value::Digits(digits) if self.style.decimal_comma => self.field(&digits.replace('.', ",")),
-                Value::Digits(digits) => self.field(digits),
-                Value::Number(text) | Value::DateTime { text, .. } => self.field(text),
-                Value::Boolean(true) => self.field("true"),
-                Value::Boolean(false) => self.field("false"),
-            }
-        }
-        if self.waiting.len() == begin && values.len() == 1 {
-            // A row of one blank cell is not to be taken for a blank line.
-            self.waiting.extend(b"\"\"");
-        }
-        self.waiting.extend(b"\r\n");
-        if self.waiting.len() >= TOGETHER { self.give() } else { Ok(()) }
-    }
-
-    fn field(&mut self, text: &str) {
-        let separator = self.separator;
-        let needs_quotes = |byte: &u8| *byte == separator || matches!(*byte, b'"' | b'\r' | b'\n');
-        if !text.as_bytes().iter().any(needs_quotes) {
-            self.waiting.extend(text.as_bytes());
-            return;
-        }
-        self.waiting.push(b'"');
-        for (nth, part) in text.split('"').enumerate() {
-            if nth > 0 {
-                self.waiting.extend(b"\"\"");
-            }
-            self.waiting.extend(part.as_bytes());
-        }
-        self.waiting.push(b'"');
-    }
-
-    fn give(&mut self) -> Result<(), Error> {
-        let given = self.sink.write_all(&self.waiting);
-        given.map_err(|source| Error::Write { path: self.sink.name().to_owned(), source })?;
-        self.waiting.clear();
-        Ok(())
-    }
-
-    fn finish(mut self) -> Result<Sink, Error> {
-        self.give()?;
-        Ok(self.sink)
     }
 }
 

@@ -124,6 +124,12 @@ impl WholeFile {
         }
     }
 
+    /// Waits until the disk has what was written so far, so that [`WholeFile::finish`] has little to wait for.
+    pub fn sync(&mut self) -> Result<(), Error> {
+        let synced = self.file.flush().and_then(|()| self.file.get_ref().as_file().sync_data());
+        synced.map_err(|source| Error::Write { path: self.path.clone(), source })
+    }
+
     /// The name that the file will have.
     pub fn path(&self) -> &Path {
         &self.path

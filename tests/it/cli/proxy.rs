@@ -1,8 +1,8 @@
 //! Proxies that the environment names: what is sent goes through them, and past them where it says so.
 
 use super::process::Place;
-use super::{accounting, items, summary};
-use crate::faults::server::{Reply, Server};
+use super::{accounting, count, items, summary};
+use crate::faults::server::{Reply, Server, answer};
 
 const ITEMS: &str = "/v1/public/items";
 
@@ -39,4 +39,18 @@ async fn a_service_that_needs_no_proxy_is_spoken_to_directly() {
     let upload = upload.env("HTTP_PROXY", "http://127.0.0.1:9").env("NO_PROXY", "127.0.0.1").exits(0);
     assert_eq!(accounting(&summary(&upload)), "5: sent 5");
     assert!(server.log().iter().all(|seen| seen.path == ITEMS));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn exports_go_through_the_proxy_too() {
+    let server = Server::start(|_| answer(200, "", r#"{"data": [{"id": "1"}, {"id": "2"}], "total": 2}"#)).await;
+    let place = Place::new();
+    let export = place.sheetport(["export", "items", "-o", "items.csv", "--json"]);
+    let export =
+        export.env("SHEETPORT_BASE_URL", "http://service.invalid").secret("SHEETPORT_ACCESS_TOKEN", "access-1");
+    let told = export.env("HTTP_PROXY", &server.address).exits(0).json();
+    assert_eq!(count(&told, "count"), 2, "{told}");
+    let first = server.log()[0].clone();
+    assert!(first.path.starts_with(&format!("http://service.invalid{ITEMS}?page=1")), "{first:?}");
+    assert_eq!(first.bearer.as_deref(), Some("access-1"));
 }
