@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{QueryBuilder, Row, Sqlite};
+use sqlx::error::BoxDynError;
+use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteRow};
+use sqlx::{Arguments, QueryBuilder, Row, Sqlite};
 
 use super::block::{self, PlannedRecord, Problem, Sendable, SourceRow};
 use super::error::Error;
@@ -205,6 +206,9 @@ static STATEMENTS: LazyLock<[String; TOGETHER.len()]> = LazyLock::new(|| TOGETHE
 static PLAIN_STATEMENTS: LazyLock<[String; TOGETHER.len()]> =
     LazyLock::new(|| TOGETHER.map(|rows| statement(rows, true)));
 
+/// The most values that an outcome has in a statement.
+const COLUMNS: usize = 11;
+
 /// The builder writes parameters as the database has them; what is bound here is of no account.
 fn statement(rows: usize, is_plain: bool) -> String {
     let mut query = QueryBuilder::<Sqlite>::new(
@@ -238,37 +242,51 @@ async fn insert(
     outcomes: &[&Outcome],
     statements: &'static [String; TOGETHER.len()],
 ) -> Result<(), Error> {
-    let shared = |text: &Option<String>| text.as_deref().map(Arc::<str>::from);
     let mut service_status = None;
     let mut rest = outcomes;
     for (len, statement) in TOGETHER.into_iter().zip(statements) {
         while let Some((outcomes, others)) = rest.split_at_checked(len) {
-            let mut query = sqlx::query(statement.as_str());
+            let mut values = SqliteArguments::default();
+            values.reserve(outcomes.len() * COLUMNS, 0);
             for outcome in outcomes {
                 // Nearly all have the one or two that there are.
                 if service_status.as_deref() != outcome.service_status.as_deref() {
                     service_status = shared(&outcome.service_status);
                 }
-                query = query
-                    .bind(run)
-                    .bind(outcome.seq)
-                    .bind(outcome.http_status.map(i64::from))
-                    .bind(service_status.clone())
-                    .bind(shared(&outcome.service_id))
-                    .bind(shared(&outcome.ctx_id))
-                    .bind(i64::from(outcome.attempts))
-                    .bind(outcome.at);
-                if !outcome.is_plain() {
-                    let problems = serde_json::to_string(&outcome.problems);
-                    let problems = problems.map_err(|error| Error::Corrupt(error.to_string()))?;
-                    query = query.bind(outcome.state.name()).bind(shared(&outcome.job_id)).bind(problems);
-                }
+                bind(&mut values, run, outcome, service_status.clone()).map_err(sqlx::Error::Encode)?;
             }
-            query.execute(&mut *connection).await?;
+            sqlx::query_with(statement.as_str(), values).execute(&mut *connection).await?;
             rest = others;
         }
     }
     Ok(())
+}
+
+/// Adds what a statement has for one outcome. Its own calls, because a query that is bound to is moved with each.
+fn bind(
+    values: &mut SqliteArguments,
+    run: RunId,
+    outcome: &Outcome,
+    service_status: Option<Arc<str>>,
+) -> Result<(), BoxDynError> {
+    values.add(run)?;
+    values.add(outcome.seq)?;
+    values.add(outcome.http_status.map(i64::from))?;
+    values.add(service_status)?;
+    values.add(shared(&outcome.service_id))?;
+    values.add(shared(&outcome.ctx_id))?;
+    values.add(i64::from(outcome.attempts))?;
+    values.add(outcome.at)?;
+    if !outcome.is_plain() {
+        values.add(outcome.state.name())?;
+        values.add(shared(&outcome.job_id))?;
+        values.add(serde_json::to_string(&outcome.problems)?)?;
+    }
+    Ok(())
+}
+
+fn shared(text: &Option<String>) -> Option<Arc<str>> {
+    text.as_deref().map(Arc::from)
 }
 
 fn record_block(row: &SqliteRow) -> Result<RecordBlock, Error> {
