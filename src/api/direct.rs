@@ -139,7 +139,8 @@ impl Direct {
         loop {
             let (mut line, is_new) = match self.take_idle() {
                 Some(line) => (line, false),
-                None => match self.connect().await {
+                // It is rare and large, and would make every exchange as large.
+                None => match Box::pin(self.connect()).await {
                     Ok(line) => (line, true),
                     Err(reason) => {
                         *came = Came::NotSent(reason);
@@ -187,7 +188,9 @@ impl Direct {
         let made = async {
             let stream = self.connector.clone().oneshot(self.address.clone()).await;
             let stream = stream.map_err(|error| last_cause(&*error))?;
-            let (sender, connection) = http1::handshake(stream).await.map_err(|error| last_cause(&error))?;
+            // Heads and bodies are small: to write them as one takes the system less than to gather them.
+            let connection = http1::Builder::new().writev(false).handshake(stream).await;
+            let (sender, connection) = connection.map_err(|error| last_cause(&error))?;
             let now = Instant::now();
             let alarm = Box::pin(tokio::time::sleep_until((now + ALARM).into()));
             let driver = Driver { connection: Some(Box::pin(connection)), late: now, alarm };
@@ -267,12 +270,13 @@ impl Driver {
     async fn until<T>(&mut self, wanted: impl Future<Output = T>) -> Result<T, Late> {
         let mut wanted = pin!(wanted);
         std::future::poll_fn(|context| {
-            // What is wanted may have to be asked for first, such as the next part of a body.
-            for _ in 0..2 {
-                self.drive(context);
-                if let Poll::Ready(done) = wanted.as_mut().poll(context) {
-                    return Poll::Ready(Ok(done));
-                }
+            // What is wanted may be there, or it has to be asked for first, such as the next part of a body.
+            if let Poll::Ready(done) = wanted.as_mut().poll(context) {
+                return Poll::Ready(Ok(done));
+            }
+            self.drive(context);
+            if let Poll::Ready(done) = wanted.as_mut().poll(context) {
+                return Poll::Ready(Ok(done));
             }
             while self.alarm.as_mut().poll(context).is_ready() {
                 if Instant::now() >= self.late {

@@ -5,8 +5,8 @@
 //! about stands in one column, which makes an outcome quick to add as well: the short values, then the lengths of the
 //! texts in bytes, and then the texts, which may hold anything.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::ops::RangeInclusive;
 
 use super::block::Problem;
@@ -150,8 +150,8 @@ impl Stretch {
 /// The column `said` of an outcome. What is not there is -1, among lengths, too.
 pub(super) fn said(outcome: &Outcome) -> Result<String, Error> {
     let problems = match outcome.problems.as_slice() {
-        [] => NONE.to_owned(),
-        problems => serde_json::to_string(problems).map_err(|error| Error::Corrupt(error.to_string()))?,
+        [] => Cow::Borrowed(NONE),
+        problems => Cow::Owned(serde_json::to_string(problems).map_err(|error| Error::Corrupt(error.to_string()))?),
     };
     let Outcome { service_status, service_id, ctx_id, job_id, .. } = outcome;
     let texts =
@@ -159,8 +159,8 @@ pub(super) fn said(outcome: &Outcome) -> Result<String, Error> {
     let mut said = String::with_capacity(32 + texts.iter().flatten().map(|text| text.len()).sum::<usize>());
     let lengths = texts.iter().map(|text| text.map_or(-1, |text| text.len() as i64));
     for number in std::iter::once(outcome.http_status.map_or(-1, i64::from)).chain(lengths) {
-        // A string takes whatever is written to it.
-        let _ = write!(said, "{number} ");
+        said.push_str(itoa::Buffer::new().format(number));
+        said.push(' ');
     }
     said.extend(texts.into_iter().flatten());
     Ok(said)

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{QueryBuilder, Row, Sqlite};
+use sqlx::error::BoxDynError;
+use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteRow};
+use sqlx::{Arguments, QueryBuilder, Row, Sqlite};
 
 use super::block::{Packed, PlannedRecord, Problem, RecordHeads, Sendable, SourceBlock, decode_records};
 use super::error::Error;
@@ -204,11 +205,14 @@ impl Ledger {
 const TOGETHER: [usize; 9] = [256, 128, 64, 32, 16, 8, 4, 2, 1];
 static STATEMENTS: LazyLock<[String; TOGETHER.len()]> = LazyLock::new(|| TOGETHER.map(statement));
 
+/// The values that an outcome has in a statement.
+const COLUMNS: usize = 6;
+
 /// The builder writes parameters as the database has them; what is bound here is of no account.
 fn statement(rows: usize) -> String {
     let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO outcome (run, seq, state, attempts, at, said) ");
     query.push_values(0..rows, |mut row, _| {
-        for _ in 0..6 {
+        for _ in 0..COLUMNS {
             row.push_bind(0_i64);
         }
     });
@@ -220,24 +224,40 @@ pub(super) async fn insert_outcomes(
     run: RunId,
     outcomes: &[Outcome],
 ) -> Result<(), Error> {
+    // Nearly all have the same state.
+    let mut state = (OutcomeState::Sent, Arc::<str>::from(OutcomeState::Sent.name()));
     let mut rest = outcomes;
     for (len, statement) in TOGETHER.into_iter().zip(STATEMENTS.iter()) {
         while let Some((outcomes, others)) = rest.split_at_checked(len) {
-            let mut query = sqlx::query(statement.as_str());
+            let mut values = SqliteArguments::default();
+            values.reserve(outcomes.len() * COLUMNS, 0);
             for outcome in outcomes {
-                query = query
-                    .bind(run)
-                    .bind(outcome.seq)
-                    .bind(outcome.state.name())
-                    .bind(i64::from(outcome.attempts))
-                    .bind(outcome.at)
-                    .bind(said(outcome)?);
+                if state.0 != outcome.state {
+                    state = (outcome.state, outcome.state.name().into());
+                }
+                bind(&mut values, run, outcome, &state.1, said(outcome)?).map_err(sqlx::Error::Encode)?;
             }
-            query.execute(&mut *connection).await?;
+            sqlx::query_with(statement.as_str(), values).execute(&mut *connection).await?;
             rest = others;
         }
     }
     Ok(())
+}
+
+/// Adds what a statement has for one outcome. Its own calls, because a query that is bound to is moved with each.
+fn bind(
+    values: &mut SqliteArguments,
+    run: RunId,
+    outcome: &Outcome,
+    state: &Arc<str>,
+    said: String,
+) -> Result<(), BoxDynError> {
+    values.add(run)?;
+    values.add(outcome.seq)?;
+    values.add(Arc::clone(state))?;
+    values.add(i64::from(outcome.attempts))?;
+    values.add(outcome.at)?;
+    values.add(said)
 }
 
 fn record_block(row: &SqliteRow) -> Result<RecordBlock, Error> {
