@@ -13,8 +13,7 @@ use crate::api::pages::Entry;
 use crate::api::pages::read::unquoted;
 use crate::sheet::write::{Existing, WholeFile};
 
-const MAGIC: &[u8] = b"sheetport prints 1\n";
-const LEVEL: i32 = 1;
+const MAGIC: &[u8] = b"sheetport prints 2\n";
 
 /// Of a record: a hash of its id, or else of its text, and one of its text.
 pub type Print = (u64, u64);
@@ -85,7 +84,7 @@ impl Prints {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(failed(source)),
         };
-        let mut before = BufReader::with_capacity(1 << 16, zstd::Decoder::new(file).map_err(failed)?);
+        let mut before = BufReader::with_capacity(1 << 16, file);
         let mut magic = vec![0; MAGIC.len()];
         // What is not ours, or was damaged, says nothing of what was before.
         if before.read_exact(&mut magic).is_err() || magic != MAGIC {
@@ -118,9 +117,9 @@ impl Prints {
 
     fn written(&self, path: &Path) -> Result<WholeFile, Error> {
         let failed = |source| Error::Spool { path: path.to_owned(), source };
-        let file = WholeFile::create(path, Existing::Replace)?;
-        let mut encoder = zstd::Encoder::new(file, LEVEL).map_err(failed)?;
-        encoder.write_all(MAGIC).map_err(failed)?;
+        let mut file = WholeFile::create(path, Existing::Replace)?;
+        // Hashes don't get smaller by compression.
+        file.write_all(MAGIC).map_err(failed)?;
         let mut buffer = Vec::with_capacity(1 << 16);
         for chunk in self.prints.chunks(1 << 12) {
             buffer.clear();
@@ -128,9 +127,8 @@ impl Prints {
                 buffer.extend(id.to_le_bytes());
                 buffer.extend(content.to_le_bytes());
             }
-            encoder.write_all(&buffer).map_err(failed)?;
+            file.write_all(&buffer).map_err(failed)?;
         }
-        let mut file = encoder.finish().map_err(failed)?;
         file.sync()?;
         Ok(file)
     }
