@@ -10,6 +10,9 @@ use jiff::civil;
 use super::{Row, Slot};
 use crate::sheet::Cell;
 
+/// The most bytes that a number without a fixed width takes.
+const MAX_COUNT: usize = 10;
+
 const BLANK: u8 = 0;
 const TEXT: u8 = 1;
 const NUMBER: u8 = 2;
@@ -90,6 +93,7 @@ impl Encoder {
 
     /// Adds the row to `bytes`.
     pub fn finish(&self, number: u64, bytes: &mut Vec<u8>) {
+        bytes.reserve(3 * MAX_COUNT + self.cells.len() + self.text.len());
         put_count(bytes, number);
         put_count(bytes, self.len as u64);
         put_count(bytes, self.text.len() as u64);
