@@ -35,7 +35,7 @@ column = \"Id\"
 [fields.price]
 column = \"Amount\"
 ";
-const ORDER: &str = "\
+pub const ORDER: &str = "\
 record = \"order\"
 [group]
 by = [\"Id\"]
@@ -48,7 +48,7 @@ column = \"Id\"
 [lines.quantity]
 column = \"Amount\"
 ";
-const TRANSACTION: &str = "\
+pub const TRANSACTION: &str = "\
 record = \"inventory-transaction\"
 [fields.transactionType]
 value = \"in\"
@@ -60,7 +60,7 @@ column = \"Amount\"
 column = \"Update\"
 on_blank = \"omit\"
 ";
-const SUBSCRIPTION: &str = "\
+pub const SUBSCRIPTION: &str = "\
 record = \"subscription\"
 [group]
 by = [\"Id\"]

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
+use super::super::kills::{ORDER, SUBSCRIPTION, TRANSACTION};
 use super::super::process::Place;
 use super::super::service::Served;
 use super::super::{accounting, count, sample, summary};
@@ -13,42 +14,6 @@ use super::workbooks::{open, save};
 use super::{Sheet, run};
 use crate::faults::server::{Reply, Server, answer};
 
-const ORDER: &str = "\
-record = \"order\"
-[group]
-by = \"Id\"
-[fields.order_id]
-column = \"Id\"
-[fields.externalId]
-column = \"Id\"
-[lines.itemExternalId]
-column = \"Id\"
-[lines.quantity]
-column = \"Amount\"
-";
-const TRANSACTION: &str = "\
-record = \"inventory-transaction\"
-[fields.transactionType]
-value = \"in\"
-[fields.inventoryExternalId]
-column = \"Id\"
-[fields.transactionAmount]
-column = \"Amount\"
-[fields.transaction_id]
-column = \"Update\"
-on_blank = \"omit\"
-";
-const SUBSCRIPTION: &str = "\
-record = \"subscription\"
-[group]
-by = \"Id\"
-[fields.cid]
-column = \"Id\"
-[lines.id]
-column = \"Id\"
-[lines.amount]
-column = \"Amount\"
-";
 /// The record r1 is wrong in the sheet, r2 is refused at first, the connection breaks under the first request for r3, and
 /// the one for r4 gets an answer that says nothing of whether it was applied.
 const SHEET: &str = "Id,Update,Amount\nr0,,1\nr1,,many\nr2,,3\nr3,,4\nr4,,5\nr5,,6\n";
