@@ -107,7 +107,7 @@ impl From<ledger::Error> for Failure {
         let exit = match &error {
             E::Busy { .. } => Exit::Busy,
             E::NoSuchRun(_) | E::NoRuns => Exit::Usage,
-            E::Open { .. } | E::Database(_) | E::Corrupt(_) => Exit::Fault,
+            E::Open { .. } | E::OtherVersion { .. } | E::Database(_) | E::Corrupt(_) => Exit::Fault,
         };
         Failure::of(exit, &error, error.hint())
     }

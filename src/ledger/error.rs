@@ -6,6 +6,8 @@ use std::path::PathBuf;
 pub enum Error {
     #[error("the ledger {path} can't be opened: {reason}", path = path.display())]
     Open { path: PathBuf, reason: String },
+    #[error("the ledger {path} was made by another version of sheetport (step {step} of its tables is not known here)", path = path.display())]
+    OtherVersion { path: PathBuf, step: i64 },
     #[error("the ledger can't be read or written: {0}")]
     Database(#[from] sqlx::Error),
     #[error("the ledger holds something that this version can't read: {0}")]
@@ -24,6 +26,9 @@ impl Error {
             Error::Open { .. } => {
                 "set SHEETPORT_HOME to a folder where you may write; an old ledger is never replaced".to_owned()
             }
+            Error::OtherVersion { .. } => "use the version that made it, or set SHEETPORT_HOME to a new folder; an old \
+                                           ledger is never replaced"
+                .to_owned(),
             Error::Database(error) if is_damaged(error) => {
                 "restore the ledger's folder from a backup, or set SHEETPORT_HOME to a new folder; nothing is made anew over an old ledger".to_owned()
             }

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqlStr};
 
@@ -55,7 +55,12 @@ impl Ledger {
         let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await;
         let writer = pool.map_err(|error| failed(error.to_string()))?;
         make_private(&path).map_err(|error| failed(error.to_string()))?;
-        migrator().run(&writer).await.map_err(|error| failed(error.to_string()))?;
+        migrator().run(&writer).await.map_err(|error| match error {
+            MigrateError::VersionMissing(step) | MigrateError::VersionMismatch(step) => {
+                Error::OtherVersion { path: path.clone(), step }
+            }
+            error => failed(error.to_string()),
+        })?;
         let reader = SqlitePoolOptions::new().max_connections(2).connect_with(options.read_only(true)).await;
         let reader = reader.map_err(|error| failed(error.to_string()))?;
         Ok(Ledger { writer, reader, folder: folder.to_owned() })

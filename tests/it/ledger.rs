@@ -211,9 +211,9 @@ async fn assert_refused(folder: &Path, words: &str) {
     let database = folder.join("ledger.db");
     let before = std::fs::read(&database).ok();
     match Ledger::open(folder).await {
-        Err(Error::Open { path, reason }) => {
-            assert_eq!(path, database);
-            assert!(reason.contains(words), "{reason}");
+        Err(error @ (Error::Open { .. } | Error::OtherVersion { .. })) => {
+            let said = error.to_string();
+            assert!(said.contains(words) && said.contains(&database.display().to_string()), "{said}");
         }
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("it was opened"),
@@ -294,7 +294,18 @@ async fn a_ledger_of_a_newer_version_is_refused_and_kept() {
                   VALUES (99, 'later', TRUE, X'00', 1)";
     sqlx::query(insert).execute(&pool).await.unwrap();
     pool.close().await;
-    assert_refused(folder.path(), "99").await;
+    assert_refused(folder.path(), "another version of sheetport (step 99").await;
+}
+
+#[tokio::test]
+async fn a_ledger_whose_tables_were_made_otherwise_is_refused_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    open(folder.path()).await.close().await;
+    let options = SqliteConnectOptions::new().filename(folder.path().join("ledger.db"));
+    let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
+    sqlx::query("UPDATE _sqlx_migrations SET checksum = X'00'").execute(&pool).await.unwrap();
+    pool.close().await;
+    assert_refused(folder.path(), "another version of sheetport (step 1").await;
 }
 
 #[tokio::test]
