@@ -8,7 +8,7 @@ use sqlx::error::BoxDynError;
 use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteRow};
 use sqlx::{Arguments, QueryBuilder, Row, Sqlite};
 
-use super::block::{Packed, PlannedRecord, Problem, RecordHeads, Sendable, SourceBlock, decode_records};
+use super::block::{PlannedRecord, Problem, RecordHeads, Sendable, SourceBlock};
 use super::error::Error;
 use super::open::Ledger;
 use super::outcomes::said;
@@ -105,35 +105,42 @@ impl OutcomeState {
     }
 }
 
+/// The first block of records from one on, and the one that holds a record.
+const FROM: &str =
+    "SELECT first, records, heads, bodies FROM record_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1";
+const HOLDING: &str =
+    "SELECT first, records, heads, bodies FROM record_block WHERE run = $1 AND first <= $2 ORDER BY first DESC LIMIT 1";
+
 impl Ledger {
     /// The first block that begins at the record `from` or later; nothing past the end.
     pub async fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
-        let row = sqlx::query(
-            "SELECT first, heads, bodies FROM record_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1",
-        )
-        .bind(run)
-        .bind(from)
-        .fetch_optional(&self.reader)
-        .await?;
-        row.map(|row| record_block(&row)).transpose()
+        self.block(FROM, run, from, record_block).await
     }
 
     /// What is to be sent of the first block that begins at the record `from` or later; nothing past the end.
     pub async fn sendable_block(&self, run: RunId, from: Seq) -> Result<Option<SendableBlock>, Error> {
-        let query = "SELECT first, records, heads, bodies FROM record_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1";
-        let row = sqlx::query(query).bind(run).bind(from).fetch_optional(&self.reader).await?;
-        let Some(row) = row else { return Ok(None) };
-        let heads = RecordHeads::decode(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)?;
-        let records = heads.sendable(row.try_get(3)?)?;
-        Ok(Some(SendableBlock { first: heads.first, end: heads.last() + 1, records }))
+        let sendable = |heads: RecordHeads, bodies: &[u8]| {
+            let records = heads.sendable(bodies)?;
+            Ok(SendableBlock { first: heads.first, end: heads.last() + 1, records })
+        };
+        self.block(FROM, run, from, sendable).await
     }
 
     /// The block that holds the record `seq`.
     pub async fn record_block_of(&self, run: RunId, seq: Seq) -> Result<Option<RecordBlock>, Error> {
-        let query =
-            "SELECT first, heads, bodies FROM record_block WHERE run = $1 AND first <= $2 ORDER BY first DESC LIMIT 1";
+        self.block(HOLDING, run, seq, record_block).await
+    }
+
+    async fn block<T>(
+        &self,
+        query: &'static str,
+        run: RunId,
+        seq: Seq,
+        open: impl FnOnce(RecordHeads, &[u8]) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
         let row = sqlx::query(query).bind(run).bind(seq).fetch_optional(&self.reader).await?;
-        row.map(|row| record_block(&row)).transpose()
+        let Some(row) = row else { return Ok(None) };
+        open(heads(&row)?, row.try_get("bodies")?).map(Some)
     }
 
     /// The block that holds the record `seq`, and those that follow, `most` together, without the bodies of requests.
@@ -142,7 +149,7 @@ impl Ledger {
                      (SELECT MAX(first) FROM record_block WHERE run = $1 AND first <= $2) ORDER BY first LIMIT $3";
         let query = sqlx::query(query).bind(run).bind(seq).bind(i64::from(most));
         let rows = query.fetch_all(&self.reader).await?;
-        rows.iter().map(|row| RecordHeads::decode(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)).collect()
+        rows.iter().map(heads).collect()
     }
 
     /// The rows of the sheet in blocks: the one that begins at `from` or next after it.
@@ -260,7 +267,10 @@ fn bind(
     values.add(said)
 }
 
-fn record_block(row: &SqliteRow) -> Result<RecordBlock, Error> {
-    let packed = Packed { heads: row.try_get("heads")?, bodies: row.try_get("bodies")? };
-    Ok(RecordBlock { first: row.try_get("first")?, records: decode_records(&packed)? })
+fn record_block(heads: RecordHeads, bodies: &[u8]) -> Result<RecordBlock, Error> {
+    Ok(RecordBlock { first: heads.first, records: heads.planned(bodies)? })
+}
+
+fn heads(row: &SqliteRow) -> Result<RecordHeads, Error> {
+    RecordHeads::decode(row.try_get("first")?, row.try_get("records")?, row.try_get("heads")?)
 }

@@ -11,8 +11,8 @@ use zstd::bulk::Decompressor;
 
 use super::error::Error;
 
+pub(super) use records::encode_records;
 pub use records::{HeadFate, RecordHead, RecordHeads, Sendable};
-pub(super) use records::{Packed, decode_records, encode_records};
 pub use rows::SourceBlock;
 pub(super) use rows::encode_rows;
 

@@ -84,19 +84,41 @@ impl RecordHeads {
         for (seq, head) in (self.first..).zip(self.records()) {
             let RecordHead { key, target, fate, .. } = head?;
             let HeadFate::Send(len) = fate else { continue };
-            let len = usize::try_from(len).ok().filter(|len| *len <= bodies.len()).ok_or_else(too_few)?;
             let (key, target) = (key.map(Arc::from), target.map(str::to_owned));
-            sendable.push(Sendable { seq, key, target, body: bodies.split_to(len) });
+            sendable.push(Sendable { seq, key, target, body: take_body(&mut bodies, len)? });
         }
         Ok(sendable)
+    }
+
+    /// All records as they were planned. `bodies` are those of the block.
+    pub(in crate::ledger) fn planned(&self, bodies: &[u8]) -> Result<Vec<PlannedRecord>, Error> {
+        let mut bodies = Bytes::from(decompress(bodies)?);
+        let planned = self.records().map(|head| {
+            let RecordHead { key, target, rows, sheet, fate } = head?;
+            let fate = match fate {
+                HeadFate::Send(len) => {
+                    let body = take_body(&mut bodies, len)?;
+                    Fate::Send(std::str::from_utf8(&body).map_err(corrupt)?.into())
+                }
+                HeadFate::Rejected(_) => Fate::Rejected(fate.problems()?),
+                HeadFate::Skipped => Fate::Skipped,
+                HeadFate::Kept(kept) => Fate::Kept(kept.into_owned()),
+            };
+            let (key, target) = (key.map(str::to_owned), target.map(str::to_owned));
+            Ok(PlannedRecord { key, target, rows: rows.into_owned(), fate, sheet: sheet.to_owned() })
+        });
+        planned.collect()
     }
 
     /// As many as it says that it has, in their order.
     pub fn records(&self) -> impl Iterator<Item = Result<RecordHead<'_>, Error>> {
         let mut rest = self.body.as_slice();
-        (0..self.count).map(move |_| {
+        (1..=self.count).map(move |nth| {
             let (head, after) = postcard::take_from_bytes(rest).map_err(corrupt)?;
             rest = after;
+            if nth == self.count && !rest.is_empty() {
+                return Err(corrupt("a block with more records than it says"));
+            }
             Ok(head)
         })
     }
@@ -135,38 +157,10 @@ pub(in crate::ledger) fn encode_records(records: &[PlannedRecord]) -> Result<Pac
     Ok(Packed { heads: compress(&heads)?, bodies: compress(&bodies)? })
 }
 
-pub(in crate::ledger) fn decode_records(packed: &Packed) -> Result<Vec<PlannedRecord>, Error> {
-    let bodies = String::from_utf8(decompress(&packed.bodies)?).map_err(corrupt)?;
-    let heads = decompress(&packed.heads)?;
-    let (mut bodies, mut rest) = (bodies.as_str(), heads.as_slice());
-    let mut records = Vec::new();
-    while !rest.is_empty() {
-        let (head, after) = postcard::take_from_bytes::<RecordHead<'_>>(rest).map_err(corrupt)?;
-        rest = after;
-        let fate = match head.fate {
-            HeadFate::Send(len) => {
-                let split = usize::try_from(len).ok().and_then(|len| bodies.split_at_checked(len));
-                let (body, after) = split.ok_or_else(too_few)?;
-                bodies = after;
-                Fate::Send(body.into())
-            }
-            HeadFate::Rejected(_) => Fate::Rejected(head.fate.problems()?),
-            HeadFate::Skipped => Fate::Skipped,
-            HeadFate::Kept(kept) => Fate::Kept(kept.into_owned()),
-        };
-        records.push(PlannedRecord {
-            key: head.key.map(str::to_owned),
-            target: head.target.map(str::to_owned),
-            rows: head.rows.into_owned(),
-            fate,
-            sheet: head.sheet.to_owned(),
-        });
-    }
-    Ok(records)
-}
-
-fn too_few() -> Error {
-    Error::Corrupt("a block with fewer bodies than records".to_owned())
+/// Takes the first `len` bytes off the bodies that are left.
+fn take_body(bodies: &mut Bytes, len: u64) -> Result<Bytes, Error> {
+    let len = usize::try_from(len).ok().filter(|len| *len <= bodies.len());
+    Ok(bodies.split_to(len.ok_or_else(|| corrupt("a block with fewer bodies than records"))?))
 }
 
 #[cfg(test)]
@@ -197,8 +191,8 @@ mod tests {
     #[test]
     fn records_come_back_as_they_went_in_with_or_without_their_bodies() {
         let packed = encode_records(&records()).unwrap();
-        assert_eq!(format!("{:?}", decode_records(&packed).unwrap()), format!("{:?}", records()));
         let heads = RecordHeads::decode(10, 5, &packed.heads).unwrap();
+        assert_eq!(format!("{:?}", heads.planned(&packed.bodies).unwrap()), format!("{:?}", records()));
         assert_eq!((heads.len(), heads.last(), heads.records().count()), (5, 14, 5));
         for (head, record) in heads.records().zip(records()) {
             let head = head.unwrap();
@@ -229,11 +223,13 @@ mod tests {
         for (heads, bodies) in
             [(&heads[..heads.len() - 1], &bodies[..]), (&heads[..], &few[..]), (&heads[..], &b"x"[..]), (&few, &bodies)]
         {
-            assert!(decode_records(&Packed { heads: heads.to_vec(), bodies: bodies.to_vec() }).is_err());
+            assert!(RecordHeads::decode(0, 5, heads).and_then(|heads| heads.planned(bodies)).is_err());
         }
         assert!(RecordHeads::decode(0, 1, &few).unwrap().records().any(|head| head.is_err()));
         let more = RecordHeads::decode(0, 6, &encode_records(&records()).unwrap().heads).unwrap();
         assert!(more.records().last().unwrap().is_err());
+        let fewer = RecordHeads::decode(0, 4, &encode_records(&records()).unwrap().heads).unwrap();
+        assert!(fewer.records().last().unwrap().is_err());
         assert!(RecordHeads::decode(0, 0, &few).is_err() && RecordHeads::decode(0, 513, &few).is_err());
     }
 }
