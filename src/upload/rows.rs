@@ -42,6 +42,7 @@ pub(super) struct MadeRow {
     /// What is known of it, where a report is handed back.
     pub past: Option<Past>,
     typed: Row,
+    laid_out: Row,
     encoder: Encoder,
 }
 
@@ -83,7 +84,7 @@ pub(super) fn make(mapper: &Mapper<'_>, source: &Source, part: &Part, read: &Rea
     }
     if keeps {
         made.cells.clear();
-        encode(row, part, &mut made.encoder);
+        encode(row, part, &mut made.laid_out, &mut made.encoder);
         made.encoder.finish(row.number, &mut made.cells);
     }
     made.typed = typed;
@@ -154,7 +155,7 @@ fn stray_quote(row: &Row) -> Problem {
 
 /// The row's cells as the ledger keeps them, in the common columns; of one of our reports, the sheet's own columns alone.
 /// What we defused is as it was before.
-fn encode(row: &Row, part: &Part, encoder: &mut Encoder) {
+fn encode(row: &Row, part: &Part, laid_out: &mut Row, encoder: &mut Encoder) {
     let layout = &part.layout;
     let width = if layout.is_report { layout.width.min(row.len()) } else { row.len() };
     let own = |cell| match cell {
@@ -164,8 +165,7 @@ fn encode(row: &Row, part: &Part, encoder: &mut Encoder) {
     encoder.clear();
     match part.places.are_moved() {
         true => {
-            let mut laid_out = Row::default();
-            part.places.lay_out(row, width, &mut laid_out);
+            part.places.lay_out(row, width, laid_out);
             laid_out.cells().enumerate().for_each(|(column, cell)| encoder.put(column, own(cell)));
         }
         false => row.cells().take(width).enumerate().for_each(|(column, cell)| encoder.put(column, own(cell))),
