@@ -32,12 +32,6 @@ impl Serialize for Cell<'_> {
     }
 }
 
-impl Serialize for Row {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.cells())
-    }
-}
-
 /// A row for other programs: a percentage is the number that the workbook holds.
 pub struct Unformatted<'a>(pub &'a Row);
 
@@ -69,10 +63,7 @@ mod tests {
             Cell::Time(civil::time(9, 30, 0, 0)),
             Cell::Error("#N/A"),
         ];
-        let mut row = Row::default();
-        row.clear(7);
-        cells.iter().for_each(|cell| row.push(*cell));
-        let json = serde_json::to_string(&row).expect("JSON");
+        let json = serde_json::to_string(&cells).expect("JSON");
         assert_eq!(
             json,
             r##"["0042",null,1234.5,42,{"percent":0.195},{"percent":1},true,{"date":"2025-12-31"},{"date":"2025-12-31T09:30:00"},{"date":"09:30:00"},{"error":"#N/A"}]"##
