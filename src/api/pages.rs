@@ -6,7 +6,7 @@ mod scan;
 
 use self::ids::Ids;
 pub use self::ids::{Identifier, Identity};
-pub use self::read::{Entry, Page, read};
+pub use self::read::{Entry, Form, Page, read};
 
 /// Pages in a row without anything new after which a list has ended. A single one may be a hole.
 const BARREN: u32 = 2;
@@ -80,7 +80,7 @@ impl Walk {
             true => Vec::new(),
             false => ids.iter().map(is_alike).collect(),
         };
-        let mut new: Vec<bool> = ids.iter().map(|id| self.met.insert(id.hash)).collect();
+        let mut new = self.met.insert_all(ids.iter().map(|id| id.hash));
         // A page of which all is known is an earlier page again, even where its entries have no ids.
         let is_barren = !new.contains(&true);
         for (place, _) in ids.iter().enumerate().filter(|(_, id)| !id.has_id && !is_barren) {

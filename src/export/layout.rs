@@ -8,7 +8,7 @@ use super::changes::{Print, Prints};
 use super::columns::{Columns, Row};
 use super::rows::{Counts, Recipe};
 use super::template::model::Source;
-use crate::api::pages::{Entry, Page};
+use crate::api::pages::{Entry, Form, Page};
 use crate::sheet::write::{Delimiting, Value};
 
 /// A column of the file.
@@ -65,7 +65,6 @@ struct Plan {
     cells: Vec<Option<(usize, usize)>>,
     /// Fields whose columns have had no value: the first one is something new.
     unmet: Vec<usize>,
-    fields: usize,
 }
 
 impl InForce {
@@ -142,16 +141,15 @@ impl Layout {
             if let Some(slot) = self.slots.iter().position(|slot| slot.from == From::Met(place)) {
                 plan.cells[slot] = Some((position, place));
             }
-            plan.fields += 1;
         }
         let are_fields = self.slots.iter().all(|slot| matches!(slot.from, From::Met(_)));
-        (plan.fields > 0 && are_fields).then_some(plan)
+        (entry.value(0).is_some() && are_fields).then_some(plan)
     }
 
     /// False, and nothing is added, for an entry that takes more.
     fn planned_row(&self, plan: &Plan, entry: Entry<'_>, out: &mut Vec<u8>) -> bool {
-        let is_new = plan.unmet.iter().any(|position| entry.value(*position) != "null");
-        if is_new || (0..plan.fields).any(|position| entry.value(position).starts_with('{')) {
+        let is_new = |position: &usize| entry.value_bytes(*position).is_none_or(|(_, form)| form != Form::Null);
+        if entry.is_nested() || plan.unmet.iter().any(is_new) {
             return false;
         }
         let begin = out.len();
@@ -159,17 +157,16 @@ impl Layout {
             if nth > 0 {
                 self.delimiting.separate(out);
             }
-            let Some((position, place)) = cell else { continue };
-            let json = entry.value(*position);
-            let is_done = match json.as_bytes() {
-                [b'"', .., b'"'] => {
-                    json.get(1..json.len() - 1).is_some_and(|inner| self.delimiting.plain_text(inner, out))
-                }
-                [b'-' | b'0'..=b'9', ..] => self.delimiting.plain_number(json, out),
-                _ => false,
+            let Some((position, place)) = *cell else { continue };
+            let is_done = match entry.value_bytes(position) {
+                None | Some((_, Form::Null)) => true,
+                Some(([_, inner @ .., _], Form::PlainText)) => self.delimiting.plain_text(inner, out),
+                Some((digits, Form::Number)) => self.delimiting.plain_number(digits, out),
+                Some(_) => false,
             };
             if !is_done {
-                self.delimiting.cell(self.columns.value_of(json, *place), out);
+                let json = entry.value(position).unwrap_or_default();
+                self.delimiting.cell(self.columns.value_of(json, place), out);
             }
         }
         self.delimiting.end_row(begin, plan.cells.len(), out);

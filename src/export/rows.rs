@@ -127,6 +127,7 @@ impl Recipe {
     }
 
     /// Counts an entry; false for one that is not in the file.
+    #[inline]
     pub fn count(&self, entry: Entry<'_>, counts: &mut Counts) -> bool {
         let changed = if self.minds_changes { updated_at(entry) } else { None };
         counts.newest = counts.newest.max(changed);
@@ -366,7 +367,7 @@ impl Maker {
 }
 
 fn updated_at(entry: Entry<'_>) -> Option<jiff::Timestamp> {
-    let json = entry.fields().find(|(name, _)| *name == "\"updated_at\"").map(|(_, value)| value);
+    let json = entry.field("\"updated_at\"").map(|(json, _)| json);
     let text = text(json.or_else(|| json_at(entry, "updated_at")));
     text.parse().ok()
 }

@@ -1,10 +1,12 @@
 //! A page as it came: the places in its text at which its entries and their fields stand, found in one pass.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
-use super::scan::Scan;
+pub use super::scan::Form;
+use super::scan::{Scan, Value};
 
 /// About the shortest that fields are on the average, with their names: room for all is made at once.
 const FIELD_LEN: usize = 24;
@@ -31,8 +33,10 @@ struct EntryPlace {
     text: Range<u32>,
     /// Of an object; nothing of anything else.
     fields: Option<Range<u32>>,
-    /// An object with the names of the entry before it, in the same order.
+    /// An object that is the one before it but for the values.
     is_alike: bool,
+    /// An object with another in it.
+    is_nested: bool,
 }
 
 /// Where the name, with its quotes, and the value of a field stand.
@@ -40,6 +44,7 @@ struct EntryPlace {
 struct FieldPlace {
     name: Range<u32>,
     value: Range<u32>,
+    form: Form,
 }
 
 impl Page {
@@ -65,6 +70,7 @@ impl Page {
         &self.text
     }
 
+    #[inline]
     fn part(&self, place: &Range<u32>) -> &str {
         self.text.get(place.start as usize..place.end as usize).unwrap_or_default()
     }
@@ -72,6 +78,7 @@ impl Page {
 
 impl<'a> Entry<'a> {
     /// The entry's JSON.
+    #[inline]
     pub fn text(&self) -> &'a str {
         self.page.part(&self.place.text)
     }
@@ -81,23 +88,58 @@ impl<'a> Entry<'a> {
     }
 
     /// Whether it has the fields of the entry before it, in the same order.
+    #[inline]
     pub fn is_alike(&self) -> bool {
         self.place.is_alike
     }
 
+    /// Whether one of its fields is an object.
+    #[inline]
+    pub fn is_nested(&self) -> bool {
+        self.place.is_nested
+    }
+
     /// The JSON of the field at a position, from 0; nothing past the last.
-    pub fn value(&self, position: usize) -> &'a str {
-        let fields = self.place.fields.clone().unwrap_or_default();
-        let fields = self.page.fields.get(fields.start as usize..fields.end as usize).unwrap_or_default();
-        fields.get(position).map_or("", |field| self.page.part(&field.value))
+    #[inline]
+    pub fn value(&self, position: usize) -> Option<&'a str> {
+        self.places().get(position).map(|field| self.page.part(&field.value))
+    }
+
+    /// The same in bytes, and what the value is.
+    #[inline]
+    pub fn value_bytes(&self, position: usize) -> Option<(&'a [u8], Form)> {
+        let field = self.places().get(position)?;
+        let value = self.page.text.as_bytes().get(field.value.start as usize..field.value.end as usize)?;
+        Some((value, field.form))
+    }
+
+    /// The JSON of the first field of a name, which is given as JSON has it, in quotes; and what it is.
+    #[inline]
+    pub fn field(&self, name: &str) -> Option<(&'a str, Form)> {
+        let named = self.places().iter().find(|field| self.page.part(&field.name) == name)?;
+        Some((self.page.part(&named.value), named.form))
+    }
+
+    /// What the service knows the record by; nothing where it does not say.
+    #[inline]
+    pub fn id(&self) -> Option<Cow<'a, str>> {
+        match self.field("\"id\"")? {
+            (_, Form::Null) => None,
+            (json, Form::PlainText) => json.get(1..json.len() - 1).map(Cow::Borrowed),
+            (json, _) => Some(unquoted(json)),
+        }
     }
 
     /// The fields of an object: each name as JSON has it, in quotes, and the value's JSON.
     pub fn fields(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         let page = self.page;
+        self.places().iter().map(|field| (page.part(&field.name), page.part(&field.value)))
+    }
+
+    #[inline]
+    fn places(&self) -> &'a [FieldPlace] {
         let fields = self.place.fields.clone().unwrap_or_default();
-        let fields = page.fields.get(fields.start as usize..fields.end as usize).unwrap_or_default();
-        fields.iter().map(|field| (page.part(&field.name), page.part(&field.value)))
+        self.page.fields.get(fields.start as usize..fields.end as usize).unwrap_or_default()
     }
 }
 
@@ -147,8 +189,7 @@ pub fn read_one(body: Vec<u8>) -> Result<Page, String> {
 }
 
 /// The text of a JSON string without its quotes and escapes; of any other JSON the JSON.
-pub fn unquoted(json: &str) -> std::borrow::Cow<'_, str> {
-    use std::borrow::Cow;
+pub fn unquoted(json: &str) -> Cow<'_, str> {
     match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(plain) if memchr::memchr(b'\\', plain.as_bytes()).is_none() => Cow::Borrowed(plain),
         Some(_) => serde_json::from_str(json).map_or(Cow::Borrowed(json), Cow::Owned),
@@ -162,7 +203,7 @@ pub fn fields_of(json: &str) -> Option<Vec<(&str, &str)>> {
     let mut scan = Scan::new(json);
     scan.object(|scan, name| {
         let value = scan.value()?;
-        fields.push((json.get(name)?, json.get(value)?));
+        fields.push((json.get(name)?, json.get(value.place)?));
         Some(())
     })?;
     (scan.is_done() && !fields.is_empty()).then_some(fields)
@@ -174,7 +215,7 @@ pub fn elements_of(json: &str) -> Option<Vec<&str>> {
     let mut scan = Scan::new(json);
     scan.array(|scan| {
         let value = scan.value()?;
-        elements.push(json.get(value)?);
+        elements.push(json.get(value.place)?);
         Some(())
     })?;
     scan.is_done().then_some(elements)
@@ -185,8 +226,6 @@ pub fn elements_of(json: &str) -> Option<Vec<&str>> {
 struct Found {
     entries: Vec<EntryPlace>,
     fields: Vec<FieldPlace>,
-    /// How many fields of an entry have the name that they were likely to have.
-    likely: usize,
     has_list: bool,
     total: Option<u64>,
 }
@@ -198,7 +237,7 @@ impl Found {
                 // Which of two would be the list?
                 "data" if self.has_list => return None,
                 "data" => self.list(text, scan)?,
-                "total" => self.total = text.get(scan.value()?)?.parse().ok(),
+                "total" => self.total = text.get(scan.value()?.place)?.parse().ok(),
                 _ => {
                     scan.value()?;
                 }
@@ -214,38 +253,66 @@ impl Found {
 
     fn entry<'t>(&mut self, text: &'t str, scan: &mut Scan<'t>) -> Option<()> {
         let (start, first) = (scan.at(), self.fields.len());
-        let mut is_alike = false;
-        let fields = match scan.peek()? {
+        let (is_object, is_alike) = match scan.peek()? {
+            b'{' if self.entry_alike(text, scan) => (true, true),
             b'{' => {
-                let before = self.entries.last().and_then(|entry| entry.fields.clone()).unwrap_or_default();
-                let before = before.start as usize..before.end as usize;
-                // Entries are mostly alike: a name is probably that of the field at the same place of the one before.
-                let likely = |found: &Found, position: usize| {
-                    let field = found.fields.get(before.clone()).and_then(|fields| fields.get(position));
-                    field.and_then(|field| text.get(field.name.start as usize..field.name.end as usize)).unwrap_or("")
-                };
-                self.likely = 0;
-                scan.object_like(self, likely, |found, scan, name, is_likely| {
+                scan.object(|scan, name| {
                     let value = scan.value()?;
-                    found.likely += usize::from(is_likely);
-                    found.fields.push(FieldPlace { name: place(name), value: place(value) });
+                    self.fields.push(FieldPlace::of(name, value));
                     Some(())
                 })?;
-                let count = self.fields.len() - first;
-                is_alike = count > 0 && self.likely == count && before.len() == count;
-                Some(place(first..self.fields.len()))
+                (true, false)
             }
             _ => {
                 scan.value()?;
-                None
+                (false, false)
             }
         };
-        self.entries.push(EntryPlace { text: place(start..scan.at()), fields, is_alike });
+        let is_nested = self.fields[first..].iter().any(|field| field.form == Form::Object);
+        let fields = is_object.then(|| place(first..self.fields.len()));
+        self.entries.push(EntryPlace { text: place(start..scan.at()), fields, is_alike, is_nested });
         Some(())
+    }
+
+    /// Reads an entry that is the one before it but for the values, as most are: what stands between the values is only
+    /// compared. False, and nothing is read, for any other.
+    fn entry_alike<'t>(&mut self, text: &'t str, scan: &mut Scan<'t>) -> bool {
+        let (begin, first) = (*scan, self.fields.len());
+        let is_alike = self.values_alike(text, scan).is_some();
+        if !is_alike {
+            *scan = begin;
+            self.fields.truncate(first);
+        }
+        is_alike
+    }
+
+    fn values_alike<'t>(&mut self, text: &'t str, scan: &mut Scan<'t>) -> Option<()> {
+        let before = self.entries.last()?;
+        let fields = before.fields.clone().filter(|fields| !fields.is_empty())?;
+        let (mut from, end) = (before.text.start as usize, before.text.end as usize);
+        for position in fields.start as usize..fields.end as usize {
+            let like = self.fields.get(position)?.clone();
+            if !scan.pass_same(text.as_bytes().get(from..like.value.start as usize)?) {
+                return None;
+            }
+            let name = scan.at().checked_sub((like.value.start - like.name.start) as usize)?;
+            let value = scan.value_here()?;
+            self.fields.push(FieldPlace::of(name..name + like.name.len(), value));
+            from = like.value.end as usize;
+        }
+        scan.pass_same(text.as_bytes().get(from..end)?).then_some(())
+    }
+}
+
+impl FieldPlace {
+    #[inline]
+    fn of(name: Range<usize>, value: Value) -> FieldPlace {
+        FieldPlace { name: place(name), value: place(value.place), form: value.form }
     }
 }
 
 /// Pages are shorter than this could lose.
+#[inline]
 fn place(range: Range<usize>) -> Range<u32> {
     let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     place(range.start)..place(range.end)

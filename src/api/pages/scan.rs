@@ -8,6 +8,27 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
+/// What a value is, as far as its text tells at a glance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Null,
+    Boolean,
+    Number,
+    /// A text that stands in its quotes as it is.
+    PlainText,
+    /// A text with escapes in it.
+    EscapedText,
+    Array,
+    Object,
+}
+
+/// A value: where it stands, and what it is.
+#[derive(Clone, Debug)]
+pub struct Value {
+    pub place: Range<usize>,
+    pub form: Form,
+}
+
 /// A place in a text, which moves on as parts are read. Nothing comes back for what is not JSON.
 #[derive(Clone, Copy, Debug)]
 pub struct Scan<'t> {
@@ -54,50 +75,52 @@ impl<'t> Scan<'t> {
     /// Reads an object and stops at each of its values, for `field` to read it; it is told where the name stands, with its
     /// quotes.
     pub fn object(&mut self, mut field: impl FnMut(&mut Scan<'t>, Range<usize>) -> Option<()>) -> Option<()> {
-        self.object_like(&mut field, |_, _| "", |field, scan, name, _| field(scan, name))
-    }
-
-    /// The same of an object whose names are probably known: `likely` tells what the name of the field at a position, from
-    /// 0, looks like, with its quotes. `field` is told whether it was that. Both have `context`.
-    pub fn object_like<C>(
-        &mut self,
-        context: &mut C,
-        likely: impl Fn(&C, usize) -> &'t str,
-        field: impl Fn(&mut C, &mut Scan<'t>, Range<usize>, bool) -> Option<()>,
-    ) -> Option<()> {
         self.pass(b'{')?;
         if self.peek()? == b'}' {
             return self.pass(b'}');
         }
-        for position in 0.. {
+        loop {
             if self.peek()? != b'"' {
                 return None;
             }
-            let likely = likely(context, position);
-            // A name in quotes ends with its quote, whatever follows.
-            let is_likely = !likely.is_empty() && self.rest()?.starts_with(likely.as_bytes());
-            let name = if is_likely { self.pass_over(likely.len()) } else { self.text()? };
+            let name = self.text()?.place;
             self.pass(b':')?;
             self.peek()?;
-            field(context, self, name, is_likely)?;
+            field(self, name)?;
             match self.peek()? {
                 b',' => self.at += 1,
                 _ => return self.pass(b'}'),
             }
         }
-        None
     }
 
-    /// Reads a value of any kind, and tells where it stands.
-    pub fn value(&mut self) -> Option<Range<usize>> {
-        match self.peek()? {
+    /// Reads a value of any kind.
+    pub fn value(&mut self) -> Option<Value> {
+        self.peek()?;
+        self.value_here()
+    }
+
+    /// The same, where no white space stands before it.
+    #[inline]
+    pub fn value_here(&mut self) -> Option<Value> {
+        match self.byte()? {
             b'"' => self.text(),
             b'-' | b'0'..=b'9' => self.number(),
-            b'n' => self.word("null"),
-            b't' => self.word("true"),
-            b'f' => self.word("false"),
-            _ => self.other(),
+            b'n' => self.word("null", Form::Null),
+            b't' => self.word("true", Form::Boolean),
+            b'f' => self.word("false", Form::Boolean),
+            b'[' => self.other(Form::Array),
+            b'{' => self.other(Form::Object),
+            _ => None,
         }
+    }
+
+    /// Passes over these bytes; false, and it stays where it is, where others stand.
+    #[inline]
+    pub fn pass_same(&mut self, expected: &[u8]) -> bool {
+        let is_same = self.rest().is_some_and(|rest| begins_with(rest, expected));
+        self.at += if is_same { expected.len() } else { 0 };
+        is_same
     }
 
     /// Where the next byte is read.
@@ -105,10 +128,12 @@ impl<'t> Scan<'t> {
         self.at
     }
 
+    #[inline]
     fn rest(&self) -> Option<&'t [u8]> {
         self.text.as_bytes().get(self.at..)
     }
 
+    #[inline]
     fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -117,17 +142,19 @@ impl<'t> Scan<'t> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    fn text(&mut self) -> Option<Range<usize>> {
+    #[inline]
+    fn text(&mut self) -> Option<Value> {
         let inner = self.text.as_bytes().get(self.at + 1..)?;
         let end = plain(inner);
         match inner.get(end)? {
-            b'"' => Some(self.pass_over(end + 2)),
-            b'\\' => self.other(),
+            b'"' => Some(self.pass_over(end + 2, Form::PlainText)),
+            b'\\' => self.other(Form::EscapedText),
             _ => None,
         }
     }
 
-    fn number(&mut self) -> Option<Range<usize>> {
+    #[inline]
+    fn number(&mut self) -> Option<Value> {
         let rest = self.rest()?;
         let digits =
             |from: usize| rest.get(from..).unwrap_or_default().iter().take_while(|b| b.is_ascii_digit()).count();
@@ -152,29 +179,45 @@ impl<'t> Scan<'t> {
             }
             len += 1 + sign + more;
         }
-        Some(self.pass_over(len))
+        Some(self.pass_over(len, Form::Number))
     }
 
-    fn word(&mut self, word: &str) -> Option<Range<usize>> {
+    fn word(&mut self, word: &str, form: Form) -> Option<Value> {
         let is_there = self.rest()?.starts_with(word.as_bytes());
-        is_there.then(|| self.pass_over(word.len()))
+        is_there.then(|| self.pass_over(word.len(), form))
     }
 
-    fn other(&mut self) -> Option<Range<usize>> {
+    fn other(&mut self, form: Form) -> Option<Value> {
         let rest = self.text.get(self.at..)?;
         let value = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>().next()?.ok()?;
-        Some(self.pass_over(value.get().len()))
+        Some(self.pass_over(value.get().len(), form))
     }
 
-    fn pass_over(&mut self, len: usize) -> Range<usize> {
+    #[inline]
+    fn pass_over(&mut self, len: usize, form: Form) -> Value {
         let start = self.at;
         self.at += len;
-        start..self.at
+        Value { place: start..self.at, form }
+    }
+}
+
+/// Whether a text begins with these few bytes. Eight are compared together, and the last eight once more, which takes
+/// less than a call.
+#[inline]
+fn begins_with(text: &[u8], bytes: &[u8]) -> bool {
+    let Some(text) = text.get(..bytes.len()) else { return false };
+    match bytes.last_chunk::<8>() {
+        None => text == bytes,
+        last => {
+            let (ours, expected) = (text.as_chunks::<8>().0, bytes.as_chunks::<8>().0);
+            text.last_chunk() == last && ours.iter().zip(expected).all(|(one, other)| one == other)
+        }
     }
 }
 
 /// How many bytes there are before the first that ends a text or is not itself in it: a quote, a backslash, a control
 /// character. Eight are looked at together.
+#[inline]
 fn plain(text: &[u8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
@@ -209,7 +252,7 @@ mod tests {
         let mut scan = Scan::new(text);
         let mut parts = Vec::new();
         let mut take = |scan: &mut Scan<'_>| {
-            parts.push(text.get(scan.value()?)?);
+            parts.push(text.get(scan.value()?.place)?);
             Some(())
         };
         match scan.peek()? {
@@ -277,6 +320,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_beginning_is_one_wherever_it_differs(text in "[ab]{0,40}", len in 0..45_usize, change in 0..45_usize) {
+            let mut bytes = text.as_bytes().iter().copied().chain(*b"abcde").take(len).collect::<Vec<u8>>();
+            if let Some(byte) = bytes.get_mut(change) {
+                *byte ^= 3;
+            }
+            prop_assert_eq!(begins_with(text.as_bytes(), &bytes), text.as_bytes().starts_with(&bytes));
+        }
+
         /// What one takes for JSON the other does, too, also where a character was lost or added.
         #[test]
         fn it_agrees_with_the_parser(text in r#"(\[|\{"a":|)((-|)[0-9]{0,2}[.eE+-]?[0-9]?|"[a\\"nu0-9\n]{0,4}"|null?|true|[\[{, :}\]]){0,5}(\]|\}|)"#) {
