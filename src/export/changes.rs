@@ -10,7 +10,6 @@ use twox_hash::XxHash3_64;
 
 use super::Error;
 use crate::api::pages::Entry;
-use crate::api::pages::read::unquoted;
 use crate::sheet::write::{Existing, WholeFile};
 
 const MAGIC: &[u8] = b"sheetport prints 2\n";
@@ -21,10 +20,18 @@ pub type Print = (u64, u64);
 /// Hashes of the records of an export; 16 bytes each.
 #[derive(Debug, Default)]
 pub struct Prints {
-    prints: Vec<Print>,
+    /// By the first byte of the id's hash, so that they can be put in order by several threads. There are [`PARTS`], or
+    /// none before the first.
+    parts: Vec<Vec<Print>>,
     /// Nobody asks for them.
     is_off: bool,
 }
+
+const PARTS: usize = 256;
+/// Threads that put them in order.
+const MOST_THREADS: usize = 4;
+/// Bytes of one in the file.
+const PRINT_LEN: usize = 16;
 
 /// An export beside the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +60,7 @@ impl Compared {
 
 impl Prints {
     pub fn off() -> Prints {
-        Prints { prints: Vec::new(), is_off: true }
+        Prints { parts: Vec::new(), is_off: true }
     }
 
     pub fn are_on(&self) -> bool {
@@ -61,19 +68,23 @@ impl Prints {
     }
 
     pub fn print(entry: Entry<'_>) -> Print {
-        let id = entry.fields().find(|(name, _)| *name == "\"id\"").map(|(_, value)| unquoted(value));
+        let id = entry.id();
         let id = id.as_deref().unwrap_or(entry.text());
         (XxHash3_64::oneshot(id.as_bytes()), XxHash3_64::oneshot(entry.text().as_bytes()))
     }
 
     pub fn add(&mut self, entry: Entry<'_>) {
         if !self.is_off {
-            self.prints.push(Prints::print(entry));
+            self.extend(&[Prints::print(entry)]);
         }
     }
 
     pub fn extend(&mut self, prints: &[Print]) {
-        self.prints.extend_from_slice(prints);
+        self.parts.resize_with(PARTS, Vec::new);
+        for print in prints {
+            let [first, ..] = print.0.to_be_bytes();
+            self.parts[usize::from(first)].push(*print);
+        }
     }
 
     /// What changed since those at `path` were kept; nothing where none are.
@@ -91,7 +102,7 @@ impl Prints {
             return Ok(None);
         }
         let mut changes = Changes::default();
-        let mut now = self.prints.iter().copied().peekable();
+        let mut now = self.parts.iter().flatten().copied().peekable();
         while let Some((id, content)) = next(&mut before).map_err(failed)? {
             while now.next_if(|(other, _)| *other < id).is_some() {
                 changes.added += 1;
@@ -108,11 +119,21 @@ impl Prints {
 
     /// Puts them in order, holds them against those at `path`, and has them ready to take their place for the next export.
     pub fn compare(&mut self, path: &Path) -> Result<Compared, Error> {
-        self.prints.sort_unstable();
         if self.is_off {
             return Ok(Compared::default());
         }
+        self.sort();
         Ok(Compared { changes: self.changes_since(path)?, kept: Some(self.written(path)?) })
+    }
+
+    fn sort(&mut self) {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+        let each = self.parts.len().div_ceil(threads).max(1);
+        std::thread::scope(|scope| {
+            for parts in self.parts.chunks_mut(each) {
+                scope.spawn(|| parts.iter_mut().for_each(|part| part.sort_unstable()));
+            }
+        });
     }
 
     fn written(&self, path: &Path) -> Result<WholeFile, Error> {
@@ -120,12 +141,13 @@ impl Prints {
         let mut file = WholeFile::create(path, Existing::Replace)?;
         // Hashes don't get smaller by compression.
         file.write_all(MAGIC).map_err(failed)?;
-        let mut buffer = Vec::with_capacity(1 << 16);
-        for chunk in self.prints.chunks(1 << 12) {
+        let mut buffer = Vec::new();
+        for part in &self.parts {
             buffer.clear();
-            for (id, content) in chunk {
-                buffer.extend(id.to_le_bytes());
-                buffer.extend(content.to_le_bytes());
+            buffer.reserve(part.len() * PRINT_LEN);
+            for (id, content) in part {
+                buffer.extend_from_slice(&id.to_le_bytes());
+                buffer.extend_from_slice(&content.to_le_bytes());
             }
             file.write_all(&buffer).map_err(failed)?;
         }
@@ -135,7 +157,7 @@ impl Prints {
 }
 
 fn next(before: &mut impl Read) -> io::Result<Option<(u64, u64)>> {
-    let mut bytes = [0; 16];
+    let mut bytes = [0; PRINT_LEN];
     match before.read_exact(&mut bytes) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
         other => other?,

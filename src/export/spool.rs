@@ -10,7 +10,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use twox_hash::XxHash3_64;
 
@@ -24,8 +24,11 @@ const FRESH: Duration = Duration::from_secs(60 * 60);
 const HEAD: usize = 1 + 4 + 8;
 /// More than any answer is.
 const LONGEST: usize = 80 << 20;
-/// Frames that wait to be written are written when there are so many bytes of them.
+/// Frames that wait are written when there are so many bytes of them, up to a multiple of it in the file: the system takes
+/// whole stretches of memory faster than parts of them.
 const TOGETHER: usize = 256 * 1024;
+/// Frames wait no longer than this while there is nothing else to do.
+const LONGEST_WAIT: Duration = Duration::from_millis(50);
 
 /// What a frame holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +54,10 @@ pub struct Frame {
 pub struct Spool {
     path: PathBuf,
     file: File,
-    /// Frames that were not written yet.
+    /// Frames that were not written yet, and where in the file they begin.
     waiting: Vec<u8>,
+    written: u64,
+    last_written: Instant,
 }
 
 /// The frames of a spool from its first, and how far the whole ones reach.
@@ -78,6 +83,10 @@ impl Kind {
 }
 
 impl Spool {
+    fn at_its_begin(path: PathBuf, file: File) -> Spool {
+        Spool { path, file, waiting: Vec::new(), written: 0, last_written: Instant::now() }
+    }
+
     /// A spool without frames in `folder`, in place of any that is there.
     pub fn create(folder: &Path) -> Result<Spool, Error> {
         let path = folder.join(NAME);
@@ -86,7 +95,7 @@ impl Spool {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(&path).map_err(|source| failed(&path, source))?;
-        Ok(Spool { path, file, waiting: Vec::new() })
+        Ok(Spool::at_its_begin(path, file))
     }
 
     /// The spool that an earlier export left in `folder`, if it is fresh enough and its first frame, up to a line break,
@@ -101,7 +110,7 @@ impl Spool {
         };
         let changed = file.metadata().and_then(|found| found.modified()).map_err(|source| failed(&path, source))?;
         let is_fresh = now.duration_since(changed).is_ok_and(|age| age <= FRESH) || changed > now;
-        let mut spool = Spool { path, file, waiting: Vec::new() };
+        let mut spool = Spool::at_its_begin(path, file);
         let first = spool.frames()?.next()?;
         let said = first.filter(|frame| is_fresh && frame.kind == Kind::Begin);
         let said = said.and_then(|frame| String::from_utf8(frame.text).ok());
@@ -112,7 +121,8 @@ impl Spool {
     /// Cuts away what is behind the whole frames, and appends from there.
     pub fn carry_on(&mut self, good: u64) -> Result<(), Error> {
         let cut = self.file.set_len(good).and_then(|()| self.file.seek(SeekFrom::Start(good)));
-        cut.map(drop).map_err(|source| failed(&self.path, source))
+        self.written = cut.map_err(|source| failed(&self.path, source))?;
+        Ok(())
     }
 
     /// Adds a frame. It is sure to be written after the next [`Spool::flush`].
@@ -120,19 +130,33 @@ impl Spool {
         let head = head(kind, text).map_err(|source| failed(&self.path, source))?;
         self.waiting.extend_from_slice(&head);
         self.waiting.extend_from_slice(text);
-        if self.waiting.len() >= TOGETHER { self.flush() } else { Ok(()) }
+        if self.waiting.len() < TOGETHER {
+            return Ok(());
+        }
+        let beyond = (self.written + self.waiting.len() as u64) % TOGETHER as u64;
+        self.write(self.waiting.len().saturating_sub(beyond as usize))
     }
 
     /// Writes the frames that wait.
     pub fn flush(&mut self) -> Result<(), Error> {
+        self.write(self.waiting.len())
+    }
+
+    /// The same, if they may have waited for long enough.
+    pub fn flush_if_due(&mut self) -> Result<(), Error> {
+        if self.last_written.elapsed() >= LONGEST_WAIT { self.flush() } else { Ok(()) }
+    }
+
+    fn write(&mut self, len: usize) -> Result<(), Error> {
         // What was written in part is not written again: the frame that is not whole ends the spool.
-        let waiting = std::mem::take(&mut self.waiting);
-        self.file.write_all(&waiting).map_err(|source| failed(&self.path, source))?;
+        let mut waiting = std::mem::take(&mut self.waiting);
+        self.file.write_all(&waiting[..len]).map_err(|source| failed(&self.path, source))?;
+        self.written += len as u64;
+        self.last_written = Instant::now();
+        waiting.drain(..len);
         // A single long page does not keep its room.
-        if waiting.capacity() <= 2 * TOGETHER {
-            self.waiting = waiting;
-            self.waiting.clear();
-        }
+        waiting.shrink_to(2 * TOGETHER);
+        self.waiting = waiting;
         Ok(())
     }
 
