@@ -5,7 +5,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::input::{InputFile, options};
 use super::login::check_may_write;
@@ -18,13 +17,12 @@ use super::{now, preview, reading, template};
 use crate::api::Client;
 use crate::cli::Retry;
 use crate::error::{Exit, Failure};
-use crate::ledger::{self, Family, Ledger, Lock, NewRun, RowQuestion, Run, RunId, SourceRow};
+use crate::ledger::{self, Family, Ledger, Lock, NewRun, Run, RunId};
 use crate::settings::Settings;
-use crate::sheet::Row;
 use crate::template::Template;
 use crate::ui;
 use crate::ui::progress::Progress;
-use crate::upload::retry::{self, Lost, PastRun, Report};
+use crate::upload::retry::{PastRun, Report};
 use crate::upload::{Source, Tally, plan};
 
 /// Names of runs in a report that are looked up.
@@ -82,25 +80,7 @@ async fn again(
         let own = "the sheet's own columns stand to the left of those that begin with sheetport_".to_owned();
         Failure { hint: Some(failure.hint.map_or(own.clone(), |hint| format!("{hint}; {own}"))), ..failure }
     })?;
-    let (of_run, of_parts) = retry::common_columns(&run.about.header, &source.parts);
-    let lost = if source.book.has_named_sheets() { Lost::Ends } else { Lost::Types };
-    let has_lost = AtomicBool::new(false);
-    let question = RowQuestion {
-        is_once: template.record.input().must_not_repeat(),
-        fingerprint: &|row: &SourceRow<'_>| {
-            let cells = &row.cells;
-            has_lost.fetch_or(lost.may_be_of(cells), Ordering::Relaxed);
-            of_run.fingerprint_of_kept(cells, lost, &mut Row::default())
-        },
-        suspicious: retry::SUSPICIOUS,
-    };
-    let states = ledger.row_states(run.id, &family, &question).await?;
-    let mut known = PastRun::new(&run, states, &source.parts, of_parts, lost);
-    known.sends_whole = template.group.is_some() && !question.is_once;
-    if has_lost.into_inner() {
-        restore_cells(ledger, run.id, lost, &mut known).await?;
-    }
-    source.past_run = Some(known);
+    source.past_run = Some(PastRun::load(ledger, &run, &family, &source, &template).await?);
     if settings.output.talks() {
         ui::line(format_args!("A report of run {}, {}", run.id, run.about.file));
     }
@@ -186,27 +166,6 @@ async fn send(
         summary.next = Some(format!("sheetport resolve {doubtful}"));
     }
     Ok((exit, summary))
-}
-
-/// A text has numbers and dates as texts, and a workbook has the beginnings of long texts. The cells of rows that are
-/// mapped again get what they were.
-async fn restore_cells(ledger: &Ledger, run: RunId, lost: Lost, known: &mut PastRun) -> Result<(), Failure> {
-    let mut cells = Row::default();
-    let mut from = 0;
-    while let Some(block) = ledger.source_block(run, from).await? {
-        from = block.end();
-        if !block.rows().all(|row| known.take_lost(&row, &mut cells)) {
-            let (why, what, extension) = match lost {
-                Lost::Types => ("numbers and dates to be handed back as a text", "a workbook", "xlsx"),
-                Lost::Ends => {
-                    ("texts that are longer than a workbook's cells to be handed back as one", "a text", "csv")
-                }
-            };
-            let hint = format!("have it written as {what}: `sheetport report {run} -o report.{extension}`");
-            return Err(refused(run, &format!("it has too many {why}"), &hint));
-        }
-    }
-    Ok(())
 }
 
 fn dry_run(ready: Ready, file: &InputFile, settings: &Settings) -> Result<(Exit, Summary), Failure> {

@@ -11,10 +11,10 @@ use crate::upload::source::Part;
 
 /// For each column of a sheet that the run and the report both have, a number of its own.
 #[derive(Clone, Debug, Default)]
-pub struct CommonColumns(Vec<Option<u64>>);
+pub(super) struct CommonColumns(Vec<Option<u64>>);
 
 /// The columns that a run and all sheets of its report have in common: for the run, and for each of the sheets.
-pub fn common_columns(header: &[String], parts: &[Part]) -> (CommonColumns, Vec<CommonColumns>) {
+pub(super) fn common_columns(header: &[String], parts: &[Part]) -> (CommonColumns, Vec<CommonColumns>) {
     let run = named(header);
     let parts: Vec<_> =
         parts.iter().map(|part| named(part.layout.header.names.get(..part.layout.width).unwrap_or_default())).collect();

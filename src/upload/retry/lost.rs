@@ -22,7 +22,7 @@ pub enum Lost {
 
 /// The cells of rows that lost something, by the rows' places among the run's.
 #[derive(Debug, Default)]
-pub struct LostCells {
+pub(super) struct LostCells {
     lost: Lost,
     rows: HashMap<usize, Box<[u8]>>,
     held: usize,

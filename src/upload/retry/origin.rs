@@ -18,7 +18,7 @@ const SHEET: &str = "sheet";
 /// The code of the problem that stays until a row's cells are changed.
 const AS_IT_WAS: &str = "as-it-was";
 /// Problems with how a row stood in its file. A report has it well written, so that only its cells can tell.
-pub const SUSPICIOUS: &[&str] = &[BEYOND_HEADER, STRAY_QUOTE, AS_IT_WAS];
+pub(super) const SUSPICIOUS: &[&str] = &[BEYOND_HEADER, STRAY_QUOTE, AS_IT_WAS];
 const AS_NEW: &str = "empty its sheetport_run and sheetport_row to send it as a new row";
 
 /// A report's run and what became of its rows.
@@ -32,7 +32,7 @@ pub struct PastRun {
     is_chosen: bool,
     pub(super) states: RowStates,
     /// A record that was accepted is sent again, with all of its rows, where one was added to it.
-    pub sends_whole: bool,
+    sends_whole: bool,
     /// Of rows that are mapped again.
     lost: LostCells,
     /// For each of the source's parts.
@@ -97,7 +97,14 @@ enum Claim {
 
 impl PastRun {
     /// For a report of `run` whose sheets are `parts`; they have the columns `common`, and `lost` is of the file's kind.
-    pub fn new(run: &Run, states: RowStates, parts: &[Part], common: Vec<CommonColumns>, lost: Lost) -> PastRun {
+    pub(super) fn new(
+        run: &Run,
+        states: RowStates,
+        sends_whole: bool,
+        parts: &[Part],
+        common: Vec<CommonColumns>,
+        lost: Lost,
+    ) -> PastRun {
         let header = named(&run.about.header);
         let columns = parts.iter().zip(common).map(|(part, common)| {
             let names = &part.layout.header.names;
@@ -111,14 +118,14 @@ impl PastRun {
             has_sheets: run.about.reads_several_sheets(),
             is_chosen: run.about.chosen.is_some(),
             states,
-            sends_whole: false,
+            sends_whole,
             lost: LostCells::new(lost),
             columns: columns.collect(),
         }
     }
 
     /// Takes in what a row of the run has in the ledger, if it is mapped again. False: there are too many of them.
-    pub fn take_lost(&mut self, row: &SourceRow<'_>, cells: &mut Row) -> bool {
+    pub(super) fn take_lost(&mut self, row: &SourceRow<'_>, cells: &mut Row) -> bool {
         let place = self.states.find(&row.sheet, row.number);
         let is_open = |place: &usize| {
             let state = self.states.row(*place).map(|row| row.state);
@@ -138,7 +145,7 @@ impl PastRun {
     }
 
     /// Whether the row says nothing of where it comes from.
-    pub fn is_new(&self, part: usize, row: &Row) -> bool {
+    pub(in crate::upload) fn is_new(&self, part: usize, row: &Row) -> bool {
         let is_blank = |column: Option<usize>| column.is_none_or(|column| row.get(column).is_blank());
         self.columns.get(part).is_none_or(|columns| is_blank(columns.run) && is_blank(columns.row))
     }
