@@ -5,7 +5,6 @@
 
 use std::error::Error as _;
 use std::io::Read;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
@@ -46,8 +45,6 @@ pub struct Client {
     /// The headers that all requests have.
     headers: HeaderMap,
     tokens: Tokens,
-    /// The path that was asked for last, and what it came to.
-    last: Mutex<Option<(String, Uri)>>,
 }
 
 /// A call to make: a path below the base address, query and all.
@@ -124,7 +121,7 @@ impl Client {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
         let tokens = Tokens::new(base.as_str().trim_end_matches('/').to_owned(), credentials);
-        Ok(Client { http, direct, base, headers, tokens, last: Mutex::default() })
+        Ok(Client { http, direct, base, headers, tokens })
     }
 
     /// Asks for answers in a language, such as `de` or `de-AT, de;q=0.8`.
@@ -300,32 +297,23 @@ impl Client {
         answered(response.status(), response.headers(), body, cut)
     }
 
-    /// What a request's first line names: the path below the base address. Most requests name what the one before did.
+    /// What a request's first line names: the path below the base address.
     fn target(&self, path: &str) -> Result<Uri, String> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, target)) = last.as_ref().filter(|(last, _)| last == path) {
-            return Ok(target.clone());
-        }
-        let target = self.made_target(path)?;
-        *last = Some((path.to_owned(), target.clone()));
-        Ok(target)
-    }
-
-    fn made_target(&self, path: &str) -> Result<Uri, String> {
         let path = path.trim_start_matches('/');
         let is_plain =
             |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'?' | b'&' | b'=');
         // Nothing that a URL would write in another way, and no steps up: it is added as it is.
         let target = if path.bytes().all(is_plain) && !path.contains("//") {
-            format!("{}{path}", self.base.path())
+            [self.base.path(), path].concat()
         } else {
             let url = self.base.join(path).map_err(|error| error.to_string())?;
             match url.query() {
-                Some(query) => format!("{}?{query}", url.path()),
+                Some(query) => [url.path(), "?", query].concat(),
                 None => url.path().to_owned(),
             }
         };
-        target.parse().map_err(|error: hyper::http::uri::InvalidUri| error.to_string())
+        // It is made for each request, and so it is handed over rather than copied once more.
+        Uri::from_maybe_shared(Bytes::from(target)).map_err(|error| error.to_string())
     }
 }
 
