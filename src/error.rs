@@ -119,7 +119,7 @@ impl From<upload::Error> for Failure {
         let exit = match error {
             E::Sheet(error) => return error.into(),
             E::Ledger(error) => return error.into(),
-            E::Columns { .. } | E::NoSuchIndex { .. } => Exit::Usage,
+            E::Columns { .. } | E::NoSuchIndex { .. } | E::TooMuchLost { .. } => Exit::Usage,
             E::NoRows { .. } | E::Changed { .. } | E::TooManyRows { .. } | E::TooScattered { .. } => Exit::InputRefused,
             E::ReaderDied { .. } => Exit::Fault,
         };

@@ -5,7 +5,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::input::{InputFile, options};
 use super::login::check_may_write;
@@ -18,15 +17,13 @@ use super::{now, preview, reading, template};
 use crate::api::Client;
 use crate::cli::Retry;
 use crate::error::{Exit, Failure};
-use crate::ledger::{self, Family, Ledger, Lock, NewRun, RowQuestion, Run, RunId, SourceRow};
+use crate::ledger::{self, Family, Ledger, Lock, NewRun, Run, RunId};
 use crate::settings::Settings;
-use crate::sheet::Row;
 use crate::template::Template;
 use crate::ui;
 use crate::ui::progress::Progress;
-use crate::upload::origin::{self, Again};
-use crate::upload::typed::Lost;
-use crate::upload::{HandedBack, Source, Tally, plan};
+use crate::upload::retry::{PastRun, Report};
+use crate::upload::{Source, Tally, plan};
 
 /// Names of runs in a report that are looked up.
 const LOOKED_UP: usize = 20;
@@ -44,7 +41,7 @@ struct Ready {
 
 pub async fn run(path: &Path, args: &Retry, settings: &Settings) -> Result<Exit, Failure> {
     let file = InputFile::open(path)?;
-    let report = HandedBack::open(&file.path, &file.name, &options(&args.reading))?;
+    let report = Report::open(&file.path, &file.name, &options(&args.reading))?;
     let ledger = sending::ledger(settings).await?;
     let named = run_of(&ledger, &file, &report).await;
     let (exit, summary) = if args.as_new {
@@ -60,7 +57,7 @@ pub async fn run(path: &Path, args: &Retry, settings: &Settings) -> Result<Exit,
 async fn again(
     ledger: &Ledger,
     file: &InputFile,
-    report: &HandedBack,
+    report: &Report,
     mut run: Run,
     args: &Retry,
     settings: &Settings,
@@ -83,25 +80,7 @@ async fn again(
         let own = "the sheet's own columns stand to the left of those that begin with sheetport_".to_owned();
         Failure { hint: Some(failure.hint.map_or(own.clone(), |hint| format!("{hint}; {own}"))), ..failure }
     })?;
-    let (of_run, of_parts) = origin::common(&run.about.header, &source.parts);
-    let lost = if source.book.has_named_sheets() { Lost::Ends } else { Lost::Types };
-    let has_lost = AtomicBool::new(false);
-    let question = RowQuestion {
-        is_once: template.record.input().must_not_repeat(),
-        fingerprint: &|row: &SourceRow<'_>| {
-            let cells = &row.cells;
-            has_lost.fetch_or(lost.may_be_of(cells), Ordering::Relaxed);
-            of_run.fingerprint_of(cells, lost, &mut Row::default())
-        },
-        suspicious: origin::SUSPICIOUS,
-    };
-    let states = ledger.row_states(run.id, &family, &question).await?;
-    let mut known = Again::new(&run, states, &source.parts, of_parts, lost);
-    known.sends_whole = template.group.is_some() && !question.is_once;
-    if has_lost.into_inner() {
-        restore_cells(ledger, run.id, lost, &mut known).await?;
-    }
-    source.again = Some(known);
+    source.past_run = Some(PastRun::load(ledger, &run, &family, &source, &template).await?);
     if settings.output.talks() {
         ui::line(format_args!("A report of run {}, {}", run.id, run.about.file));
     }
@@ -117,7 +96,7 @@ async fn again(
 async fn as_new(
     ledger: &Ledger,
     file: &InputFile,
-    report: &HandedBack,
+    report: &Report,
     named: Option<Run>,
     args: &Retry,
     settings: &Settings,
@@ -189,27 +168,6 @@ async fn send(
     Ok((exit, summary))
 }
 
-/// A text has numbers and dates as texts, and a workbook has the beginnings of long texts. The cells of rows that are
-/// mapped again get what they were.
-async fn restore_cells(ledger: &Ledger, run: RunId, lost: Lost, known: &mut Again) -> Result<(), Failure> {
-    let mut cells = Row::default();
-    let mut from = 0;
-    while let Some(block) = ledger.source_block(run, from).await? {
-        from = block.end();
-        if !block.rows().all(|row| known.take_typed(&row, &mut cells)) {
-            let (why, what, extension) = match lost {
-                Lost::Types => ("numbers and dates to be handed back as a text", "a workbook", "xlsx"),
-                Lost::Ends => {
-                    ("texts that are longer than a workbook's cells to be handed back as one", "a text", "csv")
-                }
-            };
-            let hint = format!("have it written as {what}: `sheetport report {run} -o report.{extension}`");
-            return Err(refused(run, &format!("it has too many {why}"), &hint));
-        }
-    }
-    Ok(())
-}
-
 fn dry_run(ready: Ready, file: &InputFile, settings: &Settings) -> Result<(Exit, Summary), Failure> {
     let Ready { source, template, .. } = ready;
     let tally = preview::dry_run(&source, &template, settings)?;
@@ -249,7 +207,7 @@ fn template_of(run: Option<&Run>, args: &Retry) -> Result<Template, Failure> {
 }
 
 /// The run that the rows of a report are of, or why there is none.
-async fn run_of(ledger: &Ledger, file: &InputFile, report: &HandedBack) -> Result<Run, Failure> {
+async fn run_of(ledger: &Ledger, file: &InputFile, report: &Report) -> Result<Run, Failure> {
     let name = file.name.display();
     let no_report = |why: String| {
         let hint = "hand the report back with all of its sheetport_ columns; to send all rows of this file as new ones: \

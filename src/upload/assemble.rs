@@ -7,8 +7,7 @@ use serde::de::IgnoredAny;
 
 use super::error::Error;
 use super::keys::{self, Earlier, Keys};
-use super::origin::Past;
-use super::retrial::{Asked, Retrial};
+use super::retry::{Asked, Past, Reviewer};
 use super::rows::{MadeRow, problem};
 use super::source::Source;
 use super::tally::Tally;
@@ -52,7 +51,7 @@ pub(super) struct Assembler<'t> {
     held: usize,
     keys: Keys,
     /// For a report that is handed back.
-    retrial: Option<Retrial<'t>>,
+    reviewer: Option<Reviewer<'t>>,
     batch: Batch,
     pub tally: Tally,
 }
@@ -109,7 +108,7 @@ impl<'t> Assembler<'t> {
             last_group: None,
             held: 0,
             keys: Keys::default(),
-            retrial: Retrial::new(source, template.record.input()),
+            reviewer: Reviewer::new(source, template.record.input()),
             batch: Batch::default(),
             tally: Tally::default(),
         }
@@ -126,8 +125,8 @@ impl<'t> Assembler<'t> {
         if self.parts.len() <= row.part {
             self.parts.resize(row.part + 1, next);
         }
-        if let (Some(retrial), Some(past)) = (&mut self.retrial, &mut row.past) {
-            row.problems.extend(retrial.meet(past));
+        if let (Some(reviewer), Some(past)) = (&mut self.reviewer, &mut row.past) {
+            row.problems.extend(reviewer.meet(past));
         }
         let seq = match &self.template.group {
             Some(group) if !row.draft.is_skipped => self.group(row, group.rows, group.blank_is_above, next)?,
@@ -153,8 +152,8 @@ impl<'t> Assembler<'t> {
         if self.keeps {
             let cells = std::mem::take(&mut row.cells).into();
             let sheet = self.sheet(row.part);
-            let origin = match (&self.retrial, &row.past) {
-                (Some(retrial), Some(past)) => retrial.origin(past, &sheet),
+            let origin = match (&self.reviewer, &row.past) {
+                (Some(reviewer), Some(past)) => reviewer.origin(past, &sheet),
                 _ => Origin::Same,
             };
             self.batch.rows.push(SourceRow { number: row.number, seq, cells, sheet: sheet.into(), origin });
@@ -199,8 +198,8 @@ impl<'t> Assembler<'t> {
 
     /// The decision in view of what earlier runs made of the record's rows.
     fn review(&mut self, decision: Decision, pasts: &[Past], asked: &Asked<'_>) -> Decision {
-        let Some(retrial) = &self.retrial else { return decision };
-        let decision = retrial.review(decision, pasts, asked);
+        let Some(reviewer) = &self.reviewer else { return decision };
+        let decision = reviewer.review(decision, pasts, asked);
         self.tally.look_back(matches!(decision, Decision::Keep(_)), pasts);
         decision
     }
@@ -215,9 +214,9 @@ impl<'t> Assembler<'t> {
         if let Some(seq) = known {
             let index = usize::try_from(seq - self.first_waiting).unwrap_or(usize::MAX);
             if let Some(Waiting::Open { parts, problems, pasts }) = self.waiting.get_mut(index) {
-                if let (Some(retrial), Some(past)) = (&self.retrial, row.past) {
+                if let (Some(reviewer), Some(past)) = (&self.reviewer, row.past) {
                     let first = pasts.first().filter(|_| name.is_empty());
-                    problems.extend(first.and_then(|first| retrial.strayed(&past, first)));
+                    problems.extend(first.and_then(|first| reviewer.strayed(&past, first)));
                     pasts.push(past);
                 }
                 let before = parts.len();

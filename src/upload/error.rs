@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::retry::Lost;
+use crate::ledger::RunId;
 use crate::records::RecordKind;
 use crate::template::bind::{Header, Missing, is_export};
 use crate::{ledger, sheet};
@@ -28,6 +30,8 @@ pub enum Error {
         "the records of this sheet are scattered over too many rows to be held together; this is seen at row {row}"
     )]
     TooScattered { row: u64 },
+    #[error("run {run} can't be tried again: it has too many {}", told(*lost))]
+    TooMuchLost { run: RunId, lost: Lost },
 }
 
 impl Error {
@@ -63,10 +67,24 @@ impl Error {
                 "sort the sheet so that the rows of a record stand together, and write rows = \"together\" under [group]"
                     .to_owned(),
             ),
+            Error::TooMuchLost { run, lost } => {
+                let (what, extension) = match lost {
+                    Lost::Types => ("a workbook", "xlsx"),
+                    Lost::Ends => ("a text", "csv"),
+                };
+                Some(format!("have it written as {what}: `sheetport report {run} -o report.{extension}`"))
+            }
             Error::ReaderDied { .. } => {
                 Some("this is a fault of sheetport; please report it with the file, if you may share it".to_owned())
             }
         }
+    }
+}
+
+fn told(lost: Lost) -> &'static str {
+    match lost {
+        Lost::Types => "numbers and dates to be handed back as a text",
+        Lost::Ends => "texts that are longer than a workbook's cells to be handed back as one",
     }
 }
 

@@ -1,6 +1,6 @@
 //! A row on its way from the sheet to a record: read, mapped on whichever core is free, and handed on in order.
 
-use super::origin::Past;
+use super::retry::Past;
 use super::source::{Part, Source};
 use crate::ledger::Problem;
 use crate::sheet::row::wire::Encoder;
@@ -48,10 +48,10 @@ pub(super) struct MadeRow {
 
 /// Maps one row into `made`. Its cells are kept where they are wanted.
 pub(super) fn make(mapper: &Mapper<'_>, source: &Source, part: &Part, read: &ReadRow, keeps: bool, made: &mut MadeRow) {
-    let past = source.again.as_ref().map(|again| again.past(read.part, &read.row));
+    let past = source.past_run.as_ref().map(|run| run.past(read.part, &read.row));
     let restored = |row: &mut Row| {
-        let again = source.again.as_ref().zip(past.as_ref());
-        again.is_some_and(|(again, (past, _))| again.restore(read.part, past, &read.row, row))
+        let known = source.past_run.as_ref().zip(past.as_ref());
+        known.is_some_and(|(run, (past, _))| run.restore(read.part, past, &read.row, row))
     };
     let mut typed = std::mem::take(&mut made.typed);
     let row = if restored(&mut typed) { &typed } else { &read.row };

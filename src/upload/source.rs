@@ -11,8 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::arrange::{Places, arrange};
 use super::error::Error;
-use super::handed_back::HandedBack;
-use super::origin::Again;
+use super::retry::{PastRun, Report};
 use crate::sheet::{self, Book, FRONT_SHEETS, Row, Rows};
 use crate::template::bind::{HEADER_WITHIN, Missing, bind};
 use crate::template::fill::Filler;
@@ -37,7 +36,7 @@ pub struct Source {
     /// Records that begin on other rows are left out; nothing when all are meant.
     pub chosen: Option<(u64, u64)>,
     /// What is known of its rows, for a report of which only what was not accepted is sent.
-    pub again: Option<Again>,
+    pub past_run: Option<PastRun>,
     /// The file on disk.
     at: PathBuf,
     stamp: Stamp,
@@ -89,7 +88,7 @@ impl Source {
 
     /// Opens the file at `at`, which messages call `path`: one of our reports, of which all sheets that have our columns
     /// are read. What they say of their rows' status counts for nothing.
-    pub fn open_report(at: &Path, path: &Path, report: &HandedBack, template: &Template) -> Result<Source, Error> {
+    pub fn open_report(at: &Path, path: &Path, report: &Report, template: &Template) -> Result<Source, Error> {
         let failed = |source| sheet::Error::Open { path: path.to_owned(), source };
         let told = |error: sheet::Error| Error::from(error.of_file(path));
         let stamp = Stamp::of(&std::fs::metadata(at).map_err(failed)?);
@@ -112,9 +111,9 @@ impl Source {
     ) -> Source {
         let (header, places) = arrange(bound.iter().map(|(_, layout)| layout));
         let parts = bound.into_iter().zip(places).map(|((sheet, layout), places)| Part { sheet, layout, places });
-        let (parts, again) = (parts.collect(), None);
+        let (parts, past_run) = (parts.collect(), None);
         let (path, at) = (path.to_owned(), at.to_owned());
-        Source { path, book, parts, header, left_out, chosen: None, again, at, stamp }
+        Source { path, book, parts, header, left_out, chosen: None, past_run, at, stamp }
     }
 
     /// SHA-256 of the file, in hexadecimal. It takes a reading of the whole file.
@@ -185,8 +184,8 @@ impl DataRows<'_> {
                 let mended = rows.mended();
                 self.is_mended = mended > std::mem::replace(&mut self.mended, mended);
                 if row.number > part.layout.header.row && !row.is_blank() {
-                    match &self.source.again {
-                        Some(again) if !again.is_new(self.part, row) => filler.pass(row),
+                    match &self.source.past_run {
+                        Some(run) if !run.is_new(self.part, row) => filler.pass(row),
                         _ => filler.row(row),
                     }
                     return Ok(Some(self.part));

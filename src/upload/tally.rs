@@ -1,6 +1,6 @@
 //! Counting a pass over a sheet: records by what was decided about them, and problems grouped by cause.
 
-use super::origin::{Past, Verdict};
+use super::retry::{Past, Verdict};
 use crate::ledger::{Causes, OutcomeState, Problem, RunId};
 
 /// Rows that are named where only their number counts.

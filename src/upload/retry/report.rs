@@ -1,19 +1,19 @@
-//! A report that a person hands back, before it is known which template reads it: which of its sheets are a report's,
+//! A report that a person hands back, before it is known which template reads it: which of its sheets have our columns,
 //! and which runs their rows name.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::error::Error;
-use super::source::top;
 use crate::sheet::{self, Book, Row};
 use crate::template::bind::{our_column, report_header};
+use crate::upload::error::Error;
+use crate::upload::source::top;
 
 /// Names of runs that are told apart. A report has one; more than this were not written by us.
 const MOST_NAMES: usize = 1_000;
 
 #[derive(Debug)]
-pub struct HandedBack {
+pub struct Report {
     pub book: Book,
     /// The sheets that have our columns, by their place in the book; a first sheet that sums up has none.
     pub sheets: Vec<usize>,
@@ -27,12 +27,12 @@ pub struct HandedBack {
     pub without_run: u64,
 }
 
-impl HandedBack {
+impl Report {
     /// Looks through the file at `at`, which messages call `path`.
-    pub fn open(at: &Path, path: &Path, options: &sheet::Options) -> Result<HandedBack, Error> {
+    pub fn open(at: &Path, path: &Path, options: &sheet::Options) -> Result<Report, Error> {
         let told = |error: sheet::Error| Error::from(error.of_file(path));
         let book = sheet::open(at, options).map_err(told)?;
-        let mut found = HandedBack {
+        let mut found = Report {
             book: book.clone(),
             sheets: Vec::new(),
             missing: None,

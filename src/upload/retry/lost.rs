@@ -22,7 +22,7 @@ pub enum Lost {
 
 /// The cells of rows that lost something, by the rows' places among the run's.
 #[derive(Debug, Default)]
-pub struct TypedCells {
+pub(super) struct LostCells {
     lost: Lost,
     rows: HashMap<usize, Box<[u8]>>,
     held: usize,
@@ -56,9 +56,9 @@ impl Lost {
     }
 }
 
-impl TypedCells {
-    pub fn new(lost: Lost) -> TypedCells {
-        TypedCells { lost, ..TypedCells::default() }
+impl LostCells {
+    pub fn new(lost: Lost) -> LostCells {
+        LostCells { lost, ..LostCells::default() }
     }
 
     /// Takes in a row's cells as the ledger has them. False: there are too many.
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_text_that_is_as_it_was_written_is_the_cell_again() {
-        let mut cells = TypedCells::default();
+        let mut cells = LostCells::default();
         let bytes = |cells: &[Cell<'_>]| {
             let (mut row, mut bytes) = (Row::default(), Vec::new());
             cells.iter().for_each(|cell| row.push(*cell));

@@ -4,16 +4,13 @@
 //! The ledger is the truth: what a report says of its rows' status counts for nothing, because people sort, filter and
 //! fill columns. A row that does not say plainly where it comes from is a problem, never a guess.
 
-use std::collections::{HashMap, HashSet};
-
-use twox_hash::XxHash3_64;
-
-use super::rows::{BEYOND_HEADER, STRAY_QUOTE};
-use super::source::Part;
-use super::typed::{Lost, TypedCells, with_plain_ends};
+use super::fingerprint::{CommonColumns, named};
+use super::lost::{Lost, LostCells};
 use crate::ledger::{PastRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow};
-use crate::sheet::{Cell, OUR_PREFIX, Row, write};
+use crate::sheet::{Cell, OUR_PREFIX, Row};
 use crate::template::bind::our_column;
+use crate::upload::rows::{BEYOND_HEADER, STRAY_QUOTE};
+use crate::upload::source::Part;
 
 const RUN: &str = "run";
 const ROW: &str = "row";
@@ -21,23 +18,23 @@ const SHEET: &str = "sheet";
 /// The code of the problem that stays until a row's cells are changed.
 const AS_IT_WAS: &str = "as-it-was";
 /// Problems with how a row stood in its file. A report has it well written, so that only its cells can tell.
-pub const SUSPICIOUS: &[&str] = &[BEYOND_HEADER, STRAY_QUOTE, AS_IT_WAS];
+pub(super) const SUSPICIOUS: &[&str] = &[BEYOND_HEADER, STRAY_QUOTE, AS_IT_WAS];
 const AS_NEW: &str = "empty its sheetport_run and sheetport_row to send it as a new row";
 
 /// A report's run and what became of its rows.
 #[derive(Debug)]
-pub struct Again {
+pub struct PastRun {
     run: RunId,
     token: String,
     /// The run read several sheets, so that a row's number alone does not name it.
     has_sheets: bool,
     /// The person had chosen rows, and the others stay left out.
     is_chosen: bool,
-    pub states: RowStates,
+    pub(super) states: RowStates,
     /// A record that was accepted is sent again, with all of its rows, where one was added to it.
-    pub sends_whole: bool,
+    sends_whole: bool,
     /// Of rows that are mapped again.
-    typed: TypedCells,
+    lost: LostCells,
     /// For each of the source's parts.
     columns: Vec<Columns>,
 }
@@ -48,14 +45,10 @@ struct Columns {
     run: Option<usize>,
     row: Option<usize>,
     sheet: Option<usize>,
-    own: Seeds,
+    common: CommonColumns,
     /// Which column of the run each was.
     was: Vec<Option<usize>>,
 }
-
-/// For each column of a sheet that the run and the report both have, a number of its own.
-#[derive(Clone, Debug, Default)]
-pub struct Seeds(Vec<Option<u64>>);
 
 /// What is known of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,30 +95,37 @@ enum Claim {
     Wrong { column: &'static str, value: String, message: String },
 }
 
-impl Again {
-    /// For a report of `run` whose sheets are `parts`; `seeds` is of [`common`] for them, and `lost` of the file's kind.
-    pub fn new(run: &Run, states: RowStates, parts: &[Part], seeds: Vec<Seeds>, lost: Lost) -> Again {
+impl PastRun {
+    /// For a report of `run` whose sheets are `parts`; they have the columns `common`, and `lost` is of the file's kind.
+    pub(super) fn new(
+        run: &Run,
+        states: RowStates,
+        sends_whole: bool,
+        parts: &[Part],
+        common: Vec<CommonColumns>,
+        lost: Lost,
+    ) -> PastRun {
         let header = named(&run.about.header);
-        let columns = parts.iter().zip(seeds).map(|(part, own)| {
+        let columns = parts.iter().zip(common).map(|(part, common)| {
             let names = &part.layout.header.names;
             let column = |name| our_column(names, name);
             let was = named(names).iter().map(|name| header.iter().position(|other| other == name)).collect();
-            Columns { run: column(RUN), row: column(ROW), sheet: column(SHEET), own, was }
+            Columns { run: column(RUN), row: column(ROW), sheet: column(SHEET), common, was }
         });
-        Again {
+        PastRun {
             run: run.id,
             token: run.token(),
             has_sheets: run.about.reads_several_sheets(),
             is_chosen: run.about.chosen.is_some(),
             states,
-            sends_whole: false,
-            typed: TypedCells::new(lost),
+            sends_whole,
+            lost: LostCells::new(lost),
             columns: columns.collect(),
         }
     }
 
     /// Takes in what a row of the run has in the ledger, if it is mapped again. False: there are too many of them.
-    pub fn take_typed(&mut self, row: &SourceRow<'_>, cells: &mut Row) -> bool {
+    pub(super) fn take_lost(&mut self, row: &SourceRow<'_>, cells: &mut Row) -> bool {
         let place = self.states.find(&row.sheet, row.number);
         let is_open = |place: &usize| {
             let state = self.states.row(*place).map(|row| row.state);
@@ -135,27 +135,23 @@ impl Again {
                 Some(RowState::Unknown(_)) | None => false,
             }
         };
-        place.filter(is_open).is_none_or(|place| self.typed.take(place, &row.cells, cells))
+        place.filter(is_open).is_none_or(|place| self.lost.take(place, &row.cells, cells))
     }
 
     /// Writes the row into `typed` with what the file lost of its cells. False: it is right as it is.
-    pub(super) fn restore(&self, part: usize, past: &Past, row: &Row, typed: &mut Row) -> bool {
+    pub(in crate::upload) fn restore(&self, part: usize, past: &Past, row: &Row, typed: &mut Row) -> bool {
         let (Some(columns), Some(place)) = (self.columns.get(part), past.place) else { return false };
-        self.typed.restore(place, row, &columns.was, typed)
-    }
-
-    pub fn run(&self) -> RunId {
-        self.run
+        self.lost.restore(place, row, &columns.was, typed)
     }
 
     /// Whether the row says nothing of where it comes from.
-    pub fn is_new(&self, part: usize, row: &Row) -> bool {
+    pub(in crate::upload) fn is_new(&self, part: usize, row: &Row) -> bool {
         let is_blank = |column: Option<usize>| column.is_none_or(|column| row.get(column).is_blank());
         self.columns.get(part).is_none_or(|columns| is_blank(columns.run) && is_blank(columns.row))
     }
 
     /// What is known of a row of the sheet `part`, and what is wrong with what it says.
-    pub(super) fn past(&self, part: usize, row: &Row) -> (Past, Option<Problem>) {
+    pub(in crate::upload) fn past(&self, part: usize, row: &Row) -> (Past, Option<Problem>) {
         let mut past = Past {
             part,
             row: row.number,
@@ -174,7 +170,7 @@ impl Again {
                 past.place = Some(place);
                 past.is_added = known.is_added;
                 past.record = Some((known.record, known.rows_of_record));
-                past.is_edited = columns.own.fingerprint(row.cells().map(restored)) != known.fingerprint;
+                past.is_edited = columns.common.fingerprint_of_report(row) != known.fingerprint;
                 past.verdict = verdict(&known, past.is_edited, self.is_chosen);
                 (past, None)
             }
@@ -203,69 +199,6 @@ impl Again {
             None => wrong(ROW, row, format!("is no row of run {}", self.run)),
         }
     }
-}
-
-impl Seeds {
-    /// Of those cells that say the same in the same columns it is the same, wherever the columns stand.
-    pub fn fingerprint<'a>(&self, cells: impl Iterator<Item = Cell<'a>>) -> u32 {
-        let mut sum: u64 = 0;
-        for (seed, cell) in self.0.iter().zip(cells) {
-            let Some(seed) = seed.filter(|_| !cell.is_blank()) else { continue };
-            let shown = cell.shown();
-            let text = shown.trim();
-            // A spreadsheet program that saves the file again may write 1.5 for 1.50, and end lines in its own way.
-            let hash = match text.parse::<f64>().ok().filter(|number| number.is_finite()) {
-                Some(number) => XxHash3_64::oneshot_with_seed(seed, &number.to_le_bytes()),
-                None => XxHash3_64::oneshot_with_seed(seed, with_plain_ends(text).as_bytes()),
-            };
-            sum = sum.wrapping_add(hash);
-        }
-        // Either half will do.
-        (sum >> 32) as u32
-    }
-
-    /// Of cells as the ledger has them, in a file that has lost such of them.
-    pub fn fingerprint_of(&self, cells: &[u8], lost: Lost, row: &mut Row) -> u32 {
-        match row.decode_one(cells) {
-            Some(()) if lost == Lost::Ends && lost.may_be_of(cells) => {
-                let mut kept = Row::default();
-                lost.from(row, &mut kept);
-                self.fingerprint(kept.cells())
-            }
-            Some(()) => self.fingerprint(row.cells()),
-            None => 0,
-        }
-    }
-}
-
-/// The columns that a run and all sheets of its report have in common: for the run, and for each of the sheets.
-pub fn common(header: &[String], parts: &[Part]) -> (Seeds, Vec<Seeds>) {
-    let run = named(header);
-    let parts: Vec<_> =
-        parts.iter().map(|part| named(part.layout.header.names.get(..part.layout.width).unwrap_or_default())).collect();
-    let mut shared: HashSet<(&str, usize)> = run.iter().copied().collect();
-    parts.iter().for_each(|part| shared.retain(|column| part.contains(column)));
-    let seeds = |columns: &[(&str, usize)]| {
-        let seed = |column: &(&str, usize)| {
-            shared.contains(column).then(|| XxHash3_64::oneshot_with_seed(column.1 as u64, column.0.as_bytes()))
-        };
-        Seeds(columns.iter().map(seed).collect())
-    };
-    (seeds(&run), parts.iter().map(|part| seeds(part)).collect())
-}
-
-/// Each column by its name and how many of that name are before it.
-fn named(names: &[String]) -> Vec<(&str, usize)> {
-    let mut seen: HashMap<&str, usize> = HashMap::new();
-    names
-        .iter()
-        .map(|name| {
-            let name = name.trim();
-            let count = seen.entry(name).or_default();
-            *count += 1;
-            (name, *count - 1)
-        })
-        .collect()
 }
 
 fn verdict(known: &PastRow<'_>, is_edited: bool, is_chosen: bool) -> Verdict {
@@ -323,13 +256,6 @@ fn of_origin(row: u64, column: &str, message: String) -> Problem {
     }
 }
 
-fn restored(cell: Cell<'_>) -> Cell<'_> {
-    match cell {
-        Cell::Text(text) => Cell::Text(write::restore(text)),
-        cell => cell,
-    }
-}
-
 /// A row's number, which a workbook has as a number and a text as digits.
 fn number(cell: Cell<'_>) -> Option<u64> {
     cell.shown().trim().parse().ok()
@@ -343,16 +269,16 @@ mod tests {
 
     const TOKEN: &str = "12-bcdfgh";
 
-    fn again(has_sheets: bool) -> Again {
+    fn past_run(has_sheets: bool) -> PastRun {
         let rows = [("", 2), ("", 5), ("North", 2), ("South", 2), ("South", 3)];
-        Again {
+        PastRun {
             run: 12,
             token: TOKEN.to_owned(),
             has_sheets,
             is_chosen: false,
             states: RowStates::of(&rows.map(|(sheet, number)| (sheet, number, RowState::Open))),
             sends_whole: false,
-            typed: TypedCells::default(),
+            lost: LostCells::default(),
             columns: Vec::new(),
         }
     }
@@ -385,14 +311,14 @@ mod tests {
 
     #[test]
     fn a_workbook_says_the_number_as_a_number() {
-        let again = again(false);
-        let place = again.states.find("", 5).expect("row 5");
+        let past_run = past_run(false);
+        let place = past_run.states.find("", 5).expect("row 5");
         for row in [Cell::Number(5.0), Cell::Text(" 5 ")] {
-            assert_eq!(again.claim(Cell::Text(" 12-bcdfgh "), row, Cell::Blank), Claim::Of { place });
+            assert_eq!(past_run.claim(Cell::Text(" 12-bcdfgh "), row, Cell::Blank), Claim::Of { place });
         }
         for row in [Cell::Number(5.5), Cell::Number(-5.0), Cell::Boolean(true), Cell::Blank, Cell::Text("5.0")] {
             assert!(
-                matches!(again.claim(Cell::Text(TOKEN), row, Cell::Blank), Claim::Wrong { column: ROW, .. }),
+                matches!(past_run.claim(Cell::Text(TOKEN), row, Cell::Blank), Claim::Wrong { column: ROW, .. }),
                 "{row:?}"
             );
         }
@@ -409,11 +335,11 @@ mod tests {
         /// Only the run's own token together with a row that it has says where a row is from; only nothing says nothing.
         #[test]
         fn a_row_comes_from_where_it_plainly_says_or_it_is_wrong((run, row, sheet) in texts(), has_sheets: bool) {
-            let again = again(has_sheets);
+            let past_run = past_run(has_sheets);
             let cell = |text| Cell::Text(text);
-            let claim = again.claim(cell(&run), cell(&row), cell(&sheet));
+            let claim = past_run.claim(cell(&run), cell(&row), cell(&sheet));
             let of = if has_sheets { sheet.as_str() } else { "" };
-            let place = row.trim().parse().ok().and_then(|number| again.states.find(of, number));
+            let place = row.trim().parse().ok().and_then(|number| past_run.states.find(of, number));
             let is_new = run.trim().is_empty() && row.trim().is_empty();
             match (is_new, place.filter(|_| run.trim() == TOKEN)) {
                 (true, _) => prop_assert_eq!(claim, Claim::New),
@@ -421,30 +347,5 @@ mod tests {
                 (false, None) => prop_assert_eq!(matches!(claim, Claim::Wrong { .. }), true),
             }
         }
-
-        /// Wherever the columns stand, and however a program writes numbers, the same cells are the same.
-        #[test]
-        fn a_fingerprint_is_of_what_the_cells_say(cells in proptest::collection::vec("[a-c0-9.]{0,4}", 1..6), turn in 0usize..6) {
-            let seeds: Vec<Option<u64>> = (0..cells.len() as u64).map(Some).collect();
-            let mut columns: Vec<(Option<u64>, &str)> = seeds.iter().copied().zip(cells.iter().map(String::as_str)).collect();
-            let print = |columns: &[(Option<u64>, &str)]| {
-                let seeds = Seeds(columns.iter().map(|(seed, _)| *seed).collect());
-                seeds.fingerprint(columns.iter().map(|(_, text)| Cell::Text(text)))
-            };
-            let first = print(&columns);
-            columns.rotate_left(turn % cells.len());
-            columns.push((None, "a column of somebody's own"));
-            prop_assert_eq!(print(&columns), first);
-        }
-    }
-
-    #[test]
-    fn a_number_is_the_same_however_it_is_written_and_a_change_is_seen() {
-        let print = |text| Seeds(vec![Some(1)]).fingerprint([Cell::Text(text)].into_iter());
-        assert_eq!(print("1.50"), print("1.5"));
-        assert_eq!(print("1.50"), Seeds(vec![Some(1)]).fingerprint([Cell::Number(1.5)].into_iter()));
-        assert_ne!(print("1.50"), print("1.51"));
-        assert_ne!(print("Bolt"), print("Bolts"));
-        assert_eq!(print("two\r\nlines"), print("two\nlines"));
     }
 }

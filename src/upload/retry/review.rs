@@ -5,22 +5,22 @@
 
 use std::collections::HashMap;
 
-use super::assemble::Decision;
-use super::origin::{Again, Past, Verdict, copied};
-use super::source::Source;
+use super::origin::{Past, PastRun, Verdict, copied};
 use crate::ledger::{Kept, Origin, Problem, Seq};
 use crate::records::Input;
+use crate::upload::assemble::Decision;
+use crate::upload::source::Source;
 
 /// The request that a record would be sent as.
-pub(super) struct Asked<'a> {
+pub struct Asked<'a> {
     pub key: &'a str,
     /// What the call's path names; empty where it names nothing.
     pub target: &'a str,
     pub body: &'a [u8],
 }
 
-pub(super) struct Retrial<'a> {
-    again: &'a Again,
+pub struct Reviewer<'a> {
+    run: &'a PastRun,
     input: &'static Input,
     /// What the ledger calls the sheets that are read.
     sheets: Vec<String>,
@@ -28,12 +28,12 @@ pub(super) struct Retrial<'a> {
     met: Vec<bool>,
 }
 
-impl<'a> Retrial<'a> {
+impl<'a> Reviewer<'a> {
     /// For a report that is handed back; nothing for any other file.
-    pub fn new(source: &'a Source, input: &'static Input) -> Option<Retrial<'a>> {
-        let again = source.again.as_ref()?;
+    pub fn new(source: &'a Source, input: &'static Input) -> Option<Reviewer<'a>> {
+        let run = source.past_run.as_ref()?;
         let sheets = source.parts.iter().map(|part| source.sheet_of(part)).collect();
-        Some(Retrial { again, input, sheets, met: vec![false; again.states.len()] })
+        Some(Reviewer { run, input, sheets, met: vec![false; run.states.len()] })
     }
 
     /// Takes note of a row. A second one that says that it is the same is a copy.
@@ -43,7 +43,7 @@ impl<'a> Retrial<'a> {
             return None;
         }
         (past.verdict, past.place) = (Verdict::Wrong, None);
-        Some(self.at(past, copied(past.row, self.again.states.row(place)?.number)))
+        Some(self.at(past, copied(past.row, self.run.states.row(place)?.number)))
     }
 
     /// The problem of a row that means the record above, which begins with the row `first`, and was not of that.
@@ -53,7 +53,7 @@ impl<'a> Retrial<'a> {
 
     /// Which row of the run it was, where its sheet is now called `sheet`.
     pub fn origin(&self, past: &Past, sheet: &str) -> Origin {
-        match past.place.and_then(|place| self.again.states.row(place)) {
+        match past.place.and_then(|place| self.run.states.row(place)) {
             Some(row) if row.number == past.row && row.sheet == sheet => Origin::Same,
             Some(row) => Origin::Row { number: row.number, sheet: row.sheet.to_owned() },
             None => Origin::New,
@@ -102,13 +102,13 @@ impl<'a> Retrial<'a> {
     /// record is made again: it changes nothing.
     fn again_as_it_was(&self, asked: &Asked<'_>) -> Option<Kept> {
         let body = std::str::from_utf8(asked.body).ok().filter(|_| asked.target.is_empty())?;
-        let (run, seq) = self.again.states.accepted_as(asked.key, body)?;
+        let (run, seq) = self.run.states.accepted_as(asked.key, body)?;
         Some(Kept { run, seq, service_id: None })
     }
 
     /// The problem of an added record that is, byte by byte, one that was sent before.
     fn twin(&self, pasts: &[Past], body: &[u8]) -> Option<Problem> {
-        let (run, row) = self.again.states.same_as(std::str::from_utf8(body).ok()?)?;
+        let (run, row) = self.run.states.same_as(std::str::from_utf8(body).ok()?)?;
         let message = format!("is the same as row {row} of run {run}, which was sent, or may have been");
         let remedy = "delete it; if it is meant a second time, upload it in a file of its own".to_owned();
         Some(self.at(pasts.first()?, Problem { remedy, ..Problem::of_record("sent-before", message) }))

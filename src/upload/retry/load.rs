@@ -1,0 +1,54 @@
+//! What the ledger knows of the rows of a report's run, read before any of them is mapped again.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::fingerprint::common_columns;
+use super::lost::Lost;
+use super::origin::{PastRun, SUSPICIOUS};
+use crate::ledger::{Family, Ledger, RowQuestion, Run, SourceRow};
+use crate::sheet::Row;
+use crate::template::Template;
+use crate::upload::error::Error;
+use crate::upload::source::Source;
+
+impl PastRun {
+    /// Of `run`, whose report is `source`, as `template` reads it.
+    pub async fn load(
+        ledger: &Ledger,
+        run: &Run,
+        family: &Family,
+        source: &Source,
+        template: &Template,
+    ) -> Result<PastRun, Error> {
+        let (of_run, of_parts) = common_columns(&run.about.header, &source.parts);
+        let lost = if source.book.has_named_sheets() { Lost::Ends } else { Lost::Types };
+        let has_lost = AtomicBool::new(false);
+        let question = RowQuestion {
+            is_once: template.record.input().must_not_repeat(),
+            fingerprint: &|row: &SourceRow<'_>| {
+                has_lost.fetch_or(lost.may_be_of(&row.cells), Ordering::Relaxed);
+                of_run.fingerprint_of_kept(&row.cells, lost, &mut Row::default())
+            },
+            suspicious: SUSPICIOUS,
+        };
+        let states = ledger.row_states(run.id, family, &question).await?;
+        let sends_whole = template.group.is_some() && !question.is_once;
+        let mut past_run = PastRun::new(run, states, sends_whole, &source.parts, of_parts, lost);
+        if has_lost.into_inner() {
+            past_run.take_lost_cells(ledger, run, lost).await?;
+        }
+        Ok(past_run)
+    }
+
+    async fn take_lost_cells(&mut self, ledger: &Ledger, run: &Run, lost: Lost) -> Result<(), Error> {
+        let mut cells = Row::default();
+        let mut from = 0;
+        while let Some(block) = ledger.source_block(run.id, from).await? {
+            from = block.end();
+            if !block.rows().all(|row| self.take_lost(&row, &mut cells)) {
+                return Err(Error::TooMuchLost { run: run.id, lost });
+            }
+        }
+        Ok(())
+    }
+}
