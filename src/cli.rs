@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use self::check::{Check, Explain};
+pub use self::check::{Check, Explain, RowName};
 pub use self::export::{Export, Exportable, Family, StdoutFormat};
 use crate::api::Speed;
 use crate::error::EXIT_CODES;

@@ -1,6 +1,8 @@
 //! The words of `check` and `explain`.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
 
@@ -15,6 +17,7 @@ Examples:
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   sheetport explain prices.xlsx -t items --row 17
+  sheetport explain prices.xlsx -t items --sheet \"*\" --row 'South!4'
   sheetport explain orders.csv -t orders --row 2 --json";
 
 #[derive(Args, Debug)]
@@ -32,7 +35,42 @@ pub struct Check {
 pub struct Explain {
     #[command(flatten)]
     pub input: Input,
-    /// The row, as the spreadsheet program counts
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub row: u64,
+    /// The row, as the spreadsheet program counts; where several sheets are read, the first that has it, or SHEET!N
+    #[arg(long, value_name = "N")]
+    pub row: RowName,
+}
+
+/// A row, and the sheet that it is of where that is said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowName {
+    pub sheet: Option<String>,
+    pub number: u64,
+}
+
+impl FromStr for RowName {
+    type Err = &'static str;
+
+    /// As spreadsheet programs write it, in which quotes around a sheet's name may be left out.
+    fn from_str(text: &str) -> Result<RowName, &'static str> {
+        let (sheet, number) = match text.rsplit_once('!') {
+            Some((sheet, number)) => (Some(sheet), number),
+            None => (None, text),
+        };
+        let number = number.parse().ok().filter(|number| *number > 0);
+        let number = number.ok_or("a row is a number from 1, such as 17, or of a sheet, such as South!17")?;
+        let unquoted = |name: &str| match name.strip_prefix('\'').and_then(|name| name.strip_suffix('\'')) {
+            Some(name) => name.replace("''", "'"),
+            None => name.to_owned(),
+        };
+        Ok(RowName { sheet: sheet.map(unquoted), number })
+    }
+}
+
+impl fmt::Display for RowName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.sheet {
+            Some(sheet) => write!(f, "{} of the sheet '{sheet}'", self.number),
+            None => write!(f, "{}", self.number),
+        }
+    }
 }

@@ -1,142 +1,166 @@
 //! `explain`: how one row becomes a request: its cells, what is done with them, the fields, and what would be sent.
+//!
+//! What becomes of the row's record is asked of the pass that `check` and `upload` are made of, over the whole file: its
+//! other rows and those of other records decide, too.
 
+use anstyle::Style;
 use serde_json::{Value, json};
 
 use super::input::InputFile;
-use super::{reading, template};
-use crate::cli::Explain;
+use super::{preview, reading, template};
+use crate::cli::{Explain, RowName};
 use crate::error::{Exit, Failure};
+use crate::ledger::{Fate, OutcomeState, PlannedRecord, Problem};
 use crate::settings::Settings;
 use crate::sheet::{Row, column_letters};
 use crate::template::explain::{Explained, explain};
-use crate::template::map::{Draft, Parts, unquoted};
 use crate::template::model::Place;
-use crate::template::{Mapper, Problem, Template};
+use crate::template::{self as mapping, Mapper, Template};
 use crate::ui;
+use crate::upload::read::Keep;
 use crate::upload::{Source, read};
 
 pub fn run(args: &Explain, settings: &Settings) -> Result<Exit, Failure> {
     let template = template::load(&args.input.template)?;
     let file = InputFile::open(&args.input.file)?;
     let source = reading::open(&file, &args.input, &template)?;
+    let Some(found) = find(&source, &args.row)? else { return Err(no_such_row(&source, &file, &args.row)) };
     let surveys = read::survey(&source, &template)?;
-    let Some((part, row)) = row(&source, args.row)? else {
-        return Err(Failure::new(
-            Exit::Usage,
-            format!("row {} of {} is no row of data", args.row, file.name.display()),
-            "rows are counted as the spreadsheet program shows them; the header, blank rows and rows past the end don't count",
-        ));
+    let (Some(sheet), Some(survey)) = (source.parts.get(found.part), surveys.get(found.part)) else {
+        return Ok(Exit::Done);
     };
-    let (Some(sheet), Some(survey)) = (source.parts.get(part), surveys.get(part)) else { return Ok(Exit::Done) };
-    let mapper = Mapper::new(part, &template, &sheet.layout, survey);
-    let explained = explain(&mapper, &row);
-    let record = record(&source, part, &mapper, &row)?;
-    let exit = match &record {
+    let mapper = Mapper::new(found.part, &template, &sheet.layout, survey);
+    let explained = explain(&mapper, &found.row);
+    let outcome = outcome(&source, &template, found.nth)?;
+    let exit = match &outcome {
         Outcome::Rejected(_) => Exit::RowsFailed,
-        Outcome::Skipped | Outcome::Request { .. } => Exit::Done,
+        Outcome::Skipped(_) | Outcome::Request { .. } => Exit::Done,
     };
+    let shown = Shown { row: &found.row, sheet: &source.sheet_of(sheet), header: &sheet.layout.header.names };
     match settings.output.json {
-        true => ui::json(&as_json(&row, &explained, &record, &sheet.layout.header.names)),
-        false => print(&row, &explained, &record, &sheet.layout.header.names, &template),
+        true => ui::json(&as_json(&shown, &explained, &outcome)),
+        false => print(&shown, &explained, &outcome, &template),
     }
     Ok(exit)
 }
 
+/// The row that is asked for.
+struct Found {
+    part: usize,
+    /// Its place among all rows of data, from 0.
+    nth: u64,
+    row: Row,
+}
+
+/// The row as it is shown.
+struct Shown<'a> {
+    row: &'a Row,
+    /// Empty where only one sheet is read.
+    sheet: &'a str,
+    header: &'a [String],
+}
+
 /// What becomes of the record that the row belongs to.
 enum Outcome {
-    Skipped,
-    Request { method: &'static str, path: String, body: Value, rows: Vec<u64> },
+    /// Left out: the template says so of the row, or another record with its key counts.
+    Skipped(Option<Problem>),
+    Request {
+        method: &'static str,
+        path: String,
+        body: Value,
+        rows: Vec<u64>,
+    },
     Rejected(Vec<Problem>),
 }
 
-fn row(source: &Source, wanted: u64) -> Result<Option<(usize, Row)>, Failure> {
+fn find(source: &Source, wanted: &RowName) -> Result<Option<Found>, Failure> {
     let mut rows = source.rows();
     let mut row = Row::default();
+    let mut nth = 0;
     while let Some(part) = rows.next(&mut row)? {
-        if row.number == wanted {
-            return Ok(Some((part, row)));
+        let is_there = |sheet: &String| source.parts.get(part).is_some_and(|part| source.name_of(part) == *sheet);
+        if row.number == wanted.number && wanted.sheet.as_ref().is_none_or(is_there) {
+            return Ok(Some(Found { part, nth, row }));
         }
+        nth += 1;
     }
     Ok(None)
 }
 
-/// Puts the record together, from all of its rows.
-fn record(source: &Source, part: usize, mapper: &Mapper<'_>, row: &Row) -> Result<Outcome, Failure> {
-    let mut draft = Draft::default();
-    mapper.map(row, &mut draft);
-    if draft.is_skipped {
-        return Ok(Outcome::Skipped);
-    }
-    let mut parts = draft.parts.kept();
-    if mapper.template().group.is_some() {
-        let mut wanted = String::new();
-        grouped(source, part, mapper, |number, group, _| {
-            if number == row.number {
-                group.clone_into(&mut wanted);
+fn no_such_row(source: &Source, file: &InputFile, wanted: &RowName) -> Failure {
+    let sheets: Vec<&str> = source.parts.iter().map(|part| source.name_of(part)).collect();
+    let hint = match &wanted.sheet {
+        Some(sheet) if !sheets.contains(&sheet.as_str()) => {
+            format!("the sheets that are read: {}; --sheet chooses others", sheets.join(", "))
+        }
+        _ => "rows are counted as the spreadsheet program shows them; the header, blank rows and rows past the end don't count"
+            .to_owned(),
+    };
+    Failure::new(Exit::Usage, format!("row {wanted} of {} is no row of data", file.name.display()), hint)
+}
+
+/// What an upload would plan for the record that the row at `nth` belongs to.
+fn outcome(source: &Source, template: &Template, nth: u64) -> Result<Outcome, Failure> {
+    let (mut rows, mut records) = (0, 0);
+    let mut seq = None;
+    let mut planned: Option<PlannedRecord> = None;
+    let mut taken_back = None;
+    read::read(source, template, Keep::Everything, |batch| {
+        if let Some(place) = nth.checked_sub(rows).and_then(|place| usize::try_from(place).ok()) {
+            seq = seq.or(batch.rows.get(place).map(|row| row.seq));
+        }
+        rows += batch.rows.len() as u64;
+        for record in batch.records {
+            if seq == Some(records) {
+                planned = Some(record);
             }
-        })?;
-        let mut whole: Option<Parts> = None;
-        grouped(source, part, mapper, |number, group, found| match &mut whole {
-            _ if group != wanted || wanted.is_empty() && number != row.number => {}
-            Some(whole) => mapper.merge(whole, found),
-            None => whole = Some(found.kept()),
-        })?;
-        parts = whole.unwrap_or(parts);
-    }
-    let input = mapper.template().record.input();
-    let target = mapper.finish(&mut parts).target.map(|json| unquoted(json).into_owned());
-    if !parts.problems.is_empty() {
-        return Ok(Outcome::Rejected(parts.problems));
-    }
-    let mut body = Vec::new();
-    mapper.body(&parts, &mut body);
-    let call = input.call(target.is_some());
-    Ok(Outcome::Request {
-        method: call.map_or("", |call| call.method),
-        path: call.and_then(|call| call.path(target.as_deref().unwrap_or_default())).unwrap_or_default(),
-        body: serde_json::from_slice(&body).unwrap_or(Value::Null),
-        rows: parts.rows,
+            records += 1;
+        }
+        // Taken back again, a record keeps the first problem, as in the ledger.
+        for (of, state, problem) in batch.late {
+            if seq == Some(of) && taken_back.is_none() {
+                taken_back = Some((state, problem));
+            }
+        }
+        true
+    })?;
+    let Some(record) = planned else { return Ok(Outcome::Skipped(None)) };
+    Ok(match (taken_back, &record.fate) {
+        (Some((OutcomeState::Skipped, problem)), _) => Outcome::Skipped(Some(own_column(source, problem))),
+        (Some((_, problem)), _) => Outcome::Rejected(vec![own_column(source, problem)]),
+        (None, Fate::Rejected(problems)) => {
+            Outcome::Rejected(problems.iter().map(|problem| own_column(source, problem.clone())).collect())
+        }
+        (None, Fate::Skipped | Fate::Kept(_)) => Outcome::Skipped(None),
+        (None, Fate::Send(body)) => {
+            let (method, path) = preview::call(template.record, &record).unwrap_or_default();
+            let body = serde_json::from_str(body).unwrap_or(Value::Null);
+            Outcome::Request { method, path, body, rows: record.rows }
+        }
     })
 }
 
-/// Goes through all rows of a sheet: each one's number, the name of its group, and what it says of the record.
-fn grouped(
-    source: &Source,
-    part: usize,
-    mapper: &Mapper<'_>,
-    mut each: impl FnMut(u64, &str, &Parts),
-) -> Result<(), Failure> {
-    let blank_is_above = mapper.template().group.as_ref().is_some_and(|group| group.blank_is_above);
-    let mut draft = Draft::default();
-    let mut last = String::new();
-    let mut rows = source.rows();
-    let mut row = Row::default();
-    while let Some(of) = rows.next(&mut row)? {
-        if of != part {
-            continue;
-        }
-        mapper.map(&row, &mut draft);
-        if draft.is_skipped {
-            continue;
-        }
-        if !(draft.group.is_empty() && blank_is_above) {
-            last.clone_from(&draft.group);
-        }
-        each(row.number, &last, &draft.parts);
-    }
-    Ok(())
+/// The problem at the column of its own sheet, where several sheets have common columns.
+fn own_column(source: &Source, problem: Problem) -> Problem {
+    let part = source.parts.iter().find(|part| source.sheet_of(part) == problem.sheet);
+    let own = |column| {
+        let Some(part) = part else { return column };
+        (0..=part.layout.width.max(column)).find(|own| part.places.of(*own) == column).unwrap_or(column)
+    };
+    Problem { column: problem.column.map(own), ..problem }
 }
 
-fn print(row: &Row, explained: &[Explained], record: &Outcome, header: &[String], template: &Template) {
+fn print(shown: &Shown<'_>, explained: &[Explained], record: &Outcome, template: &Template) {
     let (strong, faint, bad) = (ui::style::STRONG, ui::style::FAINT, ui::style::BAD);
-    ui::line(format_args!("{strong}Row {}{strong:#} by the template {}", row.number, template.name));
+    let sheet = of_sheet(shown.sheet);
+    ui::line(format_args!("{strong}Row {}{sheet}{strong:#} by the template {}", shown.row.number, template.name));
     for rule in explained {
         let within = if rule.place == Place::Line { "line: " } else { "" };
         let from: Vec<String> = rule
             .cells
             .iter()
             .map(|(column, cell)| {
-                let name = header.get(*column).map_or("", |name| name.trim());
+                let name = shown.header.get(*column).map_or("", |name| name.trim());
                 format!("{} {name} '{}'", column_letters(*column), shortened(cell))
             })
             .collect();
@@ -153,7 +177,11 @@ fn print(row: &Row, explained: &[Explained], record: &Outcome, header: &[String]
         }
     }
     match record {
-        Outcome::Skipped => ui::line("The template leaves this row out."),
+        Outcome::Skipped(None) => ui::line("The template leaves this row out."),
+        Outcome::Skipped(Some(problem)) => {
+            ui::heading("It would be left out");
+            told(problem, ui::style::FAINT);
+        }
         Outcome::Request { method, path, body, rows } => {
             let rows: Vec<String> = rows.iter().map(ToString::to_string).collect();
             let made = if rows.len() > 1 { format!(" (made of the rows {})", rows.join(", ")) } else { String::new() };
@@ -164,25 +192,39 @@ fn print(row: &Row, explained: &[Explained], record: &Outcome, header: &[String]
         }
         Outcome::Rejected(problems) => {
             ui::heading("Nothing would be sent");
-            for problem in problems {
-                let place = if problem.header.is_empty() { problem.field } else { &problem.header };
-                ui::line(format_args!("  row {}: {bad}{place} {}{bad:#}", problem.row, problem.cause.message()));
-                ui::line(format_args!("    {faint}{}{faint:#}", problem.cause.remedy()));
-            }
+            problems.iter().for_each(|problem| told(problem, bad));
         }
     }
 }
 
-fn as_json(row: &Row, explained: &[Explained], record: &Outcome, header: &[String]) -> Value {
-    let problem = |problem: &Problem| {
+fn told(problem: &Problem, style: Style) {
+    let faint = ui::style::FAINT;
+    let row = problem.row.map_or(String::new(), |row| format!("row {row}{}: ", of_sheet(&problem.sheet)));
+    let place = if problem.header.is_empty() { &problem.field } else { &problem.header };
+    let value = if problem.value.is_empty() { String::new() } else { format!(" '{}'", shortened(&problem.value)) };
+    ui::line(format_args!("  {row}{style}{place}{value} {}{style:#}", problem.message));
+    ui::line(format_args!("    {faint}{}{faint:#}", problem.remedy));
+}
+
+fn of_sheet(sheet: &str) -> String {
+    if sheet.is_empty() { String::new() } else { format!(" of '{sheet}'") }
+}
+
+fn as_json(shown: &Shown<'_>, explained: &[Explained], record: &Outcome) -> Value {
+    let at_cell = |problem: &mapping::Problem| {
         json!({"row": problem.row, "column": problem.column.map(column_letters), "header": problem.header,
                "field": problem.field, "value": problem.value, "code": problem.cause.code(),
                "message": problem.cause.message(), "remedy": problem.cause.remedy()})
     };
+    let problem = |problem: &Problem| {
+        json!({"row": problem.row, "sheet": problem.sheet, "column": problem.column.map(column_letters),
+               "header": problem.header, "field": problem.field, "value": problem.value, "code": problem.code,
+               "message": problem.message, "remedy": problem.remedy})
+    };
     let value = |json: &str| serde_json::from_str::<Value>(json).unwrap_or(Value::Null);
     let fields = explained.iter().map(|rule| {
         let cells = rule.cells.iter().map(
-            |(column, cell)| json!({"column": column_letters(*column), "header": header.get(*column), "cell": cell}),
+            |(column, cell)| json!({"column": column_letters(*column), "header": shown.header.get(*column), "cell": cell}),
         );
         json!({
             "field": rule.field,
@@ -190,17 +232,17 @@ fn as_json(row: &Row, explained: &[Explained], record: &Outcome, header: &[Strin
             "cells": cells.collect::<Vec<_>>(),
             "steps": rule.steps,
             "value": rule.value.as_ref().ok().and_then(|json| json.as_deref().map(value)),
-            "problem": rule.value.as_ref().err().map(|found| problem(found)),
+            "problem": rule.value.as_ref().err().map(|found| at_cell(found)),
         })
     });
     let (skipped, request, problems) = match record {
-        Outcome::Skipped => (true, Value::Null, Vec::new()),
+        Outcome::Skipped(why) => (true, Value::Null, why.iter().map(problem).collect()),
         Outcome::Request { method, path, body, rows } => {
             (false, json!({"method": method, "path": path, "body": body, "rows": rows}), Vec::new())
         }
         Outcome::Rejected(problems) => (false, Value::Null, problems.iter().map(problem).collect()),
     };
-    json!({"row": row.number, "fields": fields.collect::<Vec<_>>(), "skipped": skipped, "request": request, "problems": problems})
+    json!({"row": shown.row.number, "sheet": shown.sheet, "fields": fields.collect::<Vec<_>>(), "skipped": skipped, "request": request, "problems": problems})
 }
 
 fn shortened(cell: &str) -> String {

@@ -27,6 +27,13 @@ pub fn dry_run(source: &Source, template: &Template, settings: &Settings) -> Res
     Ok(tally)
 }
 
+/// The method and the path of the request that a record is sent with.
+pub fn call(kind: RecordKind, record: &PlannedRecord) -> Option<(&'static str, String)> {
+    let target = record.target.as_deref();
+    let call = kind.input().call(target.is_some())?;
+    Some((call.method, call.path(target.unwrap_or_default())?))
+}
+
 #[derive(Default)]
 struct Preview {
     next: Seq,
@@ -54,11 +61,9 @@ impl Preview {
         }
         ui::heading("The first requests would be");
         for (_, record) in self.first.iter().take(SHOWN) {
-            let target = record.target.as_deref();
-            let Some(call) = kind.input().call(target.is_some()) else { continue };
-            let path = call.path(target.unwrap_or_default()).unwrap_or_default();
+            let Some((method, path)) = call(kind, record) else { continue };
             let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
-            ui::line(format_args!("  {strong}{} {path}{strong:#}", call.method));
+            ui::line(format_args!("  {strong}{method} {path}{strong:#}"));
             if let Fate::Send(body) = &record.fate {
                 ui::line(format_args!("  {faint}{}{faint:#}", body));
             }

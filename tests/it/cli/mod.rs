@@ -9,6 +9,7 @@ mod crash;
 mod demo;
 mod dialects;
 mod doubt;
+mod explain;
 mod export;
 mod export_by_id;
 mod export_crash;

@@ -9,7 +9,7 @@ use super::service::Served;
 use super::{accounting, column, summary, table};
 
 /// Saves a workbook of these sheets, row by row and cell by cell; blanks are left out.
-fn workbook(place: &Place, name: &str, sheets: &[(&str, &[&str])]) -> PathBuf {
+pub(super) fn workbook(place: &Place, name: &str, sheets: &[(&str, &[&str])]) -> PathBuf {
     let path = place.path(name);
     let mut workbook = Workbook::new();
     for (name, rows) in sheets {
