@@ -80,7 +80,7 @@ async fn again(
         let own = "the sheet's own columns stand to the left of those that begin with sheetport_".to_owned();
         Failure { hint: Some(failure.hint.map_or(own.clone(), |hint| format!("{hint}; {own}"))), ..failure }
     })?;
-    source.past_run = Some(PastRun::load(ledger, &run, &family, &source, &template).await?);
+    source.past_run = Some(PastRun::load(ledger, &run, &family, report, &source, &template).await?);
     if settings.output.talks() {
         ui::line(format_args!("A report of run {}, {}", run.id, run.about.file));
     }

@@ -69,7 +69,7 @@ impl Error {
             ),
             Error::TooMuchLost { run, lost } => {
                 let (what, extension) = match lost {
-                    Lost::Types => ("a workbook", "xlsx"),
+                    Lost::Types | Lost::Both => ("a workbook", "xlsx"),
                     Lost::Ends => ("a text", "csv"),
                 };
                 Some(format!("have it written as {what}: `sheetport report {run} -o report.{extension}`"))
@@ -84,6 +84,7 @@ impl Error {
 fn told(lost: Lost) -> &'static str {
     match lost {
         Lost::Types => "numbers and dates to be handed back as a text",
+        Lost::Both => "numbers, dates and long texts to be handed back as a text",
         Lost::Ends => "texts that are longer than a workbook's cells to be handed back as one",
     }
 }

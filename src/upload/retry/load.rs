@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::fingerprint::common_columns;
+use super::fingerprint::{CommonColumns, common_columns};
 use super::lost::Lost;
 use super::origin::{PastRun, SUSPICIOUS};
+use super::report::Report;
 use crate::ledger::{Family, Ledger, RowQuestion, Run, SourceRow};
 use crate::sheet::Row;
 use crate::template::Template;
@@ -12,16 +13,21 @@ use crate::upload::error::Error;
 use crate::upload::source::Source;
 
 impl PastRun {
-    /// Of `run`, whose report is `source`, as `template` reads it.
+    /// Of `run`, whose report is handed back as `source`, as `template` reads it.
     pub async fn load(
         ledger: &Ledger,
         run: &Run,
         family: &Family,
+        report: &Report,
         source: &Source,
         template: &Template,
     ) -> Result<PastRun, Error> {
         let (of_run, of_parts) = common_columns(&run.about.header, &source.parts);
-        let lost = if source.book.has_named_sheets() { Lost::Ends } else { Lost::Types };
+        let lost = match source.book.has_named_sheets() {
+            true => Lost::Ends,
+            false if report.has_cut => Lost::Both,
+            false => Lost::Types,
+        };
         let has_lost = AtomicBool::new(false);
         let question = RowQuestion {
             is_once: template.record.input().must_not_repeat(),
@@ -35,17 +41,23 @@ impl PastRun {
         let sends_whole = template.group.is_some() && !question.is_once;
         let mut past_run = PastRun::new(run, states, sends_whole, &source.parts, of_parts, lost);
         if has_lost.into_inner() {
-            past_run.take_lost_cells(ledger, run, lost).await?;
+            past_run.take_lost_cells(ledger, run, lost, &of_run).await?;
         }
         Ok(past_run)
     }
 
-    async fn take_lost_cells(&mut self, ledger: &Ledger, run: &Run, lost: Lost) -> Result<(), Error> {
+    async fn take_lost_cells(
+        &mut self,
+        ledger: &Ledger,
+        run: &Run,
+        lost: Lost,
+        of_run: &CommonColumns,
+    ) -> Result<(), Error> {
         let mut cells = Row::default();
         let mut from = 0;
         while let Some(block) = ledger.source_block(run.id, from).await? {
             from = block.end();
-            if !block.rows().all(|row| self.take_lost(&row, &mut cells)) {
+            if !block.rows().all(|row| self.take_lost(&row, of_run, &mut cells)) {
                 return Err(Error::TooMuchLost { run: run.id, lost });
             }
         }

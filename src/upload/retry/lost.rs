@@ -18,6 +18,8 @@ pub enum Lost {
     Types,
     /// Of a workbook: the ends of texts that are longer than its cells can be.
     Ends,
+    /// Of a text file that another program made of a workbook: either, where it has texts with the mark of cut ones.
+    Both,
 }
 
 /// The cells of rows that lost something, by the rows' places among the run's.
@@ -31,16 +33,16 @@ pub(super) struct LostCells {
 impl Lost {
     /// Whether a row whose cells are these in the ledger may have lost something.
     pub fn may_be_of(self, cells: &[u8]) -> bool {
-        self == Lost::Types || cells.len() > write::MAX_TEXT
+        self != Lost::Ends || cells.len() > write::MAX_TEXT
     }
 
     /// What the file has for a cell as the ledger has it; nothing where that is all of it.
     fn of(self, cell: &Cell<'_>) -> Option<String> {
         match (self, cell) {
             (_, Cell::Blank) | (Lost::Types, Cell::Text(_)) => None,
-            (Lost::Types, cell) => Some(cell.shown().into_owned()),
-            (Lost::Ends, Cell::Text(text)) => write::cut_text(text),
+            (Lost::Ends | Lost::Both, Cell::Text(text)) => write::cut_text(text),
             (Lost::Ends, _) => None,
+            (Lost::Types | Lost::Both, cell) => Some(cell.shown().into_owned()),
         }
     }
 
@@ -59,6 +61,11 @@ impl Lost {
 impl LostCells {
     pub fn new(lost: Lost) -> LostCells {
         LostCells { lost, ..LostCells::default() }
+    }
+
+    /// Whether the file may have the row with cut texts though it is a text file, which has them whole otherwise.
+    pub fn may_be_cut(&self, cells: &[u8]) -> bool {
+        self.lost == Lost::Both && Lost::Ends.may_be_of(cells)
     }
 
     /// Takes in a row's cells as the ledger has them. False: there are too many.

@@ -4,6 +4,8 @@
 //! The ledger is the truth: what a report says of its rows' status counts for nothing, because people sort, filter and
 //! fill columns. A row that does not say plainly where it comes from is a problem, never a guess.
 
+use std::collections::HashMap;
+
 use super::fingerprint::{CommonColumns, named};
 use super::lost::{Lost, LostCells};
 use crate::ledger::{PastRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow};
@@ -35,6 +37,8 @@ pub struct PastRun {
     sends_whole: bool,
     /// Of rows that are mapped again.
     lost: LostCells,
+    /// By their places, the fingerprints of rows whose texts may be cut or whole, as they are with cut ones.
+    cut: HashMap<usize, u32>,
     /// For each of the source's parts.
     columns: Vec<Columns>,
 }
@@ -120,13 +124,18 @@ impl PastRun {
             states,
             sends_whole,
             lost: LostCells::new(lost),
+            cut: HashMap::new(),
             columns: columns.collect(),
         }
     }
 
-    /// Takes in what a row of the run has in the ledger, if it is mapped again. False: there are too many of them.
-    pub(super) fn take_lost(&mut self, row: &SourceRow<'_>, cells: &mut Row) -> bool {
+    /// Takes in what a row of the run has in the ledger, if it is mapped again. `of_run` are the run's columns that the
+    /// report has, too. False: there are too many of them.
+    pub(super) fn take_lost(&mut self, row: &SourceRow<'_>, of_run: &CommonColumns, cells: &mut Row) -> bool {
         let place = self.states.find(&row.sheet, row.number);
+        if let Some(place) = place.filter(|_| self.lost.may_be_cut(&row.cells)) {
+            self.cut.insert(place, of_run.fingerprint_of_kept(&row.cells, Lost::Ends, cells));
+        }
         let is_open = |place: &usize| {
             let state = self.states.row(*place).map(|row| row.state);
             match state {
@@ -170,7 +179,8 @@ impl PastRun {
                 past.place = Some(place);
                 past.is_added = known.is_added;
                 past.record = Some((known.record, known.rows_of_record));
-                past.is_edited = columns.common.fingerprint_of_report(row) != known.fingerprint;
+                let fingerprint = columns.common.fingerprint_of_report(row);
+                past.is_edited = fingerprint != known.fingerprint && self.cut.get(&place) != Some(&fingerprint);
                 past.verdict = verdict(&known, past.is_edited, self.is_chosen);
                 (past, None)
             }
@@ -279,6 +289,7 @@ mod tests {
             states: RowStates::of(&rows.map(|(sheet, number)| (sheet, number, RowState::Open))),
             sends_whole: false,
             lost: LostCells::default(),
+            cut: HashMap::new(),
             columns: Vec::new(),
         }
     }

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::sheet::{self, Book, Row};
+use crate::sheet::write::is_cut;
+use crate::sheet::{self, Book, Cell, Row};
 use crate::template::bind::{our_column, report_header};
 use crate::upload::error::Error;
 use crate::upload::source::top;
@@ -25,6 +26,8 @@ pub struct Report {
     pub runs: Vec<(String, u64)>,
     /// Rows that say where they stood and not in which run, as in the report of a check.
     pub without_run: u64,
+    /// Whether a cell bears the mark of a text that a workbook cut.
+    pub has_cut: bool,
 }
 
 impl Report {
@@ -39,6 +42,7 @@ impl Report {
             names_sheets: true,
             runs: Vec::new(),
             without_run: 0,
+            has_cut: false,
         };
         let mut runs: HashMap<String, u64> = HashMap::new();
         let mut cells = Row::default();
@@ -57,6 +61,7 @@ impl Report {
                 if cells.number <= header.row || cells.is_blank() {
                     continue;
                 }
+                found.has_cut |= cells.cells().any(|cell| matches!(cell, Cell::Text(text) if is_cut(text)));
                 let name = cells.get(run).shown().trim().to_owned();
                 if name.is_empty() {
                     found.without_run += u64::from(!cells.get(row).is_blank());

@@ -9,6 +9,9 @@ use super::process::{Place, name};
 /// A workbook of today's Excel.
 pub const XLSX: &str = "xlsx:Calc MS Excel 2007 XML";
 
+/// A text in UTF-8 with commas and quotes.
+pub const CSV: &str = "csv:Text - txt - csv (StarCalc):44,34,76";
+
 /// False where there is none, which is said.
 pub fn is_there() -> bool {
     let is_there = Command::new("soffice").arg("--version").output().is_ok_and(|output| output.status.success());

@@ -147,8 +147,29 @@ fn sent(server: &Server) -> Vec<String> {
     server.log().iter().map(|seen| said(seen, "name")).collect()
 }
 
+/// The mended report as its workbook, or as a text that was made of it; by an office program where there is one.
+fn saved(place: &Place, sheet: &Sheet, to: &str) -> String {
+    save(place, "mended.xlsx", &[("prices", sheet)]);
+    let file = format!("mended.{to}");
+    if office::is_there() {
+        let filter = if to == "csv" { office::CSV } else { office::XLSX };
+        office::save_again(place, &place.path("mended.xlsx"), filter);
+        return format!("saved/{file}");
+    }
+    if to == "csv" {
+        sheet.save(place, &file);
+    }
+    file
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_text_that_a_workbook_cut_is_sent_whole_where_it_is_as_it_was() {
+    for to in ["xlsx", "csv"] {
+        check_sent_whole(to).await;
+    }
+}
+
+async fn check_sent_whole(to: &str) {
     let texts = [long("a"), long("=b"), long("'=c"), "short".to_owned(), long("e")];
     let place = Place::new();
     place.write("prices.csv", sheet(&texts));
@@ -160,14 +181,9 @@ async fn a_text_that_a_workbook_cut_is_sent_whole_where_it_is_as_it_was() {
     // Somebody writes into the cut cell of the last row.
     let changed = sheet.column("Name")[4].replacen("long", "LO", 1);
     sheet.replace("free", "1.50").set(6, "Name", &changed);
-    save(&place, "mended.xlsx", &[("prices", &sheet)]);
-    let mut file = "mended.xlsx";
-    if office::is_there() {
-        office::save_again(&place, &place.path(file), office::XLSX);
-        file = "saved/mended.xlsx";
-    }
+    let file = saved(&place, &sheet, to);
     let ended =
-        run(&place, &server, &["retry", file, "--json", "--report", "again.csv", "--concurrency", "1"], 3).await;
+        run(&place, &server, &["retry", &file, "--json", "--report", "again.csv", "--concurrency", "1"], 3).await;
     assert_eq!(accounting(&summary(&ended)), "5: sent 4, rejected 1");
     assert_eq!(sent(&server), texts[..4]);
     let report = Sheet::open(&place, "again.csv");
@@ -188,9 +204,28 @@ async fn what_became_of_rows_with_cut_texts_is_known_by_their_cells() {
     let server = Server::start(|_| Reply::Accept).await;
     run(&place, &server, &["upload", "prices.csv", "-t", "t.toml", "-q"], 3).await;
     run(&place, &server, &["report", "-o", "r.xlsx"], 0).await;
-    let ended = run(&place, &server, &["retry", "r.xlsx", "--json"], 3).await;
-    assert_eq!(accounting(&summary(&ended)), "3: unchanged 1, skipped 1, rejected 1");
-    assert!(!ended.stderr.contains("changed since"), "{ended:?}");
+    let sheet = open(&place, "r.xlsx");
+    let (cut, text) = (sheet.column("Name")[1].to_owned(), saved(&place, &sheet, "csv"));
+    assert!(cut.ends_with("… [cut]"), "{cut}");
+    // A text in which one of them is whole.
+    let mut mixed = sheet.clone();
+    mixed.set(2, "Name", &long).save(&place, "mixed.csv");
+    for file in ["r.xlsx", &text, "mixed.csv"] {
+        let ended = run(&place, &server, &["retry", file, "--json"], 3).await;
+        assert_eq!(accounting(&summary(&ended)), "3: unchanged 1, skipped 1, rejected 1", "{file}");
+        assert!(!ended.stderr.contains("changed since"), "{ended:?}");
+    }
+    // A cut text that is not the beginning of what was uploaded there is a change, and never made whole.
+    let mut changed = sheet.clone();
+    changed.set(2, "SKU", "k1").set(2, "Name", &cut.replacen("long", "LO", 1)).set(
+        3,
+        "Name",
+        &cut.replacen("long", "LO", 1),
+    );
+    changed.save(&place, "changed.csv");
+    let ended = run(&place, &server, &["retry", "changed.csv", "--json"], 3).await;
+    assert_eq!(accounting(&summary(&ended)), "3: unchanged 1, rejected 2");
+    ended.says(&["1 row of accepted records was changed since"]);
     assert_eq!(server.log().len(), 1);
 }
 
