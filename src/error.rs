@@ -120,7 +120,11 @@ impl From<upload::Error> for Failure {
             E::Sheet(error) => return error.into(),
             E::Ledger(error) => return error.into(),
             E::Columns { .. } | E::NoSuchIndex { .. } | E::TooMuchLost { .. } => Exit::Usage,
-            E::NoRows { .. } | E::Changed { .. } | E::TooManyRows { .. } | E::TooScattered { .. } => Exit::InputRefused,
+            E::NoRows { .. }
+            | E::Changed { .. }
+            | E::TooManyRows { .. }
+            | E::TooScattered { .. }
+            | E::FilledTooMuch { .. } => Exit::InputRefused,
             E::ReaderDied { .. } => Exit::Fault,
         };
         Failure::of(exit, &error, error.hint())

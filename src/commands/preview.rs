@@ -12,8 +12,9 @@ use crate::upload::{Source, Tally};
 
 /// Requests that are shown.
 const SHOWN: usize = 3;
-/// Records kept until it is known which of them are sent after all.
+/// Records kept until it is known which of them are sent after all: so many, or, of long ones, so many bytes.
 const KEPT: usize = 64;
+const KEPT_BYTES: usize = 16 << 20;
 
 /// Reads a whole file, says what is wrong with it and what would be sent first, and sends nothing.
 pub fn dry_run(source: &Source, template: &Template, settings: &Settings) -> Result<Tally, Failure> {
@@ -37,6 +38,7 @@ pub fn call(kind: RecordKind, record: &PlannedRecord) -> Option<(&'static str, S
 #[derive(Default)]
 struct Preview {
     next: Seq,
+    bytes: usize,
     first: Vec<(Seq, PlannedRecord)>,
 }
 
@@ -44,7 +46,11 @@ impl Preview {
     /// Takes in what was read next. It always wants more: a later row may take an earlier one back.
     fn take(&mut self, batch: Batch) -> bool {
         for record in batch.records {
-            if self.first.len() < KEPT && matches!(record.fate, Fate::Send(_)) {
+            if let Fate::Send(body) = &record.fate
+                && self.first.len() < KEPT
+                && self.bytes < KEPT_BYTES
+            {
+                self.bytes += body.len();
                 self.first.push((self.next, record));
             }
             self.next += 1;

@@ -1,6 +1,6 @@
 //! Where a template's columns are in a sheet: the header row, and the columns of each field.
 
-use super::model::{ColumnName, FieldRule, HeaderRow, Source, Template, same_header};
+use super::model::{ColumnName, FieldRule, HeaderRow, Source, Template, folded_header};
 use crate::mistake::{nearest, nearest_of};
 use crate::records::{RecordKind, item, order};
 use crate::sheet::cell::column_index;
@@ -149,9 +149,10 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
         return Err(Missing { header: None, found: 0, columns: Vec::new() });
     };
     let names = &header.names;
+    let folded = folded(names);
     let mut missing = Vec::new();
     let mut found = 0;
-    let mut one = |wanted: &[ColumnName], field: &str, optional: bool| match find_column(wanted, names) {
+    let mut one = |wanted: &[ColumnName], field: &str, optional: bool| match find_column(wanted, names, &folded) {
         Ok(index) => {
             found += 1;
             Some(index)
@@ -256,22 +257,21 @@ fn is_as_long(left: &str, right: &str) -> bool {
 /// The row in which the most of the template's names stand; of several the first.
 fn best_header(template: &Template, top: &[Row]) -> Option<Header> {
     let named = |row: &Row| {
-        let header = header_of(row);
-        let has = |column: &ColumnName| has_name(column, &header.names);
+        let names = folded(&header_of(row).names);
+        let has = |column: &ColumnName| has_name(column, &names);
         let found = template.rules().map(|rule| match &rule.source {
             Source::Column(wanted) => usize::from(wanted.iter().any(has)),
             Source::Joined { columns, .. } => columns.iter().filter(|column| has(column)).count(),
-            Source::Text { expression, .. } => expression
-                .columns()
-                .iter()
-                .filter(|name| header.names.iter().any(|other| same_header(other, name)))
-                .count(),
+            Source::Text { expression, .. } => {
+                expression.columns().iter().filter(|name| names.contains(&folded_header(name))).count()
+            }
             Source::Constant(_) => 0,
         });
         let by = template.group.as_ref().map_or(&[][..], |group| &group.by);
         found.sum::<usize>() + by.iter().filter(|names| names.iter().any(has)).count()
     };
-    let best = top.iter().rev().max_by_key(|row| named(row)).filter(|row| named(row) > 0);
+    let best = top.iter().rev().map(|row| (named(row), row)).max_by_key(|(found, _)| *found);
+    let best = best.filter(|(found, _)| *found > 0).map(|(_, row)| row);
     best.or_else(|| top.iter().find(|row| !row.is_blank())).map(header_of)
 }
 
@@ -284,20 +284,26 @@ fn own_width(names: &[String]) -> usize {
     names.iter().position(|name| name.starts_with(OUR_PREFIX)).unwrap_or(names.len())
 }
 
+fn folded(names: &[String]) -> Vec<String> {
+    names.iter().map(|name| folded_header(name)).collect()
+}
+
+/// Whether a column is among names that are folded.
 fn has_name(column: &ColumnName, names: &[String]) -> bool {
     match column {
-        ColumnName::Named(wanted) => names.iter().any(|name| same_header(name, wanted)),
+        ColumnName::Named(wanted) => names.contains(&folded_header(wanted)),
         ColumnName::Number(_) => false,
     }
 }
 
-fn find_column(wanted: &[ColumnName], names: &[String]) -> Result<usize, Reason> {
+fn find_column(wanted: &[ColumnName], names: &[String], folded: &[String]) -> Result<usize, Reason> {
     for column in wanted {
         match column {
             ColumnName::Number(number) => return Ok(number - 1),
             ColumnName::Named(name) => {
-                let there: Vec<usize> =
-                    (0..own_width(names)).filter(|index| same_header(&names[*index], name)).collect();
+                let name_folded = folded_header(name);
+                let own = folded.iter().take(own_width(names)).enumerate();
+                let there: Vec<usize> = own.filter(|(_, name)| **name == name_folded).map(|(index, _)| index).collect();
                 match there.as_slice() {
                     [] => {
                         if let Some(index) = column_index(name).filter(|index| *index < names.len()) {

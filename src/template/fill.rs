@@ -3,6 +3,9 @@
 use super::bind::Layout;
 use crate::sheet::{Cell, Row};
 
+/// Bytes that are filled in, at most: a cell can be megabytes long, and all rows below may repeat it.
+pub const MOST_FILLED: u64 = 4 << 30;
+
 /// Fills blank cells from the rows above. Rows are given to it in the sheet's order.
 #[derive(Debug, Default)]
 pub struct Filler {
@@ -14,6 +17,7 @@ pub struct Filler {
     /// What the columns of `within` held in the row above, one after the other.
     place: Row,
     next_place: Row,
+    filled: u64,
 }
 
 impl Filler {
@@ -39,9 +43,16 @@ impl Filler {
         for (nth, column) in self.columns.iter().enumerate() {
             let above = self.above.get(nth);
             if row.get(*column).is_blank() && above != Cell::Blank {
+                self.filled += text_len(above) as u64;
                 row.put(*column, above);
             }
         }
+    }
+
+    /// The column with the longest text, once more was filled in than is reasonable.
+    pub fn overflow(&self) -> Option<usize> {
+        let longest = || self.columns.iter().zip(self.above.cells()).max_by_key(|(_, cell)| text_len(*cell));
+        if self.filled > MOST_FILLED { longest().map(|(column, _)| *column) } else { None }
     }
 
     /// Takes note of a row that is above the next one.
@@ -65,6 +76,10 @@ fn copy(from: &Row, columns: &[usize], to: &mut Row) {
             cell => to.push(cell),
         }
     }
+}
+
+fn text_len(cell: Cell<'_>) -> usize {
+    if let Cell::Text(text) = cell { text.len() } else { 0 }
 }
 
 #[cfg(test)]

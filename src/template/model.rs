@@ -243,15 +243,19 @@ impl std::fmt::Display for ColumnName {
 
 /// Headers are compared without regard to case and to white space around and between words.
 pub fn same_header(left: &str, right: &str) -> bool {
-    let mut left = left.split_whitespace();
-    let mut right = right.split_whitespace();
-    loop {
-        match (left.next(), right.next()) {
-            (None, None) => return true,
-            (Some(a), Some(b)) if a == b || a.to_lowercase() == b.to_lowercase() => {}
-            _ => return false,
+    folded_header(left) == folded_header(right)
+}
+
+/// A header as it is compared: what is asked of many names is folded once, since a cell may be megabytes long.
+pub fn folded_header(name: &str) -> String {
+    let mut folded = String::new();
+    for word in name.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
         }
+        folded.push_str(&word.to_lowercase());
     }
+    folded
 }
 
 /// A value that a template states itself, already of the field's type.

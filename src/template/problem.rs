@@ -24,6 +24,25 @@ pub struct Problem {
     pub cause: Cause,
 }
 
+/// Bytes of a cell or a header that a problem keeps. A cell can be megabytes long, and every row can have a problem.
+const MOST_KEPT: usize = 10_000;
+
+/// As much of a text as a problem keeps.
+pub fn kept(text: &str) -> String {
+    match text.len() > MOST_KEPT {
+        true => format!("{}…", &text[..text.floor_char_boundary(MOST_KEPT)]),
+        false => text.to_owned(),
+    }
+}
+
+impl Problem {
+    /// About how many bytes are held for it.
+    pub fn held(&self) -> usize {
+        let other = if let Cause::Disagrees { other, .. } = &self.cause { other.len() } else { 0 };
+        200 + self.value.len() + self.header.len() + other
+    }
+}
+
 /// Two ways of reading a column's dates: each a pattern, and what `example` is by it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AmbiguousDates {

@@ -49,6 +49,7 @@ pub(super) struct Assembler<'t> {
     closed: HashMap<Box<str>, u64>,
     last_group: Option<(Box<str>, Seq)>,
     held: usize,
+    most_held: usize,
     keys: Keys,
     /// For a report that is handed back.
     reviewer: Option<Reviewer<'t>>,
@@ -107,6 +108,7 @@ impl<'t> Assembler<'t> {
             closed: HashMap::new(),
             last_group: None,
             held: 0,
+            most_held: MOST_HELD,
             keys: Keys::default(),
             reviewer: Reviewer::new(source, template.record.input()),
             batch: Batch::default(),
@@ -213,22 +215,22 @@ impl<'t> Assembler<'t> {
         };
         if let Some(seq) = known {
             let index = usize::try_from(seq - self.first_waiting).unwrap_or(usize::MAX);
+            let mut more = 0;
             if let Some(Waiting::Open { parts, problems, pasts }) = self.waiting.get_mut(index) {
                 if let (Some(reviewer), Some(past)) = (&self.reviewer, row.past) {
                     let first = pasts.first().filter(|_| name.is_empty());
                     problems.extend(first.and_then(|first| reviewer.strayed(&past, first)));
                     pasts.push(past);
                 }
-                let before = parts.len();
+                let told = parts.problems.len();
+                let before = parts.len_from(told);
                 if let Some(mapper) = self.mappers.get(row.part) {
                     mapper.merge(parts, &row.draft.parts);
                 }
+                more = parts.len_from(told).saturating_sub(before) + held(&row.problems);
                 problems.append(&mut row.problems);
-                self.held += parts.len() - before.min(parts.len());
             }
-            if self.held > MOST_HELD {
-                return Err(Error::TooScattered { row: row.number });
-            }
+            self.hold(more, row.number)?;
             if !name.is_empty() && self.last_group.as_ref().is_none_or(|(_, last)| *last != seq) {
                 self.last_group = Some((name.into(), seq));
             }
@@ -247,14 +249,21 @@ impl<'t> Assembler<'t> {
         } else {
             self.groups.insert(name.into(), next);
         }
+        // A name is held for as long as the pass goes on, also that of a record which is whole.
+        let name_len = name.len();
         if !name.is_empty() {
             self.last_group = Some((name.into(), next));
         }
         let parts = row.draft.parts.kept();
-        self.held += parts.len() + OVERHEAD;
+        self.hold(name_len + parts.len() + held(&row.problems) + OVERHEAD, row.number)?;
         let (problems, pasts) = (std::mem::take(&mut row.problems), row.past.into_iter().collect());
         self.waiting.push_back(Waiting::Open { parts, problems, pasts });
         Ok(next)
+    }
+
+    fn hold(&mut self, bytes: usize, row: u64) -> Result<(), Error> {
+        self.held += bytes;
+        if self.held > self.most_held { Err(Error::TooScattered { row }) } else { Ok(()) }
     }
 
     /// Where the rows of a record stand together, another record's row ends all before it.
@@ -270,7 +279,7 @@ impl<'t> Assembler<'t> {
     }
 
     fn close(&mut self, seq: Seq, mut parts: Parts, problems: Vec<Problem>, pasts: &[Past]) -> Record {
-        self.held = self.held.saturating_sub(parts.len() + OVERHEAD);
+        self.held = self.held.saturating_sub(parts.len() + held(&problems) + OVERHEAD);
         let mut body = Vec::new();
         let text = |json: Option<&str>| json.map_or_else(String::new, |json| unquoted(json).into_owned());
         let (key, target) = match self.mapper(seq) {
@@ -423,6 +432,10 @@ impl Decision {
     }
 }
 
+fn held(problems: &[Problem]) -> usize {
+    problems.iter().map(|problem| OVERHEAD + problem.value.len()).sum()
+}
+
 fn send(body: Vec<u8>) -> Fate {
     let json = String::from_utf8(body).map_err(|error| error.to_string());
     let checked = json.and_then(|json| match serde_json::from_str::<IgnoredAny>(&json) {
@@ -435,5 +448,68 @@ fn send(body: Vec<u8>) -> Fate {
             remedy: "this is a fault of sheetport; please report it".to_owned(),
             ..Problem::of_record("unsendable", format!("can't be written as JSON: {error}"))
         }]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::super::read::survey;
+    use super::super::rows::{ReadRow, make};
+    use super::*;
+    use crate::{sheet, template::load};
+
+    const LONG: usize = 10_000;
+
+    /// The row at which the records are more than can be held, if as much can be held as ten rows have of text.
+    fn refused_at(group: &str, columns: &str, each: impl Fn(usize) -> String) -> Option<u64> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("orders.csv");
+        let mut text = format!("{columns}\n");
+        (0..50).for_each(|row| writeln!(text, "{}", each(row)).expect("a text"));
+        std::fs::write(&path, text).expect("a file");
+        let rules = "[fields.externalId]\ncolumn = \"No\"\n[lines.itemExternalId]\ncolumn = \"SKU\"\n\
+                     [lines.quantity]\ncolumn = \"Qty\"\n[lines.item_id]\ncolumn = \"Note\"\noptional = true\n";
+        let source = format!("record = \"order\"\n[sheet]\nfill_down = [\"Note\"]\n[group]\n{group}\n{rules}");
+        let template = load::load("t.toml", &source, &load::no_tables).expect("a template");
+        let source = Source::open(&path, &template, None, &sheet::Options::default()).expect("a sheet");
+        let surveys = survey(&source, &template).expect("a survey");
+        let mapper = Mapper::new(0, &template, &source.parts[0].layout, &surveys[0]);
+        let mappers = [mapper];
+        let mut assembler = Assembler { most_held: 10 * LONG, ..Assembler::new(&source, &template, &mappers, false) };
+        let (mut rows, mut read, mut made) = (source.rows(), ReadRow::default(), MadeRow::default());
+        while rows.next(&mut read.row).expect("a row").is_some() {
+            make(&mappers[0], &source, &source.parts[0], &read, false, &mut made);
+            match assembler.row(&mut made) {
+                Ok(()) => {}
+                Err(Error::TooScattered { row }) => return Some(row),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn whatever_is_held_of_records_is_bounded() {
+        let long = "x".repeat(LONG);
+        let note = |row: usize| if row == 0 { long.clone() } else { String::new() };
+        let (anywhere, together) = ("by = \"No\"", "by = \"No\"\nrows = \"together\"");
+        let columns = "No,SKU,Qty,Note";
+        for group in [anywhere, together] {
+            assert_eq!(refused_at(group, columns, |row| format!("A,s{row},1,{}", note(row))), Some(11), "one record");
+        }
+        assert_eq!(refused_at(anywhere, columns, |row| format!("{row},s,1,{}", note(row))), Some(11), "many records");
+        assert_eq!(
+            refused_at(together, columns, |row| format!("{row},s,1,{}", note(row))),
+            None,
+            "one after the other"
+        );
+        // What is wrong with rows is held as well, and so are names, even of records that are whole.
+        assert_eq!(refused_at(anywhere, columns, |row| format!("A,s{row},{long},")), Some(11), "problems");
+        for (group, row) in [(anywhere, 6), (together, 10)] {
+            let group = group.replace("\"No\"", "[\"Note\", \"No\"]");
+            assert_eq!(refused_at(&group, columns, |row| format!("{row},s,1,{}", note(row))), Some(row), "{group}");
+        }
     }
 }

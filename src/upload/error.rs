@@ -26,12 +26,12 @@ pub enum Error {
     ReaderDied { path: PathBuf },
     #[error("the sheet has more than {most} rows")]
     TooManyRows { most: u64 },
-    #[error(
-        "the records of this sheet are scattered over too many rows to be held together; this is seen at row {row}"
-    )]
+    #[error("the records of this sheet are too large to be held until their last rows; this is seen at row {row}")]
     TooScattered { row: u64 },
     #[error("run {run} can't be tried again: it has too many {}", told(*lost))]
     TooMuchLost { run: RunId, lost: Lost },
+    #[error("fill_down has repeated more than 4 GiB of text; this is seen at row {row}, in column {letters}")]
+    FilledTooMuch { row: u64, letters: String },
 }
 
 impl Error {
@@ -64,7 +64,8 @@ impl Error {
             }
             Error::TooManyRows { .. } => Some("split the file".to_owned()),
             Error::TooScattered { .. } => Some(
-                "sort the sheet so that the rows of a record stand together, and write rows = \"together\" under [group]"
+                "sort the sheet so that the rows of a record stand together, and write rows = \"together\" under [group]; if \
+                 they do, and it says so, look for cells that are far too long"
                     .to_owned(),
             ),
             Error::TooMuchLost { run, lost } => {
@@ -74,6 +75,9 @@ impl Error {
                 };
                 Some(format!("have it written as {what}: `sheetport report {run} -o report.{extension}`"))
             }
+            Error::FilledTooMuch { .. } => Some(
+                "the cell that is repeated there is far too long; correct it, or take its column out of fill_down".to_owned(),
+            ),
             Error::ReaderDied { .. } => {
                 Some("this is a fault of sheetport; please report it with the file, if you may share it".to_owned())
             }
@@ -106,8 +110,13 @@ fn of_sheet(sheet: &Option<String>) -> String {
 
 fn shown(names: &[String]) -> String {
     const SHOWN: usize = 30;
+    const LONGEST: usize = 100;
     let names: Vec<&str> = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
-    let mut text = names.iter().take(SHOWN).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    let quoted = |name: &&str| match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("'{}…'", &name[..end]),
+        None => format!("'{name}'"),
+    };
+    let mut text = names.iter().take(SHOWN).map(quoted).collect::<Vec<_>>().join(", ");
     if names.len() > SHOWN {
         text.push_str(&format!(" and {} more", names.len() - SHOWN));
     }

@@ -6,6 +6,7 @@ use crate::ledger::Problem;
 use crate::sheet::row::wire::Encoder;
 use crate::sheet::{Cell, Row, column_letters, write};
 use crate::template::map::{Draft, unquoted};
+use crate::template::problem::kept;
 use crate::template::{self, Mapper};
 
 /// Codes of problems with how a row stands in its file.
@@ -128,7 +129,7 @@ fn overflow(row: &Row, source: &Source, part: &Part) -> Option<Problem> {
         column: Some(column),
         header: format!("column {}", column_letters(column)),
         field: String::new(),
-        value: cell.shown().into_owned(),
+        value: kept(&cell.shown()),
         sheet: String::new(),
         message: "stands beyond the header's last column".to_owned(),
         remedy: "put quotes around a value that has the delimiter in it, or give the column a header".to_owned(),
@@ -138,8 +139,7 @@ fn overflow(row: &Row, source: &Source, part: &Part) -> Option<Problem> {
 /// A quote in the middle of a quoted value, or one that is never closed because the file was cut short.
 fn stray_quote(row: &Row) -> Problem {
     let shown = row.cells().enumerate().find(|(_, cell)| cell.shown().contains('"'));
-    let (column, value) =
-        shown.map_or((None, String::new()), |(column, cell)| (Some(column), cell.shown().into_owned()));
+    let (column, value) = shown.map_or((None, String::new()), |(column, cell)| (Some(column), kept(&cell.shown())));
     Problem {
         code: STRAY_QUOTE.to_owned(),
         row: Some(row.number),

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::arrange::{Places, arrange};
 use super::error::Error;
 use super::retry::{PastRun, Report};
-use crate::sheet::{self, Book, FRONT_SHEETS, Row, Rows};
+use crate::sheet::{self, Book, FRONT_SHEETS, Row, Rows, column_letters};
 use crate::template::bind::{HEADER_WITHIN, Missing, bind};
 use crate::template::fill::Filler;
 use crate::template::model::SheetSelect;
@@ -188,6 +188,9 @@ impl DataRows<'_> {
                         Some(run) if !run.is_new(self.part, row) => filler.pass(row),
                         _ => filler.row(row),
                     }
+                    if let Some(column) = filler.overflow() {
+                        return Err(Error::FilledTooMuch { row: row.number, letters: column_letters(column) });
+                    }
                     return Ok(Some(self.part));
                 }
             }
@@ -263,11 +266,16 @@ fn report_sheets(book: &Book, template: &Template) -> Vec<(usize, Layout)> {
     (0..book.sheets().len()).filter_map(bound).filter(|(_, layout)| layout.is_report).collect()
 }
 
+/// The rows among which the header is looked for.
 pub(super) fn top(book: &Book, sheet: usize) -> Result<Vec<Row>, sheet::Error> {
+    /// Bytes of text after which no further row is looked at: each may have megabytes.
+    const MOST: usize = 16 << 20;
     let mut rows = book.rows(sheet)?;
     let mut top = Vec::new();
     let mut row = Row::default();
-    while top.len() < HEADER_WITHIN && rows.next(&mut row)? {
+    let mut bytes = 0;
+    while top.len() < HEADER_WITHIN && bytes < MOST && rows.next(&mut row)? {
+        bytes += row.text_len();
         top.push(row.clone());
     }
     Ok(top)

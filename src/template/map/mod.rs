@@ -15,7 +15,7 @@ pub use self::parts::Parts;
 use super::bind::{Columns, Layout};
 use super::model::{Constant, FieldRule, OnBlank, Place, Source, Template};
 use super::number;
-use super::problem::{Cause, Problem};
+use super::problem::{Cause, Problem, kept};
 use super::survey::Survey;
 use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::{Cell, Row, write};
@@ -235,7 +235,7 @@ impl<'t> Mapper<'t> {
             && call.path(&unquoted(parts.text(index).unwrap_or_default())).is_none()
             && let Some(rule) = self.template.fields.get(index)
         {
-            let value = unquoted(parts.text(index).unwrap_or_default()).into_owned();
+            let value = kept(&unquoted(parts.text(index).unwrap_or_default()));
             let problem = Problem { value, ..self.missing(index, rule, parts, Cause::NotAnAddress) };
             parts.problems.push(problem);
         }
@@ -252,7 +252,7 @@ impl<'t> Mapper<'t> {
     /// A problem of the columns that say which record a row belongs to.
     pub fn group_problem(&self, row: u64, group: &str, cause: Cause) -> Problem {
         let column = self.layout.group.first().copied();
-        let value = group.replace(BETWEEN, " ");
+        let value = kept(group).replace(BETWEEN, " ");
         self.problem_at(row, column, "group", value, cause)
     }
 
@@ -262,7 +262,7 @@ impl<'t> Mapper<'t> {
         let index = self.template.fields.iter().position(|rule| input.key.contains(&rule.field.name));
         let column = index.and_then(|index| self.layout.columns.get(index)).and_then(Columns::first);
         let field = index.and_then(|index| self.template.fields.get(index)).map_or("", |rule| rule.field.name);
-        self.problem_at(row, column, field, key.to_owned(), cause)
+        self.problem_at(row, column, field, kept(key), cause)
     }
 
     fn is_skipped(&self, row: &Row) -> bool {
@@ -359,12 +359,13 @@ impl<'t> Mapper<'t> {
             }
             columns => columns.first(),
         };
-        let value = column.map(|index| self.cell(row, index).shown().into_owned()).unwrap_or_default();
+        let value = column.map(|index| kept(&self.cell(row, index).shown())).unwrap_or_default();
         self.problem_at(row.number, column, rule.field.name, value, cause)
     }
 
     fn problem_at(&self, row: u64, column: Option<usize>, field: &'static str, value: String, cause: Cause) -> Problem {
-        let header = column.and_then(|index| self.layout.header.names.get(index)).cloned().unwrap_or_default();
+        let header = column.and_then(|index| self.layout.header.names.get(index)).map(|name| kept(name));
+        let header = header.unwrap_or_default();
         Problem { part: self.part, row, column, header, field, value, cause }
     }
 }

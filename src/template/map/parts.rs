@@ -1,6 +1,6 @@
 //! What rows say of a record, on its way into a request: values as JSON, each with the rule and the row that it is from.
 
-use super::super::problem::Problem;
+use super::super::problem::{Problem, kept};
 use super::{json, unquoted};
 
 /// What one row, or several together, say of a record.
@@ -62,7 +62,12 @@ impl Parts {
 
     /// The bytes that are held.
     pub fn len(&self) -> usize {
-        let problems: usize = self.problems.iter().map(|problem| 200 + problem.value.len()).sum();
+        self.len_from(0)
+    }
+
+    /// The same without the first problems, which whoever adds to many has counted before.
+    pub fn len_from(&self, problem: usize) -> usize {
+        let problems: usize = self.problems.iter().skip(problem).map(Problem::held).sum();
         self.values.len() + self.lines.len() + self.fields.len() * 24 + self.rows.len() * 8 + problems
     }
 
@@ -173,6 +178,6 @@ fn narrow(number: usize) -> u32 {
 fn shown(json: &[u8]) -> String {
     match std::str::from_utf8(json) {
         Ok("null") | Err(_) => String::new(),
-        Ok(text) => unquoted(text).into_owned(),
+        Ok(text) => kept(&unquoted(text)),
     }
 }

@@ -116,3 +116,81 @@ fn a_table_that_ended_is_not_read_further() {
     assert_eq!(view.stdout.lines().count(), 40_001);
     check_refused(&place, "again.csv", "at row 40003: it is longer than 16 MiB");
 }
+
+/// A cell of a mebibyte.
+fn long() -> String {
+    "x".repeat(1 << 20)
+}
+
+#[test]
+fn cells_of_megabytes_among_the_rows_where_the_header_is_looked_for() {
+    let place = Place::new();
+    let rows: String = (0..24).map(|row| format!("{row},{},1,EUR\n", long())).collect();
+    place.write("long.csv", format!("SKU,Name,Price,Currency\n{rows}"));
+    check_bounds(&place.sheetport(["check", "long.csv", "-t", "items", "-q"]).exits(0));
+    // As a header, too, and then it is not repeated in full.
+    place.write("header.csv", format!("{},{}\n1,x\n", long().repeat(3), long().repeat(3)));
+    let ended =
+        place.sheetport(["check", "header.csv", "-t", "items"]).exits(2).says(&["the header in row 1 has: 'xxx"]);
+    check_bounds(&ended);
+    assert!(ended.stderr.len() < 2_000, "{} bytes", ended.stderr.len());
+}
+
+const FILLED: &str = "record = \"item\"\n[sheet]\nfill_down = [\"Name\"]\nskip_where = { column = \"SKU\", matches = \"^T\" }\n\
+    [fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n";
+const ORDERS: &str = "record = \"order\"\n[group]\nby = \"No\"\n[fields.externalId]\ncolumn = \"No\"\n\
+    [fields.companyExternalId]\ncolumn = \"Customer\"\n[lines.itemExternalId]\ncolumn = \"SKU\"\n\
+    [lines.quantity]\ncolumn = \"Qty\"\n";
+
+#[test]
+fn a_cell_of_a_megabyte_that_fills_all_rows_below() {
+    let place = Place::new();
+    place.write("t.toml", FILLED);
+    // Rows that the template leaves out are filled all the same, and sooner done with.
+    let rows: String = (0..100_000).map(|row| format!("T{row},\n")).collect();
+    place.write("filled.csv", format!("SKU,Name\n1,{}\n{rows}", long()));
+    let ended = place.sheetport(["check", "filled.csv", "-t", "t.toml", "--no-progress", "-q"]).exits(7);
+    check_bounds(&ended);
+    ended.says(&[
+        "fill_down has repeated more than 4 GiB of text; this is seen at row 4099, in column B",
+        "the cell that is repeated there is far too long",
+    ]);
+    // A long text that some rows share is none of that.
+    let rows: String = (2..40).map(|row| format!("{row},\n")).collect();
+    place.write("shared.csv", format!("SKU,Name\n1,{}\n{rows}", long()));
+    check_bounds(&place.sheetport(["check", "shared.csv", "-t", "t.toml", "-q"]).exits(0));
+}
+
+#[test]
+fn a_record_whose_rows_are_all_wrong() {
+    let place = Place::new();
+    place.write("t.toml", ORDERS);
+    let rows: String = (0..100_000).map(|row| format!("A,c,{row},many\n")).collect();
+    place.write("wrong.csv", format!("No,Customer,SKU,Qty\n{rows}"));
+    let ended = place.sheetport(["check", "wrong.csv", "-t", "t.toml", "--json"]).exits(3);
+    check_bounds(&ended);
+    assert_eq!(ended.json()["problems"][0]["count"], 100_000);
+    // Each of them differs from one that is long.
+    let rows: String = (0..2_000).map(|row| format!("A,d,{row},1\n")).collect();
+    place.write("differ.csv", format!("No,Customer,SKU,Qty\nA,{},a,1\n{rows}", long()));
+    let ended = place.sheetport(["check", "differ.csv", "-t", "t.toml", "--json"]).exits(3);
+    check_bounds(&ended);
+    let problem = &ended.json()["problems"][0];
+    assert_eq!((&problem["code"], &problem["count"]), (&"disagrees".into(), &2_000.into()));
+    assert!(problem["remedy"].as_str().unwrap().len() < 11_000, "{} bytes", ended.stdout.len());
+}
+
+#[test]
+fn a_value_and_a_header_of_megabytes_are_told_by_their_beginnings() {
+    let place = Place::new();
+    place.write("t.toml", ITEMS_BY_NUMBER);
+    place.write("wrong.csv", format!("SKU,Price{}\n1,{}\n", long(), long()));
+    let problem = &place.sheetport(["check", "wrong.csv", "-t", "t.toml", "--json"]).exits(3).json()["problems"][0];
+    for part in ["header", "value"] {
+        let text = problem[part].as_str().unwrap();
+        assert!(text.ends_with("xxx…") && text.len() < 11_000, "{part}: {} bytes", text.len());
+    }
+}
+
+const ITEMS_BY_NUMBER: &str =
+    "record = \"item\"\n[fields.externalId]\ncolumn = 1\n[fields.name]\nvalue = \"n\"\n[fields.price]\ncolumn = 2\n";
