@@ -202,15 +202,19 @@ impl Direct {
 
     /// The one that was used last: the others may grow old. One of another runtime would wait for that one's threads.
     fn take_idle(&self) -> Option<Line> {
-        let line = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
-        (line.used.elapsed() < IDLE && line.home == Handle::current().id()).then_some(line)
+        let here = Handle::current().id();
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = idle.iter().rposition(|line| line.home == here)?;
+        Some(idle.remove(last)).filter(|line| line.used.elapsed() < IDLE)
     }
 
     fn keep(&self, mut line: Line) {
         line.used = Instant::now();
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < self.most_idle {
-            idle.push(line);
+        idle.push(line);
+        if idle.len() > self.most_idle {
+            // It may be of a runtime that is no more.
+            idle.remove(0);
         }
     }
 }
@@ -331,26 +335,31 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
     const SHORT: Duration = Duration::from_millis(20);
 
-    /// Takes one connection and answers its requests, each after such a time; not at all where there is none.
-    async fn served(answers: Vec<Option<Duration>>) -> Direct {
+    /// Answers requests one after the other, each after such a time; not at all where there is none.
+    async fn served(answers: Vec<Option<Duration>>, most_idle: usize) -> Direct {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = format!("http://{}/", listener.local_addr().expect("an address"));
+        let answers = Arc::new(Mutex::new(answers.into_iter()));
         tokio::spawn(async move {
-            let (stream, _) = listener.accept().await.expect("a connection");
-            let answers = Mutex::new(answers.into_iter());
-            let service = service_fn(|_| {
-                let pause = answers.lock().expect("a lock").next().expect("no more requests");
-                async move {
-                    match pause {
-                        Some(pause) => tokio::time::sleep(pause).await,
-                        None => std::future::pending().await,
+            loop {
+                let (stream, _) = listener.accept().await.expect("a connection");
+                let answers = Arc::clone(&answers);
+                let service = service_fn(move |_| {
+                    let pause = answers.lock().expect("a lock").next().expect("no more requests");
+                    async move {
+                        match pause {
+                            Some(pause) => tokio::time::sleep(pause).await,
+                            None => std::future::pending().await,
+                        }
+                        Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(b"{}"))))
                     }
-                    Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(b"{}"))))
-                }
-            });
-            let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+                });
+                tokio::spawn(
+                    hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service),
+                );
+            }
         });
-        Direct::new(address.parse().expect("an address"), 1).expect("a connector").expect("no proxy")
+        Direct::new(address.parse().expect("an address"), most_idle).expect("a connector").expect("no proxy")
     }
 
     async fn exchange(direct: &Direct, limit: Duration) -> Came {
@@ -359,7 +368,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_is_late_by_its_own_limit_whatever_the_one_before_it_had() {
-        let direct = served(vec![Some(Duration::ZERO), None]).await;
+        let direct = served(vec![Some(Duration::ZERO), None], 1).await;
         assert!(matches!(exchange(&direct, LONG).await, Came::Answer { cut: None, .. }));
         assert!(matches!(exchange(&direct, SHORT).await, Came::Lost(reason) if reason == LATE));
         assert!(direct.take_idle().is_none(), "a late answer may still come on that connection");
@@ -367,7 +376,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_has_all_of_its_time_on_a_connection_that_had_a_shorter_limit() {
-        let direct = served(vec![Some(Duration::ZERO), Some(SHORT * 4)]).await;
+        let direct = served(vec![Some(Duration::ZERO), Some(SHORT * 4)], 1).await;
         // The first may be late where the machine is busy; then there is nothing to see.
         if let Came::Answer { cut: None, .. } = exchange(&direct, SHORT).await {
             assert!(matches!(exchange(&direct, LONG).await, Came::Answer { cut: None, .. }));
@@ -375,16 +384,20 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_not_used_by_another_runtime_than_its_own() {
+    fn a_connection_stays_with_its_own_runtime() {
         let runtime = || runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
         let (one, other) = (runtime(), runtime());
-        let direct = one.block_on(async {
-            let direct = served(vec![Some(Duration::ZERO)]).await;
-            assert!(matches!(exchange(&direct, LONG).await, Came::Answer { cut: None, .. }));
-            direct
-        });
-        assert_eq!(direct.idle.lock().expect("a lock").len(), 1);
-        assert!(other.block_on(async { direct.take_idle() }).is_none());
+        for most_idle in [1, 2] {
+            let direct = one.block_on(served(vec![Some(Duration::ZERO); 3], most_idle));
+            for runtime in [&one, &other, &other] {
+                let came = runtime.block_on(exchange(&direct, LONG));
+                assert!(matches!(came, Came::Answer { cut: None, .. }), "{came:?}");
+            }
+            assert_eq!(direct.idle.lock().expect("a lock").len(), most_idle, "the other one's was used twice");
+            // The older one makes room: its runtime may be no more.
+            assert_eq!(one.block_on(async { direct.take_idle() }).is_some(), most_idle == 2);
+            assert!(other.block_on(async { direct.take_idle() }).is_some());
+        }
     }
 
     #[test]

@@ -1,14 +1,17 @@
 //! The pages of a list: several asked for at once, ahead of whoever takes them in their order.
 //!
-//! Tasks ask for the next page, look at it, put it down and go on. There are some more of them than requests may be under
-//! way, so that the service need not wait while pages are looked at. Whoever takes pages is woken for some of them
-//! together, because to wake another thread costs as much as a page.
+//! Workers ask for the next page, look at it, put it down and go on. There are some more of them than requests may be under
+//! way, so that the service need not wait while pages are looked at. They are shared out among a few threads, and whoever
+//! takes pages is woken for some of them together, because to wake another thread costs as much as a page.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::available_parallelism;
 use std::time::Duration;
 
-use tokio::sync::{Notify, Semaphore};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::task::JoinSet;
 
 use super::Error;
@@ -17,8 +20,10 @@ use super::look::{Look, Looked};
 use crate::api::pages::{Identity, Page, Walk};
 use crate::records::List;
 
-/// Tasks that look at pages, beyond those that wait for the service.
-const LOOKING: usize = 2;
+/// More threads than keep up with any service are of no use.
+const MOST_LANES: usize = 4;
+/// Workers of a lane that look at pages, beyond those that wait for the service.
+const LOOKING: usize = 1;
 /// Pages that are fetched and looked at before they are taken, beyond those under way.
 const AHEAD: u64 = 32;
 /// As long as pages of so many bytes wait, no more are asked for than may be under way together.
@@ -34,8 +39,18 @@ const LARGEST_SPARE: usize = 64 * 1024;
 /// The pages of a list, in their order.
 pub struct ListPages {
     shared: Arc<Shared>,
+    lanes: Vec<Lane>,
     /// They end with the value.
     workers: JoinSet<()>,
+}
+
+/// A thread for workers, on which each reads from connections of its own: on one thread nobody is woken from another.
+struct Lane {
+    runtime: Handle,
+    /// Its share of the requests that may be under way together.
+    permits: Arc<Semaphore>,
+    /// The thread ends with this.
+    _until: Option<oneshot::Sender<Infallible>>,
 }
 
 struct Shared {
@@ -43,8 +58,6 @@ struct Shared {
     list: &'static List,
     look: Look,
     state: Mutex<State>,
-    /// As many as requests may be under way together.
-    permits: Semaphore,
     come: Notify,
 }
 
@@ -61,7 +74,8 @@ struct State {
     waiting_bytes: usize,
     /// A page that came without entries: the list may end there, and what is asked for beyond it may be in vain.
     barren: Option<u64>,
-    workers: usize,
+    /// How many there are in each lane.
+    workers: Vec<usize>,
     /// Memory that is used again: what one thread sets aside and another frees costs both.
     spare: Vec<(Page, Vec<Identity>)>,
 }
@@ -77,10 +91,12 @@ struct Turn<'a> {
 impl ListPages {
     /// Begins at the page `first`, from 1.
     pub fn new(asking: Asking, list: &'static List, first: u64, look: Look) -> ListPages {
-        let state = Mutex::new(State::new(first));
-        let permits = Semaphore::new(asking.concurrency);
-        let shared = Shared { asking, list, look, state, permits, come: Notify::new() };
-        ListPages { shared: Arc::new(shared), workers: JoinSet::new() }
+        let most = asking.concurrency;
+        let lanes = available_parallelism().map_or(1, usize::from).min(MOST_LANES).min(most).max(1);
+        let state = Mutex::new(State::new(first, lanes));
+        let lanes = shares(most, lanes).map(Lane::new).collect();
+        let shared = Shared { asking, list, look, state, come: Notify::new() };
+        ListPages { shared: Arc::new(shared), lanes, workers: JoinSet::new() }
     }
 
     /// The next page, if it is there. Further ones are asked for as far as the walk thinks that they are there.
@@ -90,13 +106,18 @@ impl ListPages {
         let taken = state.take();
         // Whoever takes pages until the walk is over wants the one that is not there.
         state.last = walk.horizon().max(if taken.is_none() { state.first } else { 0 });
-        let idle = (most + LOOKING).saturating_sub(state.workers);
-        let new = (0..idle).take_while(|more| state.may_ask(*more as u64, most)).count();
-        state.workers += new;
+        let mut new = Vec::new();
+        while state.may_ask(new.len() as u64, most)
+            && let Some(lane) = state.idle_lane(most)
+        {
+            state.workers[lane] += 1;
+            new.push(lane);
+        }
         drop(state);
-        for _ in 0..new {
+        for lane in new {
             while self.workers.try_join_next().is_some() {}
-            self.workers.spawn(work(Arc::clone(&self.shared)));
+            let Lane { runtime, permits, .. } = &self.lanes[lane];
+            self.workers.spawn_on(work(Arc::clone(&self.shared), lane, Arc::clone(permits)), runtime);
         }
         taken
     }
@@ -116,16 +137,44 @@ impl ListPages {
     }
 }
 
+/// How many of the requests under way are each lane's.
+fn shares(most: usize, lanes: usize) -> impl Iterator<Item = usize> {
+    (0..lanes).map(move |nth| (most + nth) / lanes)
+}
+
+impl Lane {
+    fn new(permits: usize) -> Lane {
+        let permits = Arc::new(Semaphore::new(permits));
+        match Builder::new_current_thread().enable_all().build() {
+            Ok(runtime) => {
+                let (until, ended) = oneshot::channel();
+                let lane = Lane { runtime: runtime.handle().clone(), permits, _until: Some(until) };
+                tokio::task::spawn_blocking(move || {
+                    // Nothing is ever sent.
+                    let _ = runtime.block_on(ended);
+                    // The look-up of a name that hangs would keep it.
+                    runtime.shutdown_background();
+                });
+                lane
+            }
+            Err(error) => {
+                tracing::warn!(%error, "pages are fetched on the threads of all others");
+                Lane { runtime: Handle::current(), permits, _until: None }
+            }
+        }
+    }
+}
+
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The next page to ask for; nothing where no more are to be asked for now, and the worker ends.
-    fn turn(&self) -> Option<Turn<'_>> {
+    fn turn(&self, lane: usize) -> Option<Turn<'_>> {
         let mut state = self.state();
         if !state.may_ask(0, self.asking.concurrency) {
-            state.workers -= 1;
+            state.workers[lane] -= 1;
             // Only when pages are taken there is more to do.
             self.come.notify_one();
             return None;
@@ -138,7 +187,7 @@ impl Shared {
 }
 
 impl State {
-    fn new(first: u64) -> State {
+    fn new(first: u64, lanes: usize) -> State {
         State {
             next: first,
             last: first,
@@ -147,7 +196,7 @@ impl State {
             waiting: 0,
             waiting_bytes: 0,
             barren: None,
-            workers: 0,
+            workers: vec![0; lanes],
             spare: Vec::new(),
         }
     }
@@ -158,6 +207,13 @@ impl State {
         let is_careful = self.waiting_bytes > MOST_WAITING || self.barren.is_some();
         let ahead = concurrency as u64 + if is_careful { 0 } else { AHEAD };
         next <= self.last && next - self.first < ahead
+    }
+
+    /// The lane with the fewest workers, if there may be one more.
+    fn idle_lane(&self, concurrency: usize) -> Option<usize> {
+        let most = concurrency + LOOKING * self.workers.len();
+        let is_idle = self.workers.iter().sum::<usize>() < most;
+        (0..self.workers.len()).min_by_key(|lane| self.workers[*lane]).filter(|_| is_idle)
     }
 
     fn put(&mut self, number: u64, looked: Result<Looked, Error>) {
@@ -195,11 +251,11 @@ impl Drop for Turn<'_> {
     }
 }
 
-async fn work(shared: Arc<Shared>) {
-    while let Some(mut turn) = shared.turn() {
+async fn work(shared: Arc<Shared>, lane: usize, permits: Arc<Semaphore>) {
+    while let Some(mut turn) = shared.turn(lane) {
         let (spare, ids) = std::mem::take(&mut turn.spare);
         // It is never closed.
-        let permit = shared.permits.acquire().await.ok();
+        let permit = permits.acquire().await.ok();
         let fetched = page(&shared.asking, shared.list, turn.number, spare).await;
         drop(permit);
         // Whoever waited for the permit asks first.
@@ -230,7 +286,7 @@ mod tests {
 
     #[test]
     fn pages_are_given_in_their_order_and_asked_for_some_ahead() {
-        let mut state = State::new(1);
+        let mut state = State::new(1, 1);
         assert_eq!(ask(&mut state, 4), 1, "nothing is known of the list");
         state.last = 1_000;
         assert_eq!(ask(&mut state, 4), 3 + AHEAD);
@@ -249,7 +305,7 @@ mod tests {
 
     #[test]
     fn beyond_a_page_without_records_hardly_any_are_asked_for() {
-        let mut state = State::new(1);
+        let mut state = State::new(1, 1);
         state.last = 1_000;
         state.next = 3;
         state.put(2, Ok(looked("[]")));
@@ -259,5 +315,16 @@ mod tests {
         assert_eq!(ask(&mut state, 4), 1);
         assert!(state.take().is_some() && state.barren.is_none());
         assert_eq!(ask(&mut state, 4), 1 + AHEAD, "it was a hole");
+    }
+
+    #[test]
+    fn workers_and_requests_are_shared_out_among_the_lanes() {
+        let mut state = State::new(1, 3);
+        while let Some(lane) = state.idle_lane(8) {
+            state.workers[lane] += 1;
+        }
+        assert_eq!(state.workers, [4, 4, 3]);
+        assert_eq!([1, 2, 3, 8].map(|most| shares(most, 2).sum::<usize>()), [1, 2, 3, 8]);
+        assert!(shares(4, 4).chain(shares(8, 3)).all(|share| share > 0), "a lane without requests would stand still");
     }
 }
