@@ -16,7 +16,9 @@ const FIELD_LEN: usize = 24;
 pub struct Page {
     text: String,
     entries: Vec<EntryPlace>,
-    fields: Vec<FieldPlace>,
+    /// Of the fields' names, with their quotes.
+    names: Vec<Range<u32>>,
+    values: Vec<ValuePlace>,
     /// How many entries the service says the whole list has.
     pub total: Option<u64>,
 }
@@ -31,19 +33,20 @@ pub struct Entry<'a> {
 #[derive(Clone, Debug)]
 struct EntryPlace {
     text: Range<u32>,
-    /// Of an object; nothing of anything else.
+    /// Which values are its fields', if it is an object.
     fields: Option<Range<u32>>,
+    /// Where their names begin among all. Entries that are alike share them.
+    names: u32,
     /// An object that is the one before it but for the values.
     is_alike: bool,
     /// An object with another in it.
     is_nested: bool,
 }
 
-/// Where the name, with its quotes, and the value of a field stand.
-#[derive(Clone, Debug)]
-struct FieldPlace {
-    name: Range<u32>,
-    value: Range<u32>,
+#[derive(Clone, Copy, Debug)]
+struct ValuePlace {
+    start: u32,
+    end: u32,
     form: Form,
 }
 
@@ -71,8 +74,8 @@ impl Page {
     }
 
     #[inline]
-    fn part(&self, place: &Range<u32>) -> &str {
-        self.text.get(place.start as usize..place.end as usize).unwrap_or_default()
+    fn part(&self, start: u32, end: u32) -> &str {
+        self.text.get(start as usize..end as usize).unwrap_or_default()
     }
 }
 
@@ -80,7 +83,7 @@ impl<'a> Entry<'a> {
     /// The entry's JSON.
     #[inline]
     pub fn text(&self) -> &'a str {
-        self.page.part(&self.place.text)
+        self.page.part(self.place.text.start, self.place.text.end)
     }
 
     pub fn is_object(&self) -> bool {
@@ -102,22 +105,23 @@ impl<'a> Entry<'a> {
     /// The JSON of the field at a position, from 0; nothing past the last.
     #[inline]
     pub fn value(&self, position: usize) -> Option<&'a str> {
-        self.places().get(position).map(|field| self.page.part(&field.value))
+        self.values().get(position).map(|value| self.page.part(value.start, value.end))
     }
 
     /// The same in bytes, and what the value is.
     #[inline]
     pub fn value_bytes(&self, position: usize) -> Option<(&'a [u8], Form)> {
-        let field = self.places().get(position)?;
-        let value = self.page.text.as_bytes().get(field.value.start as usize..field.value.end as usize)?;
-        Some((value, field.form))
+        let value = self.values().get(position)?;
+        let bytes = self.page.text.as_bytes().get(value.start as usize..value.end as usize)?;
+        Some((bytes, value.form))
     }
 
     /// The JSON of the first field of a name, which is given as JSON has it, in quotes; and what it is.
     #[inline]
     pub fn field(&self, name: &str) -> Option<(&'a str, Form)> {
-        let named = self.places().iter().find(|field| self.page.part(&field.name) == name)?;
-        Some((self.page.part(&named.value), named.form))
+        let position = self.names().iter().position(|known| self.page.part(known.start, known.end) == name)?;
+        let value = self.values().get(position)?;
+        Some((self.page.part(value.start, value.end), value.form))
     }
 
     /// What the service knows the record by; nothing where it does not say.
@@ -133,13 +137,18 @@ impl<'a> Entry<'a> {
     /// The fields of an object: each name as JSON has it, in quotes, and the value's JSON.
     pub fn fields(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         let page = self.page;
-        self.places().iter().map(|field| (page.part(&field.name), page.part(&field.value)))
+        let named = self.names().iter().zip(self.values());
+        named.map(|(name, value)| (page.part(name.start, name.end), page.part(value.start, value.end)))
     }
 
-    #[inline]
-    fn places(&self) -> &'a [FieldPlace] {
+    fn values(&self) -> &'a [ValuePlace] {
         let fields = self.place.fields.clone().unwrap_or_default();
-        self.page.fields.get(fields.start as usize..fields.end as usize).unwrap_or_default()
+        self.page.values.get(fields.start as usize..fields.end as usize).unwrap_or_default()
+    }
+
+    fn names(&self) -> &'a [Range<u32>] {
+        let first = self.place.names as usize;
+        self.page.names.get(first..first + self.values().len()).unwrap_or_default()
     }
 }
 
@@ -154,11 +163,12 @@ pub fn read_into(body: Vec<u8>, spare: Page) -> Result<Page, String> {
     if u32::try_from(text.len()).is_err() {
         return Err("it is too long".to_owned());
     }
-    let Page { mut entries, mut fields, .. } = spare;
+    let Page { mut entries, mut names, mut values, .. } = spare;
     entries.clear();
-    fields.clear();
-    fields.reserve(text.len() / FIELD_LEN);
-    let mut found = Found { entries, fields, ..Found::default() };
+    names.clear();
+    values.clear();
+    values.reserve(text.len() / FIELD_LEN);
+    let mut found = Found { entries, names, values, ..Found::default() };
     let mut scan = Scan::new(&text);
     let is_read = match scan.peek() {
         Some(b'[') => found.list(&text, &mut scan),
@@ -175,8 +185,8 @@ pub fn read_into(body: Vec<u8>, spare: Page) -> Result<Page, String> {
     if !found.has_list {
         return Err("it has no field data".to_owned());
     }
-    let Found { entries, fields, total, .. } = found;
-    Ok(Page { text, entries, fields, total })
+    let Found { entries, names, values, total, .. } = found;
+    Ok(Page { text, entries, names, values, total })
 }
 
 /// A single record as a page of one entry, as which it is kept and written like any other.
@@ -225,7 +235,8 @@ pub fn elements_of(json: &str) -> Option<Vec<&str>> {
 #[derive(Default)]
 struct Found {
     entries: Vec<EntryPlace>,
-    fields: Vec<FieldPlace>,
+    names: Vec<Range<u32>>,
+    values: Vec<ValuePlace>,
     has_list: bool,
     total: Option<u64>,
 }
@@ -252,13 +263,18 @@ impl Found {
     }
 
     fn entry<'t>(&mut self, text: &'t str, scan: &mut Scan<'t>) -> Option<()> {
-        let (start, first) = (scan.at(), self.fields.len());
+        let (start, first) = (scan.at(), self.values.len());
+        let mut names = self.names.len();
         let (is_object, is_alike) = match scan.peek()? {
-            b'{' if self.entry_alike(text, scan) => (true, true),
+            b'{' if self.values_alike(text, scan) => {
+                names = self.entries.last()?.names as usize;
+                (true, true)
+            }
             b'{' => {
                 scan.object(|scan, name| {
                     let value = scan.value()?;
-                    self.fields.push(FieldPlace::of(name, value));
+                    self.names.push(place(name));
+                    self.values.push(ValuePlace::of(value));
                     Some(())
                 })?;
                 (true, false)
@@ -268,52 +284,56 @@ impl Found {
                 (false, false)
             }
         };
-        let is_nested = self.fields[first..].iter().any(|field| field.form == Form::Object);
-        let fields = is_object.then(|| place(first..self.fields.len()));
-        self.entries.push(EntryPlace { text: place(start..scan.at()), fields, is_alike, is_nested });
+        let is_nested = self.values[first..].iter().any(|value| value.form == Form::Object);
+        let fields = is_object.then(|| place(first..self.values.len()));
+        let (text, names) = (place(start..scan.at()), shortened(names));
+        self.entries.push(EntryPlace { text, fields, names, is_alike, is_nested });
         Some(())
     }
 
     /// Reads an entry that is the one before it but for the values, as most are: what stands between the values is only
     /// compared. False, and nothing is read, for any other.
-    fn entry_alike<'t>(&mut self, text: &'t str, scan: &mut Scan<'t>) -> bool {
-        let (begin, first) = (*scan, self.fields.len());
-        let is_alike = self.values_alike(text, scan).is_some();
+    fn values_alike<'t>(&mut self, text: &'t str, scan: &mut Scan<'t>) -> bool {
+        let (begin, first) = (*scan, self.values.len());
+        let is_alike = self.read_alike(text, scan).is_some();
         if !is_alike {
             *scan = begin;
-            self.fields.truncate(first);
+            self.values.truncate(first);
         }
         is_alike
     }
 
-    fn values_alike<'t>(&mut self, text: &'t str, scan: &mut Scan<'t>) -> Option<()> {
+    fn read_alike<'t>(&mut self, text: &'t str, scan: &mut Scan<'t>) -> Option<()> {
         let before = self.entries.last()?;
         let fields = before.fields.clone().filter(|fields| !fields.is_empty())?;
         let (mut from, end) = (before.text.start as usize, before.text.end as usize);
         for position in fields.start as usize..fields.end as usize {
-            let like = self.fields.get(position)?.clone();
-            if !scan.pass_same(text.as_bytes().get(from..like.value.start as usize)?) {
+            let like = *self.values.get(position)?;
+            if !scan.pass_same(text.as_bytes().get(from..like.start as usize)?) {
                 return None;
             }
-            let name = scan.at().checked_sub((like.value.start - like.name.start) as usize)?;
-            let value = scan.value_here()?;
-            self.fields.push(FieldPlace::of(name..name + like.name.len(), value));
-            from = like.value.end as usize;
+            self.values.push(ValuePlace::of(scan.value_here()?));
+            from = like.end as usize;
         }
         scan.pass_same(text.as_bytes().get(from..end)?).then_some(())
     }
 }
 
-impl FieldPlace {
+impl ValuePlace {
     #[inline]
-    fn of(name: Range<usize>, value: Value) -> FieldPlace {
-        FieldPlace { name: place(name), value: place(value.place), form: value.form }
+    fn of(value: Value) -> ValuePlace {
+        let Range { start, end } = place(value.place);
+        ValuePlace { start, end, form: value.form }
     }
+}
+
+#[inline]
+fn place(range: Range<usize>) -> Range<u32> {
+    shortened(range.start)..shortened(range.end)
 }
 
 /// Pages are shorter than this could lose.
 #[inline]
-fn place(range: Range<usize>) -> Range<u32> {
-    let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    place(range.start)..place(range.end)
+fn shortened(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
 }
