@@ -169,4 +169,6 @@ impl Walk {
 }
 
 #[cfg(test)]
+mod random;
+#[cfg(test)]
 mod tests;

@@ -145,6 +145,8 @@ impl Gathering {
                 if !job.verify {
                     return Ok(self.walk.completeness());
                 }
+                // Nothing more is added, and the second reading may take as long as the first.
+                self.spool.flush()?;
                 let mut second = self.walk.again();
                 let look = Look { in_force: None, ..self.look.clone() };
                 let mut pages = ListPages::new(asking, list, 1, look);

@@ -7,6 +7,8 @@ use std::time::Duration;
 use super::process::{Place, until};
 use super::service::Served;
 use super::{count, table};
+use crate::faults::exports::number;
+use crate::faults::server::{Reply, Server, answer};
 
 /// A service with so many items, by what is quicker than an upload.
 fn filled(place: &Place, items: usize) -> Served {
@@ -79,6 +81,30 @@ fn an_export_that_was_cut_off_is_carried_on_with_and_can_be_begun_anew() {
         assert_eq!(table(&place.path("items.csv")).len(), 3_001);
         fs::remove_file(place.path("items.csv")).unwrap();
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_kept_while_the_ids_are_read_a_second_time() {
+    const PAGES: usize = 10;
+    let server = Server::start(|seen| {
+        if seen.number >= PAGES {
+            return Reply::Late(Duration::from_secs(60), Box::new(Reply::Reset));
+        }
+        let page = number(seen);
+        let data: Vec<String> = ((page - 1) * 100..page * 100).map(|id| format!(r#"{{"id": "{id}"}}"#)).collect();
+        answer(200, "", &format!(r#"{{"data": [{}], "total": {}}}"#, data.join(","), PAGES * 100))
+    })
+    .await;
+    let place = Place::new();
+    let export = place.sheetport(["export", "items", "-o", "items.csv", "--verify"]);
+    let export = export.env("SHEETPORT_BASE_URL", &server.address).secret("SHEETPORT_ACCESS_TOKEN", "access-1");
+    let running = export.start();
+    let kept = |pages: PathBuf| {
+        let kept = String::from_utf8_lossy(&fs::read(pages).unwrap_or_default()).matches("total").count();
+        (kept == PAGES).then_some(())
+    };
+    until("all pages", || spool(&place).and_then(kept));
+    running.kill();
 }
 
 #[test]

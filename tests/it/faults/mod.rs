@@ -2,7 +2,7 @@
 
 mod answers;
 mod doubles;
-mod exports;
+pub mod exports;
 mod once;
 mod pagers;
 mod pauses;
