@@ -77,16 +77,16 @@ impl Verdict {
     }
 }
 
-/// Writes what stands beside the file. Once it is whole and in place: remembers it for the next one, and makes room. The
-/// spool is that of single records.
-pub fn conclude(ending: Ending<'_>, mut spool: Option<Spool>) -> Result<Exported, Error> {
+/// Writes what stands beside the file. Once it is whole and in place: remembers it for the next one, and makes room. Until
+/// all is done the spool stays, so that nothing is asked for twice.
+pub fn conclude(ending: Ending<'_>, mut spool: Spool) -> Result<Exported, Error> {
     let mut remarks = remarks(&ending.maker);
     if ending.verdict.lacks_before {
         remarks.push(
             "no earlier export to this name is known, so that --min-ratio had nothing to compare with".to_owned(),
         );
     }
-    let not_found = spool.as_mut().map(|spool| report_missing(&ending, spool)).transpose()?.flatten();
+    let not_found = report_missing(&ending, &mut spool)?;
     let manifest = manifest(&ending)?;
     let mut exported = Exported { path: ending.place.clone(), manifest, not_found, removed: Vec::new(), remarks };
     if let Some(place) = &ending.place {
@@ -97,7 +97,7 @@ pub fn conclude(ending: Ending<'_>, mut spool: Option<Spool>) -> Result<Exported
             exported.make_room(job, &place);
         }
     }
-    spool.map(Spool::remove).transpose()?;
+    spool.remove()?;
     Ok(exported)
 }
 

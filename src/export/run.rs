@@ -55,8 +55,7 @@ pub async fn export(
     let place = path.as_deref().map(|path| verdict.place(path));
     let name = place.clone().unwrap_or_default();
     let prints = history.prints();
-    let is_list = matches!(job.what, What::List(_));
-    let finishing = tokio::task::spawn_blocking(move || finish(maker, name, spool, is_list, &skips, &prints));
+    let finishing = tokio::task::spawn_blocking(move || finish(maker, name, spool, &skips, &prints));
     let Finished { maker, written, compared, spool } = finishing.await.unwrap_or(Err(Error::Stuck))?;
     let ending = Ending {
         job,
@@ -242,31 +241,25 @@ struct Finished {
     maker: Maker,
     written: Option<Written>,
     compared: Compared,
-    /// Of single records, for those that were not found.
-    spool: Option<Spool>,
+    spool: Spool,
 }
 
-/// Writes the file under the name `place`, from the spool where it could not be written yet, and removes the spool of a
-/// list. Meanwhile the records are held against those of before, which are known at `prints`.
+/// Writes the file under the name `place`, from the spool where it could not be written yet. While the disk takes it, the
+/// records are held against those of before, which are known at `prints`.
 fn finish(
     mut maker: Maker,
     place: PathBuf,
     mut spool: Spool,
-    is_list: bool,
     skips: &HashMap<u64, Vec<bool>>,
     prints: &Path,
 ) -> Result<Finished, Error> {
     let mut now = std::mem::take(&mut maker.prints);
-    let (ended, compared) = std::thread::scope(|scope| {
+    let (written, compared) = std::thread::scope(|scope| {
         let comparing = scope.spawn(|| now.compare(prints));
-        let ended = write(&mut maker, place, &mut spool, skips).and_then(|written| match is_list {
-            true => spool.remove().map(|()| (written, None)),
-            false => Ok((written, Some(spool))),
-        });
-        (ended, comparing.join().unwrap_or(Err(Error::Stuck)))
+        let written = write(&mut maker, place, &mut spool, skips);
+        (written, comparing.join().unwrap_or(Err(Error::Stuck)))
     });
-    let (written, spool) = ended?;
-    Ok(Finished { maker, written, compared: compared?, spool })
+    Ok(Finished { maker, written: written?, compared: compared?, spool })
 }
 
 fn write(

@@ -108,6 +108,25 @@ async fn pages_are_kept_while_the_ids_are_read_a_second_time() {
 }
 
 #[test]
+fn an_export_that_fails_when_its_file_is_in_place_asks_for_nothing_twice() {
+    const ITEMS: usize = 1_000;
+    let place = Place::new();
+    let served = filled(&place, ITEMS);
+    let export = || served.sheetport(&place, ["export", "items", "-o", "items.csv", "--json"]);
+    export().exits(0);
+    // What the night before is held against can't be read.
+    let folder = fs::read_dir(place.path("home/exports")).unwrap().next().unwrap().unwrap().path();
+    fs::remove_file(folder.join("records")).unwrap();
+    fs::create_dir(folder.join("records")).unwrap();
+    export().exits(1);
+    assert!(spool(&place).is_some_and(|pages| len(&pages) > ITEMS as u64 * 50), "the pages are kept");
+    fs::remove_dir(folder.join("records")).unwrap();
+    let told = export().exits(0).json();
+    assert_eq!((count(&told, "count"), &told["resumed"]), (ITEMS as u64, &true.into()), "{told}");
+    assert_eq!(spool(&place), None);
+}
+
+#[test]
 fn two_exports_to_one_file_do_not_run_at_once() {
     let place = Place::new();
     let served = filled(&place, 1_000);
