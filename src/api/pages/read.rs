@@ -168,7 +168,7 @@ pub fn read_into(body: Vec<u8>, spare: Page) -> Result<Page, String> {
     names.clear();
     values.clear();
     values.reserve(text.len() / FIELD_LEN);
-    let mut found = Found { entries, names, values, ..Found::default() };
+    let mut found = Found { page: Page { entries, names, values, ..Page::default() }, has_list: false };
     let mut scan = Scan::new(&text);
     let is_read = match scan.peek() {
         Some(b'[') => found.list(&text, &mut scan),
@@ -185,8 +185,7 @@ pub fn read_into(body: Vec<u8>, spare: Page) -> Result<Page, String> {
     if !found.has_list {
         return Err("it has no field data".to_owned());
     }
-    let Found { entries, names, values, total, .. } = found;
-    Ok(Page { text, entries, names, values, total })
+    Ok(Page { text, ..found.page })
 }
 
 /// A single record as a page of one entry, as which it is kept and written like any other.
@@ -232,13 +231,10 @@ pub fn elements_of(json: &str) -> Option<Vec<&str>> {
 }
 
 /// What a page is found to hold.
-#[derive(Default)]
 struct Found {
-    entries: Vec<EntryPlace>,
-    names: Vec<Range<u32>>,
-    values: Vec<ValuePlace>,
+    /// Still without its text.
+    page: Page,
     has_list: bool,
-    total: Option<u64>,
 }
 
 impl Found {
@@ -248,7 +244,7 @@ impl Found {
                 // Which of two would be the list?
                 "data" if self.has_list => return None,
                 "data" => self.list(text, scan)?,
-                "total" => self.total = text.get(scan.value()?.place)?.parse().ok(),
+                "total" => self.page.total = text.get(scan.value()?.place)?.parse().ok(),
                 _ => {
                     scan.value()?;
                 }
@@ -263,18 +259,18 @@ impl Found {
     }
 
     fn entry<'t>(&mut self, text: &'t str, scan: &mut Scan<'t>) -> Option<()> {
-        let (start, first) = (scan.at(), self.values.len());
-        let mut names = self.names.len();
+        let (start, first) = (scan.at(), self.page.values.len());
+        let mut names = self.page.names.len();
         let (is_object, is_alike) = match scan.peek()? {
             b'{' if self.values_alike(text, scan) => {
-                names = self.entries.last()?.names as usize;
+                names = self.page.entries.last()?.names as usize;
                 (true, true)
             }
             b'{' => {
                 scan.object(|scan, name| {
                     let value = scan.value()?;
-                    self.names.push(place(name));
-                    self.values.push(ValuePlace::of(value));
+                    self.page.names.push(place(name));
+                    self.page.values.push(ValuePlace::of(value));
                     Some(())
                 })?;
                 (true, false)
@@ -284,35 +280,35 @@ impl Found {
                 (false, false)
             }
         };
-        let is_nested = self.values[first..].iter().any(|value| value.form == Form::Object);
-        let fields = is_object.then(|| place(first..self.values.len()));
+        let is_nested = self.page.values[first..].iter().any(|value| value.form == Form::Object);
+        let fields = is_object.then(|| place(first..self.page.values.len()));
         let (text, names) = (place(start..scan.at()), shortened(names));
-        self.entries.push(EntryPlace { text, fields, names, is_alike, is_nested });
+        self.page.entries.push(EntryPlace { text, fields, names, is_alike, is_nested });
         Some(())
     }
 
     /// Reads an entry that is the one before it but for the values, as most are: what stands between the values is only
     /// compared. False, and nothing is read, for any other.
     fn values_alike<'t>(&mut self, text: &'t str, scan: &mut Scan<'t>) -> bool {
-        let (begin, first) = (*scan, self.values.len());
+        let (begin, first) = (*scan, self.page.values.len());
         let is_alike = self.read_alike(text, scan).is_some();
         if !is_alike {
             *scan = begin;
-            self.values.truncate(first);
+            self.page.values.truncate(first);
         }
         is_alike
     }
 
     fn read_alike<'t>(&mut self, text: &'t str, scan: &mut Scan<'t>) -> Option<()> {
-        let before = self.entries.last()?;
+        let before = self.page.entries.last()?;
         let fields = before.fields.clone().filter(|fields| !fields.is_empty())?;
         let (mut from, end) = (before.text.start as usize, before.text.end as usize);
         for position in fields.start as usize..fields.end as usize {
-            let like = *self.values.get(position)?;
+            let like = *self.page.values.get(position)?;
             if !scan.pass_same(text.as_bytes().get(from..like.start as usize)?) {
                 return None;
             }
-            self.values.push(ValuePlace::of(scan.value_here()?));
+            self.page.values.push(ValuePlace::of(scan.value_here()?));
             from = like.end as usize;
         }
         scan.pass_same(text.as_bytes().get(from..end)?).then_some(())

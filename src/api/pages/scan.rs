@@ -223,11 +223,10 @@ fn plain(text: &[u8]) -> usize {
     const HIGH: u64 = ONES << 7;
     // The lowest high bit that is set belongs to the first byte that is less than `n`; later ones may be set in error.
     let less = |word: u64, n: u64| word.wrapping_sub(ONES * n) & !word & HIGH;
+    let (eights, rest) = text.as_chunks();
     let mut at = 0;
-    for eight in text.chunks_exact(8) {
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(eight);
-        let word = u64::from_le_bytes(bytes);
+    for eight in eights {
+        let word = u64::from_le_bytes(*eight);
         let quote = ONES * u64::from(b'"');
         let backslash = ONES * u64::from(b'\\');
         let found = less(word, 0x20) | less(word ^ quote, 1) | less(word ^ backslash, 1);
@@ -236,7 +235,6 @@ fn plain(text: &[u8]) -> usize {
         }
         at += 8;
     }
-    let rest = text.get(at..).unwrap_or_default();
     at + rest.iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)).count()
 }
 
