@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use rust_xlsxwriter::{ExcelDateTime, Format, Workbook};
-use sheetport::api::auth::Credentials;
-use sheetport::api::{Client, Pace};
+use sheetport::client::auth::Credentials;
+use sheetport::client::{Client, Pace};
 use sheetport::export::{self, Clock, Job as Export, Output, Since, What};
 use sheetport::records::item::LIST;
 use sheetport::sheet::write::{Shape, Style};

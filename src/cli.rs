@@ -16,7 +16,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use self::check::{Check, Explain, RowName};
 pub use self::export::{Export, Exportable, Family, StdoutFormat};
-use crate::api::Speed;
+use crate::client::Speed;
 use crate::error::EXIT_CODES;
 use crate::records::RecordKind;
 use crate::report::Only;

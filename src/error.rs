@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::mistake::Mistake;
-use crate::{api, export, ledger, report, service, sheet, upload};
+use crate::diagnostics::Mistake;
+use crate::{client, export, ledger, report, service, sheet, upload};
 
 /// How the program ends. Part of the interface: a code keeps its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,9 +131,9 @@ impl From<upload::Error> for Failure {
     }
 }
 
-impl From<api::Error> for Failure {
-    fn from(error: api::Error) -> Failure {
-        use api::Error as E;
+impl From<client::Error> for Failure {
+    fn from(error: client::Error) -> Failure {
+        use client::Error as E;
         let exit = match &error {
             E::BaseUrl(_) | E::Language(_) | E::NoCredentials(_) => Exit::Usage,
             E::Client(_) => Exit::Fault,

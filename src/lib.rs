@@ -4,12 +4,12 @@
 //! |---|---|---|
 //! | [`records`] | the contract as types and data | nothing |
 //! | [`sheet`] | cells, readers, writers; what a file turns out to be | nothing |
-//! | [`mistake`] | mistakes in files that people write, and the words that were meant | nothing |
-//! | [`template`] | mapping templates: columns to fields, pure | `sheet`, `records`, `mistake` |
-//! | [`api`] | one HTTP attempt, and the policies around it | `records` |
+//! | [`diagnostics`] | mistakes in files that people write, and the words that were meant | nothing |
+//! | [`template`] | mapping templates: columns to fields, pure | `sheet`, `records`, `diagnostics` |
+//! | [`client`] | one HTTP attempt, and the policies around it | `records` |
 //! | [`ledger`] | runs, durable: all SQL of the client side | nothing |
-//! | [`upload`] | plan and send | `template`, `sheet`, `api`, `ledger`, `records` |
-//! | [`export`] | pages, spool, file | `api`, `sheet`, `ledger`, `records`, `mistake` |
+//! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `records` |
+//! | [`export`] | pages, spool, file | `client`, `sheet`, `ledger`, `records`, `diagnostics` |
 //! | [`report`] | a run's outcomes as a spreadsheet | `ledger`, `sheet` |
 //! | [`service`] | the service itself: all SQL of the server side | `records` |
 //! | [`ui`] | all that speaks to a terminal | what it shows |
@@ -19,13 +19,13 @@
 //! Only `commands` and `main` touch `ui` and `settings`. A test reads the imports and holds these rules;
 //! ARCHITECTURE.md tells the rest.
 
-pub mod api;
 pub mod cli;
+pub mod client;
 pub mod commands;
+pub mod diagnostics;
 pub mod error;
 pub mod export;
 pub mod ledger;
-pub mod mistake;
 pub mod records;
 pub mod report;
 pub mod service;

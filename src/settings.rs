@@ -7,11 +7,11 @@ use directories::ProjectDirs;
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::api::Speed;
-use crate::api::auth::{Credentials, TokenFile};
 use crate::cli::{Color, Global};
+use crate::client::Speed;
+use crate::client::auth::{Credentials, TokenFile};
+use crate::diagnostics::TomlFile;
 use crate::error::{Exit, Failure};
-use crate::mistake::TomlFile;
 
 /// The profile of whoever names none.
 const DEFAULT_PROFILE: &str = "default";

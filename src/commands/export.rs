@@ -7,8 +7,8 @@ use std::time::{Instant, SystemTime};
 use serde_json::json;
 
 use super::signals::Interrupt;
-use crate::api::{Client, Pace};
 use crate::cli::{Export, Exportable, Family};
+use crate::client::{Client, Pace};
 use crate::error::{Exit, Failure};
 use crate::export::{self, Clock, Exported, IdFile, Job, Manifest, Output, Since, Template, What, template};
 use crate::records::{List, Single, company, contact, inventory, item, order, transaction};

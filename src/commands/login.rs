@@ -5,9 +5,9 @@ use std::io::{BufRead, IsTerminal};
 use secrecy::SecretString;
 use serde_json::json;
 
-use crate::api::auth::{Credentials, TokenFile};
-use crate::api::{self, Answer, Client, Exchange, Request};
 use crate::cli::Login;
+use crate::client::auth::{Credentials, TokenFile};
+use crate::client::{self, Answer, Client, Exchange, Request};
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
 use crate::ui;
@@ -97,12 +97,12 @@ async fn check(client: &Client) -> Result<(), Failure> {
     let error = match exchange {
         Exchange::Answered(Answer { status: 200..=299, .. }) => return Ok(()),
         Exchange::Answered(answer) => {
-            let message = api::answer::message(&answer.body).unwrap_or_else(|| "no reason given".to_owned());
-            api::Error::Status { status: answer.status, message }
+            let message = client::answer::message(&answer.body).unwrap_or_else(|| "no reason given".to_owned());
+            client::Error::Status { status: answer.status, message }
         }
-        Exchange::Unauthorized { reason } | Exchange::Renewed { reason } => api::Error::Refused(reason),
+        Exchange::Unauthorized { reason } | Exchange::Renewed { reason } => client::Error::Refused(reason),
         Exchange::CutAnswer { reason, .. } | Exchange::NotSent { reason } | Exchange::Lost { reason } => {
-            api::Error::Unreachable { url: client.address().to_owned(), reason }
+            client::Error::Unreachable { url: client.address().to_owned(), reason }
         }
     };
     Err(error.into())

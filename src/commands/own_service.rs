@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle};
 
-use crate::api::auth::Credentials;
+use crate::client::auth::Credentials;
 use crate::error::Failure;
 use crate::records::token::Access;
 use crate::service::{Config, Error, Service};

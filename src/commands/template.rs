@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::cli;
+use crate::diagnostics::{Mistake, nearest};
 use crate::error::{Exit, Failure};
-use crate::mistake::{Mistake, nearest};
 use crate::settings::Settings;
 use crate::sheet;
 use crate::template::schema::schema;

@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use super::Error;
 use super::gather::{Asking, page};
 use super::look::{Look, Looked};
-use crate::api::pages::{Identity, Page, Walk};
+use crate::client::pages::{Identity, Page, Walk};
 use crate::records::List;
 
 /// More threads than keep up with any service are of no use.
@@ -268,7 +268,7 @@ async fn work(shared: Arc<Shared>, lane: usize, permits: Arc<Semaphore>) {
 mod tests {
     use super::super::gather::Fetched;
     use super::*;
-    use crate::api::pages::{Identifier, read};
+    use crate::client::pages::{Identifier, read};
 
     fn looked(body: &str) -> Looked {
         let page = read(body.as_bytes().to_vec()).expect("a page");

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
 use super::Error;
-use crate::api::pages::Entry;
+use crate::client::pages::Entry;
 use crate::sheet::write::{Existing, WholeFile};
 
 const MAGIC: &[u8] = b"sheetport prints 2\n";
@@ -174,7 +174,7 @@ fn next(before: &mut impl Read) -> io::Result<Option<(u64, u64)>> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::api::pages::read;
+    use crate::client::pages::read;
 
     /// What `compare` says of these entries; they are kept for the next time.
     fn compared(entries: &str, path: &Path) -> Option<Changes> {

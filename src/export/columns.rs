@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use jiff::civil;
 
-use crate::api::pages::Entry;
-use crate::api::pages::read::{elements_of, fields_of, unquoted};
+use crate::client::pages::Entry;
+use crate::client::pages::read::{elements_of, fields_of, unquoted};
 use crate::records::ListedField;
 use crate::sheet::write::Value;
 
@@ -407,7 +407,7 @@ fn is_within(path: &str, outer: &str) -> bool {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::api::pages::read;
+    use crate::client::pages::read;
 
     const NAMED: &[ListedField] = &[ListedField::plain("id"), ListedField::date_time("at")];
 

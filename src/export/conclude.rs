@@ -9,7 +9,7 @@ use super::manifest::Manifest;
 use super::rows::Maker;
 use super::spool::{Kind, Spool};
 use super::{Error, Exported, Job, Output, Since, What, columns, names};
-use crate::api::pages::{Completeness, Walk};
+use crate::client::pages::{Completeness, Walk};
 use crate::sheet::write::{Packing, Shape, Style, TextKind, Value, ValueTable, Written, folder};
 
 /// What is added to the name of a file that can't be shown to be whole.

@@ -10,9 +10,9 @@ use tokio::task::JoinHandle;
 use super::Error;
 use super::ids::{IdFile, Ids, Wanted};
 use super::spool::Kind;
-use crate::api::pages::read::read_into;
-use crate::api::pages::{self, Page};
-use crate::api::{self, Client, Pace, fetch};
+use crate::client::pages::read::read_into;
+use crate::client::pages::{self, Page};
+use crate::client::{self, Client, Pace, fetch};
 use crate::records::{List, Single};
 
 /// Entries asked for on a page. The service may give fewer.
@@ -132,8 +132,8 @@ pub async fn page(asking: &Asking, list: &List, number: u64, mut spare: Page) ->
     match fetch::fetch(&asking.client, &asking.pace, &path, |body| read_into(body, std::mem::take(&mut spare))).await {
         Ok(page) => Ok(Fetched::Page(page)),
         // Some services have no page past the last one, where others have an empty one.
-        Err(api::Error::Status { status: 404, .. }) if number > 1 => Ok(Fetched::NoPage),
-        Err(api::Error::Unreadable(reason)) => Err(Error::Page { page: number, reason }),
+        Err(client::Error::Status { status: 404, .. }) if number > 1 => Ok(Fetched::NoPage),
+        Err(client::Error::Unreadable(reason)) => Err(Error::Page { page: number, reason }),
         Err(error) => Err(error.into()),
     }
 }
@@ -152,8 +152,8 @@ async fn record(
     };
     match fetch::fetch(&asking.client, &asking.pace, &path, pages::read::read_one).await {
         Ok(page) => Ok(Fetched::Page(page)),
-        Err(api::Error::Status { status: 404 | 410, .. }) => missing("not found".to_owned()),
-        Err(api::Error::Status { status: status @ (400 | 422), message }) => {
+        Err(client::Error::Status { status: 404 | 410, .. }) => missing("not found".to_owned()),
+        Err(client::Error::Status { status: status @ (400 | 422), message }) => {
             missing(format!("the service answered {status}: {message}"))
         }
         Err(error) => Err(error.into()),

@@ -8,7 +8,7 @@ use super::changes::{Print, Prints};
 use super::columns::{Columns, Row};
 use super::rows::{Counts, Recipe};
 use super::template::model::Source;
-use crate::api::pages::{Entry, Form, Page};
+use crate::client::pages::{Entry, Form, Page};
 use crate::sheet::write::{Delimiting, Value};
 
 /// A column of the file.
@@ -201,7 +201,7 @@ mod tests {
     use proptest::prelude::{Just, Strategy, prop, prop_assert_eq, prop_oneof, proptest};
 
     use super::*;
-    use crate::api::pages::read;
+    use crate::client::pages::read;
     use crate::export::rows::{Maker, Target};
     use crate::records::ListedField;
     use crate::sheet::write::{Shape, Style};

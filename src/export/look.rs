@@ -2,7 +2,7 @@
 
 use super::gather::Fetched;
 use super::layout::{InForce, Made};
-use crate::api::pages::{Identifier, Identity};
+use crate::client::pages::{Identifier, Identity};
 
 /// How pages are looked at.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use super::Error;
 use super::layout::Made;
 use super::rows::Maker;
-use crate::api::pages::Page;
+use crate::client::pages::Page;
 
 /// Pages that wait to be written.
 const WAITING: usize = 32;

@@ -32,7 +32,7 @@ pub use self::manifest::Manifest;
 pub use self::names::has_date;
 pub use self::run::export;
 pub use self::template::Template;
-use crate::api;
+use crate::client;
 use crate::records::{List, Single};
 use crate::sheet;
 use crate::sheet::write::{Packing, Shape, Style, TextKind};
@@ -40,7 +40,7 @@ use crate::sheet::write::{Packing, Shape, Style, TextKind};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
-    Api(#[from] api::Error),
+    Api(#[from] client::Error),
     #[error(transparent)]
     Sheet(#[from] sheet::Error),
     #[error("page {page} can't be understood: {reason}")]

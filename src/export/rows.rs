@@ -14,7 +14,7 @@ use super::layout::{From, InForce, Layout, Made, Slot, value};
 use super::sort::Sorter;
 use super::template::Template;
 use super::template::model::{Source, json_at, text};
-use crate::api::pages::{Entry, Page};
+use crate::client::pages::{Entry, Page};
 use crate::records::ListedField;
 use crate::sheet::write::{Delimiting, Packing, Shape, Style, TextKind, ValueTable, Written};
 

@@ -19,8 +19,8 @@ use super::making::{Given, Making};
 use super::rows::{Maker, Recipe, Target};
 use super::spool::{Kind, Spool};
 use super::{Error, Exported, Job, Output, Since, What, names};
-use crate::api::pages::{self, Completeness, Identity, Page, Walk};
-use crate::api::{Client, Pace};
+use crate::client::pages::{self, Completeness, Identity, Page, Walk};
+use crate::client::{Client, Pace};
 use crate::sheet::write::{Existing, WholeFile, Written, sweep};
 
 /// A record may have changed while the last export read it, and clocks differ: what changed so long before its beginning

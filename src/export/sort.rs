@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use super::Error;
 use super::template::model::{SortBy, json_at, text};
-use crate::api::pages::{Entry, Page, read};
+use crate::client::pages::{Entry, Page, read};
 
 /// The bytes of records that are sorted at once.
 const RUN: usize = if cfg!(test) { 1 << 10 } else { 24 << 20 };

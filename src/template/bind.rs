@@ -1,7 +1,7 @@
 //! Where a template's columns are in a sheet: the header row, and the columns of each field.
 
 use super::model::{ColumnName, FieldRule, HeaderRow, Source, Template, folded_header};
-use crate::mistake::{nearest, nearest_of};
+use crate::diagnostics::{nearest, nearest_of};
 use crate::records::{RecordKind, item, order};
 use crate::sheet::cell::column_index;
 use crate::sheet::{Row, column_letters};

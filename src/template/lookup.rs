@@ -1,6 +1,6 @@
 //! A table from values in a sheet to values in the service, such as unit names to unit codes.
 
-use crate::mistake::nearest;
+use crate::diagnostics::nearest;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use hyper::body::Bytes;
 
-use crate::api::answer::{self, Sent};
-use crate::api::policy::{self, MAX_ATTEMPTS, Next, Stop};
-use crate::api::{Answer, Exchange, Pace, Quota};
+use crate::client::answer::{self, Sent};
+use crate::client::policy::{self, MAX_ATTEMPTS, Next, Stop};
+use crate::client::{Answer, Exchange, Pace, Quota};
 use crate::ledger::Seq;
 use crate::records::RecordKind;
 

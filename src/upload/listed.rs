@@ -11,9 +11,9 @@ use std::time::Instant;
 use futures_util::future::try_join_all;
 
 use super::error::Error;
-use crate::api::pages::read::{fields_of, unquoted};
-use crate::api::pages::{self, Entry, Walk};
-use crate::api::{self, Client, Pace, fetch};
+use crate::client::pages::read::{fields_of, unquoted};
+use crate::client::pages::{self, Entry, Walk};
+use crate::client::{self, Client, Pace, fetch};
 use crate::ledger::{Fate, Ledger, Outcome, OutcomeState, Run, Seq};
 use crate::records::{List, RecordKind, item};
 
@@ -36,7 +36,7 @@ pub struct Compared {
     /// Records that are as the list shows them.
     pub unchanged: u64,
     /// Why the list was not read to its end, if it should have been.
-    pub failed: Option<api::Error>,
+    pub failed: Option<client::Error>,
 }
 
 /// Whom the list is asked of.
@@ -77,7 +77,7 @@ pub async fn leave_listed(
         let fetched = match try_join_all(fetched).await {
             Ok(fetched) => fetched,
             // Some services have no page past the last one.
-            Err(api::Error::Status { status: 404, .. }) if next > 1 => break,
+            Err(client::Error::Status { status: 404, .. }) if next > 1 => break,
             Err(error) => {
                 compared.failed = Some(error);
                 break;

@@ -23,7 +23,7 @@ mod stop;
 pub use stop::StopReason;
 
 use super::dispatch::{Dispatcher, Job, Step, Verdict};
-use crate::api::{Attempt, Client, Pace, Request, Speed};
+use crate::client::{Attempt, Client, Pace, Request, Speed};
 use crate::ledger::{self, Ledger, RunId, Seq};
 use crate::records::{Input, RecordKind};
 use outcome::{cut_off, outcome};

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use sheetport::api::Client;
-use sheetport::api::auth::Credentials;
+use sheetport::client::Client;
+use sheetport::client::auth::Credentials;
 use sheetport::ledger::{
     Accounting, Error, Fate, Kept, Ledger, NewRun, Outcome, OutcomeState, PlannedRecord, Problem, RunId, Seq,
 };

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::model::{Column, Condition, Field, SortBy, Source, Template, Test};
-use crate::mistake::{Mistake, TomlFile, suggestion};
+use crate::diagnostics::{Mistake, TomlFile, suggestion};
 use crate::sheet::Options;
 use crate::sheet::write::Style;
 

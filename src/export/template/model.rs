@@ -8,8 +8,8 @@ use jiff::tz::TimeZone;
 use regex::Regex;
 use rust_decimal::{Decimal, RoundingStrategy};
 
-use crate::api::pages::Entry;
-use crate::api::pages::read::{fields_of, unquoted};
+use crate::client::pages::Entry;
+use crate::client::pages::read::{fields_of, unquoted};
 use crate::export::columns;
 use crate::sheet::write::{Style, Value};
 

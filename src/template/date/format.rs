@@ -8,7 +8,7 @@ use jiff::tz::Offset;
 
 use super::super::width::{narrow, trim};
 use super::{Fault, Read, is_placeholder, month};
-use crate::mistake::nearest;
+use crate::diagnostics::nearest;
 
 /// What a pattern may consist of, and what it means, for help and messages.
 pub const TOKENS: &[(&str, &str)] = &[

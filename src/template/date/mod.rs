@@ -18,7 +18,7 @@ pub use detect::{Detected, Detector};
 pub use format::{Format, PatternError, TOKENS};
 pub use order::{Order, order_of};
 
-use crate::mistake::nearest;
+use crate::diagnostics::nearest;
 use crate::sheet::Cell;
 
 /// What a date's text or cell says, and no more than that.

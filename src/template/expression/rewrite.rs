@@ -10,7 +10,7 @@ use super::super::locale::{self, Locale};
 use super::ExpressionError;
 use super::functions::{self, Shape};
 use super::token::{Kind, Token, tokens};
-use crate::mistake::nearest;
+use crate::diagnostics::nearest;
 
 /// Columns are named so, with their number behind it.
 pub const PREFIX: &str = "c";

@@ -6,7 +6,7 @@ use toml::map::Map;
 use super::super::model::{Example, ExampleCell};
 use super::Checker;
 use super::raw::RawExample;
-use crate::mistake::Mistake;
+use crate::diagnostics::Mistake;
 use crate::records::Input;
 
 impl Checker<'_> {

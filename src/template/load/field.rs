@@ -17,7 +17,7 @@ use super::super::model::{
 use super::super::number;
 use super::Checker;
 use super::raw::{RawField, RawLookup};
-use crate::mistake::Mistake;
+use crate::diagnostics::Mistake;
 use crate::records::{Field, JsonType};
 
 /// What `[sheet]` says for all fields.

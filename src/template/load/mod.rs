@@ -16,7 +16,7 @@ use self::raw::{RawField, RawGroup, RawTemplate};
 use super::date;
 use super::locale::{self, Locale};
 use super::model::{Duplicates, FieldRule, Group, GroupRows, OnBlank, Place, Template};
-use crate::mistake::{Mistake, TomlFile, suggestion};
+use crate::diagnostics::{Mistake, TomlFile, suggestion};
 use crate::records::{Field, Input, RecordKind};
 
 /// Gives the rows of a table that a template names, each at its place and blank ones as none, or says why it can't. Templates are read without

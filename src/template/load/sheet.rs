@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::super::model::{ColumnName, FillDown, HeaderRow, SheetRules, SheetSelect, SkipRule, Source, Template};
 use super::Checker;
 use super::raw::RawSheet;
-use crate::mistake::{Mistake, nearest};
+use crate::diagnostics::{Mistake, nearest};
 use crate::sheet::Options;
 
 impl Checker<'_> {

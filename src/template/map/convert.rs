@@ -11,7 +11,7 @@ use super::super::problem::Cause;
 use super::super::survey::DateColumn;
 use super::super::words;
 use super::{json, text_of};
-use crate::mistake::nearest;
+use crate::diagnostics::nearest;
 use crate::records::JsonType;
 use crate::sheet::Cell;
 

@@ -8,8 +8,8 @@ use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_o
 use proptest::test_runner::TestCaseError;
 
 use super::{Dispatcher, Halt, Job, Settled, Step, Verdict};
-use crate::api::policy::MAX_ATTEMPTS;
-use crate::api::{Answer, Exchange, Pace};
+use crate::client::policy::MAX_ATTEMPTS;
+use crate::client::{Answer, Exchange, Pace};
 use crate::ledger::Seq;
 use crate::records::RecordKind;
 

@@ -1,6 +1,6 @@
 //! What is noted of a record whose fate is decided.
 
-use crate::api::answer;
+use crate::client::answer;
 use crate::ledger::{Outcome, OutcomeState, Problem, Seq};
 use crate::upload::dispatch::{Settled, Verdict};
 

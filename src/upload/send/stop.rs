@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::api::policy::Stop;
+use crate::client::policy::Stop;
 use crate::upload::dispatch::Halt;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use sheetport::api::{Client, Pace};
+use sheetport::client::{Client, Pace};
 use sheetport::export::{self, Clock, Error, Exported, IdFile, Job, Output, Since, What};
 use sheetport::records::item::LIST;
 use sheetport::sheet::write::{Shape, Style};

@@ -14,8 +14,8 @@ mod torture;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sheetport::api::Client;
-use sheetport::api::auth::Credentials;
+use sheetport::client::Client;
+use sheetport::client::auth::Credentials;
 use sheetport::ledger::{
     Accounting, Fate, Ledger, NewRun, Origin, Outcome, OutcomeState, PlannedRecord, RunId, Seq, SourceRow,
 };

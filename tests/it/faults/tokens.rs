@@ -6,8 +6,8 @@ use std::time::Duration;
 use sheetport::upload::StopReason;
 
 use secrecy::ExposeSecret;
-use sheetport::api::Client;
-use sheetport::api::auth::{Credentials, TokenFile};
+use sheetport::client::Client;
+use sheetport::client::auth::{Credentials, TokenFile};
 
 use super::server::{Reply, Seen, Server, answer};
 use super::{Planned, client, client_of};

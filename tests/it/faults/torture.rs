@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use sheetport::api::Client;
+use sheetport::client::Client;
 use sheetport::ledger::{Accounting, Fate, Ledger, NewRun, PlannedRecord, RunId};
 use sheetport::records::RecordKind;
 use sheetport::upload::{self, Work};

@@ -5,10 +5,10 @@ use std::time::Instant;
 use reqwest::Url;
 
 use super::answer;
-use super::client::{Client, Exchange, Request};
 use super::error::Error;
 use super::pace::Pace;
 use super::policy::{LONGEST_WAIT, MAX_ATTEMPTS, SHORTEST_THROTTLE, backoff, parse_retry_after};
+use super::transport::{Client, Exchange, Request};
 
 /// Throttled answers for one page after which the service means it.
 const MAX_THROTTLED: u32 = 20;

@@ -1,6 +1,6 @@
 //! One HTTP exchange with the service: its answer, or how far it got before it broke.
 //!
-//! A client asks for it over connections of its own, straight to the service (`api::direct`), or, where a proxy
+//! A client asks for it over connections of its own, straight to the service (`client::direct`), or, where a proxy
 //! stands between, over those of reqwest (`proxied`). What comes of either is read in one way (`exchange`).
 
 mod address;

@@ -5,7 +5,7 @@ use secrecy::{ExposeSecret, SecretString};
 use super::MAX_RESULT;
 use super::gzip::unpacked;
 use super::limits::{Quota, quota, retry_after};
-use crate::api::direct::Came;
+use crate::client::direct::Came;
 
 /// So much of a token is looked for in answers, before all of it is.
 const SEARCHED: usize = 16;

@@ -6,14 +6,14 @@
 
 pub mod answer;
 pub mod auth;
-pub mod client;
 mod direct;
 pub mod error;
 pub mod fetch;
 pub mod pace;
 pub mod pages;
 pub mod policy;
+pub mod transport;
 
-pub use client::{Answer, Attempt, Client, Exchange, Quota, Request};
 pub use error::Error;
 pub use pace::{Pace, Rate, Speed};
+pub use transport::{Answer, Attempt, Client, Exchange, Quota, Request};

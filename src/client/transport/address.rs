@@ -4,7 +4,7 @@ use hyper::Uri;
 use hyper::body::Bytes;
 use reqwest::Url;
 
-use crate::api::error::Error;
+use crate::client::error::Error;
 
 /// A base address with a slash at its end, so that paths are added to it rather than replacing its last part.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use reqwest::redirect::Policy;
 use reqwest::retry;
 
 use super::{CONNECT, MAX_RESULT};
-use crate::api::direct::{Came, last_cause};
-use crate::api::error::Error;
+use crate::client::direct::{Came, last_cause};
+use crate::client::error::Error;
 
 /// A connection pool.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::api::client::{Answer, Exchange, MAX_PAGE};
+    use crate::client::transport::{Answer, Exchange, MAX_PAGE};
 
     /// What comes of asking somebody who answers with such headers and such a body.
     async fn asked(headers: &'static str, body: Vec<u8>) -> Exchange {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::answer::{self, Read, Sent};
-use super::client::Exchange;
+use super::transport::Exchange;
 
 /// A record is given up after this many attempts.
 pub const MAX_ATTEMPTS: u32 = 5;
@@ -127,7 +127,7 @@ mod tests {
     const ITEM: Sent<'_> = Sent { kind: RecordKind::Item, target: None, key: Some("1"), body: b"{}" };
 
     use super::*;
-    use crate::api::client::Answer;
+    use crate::client::transport::Answer;
 
     const SENT: &str = r#"{"ok": true, "status": "created", "external_id": "1", "item_id": "i", "ctx_id": null}"#;
 

@@ -24,7 +24,7 @@ use tokio::runtime::{self, Handle};
 use tokio::time::Sleep;
 use tower::ServiceExt;
 
-use super::client::CONNECT;
+use super::transport::CONNECT;
 
 /// A connection that nobody used for so long is not used again: the other side may be about to close it.
 const IDLE: Duration = Duration::from_secs(90);

@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::sync::RwLock;
 
-use super::client::Exchange;
+use super::transport::Exchange;
 
 pub use token_file::TokenFile;
 
