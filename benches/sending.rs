@@ -67,11 +67,12 @@ fn ours(job: &Job) -> Outcome<Sample> {
     let runtime = Builder::new_multi_thread().enable_all().build()?;
     let home = tempfile::tempdir_in(&job.folder)?;
     let (ledger, run) = runtime.block_on(plan(&job.folder.join(SHEET), home.path(), &server))?;
+    let locked = runtime.block_on(ledger.lock_run(run))?;
     let credentials = Credentials { access: Some(TOKEN.to_owned().into()), refresh: None, file: None };
     let work = upload::Work {
         ledger: &ledger,
         client: Arc::new(Client::new(&server, credentials, CONNECTIONS)?),
-        run,
+        run: &locked,
         kind: RecordKind::Item,
         concurrency: CONNECTIONS,
         rate: None,

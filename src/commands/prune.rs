@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{now, sending};
 use crate::cli::Prune;
 use crate::error::{Exit, Failure};
-use crate::ledger::{Accounting, Run, RunId, RunState};
+use crate::ledger::{self, Accounting, Run, RunId, RunState};
 use crate::settings::Settings;
 use crate::ui;
 
@@ -25,8 +25,8 @@ pub async fn run(args: &Prune, settings: &Settings) -> Result<Exit, Failure> {
         let Some(oldest) = page.last() else { break };
         before = oldest.id;
         'runs: for run in page.into_iter().filter(|run| run.created_at < oldest_kept) {
-            let lock = match sending::lock(&ledger, &run).await {
-                Err(failure) if failure.exit == Exit::Busy => {
+            let lock = match ledger.lock_run(run.id).await {
+                Err(ledger::Error::Busy { .. }) => {
                     kept.push((run.id, "somebody is at work on its file"));
                     continue;
                 }

@@ -24,7 +24,7 @@ struct Said {
 pub async fn run(args: &Resolve, settings: &Settings) -> Result<Exit, Failure> {
     let ledger = sending::ledger(settings).await?;
     let run = ledger.run_or_newest(args.run).await?;
-    let _lock = sending::lock(&ledger, &run).await?;
+    let _locked = ledger.lock_run(run.id).await?;
     ledger.doubt(run.id).await?;
     let who = args.by.clone().unwrap_or_else(login_name);
     let asks = settings.output.talks() && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();

@@ -8,7 +8,7 @@ use super::sending::{self, Sending, no_run_to_send};
 use crate::cli::Resume;
 use crate::client::Client;
 use crate::error::{Exit, Failure};
-use crate::ledger::{Ledger, Lock, Run, RunState};
+use crate::ledger::{Ledger, LockedRun, Run, RunState};
 use crate::records::RecordKind;
 use crate::settings::Settings;
 use crate::ui;
@@ -18,7 +18,7 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
         reporting::check_report(report)?;
     }
     let ledger = sending::ledger(settings).await?;
-    let mut run = ledger.run_or_newest(args.run).await?;
+    let run = ledger.run_or_newest(args.run).await?;
     if run.state == RunState::Planning {
         return Err(no_run_to_send(
             run.id,
@@ -33,8 +33,7 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
             "mend the rows and upload the file again",
         ));
     }
-    let (client, _lock) =
-        bind(&ledger, &mut run, settings, usize::from(args.pacing.concurrency), Bound::Resume).await?;
+    let (client, locked) = bind(&ledger, &run, settings, usize::from(args.pacing.concurrency), Bound::Resume).await?;
     let kind = kind(&run)?;
     if settings.output.talks() {
         ui::line(format_args!("run {}  {}", run.id, run.about.file));
@@ -43,7 +42,7 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
         settings,
         ledger: &ledger,
         client: Arc::new(client),
-        run,
+        run: locked,
         kind,
         pacing: &args.pacing,
         max_errors: args.max_errors,
@@ -78,11 +77,11 @@ impl Bound {
 /// A client for the service and workspace that the run belongs to, and the run's lock. Refuses any other.
 pub async fn bind(
     ledger: &Ledger,
-    run: &mut Run,
+    run: &Run,
     settings: &Settings,
     concurrency: usize,
     what: Bound,
-) -> Result<(Client, Lock), Failure> {
+) -> Result<(Client, LockedRun), Failure> {
     let refused = |run: &Run, why: &str, hint: &str| {
         let hint = match what {
             Bound::Resume | Bound::Retry => hint.to_owned(),
@@ -100,13 +99,13 @@ pub async fn bind(
             "name the address that it was planned for",
         ));
     }
-    let mut lock = sending::lock(ledger, run).await?;
+    let mut locked = ledger.lock_run(run.id).await?;
     let workspace = settings.credentials.workspace().unwrap_or_default();
-    if run.about.workspace.is_empty() && ledger.bind_workspace(run.id, &workspace).await? {
-        run.about.workspace.clone_from(&workspace);
-        drop(lock);
-        lock = sending::lock(ledger, run).await?;
+    if locked.run().about.workspace.is_empty() && ledger.bind_workspace(run.id, &workspace).await? {
+        drop(locked);
+        locked = ledger.lock_run(run.id).await?;
     }
+    let run = locked.run();
     if workspace != run.about.workspace {
         return Err(refused(
             run,
@@ -114,7 +113,7 @@ pub async fn bind(
             "use a token of its workspace",
         ));
     }
-    Ok((client, lock))
+    Ok((client, locked))
 }
 
 pub fn kind(run: &Run) -> Result<RecordKind, Failure> {

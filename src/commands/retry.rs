@@ -30,9 +30,9 @@ pub async fn run(args: &Retry, settings: &Settings) -> Result<Exit, Failure> {
 
 async fn retry(run: RunId, args: &Retry, settings: &Settings) -> Result<Exit, Failure> {
     let ledger = sending::ledger(settings).await?;
-    let mut run = ledger.run(run).await?;
+    let run = ledger.run(run).await?;
     let concurrency = usize::from(args.pacing.concurrency);
-    let (client, _lock) = bind(&ledger, &mut run, settings, concurrency, Bound::Retry).await?;
+    let (client, locked) = bind(&ledger, &run, settings, concurrency, Bound::Retry).await?;
     let refused = |why: String, hint: String| Err(refused(run.id, &why, &hint));
     // Two runs that both held a record could both send it.
     if let Some(later) = ledger.retried_by(run.id).await? {
@@ -64,7 +64,7 @@ async fn retry(run: RunId, args: &Retry, settings: &Settings) -> Result<Exit, Fa
         settings,
         ledger: &ledger,
         client: Arc::new(client),
-        run: ledger.run(again).await?,
+        run: ledger.lock_run_with(locked.into_lock(), again).await?,
         kind,
         pacing: &args.pacing,
         max_errors: args.max_errors,

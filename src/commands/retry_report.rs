@@ -17,7 +17,7 @@ use super::{now, preview, reading, template};
 use crate::cli::Retry;
 use crate::client::Client;
 use crate::error::{Exit, Failure};
-use crate::ledger::{self, Family, Ledger, Lock, NewRun, Run, RunId};
+use crate::ledger::{self, Family, Ledger, NewRun, Run, RunId, UploadLock};
 use crate::settings::Settings;
 use crate::template::Template;
 use crate::ui;
@@ -58,7 +58,7 @@ async fn again(
     ledger: &Ledger,
     file: &InputFile,
     report: &Report,
-    mut run: Run,
+    run: Run,
     args: &Retry,
     settings: &Settings,
 ) -> Result<(Exit, Summary), Failure> {
@@ -70,7 +70,7 @@ async fn again(
     // Nothing is sent by a dry run, so it needs neither tokens nor to be alone.
     let bound = match args.dry_run {
         true => None,
-        false => Some(bind(ledger, &mut run, settings, usize::from(args.pacing.concurrency), Bound::Report).await?),
+        false => Some(bind(ledger, &run, settings, usize::from(args.pacing.concurrency), Bound::Report).await?),
     };
     let family = ledger.family(&run).await?;
     check_nothing_pending(ledger, run.id, &family).await?;
@@ -88,7 +88,7 @@ async fn again(
     let ready = Ready { source, template, of: Some(run), family: Some(family), options };
     match bound {
         None => dry_run(ready, file, settings),
-        Some((client, lock)) => send(ledger, ready, file, client, lock, args, settings).await,
+        Some((client, locked)) => send(ledger, ready, file, client, locked.into_lock(), args, settings).await,
     }
 }
 
@@ -114,7 +114,7 @@ async fn as_new(
     let client = Client::new(settings.base_url()?, settings.credentials.clone(), usize::from(args.pacing.concurrency))?;
     check_may_write(settings)?;
     let about = about(&ready, file, client.address(), settings)?;
-    let lock = ledger.lock(&sending::identity(&about))?;
+    let lock = ledger.lock_upload(&about)?;
     send(ledger, ready, file, client, lock, args, settings).await
 }
 
@@ -123,7 +123,7 @@ async fn send(
     ready: Ready,
     file: &InputFile,
     client: Client,
-    _lock: Lock,
+    lock: UploadLock,
     args: &Retry,
     settings: &Settings,
 ) -> Result<(Exit, Summary), Failure> {
@@ -131,7 +131,7 @@ async fn send(
     let mut _own_lock = None;
     if let (Some(run), Some(family)) = (&ready.of, &ready.family) {
         // Somebody may be about to upload the same file by itself.
-        _own_lock = Some(ledger.lock(&sending::identity(&about))?);
+        _own_lock = Some(ledger.lock_upload(&about)?);
         check_not_uploaded(ledger, &about, run.id, family, &ready.template).await?;
     }
     let kind = ready.template.record;
@@ -150,7 +150,7 @@ async fn send(
         settings,
         ledger,
         client: Arc::new(client),
-        run: ledger.run(run).await?,
+        run: ledger.lock_run_with(lock, run).await?,
         kind,
         pacing: &args.pacing,
         max_errors: args.max_errors,

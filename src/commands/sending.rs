@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
-
 use super::now;
 use super::reporting::{self, beside, choices, has_bom, has_problems};
 use super::signals::Interrupt;
@@ -12,7 +10,7 @@ use super::summary::{self, Summary};
 use crate::cli::Pacing;
 use crate::client::{Client, Speed};
 use crate::error::{Exit, Failure};
-use crate::ledger::{Accounting, Ledger, Lock, NewRun, Run, RunId, RunState};
+use crate::ledger::{Accounting, Ledger, LockedRun, RunId, RunState};
 use crate::records::RecordKind;
 use crate::report::{self, Format, Request};
 use crate::settings::Settings;
@@ -30,7 +28,7 @@ pub struct Sending<'a> {
     pub settings: &'a Settings,
     pub ledger: &'a Ledger,
     pub client: Arc<Client>,
-    pub run: Run,
+    pub run: LockedRun,
     pub kind: RecordKind,
     pub pacing: &'a Pacing,
     /// Refused records after which nothing more is sent.
@@ -45,10 +43,10 @@ impl Sending<'_> {
     /// Sends what is pending, writes the report where there is something to report, and answers the accounting. A report
     /// that can't be written is said and costs the exit code, not the accounting.
     pub async fn finish(self, command: &str) -> Result<(Exit, Summary), Failure> {
-        let run = self.run.id;
+        let run = self.run.id();
         let before = self.ledger.accounting(run).await?;
         let interrupt = Interrupt::default();
-        let was_done = self.run.state == RunState::Finished;
+        let was_done = self.run.run().state == RunState::Finished;
         let stopped = match before.pending {
             0 if was_done => {
                 ui::remark(format_args!("run {run} was done before; nothing of it is pending"));
@@ -89,23 +87,23 @@ impl Sending<'_> {
 
     /// Sends nothing, now or later: some rows can't be sent, and the person wanted all or nothing.
     pub async fn withhold(self, command: &str) -> Result<(Exit, Summary), Failure> {
-        self.ledger.withhold(self.run.id).await?;
-        let accounting = self.ledger.accounting(self.run.id).await?;
+        self.ledger.withhold(self.run.id()).await?;
+        let accounting = self.ledger.accounting(self.run.id()).await?;
         let mend = |report: Option<&Path>| {
             (!self.is_rehearsal).then(|| match report {
-                Some(_) => format!("{} --all-or-nothing", reporting::mend(&self.run, report)),
-                None => reporting::mend(&self.run, None),
+                Some(_) => format!("{} --all-or-nothing", reporting::mend(self.run.run(), report)),
+                None => reporting::mend(self.run.run(), None),
             })
         };
         let report = self.write_report(&accounting, self.is_rehearsal, |report| mend(Some(report))).await?;
         let next = mend(report.as_deref());
         ui::remark("nothing was sent: some rows can't be, and --all-or-nothing was given");
-        Ok((Exit::RowsFailed, Summary::of_run(command, &self.run, &accounting, report, next)))
+        Ok((Exit::RowsFailed, Summary::of_run(command, self.run.run(), &accounting, report, next)))
     }
 
     async fn send(&self, before: &Accounting, interrupt: &Interrupt) -> Result<Option<StopReason>, Failure> {
         let progress = Progress::new(self.settings.output.progress, "sending", "record", Some(before.pending));
-        let about = &self.run.about;
+        let about = &self.run.run().about;
         let (base_url, workspace) = (&about.base_url, &about.workspace);
         let rate = match self.pacing.rate.or(self.settings.rate) {
             Some(Speed::Auto(_)) => Some(Speed::Auto(self.ledger.learnt_rate(base_url, workspace).await?)),
@@ -114,11 +112,11 @@ impl Sending<'_> {
         if self.settings.output.talks() {
             forecast(before.pending, rate);
         }
-        let rate_file = self.ledger.shared_file(&digest(&[base_url, workspace]));
+        let rate_file = self.ledger.rate_file(base_url, workspace);
         let work = upload::Work {
             ledger: self.ledger,
             client: Arc::clone(&self.client),
-            run: self.run.id,
+            run: &self.run,
             kind: self.kind,
             concurrency: usize::from(self.pacing.concurrency),
             rate,
@@ -134,10 +132,10 @@ impl Sending<'_> {
         if let Some(learnt) = ended.learnt {
             self.ledger.learn_rate(base_url, workspace, learnt, now()).await?;
         }
-        let after = self.ledger.accounting(self.run.id).await?;
+        let after = self.ledger.accounting(self.run.id()).await?;
         progress.finish(before.pending - after.pending.min(before.pending));
         let why = ended.stopped.as_ref().map(ToString::to_string);
-        self.ledger.end_sending(self.run.id, after.pending, why.as_deref(), ended.millis, now()).await?;
+        self.ledger.end_sending(self.run.id(), after.pending, why.as_deref(), ended.millis, now()).await?;
         Ok(ended.stopped)
     }
 
@@ -146,7 +144,7 @@ impl Sending<'_> {
         if accounting.failed == 0 || !self.settings.output.talks() {
             return Ok(());
         }
-        let causes = report::refused(self.ledger, &self.run, REFUSED_SHOWN).await?;
+        let causes = report::refused(self.ledger, self.run.run(), REFUSED_SHOWN).await?;
         ui::heading("The service refused");
         ui::problems::print(&causes);
         Ok(())
@@ -167,7 +165,7 @@ impl Sending<'_> {
         if only_if_named || !has_problems(accounting) {
             return Ok(None);
         }
-        for path in beside(Path::new(&self.run.about.file)).filter(|path| !path.exists()) {
+        for path in beside(Path::new(&self.run.run().about.file)).filter(|path| !path.exists()) {
             match self.write_report_to(&path, next(&path)).await {
                 // Somebody took the name meanwhile.
                 Err(report::Error::Sheet(sheet::Error::Exists { .. })) => {}
@@ -187,52 +185,17 @@ impl Sending<'_> {
             only: format.usual_rows(),
             next: next.as_deref(),
             is_kept: !self.is_rehearsal,
-            choices: &choices(&self.run, format, self.settings.output.talks()),
-            has_bom: has_bom(Path::new(&self.run.about.file)),
+            choices: &choices(self.run.run(), format, self.settings.output.talks()),
+            has_bom: has_bom(Path::new(&self.run.run().about.file)),
         };
         // As it is now: when it ended, and why it stopped.
-        let run = self.ledger.run(self.run.id).await?;
+        let run = self.ledger.run(self.run.id()).await?;
         Ok(report::write(self.ledger, &run, &request).await?.path)
     }
 
     fn next(&self, accounting: &Accounting, is_stopped: bool, report: Option<&Path>) -> Option<String> {
-        if self.is_rehearsal { None } else { reporting::next(&self.run, accounting, is_stopped, report) }
+        if self.is_rehearsal { None } else { reporting::next(self.run.run(), accounting, is_stopped, report) }
     }
-}
-
-/// Takes the lock of all runs that came of one upload, so that no two processes send what either may hold.
-pub async fn lock(ledger: &Ledger, run: &Run) -> Result<Lock, Failure> {
-    let mut family = family_identity(ledger, run).await?;
-    loop {
-        let lock = ledger.lock(&family)?;
-        // The first of them may have gone, or got its workspace, just before.
-        let now = family_identity(ledger, run).await?;
-        if now == family {
-            return Ok(lock);
-        }
-        family = now;
-    }
-}
-
-async fn family_identity(ledger: &Ledger, run: &Run) -> Result<String, Failure> {
-    let family = ledger.family(run).await?;
-    let root = family.runs.iter().find(|member| member.id == family.root);
-    // Runs of one that is gone still have its number in common.
-    Ok(root.map_or_else(|| digest(&["family", &family.root.to_string()]), |root| identity(&root.about)))
-}
-
-/// What two processes must not work on together.
-pub fn identity(about: &NewRun) -> String {
-    digest(&[&about.base_url, &about.workspace, &about.record, &about.file_hash])
-}
-
-fn digest(parts: &[&str]) -> String {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        hasher.update(part.len().to_le_bytes());
-        hasher.update(part);
-    }
-    hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Opens the ledger of these settings.

@@ -44,7 +44,7 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
     let ledger = sending::ledger(settings).await?;
     let mut about = reading::about("upload", settings, client.address(), &file, &source, &template)?;
     about.options.extend(options(args).filter(|(.., is_asked)| *is_asked).map(|(_, name, _)| name.to_owned()));
-    let _lock = ledger.lock(&sending::identity(&about))?;
+    let lock = ledger.lock_upload(&about)?;
     if !args.allow_repeat {
         check_not_repeated(&ledger, &about, &template).await?;
     }
@@ -56,7 +56,7 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
     if settings.output.talks() {
         reading::show_problems(&tally);
     }
-    let run = ledger.run(run).await?;
+    let run = ledger.lock_run_with(lock, run).await?;
     let sending = Sending {
         settings,
         ledger: &ledger,
@@ -72,7 +72,7 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
         true => sending.withhold("upload").await?,
         false => {
             if args.changed_only {
-                ledger.leave_unchanged(&sending.run, now()).await?;
+                ledger.leave_unchanged(sending.run.run(), now()).await?;
                 leave_listed(&sending).await?;
             }
             sending.finish("upload").await?
@@ -87,7 +87,7 @@ async fn leave_listed(sending: &Sending<'_>) -> Result<(), Failure> {
     let pace = Pace::new(sending.pacing.rate.or(sending.settings.rate), Instant::now());
     let concurrency = usize::from(sending.pacing.concurrency);
     let asking = Asking { client: &sending.client, pace: &pace, concurrency };
-    let compared = listed::leave_listed(sending.ledger, &sending.run, sending.kind, &asking, now()).await?;
+    let compared = listed::leave_listed(sending.ledger, sending.run.run(), sending.kind, &asking, now()).await?;
     if let Some(error) = compared.failed {
         ui::remark(format_args!(
             "what the service lists could not be read, and all that may have changed is sent: {error}"

@@ -10,6 +10,7 @@ mod block;
 mod causes;
 mod error;
 mod family;
+mod lock;
 mod open;
 mod outcomes;
 mod pace;
@@ -28,7 +29,8 @@ pub use block::{
 pub use causes::{Causes, FIRST_ROWS, Group};
 pub use error::Error;
 pub use family::{Family, PastRow, RowQuestion, RowState, RowStates};
-pub use open::{Ledger, Lock};
+pub use lock::{LockedRun, UploadLock};
+pub use open::Ledger;
 pub use outcomes::{Noted, Span, Stretch};
 pub use plan::{Plan, Planned};
 pub use resolve::{Doubtful, Resolution, Verdict};

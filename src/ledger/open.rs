@@ -1,7 +1,7 @@
 //! Opening the ledger's database and the locks beside it.
 
 use std::borrow::Cow;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -17,17 +17,11 @@ pub struct Ledger {
     /// One connection, so that writes queue here and not in the database.
     pub(super) writer: SqlitePool,
     pub(super) reader: SqlitePool,
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
 }
 
 /// SQLite's SQLITE_READONLY_ROLLBACK.
 const READONLY_ROLLBACK: &str = "776";
-
-/// Held while a run is planned or sent; dropped, it lets go.
-#[derive(Debug)]
-pub struct Lock {
-    _file: File,
-}
 
 impl Ledger {
     /// Opens the ledger in `folder`, making both where they are not there.
@@ -64,23 +58,6 @@ impl Ledger {
         let reader = SqlitePoolOptions::new().max_connections(2).connect_with(options.read_only(true)).await;
         let reader = reader.map_err(|error| failed(error.to_string()))?;
         Ok(Ledger { writer, reader, folder: folder.to_owned() })
-    }
-
-    /// Takes the lock that keeps two processes from working on the same upload. `identity` is what they share.
-    pub fn lock(&self, identity: &str) -> Result<Lock, Error> {
-        let path = self.folder.join("locks").join(format!("{identity}.lock"));
-        let failed = |error: std::io::Error| Error::Open { path: path.clone(), reason: error.to_string() };
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Lock { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(Error::Busy { what: "upload" }),
-            Err(TryLockError::Error(error)) => Err(failed(error)),
-        }
-    }
-
-    /// The file through which all who work on `identity` on this machine share something.
-    pub fn shared_file(&self, identity: &str) -> PathBuf {
-        self.folder.join("locks").join(format!("{identity}.rate"))
     }
 
     /// Writes everything out and closes the database.

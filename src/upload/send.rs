@@ -24,7 +24,7 @@ pub use stop::StopReason;
 
 use super::dispatch::{Dispatcher, Job, Step, Verdict};
 use crate::client::{Attempt, Client, Pace, Request, Speed};
-use crate::ledger::{self, Ledger, RunId, Seq};
+use crate::ledger::{self, Ledger, LockedRun, Seq};
 use crate::records::{Input, RecordKind};
 use outcome::{cut_off, outcome};
 use scribe::{Durable, Note};
@@ -48,7 +48,7 @@ const SHOWN_EVERY: Duration = Duration::from_millis(50);
 pub struct Work<'a> {
     pub ledger: &'a Ledger,
     pub client: Arc<Client>,
-    pub run: RunId,
+    pub run: &'a LockedRun,
     pub kind: RecordKind,
     pub concurrency: usize,
     pub rate: Option<Speed>,
@@ -87,22 +87,22 @@ pub struct Ended {
 }
 
 /// Sends what is pending of a run. `interrupt` resolves when a person asks to stop, to how long requests under way may
-/// take to end. Only for whoever holds the run's lock.
+/// take to end.
 pub async fn send(
     work: &Work<'_>,
     interrupt: impl Future<Output = Duration>,
     progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<Ended, ledger::Error> {
-    let began = Instant::now();
-    let doubted = work.ledger.doubt(work.run).await?;
-    tracing::info!(run = work.run, kind = %work.kind, doubted, "sending begins");
+    let (began, run) = (Instant::now(), work.run.id());
+    let doubted = work.ledger.doubt(run).await?;
+    tracing::info!(run, kind = %work.kind, doubted, "sending begins");
     let input = work.kind.input();
     let (jobs_sender, jobs) = mpsc::channel(AHEAD);
-    let loader = tokio::spawn(loader::load(work.ledger.clone(), work.run, input, work.wall, jobs_sender));
+    let loader = tokio::spawn(loader::load(work.ledger.clone(), run, input, work.wall, jobs_sender));
     let (notes, notes_receiver) = mpsc::channel(1);
     let (durable_sender, durable) = mpsc::unbounded_channel();
     let (done_sender, done) = mpsc::unbounded_channel();
-    let writer = tokio::spawn(scribe::write(work.ledger.clone(), work.run, work.wall, notes_receiver, durable_sender));
+    let writer = tokio::spawn(scribe::write(work.ledger.clone(), run, work.wall, notes_receiver, durable_sender));
     let mut pace = Pace::new(work.rate, began);
     if let Some(file) = work.rate_file {
         pace = pace.shared(file, began);
@@ -130,7 +130,7 @@ pub async fn send(
         wall: work.wall,
     };
     let (stopped, learnt) = attend(sender, interrupt, progress).await;
-    tracing::info!(run = work.run, ?stopped, seconds = began.elapsed().as_secs_f64(), "sending ends");
+    tracing::info!(run, ?stopped, seconds = began.elapsed().as_secs_f64(), "sending ends");
     // The loader ends by itself when its channel is gone; its error, if any, is why there was nothing more to send.
     let loaded = joined(loader).await;
     joined(writer).await?;

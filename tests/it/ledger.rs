@@ -70,11 +70,12 @@ async fn a_plan_that_is_not_finished_has_nothing_to_send() {
     for seq in 0..1_000 {
         plan.record(record(seq, &seq.to_string())).await.unwrap();
     }
+    let locked = ledger.lock_run(1).await.unwrap();
     let nobody = Credentials { access: Some("a".into()), refresh: None, file: None };
     let work = sheetport::upload::Work {
         ledger: &ledger,
         client: Client::new("http://127.0.0.1:1", nobody, 1).unwrap().into(),
-        run: 1,
+        run: &locked,
         kind: sheetport::records::RecordKind::Item,
         concurrency: 1,
         rate: None,
@@ -168,11 +169,12 @@ async fn very_many_records_can_be_taken_back() {
 async fn a_lock_is_held_by_one() {
     let folder = tempfile::tempdir().unwrap();
     let (one, other) = (open(folder.path()).await, open(folder.path()).await);
-    let lock = one.lock("x").unwrap();
-    assert!(matches!(other.lock("x"), Err(Error::Busy { .. })));
-    other.lock("y").unwrap();
+    let other_file = NewRun { file_hash: "other".into(), ..about() };
+    let lock = one.lock_upload(&about()).unwrap();
+    assert!(matches!(other.lock_upload(&about()), Err(Error::Busy { .. })));
+    other.lock_upload(&other_file).unwrap();
     drop(lock);
-    other.lock("x").unwrap();
+    other.lock_upload(&about()).unwrap();
 }
 
 #[tokio::test]

@@ -83,10 +83,11 @@ impl Planned {
         interrupt: impl Future<Output = Duration>,
     ) -> Ended {
         let kind = self.kind;
+        let locked = self.ledger.lock_run(self.run).await.unwrap();
         let work = Work {
             ledger: &self.ledger,
             client,
-            run: self.run,
+            run: &locked,
             kind,
             concurrency,
             rate: None,

@@ -177,10 +177,11 @@ async fn a_ledger_that_fails_ends_the_run_before_anything_else_is_sent() {
             });
         }
     };
+    let locked = planned.ledger.lock_run(planned.run).await.unwrap();
     let work = Work {
         ledger: &planned.ledger,
         client: client(&server, 1),
-        run: planned.run,
+        run: &locked,
         kind: RecordKind::Invoice,
         concurrency: 1,
         rate: None,
@@ -189,6 +190,7 @@ async fn a_ledger_that_fails_ends_the_run_before_anything_else_is_sent() {
         wall: || 2,
     };
     let ended = upload::send::send(&work, std::future::pending(), &meddle).await;
+    drop(locked);
     assert!(matches!(ended, Err(ledger::Error::Database(_))), "{ended:?}");
     assert_eq!(server.log().len(), 20);
     planned.resumes().await;

@@ -132,10 +132,11 @@ async fn plan(ledger: &Ledger, kind: RecordKind, records: Vec<PlannedRecord>) ->
 }
 
 async fn send(ledger: &Ledger, client: Arc<Client>, kind: RecordKind, run: RunId) -> Accounting {
+    let locked = ledger.lock_run(run).await.unwrap();
     let work = Work {
         ledger,
         client,
-        run,
+        run: &locked,
         kind,
         concurrency: CONCURRENCY,
         rate: None,

@@ -1,0 +1,118 @@
+//! Locks on uploads: only one process at a time plans or sends the runs of an upload.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::RunId;
+use super::error::Error;
+use super::open::Ledger;
+use super::run::{NewRun, Run};
+
+/// Exclusive access to the runs of one upload. Dropping it releases the lock.
+#[derive(Debug)]
+pub struct UploadLock {
+    identity: String,
+    _file: File,
+}
+
+/// A run together with the lock of its upload. Sending requires one, so a run can't be sent without the lock.
+#[derive(Debug)]
+pub struct LockedRun {
+    run: Run,
+    lock: UploadLock,
+}
+
+impl LockedRun {
+    /// Returns the run as it was when the lock was taken.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    pub fn id(&self) -> RunId {
+        self.run.id
+    }
+
+    /// Returns the lock alone, for planning another run of the same upload.
+    pub fn into_lock(self) -> UploadLock {
+        self.lock
+    }
+}
+
+impl Ledger {
+    /// Locks the upload that `about` describes, before its run is planned.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if another process holds the lock.
+    pub fn lock_upload(&self, about: &NewRun) -> Result<UploadLock, Error> {
+        self.lock(upload_identity(about))
+    }
+
+    /// Locks the upload that `run` belongs to, and with it every run that retries or was retried by `run`.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if another process holds the lock.
+    pub async fn lock_run(&self, run: RunId) -> Result<LockedRun, Error> {
+        let mut identity = self.family_identity(run).await?;
+        loop {
+            let lock = self.lock(identity)?;
+            // Another process may have removed the first run or named its workspace before the lock was taken.
+            let current = self.family_identity(run).await?;
+            if current == lock.identity {
+                return Ok(LockedRun { run: self.run(run).await?, lock });
+            }
+            identity = current;
+        }
+    }
+
+    /// Locks `run` like [`Ledger::lock_run`], and keeps `lock` if that is the lock of its upload already.
+    pub async fn lock_run_with(&self, lock: UploadLock, run: RunId) -> Result<LockedRun, Error> {
+        if self.family_identity(run).await? == lock.identity {
+            return Ok(LockedRun { run: self.run(run).await?, lock });
+        }
+        drop(lock);
+        self.lock_run(run).await
+    }
+
+    /// Returns the file through which all processes on this machine share the request rate for a workspace.
+    pub fn rate_file(&self, base_url: &str, workspace: &str) -> PathBuf {
+        self.folder.join("locks").join(format!("{}.rate", digest(&[base_url, workspace])))
+    }
+
+    fn lock(&self, identity: String) -> Result<UploadLock, Error> {
+        let path = self.folder.join("locks").join(format!("{identity}.lock"));
+        match try_lock(&path) {
+            Ok(file) => Ok(UploadLock { identity, _file: file }),
+            Err(TryLockError::WouldBlock) => Err(Error::Busy { what: "upload" }),
+            Err(TryLockError::Error(error)) => Err(Error::Open { path, reason: error.to_string() }),
+        }
+    }
+
+    async fn family_identity(&self, run: RunId) -> Result<String, Error> {
+        let family = self.family(&self.run(run).await?).await?;
+        let root = family.runs.iter().find(|member| member.id == family.root);
+        // If the first run was removed, the others still share its number.
+        Ok(root.map_or_else(|| digest(&["family", &family.root.to_string()]), |root| upload_identity(&root.about)))
+    }
+}
+
+fn try_lock(path: &Path) -> Result<File, TryLockError> {
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(TryLockError::Error)?;
+    file.try_lock()?;
+    Ok(file)
+}
+
+/// Returns the identity of an upload: service, workspace, kind of record and content of the file.
+fn upload_identity(about: &NewRun) -> String {
+    digest(&[&about.base_url, &about.workspace, &about.record, &about.file_hash])
+}
+
+fn digest(parts: &[&str]) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(part.len().to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
