@@ -2,16 +2,17 @@
 //!
 //! | room | what it is for | of ours it may import |
 //! |---|---|---|
-//! | [`records`] | the contract as types and data | nothing |
-//! | [`sheet`] | cells, readers, writers; what a file turns out to be | nothing |
+//! | [`decimal`] | exact decimal numbers | nothing |
+//! | [`records`] | the contract as types and data | `decimal` |
+//! | [`sheet`] | cells, readers, writers; what a file turns out to be | `decimal` |
 //! | [`diagnostics`] | mistakes in files that people write, and the words that were meant | nothing |
-//! | [`template`] | mapping templates: columns to fields, pure | `sheet`, `records`, `diagnostics` |
+//! | [`template`] | mapping templates: columns to fields, pure | `decimal`, `sheet`, `records`, `diagnostics` |
 //! | [`client`] | one HTTP attempt, and the policies around it | `records` |
 //! | [`ledger`] | runs, durable: all SQL of the client side | nothing |
-//! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `records` |
-//! | [`export`] | pages, spool, file | `client`, `sheet`, `ledger`, `records`, `diagnostics` |
-//! | [`report`] | a run's outcomes as a spreadsheet | `ledger`, `sheet` |
-//! | [`service`] | the service itself: all SQL of the server side | `records` |
+//! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `records`, `decimal` |
+//! | [`export`] | pages, spool, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics` |
+//! | [`report`] | a run's outcomes as a spreadsheet | `ledger`, `sheet`, `decimal` |
+//! | [`service`] | the service itself: all SQL of the server side | `records`, `decimal` |
 //! | [`ui`] | all that speaks to a terminal | what it shows |
 //! | [`settings`], [`cli`], [`error`] | flags, what they resolve to, what the program ends with | what they name |
 //! | [`commands`] | one file a command | everything |
@@ -22,6 +23,7 @@
 pub mod cli;
 pub mod client;
 pub mod commands;
+pub mod decimal;
 pub mod diagnostics;
 pub mod error;
 pub mod export;

@@ -1,0 +1,250 @@
+//! Decimals from and to text, JSON and doubles.
+
+use rust_decimal::Decimal;
+use serde_json::Number;
+
+use super::arithmetic::{multiply, unsigned_zero};
+use super::error::DecimalError;
+
+/// Exponents are limited to this, which is far beyond any number of digits.
+const MAX_EXPONENT: i64 = 1 << 40;
+
+/// Parses a number as JSON writes it, such as `-12.50` or `1.5e3`. Decimals are kept (`1.50` has two); `-0` becomes `0`,
+/// and leading zeros are allowed.
+pub fn parse(text: &str) -> Result<Decimal, DecimalError> {
+    let literal = Literal::parse(text).ok_or(DecimalError::NotANumber)?;
+    let mantissa = text.split(['e', 'E']).next().unwrap_or(text);
+    let mut number = Decimal::from_str_exact(mantissa).map_err(|_| DecimalError::TooManyDigits)?;
+    let scale = i64::from(number.scale()) - literal.exponent;
+    if number.is_zero() && literal.exponent != 0 {
+        number = Decimal::ZERO;
+    } else if let Ok(scale) = u32::try_from(scale) {
+        number.set_scale(scale).map_err(|_| DecimalError::TooManyDigits)?;
+    } else {
+        let zeros = u32::try_from(-scale).map_err(|_| DecimalError::TooManyDigits)?;
+        let power = 10_i128.checked_pow(zeros).and_then(|power| Decimal::try_from_i128_with_scale(power, 0).ok());
+        number.set_scale(0).map_err(|_| DecimalError::TooManyDigits)?;
+        number = multiply(number, power.ok_or(DecimalError::TooManyDigits)?)?;
+    }
+    Ok(unsigned_zero(number))
+}
+
+/// Returns a JSON number without an exponent and with its digits unchanged: `1234.50` stays as it is, `1.50e2` becomes
+/// `150`. Fails if the number has too many digits for a [`Decimal`].
+pub fn plain(number: &Number) -> Result<Number, DecimalError> {
+    let decimal = parse(number.as_str())?;
+    Ok(if number.as_str().contains(['e', 'E']) { to_json(decimal) } else { number.clone() })
+}
+
+/// Converts to a JSON number with all digits.
+pub fn to_json(number: Decimal) -> Number {
+    number.to_string().parse().expect("a decimal without exponent is a JSON number")
+}
+
+/// Converts a double to its 15 significant digits, as many as spreadsheet programs keep: 0.3 for `0.1 + 0.2`. Fails for
+/// infinity, NaN, and numbers that need more than 28 digits without an exponent.
+pub fn from_f64(number: f64) -> Result<Decimal, DecimalError> {
+    if !number.is_finite() {
+        return Err(DecimalError::NotANumber);
+    }
+    let rounded = format!("{number:.14e}");
+    let (mantissa, exponent) = rounded.split_once('e').ok_or(DecimalError::NotANumber)?;
+    let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
+    parse(&format!("{mantissa}e{exponent}"))
+}
+
+/// Returns the canonical text of a JSON number of any length: equal numbers have equal texts (`15e-1` for `1.5`, `1.50`
+/// and `0.15e1`). Returns `None` if `number` is not a number or its exponent is absurd.
+pub fn canonical(number: &str) -> Option<String> {
+    let literal = Literal::parse(number)?;
+    if literal.exponent.abs() == MAX_EXPONENT {
+        return None;
+    }
+    let digits = format!("{}{}", literal.whole, literal.fraction);
+    let significant = digits.trim_matches('0');
+    if significant.is_empty() {
+        return Some("0".to_owned());
+    }
+    let sign = if literal.is_negative { "-" } else { "" };
+    Some(format!("{sign}{significant}e{}", literal.lowest_power()))
+}
+
+/// Returns whether a JSON number of any length has no fraction, as `5`, `5.0` and `1.5e1`.
+pub fn is_whole(number: &str) -> bool {
+    Literal::parse(number).is_some_and(|literal| literal.is_zero() || literal.lowest_power() >= 0)
+}
+
+/// The parts of a JSON number.
+struct Literal<'a> {
+    is_negative: bool,
+    whole: &'a str,
+    fraction: &'a str,
+    exponent: i64,
+}
+
+impl<'a> Literal<'a> {
+    fn parse(text: &'a str) -> Option<Literal<'a>> {
+        let (is_negative, unsigned) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+        let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+        let exponent_digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if ![whole, fraction, exponent_digits].into_iter().all(is_digits) {
+            return None;
+        }
+        let size = exponent_digits.parse().map_or(MAX_EXPONENT, |size: i64| size.min(MAX_EXPONENT));
+        let exponent = if exponent.starts_with('-') { -size } else { size };
+        Some(Literal { is_negative, whole, fraction, exponent })
+    }
+
+    fn is_zero(&self) -> bool {
+        self.whole.bytes().chain(self.fraction.bytes()).all(|digit| digit == b'0')
+    }
+
+    /// The power of ten of the last digit that is not zero.
+    fn lowest_power(&self) -> i64 {
+        let fraction = self.fraction.trim_end_matches('0');
+        let power = match fraction.len() {
+            0 => self.whole.len() - self.whole.trim_end_matches('0').len(),
+            decimals => return self.exponent - decimals as i64,
+        };
+        self.exponent + power as i64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop_assert_eq, proptest};
+
+    use super::*;
+
+    fn parsed(text: &str) -> Result<String, DecimalError> {
+        parse(text).map(|number| number.to_string())
+    }
+
+    #[test]
+    fn digits_and_decimals_are_kept() {
+        for same in
+            ["0", "0.00", "1234.50", "0.10", "-3", "79228162514264337593543950335", "0.0000000000000000000000000001"]
+        {
+            assert_eq!(parsed(same).as_deref(), Ok(same));
+        }
+        for (text, number) in [("-0", "0"), ("-0.00", "0.00"), ("007", "7")] {
+            assert_eq!(parsed(text).as_deref(), Ok(number));
+        }
+    }
+
+    #[test]
+    fn exponents_are_written_out() {
+        for (text, number) in [
+            ("1e3", "1000"),
+            ("1E+3", "1000"),
+            ("1.50e1", "15.0"),
+            ("1.50e2", "150"),
+            ("-1.5e-2", "-0.015"),
+            ("0.05e2", "5"),
+            ("12e-28", "0.0000000000000000000000000012"),
+            ("0e5", "0"),
+            ("0e-99999", "0"),
+        ] {
+            assert_eq!(parsed(text).as_deref(), Ok(number), "{text}");
+        }
+        let plain = |text: &str| plain(&serde_json::from_str(text).expect("JSON")).map(|number| number.to_string());
+        assert_eq!(plain("1.50e2").as_deref(), Ok("150"));
+        assert_eq!(plain("-0").as_deref(), Ok("-0"));
+        assert_eq!(plain("1e29"), Err(DecimalError::TooManyDigits));
+    }
+
+    #[test]
+    fn numbers_that_do_not_fit_and_other_texts_are_refused() {
+        for text in [
+            "79228162514264337593543950336",
+            "0.12345678901234567890123456789",
+            "1e29",
+            "1e-29",
+            "1e999999999999999999999",
+            "1e-999999999999999999999",
+            &"9".repeat(5000),
+        ] {
+            assert_eq!(parsed(text), Err(DecimalError::TooManyDigits), "{text}");
+        }
+        for text in ["", "-", "+1", ".5", "5.", "1_000", "1e", "1e+", "e5", "1.2.3", "--1", " 1", "NaN", "0x10", "１"]
+        {
+            assert_eq!(parsed(text), Err(DecimalError::NotANumber), "{text}");
+        }
+    }
+
+    #[test]
+    fn doubles_have_fifteen_digits() {
+        for (number, digits) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (0.1 + 0.2, "0.3"),
+            (1.1 * 1.1, "1.21"),
+            (12.5, "12.5"),
+            (-1e15, "-1000000000000000"),
+            (123_456_789_012_345_680.0, "123456789012346000"),
+            (1e-7, "0.0000001"),
+        ] {
+            assert_eq!(from_f64(number).map(|number| number.to_string()).as_deref(), Ok(digits));
+        }
+        assert_eq!(from_f64(f64::NAN), Err(DecimalError::NotANumber));
+        assert_eq!(from_f64(f64::INFINITY), Err(DecimalError::NotANumber));
+        assert_eq!(from_f64(1e300), Err(DecimalError::TooManyDigits));
+    }
+
+    #[test]
+    fn equal_numbers_have_the_same_canonical_text() {
+        for equal in [
+            &["1.50", "1.5", "15e-1", "0.15E+1", "01.5", "0.000015e5"][..],
+            &["0", "-0", "0.00", "0e7"],
+            &["100", "1e2", "1.00e2", "100.0"],
+            &["-12345678901234567890123456789012345.10", "-12345678901234567890123456789012345.1"],
+        ] {
+            assert!(equal.iter().all(|number| canonical(number) == canonical(equal[0])), "{equal:?}");
+        }
+        let different = ["1.5", "1.50000000000000000000000000000001", "15", "-1.5", "0", "1e7"];
+        for (place, number) in different.iter().enumerate() {
+            assert!(different[..place].iter().all(|other| canonical(other) != canonical(number)), "{number}");
+        }
+        for none in ["", "[1]", "null", "\"1\"", "1e99999999999999999999"] {
+            assert_eq!(canonical(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_are_recognized_in_any_notation() {
+        for whole in ["0", "-7", "5.0", "1.50e1", "15e0", "20e-1", "0e-9", "0.00", "1e999999999999999999999"] {
+            assert!(is_whole(whole), "{whole}");
+        }
+        for fraction in ["0.5", "-1.01", "15e-1", "1e-999999999999999999999", "1.25e1"] {
+            assert!(!is_whole(fraction), "{fraction}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_exponent_moves_the_point(digits in 0_i64..1_000_000_000, scale in 0_u32..9, exponent in -9_i32..9) {
+            let mantissa = Decimal::new(digits, scale);
+            let moved = parse(&format!("{mantissa}e{exponent}")).expect("few digits");
+            let power = parse(&format!("1e{exponent}")).expect("few digits");
+            prop_assert_eq!(moved, mantissa * power);
+        }
+
+        #[test]
+        fn canonical_texts_are_equal_for_equal_decimals(left: i64, a in 0_u32..12, right: i64, b in 0_u32..12, near in any::<bool>()) {
+            let left = Decimal::new(left, a);
+            let right = if near { left + Decimal::new(right.signum(), b) } else { Decimal::new(right, b) };
+            prop_assert_eq!(canonical(&left.to_string()) == canonical(&right.to_string()), left == right);
+            prop_assert_eq!(canonical(&left.to_string()), canonical(&left.normalize().to_string()));
+            prop_assert_eq!(is_whole(&left.to_string()), left.is_integer());
+        }
+
+        #[test]
+        fn every_text_is_a_json_number_or_an_error(text in "\\PC{0,12}|[-+0-9.eE]{0,14}") {
+            if let Ok(number) = parse(&text) {
+                prop_assert_eq!(parse(to_json(number).as_str()), Ok(number));
+            }
+        }
+    }
+}
