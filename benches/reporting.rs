@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rust_xlsxwriter::{ExcelDateTime, Format as Look, Workbook};
 use sheetport::ledger::{Fate, Ledger, NewRun, Origin, Outcome, OutcomeState, PlannedRecord, Problem, SourceRow};
-use sheetport::report::{self, Format, Only, Request};
+use sheetport::report::{self, Format, Request, RowFilter};
 use sheetport::sheet::write::Existing;
 use sheetport::sheet::{Cell, Row as Cells};
 use tokio::runtime::{Builder, Runtime};
@@ -214,7 +214,7 @@ fn ours(job: &Job, name: &str, format: Format) -> Ended<Sample> {
         path: &path,
         format,
         existing,
-        only: Only::All,
+        rows: RowFilter::All,
         next: None,
         is_kept: true,
         choices: &[],

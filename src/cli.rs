@@ -19,7 +19,7 @@ pub use self::export::{Export, Exportable, Family, StdoutFormat};
 use crate::client::Speed;
 use crate::error::EXIT_CODES;
 use crate::records::RecordKind;
-use crate::report::Only;
+use crate::report::RowFilter;
 use crate::service::{Faults, Limit};
 use crate::sheet::Options;
 pub use infer::Infer;
@@ -257,7 +257,7 @@ pub struct Report {
     pub output: PathBuf,
     /// Which rows: all, problems (somebody has to look at them), or those of one state [default: all, and in .html problems]
     #[arg(long, value_name = "WHICH", value_parser = only)]
-    pub only: Option<Only>,
+    pub only: Option<RowFilter>,
     /// Begin a CSV with a byte order mark, by which Excel knows that it is UTF-8
     #[arg(long)]
     pub bom: bool,
@@ -417,8 +417,8 @@ fn latency(text: &str) -> Result<Duration, String> {
     }
 }
 
-fn only(name: &str) -> Result<Only, String> {
-    Only::from_name(name).ok_or_else(|| format!("it is one of: {}", Only::NAMES.join(", ")))
+fn only(name: &str) -> Result<RowFilter, String> {
+    RowFilter::from_name(name).ok_or_else(|| format!("it is one of: {}", RowFilter::NAMES.join(", ")))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::{now, reading, reporting, template};
 use crate::cli::Check;
 use crate::error::{Exit, Failure};
 use crate::ledger::Ledger;
-use crate::report::{self, Only, RecordState, Request};
+use crate::report::{self, RecordState, Request, RowFilter};
 use crate::settings::Settings;
 use crate::sheet::write::Existing;
 use crate::template::Template;
@@ -70,13 +70,13 @@ async fn reported(
     let run = ledger.run(run).await?;
     let format = reporting::report_format(report)?;
     // What can be sent is no problem yet, though it is pending.
-    let only = if format.is_for_mending() { Only::All } else { Only::State(RecordState::Rejected) };
+    let rows = if format.is_editable() { RowFilter::All } else { RowFilter::State(RecordState::Rejected) };
     let next = (tally.to_send > 0).then(|| reading::upload_of(&args.input));
     let request = Request {
         path: report,
         format,
         existing: Existing::Keep,
-        only,
+        rows,
         next: next.as_deref(),
         is_kept: false,
         choices: &reporting::choices(&run, format, settings.output.talks()),

@@ -8,7 +8,7 @@ use super::own_service::OwnService;
 use super::{export, reporting, sending, upload};
 use crate::cli;
 use crate::error::{Exit, Failure};
-use crate::report::{self, Format, Only, Request};
+use crate::report::{self, Format, Request, RowFilter};
 use crate::settings::Settings;
 use crate::sheet::write::{Existing, WholeFile};
 use crate::ui;
@@ -50,7 +50,7 @@ pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> 
             path: &path,
             format,
             existing: Existing::Replace,
-            only: Only::Problems,
+            rows: RowFilter::Problems,
             next: None,
             is_kept: true,
             choices: &reporting::choices(&newest, format, talks),

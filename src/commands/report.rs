@@ -19,7 +19,7 @@ pub async fn run(args: &Report, settings: &Settings) -> Result<Exit, Failure> {
         path: &args.output,
         format,
         existing: Existing::Keep,
-        only: args.only.unwrap_or_else(|| format.usual_rows()),
+        rows: args.only.unwrap_or_else(|| format.default_rows()),
         next: next.as_deref(),
         is_kept: true,
         choices: &reporting::choices(&run, format, settings.output.talks()),

@@ -11,8 +11,8 @@ use super::shell::quoted;
 use super::template;
 use crate::error::{Exit, Failure};
 use crate::ledger::{Accounting, Run, RunState};
-use crate::report::Format;
-use crate::sheet::write::{Choices, Existing, MAX_CHOICES, WholeFile};
+use crate::report::{Choices, Format, MAX_CHOICES};
+use crate::sheet::write::{Existing, WholeFile};
 use crate::template::Template;
 use crate::template::model::Source;
 use crate::ui;
@@ -140,7 +140,7 @@ pub fn next(run: &Run, accounting: &Accounting, is_stopped: bool, report: Option
 /// The command that comes after mending the rows: the report is handed back, or where it is none to mend, such a report
 /// is written.
 pub fn mend(run: &Run, report: Option<&Path>) -> String {
-    match report.filter(|path| Format::of(path).is_some_and(Format::is_for_mending)) {
+    match report.filter(|path| Format::of(path).is_some_and(Format::is_editable)) {
         None => format!("sheetport report {0} -o report-{0}.xlsx --only problems", run.id),
         Some(report) => format!("sheetport retry {}", quoted(&report.display().to_string())),
     }

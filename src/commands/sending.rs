@@ -182,7 +182,7 @@ impl Sending<'_> {
             path,
             format,
             existing: Existing::Keep,
-            only: format.usual_rows(),
+            rows: format.default_rows(),
             next: next.as_deref(),
             is_kept: !self.is_rehearsal,
             choices: &choices(self.run.run(), format, self.settings.output.talks()),

@@ -11,7 +11,7 @@ use crate::error::{Exit, Failure};
 use crate::records::{Field, JsonType, company, contact, inventory, item, order};
 use crate::service::{Config, LoadChange, Loaded, Service};
 use crate::settings::Settings;
-use crate::sheet::{self, Book, Cell, OUR_PREFIX, Row};
+use crate::sheet::{self, Book, Cell, RESERVED_PREFIX, Row};
 use crate::ui;
 
 /// Rows that are read before they are stored.
@@ -197,7 +197,7 @@ fn columns(kind: LoadKind, header: &Row, ignored: &mut Vec<String>) -> Result<Ve
             return Err(format!("two columns are called '{name}'"));
         }
         match kind.column(&name) {
-            Some(json) if !name.starts_with(OUR_PREFIX) => columns.push(Column { index, name, json }),
+            Some(json) if !name.starts_with(RESERVED_PREFIX) => columns.push(Column { index, name, json }),
             _ => ignored.push(name),
         }
     }

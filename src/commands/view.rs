@@ -8,7 +8,7 @@ use super::input::{self, InputFile};
 use crate::cli::View;
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
-use crate::sheet::json::Unformatted;
+use crate::sheet::json::JsonRow;
 use crate::sheet::{Book, Error, Row, Table, open};
 use crate::ui;
 
@@ -127,7 +127,7 @@ fn all_sheets(book: &Book) -> Result<(), Stopped> {
                 out.write_all(if number == 1 { b"[]" } else { b",[]" })?;
             }
             out.write_all(if row.number == 1 { b"" } else { b"," })?;
-            serde_json::to_writer(&mut out, &Unformatted(&row)).map_err(io::Error::from)?;
+            serde_json::to_writer(&mut out, &JsonRow(&row)).map_err(io::Error::from)?;
             written = row.number;
         }
         out.write_all(b"]}")?;

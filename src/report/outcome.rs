@@ -21,7 +21,7 @@ pub enum RecordState {
 }
 
 impl RecordState {
-    const ALL: [RecordState; 7] = [
+    pub(super) const ALL: [RecordState; 7] = [
         RecordState::Sent,
         RecordState::Unchanged,
         RecordState::Skipped,

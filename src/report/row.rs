@@ -1,70 +1,71 @@
-//! A row of a report: the cells of its source, what became of its record, and what is wrong with it, in words.
+//! Rows of a report: the source cells, the record's outcome, and the problems as text.
 
 use std::borrow::Cow;
 
+use super::ahead;
+use super::error::Error;
+use super::model::{CHECK, RowFilter};
 use super::outcome::RecordOutcome;
-use super::{CHECK, Error, Only, ahead};
 use crate::ledger::{Ledger, Problem, Run, SourceRow};
-use crate::sheet::{Cell, OUR_PREFIX, Row, column_letters};
+use crate::sheet::{Cell, RESERVED_PREFIX, Row, column_letters};
 
-/// Characters of a value that are shown.
-const SHOWN: usize = 60;
+/// Maximum length of a value within a message, in characters.
+const MAX_VALUE: usize = 60;
 
-/// Our columns, in their order, without the prefix.
+/// Columns that a report adds, without the prefix.
 const COLUMNS: &[&str] =
     &["status", "errors", "field", "service_id", "ctx_id", "job_id", "http_status", "attempts", SHEET, "row", "run"];
 
-/// The places among our columns of what became of the row, and of what is wrong with it.
+/// Indexes into [`COLUMNS`].
 pub(super) const STATUS: usize = 0;
 pub(super) const ERRORS: usize = 1;
 
-/// Only where the run read several sheets.
+/// Present only if the run read several sheets.
 const SHEET: &str = "sheet";
 
-/// A row of the sheet and what became of it.
+/// A row of the sheet with its outcome.
 pub(super) struct ReportRow<'a> {
     pub run: &'a Run,
-    /// The row that it was in the file.
     pub source: &'a SourceRow<'a>,
-    /// The cells of the sheet's own columns, at least as many as the header has.
+    /// The original cells, padded to the length of the header.
     pub cells: &'a Row,
     pub outcome: RecordOutcome<'a>,
-    /// The run as the report names it.
+    /// Identifies the run in the report.
     pub token: &'a str,
-    /// What is wrong with this row; what is wrong with another row of its record is left to that one.
+    /// Problems of this row. Problems of the record's other rows are reported there.
     pub faults: Vec<Fault<'a>>,
 }
 
-/// A problem where the report shows it.
+/// A problem as the report shows it.
 pub(super) struct Fault<'a> {
     pub problem: &'a Problem,
-    /// Among the sheet's own columns, from 0.
+    /// Zero-based original column.
     pub column: Option<usize>,
-    /// Where, what, and what to do.
+    /// The column, the problem and the remedy.
     pub words: String,
 }
 
-/// The names of our columns for `run`, with the prefix.
-pub(super) fn our_header(run: &Run) -> Vec<String> {
+/// Returns the titles of the columns that the report of `run` adds.
+pub(super) fn report_columns(run: &Run) -> Vec<String> {
     let names = COLUMNS.iter().filter(|name| run.about.reads_several_sheets() || **name != SHEET);
-    names.map(|name| format!("{OUR_PREFIX}{name}")).collect()
+    names.map(|name| format!("{RESERVED_PREFIX}{name}")).collect()
 }
 
-/// Hands the rows of `run` that `only` takes to `take`, in the order of the sheet, and counts them.
+/// Calls `take` for each row of `run` that `filter` includes, in sheet order, and returns their number.
 pub(super) async fn each_row(
     ledger: &Ledger,
     run: &Run,
-    only: Only,
+    filter: RowFilter,
     mut take: impl FnMut(&ReportRow<'_>) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    // A check is in no ledger that lasts, and its number would be taken for another run's.
+    // Checks are not kept in the ledger; their number could be confused with that of another run.
     let token = if run.about.command == CHECK { String::new() } else { run.token() };
     let (mut windows, reader) = ahead::read(ledger, run.id);
     let mut cells = Row::default();
     let mut taken = 0;
     while let Some(window) = windows.recv().await {
         for (source, outcome) in window.rows() {
-            if !only.takes(outcome.state()) {
+            if !filter.includes(outcome.state()) {
                 continue;
             }
             cells.decode_one(&source.cells).ok_or(Error::Corrupt(source.number))?;
@@ -79,7 +80,7 @@ pub(super) async fn each_row(
 }
 
 impl ReportRow<'_> {
-    /// Whether it is the first row of its record, at which problems of the record as a whole are counted.
+    /// Returns true for the first row of a record. Problems of the whole record are counted there.
     pub fn is_first(&self) -> bool {
         self.outcome.trouble().is_none_or(|trouble| {
             let is_its_sheet = self.source.sheet == trouble.sheet;
@@ -87,19 +88,19 @@ impl ReportRow<'_> {
         })
     }
 
-    /// All that is wrong with it, as one text.
+    /// Returns all problems as one text.
     pub fn errors(&self) -> String {
         if self.outcome.problems().is_empty() {
             return String::new();
         }
         let texts: Vec<&str> = self.faults.iter().map(|fault| fault.words.as_str()).collect();
         match self.outcome.problems().first().and_then(|problem| problem.row) {
-            Some(row) if texts.is_empty() => format!("another row of this record is wrong: row {row}"),
+            Some(row) if texts.is_empty() => format!("row {row} of the same record has a problem"),
             _ => texts.join("; "),
         }
     }
 
-    /// The fields at fault, as one text.
+    /// Returns the fields with problems as one text.
     pub fn fields(&self) -> String {
         let mut fields: Vec<&str> =
             self.faults.iter().map(|fault| fault.problem.field.as_str()).filter(|field| !field.is_empty()).collect();
@@ -107,8 +108,8 @@ impl ReportRow<'_> {
         fields.join(", ")
     }
 
-    /// The cells of our columns, as [`our_header`] names them; `errors` and `fields` are this row's.
-    pub fn ours<'b>(&'b self, errors: &'b str, fields: &'b str) -> impl Iterator<Item = Cell<'b>> {
+    /// Returns the cells of the columns that the report adds. `errors` and `fields` are those of this row.
+    pub fn report_cells<'b>(&'b self, errors: &'b str, fields: &'b str) -> impl Iterator<Item = Cell<'b>> {
         let number = |number: Option<f64>| number.map_or(Cell::Blank, Cell::Number);
         let outcome = self.outcome;
         let sheet = self.run.about.reads_several_sheets().then_some(Cell::Text(&self.source.sheet));
@@ -143,13 +144,13 @@ fn faults<'a>(run: &Run, source: &SourceRow<'_>, outcome: RecordOutcome<'a>) -> 
         .collect()
 }
 
-/// The column at fault: the one that the problem names, or the one that its field came from.
+/// Returns the column of a problem, or else the source column of its field.
 pub(super) fn column_of(problem: &Problem, run: &Run) -> Option<usize> {
     let by_field = || run.about.columns.iter().find(|(field, _)| *field == problem.field).map(|(_, column)| *column);
     problem.column.or_else(by_field)
 }
 
-/// What the place of a problem is called: its column's header or letters, otherwise its field.
+/// Names the place of a problem: the title or letters of its column, or else its field.
 pub(super) fn place_of(problem: &Problem, run: &Run) -> String {
     let column = column_of(problem, run);
     let header = column.and_then(|column| run.about.header.get(column)).filter(|header| !header.is_empty());
@@ -160,19 +161,19 @@ pub(super) fn place_of(problem: &Problem, run: &Run) -> String {
     }
 }
 
-/// As much of a value as is shown within a sentence.
-pub(super) fn shown(value: &str) -> Cow<'_, str> {
-    match value.char_indices().nth(SHOWN) {
+/// Shortens a value for use within a message.
+pub(super) fn shortened(value: &str) -> Cow<'_, str> {
+    match value.char_indices().nth(MAX_VALUE) {
         Some((end, _)) => Cow::Owned(format!("{}…", &value[..end])),
         None => Cow::Borrowed(value),
     }
 }
 
-/// The problem as one sentence: where, what, and what to do.
+/// Formats a problem as one sentence: the place, the problem and the remedy.
 fn in_words(problem: &Problem, run: &Run) -> String {
     let mut words = place_of(problem, run);
     if !problem.value.is_empty() {
-        words.push_str(&format!(" '{}'", shown(&problem.value)));
+        words.push_str(&format!(" '{}'", shortened(&problem.value)));
     }
     if !words.is_empty() {
         words.push(' ');

@@ -1,32 +1,33 @@
-//! One cell's value as the file holds it, and how columns are named.
+//! Cell values and column letters.
 
 use std::borrow::Cow;
 
 use jiff::civil;
+use serde::{Deserialize, Serialize};
 
-/// A cell's value. Text is what the file holds to the letter: nothing is trimmed, parsed or guessed here.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A cell's value. Text is exactly as stored in the file: not trimmed, parsed or guessed.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub enum Cell<'a> {
-    /// Nothing there. An empty text is read as blank too, because a CSV cannot tell them apart.
+    /// An empty cell. Empty text is also read as blank, because CSV cannot distinguish the two.
     Blank,
     Text(&'a str),
-    /// A workbook's number. Workbooks store binary doubles; [`Cell::shown`] gives the shortest digits that mean it.
+    /// A workbook number, stored as a binary double. [`Cell::shown`] returns its shortest exact digits.
     Number(f64),
-    /// A workbook's number that its format shows as a percentage: 0.19 is shown as `19%`. It is finite.
+    /// A finite workbook number with a percentage format: 0.19 is shown as `19%`.
     Percent(f64),
     Boolean(bool),
     Date(civil::Date),
     Time(civil::Time),
     DateTime(civil::DateTime),
-    /// A workbook's error value, such as `#N/A`.
+    /// A workbook error value such as `#N/A`.
     Error(&'a str),
 }
 
-/// The error value of a formula that no spreadsheet program has calculated yet, so that its cell has no value.
+/// Error value of a formula without a calculated result.
 pub const NOT_CALCULATED: &str = "#NOT CALCULATED";
 
 impl<'a> Cell<'a> {
-    /// The value as text: what a CSV of this cell would hold. Numbers have no exponent, dates are ISO 8601.
+    /// Returns the value as text, as a CSV would store it. Numbers have no exponent; dates are in ISO 8601.
     pub fn shown(&self) -> Cow<'a, str> {
         match *self {
             Cell::Blank => Cow::Borrowed(""),
@@ -41,7 +42,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The value without what a number format makes of it: a percentage is the number that the workbook holds.
+    /// Returns the stored value without its number format: a percentage becomes a number.
     pub fn unformatted(self) -> Cell<'a> {
         match self {
             Cell::Percent(number) => Cell::Number(number),
@@ -49,7 +50,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// True for a blank cell and for text that is only white space.
+    /// Returns true for blank cells and for text of only white space.
     pub fn is_blank(&self) -> bool {
         match self {
             Cell::Blank => true,
@@ -59,7 +60,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// The letters that spreadsheets show above a column: 0 is `A`, 25 is `Z`, 26 is `AA`.
+/// Returns the letters of a column: 0 is `A`, 25 is `Z`, 26 is `AA`.
 pub fn column_letters(index: usize) -> String {
     let mut letters = Vec::new();
     let mut rest = index + 1;
@@ -71,7 +72,7 @@ pub fn column_letters(index: usize) -> String {
     letters.iter().rev().collect()
 }
 
-/// The column that letters such as `C` or `AA` name, from 0; nothing for other text or past XFD, the last one.
+/// Returns the zero-based index of a column such as `C` or `AA`, or `None` for other text and columns past `XFD`.
 pub fn column_index(letters: &str) -> Option<usize> {
     if letters.is_empty() || letters.len() > 3 || !letters.bytes().all(|b| b.is_ascii_uppercase()) {
         return None;
@@ -80,12 +81,11 @@ pub fn column_index(letters: &str) -> Option<usize> {
     (index < 16_384).then_some(index)
 }
 
-/// The digits of a hundred times the number, with a percent sign. The point is moved within the text, because a
-/// product of doubles would not be exact: 0.07 is 7%, not 7.000000000000001%. Spreadsheet programs keep 15 digits; what a
-/// calculation adds past them is dropped.
+/// Formats a number as a percentage with up to 15 digits, the precision of spreadsheet programs. Moves the decimal point
+/// within the text, because multiplying doubles is inexact: 0.07 would become 7.000000000000001%.
 fn percentage(number: f64) -> String {
-    // Adding zero makes the negative zero a plain one.
-    let number = format!("{:.14e}", number).parse().unwrap_or(number) + 0.0;
+    // Adding zero turns negative zero into zero.
+    let number = format!("{number:.14e}").parse::<f64>().expect("a formatted float is a float") + 0.0;
     let digits = number.to_string();
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_have_the_letters_that_spreadsheets_show() {
+    fn column_letters_and_indexes_match() {
         for (index, letters) in [(0, "A"), (25, "Z"), (26, "AA"), (701, "ZZ"), (702, "AAA"), (16_383, "XFD")] {
             assert_eq!(column_letters(index), letters);
             assert_eq!(column_index(letters), Some(index));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn percentages_are_shown_to_the_digit() {
+    fn percentages_are_shown_exactly() {
         for (number, shown) in [
             (0.19, "19%"),
             (0.07, "7%"),
@@ -147,7 +147,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_percentage_with_its_point_moved_back_is_the_number(digits in -999_999_999_999_999_i64..=999_999_999_999_999, places in 0_i32..20) {
+        fn percentages_parse_back_to_the_same_number(digits in -999_999_999_999_999_i64..=999_999_999_999_999, places in 0_i32..20) {
             let number: f64 = format!("{digits}e-{places}").parse().expect("a number");
             let shown = Cell::Percent(number).shown().into_owned();
             let back: f64 = format!("{}e-2", shown.trim_end_matches('%')).parse().expect("a number");

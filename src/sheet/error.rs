@@ -24,7 +24,7 @@ pub enum Error {
     Write { path: PathBuf, source: std::io::Error },
     #[error("{path} can't be written: {reason}", path = path.display())]
     Unwritable { path: PathBuf, reason: String },
-    #[error("{path} is there already", path = path.display())]
+    #[error("{path} already exists", path = path.display())]
     Exists { path: PathBuf },
 }
 

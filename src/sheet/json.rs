@@ -1,43 +1,41 @@
-//! Cells as JSON: text, numbers and booleans as themselves, the rest as an object that says what it is. A
-//! date, a time and both together are told apart by how ISO 8601 writes them; a percentage is `{"percent":0.19}`.
+//! Rows as JSON arrays: text, numbers and booleans as such; dates, times and errors as `{"date":…}` or `{"error":…}`.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{Cell, Row};
 
-impl Serialize for Cell<'_> {
+/// A row that serializes to JSON. A percentage is written as the number that the workbook stores.
+pub struct JsonRow<'a>(pub &'a Row);
+
+struct JsonCell<'a>(Cell<'a>);
+
+/// Whole numbers up to this size are written without a fraction: `42`, not `42.0`.
+const MAX_INTEGER: f64 = 9e15;
+
+impl Serialize for JsonRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.cells().map(JsonCell))
+    }
+}
+
+impl Serialize for JsonCell<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let tagged = |serializer: S, tag: &str, value: &str| {
             let mut map = serializer.serialize_map(Some(1))?;
             map.serialize_entry(tag, value)?;
             map.end()
         };
-        match *self {
+        match self.0 {
             Cell::Blank => serializer.serialize_none(),
             Cell::Text(text) => serializer.serialize_str(text),
-            // A whole number has no fraction here either: 42, not 42.0.
-            Cell::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
+            Cell::Number(number) | Cell::Percent(number) if number.fract() == 0.0 && number.abs() < MAX_INTEGER => {
                 serializer.serialize_i64(number as i64)
             }
-            Cell::Number(number) => serializer.serialize_f64(number),
-            Cell::Percent(number) => {
-                let mut map = serializer.serialize_map(Some(1))?;
-                map.serialize_entry("percent", &Cell::Number(number))?;
-                map.end()
-            }
+            Cell::Number(number) | Cell::Percent(number) => serializer.serialize_f64(number),
             Cell::Boolean(boolean) => serializer.serialize_bool(boolean),
-            Cell::Date(_) | Cell::DateTime(_) | Cell::Time(_) => tagged(serializer, "date", &self.shown()),
+            Cell::Date(_) | Cell::DateTime(_) | Cell::Time(_) => tagged(serializer, "date", &self.0.shown()),
             Cell::Error(error) => tagged(serializer, "error", error),
         }
-    }
-}
-
-/// A row for other programs: a percentage is the number that the workbook holds.
-pub struct Unformatted<'a>(pub &'a Row);
-
-impl Serialize for Unformatted<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.cells().map(Cell::unformatted))
     }
 }
 
@@ -48,9 +46,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_cell_says_what_it_is() {
+    fn every_kind_of_cell_has_a_json_form() {
         let date = civil::date(2025, 12, 31);
-        let cells = [
+        let mut row = Row::default();
+        for cell in [
             Cell::Text("0042"),
             Cell::Blank,
             Cell::Number(1234.5),
@@ -62,11 +61,13 @@ mod tests {
             Cell::DateTime(date.at(9, 30, 0, 0)),
             Cell::Time(civil::time(9, 30, 0, 0)),
             Cell::Error("#N/A"),
-        ];
-        let json = serde_json::to_string(&cells).expect("JSON");
+        ] {
+            row.push(cell);
+        }
+        let json = serde_json::to_string(&JsonRow(&row)).expect("JSON");
         assert_eq!(
             json,
-            r##"["0042",null,1234.5,42,{"percent":0.195},{"percent":1},true,{"date":"2025-12-31"},{"date":"2025-12-31T09:30:00"},{"date":"09:30:00"},{"error":"#N/A"}]"##
+            r##"["0042",null,1234.5,42,0.195,1,true,{"date":"2025-12-31"},{"date":"2025-12-31T09:30:00"},{"date":"09:30:00"},{"error":"#N/A"}]"##
         );
     }
 }

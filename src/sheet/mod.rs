@@ -8,6 +8,7 @@
 //! - [`mod@write`] writes tables as CSV or XLSX; a file appears under its name whole or not at all.
 
 pub mod cell;
+mod encoding;
 pub mod error;
 pub mod json;
 pub mod read;
@@ -16,14 +17,14 @@ pub mod table;
 pub mod write;
 
 pub use cell::{Cell, column_letters};
+pub use encoding::RowEncoder;
 pub use error::Error;
 pub use read::{Book, Dialect, Options, Rows, Sure, open, read_workbooks_with, run_reader_if_asked};
 pub use row::Row;
 pub use table::Table;
 
-/// Columns that Sheetport adds to its reports begin with this; reading a report leaves them out.
-pub const OUR_PREFIX: &str = "sheetport_";
+/// Prefix of column titles reserved for Sheetport's reports. Templates ignore such columns.
+pub const RESERVED_PREFIX: &str = "sheetport_";
 
-/// What our workbooks call their first sheet, which says what the rows came to; the second where the rows are called
-/// like the first.
-pub const FRONT_SHEETS: [&str; 2] = ["Summary", "Report"];
+/// Names of the summary sheet that a report begins with: the second one if the rows have the first. Uploads skip it.
+pub const SUMMARY_SHEETS: [&str; 2] = ["Summary", "Report"];

@@ -1,21 +1,19 @@
-//! One row's cells in two buffers that are reused from row to row, so that reading allocates nothing per cell.
-
-pub mod wire;
+//! A row of cells in two reusable buffers, so that reading allocates nothing per cell.
 
 use jiff::civil;
 
 use super::cell::Cell;
 
-/// A row of a sheet. Missing cells at the end are blank.
+/// A row of a sheet. Cells past the end are blank.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
-    /// As the spreadsheet program shows it: the first row is 1. In a CSV, records are counted, not lines.
+    /// One-based row number, as spreadsheet programs show it. In a CSV, records are counted, not lines.
     pub number: u64,
     text: String,
     slots: Vec<Slot>,
 }
 
-/// A cell whose text lies in the row's buffer.
+/// A cell whose text is a range of the row's text buffer.
 #[derive(Clone, Copy, Debug)]
 enum Slot {
     Blank,
@@ -30,7 +28,7 @@ enum Slot {
 }
 
 impl Row {
-    /// Empties the row for the next use and keeps its buffers.
+    /// Empties the row and keeps its buffers.
     pub fn clear(&mut self, number: u64) {
         self.number = number;
         self.text.clear();
@@ -59,9 +57,11 @@ impl Row {
         self.slots.push(slot);
     }
 
-    /// Empties the row and fills it with texts that lie in `bytes`, each from a start to an end. The whole is validated
-    /// at once and taken over as it is, which is what makes reading a CSV cheap. Answers the index of the first text
-    /// that is not UTF-8.
+    /// Replaces the cells with texts at the given ranges of `bytes`. Validates and copies `bytes` as a whole, which is
+    /// much faster than cell by cell.
+    ///
+    /// # Errors
+    /// The index of the first text that is not valid UTF-8.
     pub fn fill(
         &mut self,
         number: u64,
@@ -72,7 +72,7 @@ impl Row {
         let broken_at =
             |at: usize| texts.clone().position(|(_, end)| end > at).unwrap_or(texts.len().saturating_sub(1));
         let text = std::str::from_utf8(bytes).map_err(|error| broken_at(error.valid_up_to()))?;
-        // Two texts that are broken at their seam can make a valid whole.
+        // Two invalid texts can be valid when joined.
         if !text.is_ascii() {
             let is_broken = |(start, end)| !text.is_char_boundary(start) || !text.is_char_boundary(end);
             if let Some(index) = texts.clone().position(is_broken) {
@@ -85,7 +85,7 @@ impl Row {
         Ok(())
     }
 
-    /// Puts a cell at `index`, with blank cells before it where there are none yet.
+    /// Sets the cell at `index`, adding blank cells before it as needed.
     #[inline]
     pub fn put(&mut self, index: usize, cell: Cell<'_>) {
         self.pad(index);
@@ -96,7 +96,7 @@ impl Row {
         }
     }
 
-    /// Adds blank cells until the row has `len` of them.
+    /// Adds blank cells until the row has at least `len` cells.
     #[inline]
     pub fn pad(&mut self, len: usize) {
         if self.slots.len() < len {
@@ -122,26 +122,26 @@ impl Row {
         self.slots.is_empty()
     }
 
-    /// True when every cell is blank.
+    /// Returns true if every cell is blank.
     pub fn is_blank(&self) -> bool {
         self.cells().all(|cell| cell.is_blank())
     }
 
-    /// The first text that is not blank.
-    pub fn get_first_filled(&self) -> Option<&str> {
+    /// Returns the first cell that is not blank, if it is text.
+    pub fn first_filled_text(&self) -> Option<&str> {
         self.cells().find(|cell| !cell.is_blank()).and_then(|cell| match cell {
             Cell::Text(text) => Some(text),
             _ => None,
         })
     }
 
-    /// The bytes of all texts together.
+    /// Returns the total length of all texts in bytes.
     pub fn text_len(&self) -> usize {
         self.text.len()
     }
 
-    /// Gives back the memory of an uncommonly large row, before the row is kept for reuse among many.
-    pub fn shed(&mut self) {
+    /// Releases the memory of an unusually large row before reuse.
+    pub fn shrink(&mut self) {
         if self.text.capacity() > 64 * 1024 {
             self.text = String::new();
         }
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_filled_from_texts_among_other_bytes() {
+    fn fill_takes_texts_at_ranges_of_bytes() {
         let mut row = Row::default();
         row.push(Cell::Number(1.0));
         assert_eq!(row.fill(3, "a,,ä,\"b\"".as_bytes(), [(0, 1), (2, 2), (3, 5), (7, 8)].into_iter()), Ok(()));
@@ -187,14 +187,14 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_utf8_is_refused_with_its_field_even_if_only_the_seam_is_broken() {
+    fn fill_returns_the_index_of_invalid_utf8_even_if_only_a_boundary_is_broken() {
         let mut row = Row::default();
         assert_eq!(row.fill(1, b"a,b,\xE4c", [(0, 1), (2, 3), (4, 6)].into_iter()), Err(2));
         assert_eq!(row.fill(1, b"a\xC3\xA4c", [(0, 2), (2, 4)].into_iter()), Err(0));
     }
 
     #[test]
-    fn a_cell_is_put_where_it_belongs() {
+    fn put_replaces_or_appends_a_cell() {
         let mut row = Row::default();
         row.put(2, Cell::Text("c"));
         row.put(0, Cell::Number(1.0));

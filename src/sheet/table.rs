@@ -171,7 +171,7 @@ impl Table {
 
     /// Most of the names, in a row that hardly holds anything else.
     fn is_header_again(&self, row: &Row) -> bool {
-        if self.names.len() < 2 || !row.get_first_filled().is_some_and(|first| self.names.contains(first.trim())) {
+        if self.names.len() < 2 || !row.first_filled_text().is_some_and(|first| self.names.contains(first.trim())) {
             return false;
         }
         let again = name_set(row);

@@ -9,7 +9,7 @@ use crate::sheet::{Row, column_letters};
 /// How far down the header is looked for.
 pub const HEADER_WITHIN: usize = 100;
 
-pub use crate::sheet::OUR_PREFIX;
+pub use crate::sheet::RESERVED_PREFIX;
 
 /// The row that names the columns.
 #[derive(Clone, Debug)]
@@ -129,12 +129,12 @@ impl std::fmt::Display for MissingColumn {
 
 /// The place of the column of ours that is called `name`, without the prefix.
 pub fn our_column(names: &[String], name: &str) -> Option<usize> {
-    names.iter().position(|column| column.trim().strip_prefix(OUR_PREFIX) == Some(name))
+    names.iter().position(|column| column.trim().strip_prefix(RESERVED_PREFIX) == Some(name))
 }
 
 /// The header of one of our reports, which has our columns wherever the header of the original sheet stood.
 pub fn report_header(top: &[Row]) -> Option<Header> {
-    let has = |row: &Row, name| row.cells().any(|cell| cell.shown().trim().strip_prefix(OUR_PREFIX) == Some(name));
+    let has = |row: &Row, name| row.cells().any(|cell| cell.shown().trim().strip_prefix(RESERVED_PREFIX) == Some(name));
     top.iter().find(|row| ["status", "row", "run"].iter().any(|name| has(row, name))).map(header_of)
 }
 
@@ -281,7 +281,7 @@ fn header_of(row: &Row) -> Header {
 
 /// A report's own columns stand together at the end.
 fn own_width(names: &[String]) -> usize {
-    names.iter().position(|name| name.starts_with(OUR_PREFIX)).unwrap_or(names.len())
+    names.iter().position(|name| name.starts_with(RESERVED_PREFIX)).unwrap_or(names.len())
 }
 
 fn folded(names: &[String]) -> Vec<String> {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::columns::{cut, padded, width};
 use super::{counted, heading, line};
-use crate::sheet::json::Unformatted;
+use crate::sheet::json::JsonRow;
 use crate::sheet::read::header::cell_look;
 use crate::sheet::read::looks::Look;
 use crate::sheet::{Book, Dialect, Error, Row, Sure, Table, column_letters};
@@ -93,7 +93,7 @@ impl Facts {
             "titles": self.titles,
             "header": {"row": self.header_row, "rows": self.header_rows, "sure": self.header_sure.name()},
             "columns": columns.collect::<Vec<_>>(),
-            "rows": self.rows.iter().map(Unformatted).collect::<Vec<_>>(),
+            "rows": self.rows.iter().map(JsonRow).collect::<Vec<_>>(),
             "mended_rows": self.mended,
             "second_table_at": self.ended_at,
         })

@@ -198,6 +198,6 @@ fn assemble(
 /// Gives back the memory of uncommonly large rows.
 fn shed(stretch: &mut Stretch) {
     const LARGE: usize = 64 * 1024;
-    stretch.read.iter_mut().for_each(|read| read.row.shed());
+    stretch.read.iter_mut().for_each(|read| read.row.shrink());
     stretch.made.iter_mut().filter(|made| made.body.capacity() > LARGE).for_each(|made| *made = MadeRow::default());
 }

@@ -3,8 +3,7 @@
 use super::retry::Past;
 use super::source::{Part, Source};
 use crate::ledger::Problem;
-use crate::sheet::row::wire::Encoder;
-use crate::sheet::{Cell, Row, column_letters, write};
+use crate::sheet::{Cell, Row, RowEncoder, column_letters, write};
 use crate::template::map::{Draft, unquoted};
 use crate::template::problem::kept;
 use crate::template::{self, Mapper};
@@ -44,7 +43,7 @@ pub(super) struct MadeRow {
     pub past: Option<Past>,
     typed: Row,
     laid_out: Row,
-    encoder: Encoder,
+    encoder: RowEncoder,
 }
 
 /// Maps one row into `made`. Its cells are kept where they are wanted.
@@ -155,7 +154,7 @@ fn stray_quote(row: &Row) -> Problem {
 
 /// The row's cells as the ledger keeps them, in the common columns; of one of our reports, the sheet's own columns alone.
 /// What we defused is as it was before.
-fn encode(row: &Row, part: &Part, laid_out: &mut Row, encoder: &mut Encoder) {
+fn encode(row: &Row, part: &Part, laid_out: &mut Row, encoder: &mut RowEncoder) {
     let layout = &part.layout;
     let width = if layout.is_report { layout.width.min(row.len()) } else { row.len() };
     let own = |cell| match cell {

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::arrange::{Places, arrange};
 use super::error::Error;
 use super::retry::{PastRun, Report};
-use crate::sheet::{self, Book, FRONT_SHEETS, Row, Rows, column_letters};
+use crate::sheet::{self, Book, Row, Rows, SUMMARY_SHEETS, column_letters};
 use crate::template::bind::{HEADER_WITHIN, Missing, bind};
 use crate::template::fill::Filler;
 use crate::template::model::SheetSelect;
@@ -257,7 +257,7 @@ fn lacks(path: &Path, template: &Template, missing: Missing) -> Error {
 /// Where the book is a report of ours with a first sheet that sums it up: the sheets with its rows, which are several
 /// where they are more than one sheet holds.
 fn report_sheets(book: &Book, template: &Template) -> Vec<(usize, Layout)> {
-    let begins_so = book.sheets().first().is_some_and(|first| FRONT_SHEETS.contains(&first.as_str()));
+    let begins_so = book.sheets().first().is_some_and(|first| SUMMARY_SHEETS.contains(&first.as_str()));
     if !begins_so || book.sheets().len() < 2 {
         return Vec::new();
     }

@@ -12,7 +12,9 @@ use std::io::Write;
 
 use island::Island;
 
-use super::{Error, Request, Written, row};
+use super::error::Error;
+use super::model::{Request, Written};
+use super::row;
 use crate::ledger::{Ledger, Run};
 use crate::sheet;
 use crate::sheet::write::WholeFile;
@@ -23,7 +25,7 @@ pub(super) async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> 
     let failed = |source| sheet::Error::Write { path: request.path.to_owned(), source };
     file.write_all(page::head(run, &accounting)?.as_bytes()).map_err(failed)?;
     let mut island = Island::begin(&mut file, run).map_err(failed)?;
-    row::each_row(ledger, run, request.only, |row| Ok(island.row(row).map_err(failed)?)).await?;
+    row::each_row(ledger, run, request.rows, |row| Ok(island.row(row).map_err(failed)?)).await?;
     let shown = island.finish().map_err(failed)?;
     file.write_all(page::body(run, &accounting, request, &shown)?.as_bytes()).map_err(failed)?;
     Ok(Written { path: file.finish()?, rows: shown.rows, left_out: shown.left_out })

@@ -8,10 +8,12 @@ use base64::engine::general_purpose::STANDARD;
 use minijinja::{AutoEscape, Environment, Value, context};
 use sha2::{Digest, Sha256};
 
-use super::super::{CAN_BE_SENT, CHECK, Error, Only, RecordState, Request};
 use super::island::{PlainRow, Shown};
 use super::visible::{cut, visible};
 use crate::ledger::{Accounting, Causes, Group, Run};
+use crate::report::error::Error;
+use crate::report::model::{CHECK, READY_TO_SEND, Request, RowFilter};
+use crate::report::outcome::RecordState;
 use crate::sheet::column_letters;
 
 const HEAD: &str = include_str!("page/head.html");
@@ -51,7 +53,7 @@ pub(super) fn body(run: &Run, accounting: &Accounting, request: &Request<'_>, sh
     let states = states(run, accounting);
     let problems: u64 = states.iter().filter(|state| state.is_problem).map(|state| state.count).sum();
     let of_run = request.is_kept.then_some(run.id);
-    let all = of_run.map(|id| format!("sheetport report {id} -o report-{id}.csv --only {}", name(request.only)));
+    let all = of_run.map(|id| format!("sheetport report {id} -o report-{id}.csv --only {}", request.rows.name()));
     let values = context! {
         script => Value::from_safe_string(with_plain_line_ends(SCRIPT)),
         run => of_run,
@@ -63,13 +65,13 @@ pub(super) fn body(run: &Run, accounting: &Accounting, request: &Request<'_>, sh
         source_rows => counted(accounting.rows, "row"),
         problems => (problems > 0).then(|| thousands(problems)),
         problems_are_many => problems != 1,
-        states => states.iter().map(|state| state.value(request.only)).collect::<Vec<_>>(),
+        states => states.iter().map(|state| state.value(request.rows)).collect::<Vec<_>>(),
         bar => bar(&states),
         in_words => in_words(&states),
         next => request.next.map(visible),
         causes => causes(&shown.causes),
         ungrouped => ungrouped(&shown.causes),
-        heading => heading(request.only),
+        heading => heading(request.rows),
         rows => shown.rows,
         rows_shown => counted(shown.rows, "row"),
         rows_number => thousands(shown.rows),
@@ -117,17 +119,17 @@ fn states(run: &Run, accounting: &Accounting) -> Vec<State> {
     let state = |((name, count, means), sign)| {
         let can_be_sent = is_check && name == "pending";
         let is_problem = RecordState::from_name(name).is_some_and(RecordState::is_problem) && !can_be_sent;
-        State { count, name, sign, meaning: if can_be_sent { CAN_BE_SENT } else { means }, is_problem }
+        State { count, name, sign, meaning: if can_be_sent { READY_TO_SEND } else { means }, is_problem }
     };
     accounting.states().into_iter().zip(SIGNS).filter(|((_, count, _), _)| *count > 0).map(state).collect()
 }
 
 impl State {
-    fn value(&self, only: Only) -> Value {
+    fn value(&self, only: RowFilter) -> Value {
         let is_here = match only {
-            Only::All => true,
-            Only::Problems => self.is_problem,
-            Only::State(state) => state.name() == self.name,
+            RowFilter::All => true,
+            RowFilter::Problems => self.is_problem,
+            RowFilter::State(state) => state.name() == self.name,
         };
         context! {
             count => thousands(self.count),
@@ -242,19 +244,11 @@ fn plain(row: &PlainRow) -> Value {
     }
 }
 
-fn heading(only: Only) -> String {
+fn heading(only: RowFilter) -> String {
     match only {
-        Only::All => "All rows".to_owned(),
-        Only::Problems => "Rows with a problem".to_owned(),
-        Only::State(state) => format!("Rows that are {}", state.name()),
-    }
-}
-
-fn name(only: Only) -> &'static str {
-    match only {
-        Only::All => "all",
-        Only::Problems => "problems",
-        Only::State(state) => state.name(),
+        RowFilter::All => "All rows".to_owned(),
+        RowFilter::Problems => "Rows with a problem".to_owned(),
+        RowFilter::State(state) => format!("Rows that are {}", state.name()),
     }
 }
 

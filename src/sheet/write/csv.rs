@@ -6,9 +6,8 @@ use std::path::PathBuf;
 
 use csv::{Terminator, Writer, WriterBuilder};
 
-use super::Outline;
 use super::defuse::defuse;
-use super::whole::WholeFile;
+use super::whole_file::WholeFile;
 use crate::sheet::{Cell, Error};
 
 /// As much as the file's own buffer, which is then passed by.
@@ -25,15 +24,15 @@ pub struct CsvTable {
 }
 
 impl CsvTable {
-    pub fn create(mut file: WholeFile, outline: &Outline<'_>) -> Result<CsvTable, Error> {
+    pub fn create(mut file: WholeFile, header: &[&str], has_bom: bool) -> Result<CsvTable, Error> {
         let path = file.path().to_owned();
-        if outline.has_bom {
+        if has_bom {
             file.write_all(BYTE_ORDER_MARK).map_err(|source| Error::Write { path: path.clone(), source })?;
         }
         let writer =
             WriterBuilder::new().terminator(Terminator::CRLF).flexible(true).buffer_capacity(BUFFER).from_writer(file);
-        let mut table = CsvTable { path, columns: outline.header.len(), writer };
-        table.row(outline.header.iter().map(|name| Cell::Text(name)))?;
+        let mut table = CsvTable { path, columns: header.len(), writer };
+        table.row(header.iter().map(|name| Cell::Text(name)))?;
         Ok(table)
     }
 

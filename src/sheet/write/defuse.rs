@@ -1,17 +1,17 @@
-//! Text in a CSV that a spreadsheet program would run as a formula, made harmless and back.
+//! Protection against formula injection through CSV files.
 //!
-//! A spreadsheet runs what begins with `=`, `+`, `-`, `@`, a tab or a carriage return. Such text is given an apostrophe
-//! in front. So is text that begins so after apostrophes of its own, which makes [`restore`] the exact inverse:
-//! `restore(defuse(s)) == s` for every `s`. Plain numbers such as `-1.234,50` and `+49` are left alone.
+//! Spreadsheet programs run text that starts with `=`, `+`, `-`, `@`, a tab or a carriage return. [`defuse`] puts an
+//! apostrophe before such text, also if it follows other apostrophes, so that [`restore`] is the exact inverse:
+//! `restore(defuse(s)) == s` for every `s`. Plain numbers such as `-1.234,50` and `+49` stay unchanged.
 
 use std::borrow::Cow;
 
-/// `text` as it is safe to write to a CSV.
+/// Returns `text` in a form that is safe in a CSV.
 pub fn defuse(text: &str) -> Cow<'_, str> {
     if is_dangerous(text) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
-/// The text that [`defuse`] was given. Text that it did not make comes back as it is.
+/// Reverts [`defuse`]. Other text is returned unchanged.
 pub fn restore(text: &str) -> &str {
     match text.strip_prefix('\'') {
         Some(rest) if is_dangerous(rest) => rest,
@@ -20,7 +20,7 @@ pub fn restore(text: &str) -> &str {
 }
 
 fn is_dangerous(text: &str) -> bool {
-    // Nearly all text ends here.
+    // Fast path for nearly all text.
     if !matches!(text.as_bytes().first(), Some(b'\'' | b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r')) {
         return false;
     }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_are_defused_and_numbers_are_not() {
+    fn formulas_are_defused_and_numbers_stay() {
         for (text, safe) in [
             ("=1+1", "'=1+1"),
             ("@SUM(A1)", "'@SUM(A1)"),
@@ -63,7 +63,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn restoring_gives_back_what_was_defused(text in "['=+\\-@\t\r0-9.,a ]{0,6}|\\PC*") {
+        fn restore_reverts_defuse(text in "['=+\\-@\t\r0-9.,a ]{0,6}|\\PC*") {
             let safe = defuse(&text);
             prop_assert!(!safe.starts_with(['=', '+', '-', '@', '\t', '\r']) || is_plain_number(&safe));
             prop_assert_eq!(restore(&safe), text.as_str());

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use super::defuse::defuse;
 use super::sink::Sink;
-use super::values::{Style, TextKind, Value};
+use super::value::{Style, TextKind, Value};
 use crate::sheet::Error;
 
 /// What rows of values look like.

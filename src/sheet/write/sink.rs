@@ -1,4 +1,4 @@
-//! Where the bytes of a text go: into a file that appears whole or onto standard output, compressed or not.
+//! Destinations of text output: a file or standard output, optionally compressed.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::whole::{WholeFile, Written};
+use super::whole_file::{WholeFile, Written};
 use crate::sheet::Error;
 
-/// Quick, and still a sixth of the size; what is exported is seldom kept for ever.
+/// Fast, and still compresses to about a sixth.
 const GZIP_LEVEL: u32 = 4;
 const ZSTD_LEVEL: i32 = 3;
 
-/// How a text file is compressed.
+/// Compression of a text file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
     None,
@@ -21,7 +21,7 @@ pub enum Packing {
     Zstd,
 }
 
-/// A text on its way.
+/// A writer to a file or standard output.
 pub struct Sink {
     name: PathBuf,
     packed: Packed,
@@ -67,7 +67,7 @@ impl Sink {
         &self.name
     }
 
-    /// Ends the text. A file is put in place under the name `path`; of standard output nothing is told.
+    /// Ends the output and puts the file in place as `path`. Returns `None` for standard output.
     pub fn finish_as(self, path: PathBuf) -> Result<Option<Written>, Error> {
         let Sink { name, packed } = self;
         let failed = |source| Error::Write { path: name.clone(), source };

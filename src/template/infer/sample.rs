@@ -1,6 +1,6 @@
 //! The beginning of a sheet: which row names the columns, and the rows of values that are looked at.
 
-use super::super::bind::OUR_PREFIX;
+use super::super::bind::RESERVED_PREFIX;
 use super::super::model::ColumnName;
 use super::choose::Slots;
 use super::names::Name;
@@ -82,7 +82,7 @@ impl Sample {
         let titles = rows.iter().take(bound.unwrap_or(0)).flat_map(names_of).filter(|text| !text.is_empty()).collect();
         let values: Vec<Row> = rows.into_iter().skip(body).filter(|row| !row.is_blank()).take(ROWS).collect();
         let width = values.iter().map(Row::len).chain([named.len(), row.len()]).max().unwrap_or(0);
-        let own = row.iter().position(|name| name.starts_with(OUR_PREFIX)).unwrap_or(width).min(width);
+        let own = row.iter().position(|name| name.starts_with(RESERVED_PREFIX)).unwrap_or(width).min(width);
         let columns = (0..own.min(MOST_COLUMNS)).map(|index| Column::of(index, &named, &row, has_header)).collect();
         let beyond = own.saturating_sub(MOST_COLUMNS);
         Sample { header_row, has_header, columns, beyond, titles, rows: values, top }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::fingerprint::{CommonColumns, named};
 use super::lost::{Lost, LostCells};
 use crate::ledger::{PastRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow};
-use crate::sheet::{Cell, OUR_PREFIX, Row};
+use crate::sheet::{Cell, RESERVED_PREFIX, Row};
 use crate::template::bind::our_column;
 use crate::upload::rows::{BEYOND_HEADER, STRAY_QUOTE};
 use crate::upload::source::Part;
@@ -260,7 +260,7 @@ pub(super) fn copied(row: u64, number: u64) -> Problem {
 fn of_origin(row: u64, column: &str, message: String) -> Problem {
     Problem {
         row: Some(row),
-        field: format!("{OUR_PREFIX}{column}"),
+        field: format!("{RESERVED_PREFIX}{column}"),
         remedy: AS_NEW.to_owned(),
         ..Problem::of_record("origin", message)
     }

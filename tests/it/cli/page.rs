@@ -55,7 +55,7 @@ fn a_page_has_the_problems_unless_something_else_is_asked_for() {
     }
     let written = place.sheetport(["report", "-o", "again.HTML"]).exits(0);
     written.shows(&["5 rows of run 1 in again.HTML"]);
-    place.sheetport(["report", "-o", "again.HTML"]).exits(2).says(&["is there already"]);
+    place.sheetport(["report", "-o", "again.HTML"]).exits(2).says(&["already exists"]);
 }
 
 #[test]

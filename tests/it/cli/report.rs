@@ -60,7 +60,7 @@ fn a_report_is_never_written_over_another_file() {
     let runs = table(&place.path("prices.report-2.csv"));
     let run = column(&runs, "sheetport_run");
     assert!(run[0].starts_with("2-") && run.iter().all(|other| other == &run[0]), "{run:?}");
-    let onto = |file| place.sheetport(["report", "-o", file]).exits(2).says(&["is there already", "another name"]);
+    let onto = |file| place.sheetport(["report", "-o", file]).exits(2).says(&["already exists", "another name"]);
     onto("prices.report.csv");
     onto("prices.csv");
     assert_eq!(fs::read(place.path("prices.report.csv")).unwrap(), first);
@@ -75,11 +75,11 @@ fn an_upload_whose_report_can_not_be_written_sends_nothing() {
     let mine = fs::read(place.path("prices.csv")).unwrap();
     place.write("other.csv", items(3));
     let upload = |report| served.sheetport(&place, ["upload", "other.csv", "-t", "items", "--report", report]);
-    upload("prices.csv").exits(2).says(&["prices.csv is there already", "choose another name"]);
-    upload("other.csv").exits(2).says(&["other.csv is there already"]);
+    upload("prices.csv").exits(2).says(&["prices.csv already exists", "choose another name"]);
+    upload("other.csv").exits(2).says(&["other.csv already exists"]);
     upload("missing/a.csv").exits(1).says(&["missing/a.csv can't be written", "there is no such folder"]);
     upload("a.pdf").exits(2).says(&["a.pdf", ".xlsx or .csv", ".html"]);
-    served.sheetport(&place, ["resume", "--report", "prices.csv"]).exits(2).says(&["prices.csv is there already"]);
+    served.sheetport(&place, ["resume", "--report", "prices.csv"]).exits(2).says(&["prices.csv already exists"]);
     assert_eq!(fs::read(place.path("prices.csv")).unwrap(), mine);
     assert_eq!(served.total(), 1, "as before");
     let sent = upload("a.csv").exits(0).shows(&["Report  a.csv"]);
@@ -98,7 +98,7 @@ fn resuming_what_is_done_changes_nothing_and_names_the_report_command() {
     let summary = summary(&resumed);
     assert_eq!(accounting(&summary), "3: sent 1, rejected 1, failed 1");
     assert_eq!(summary["next"], "sheetport report 1 -o report-1.xlsx --only problems");
-    assert_eq!(place.names(), before, "the report is there already");
+    assert_eq!(place.names(), before, "the report already existed");
 }
 
 #[test]

@@ -92,9 +92,9 @@ fn the_first_sheet_sums_the_run_up_and_leads_to_the_cells_at_fault() {
     let (place, served) = place_with(SHEET);
     served.sheetport(&place, ["upload", "prices.csv", "-t", "t.toml", "--report", "r.xlsx"]).exits(3);
     let front = front(&place, "r.xlsx");
-    assert_eq!(front[0], ["What became of prices.csv"]);
+    assert_eq!(front[0], ["Upload of prices.csv"]);
     let counts: Vec<_> = front.iter().filter(|row| row.len() == 3 && row[0].is_number()).cloned().collect();
-    assert_eq!(counts[0], json!([5, "total", "records, made of 5 rows"]).as_array().unwrap()[..]);
+    assert_eq!(counts[0], json!([5, "total", "records from 5 rows"]).as_array().unwrap()[..]);
     assert_eq!(
         (&counts[1][..2], &counts[2][..2]),
         (&[json!(1), json!("sent")][..], &[json!(4), json!("rejected")][..])
@@ -161,7 +161,7 @@ fn what_a_cell_can_hold_can_be_chosen_in_the_words_of_the_sheet() {
         attributes(&part(&place.path("again.xlsx"), "xl/worksheets/sheet2.xml"), "dataValidation", "sqref").len(),
         2
     );
-    let remark = json!("Unit has no drop-down: the template knows 20001 values for it.");
+    let remark = json!("Unit has no drop-down list: 20001 values are too many.");
     assert!(front(&place, "again.xlsx").contains(&vec![remark]));
     fs::remove_file(place.path("units.csv")).unwrap();
     place.sheetport(["report", "-o", "without.xlsx"]).exits(0).says(&["no drop-downs", "units.csv"]);
@@ -201,7 +201,7 @@ column = "B"
 fn all_sheets_of_a_long_report_are_read() {
     let place = Place::new();
     let mut book = rust_xlsxwriter::Workbook::new();
-    book.add_worksheet().set_name("Summary").unwrap().write_string(0, 0, "What became of prices.csv").unwrap();
+    book.add_worksheet().set_name("Summary").unwrap().write_string(0, 0, "Upload of prices.csv").unwrap();
     for (sheet, skus) in [("Items", ["1", "2"]), ("Items 2", ["3", "4"])] {
         let sheet = book.add_worksheet().set_name(sheet).unwrap();
         for (column, name) in (0..).zip(["SKU", "Name", "sheetport_status", "sheetport_row"]) {
@@ -250,9 +250,9 @@ fn text_too_long_for_a_workbook_is_whole_in_a_csv_and_the_workbook_says_so() {
     assert!(cell.len() == 32_767 + "…".len() - 1 && cell.ends_with("… [cut]"), "{}", cell.len());
     let said = front(&place, "r.xlsx");
     assert!(
-        said.iter()
-            .any(|row| row.iter().any(|cell| cell.as_str().is_some_and(|said| said
-                .starts_with("Cells with more than the 32,767 characters that a workbook's cell can hold: 1.")))),
+        said.iter().any(|row| row.iter().any(|cell| cell
+            .as_str()
+            .is_some_and(|said| said.starts_with("Cells longer than 32,767 characters, the limit of a workbook: 1.")))),
         "{said:?}"
     );
 }
@@ -263,8 +263,8 @@ fn notes_that_a_workbook_is_too_slow_with_are_counted_on_the_first_sheet() {
     let (place, _served) = place_with(&format!("SKU,Name,Price,Currency,Active,Unit\n{rows}"));
     place.sheetport(["check", "prices.csv", "-t", "t.toml", "--report", "r.xlsx", "-q"]).exits(3);
     let said = front(&place, "r.xlsx");
-    let remark = "Cells at fault that are coloured without a note, because a workbook is slow with more of them: 100. What \
-                  is wrong with them is in the rows' column sheetport_errors.";
+    let remark = "Faulty cells without a note, because more notes would slow down the workbook: 100. See the column \
+                  sheetport_errors.";
     assert!(said.contains(&vec![json!(remark)]), "{said:?}");
     let notes = part(&place.path("r.xlsx"), "xl/comments1.xml");
     assert_eq!(attributes(&notes, "comment", "ref").len(), 4_000);
@@ -286,8 +286,8 @@ fn a_check_says_on_the_first_sheet_that_nothing_was_sent() {
     let (place, _served) = place_with(SHEET);
     place.sheetport(["check", "prices.csv", "-t", "t.toml", "--report", "r.xlsx"]).exits(3);
     let front = front(&place, "r.xlsx");
-    assert_eq!(front[0], ["What is wrong with prices.csv"]);
-    assert!(front.contains(&vec![json!(1), json!("pending"), json!("right, and can be sent")]), "{front:?}");
+    assert_eq!(front[0], ["Check of prices.csv"]);
+    assert!(front.contains(&vec![json!(1), json!("pending"), json!("valid and ready to send")]), "{front:?}");
     assert!(front.iter().all(|row| row.first() != Some(&json!("Run"))));
 }
 

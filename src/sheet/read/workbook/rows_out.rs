@@ -7,8 +7,8 @@
 use std::io::{self, Write};
 
 use super::frame::{self, BATCH, Kind};
+use crate::sheet::RowEncoder;
 use crate::sheet::read::text::{MAX_COLUMNS, MAX_RECORD};
-use crate::sheet::row::wire::Encoder;
 use crate::sheet::{Cell, Row};
 
 /// The last row that there is.
@@ -42,7 +42,7 @@ pub struct RowsOut<'a, W> {
     is_wanted: &'a dyn Fn() -> bool,
     /// The number of the row under way; 0 when there is none.
     number: u64,
-    row: Encoder,
+    row: RowEncoder,
     /// The row under way once its cells turned out to be in disorder.
     disordered: Option<Row>,
     bytes: Vec<u8>,
@@ -63,7 +63,7 @@ impl<'a, W: Write> RowsOut<'a, W> {
             output,
             is_wanted,
             number: 0,
-            row: Encoder::default(),
+            row: RowEncoder::default(),
             disordered: None,
             bytes: Vec::new(),
             held: Some(Vec::new()),
@@ -158,7 +158,7 @@ impl<'a, W: Write> RowsOut<'a, W> {
             None => self.row.finish(number, &mut self.bytes),
         }
         self.row.clear();
-        self.row.shed();
+        self.row.shrink();
         self.number = 0;
         match &self.held {
             Some(held) if self.in_order && (held.len() >= HELD_ROWS || self.bytes.len() >= HELD_BYTES) => {

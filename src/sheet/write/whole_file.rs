@@ -1,4 +1,4 @@
-//! A file that appears under its name whole or not at all: written beside it, synced, and renamed.
+//! Files that appear complete or not at all: written under a temporary name, synced, and renamed.
 
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -9,47 +9,54 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
-use super::Existing;
 use crate::sheet::Error;
 
-/// As much of a file's name as the name of its temporary neighbour repeats; names have a limit of 255 bytes.
+/// Maximum length of the file name within its temporary name, in bytes. File names are limited to 255 bytes.
 const NAME_PART: usize = 100;
 
 const SUFFIX: &str = ".part";
-/// So much is written before the disk is asked to take it while more is being written, so that little is left for the end.
+/// Number of bytes between background syncs, which shorten the final sync.
 const SYNC_EVERY: u64 = 16 << 20;
-/// A temporary file that has not changed for so long is of a process that was killed.
+/// Age after which an unchanged temporary file counts as abandoned by a killed process.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A file on its way. Dropped without [`WholeFile::finish`], it leaves nothing behind.
+/// What to do if the file exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    Replace,
+    Keep,
+}
+
+/// A file under construction. Dropping it without [`WholeFile::finish`] leaves no file.
 #[derive(Debug)]
 pub struct WholeFile {
     path: PathBuf,
     existing: Existing,
     file: BufWriter<NamedTempFile>,
-    /// Of what was written so far; nothing once the writer went back, and for who does not want it.
+    /// Running digest of the content; `None` if not requested or after seeking.
     digest: Option<Sha256>,
     len: u64,
-    /// Written since the disk was last asked to take what there is, and the thread that waits for it.
+    /// Bytes written since the last background sync.
     unsynced: u64,
+    /// The running background sync.
     syncing: Option<JoinHandle<io::Result<()>>>,
 }
 
-/// A file in place.
+/// A finished file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     pub path: PathBuf,
     pub bytes: u64,
-    /// In hexadecimal.
+    /// Hexadecimal digest of the content.
     pub sha256: String,
 }
 
 impl WholeFile {
-    /// Begins a file that will be `path`, in a hidden temporary file in the same folder.
+    /// Creates a file that will become `path`, as a hidden temporary file in the same folder.
     ///
     /// # Errors
-    /// [`Error::Exists`] already now when the file is there and is to be kept; [`Error::Unwritable`] when the name is
-    /// a folder's; [`Error::Write`] when the folder does not exist or can't be written to.
+    /// [`Error::Exists`] if the file exists and must be kept; [`Error::Unwritable`] if `path` is a folder;
+    /// [`Error::Write`] if the folder does not exist or is not writable.
     pub fn create(path: &Path, existing: Existing) -> Result<WholeFile, Error> {
         let Some(name) = path.file_name() else {
             return Err(Error::Unwritable { path: path.to_owned(), reason: "it has no file name".to_owned() });
@@ -68,7 +75,7 @@ impl WholeFile {
         {
             use std::fs::Permissions;
             use std::os::unix::fs::PermissionsExt;
-            // As any program would create it: the process's umask takes its part away.
+            // The usual permissions, reduced by the process's umask.
             builder.permissions(Permissions::from_mode(0o644));
         }
         let file = builder
@@ -85,18 +92,18 @@ impl WholeFile {
         })
     }
 
-    /// The same, for [`WholeFile::finish_digested`].
+    /// Computes the digest for [`WholeFile::finish_digested`] while writing.
     pub fn digested(self) -> WholeFile {
         WholeFile { digest: Some(Sha256::new()), ..self }
     }
 
-    /// Gives the file another name, in the same folder.
+    /// Changes the destination to another name in the same folder.
     pub fn rename(&mut self, path: PathBuf) {
         self.path = path;
     }
 
-    /// As [`WholeFile::finish`], and tells what is in it. What went through [`WholeFile::digested`] in one go was hashed
-    /// as it was written; anything else is read once more.
+    /// Like [`WholeFile::finish`], and returns the size and digest. Reads the file again unless [`WholeFile::digested`]
+    /// was called and the content was written sequentially.
     pub fn finish_digested(mut self) -> Result<Written, Error> {
         let failed = |path: &Path, source| Error::Write { path: path.to_owned(), source };
         let (digest, bytes) = match self.digest.take() {
@@ -124,21 +131,21 @@ impl WholeFile {
         }
     }
 
-    /// Waits until the disk has what was written so far, so that [`WholeFile::finish`] has little to wait for.
+    /// Syncs the data written so far, which shortens [`WholeFile::finish`].
     pub fn sync(&mut self) -> Result<(), Error> {
         let synced = self.file.flush().and_then(|()| self.file.get_ref().as_file().sync_data());
         synced.map_err(|source| Error::Write { path: self.path.clone(), source })
     }
 
-    /// The name that the file will have.
+    /// Returns the destination.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts the file in place, durably, and gives its name.
+    /// Puts the file in place durably and returns its path.
     ///
     /// # Errors
-    /// [`Error::Exists`] when a file to be kept has appeared meanwhile; [`Error::Write`] when the disk refuses.
+    /// [`Error::Exists`] if a file that must be kept has appeared meanwhile; [`Error::Write`] for I/O errors.
     pub fn finish(self) -> Result<PathBuf, Error> {
         let WholeFile { path, existing, file, syncing, .. } = self;
         let failed = |source| Error::Write { path: path.clone(), source };
@@ -180,12 +187,12 @@ impl Write for WholeFile {
     }
 }
 
-/// What the disk said to an earlier request, which it says once.
+/// Waits for a background sync. The operating system reports a write error only once, so its result must be checked.
 fn joined(syncing: Option<JoinHandle<io::Result<()>>>) -> io::Result<()> {
     match syncing.map(JoinHandle::join) {
         None => Ok(()),
-        Some(Ok(said)) => said,
-        Some(Err(_)) => Err(io::Error::other("the disk could not be waited for")),
+        Some(Ok(result)) => result,
+        Some(Err(_)) => Err(io::Error::other("the background sync failed")),
     }
 }
 
@@ -198,8 +205,7 @@ impl Seek for WholeFile {
     }
 }
 
-/// Removes what processes that were killed a day or more before `now` left beside `path`, on their way to that name. What
-/// can't be removed stays.
+/// Removes temporary files for `path` that killed processes left at least a day before `now`. Errors are ignored.
 pub fn sweep(path: &Path, now: SystemTime) {
     let Some(name) = path.file_name() else { return };
     let prefix = prefix(name);
@@ -213,17 +219,17 @@ pub fn sweep(path: &Path, now: SystemTime) {
     }
 }
 
-/// How the names of the temporary files begin.
+/// Returns the prefix of temporary names for a file.
 fn prefix(name: &OsStr) -> String {
     format!(".{}.", name.to_string_lossy().chars().take(NAME_PART / 4).collect::<String>())
 }
 
-/// The folder that `path` is in.
+/// Returns the folder that contains `path`.
 pub fn folder(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// An error without the name of the temporary file, which says nothing to anybody.
+/// Removes the temporary file's name from an error.
 fn bare(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::NotFound {
         return io::Error::new(io::ErrorKind::NotFound, "there is no such folder");
@@ -231,7 +237,7 @@ fn bare(error: io::Error) -> io::Error {
     error.raw_os_error().map_or_else(|| io::Error::from(error.kind()), io::Error::from_raw_os_error)
 }
 
-/// A rename is durable only once the folder is.
+/// Makes a rename durable.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     std::fs::File::open(folder)?.sync_all()

@@ -1,130 +1,27 @@
-//! A table of values as they came from elsewhere, to the digit: as CSV, TSV, XLSX or NDJSON, texts also compressed.
+//! Tables of values with their exact digits, as CSV, TSV, NDJSON or XLSX. Texts may be compressed.
 
-use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use jiff::civil;
-
-use super::Existing;
 use super::delimited::{Delimited, Delimiting};
 use super::sink::{Packing, Sink};
-use super::whole::{WholeFile, Written};
-use super::xlsx::XlsxTable;
+use super::value::{Shape, Style, TextKind, Value};
+use super::whole_file::{Existing, WholeFile, Written};
+use super::xlsx::table::XlsxTable;
 use crate::sheet::Error;
 
-/// A value with the digits that it was sent with.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value<'a> {
-    Blank,
-    Text(Cow<'a, str>),
-    /// A number as JSON writes it.
-    Number(&'a str),
-    /// The same, of digits that were made for the file.
-    Digits(String),
-    Boolean(bool),
-    /// A moment as it was sent, and as the clock in UTC shows it.
-    DateTime {
-        at: civil::DateTime,
-        text: &'a str,
-    },
-}
-
-impl Value<'_> {
-    pub(super) fn borrowed(&self) -> Value<'_> {
-        match self {
-            Value::Blank => Value::Blank,
-            Value::Text(text) => Value::Text(Cow::Borrowed(text)),
-            Value::Number(digits) => Value::Number(digits),
-            Value::Digits(digits) => Value::Number(digits),
-            Value::Boolean(boolean) => Value::Boolean(*boolean),
-            Value::DateTime { at, text } => Value::DateTime { at: *at, text },
-        }
-    }
-}
-
-/// What a table of values is written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    Text { kind: TextKind, packing: Packing },
-    Xlsx,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TextKind {
-    Csv,
-    Tsv,
-    /// One JSON object a line.
-    Ndjson,
-}
-
-/// How a delimited text is written, where it should not be as RFC 4180 has it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Style {
-    /// The character between fields.
-    pub delimiter: Option<u8>,
-    /// Numbers have a comma for a point, and fields a semicolon between them where nothing else is said.
-    pub decimal_comma: bool,
-    /// Begins with a byte order mark, by which older versions of Excel know UTF-8.
-    pub bom: bool,
-    /// Text that a spreadsheet would run as a formula stays as it is.
-    pub raw: bool,
-}
-
-impl Style {
-    /// What this says, and where it says nothing what the other one does.
-    pub fn or(self, other: Style) -> Style {
-        Style {
-            delimiter: self.delimiter.or(other.delimiter),
-            decimal_comma: self.decimal_comma || other.decimal_comma,
-            bom: self.bom || other.bom,
-            raw: self.raw || other.raw,
-        }
-    }
-}
-
-/// A table of values on its way. Dropped without [`ValueTable::finish_as`], it leaves no file behind.
+/// A table under construction. Dropping it without [`ValueTable::finish_as`] leaves no file.
 pub enum ValueTable {
     Delimited(Box<Delimited>),
     Lines(Box<Lines>),
     Xlsx(Box<XlsxTable>),
 }
 
-impl Shape {
-    /// The extensions that are known, for messages.
-    pub const NAMES: &'static str = ".csv, .tsv, .ndjson, each also with .gz or .zst, or .xlsx";
-
-    /// By the end of `path`, in any case; nothing for one that is not known.
-    pub fn of(path: &Path) -> Option<Shape> {
-        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let (name, packing) = match (name.strip_suffix(".gz"), name.strip_suffix(".zst")) {
-            (Some(name), _) => (name, Packing::Gzip),
-            (_, Some(name)) => (name, Packing::Zstd),
-            _ => (name.as_str(), Packing::None),
-        };
-        let (stem, extension) = name.rsplit_once('.')?;
-        if stem.is_empty() {
-            return None;
-        }
-        Some(match extension {
-            "csv" => Shape::Text { kind: TextKind::Csv, packing },
-            "tsv" | "tab" => Shape::Text { kind: TextKind::Tsv, packing },
-            "ndjson" | "jsonl" => Shape::Text { kind: TextKind::Ndjson, packing },
-            "xlsx" if packing == Packing::None => Shape::Xlsx,
-            _ => return None,
-        })
-    }
-
-    pub fn is_ndjson(self) -> bool {
-        matches!(self, Shape::Text { kind: TextKind::Ndjson, .. })
-    }
-}
-
 impl ValueTable {
-    /// Begins a file that will be `path`; `sheet` names the sheet in a workbook.
+    /// Creates a table in the file `path`. `sheet` is the name of the worksheet in a workbook.
     ///
     /// # Errors
-    /// Those of [`WholeFile::create`], and [`Error::Unwritable`] for a header wider than a workbook.
+    /// The errors of [`WholeFile::create`], and [`Error::Unwritable`] if the header is wider than a worksheet.
     pub fn create(
         path: &Path,
         shape: Shape,
@@ -136,13 +33,13 @@ impl ValueTable {
         match shape {
             Shape::Xlsx => {
                 let header: Vec<&str> = header.iter().map(String::as_str).collect();
-                Ok(ValueTable::Xlsx(Box::new(XlsxTable::create(file, sheet, &header)?)))
+                Ok(ValueTable::Xlsx(Box::new(XlsxTable::plain(file, sheet, &header)?)))
             }
             Shape::Text { kind, packing } => ValueTable::text(Sink::file(file, packing)?, kind, style, header),
         }
     }
 
-    /// Begins a text on standard output.
+    /// Creates a table on standard output.
     pub fn stdout(kind: TextKind, packing: Packing, style: Style, header: &[String]) -> Result<ValueTable, Error> {
         ValueTable::text(Sink::stdout(packing)?, kind, style, header)
     }
@@ -162,16 +59,16 @@ impl ValueTable {
         }
     }
 
-    /// Texts so far that were longer than a workbook's cells can be, and were cut with a mark.
+    /// Returns the number of texts that were cut so far, because they exceed the limit of a workbook's cell.
     pub fn cut(&self) -> u64 {
         match self {
             ValueTable::Delimited(_) | ValueTable::Lines(_) => 0,
-            ValueTable::Xlsx(table) => table.left_out().cut,
+            ValueTable::Xlsx(table) => table.cut_texts(),
         }
     }
 
-    /// Ends the table, and puts a file in place under the name `path`, in the folder where it was begun. Of standard
-    /// output nothing is told.
+    /// Ends the table and puts the file in place as `path`, which must be in the same folder. Returns `None` for standard
+    /// output.
     pub fn finish_as(self, path: PathBuf) -> Result<Option<Written>, Error> {
         match self {
             ValueTable::Delimited(table) => table.finish()?.finish_as(path),
@@ -181,10 +78,10 @@ impl ValueTable {
     }
 }
 
-/// NDJSON: one object a line, by the columns' names, or JSON as it came.
+/// An NDJSON writer: one object per line, keyed by column name, or unchanged JSON.
 pub struct Lines {
     sink: Sink,
-    /// As JSON, quotes and all.
+    /// Column names as JSON strings.
     names: Vec<String>,
     line: String,
 }
@@ -216,7 +113,7 @@ impl Lines {
         self.write()
     }
 
-    /// Adds JSON as it came, on one line: what breaks lines in it is white space between its parts.
+    /// Writes a JSON document on one line. Line breaks in JSON are insignificant white space.
     pub fn json(&mut self, json: &str) -> Result<(), Error> {
         self.line.clear();
         self.line.extend(json.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }));
@@ -237,7 +134,10 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::borrow::Cow;
     use std::io::Read;
+
+    use jiff::civil;
 
     use super::*;
 
@@ -249,7 +149,7 @@ mod tests {
         Value::DateTime { at: civil::DateTime::constant(2026, 1, 2, 3, 4, 5, 0), text: "2026-01-02T03:04:05Z" },
     ];
 
-    /// What is written of [`ROW`] to a file of this name.
+    /// Writes [`ROW`] to a file with this name and returns its text.
     fn written(name: &str, style: Style) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
@@ -272,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn each_shape_writes_values_as_they_came() {
+    fn every_format_preserves_values() {
         let csv = "a,b,c,d,e\r\n'=1+1,-1234.50,true,,2026-01-02T03:04:05Z\r\n";
         let tsv = "a\tb\tc\td\te\r\n'=1+1\t-1234.50\ttrue\t\t2026-01-02T03:04:05Z\r\n";
         let ndjson = "{\"a\":\"=1+1\",\"b\":-1234.50,\"c\":true,\"d\":null,\"e\":\"2026-01-02T03:04:05Z\"}\n";
@@ -285,14 +185,14 @@ mod tests {
     }
 
     #[test]
-    fn a_style_changes_marks_and_leaves_digits() {
+    fn styles_change_delimiters_and_preserve_digits() {
         let style = Style { decimal_comma: true, bom: true, raw: true, ..Style::default() };
         assert_eq!(written("a.csv", style), "\u{feff}a;b;c;d;e\r\n=1+1;-1234,50;true;;2026-01-02T03:04:05Z\r\n");
         let style = Style { delimiter: Some(b'|'), ..Style::default() };
         assert_eq!(written("a.csv", style), "a|b|c|d|e\r\n'=1+1|-1234.50|true||2026-01-02T03:04:05Z\r\n");
     }
 
-    /// Cells as a row of a CSV that is read back by the csv crate.
+    /// Writes cells as a CSV row and reads them with the csv crate.
     fn read_back(cells: &[String], delimiter: u8) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
@@ -310,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_reads_back_as_it_was() {
+    fn csv_text_round_trips() {
         let texts = ["", "\"", "a\"\"b", "a,b;c\td", "two\r\nlines", "\n", " x ", "é,\"螺", "'"];
         for delimiter in [b',', b';', b'\t', b'|'] {
             for text in texts {
@@ -323,13 +223,13 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_row_reads_back_as_it_was(cells in proptest::collection::vec("[a,;\"\r\n\t']{0,4}|\\PC*", 1..5)) {
+        fn csv_rows_round_trip(cells in proptest::collection::vec("[a,;\"\r\n\t']{0,4}|\\PC*", 1..5)) {
             proptest::prop_assert_eq!(read_back(&cells, b','), cells);
         }
     }
 
     #[test]
-    fn shapes_are_known_by_their_extensions() {
+    fn extensions_determine_the_format() {
         for (name, known) in [
             ("a.csv", true),
             ("a.b.NDJSON.gz", true),

@@ -1,27 +1,26 @@
-//! What the cells of a column can be chosen from: a drop-down in a workbook.
+//! Drop-down lists for columns of a workbook.
 //!
-//! The values stand on a hidden sheet. A list within the rule itself could hold 255 characters and no commas, and Excel
-//! would compare it with regard to case. A value that is not in the list can still be typed: at most the program asks
-//! whether it is meant.
+//! The values are on a hidden sheet: a list within the validation rule is limited to 255 characters, cannot contain
+//! commas, and is case-sensitive. Other values can still be typed; at most the program asks for confirmation.
 
 use rust_xlsxwriter::{DataValidation, DataValidationErrorStyle, Formula, Workbook, Worksheet, XlsxError};
 
-use super::look;
 use crate::sheet::column_letters;
+use crate::sheet::write::xlsx::text::cut;
 
-/// A list longer than this is no help to anybody, and a column with one gets none.
+/// Maximum length of a drop-down list. Columns with more values get none.
 pub const MAX_CHOICES: usize = 10_000;
 
-/// The values that a column knows.
+/// The known values of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choices {
-    /// From 0.
+    /// Zero-based column.
     pub column: usize,
-    /// How many there are.
+    /// Total number of values.
     pub count: usize,
-    /// In the order in which they are shown; none where they are more than [`MAX_CHOICES`].
+    /// Values in display order; empty if there are more than [`MAX_CHOICES`].
     pub values: Vec<String>,
-    /// Whether a cell can hold nothing else. Then the program asks before it takes another value.
+    /// No other value is valid. The program then asks for confirmation of other values.
     pub is_closed: bool,
 }
 
@@ -31,8 +30,8 @@ impl Choices {
     }
 }
 
-/// Adds the drop-downs of a sheet whose last row is `last_row`, from 0; the values are on the sheet `lists`.
-pub fn offer(
+/// Adds drop-downs to the rows of `sheet` up to `last_row`. The values are on the sheet `lists`.
+pub(super) fn add_drop_downs(
     sheet: &mut Worksheet,
     choices: &[Choices],
     columns: usize,
@@ -43,7 +42,7 @@ pub fn offer(
         let Ok(column) = u16::try_from(choices.column) else { continue };
         let letters = column_letters(place);
         let range = format!("='{lists}'!${letters}$1:${letters}${}", choices.values.len());
-        // What is typed as a number or a yes is none of a list's texts.
+        // Typed numbers and booleans never match a list of texts.
         let is_text =
             |value: &String| value.parse::<f64>().is_err() && !["true", "false"].contains(&&*value.to_lowercase());
         let asks = choices.is_closed && choices.values.iter().all(is_text);
@@ -58,8 +57,13 @@ pub fn offer(
     Ok(())
 }
 
-/// Adds the hidden sheet with the values, a column each, if there are any.
-pub fn add_lists(workbook: &mut Workbook, choices: &[Choices], columns: usize, lists: &str) -> Result<(), XlsxError> {
+/// Adds the hidden sheet with one column of values per drop-down, unless there are none.
+pub(super) fn add_lists(
+    workbook: &mut Workbook,
+    choices: &[Choices],
+    columns: usize,
+    lists: &str,
+) -> Result<(), XlsxError> {
     let shown: Vec<&Choices> = choices.iter().filter(|choices| choices.is_shown(columns)).collect();
     if shown.is_empty() {
         return Ok(());
@@ -68,7 +72,7 @@ pub fn add_lists(workbook: &mut Workbook, choices: &[Choices], columns: usize, l
     sheet.set_name(lists)?.set_hidden(true);
     for (column, choices) in (0..).zip(shown) {
         for (row, value) in (0..).zip(&choices.values) {
-            sheet.write_string(row, column, look::cut(value))?;
+            sheet.write_string(row, column, cut(value))?;
         }
     }
     Ok(())

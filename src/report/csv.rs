@@ -1,0 +1,44 @@
+//! Reports as CSV: the original columns, then the report's own.
+
+use super::error::Error;
+use super::model::{Request, Written};
+use super::row::{each_row, report_columns};
+use crate::ledger::{Ledger, Run};
+use crate::sheet::write::{CsvTable, WholeFile};
+
+pub(super) async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<Written, Error> {
+    let own_columns = report_columns(run);
+    let header: Vec<&str> = run.about.header.iter().chain(&own_columns).map(String::as_str).collect();
+    let file = WholeFile::create(request.path, request.existing)?;
+    let mut table = CsvTable::create(file, &header, request.has_bom)?;
+    let rows = each_row(ledger, run, request.rows, |row| {
+        let (errors, fields) = (row.errors(), row.fields());
+        Ok(table.row(row.cells.cells().chain(row.report_cells(&errors, &fields)))?)
+    })
+    .await?;
+    Ok(Written { path: table.finish()?, rows, left_out: 0 })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use crate::sheet::Cell;
+    use crate::sheet::write::{CsvTable, Existing, WholeFile};
+
+    #[test]
+    fn cells_of_every_kind_are_written_and_rows_are_padded() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = WholeFile::create(&folder.path().join("out.csv"), Existing::Keep).unwrap();
+        let mut table = CsvTable::create(file, &["SKU", "Name", "Price", "Day"], false).unwrap();
+        let (day, time) = (jiff::civil::date(2025, 10, 13), jiff::civil::time(9, 30, 0, 0));
+        table.row([Cell::Text("0042"), Cell::Text("=1+1"), Cell::Number(-1.5), Cell::Date(day)]).unwrap();
+        table.row([Cell::Text(" \u{1}_x0041_\r\n\"ä\";,"), Cell::Blank, Cell::Boolean(true)]).unwrap();
+        table.row([Cell::Error("#N/A"), Cell::Time(time), Cell::DateTime(day.to_datetime(time))]).unwrap();
+        table.row([0.19, -0.005, 0.1 + 0.2, 1e-20].map(Cell::Percent)).unwrap();
+        assert_eq!(
+            std::fs::read_to_string(table.finish().unwrap()).unwrap(),
+            "SKU,Name,Price,Day\r\n0042,'=1+1,-1.5,2025-10-13\r\n\" \u{1}_x0041_\r\n\"\"ä\"\";,\",,TRUE,\r\n\
+             #N/A,09:30:00,2025-10-13T09:30:00,\r\n19%,-0.5%,30%,0.000000000000000001%\r\n"
+        );
+    }
+}

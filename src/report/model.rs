@@ -1,0 +1,113 @@
+//! What a report can be asked for: its format, its rows and its destination.
+
+use std::path::{Path, PathBuf};
+
+use super::outcome::RecordState;
+use super::workbook::choices::Choices;
+use crate::sheet::write::Existing;
+
+/// The `command` of runs that were only checked, not sent.
+pub const CHECK: &str = "check";
+
+/// The meaning of a check's pending records, for people.
+pub(super) const READY_TO_SEND: &str = "valid and ready to send";
+
+/// A report to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    pub path: &'a Path,
+    pub format: Format,
+    pub existing: Existing,
+    pub rows: RowFilter,
+    /// The command to run next.
+    pub next: Option<&'a str>,
+    /// Whether the run stays in the ledger, so that its number can be used in commands.
+    pub is_kept: bool,
+    /// Drop-down lists for columns of a workbook.
+    pub choices: &'a [Choices],
+    /// Starts a CSV with a byte order mark.
+    pub has_bom: bool,
+}
+
+/// A report's file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Csv,
+    Xlsx,
+    /// A web page for viewing, which cannot be edited and uploaded again.
+    Html,
+}
+
+impl Format {
+    /// Returns the format for the extension of `path`, in any letter case, or `None` for an unknown extension.
+    pub fn of(path: &Path) -> Option<Format> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
+            "csv" => Some(Format::Csv),
+            "xlsx" => Some(Format::Xlsx),
+            "html" | "htm" => Some(Format::Html),
+            _ => None,
+        }
+    }
+
+    /// Returns true if the rows can be fixed in the report and uploaded again.
+    pub fn is_editable(self) -> bool {
+        self != Format::Html
+    }
+
+    /// Returns the rows to include by default.
+    pub fn default_rows(self) -> RowFilter {
+        match self {
+            Format::Csv | Format::Xlsx => RowFilter::All,
+            Format::Html => RowFilter::Problems,
+        }
+    }
+}
+
+/// The rows to include in a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowFilter {
+    All,
+    /// Rejected, failed, unknown and pending rows.
+    Problems,
+    State(RecordState),
+}
+
+impl RowFilter {
+    /// Names for the command line.
+    pub const NAMES: &'static [&'static str] =
+        &["all", "problems", "sent", "unchanged", "skipped", "rejected", "failed", "unknown", "pending"];
+
+    pub fn from_name(name: &str) -> Option<RowFilter> {
+        match name {
+            "all" => Some(RowFilter::All),
+            "problems" => Some(RowFilter::Problems),
+            name => RecordState::from_name(name).map(RowFilter::State),
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            RowFilter::All => "all",
+            RowFilter::Problems => "problems",
+            RowFilter::State(state) => state.name(),
+        }
+    }
+
+    pub(super) fn includes(self, state: RecordState) -> bool {
+        match self {
+            RowFilter::All => true,
+            RowFilter::Problems => state.is_problem(),
+            RowFilter::State(wanted) => state == wanted,
+        }
+    }
+}
+
+/// A written report.
+#[derive(Debug)]
+pub struct Written {
+    pub path: PathBuf,
+    pub rows: u64,
+    /// Rows beyond the limits of a page.
+    pub left_out: u64,
+}

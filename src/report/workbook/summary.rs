@@ -1,0 +1,176 @@
+//! The content of a report's first sheet: counts, facts about the run, the next command, and problems by cause.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::choices::MAX_CHOICES;
+use super::summary_sheet::{CellLink, Count, ProblemLine, SummarySheet};
+use super::writer::Omissions;
+use crate::ledger::{Accounting, Causes, FIRST_ROWS, Group, Run, RunState};
+use crate::report::model::{CHECK, READY_TO_SEND, Request, RowFilter};
+use crate::report::row::{ReportRow, place_of, shortened};
+
+/// Code of problems reported by the service in its own words.
+const FROM_SERVICE: &str = "service";
+
+/// Problems by cause, collected while the rows are written.
+#[derive(Default)]
+pub(super) struct Summary {
+    causes: Causes,
+    /// Links to the first rows of each group.
+    links: Vec<Vec<CellLink>>,
+    /// Number of rows written.
+    rows: u64,
+}
+
+impl Summary {
+    /// Adds the problems of the next row.
+    pub fn add(&mut self, row: &ReportRow<'_>) {
+        let written = self.rows;
+        self.rows += 1;
+        if row.faults.is_empty() || !row.outcome.state().is_problem() {
+            return;
+        }
+        // Messages of the service often quote the values sent; these must not distinguish causes.
+        let values: Vec<Cow<'_, str>> = match row.faults.iter().any(|fault| fault.problem.code == FROM_SERVICE) {
+            true => row.cells.cells().map(|cell| cell.shown()).collect(),
+            false => Vec::new(),
+        };
+        let names = row.outcome.names();
+        for fault in row.faults.iter().filter(|fault| fault.problem.row.is_some() || row.is_first()) {
+            let own: Vec<&str> = match fault.problem.code == FROM_SERVICE {
+                true => names.iter().copied().chain(values.iter().map(AsRef::as_ref)).collect(),
+                false => Vec::new(),
+            };
+            let Some(group) = self.causes.add_of(row.source.number, fault.problem, &own) else { continue };
+            if group == self.links.len() {
+                self.links.push(Vec::new());
+            }
+            let Some(links) = self.links.get_mut(group).filter(|links| links.len() < FIRST_ROWS) else { continue };
+            // A problem without a column links to the start of its row.
+            let column = fault.column.unwrap_or(0);
+            links.push(CellLink { label: format!("row {}", row.source.number), row: written, column });
+        }
+    }
+
+    pub fn sheet(&self, run: &Run, accounting: &Accounting, request: &Request<'_>, omitted: Omissions) -> SummarySheet {
+        let is_check = run.about.command == CHECK;
+        let file = run.about.file.rsplit(['/', '\\']).next().unwrap_or(&run.about.file);
+        let (title, number) = match is_check {
+            true => (format!("Check of {file}"), String::new()),
+            false => (format!("Upload of {file}"), format!("Run {} · ", run.id)),
+        };
+        SummarySheet {
+            title,
+            subtitle: format!("{number}{} · written by sheetport", local_time(run.created_at)),
+            counts: counts(accounting, is_check),
+            facts: facts(run),
+            next: request.next.map(|next| (instruction(run, accounting, is_check), next.to_owned())),
+            problems: self.causes.groups().into_iter().map(|group| self.line(run, group)).collect(),
+            remarks: self.remarks(run, accounting, request, omitted),
+        }
+    }
+
+    fn line(&self, run: &Run, group: &Group) -> ProblemLine {
+        let problem = &group.problem;
+        let is_one_value = group.count == 1 || problem.code == "unknown-value";
+        let value = match problem.value.as_str() {
+            "" => String::new(),
+            value if is_one_value => format!("'{}' ", shortened(value)),
+            value => format!("such as '{}': ", shortened(value)),
+        };
+        let mut place = place_of(problem, run);
+        if !problem.sheet.is_empty() {
+            place = format!("{place} ({})", problem.sheet);
+        }
+        ProblemLine {
+            count: group.count,
+            place,
+            words: format!("{value}{}", problem.message),
+            remedy: problem.remedy.clone(),
+            // Groups and links are added together.
+            links: self.links.get(group.place).cloned().expect("every group has links"),
+        }
+    }
+
+    /// Describes what the workbook lacks compared with the run.
+    fn remarks(&self, run: &Run, accounting: &Accounting, request: &Request<'_>, omitted: Omissions) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let mut remark = |number: u64, before: &str, after: &str| {
+            if number > 0 {
+                remarks.push(format!("{before}: {number}. {after}"));
+            }
+        };
+        remark(self.causes.ungrouped, "Further problems with other causes", "See the column sheetport_errors.");
+        remark(
+            omitted.cut_texts,
+            "Cells longer than 32,767 characters, the limit of a workbook",
+            "They are cut and marked; a report as .csv has the complete text.",
+        );
+        remark(
+            omitted.notes,
+            "Faulty cells without a note, because more notes would slow down the workbook",
+            "See the column sheetport_errors.",
+        );
+        if request.rows != RowFilter::All {
+            remarks.push(format!("This report has {} of {} rows (--only).", self.rows, accounting.rows));
+        }
+        for choices in request.choices.iter().filter(|choices| choices.count > MAX_CHOICES) {
+            let header = run.about.header.get(choices.column).map_or("", String::as_str);
+            remarks.push(format!("{header} has no drop-down list: {} values are too many.", choices.count));
+        }
+        remarks
+    }
+}
+
+fn counts(accounting: &Accounting, is_check: bool) -> Vec<Count> {
+    let rows = match accounting.rows {
+        1 => "records from 1 row".to_owned(),
+        rows => format!("records from {rows} rows"),
+    };
+    let meaning = |name, meaning| if is_check && name == "pending" { READY_TO_SEND } else { meaning };
+    let states = accounting.states().into_iter().filter(|(_, number, _)| *number > 0);
+    std::iter::once(Count { number: accounting.total, name: "total", meaning: rows })
+        .chain(states.map(|(name, number, means)| Count { number, name, meaning: meaning(name, means).to_owned() }))
+        .collect()
+}
+
+fn facts(run: &Run) -> Vec<(&'static str, String)> {
+    let about = &run.about;
+    let sheet = if about.reads_several_sheets() { String::new() } else { about.sheet.clone() };
+    let number = if about.command == CHECK { String::new() } else { run.id.to_string() };
+    vec![
+        ("File", about.file.clone()),
+        ("Sheet", sheet),
+        ("Template", format!("{}, for each {}", about.template, about.record)),
+        ("Service", about.base_url.clone()),
+        ("Workspace", about.workspace.clone()),
+        ("Run", number),
+        ("Started", local_time(run.created_at)),
+        ("Stopped", run.stopped_why.clone().unwrap_or_default()),
+    ]
+}
+
+/// Formats a timestamp in the system's time zone. Out-of-range timestamps yield an empty text.
+fn local_time(millis: i64) -> String {
+    let zoned = Timestamp::from_millisecond(millis).map(|time| time.to_zoned(TimeZone::system()));
+    zoned.map_or_else(|_| String::new(), |time| time.strftime("%Y-%m-%d %H:%M UTC%:z").to_string())
+}
+
+/// Introduces the next command.
+fn instruction(run: &Run, accounting: &Accounting, is_check: bool) -> String {
+    if run.state == RunState::Withheld || is_check && accounting.rejected > 0 {
+        "Nothing was sent. Fix the rows on the next sheet (faulty cells are red), save this file, then run:"
+    } else if is_check {
+        "No problems found, nothing sent yet. To send, run:"
+    } else if accounting.pending > 0 {
+        "Some records were not sent yet. To continue, run:"
+    } else if accounting.unknown > 0 {
+        "Some records may or may not have been applied. Look them up in the service, then run:"
+    } else {
+        "Fix the rows on the next sheet (faulty cells are red), save this file, then run:"
+    }
+    .to_owned()
+}

@@ -1,0 +1,203 @@
+//! A report's rows as a workbook: marked cells with notes, states by colour, drop-downs, and a summary sheet.
+
+use std::path::PathBuf;
+
+use rust_xlsxwriter::{ConditionalFormatCell, ConditionalFormatCellRule, Format, Worksheet, XlsxError};
+
+use super::choices::{Choices, add_drop_downs, add_lists};
+use super::styles::{added_header, marked, note, row_height, state_color, wrapped_text};
+use super::summary_sheet::{self, SummarySheet};
+use crate::report::outcome::RecordState;
+use crate::sheet::write::WholeFile;
+use crate::sheet::write::xlsx::cell::{CellKind, XlsxCell};
+use crate::sheet::write::xlsx::styles::{self, CellStyles};
+use crate::sheet::write::xlsx::table::{Layout, StyledCell, Title, XlsxTable};
+use crate::sheet::write::xlsx::text::sheet_name;
+use crate::sheet::{Cell, Error, SUMMARY_SHEETS};
+
+/// Maximum number of notes. Excel becomes slow with many, and each needs 10 KB of memory until the workbook is saved.
+/// Further cells are coloured only.
+const MAX_NOTES: usize = 4_000;
+/// Width of the column of error messages.
+const ERRORS_WIDTH: f64 = 60.0;
+/// Names of the hidden sheet of choices: the second one if the rows have the first.
+const LIST_SHEETS: [&str; 2] = ["Lists", "Choices"];
+
+/// The columns of a report.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Columns<'a> {
+    /// Name of the worksheet of rows.
+    pub sheet: &'a str,
+    pub header: &'a [&'a str],
+    /// Number of original columns; the report adds the others.
+    pub original: usize,
+    /// Column of states.
+    pub status: usize,
+    /// Column of error messages, which are wrapped.
+    pub errors: usize,
+    pub choices: &'a [Choices],
+}
+
+/// A cell with a problem and its message.
+#[derive(Clone, Debug)]
+pub(super) struct Mark<'a> {
+    /// Zero-based column.
+    pub column: usize,
+    pub note: &'a str,
+}
+
+/// What the workbook lacks compared with the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Omissions {
+    /// Texts that were cut to the limit of a cell.
+    pub cut_texts: u64,
+    /// Notes beyond the limit.
+    pub notes: u64,
+}
+
+pub(super) struct ReportWorkbook {
+    table: XlsxTable,
+    marked: CellStyles,
+    wrapped: Format,
+    errors: usize,
+    choices: Vec<Choices>,
+    columns: usize,
+    lists: &'static str,
+    notes: usize,
+    omitted_notes: u64,
+}
+
+impl ReportWorkbook {
+    pub fn create(file: WholeFile, columns: &Columns<'_>) -> Result<ReportWorkbook, Error> {
+        ReportWorkbook::with(file, columns, XlsxTable::create)
+    }
+
+    fn with(
+        file: WholeFile,
+        columns: &Columns<'_>,
+        create: impl FnOnce(WholeFile, Layout) -> Result<XlsxTable, Error>,
+    ) -> Result<ReportWorkbook, Error> {
+        let lists = free_name(LIST_SHEETS, columns.sheet);
+        let (wrapped, choices) = (wrapped_text(), columns.choices.to_vec());
+        Ok(ReportWorkbook {
+            table: create(file, layout(columns, lists))?,
+            marked: CellStyles::on(&marked()),
+            wrapped,
+            errors: columns.errors,
+            choices,
+            columns: columns.header.len(),
+            lists,
+            notes: 0,
+            omitted_notes: 0,
+        })
+    }
+
+    /// Writes a row. Marked cells are coloured and get a note.
+    pub fn row<'a>(&mut self, cells: impl Iterator<Item = Cell<'a>>, marks: &[Mark<'_>]) -> Result<(), Error> {
+        let ReportWorkbook { table, marked, wrapped, errors, notes, omitted_notes, .. } = self;
+        let mut height = None;
+        let mut styled = Vec::with_capacity(self.columns);
+        for (column, cell) in cells.enumerate() {
+            let cell = XlsxCell::from_cell(&cell);
+            let format = if marks.iter().any(|mark| mark.column == column) {
+                // A marked blank cell has the format of its column, or else text.
+                let kind = cell.as_ref().map(|cell| cell.kind).or_else(|| table.column_kind(column));
+                Some(marked.format(kind.unwrap_or(CellKind::Text)))
+            } else if column == *errors
+                && let Some(text) = cell.as_ref().and_then(XlsxCell::as_text)
+            {
+                height = row_height(text, ERRORS_WIDTH);
+                Some(&*wrapped)
+            } else {
+                None
+            };
+            styled.push(StyledCell { cell, format });
+        }
+        table.row(styled.into_iter(), |sheet, row| {
+            if let Some(height) = height {
+                sheet.set_row_height(row, height)?;
+            }
+            for (column, text) in notes_by_cell(marks) {
+                if *notes < MAX_NOTES {
+                    sheet.insert_note(row, column, &note(&text))?;
+                    *notes += 1;
+                } else {
+                    *omitted_notes += 1;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    pub fn omissions(&self) -> Omissions {
+        Omissions { cut_texts: self.table.cut_texts(), notes: self.omitted_notes }
+    }
+
+    /// Adds the summary and puts the file in place.
+    pub fn finish(self, summary: &SummarySheet) -> Result<PathBuf, Error> {
+        let ReportWorkbook { table, choices, columns, lists, .. } = self;
+        let locations = table.locations();
+        table.finish(|workbook| {
+            summary_sheet::draw(workbook.worksheet_from_index(0)?, summary, &locations)?;
+            add_lists(workbook, &choices, columns, lists)
+        })
+    }
+}
+
+fn layout(columns: &Columns<'_>, lists: &'static str) -> Layout {
+    let (original, added) = (styles::header(), added_header());
+    let title = |(column, text): (usize, &&str)| Title {
+        text: (*text).to_owned(),
+        format: if column < columns.original { original.clone() } else { added.clone() },
+        width: (column == columns.errors).then_some(ERRORS_WIDTH),
+    };
+    let (choices, width, status) = (columns.choices.to_vec(), columns.header.len(), columns.status);
+    Layout {
+        name: columns.sheet.to_owned(),
+        header: columns.header.iter().enumerate().map(title).collect(),
+        first_sheet: Some(free_name(SUMMARY_SHEETS, columns.sheet).to_owned()),
+        finish_sheet: Box::new(move |sheet, last_row| {
+            color_states(sheet, status, last_row)?;
+            add_drop_downs(sheet, &choices, width, last_row, lists)
+        }),
+    }
+}
+
+/// Colours states by rules for the column, which cost nothing per row and follow edits.
+fn color_states(sheet: &mut Worksheet, status: usize, last_row: u32) -> Result<(), XlsxError> {
+    if last_row == 0 {
+        return Ok(());
+    }
+    for state in RecordState::ALL {
+        let rule = ConditionalFormatCell::new()
+            .set_rule(ConditionalFormatCellRule::EqualTo(state.name()))
+            .set_format(Format::new().set_background_color(state_color(state)));
+        sheet.add_conditional_format(1, status as u16, last_row, status as u16, &rule)?;
+    }
+    Ok(())
+}
+
+/// Returns the first of the names that the sheets of rows do not use.
+fn free_name(names: [&'static str; 2], rows: &str) -> &'static str {
+    let is_taken = sheet_name(rows).to_lowercase().starts_with(&names[0].to_lowercase());
+    if is_taken { names[1] } else { names[0] }
+}
+
+/// Joins the messages for each cell, which can have only one note.
+fn notes_by_cell(marks: &[Mark<'_>]) -> Vec<(u16, String)> {
+    let mut notes: Vec<(u16, String)> = Vec::new();
+    for mark in marks.iter().filter(|mark| !mark.note.is_empty()) {
+        match notes.iter_mut().find(|(column, _)| usize::from(*column) == mark.column) {
+            Some((_, text)) => {
+                text.push('\n');
+                text.push_str(mark.note);
+            }
+            None => notes.push((mark.column as u16, mark.note.to_owned())),
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,0 +1,166 @@
+//! Compact binary encoding of rows, for the pipe of the workbook reading process and for the ledger.
+//!
+//! A row is its number and cell count, followed by its cells, all in postcard. Decoding bounds the number of cells,
+//! validates every cell, and allocates only for data that is present.
+
+use serde::Serialize;
+
+use super::{Cell, Row};
+
+/// Encodes a row cell by cell, from left to right, without building a [`Row`] first.
+#[derive(Debug, Default)]
+pub struct RowEncoder {
+    cells: Vec<u8>,
+    len: usize,
+    text_len: usize,
+}
+
+impl RowEncoder {
+    /// Empties the encoder and keeps its buffer.
+    pub fn clear(&mut self) {
+        self.cells.clear();
+        (self.len, self.text_len) = (0, 0);
+    }
+
+    /// Returns the number of cells, including blank cells.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns the total length of all texts in bytes.
+    pub(super) fn text_len(&self) -> usize {
+        self.text_len
+    }
+
+    /// Appends `cell` at `index`, with blank cells before it as needed. `index` must not be less than [`RowEncoder::len`].
+    pub fn put(&mut self, index: usize, cell: Cell<'_>) {
+        for _ in self.len..index {
+            append(&mut self.cells, &Cell::Blank);
+        }
+        if let Cell::Text(text) | Cell::Error(text) = cell {
+            self.text_len += text.len();
+        }
+        append(&mut self.cells, &cell);
+        self.len = index + 1;
+    }
+
+    /// Appends the encoded row to `bytes`.
+    pub fn finish(&self, number: u64, bytes: &mut Vec<u8>) {
+        append(bytes, &(number, self.len));
+        bytes.extend_from_slice(&self.cells);
+    }
+
+    /// Releases the memory of an unusually large row.
+    pub(super) fn shrink(&mut self) {
+        self.cells.shrink_to(64 * 1024);
+    }
+}
+
+impl Row {
+    /// Appends the encoded row to `bytes`.
+    pub fn encode(&self, bytes: &mut Vec<u8>) {
+        append(bytes, &(self.number, self.len()));
+        self.cells().for_each(|cell| append(bytes, &cell));
+    }
+
+    /// Replaces the row by the one that `bytes` encode. Returns `None` if they are not exactly one valid row.
+    pub fn decode_one(&mut self, bytes: &[u8]) -> Option<()> {
+        self.decode(bytes, usize::MAX)?.is_empty().then_some(())
+    }
+
+    /// Replaces the row by the first one in `bytes` and returns the bytes after it. Returns `None` if they do not start
+    /// with a valid row of at most `max_cells` cells.
+    pub(super) fn decode<'a>(&mut self, bytes: &'a [u8], max_cells: usize) -> Option<&'a [u8]> {
+        let ((number, len), mut rest) = postcard::take_from_bytes::<(u64, usize)>(bytes).ok()?;
+        self.clear(number);
+        if len > max_cells {
+            return None;
+        }
+        for _ in 0..len {
+            let (cell, after) = postcard::take_from_bytes::<Cell<'_>>(rest).ok()?;
+            self.push(cell);
+            rest = after;
+        }
+        Some(rest)
+    }
+}
+
+fn append(bytes: &mut Vec<u8>, value: &impl Serialize) {
+    *bytes = postcard::to_extend(value, std::mem::take(bytes)).expect("writing cells to memory cannot fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn row() -> Row {
+        let (date, time) = (civil::date(-9999, 1, 31), civil::time(23, 59, 59, 999_999_999));
+        let mut row = Row::default();
+        row.clear(1_048_576);
+        row.put(3, Cell::Text("ä"));
+        row.put(1, Cell::Text("0042"));
+        for cell in [Cell::Number(-1234.5), Cell::Percent(0.19), Cell::Boolean(true), Cell::Boolean(false)] {
+            row.push(cell);
+        }
+        for cell in [Cell::Error("#N/A"), Cell::Date(date), Cell::Time(time), Cell::DateTime(date.to_datetime(time))] {
+            row.push(cell);
+        }
+        row
+    }
+
+    #[test]
+    fn decoding_restores_consecutive_rows() {
+        let mut bytes = Vec::new();
+        row().encode(&mut bytes);
+        row().encode(&mut bytes);
+        let mut back = Row::default();
+        let rest = back.decode(&bytes, 100).expect("a row");
+        assert!(back.cells().eq(row().cells()));
+        assert_eq!(back.number, 1_048_576);
+        assert_eq!(back.decode(rest, 100), Some(&[][..]));
+        let mut encoder = RowEncoder::default();
+        row().cells().enumerate().for_each(|(index, cell)| encoder.put(index, cell));
+        let mut encoded = Vec::new();
+        encoder.finish(1_048_576, &mut encoded);
+        assert_eq!([&*encoded, &*encoded].concat(), bytes);
+    }
+
+    #[test]
+    fn decoding_rejects_truncated_wide_and_invalid_rows() {
+        let mut bytes = Vec::new();
+        row().encode(&mut bytes);
+        for len in 0..bytes.len() {
+            assert_eq!(Row::default().decode(&bytes[..len], 100), None, "{len}");
+        }
+        assert_eq!(Row::default().decode(&bytes, 3), None);
+        // Row 1 with one text: invalid UTF-8, then a text longer than the row.
+        assert_eq!(Row::default().decode(&[1, 1, 1, 1, 0xC3], 9), None);
+        assert_eq!(Row::default().decode(&[1, 1, 1, 9, b'a'], 9), None);
+        assert_eq!(Row::default().decode(&[1, 255, 255, 255, 255, 15], usize::MAX), None);
+    }
+
+    proptest! {
+        #[test]
+        fn decoding_any_bytes_yields_a_row_or_none(bytes in proptest::collection::vec(0_u8..=12, 0..64)) {
+            let mut row = Row::default();
+            if row.decode(&bytes, 16).is_some() {
+                row.cells().for_each(|cell| drop(cell.shown()));
+            }
+        }
+
+        #[test]
+        fn a_damaged_row_never_panics(at in 0_usize..90, byte: u8) {
+            let mut bytes = Vec::new();
+            row().encode(&mut bytes);
+            let at = at % bytes.len();
+            bytes[at] = byte;
+            let mut back = Row::default();
+            if back.decode(&bytes, 100).is_some() {
+                back.cells().for_each(|cell| drop(cell.shown()));
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Values with their exact digits, and the file formats and text styles for tables of them.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use jiff::civil;
+
+use super::sink::Packing;
+
+/// A value with its original digits.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value<'a> {
+    Blank,
+    Text(Cow<'a, str>),
+    /// A number in JSON notation.
+    Number(&'a str),
+    /// A computed number in JSON notation.
+    Digits(String),
+    Boolean(bool),
+    /// A timestamp as received, and its date and time in UTC.
+    DateTime {
+        at: civil::DateTime,
+        text: &'a str,
+    },
+}
+
+impl Value<'_> {
+    pub(super) fn borrowed(&self) -> Value<'_> {
+        match self {
+            Value::Blank => Value::Blank,
+            Value::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Value::Number(digits) => Value::Number(digits),
+            Value::Digits(digits) => Value::Number(digits),
+            Value::Boolean(boolean) => Value::Boolean(*boolean),
+            Value::DateTime { at, text } => Value::DateTime { at: *at, text },
+        }
+    }
+}
+
+/// File format of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    Text { kind: TextKind, packing: Packing },
+    Xlsx,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextKind {
+    Csv,
+    Tsv,
+    /// One JSON object per line.
+    Ndjson,
+}
+
+/// Deviations of a delimited text from RFC 4180.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// Field delimiter.
+    pub delimiter: Option<u8>,
+    /// Writes decimal commas, and semicolons as the default delimiter.
+    pub decimal_comma: bool,
+    /// Starts the file with a byte order mark, which older versions of Excel need to recognize UTF-8.
+    pub bom: bool,
+    /// Does not defuse text that spreadsheets would run as a formula.
+    pub raw: bool,
+}
+
+impl Style {
+    /// Returns this style with unset options taken from `other`.
+    pub fn or(self, other: Style) -> Style {
+        Style {
+            delimiter: self.delimiter.or(other.delimiter),
+            decimal_comma: self.decimal_comma || other.decimal_comma,
+            bom: self.bom || other.bom,
+            raw: self.raw || other.raw,
+        }
+    }
+}
+
+impl Shape {
+    /// Supported extensions, for messages.
+    pub const NAMES: &'static str = ".csv, .tsv, .ndjson, each also with .gz or .zst, or .xlsx";
+
+    /// Returns the format for the extension of `path`, in any letter case, or `None` for an unknown extension.
+    pub fn of(path: &Path) -> Option<Shape> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let (name, packing) = match (name.strip_suffix(".gz"), name.strip_suffix(".zst")) {
+            (Some(name), _) => (name, Packing::Gzip),
+            (_, Some(name)) => (name, Packing::Zstd),
+            _ => (name.as_str(), Packing::None),
+        };
+        let (stem, extension) = name.rsplit_once('.')?;
+        if stem.is_empty() {
+            return None;
+        }
+        Some(match extension {
+            "csv" => Shape::Text { kind: TextKind::Csv, packing },
+            "tsv" | "tab" => Shape::Text { kind: TextKind::Tsv, packing },
+            "ndjson" | "jsonl" => Shape::Text { kind: TextKind::Ndjson, packing },
+            "xlsx" if packing == Packing::None => Shape::Xlsx,
+            _ => return None,
+        })
+    }
+
+    pub fn is_ndjson(self) -> bool {
+        matches!(self, Shape::Text { kind: TextKind::Ndjson, .. })
+    }
+}

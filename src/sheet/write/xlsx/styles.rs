@@ -1,0 +1,69 @@
+//! Formats of a workbook's cells.
+
+use rust_xlsxwriter::{Color, Format, FormatAlign};
+
+use super::cell::{CellKind, EXACT_DIGITS};
+
+/// The formats of all kinds of cells, on a common base.
+pub(crate) struct CellStyles {
+    general: Format,
+    text: Format,
+    date: Format,
+    time: Format,
+    date_time: Format,
+    date_time_millis: Format,
+    /// Indexed by the number of decimals.
+    decimals: Vec<Format>,
+    percent: Vec<Format>,
+}
+
+impl CellStyles {
+    /// Derives the formats from `base`, whose number format they replace.
+    pub fn on(base: &Format) -> CellStyles {
+        let with = |number_format: &str| base.clone().set_num_format(number_format);
+        let places = || (0..=EXACT_DIGITS).map(decimal_format);
+        CellStyles {
+            general: base.clone(),
+            // Edited text stays text: 0042 does not become 42.
+            text: with("@"),
+            date: with("yyyy-mm-dd"),
+            time: with("hh:mm:ss"),
+            date_time: with("yyyy-mm-dd hh:mm:ss"),
+            date_time_millis: with("yyyy-mm-dd hh:mm:ss.000"),
+            decimals: places().map(|format| with(&format)).collect(),
+            percent: places().map(|format| with(&format!("{format}%"))).collect(),
+        }
+    }
+
+    pub fn format(&self, kind: CellKind) -> &Format {
+        match kind {
+            CellKind::General => &self.general,
+            CellKind::Text => &self.text,
+            CellKind::Decimals(places) => self.decimals.get(places).unwrap_or(&self.general),
+            CellKind::Percent(places) => &self.percent[places.min(EXACT_DIGITS)],
+            CellKind::Date => &self.date,
+            CellKind::Time => &self.time,
+            CellKind::DateTime => &self.date_time,
+            CellKind::DateTimeMillis => &self.date_time_millis,
+        }
+    }
+}
+
+/// The format that other formats are based on. Aligned to the top, beside texts of several lines. Any explicit format
+/// also keeps a cell from inheriting its column's: an edited number in a text column would become text.
+pub(crate) fn base() -> Format {
+    Format::new().set_align(FormatAlign::Top)
+}
+
+/// The format of header cells.
+pub(crate) fn header() -> Format {
+    Format::new().set_bold().set_background_color(Color::RGB(0xD9_E2_F3)).set_align(FormatAlign::Top)
+}
+
+/// Returns the number format with this many decimals.
+fn decimal_format(places: usize) -> String {
+    match places {
+        0 => "0".to_owned(),
+        places => format!("0.{}", "0".repeat(places)),
+    }
+}
