@@ -133,12 +133,12 @@ impl From<upload::Error> for Failure {
 
 impl From<client::Error> for Failure {
     fn from(error: client::Error) -> Failure {
-        use client::Error as E;
+        use client::{Error as E, Stop};
         let exit = match &error {
             E::BaseUrl(_) | E::Language(_) | E::NoCredentials(_) => Exit::Usage,
             E::Client(_) => Exit::Fault,
-            E::Refused(_) => Exit::Credentials,
-            E::Unreachable { .. } | E::Status { .. } | E::Unreadable(_) => Exit::Stopped,
+            E::Stopped(Stop::Unauthorized(_) | Stop::Forbidden(_)) => Exit::Credentials,
+            E::Stopped(_) | E::Status { .. } | E::Unreadable(_) => Exit::Stopped,
         };
         Failure::of(exit, &error, error.hint())
     }

@@ -1,38 +1,67 @@
-//! Why the service can't be spoken to at all.
+//! Errors of the client that concern a whole command.
 
-/// A fault before or outside of any one record. `Display` never shows a token.
+use super::next_step::Failure;
+use super::outcome::Response;
+use super::service_message;
+use super::stop::Stop;
+
+/// A failure to set the client up, or of a request that no retry can help. `Display` never shows a token.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     #[error("'{0}' is not a base address")]
     BaseUrl(String),
-    #[error("'{0}' is no language that can be asked for")]
+    #[error("'{0}' is not a language tag")]
     Language(String),
-    #[error("no HTTP client can be made: {0}")]
+    #[error("the HTTP client can't be set up: {0}")]
     Client(String),
     #[error("there are no credentials for {0}")]
     NoCredentials(String),
-    #[error("the service refused the credentials: {0}")]
-    Refused(String),
-    #[error("{url} can't be reached: {reason}")]
-    Unreachable { url: String, reason: String },
+    #[error("{0}")]
+    Stopped(Stop),
     #[error("the service answered {status}: {message}")]
     Status { status: u16, message: String },
-    #[error("the service's answer can't be understood: {0}")]
+    #[error("the service's answer can't be read: {0}")]
     Unreadable(String),
 }
 
 impl Error {
+    /// Returns how to fix it.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Error::BaseUrl(_) => "give the service's root address, such as https://host.example, in --base-url or SHEETPORT_BASE_URL".to_owned(),
             Error::Language(_) => "write it as de or en-GB".to_owned(),
-            Error::Client(_) => "check that the system has its certificates (package ca-certificates)".to_owned(),
+            Error::Client(_) => "check that the system's CA certificates are installed (package ca-certificates)".to_owned(),
             Error::NoCredentials(_) => {
                 "run `sheetport login`, or set SHEETPORT_ACCESS_TOKEN, SHEETPORT_REFRESH_TOKEN or both; `sheetport serve token` makes a pair for the embedded service".to_owned()
             }
-            Error::Refused(_) => "get a new pair of tokens in the service's developer settings, and run `sheetport login` or set SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN".to_owned(),
-            Error::Unreachable { .. } => "check the address and that the service is running".to_owned(),
-            Error::Status { .. } | Error::Unreadable(_) => "try again later; if it stays so, ask the service's people".to_owned(),
+            Error::Stopped(stop) => stop.hint().to_owned(),
+            Error::Status { .. } | Error::Unreadable(_) => "try again later; if the error persists, contact the service's support".to_owned(),
         })
+    }
+
+    /// Returns the error for a response that refuses the request.
+    pub(super) fn refused(response: &Response) -> Error {
+        Error::status(response.status, service_message::summary(&response.body))
+    }
+
+    fn status(status: u16, message: Option<String>) -> Error {
+        Error::Status { status, message: message.unwrap_or_else(|| "no reason given".to_owned()) }
+    }
+}
+
+impl From<Stop> for Error {
+    fn from(stop: Stop) -> Error {
+        Error::Stopped(stop)
+    }
+}
+
+/// The last failure of a request whose attempts are used up.
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Error {
+        match failure {
+            Failure::NoAnswer(reason) => Error::Stopped(Stop::Unreachable(reason)),
+            Failure::Unreadable { reason, .. } => Error::Unreadable(reason),
+            Failure::Status { status, message } => Error::status(status, message),
+        }
     }
 }

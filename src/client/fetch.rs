@@ -1,89 +1,91 @@
-//! Reading: a call that may always be repeated, made until it is answered or given up.
+//! Reads: idempotent requests, retried until they are answered or their attempts are used up.
 
 use std::time::Instant;
 
 use reqwest::Url;
 
-use super::answer;
+use super::attempt::Client;
 use super::error::Error;
+use super::next_step::{NextStep, next_step};
 use super::pace::Pace;
-use super::policy::{LONGEST_WAIT, MAX_ATTEMPTS, SHORTEST_THROTTLE, backoff, parse_retry_after};
-use super::transport::{Client, Exchange, Request};
+use super::policy::{Call, MAX_ATTEMPTS, backoff};
+use super::request::Request;
+use super::stop::Stop;
 
-/// Throttled answers for one page after which the service means it.
+/// 429 responses to one request after which it is given up.
 const MAX_THROTTLED: u32 = 20;
 
-/// What `read` makes of a successful `GET`. Waits for `pace` before each request; where the service asks to wait, all
-/// who share the pace wait.
+/// Reads `path` and returns the result of `parse` on the body of the response. Each attempt takes a permit of `pace`; a
+/// pause that the service asks for holds every user of `pace`.
 pub async fn fetch<T>(
     client: &Client,
     pace: &Pace,
     path: &str,
-    mut read: impl FnMut(Vec<u8>) -> Result<T, String>,
+    parse: impl FnMut(Vec<u8>) -> Result<T, String>,
 ) -> Result<T, Error> {
-    let request = Request { method: "GET", path: path.to_owned(), body: None };
-    let mut tries = 0;
-    let mut throttled = 0;
-    let mut renewed = false;
+    fetch_with(client, pace, path, MAX_ATTEMPTS, parse).await
+}
+
+/// Checks that the service answers `path`, without retries: for a person who waits for the answer.
+pub async fn check(client: &Client, path: &str) -> Result<(), Error> {
+    fetch_with(client, &Pace::new(None, Instant::now()), path, 1, |_| Ok(())).await
+}
+
+async fn fetch_with<T>(
+    client: &Client,
+    pace: &Pace,
+    path: &str,
+    max_attempts: u32,
+    mut parse: impl FnMut(Vec<u8>) -> Result<T, String>,
+) -> Result<T, Error> {
+    let request = Request::get(path);
+    let (mut attempts, mut throttled, mut was_renewed) = (0, 0, false);
     loop {
         while let Err(until) = pace.permit(Instant::now()) {
             tokio::time::sleep_until(until.into()).await;
         }
-        let failure = match client.attempt(&request).await.exchange {
-            Exchange::Answered(answer) if (200..300).contains(&answer.status) => match read(answer.body) {
-                Ok(read) => return Ok(read),
-                Err(reason) => Error::Unreadable(reason),
-            },
-            Exchange::Answered(answer) => {
-                let message = answer::message(&answer.body).unwrap_or_else(|| "no reason given".to_owned());
-                let failure = Error::Status { status: answer.status, message };
-                let wait = answer.retry_after.as_deref().and_then(parse_retry_after);
-                if wait.is_some_and(|wait| wait > LONGEST_WAIT) {
-                    return Err(failure);
-                }
-                let wait = wait.map(|wait| wait.max(SHORTEST_THROTTLE));
-                match answer.status {
-                    429 if throttled < MAX_THROTTLED => {
-                        throttled += 1;
-                        let pause = wait.unwrap_or_else(|| backoff(throttled, true, fastrand::f64()));
-                        pace.hold(Instant::now() + pause);
-                        continue;
-                    }
-                    408 | 500 | 502..=504 => {
-                        if let Some(wait) = wait {
-                            pace.hold(Instant::now() + wait);
-                        }
-                        failure
-                    }
-                    _ => return Err(failure),
-                }
+        let failure = match next_step(Call::Idempotent, client.attempt(&request).await.outcome, &mut parse) {
+            NextStep::Done { value, .. } => return Ok(value),
+            NextStep::Refused(response) => return Err(Error::refused(&response)),
+            NextStep::Stop(stop) | NextStep::Unknown { stop: Some(stop), .. } => return Err(stop.into()),
+            NextStep::TokenRenewed { reason } if was_renewed => return Err(Stop::Unauthorized(reason).into()),
+            NextStep::TokenRenewed { .. } => {
+                was_renewed = true;
+                continue;
             }
-            Exchange::Renewed { reason } if std::mem::replace(&mut renewed, true) => {
-                return Err(Error::Refused(reason));
+            NextStep::Throttled { after } => {
+                throttled += 1;
+                if throttled > MAX_THROTTLED || max_attempts == 1 {
+                    return Err(Stop::Throttled.into());
+                }
+                let pause = after.unwrap_or_else(|| backoff(throttled, true, fastrand::f64()));
+                pace.hold(Instant::now() + pause);
+                continue;
             }
-            Exchange::Renewed { .. } => continue,
-            Exchange::Unauthorized { reason } => return Err(Error::Refused(reason)),
-            Exchange::CutAnswer { reason, .. } | Exchange::Lost { reason } | Exchange::NotSent { reason } => {
-                Error::Unreachable { url: client.address().to_owned(), reason }
+            NextStep::Retry { after, failure } | NextStep::Unknown { after, failure, .. } => {
+                if let Some(pause) = after {
+                    pace.hold(Instant::now() + pause);
+                }
+                failure
             }
         };
-        tries += 1;
-        if tries >= MAX_ATTEMPTS {
-            return Err(failure);
+        attempts += 1;
+        if attempts >= max_attempts {
+            return Err(failure.into());
         }
-        tokio::time::sleep(backoff(tries, false, fastrand::f64())).await;
+        tokio::time::sleep(backoff(attempts, false, fastrand::f64())).await;
     }
 }
 
-/// The path of a single record below the path of all: its id as one part of the path, and with `by_external_id` also as
-/// the query's `external_id`. Nothing for an id that a path can't have.
-pub fn record_path(all: &str, id: &str, by_external_id: bool) -> Option<String> {
-    // A URL takes these for steps, also where they are encoded.
+/// Returns the path of a single record: `list` and the id as one segment. With `by_external_id` the id is also the query
+/// parameter `external_id`. Returns `None` for an id that no path can hold.
+pub fn record_path(list: &str, id: &str, by_external_id: bool) -> Option<String> {
+    // URLs resolve these, even percent-encoded.
     if matches!(id, "" | "." | "..") {
         return None;
     }
     let mut url = Url::parse("http://host").ok()?;
-    url.path_segments_mut().ok()?.extend(all.split('/').filter(|part| !part.is_empty())).push(id);
+    url.path_segments_mut().ok()?.extend(list.split('/').filter(|segment| !segment.is_empty())).push(id);
     if by_external_id {
         url.query_pairs_mut().append_pair("external_id", id);
     }
@@ -95,7 +97,7 @@ mod tests {
     use super::record_path;
 
     #[test]
-    fn an_id_is_one_part_of_a_path_whatever_is_in_it() {
+    fn an_id_is_one_path_segment() {
         let path = |id, external| record_path("/v1/public/orders", id, external);
         assert_eq!(path("42", false).as_deref(), Some("/v1/public/orders/42"));
         assert_eq!(path("a/b?c#d e%", false).as_deref(), Some("/v1/public/orders/a%2Fb%3Fc%23d%20e%25"));

@@ -1,19 +1,31 @@
-//! Talking to the service: one HTTP attempt at a time, and the rules for what follows from it.
+//! HTTP client of the service: one transport, one retry policy, rate limiting, authentication and paging.
 //!
-//! [`Client`] makes one attempt and says what came of it; it never repeats a write by itself. What to do next is
-//! decided by [`policy`], how fast requests may follow each other by [`Pace`], and how a list is walked by [`pages`];
-//! those three are pure and are told the time.
+//! [`Client`] makes a single attempt and never repeats a write by itself. [`policy`] decides what follows from the outcome
+//! of an attempt, [`Pace`] when the next request may be sent, and [`pages`] how a list is read to its end. These three are
+//! pure: they are given the time and do no I/O.
 
-pub mod answer;
 pub mod auth;
-mod direct;
 pub mod error;
 pub mod fetch;
 pub mod pace;
 pub mod pages;
 pub mod policy;
-pub mod transport;
 
+mod attempt;
+mod next_step;
+mod outcome;
+mod request;
+mod service_message;
+mod stop;
+mod transport;
+mod write_result;
+
+pub use attempt::{Attempt, Client};
 pub use error::Error;
+pub(crate) use next_step::{Failure, NextStep, next_step};
+pub use outcome::{Response, TransportOutcome};
 pub use pace::{Pace, Rate, Speed};
-pub use transport::{Answer, Attempt, Client, Exchange, Quota, Request};
+pub use request::Request;
+pub use stop::Stop;
+pub use transport::rate_headers::Quota;
+pub(crate) use write_result::{RequestContext, WriteResult};

@@ -11,6 +11,7 @@ use super::{preview, reading, template};
 use crate::cli::{Explain, RowName};
 use crate::error::{Exit, Failure};
 use crate::ledger::{Fate, OutcomeState, PlannedRecord, Problem};
+use crate::records::Method;
 use crate::settings::Settings;
 use crate::sheet::{Row, column_letters};
 use crate::template::explain::{Explained, explain};
@@ -65,7 +66,7 @@ enum Outcome {
     /// Left out: the template says so of the row, or another record with its key counts.
     Skipped(Option<Problem>),
     Request {
-        method: &'static str,
+        method: Method,
         path: String,
         body: Value,
         rows: Vec<u64>,
@@ -133,7 +134,8 @@ fn outcome(source: &Source, template: &Template, nth: u64) -> Result<Outcome, Fa
         }
         (None, Fate::Skipped | Fate::Kept(_)) => Outcome::Skipped(None),
         (None, Fate::Send(body)) => {
-            let (method, path) = preview::call(template.record, &record).unwrap_or_default();
+            let (method, path) =
+                preview::call(template.record, &record).expect("a planned record has a call and a path");
             let body = serde_json::from_str(body).unwrap_or(Value::Null);
             Outcome::Request { method, path, body, rows: record.rows }
         }
@@ -238,7 +240,7 @@ fn as_json(shown: &Shown<'_>, explained: &[Explained], record: &Outcome) -> Valu
     let (skipped, request, problems) = match record {
         Outcome::Skipped(why) => (true, Value::Null, why.iter().map(problem).collect()),
         Outcome::Request { method, path, body, rows } => {
-            (false, json!({"method": method, "path": path, "body": body, "rows": rows}), Vec::new())
+            (false, json!({"method": method.to_string(), "path": path, "body": body, "rows": rows}), Vec::new())
         }
         Outcome::Rejected(problems) => (false, Value::Null, problems.iter().map(problem).collect()),
     };

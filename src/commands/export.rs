@@ -56,7 +56,7 @@ pub async fn export(args: &Export, settings: &Settings) -> Result<Exported, Fail
     let concurrency = usize::from(args.pacing.concurrency);
     let mut client = Client::new(&job.base_url, settings.credentials.clone(), concurrency)?;
     if let Some(language) = &args.by_id.language {
-        client = client.speaking(language)?;
+        client = client.with_language(language)?;
     }
     let pace = Arc::new(Pace::new(args.pacing.rate.or(settings.rate), Instant::now()));
     let progress = Progress::new(settings.output.progress, "reading", "record", None);

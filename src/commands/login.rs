@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli::Login;
 use crate::client::auth::{Credentials, TokenFile};
-use crate::client::{self, Answer, Client, Exchange, Request};
+use crate::client::{Client, fetch};
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
 use crate::ui;
@@ -29,7 +29,7 @@ pub async fn login(args: &Login, settings: &Settings) -> Result<Exit, Failure> {
     let client = Client::new(&base_url, credentials.clone(), 1)?;
     let unwritable = |file: &TokenFile, error: &std::io::Error| unusable(&file.path().display().to_string(), error);
     draft.write(client.address(), &credentials).map_err(|error| unwritable(&draft, &error))?;
-    let checked = if args.unchecked { Ok(()) } else { check(&client).await };
+    let checked = if args.unchecked { Ok(()) } else { fetch::check(&client, CHECK).await };
     let credentials = client.credentials().await;
     if checked.is_ok() {
         let file = &settings.token_file;
@@ -48,7 +48,7 @@ pub async fn login(args: &Login, settings: &Settings) -> Result<Exit, Failure> {
 /// Says what would be used, and whether the service takes it.
 pub async fn whoami(settings: &Settings) -> Result<Exit, Failure> {
     let client = Client::new(settings.base_url()?, settings.credentials.clone(), 1)?;
-    check(&client).await?;
+    fetch::check(&client, CHECK).await?;
     let source = if settings.credentials.file.is_some() { "stored" } else { "environment" };
     let credentials = client.credentials().await;
     if settings.output.json {
@@ -85,27 +85,6 @@ pub fn check_may_write(settings: &Settings) -> Result<(), Failure> {
         "the token does not allow this: its access level is Regular, which reads only",
         "make a pair of tokens that has Full Access in the service's developer settings, and run `sheetport login` or set SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN",
     ))
-}
-
-/// Asks the service for next to nothing.
-async fn check(client: &Client) -> Result<(), Failure> {
-    let request = Request { method: "GET", path: CHECK.to_owned(), body: None };
-    let mut exchange = client.attempt(&request).await.exchange;
-    if matches!(exchange, Exchange::Renewed { .. }) {
-        exchange = client.attempt(&request).await.exchange;
-    }
-    let error = match exchange {
-        Exchange::Answered(Answer { status: 200..=299, .. }) => return Ok(()),
-        Exchange::Answered(answer) => {
-            let message = client::answer::message(&answer.body).unwrap_or_else(|| "no reason given".to_owned());
-            client::Error::Status { status: answer.status, message }
-        }
-        Exchange::Unauthorized { reason } | Exchange::Renewed { reason } => client::Error::Refused(reason),
-        Exchange::CutAnswer { reason, .. } | Exchange::NotSent { reason } | Exchange::Lost { reason } => {
-            client::Error::Unreachable { url: client.address().to_owned(), reason }
-        }
-    };
-    Err(error.into())
 }
 
 /// The access and the refresh token, from the terminal without showing them, or from two lines of standard input.

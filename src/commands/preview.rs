@@ -3,7 +3,7 @@
 use super::reading;
 use crate::error::Failure;
 use crate::ledger::{Fate, PlannedRecord, Seq};
-use crate::records::RecordKind;
+use crate::records::{Method, RecordKind};
 use crate::settings::Settings;
 use crate::template::Template;
 use crate::ui;
@@ -29,7 +29,7 @@ pub fn dry_run(source: &Source, template: &Template, settings: &Settings) -> Res
 }
 
 /// The method and the path of the request that a record is sent with.
-pub fn call(kind: RecordKind, record: &PlannedRecord) -> Option<(&'static str, String)> {
+pub fn call(kind: RecordKind, record: &PlannedRecord) -> Option<(Method, String)> {
     let target = record.target.as_deref();
     let call = kind.input().call(target.is_some())?;
     Some((call.method, call.path(target.unwrap_or_default())?))

@@ -77,7 +77,7 @@ impl Sending<'_> {
             let doubt = ui::style::DOUBT;
             ui::remark(format_args!("{doubt}stopped{doubt:#}: {reason}; what was done is kept"));
             if let Some(words) = reason.hint() {
-                ui::hint(words);
+                ui::hint(&words);
             }
         }
         let exit = summary::exit(&accounting, stopped.as_ref(), interrupt.exit());

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::client::Stop;
 use crate::error::Exit;
 use crate::ledger::{Accounting, Group, Run, RunId};
 use crate::settings::Output;
@@ -164,7 +165,7 @@ impl Summary {
 pub fn exit(accounting: &Accounting, stopped: Option<&StopReason>, interrupted: Exit) -> Exit {
     match stopped {
         Some(StopReason::Interrupted) => interrupted,
-        Some(StopReason::Unauthorized(_) | StopReason::Forbidden(_)) => Exit::Credentials,
+        Some(StopReason::Service(Stop::Unauthorized(_) | Stop::Forbidden(_))) => Exit::Credentials,
         Some(_) => Exit::Stopped,
         None if accounting.unknown > 0 => Exit::Unknown,
         None if accounting.rejected + accounting.failed > 0 => Exit::RowsFailed,

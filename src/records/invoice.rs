@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::field::{Field, JsonType};
-use super::kind::{Call, Input};
+use super::kind::{Call, Input, Method};
 use super::subscription::{BILLED_FIELDS, BilledItem};
 
 pub const CREATE_PATH: &str = "/v1/invoices/create";
@@ -25,7 +25,7 @@ pub static INPUT: Input = Input {
     body: INPUT_FIELDS,
     id: None,
     key: &[],
-    create: Some(Call { method: "POST", path: CREATE_PATH, repeatable: false }),
+    create: Some(Call { method: Method::Post, path: CREATE_PATH, repeatable: false }),
     update: None,
     answer_id: "id",
 };

@@ -5,7 +5,7 @@ use serde_json::Number;
 use utoipa::ToSchema;
 
 use super::field::{Family, Field, JsonType, List, ListedField};
-use super::kind::{Call, Input};
+use super::kind::{Call, Input, Method};
 
 pub const PATH: &str = "/v1/public/items";
 /// The older family's list; its entries are not shown in the contract and are the same.
@@ -30,7 +30,7 @@ pub static INPUT: Input = Input {
     body: INPUT_FIELDS,
     id: None,
     key: &["externalId"],
-    create: Some(Call { method: "POST", path: PATH, repeatable: true }),
+    create: Some(Call { method: Method::Post, path: PATH, repeatable: true }),
     update: None,
     answer_id: "item_id",
 };

@@ -134,10 +134,26 @@ impl Input {
     }
 }
 
+/// HTTP method of a call that writes a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    Post,
+    Put,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Method::Post => "POST",
+            Method::Put => "PUT",
+        })
+    }
+}
+
 /// How a record is sent. `repeatable` says whether the same bytes may be sent again after a lost answer.
 #[derive(Debug)]
 pub struct Call {
-    pub method: &'static str,
+    pub method: Method,
     /// Relative to the base address, with a leading slash; `{…}` stands for what names the record.
     pub path: &'static str,
     pub repeatable: bool,

@@ -20,4 +20,4 @@ pub mod token;
 pub mod transaction;
 
 pub use field::{Family, Field, JsonType, List, ListedField, Single};
-pub use kind::{Call, Input, RecordKind};
+pub use kind::{Call, Input, Method, RecordKind};

@@ -6,7 +6,7 @@ use serde_json::Number;
 use utoipa::ToSchema;
 
 use super::field::{Family, Field, JsonType, List, ListedField, Single};
-use super::kind::{Call, Input};
+use super::kind::{Call, Input, Method};
 
 pub const PATH: &str = "/v1/public/orders";
 pub const ONE_PATH: &str = "/v1/public/orders/{order_id}";
@@ -30,7 +30,7 @@ pub static INPUT: Input = Input {
     id: Some(Field::optional("order_id", JsonType::String, "the service's id of the order")),
     key: &["order_id", "externalId"],
     create: None,
-    update: Some(Call { method: "PUT", path: ONE_PATH, repeatable: true }),
+    update: Some(Call { method: Method::Put, path: ONE_PATH, repeatable: true }),
     answer_id: "order_id",
 };
 

@@ -6,7 +6,7 @@ use serde_json::Number;
 use utoipa::ToSchema;
 
 use super::field::{Field, JsonType};
-use super::kind::{Call, Input};
+use super::kind::{Call, Input, Method};
 
 pub const CREATE_PATH: &str = "/v1/subscriptions/create";
 
@@ -25,7 +25,7 @@ pub static INPUT: Input = Input {
     body: INPUT_FIELDS,
     id: None,
     key: &[],
-    create: Some(Call { method: "POST", path: CREATE_PATH, repeatable: false }),
+    create: Some(Call { method: Method::Post, path: CREATE_PATH, repeatable: false }),
     update: None,
     answer_id: "id",
 };

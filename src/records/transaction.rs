@@ -6,7 +6,7 @@ use serde_json::Number;
 use utoipa::ToSchema;
 
 use super::field::{Field, JsonType, ListedField, Single};
-use super::kind::{Call, Input};
+use super::kind::{Call, Input, Method};
 
 pub const PATH: &str = "/v1/public/inventory-transactions";
 pub const ONE_PATH: &str = "/v1/public/inventory-transactions/{transaction_id}";
@@ -33,8 +33,8 @@ pub static INPUT: Input = Input {
     body: INPUT_FIELDS,
     id: Some(Field::optional("transaction_id", JsonType::String, "the service's id of the transaction, to update it")),
     key: &["transaction_id"],
-    create: Some(Call { method: "POST", path: PATH, repeatable: false }),
-    update: Some(Call { method: "PUT", path: ONE_PATH, repeatable: true }),
+    create: Some(Call { method: Method::Post, path: PATH, repeatable: false }),
+    update: Some(Call { method: Method::Put, path: ONE_PATH, repeatable: true }),
     answer_id: "transaction_id",
 };
 

@@ -16,7 +16,8 @@ pub mod send;
 pub mod source;
 pub mod tally;
 
+pub use dispatch::StopReason;
 pub use error::Error;
-pub use send::{Ended, Progress, StopReason, Work};
+pub use send::{Ended, Progress, Work};
 pub use source::Source;
 pub use tally::Tally;

@@ -1,49 +1,37 @@
-//! Sending: works through a planned run until nothing is pending or something stops it.
+//! Sends the pending records of a planned run.
 //!
-//! One task owns the run's state, with the attempts and their connections, on a thread of its own, so that nothing of a
-//! request passes from thread to thread. A loader reads planned records ahead and writes the intent to send them; a writer
-//! commits outcomes in groups.
+//! One task owns the dispatcher and starts an attempt for each record that may be sent. A loader reads records ahead, and a
+//! journal writes intents and outcomes to the ledger in batches. A record of a non-idempotent call is sent only after its
+//! intent is on disk.
+
+mod journal;
+mod loader;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::runtime::Builder;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
-use tokio::time::{MissedTickBehavior, Sleep};
+use tokio::time::MissedTickBehavior;
 
-mod loader;
-mod outcome;
-mod scribe;
-mod stop;
-
-pub use stop::StopReason;
-
-use super::dispatch::{Dispatcher, Job, Step, Verdict};
+use super::dispatch::{Dispatcher, Job, Settled, Step, StopReason};
+use crate::client::policy::Call;
 use crate::client::{Attempt, Client, Pace, Request, Speed};
-use crate::ledger::{self, Ledger, LockedRun, Seq};
-use crate::records::{Input, RecordKind};
-use outcome::{cut_off, outcome};
-use scribe::{Durable, Note};
+use crate::ledger::{self, Ledger, LockedRun, Outcome, OutcomeState, Problem, Seq};
+use crate::records::RecordKind;
+use journal::{Durable, JournalEntry};
 
-/// Notes are handed to the writer when there are so many,
-const TOGETHER: usize = 2_048;
-/// or when the first of them is so old. What a crash takes of outcomes that nobody waits for is sent once more.
-const GATHER: Duration = Duration::from_millis(20);
-/// When so many wait for the writer, the sender waits for it, too.
-const MOST: usize = 2 * TOGETHER;
-/// Below this many records in hand, the next block is taken.
-const LOW: usize = 256;
-/// Blocks that are read ahead, so that the sender need not wait until the intent to send one is on disk.
-const AHEAD: usize = 4;
+/// Number of waiting records below which the next block is taken.
+const LOW_BACKLOG: usize = 256;
+/// Number of blocks read ahead.
+const BLOCKS_AHEAD: usize = 4;
+/// Interval of progress reports.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How often whoever looks on is told how far it is.
-const SHOWN_EVERY: Duration = Duration::from_millis(50);
-
-/// A planned run and what to send it with.
+/// A planned run and the means to send it.
 #[derive(Clone, Debug)]
 pub struct Work<'a> {
     pub ledger: &'a Ledger,
@@ -52,15 +40,15 @@ pub struct Work<'a> {
     pub kind: RecordKind,
     pub concurrency: usize,
     pub rate: Option<Speed>,
-    /// The file that says when the next request is due to all on this machine who keep the same rate.
+    /// File that shares the rate with other processes on this machine.
     pub rate_file: Option<&'a Path>,
-    /// Refused records after which nothing more is sent.
+    /// Number of refused records above which the run stops.
     pub max_errors: Option<u64>,
-    /// The clock of what the ledger notes: milliseconds since 1970, UTC.
+    /// Clock of the ledger: milliseconds since 1970, UTC.
     pub wall: fn() -> i64,
 }
 
-/// How far the sending is. Counts are of this stretch of sending alone.
+/// Progress since the sending began.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
     pub sent: u64,
@@ -70,422 +58,314 @@ pub struct Progress {
     pub throttled: u64,
     /// Records that wait to be sent again.
     pub retrying: u64,
-    /// Everybody waits this long because the service asked for it.
+    /// Remaining time of a pause that the service asked for.
     pub pause: Option<Duration>,
-    /// Requests a second that are made at most.
+    /// Current limit in requests per second.
     pub rate: Option<f64>,
 }
 
-/// How a stretch of sending ended.
+/// Result of sending.
 #[derive(Debug)]
 pub struct Ended {
-    /// Nothing: every record has its outcome.
+    /// Why it stopped early, or `None` if every record has its outcome.
     pub stopped: Option<StopReason>,
-    /// What was found to be the service's limit, in requests a second.
+    /// Rate limit that was found, in requests per second.
     pub learnt: Option<f64>,
     pub millis: i64,
 }
 
-/// Sends what is pending of a run. `interrupt` resolves when a person asks to stop, to how long requests under way may
-/// take to end.
+/// Sends the pending records of a run. `interrupt` resolves when the user asks to stop, to the time that requests in flight
+/// may still take. Fails if the ledger cannot be read or written.
 pub async fn send(
     work: &Work<'_>,
     interrupt: impl Future<Output = Duration>,
     progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<Ended, ledger::Error> {
     let (began, run) = (Instant::now(), work.run.id());
-    let doubted = work.ledger.doubt(run).await?;
-    tracing::info!(run, kind = %work.kind, doubted, "sending begins");
-    let input = work.kind.input();
-    let (jobs_sender, jobs) = mpsc::channel(AHEAD);
-    let loader = tokio::spawn(loader::load(work.ledger.clone(), run, input, work.wall, jobs_sender));
-    let (notes, notes_receiver) = mpsc::channel(1);
+    let unknown = work.ledger.doubt(run).await?;
+    tracing::info!(run, kind = %work.kind, unknown, "sending begins");
+    let (jobs_sender, jobs) = mpsc::channel(BLOCKS_AHEAD);
+    let loader = tokio::spawn(loader::load(work.ledger.clone(), run, work.kind, work.wall, jobs_sender));
+    let (journal_sender, entries) = mpsc::channel(journal::CAPACITY);
     let (durable_sender, durable) = mpsc::unbounded_channel();
-    let (done_sender, done) = mpsc::unbounded_channel();
-    let writer = tokio::spawn(scribe::write(work.ledger.clone(), run, work.wall, notes_receiver, durable_sender));
+    let journal = tokio::spawn(journal::write(work.ledger.clone(), run, work.wall, entries, durable_sender));
     let mut pace = Pace::new(work.rate, began);
     if let Some(file) = work.rate_file {
         pace = pace.shared(file, began);
     }
     let sender = Sender {
+        work,
         dispatcher: Dispatcher::new(work.kind, work.concurrency, pace).with_max_errors(work.max_errors),
-        input,
-        client: Arc::clone(&work.client),
         jobs,
-        callers: JoinSet::new(),
-        calls: Vec::new(),
-        idle: Vec::new(),
-        done_sender,
-        done,
-        notes,
-        gathered: Vec::new(),
-        gathered_since: began,
-        is_due: false,
+        all_loaded: false,
+        attempts: JoinSet::new(),
+        journal: journal_sender,
         durable,
-        once: HashMap::new(),
-        noted: 0,
-        most_noted: work.concurrency.max(1),
+        unconfirmed: HashMap::new(),
+        recorded: 0,
+        deadline: None,
         progress: Progress::default(),
-        shown: Arc::default(),
-        wall: work.wall,
     };
-    let (stopped, learnt) = attend(sender, interrupt, progress).await;
+    let (stopped, learnt) = sender.run(interrupt, progress).await;
     tracing::info!(run, ?stopped, seconds = began.elapsed().as_secs_f64(), "sending ends");
-    // The loader ends by itself when its channel is gone; its error, if any, is why there was nothing more to send.
+    // Both tasks end when their channels are closed. An error of the loader explains why there was nothing left to send.
     let loaded = joined(loader).await;
-    joined(writer).await?;
+    joined(journal).await?;
     loaded?;
-    Ok(Ended { stopped, learnt, millis: i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX) })
+    Ok(Ended { stopped, learnt, millis: i64::try_from(began.elapsed().as_millis()).expect("a plausible duration") })
 }
 
-/// Lets the sender work on a thread of its own, and meanwhile shows how far it is and passes the interrupt on. When nobody
-/// waits for it any more, it ends, too.
-async fn attend(
-    sender: Sender,
-    interrupt: impl Future<Output = Duration>,
-    progress: &(dyn Fn(&Progress) + Sync),
-) -> (Option<StopReason>, Option<f64>) {
-    let shown = Arc::clone(&sender.shown);
-    let (stop, stopped) = oneshot::channel();
-    let mut stop = Some(stop);
-    let mut sending = start(sender, stopped);
-    let mut interrupt = std::pin::pin!(interrupt);
-    let mut show = tokio::time::interval(SHOWN_EVERY);
-    show.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            ended = &mut sending => {
-                return ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-            }
-            grace = &mut interrupt, if stop.is_some() => {
-                if let Some(stop) = stop.take() {
-                    // A sender that has ended needs no interrupt.
-                    let _ = stop.send(grace);
-                }
-            }
-            _ = show.tick() => {
-                let state = *shown.lock().unwrap_or_else(PoisonError::into_inner);
-                progress(&state);
-            }
-        }
-    }
-}
-
-/// On one thread, whoever waits for an answer is woken where the answer is read.
-fn start(sender: Sender, interrupt: oneshot::Receiver<Duration>) -> JoinHandle<(Option<StopReason>, Option<f64>)> {
-    match Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => tokio::task::spawn_blocking(move || {
-            let ended = runtime.block_on(sender.run(interrupt));
-            // The look-up of a name that hangs would keep it.
-            runtime.shutdown_background();
-            ended
-        }),
-        Err(error) => {
-            tracing::warn!(%error, "the sender shares the threads of all others");
-            tokio::spawn(sender.run(interrupt))
-        }
-    }
-}
-
-struct Sender {
+struct Sender<'a> {
+    work: &'a Work<'a>,
     dispatcher: Dispatcher,
-    input: &'static Input,
-    client: Arc<Client>,
     jobs: mpsc::Receiver<Vec<Job>>,
-    /// They make the attempts, each one after the other, on the sender's own thread.
-    callers: JoinSet<()>,
-    /// What each of them is to do next, by their numbers.
-    calls: Vec<mpsc::UnboundedSender<Job>>,
-    /// Those that have nothing to do, the one that had something last at the end.
-    idle: Vec<usize>,
-    done_sender: mpsc::UnboundedSender<Done>,
-    done: mpsc::UnboundedReceiver<Done>,
-    notes: mpsc::Sender<Vec<Note>>,
-    /// Notes that were not handed to the writer yet.
-    gathered: Vec<Note>,
-    /// When the first of them came.
-    gathered_since: Instant,
-    /// Whether they are to be handed over as soon as it has room: they are many or old, or a request waits for one.
-    is_due: bool,
+    /// Whether all records of the run are with the dispatcher.
+    all_loaded: bool,
+    attempts: JoinSet<(Job, Attempt)>,
+    journal: mpsc::Sender<JournalEntry>,
     durable: mpsc::UnboundedReceiver<Durable>,
-    /// The requests made for each record that is under way and must not be sent twice.
-    once: HashMap<Seq, u32>,
-    /// How many records the ledger has as under way, or will have.
-    noted: usize,
-    /// A crash leaves so many records in doubt, at most.
-    most_noted: usize,
+    /// Non-idempotent calls in flight, with the requests made for each record.
+    unconfirmed: HashMap<Seq, u32>,
+    /// Records that the ledger has as in flight, or soon will. A crash leaves as many unknown: at most `concurrency`.
+    recorded: usize,
+    /// End of the grace period after an interrupt.
+    deadline: Option<Instant>,
     progress: Progress,
-    /// The progress for those who look on.
-    shown: Arc<Mutex<Progress>>,
-    wall: fn() -> i64,
 }
 
-/// An attempt that ended.
-struct Done {
-    caller: usize,
-    job: Job,
-    attempt: Attempt,
-}
+/// The journal ended with an error. Without it nothing may be sent.
+struct JournalClosed;
 
-/// The writer is gone. It can't be told outcomes, so nothing more may be sent; its error says why.
-struct WriterGone;
-
-impl Sender {
-    /// Until nothing is left to do. `interrupt` gets how long requests under way may take to end.
-    async fn run(mut self, mut interrupt: oneshot::Receiver<Duration>) -> (Option<StopReason>, Option<f64>) {
-        let mut deadline: Option<Instant> = None;
-        let mut all_loaded = false;
-        let mut hand_over = std::pin::pin!(tokio::time::sleep(GATHER));
-        loop {
-            while !all_loaded && self.dispatcher.backlog() < LOW {
-                match self.jobs.try_recv() {
-                    Ok(block) => self.push(block),
-                    Err(mpsc::error::TryRecvError::Empty) => break,
-                    Err(mpsc::error::TryRecvError::Disconnected) => all_loaded = true,
-                }
-            }
-            let now = Instant::now();
-            let wake = deadline.or_else(|| self.issue(now));
-            self.progress.pause = self.dispatcher.pause(now);
-            self.progress.retrying = self.dispatcher.retrying();
-            self.progress.rate = self.dispatcher.pace().per_second(now);
-            *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = self.progress;
-            let idle = self.dispatcher.in_flight() == 0;
-            if idle && (deadline.is_some() || self.dispatcher.halt().is_some())
-                || all_loaded && self.dispatcher.is_empty()
-            {
-                break;
-            }
-            if self.is_due && self.hand_over().is_err() {
-                break;
-            }
-            if !self.is_due {
-                self.gathered_by(hand_over.as_mut());
-            }
-            let done = tokio::select! {
-                Some(done) = self.done.recv(), if self.gathered.len() < MOST => {
-                    let now = Instant::now();
-                    self.take(done, now);
-                    self.take_all(now);
-                    Ok(())
-                }
-                Some(Err(error)) = self.callers.join_next() => std::panic::resume_unwind(error.into_panic()),
-                durable = self.durable.recv() => match durable {
-                    Some(durable) => {
-                        self.go(durable, deadline.is_some());
-                        Ok(())
-                    }
-                    None => Err(WriterGone),
-                },
-                () = &mut hand_over, if !self.is_due && !self.gathered.is_empty() => {
-                    self.is_due = true;
-                    Ok(())
-                }
-                room = room(&self.notes), if self.is_due => room,
-                block = self.jobs.recv(), if !all_loaded && self.dispatcher.backlog() < LOW => {
-                    match block {
-                        Some(block) => self.push(block),
-                        None => all_loaded = true,
-                    }
-                    Ok(())
-                }
-                () = sleep_until(wake) => {
-                    if deadline.is_some() {
-                        self.cut_off();
-                        break;
-                    }
-                    Ok(())
-                }
-                interrupted = &mut interrupt, if deadline.is_none() => match interrupted {
-                    Ok(grace) => {
-                        deadline = Some(Instant::now() + grace);
-                        Ok(())
-                    }
-                    // Nobody waits for this any more.
-                    Err(_) => break,
-                },
-            };
-            if done.is_err() {
-                break;
-            }
-        }
-        if !self.gathered.is_empty() {
-            // Where the writer is gone, its error says why.
-            let _ = self.notes.send(std::mem::take(&mut self.gathered)).await;
-        }
+impl Sender<'_> {
+    /// Runs until nothing is left to send or the run has to stop. Returns the reason for an early stop and the learnt rate.
+    async fn run(
+        mut self,
+        interrupt: impl Future<Output = Duration>,
+        progress: &(dyn Fn(&Progress) + Sync),
+    ) -> (Option<StopReason>, Option<f64>) {
+        // An error of the journal is reported by its own task.
+        let _ = self.send_all(interrupt, progress).await;
         let learnt = self.dispatcher.pace().learnt();
-        (self.stopped(all_loaded, deadline.is_some()).await, learnt)
+        (self.stop_reason().await, learnt)
     }
 
-    fn push(&mut self, block: Vec<Job>) {
-        block.into_iter().for_each(|job| self.dispatcher.push(job));
-    }
-
-    /// What stopped the sending, which only matters where it left something to send.
-    async fn stopped(mut self, all_loaded: bool, is_interrupted: bool) -> Option<StopReason> {
-        if self.dispatcher.unsettled() == 0 && (all_loaded || self.jobs.recv().await.is_none()) {
-            return None;
-        }
-        match self.dispatcher.halt() {
-            Some(halt) => Some(StopReason::from(halt.clone())),
-            None if is_interrupted => Some(StopReason::Interrupted),
-            None => {
-                let left = self.dispatcher.left();
-                left.map(|(records, reason)| StopReason::LeftPending { records, reason: reason.to_owned() })
+    async fn send_all(
+        &mut self,
+        interrupt: impl Future<Output = Duration>,
+        progress: &(dyn Fn(&Progress) + Sync),
+    ) -> Result<(), JournalClosed> {
+        let mut interrupt = pin!(interrupt);
+        let mut ticks = tokio::time::interval(PROGRESS_INTERVAL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            self.take_blocks();
+            let wake = match self.deadline {
+                Some(deadline) => Some(deadline),
+                None => self.start_attempts(Instant::now()).await?,
+            };
+            if self.is_done() {
+                return Ok(());
             }
-        }
-    }
-
-    /// Sends all that may be sent now, and says when to look again. A record that must not be sent twice is noted first;
-    /// [`Sender::go`] sends it when that is durable.
-    fn issue(&mut self, now: Instant) -> Option<Instant> {
-        while self.noted < self.most_noted {
-            match self.dispatcher.step(now) {
-                Step::Send(job) if job.is_once => {
-                    self.noted += 1;
-                    self.note(Note::Begin(job));
+            tokio::select! {
+                Some(ended) = self.attempts.join_next() => {
+                    self.settle(joined_attempt(ended)).await?;
+                    self.settle_ended().await?;
                 }
-                Step::Send(job) => self.attempt(job),
-                Step::WaitUntil(at) => return Some(at),
-                Step::Wait => return None,
+                durable = self.durable.recv() => self.start_durable(durable.ok_or(JournalClosed)?).await?,
+                block = self.jobs.recv(), if self.wants_block() => self.take_block(block),
+                () = sleep_until(wake) => {
+                    if self.deadline.is_some() {
+                        return self.cut_off().await;
+                    }
+                }
+                grace = &mut interrupt, if self.deadline.is_none() => self.deadline = Some(Instant::now() + grace),
+                _ = ticks.tick() => progress(&self.progress()),
             }
         }
-        None
     }
 
-    /// Sends what may be sent now that it is noted, unless something came between.
-    fn go(&mut self, durable: Durable, is_interrupted: bool) {
-        self.noted -= durable.ended;
+    /// Whether nothing is left to send, or nothing may be sent and nothing is in flight.
+    fn is_done(&self) -> bool {
+        let must_stop = self.deadline.is_some() || self.dispatcher.stop_reason().is_some();
+        must_stop && self.dispatcher.in_flight() == 0 || self.all_loaded && self.dispatcher.is_empty()
+    }
+
+    fn wants_block(&self) -> bool {
+        !self.all_loaded && self.dispatcher.backlog() < LOW_BACKLOG
+    }
+
+    /// Takes the blocks that are loaded already, as far as they are needed.
+    fn take_blocks(&mut self) {
+        while self.wants_block() {
+            match self.jobs.try_recv() {
+                Ok(block) => self.take_block(Some(block)),
+                Err(mpsc::error::TryRecvError::Disconnected) => self.take_block(None),
+                Err(mpsc::error::TryRecvError::Empty) => return,
+            }
+        }
+    }
+
+    fn take_block(&mut self, block: Option<Vec<Job>>) {
+        match block {
+            Some(jobs) => jobs.into_iter().for_each(|job| self.dispatcher.push(job)),
+            None => self.all_loaded = true,
+        }
+    }
+
+    /// Starts all attempts that may start now. Returns when to try again. Records of non-idempotent calls go to the journal
+    /// first; [`Sender::start_durable`] sends them.
+    async fn start_attempts(&mut self, now: Instant) -> Result<Option<Instant>, JournalClosed> {
+        while self.recorded < self.work.concurrency.max(1) {
+            match self.dispatcher.step(now) {
+                Step::Send(job) => match job.call {
+                    Call::Idempotent => self.start(job),
+                    Call::NonIdempotent => {
+                        self.recorded += 1;
+                        self.record(JournalEntry::Begin(job)).await?;
+                    }
+                },
+                Step::WaitUntil(at) => return Ok(Some(at)),
+                Step::Wait => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sends the records whose intent is on disk, unless the run was stopped or paused in the meantime.
+    async fn start_durable(&mut self, durable: Durable) -> Result<(), JournalClosed> {
+        self.recorded -= durable.ended;
         for job in durable.begun {
-            let must_wait = self.dispatcher.halt().is_some() || self.dispatcher.pause(Instant::now()).is_some();
-            if must_wait || is_interrupted {
+            let is_paused = self.dispatcher.pause(Instant::now()).is_some();
+            if is_paused || self.deadline.is_some() || self.dispatcher.stop_reason().is_some() {
                 let seq = job.seq;
                 self.dispatcher.put_back(job);
-                self.note(Note::NotSent(seq));
+                self.record(JournalEntry::NotSent(seq)).await?;
             } else {
-                self.once.insert(job.seq, job.requests + 1);
-                self.attempt(job);
+                self.unconfirmed.insert(job.seq, job.requests + 1);
+                self.start(job);
             }
         }
+        Ok(())
     }
 
-    /// Hands it to the caller that was the last to have something to do: connections of the others may grow old.
-    fn attempt(&mut self, job: Job) {
-        let number = self.idle.pop().unwrap_or_else(|| {
-            let (calls, jobs) = mpsc::unbounded_channel();
-            self.calls.push(calls);
-            let number = self.calls.len() - 1;
-            self.callers.spawn(call(Arc::clone(&self.client), self.input, number, jobs, self.done_sender.clone()));
-            number
+    fn start(&mut self, job: Job) {
+        let client = Arc::clone(&self.work.client);
+        let request = request(self.work.kind, &job);
+        self.attempts.spawn(async move {
+            let attempt = client.attempt(&request).await;
+            (job, attempt)
         });
-        // A caller is there as long as it may be told something.
-        let _ = self.calls[number].send(job);
     }
 
-    /// Takes in all attempts that have ended.
-    fn take_all(&mut self, now: Instant) {
-        while let Ok(done) = self.done.try_recv() {
-            self.take(done, now);
+    /// Settles all attempts that have ended by now.
+    async fn settle_ended(&mut self) -> Result<(), JournalClosed> {
+        while let Some(ended) = self.attempts.try_join_next() {
+            self.settle(joined_attempt(ended)).await?;
         }
+        Ok(())
     }
 
-    fn take(&mut self, done: Done, now: Instant) {
-        let Done { caller, job, attempt } = done;
-        self.idle.push(caller);
-        let (seq, is_once) = (job.seq, job.is_once);
-        if is_once {
-            self.once.remove(&seq);
-        }
-        let settled = self.dispatcher.settle(job, attempt.requests, attempt.exchange, now, fastrand::f64());
-        self.progress.retries = self.dispatcher.retries;
-        self.progress.throttled = self.dispatcher.throttled;
-        let Some(settled) = settled else {
-            // Whatever is tried again or left for a resume was not applied, or may be repeated.
-            if is_once {
-                self.note(Note::NotSent(seq));
+    async fn settle(&mut self, (job, attempt): (Job, Attempt)) -> Result<(), JournalClosed> {
+        let (seq, call) = (job.seq, job.call);
+        self.unconfirmed.remove(&seq);
+        let settled = self.dispatcher.settle(job, attempt.requests, attempt.outcome, Instant::now(), fastrand::f64());
+        let entry = match (settled, call) {
+            (None, Call::Idempotent) => return Ok(()),
+            // A non-idempotent call that stays pending was certainly not applied.
+            (None, Call::NonIdempotent) => JournalEntry::NotSent(seq),
+            (Some(settled), call) => {
+                match settled.state {
+                    OutcomeState::Sent => self.progress.sent += 1,
+                    OutcomeState::Failed => self.progress.failed += 1,
+                    _ => self.progress.unknown += 1,
+                }
+                let outcome = outcome(settled, (self.work.wall)());
+                match call {
+                    Call::Idempotent => JournalEntry::Outcome(outcome),
+                    Call::NonIdempotent => JournalEntry::Finished(outcome),
+                }
             }
-            return;
         };
-        match &settled.verdict {
-            Verdict::Sent { .. } => self.progress.sent += 1,
-            Verdict::Failed { .. } => self.progress.failed += 1,
-            Verdict::Unknown { .. } => self.progress.unknown += 1,
-        }
-        let outcome = outcome(settled, (self.wall)());
-        self.note(if is_once { Note::LastOutcome(outcome) } else { Note::Outcome(outcome) });
+        self.record(entry).await
     }
 
-    /// Ends all requests that are still under way. Of those that must not be sent twice, nobody knows what became.
-    fn cut_off(&mut self) {
-        self.take_all(Instant::now());
-        self.callers.abort_all();
-        for (seq, requests) in std::mem::take(&mut self.once) {
-            self.note(Note::LastOutcome(cut_off(seq, requests, (self.wall)())));
+    /// Aborts all requests in flight. The outcome of non-idempotent calls is unknown.
+    async fn cut_off(&mut self) -> Result<(), JournalClosed> {
+        self.settle_ended().await?;
+        self.attempts.abort_all();
+        for (seq, requests) in std::mem::take(&mut self.unconfirmed) {
+            let problem = Problem::of_record("service", "no answer had come when the run was stopped");
+            let unknown = Outcome::new(seq, OutcomeState::Unknown, (self.work.wall)());
+            let outcome = Outcome { problems: vec![problem], attempts: requests, ..unknown };
+            self.record(JournalEntry::Finished(outcome)).await?;
             self.dispatcher.forget();
         }
+        Ok(())
     }
 
-    fn note(&mut self, note: Note) {
-        if self.gathered.is_empty() {
-            self.gathered_since = Instant::now();
+    async fn record(&mut self, entry: JournalEntry) -> Result<(), JournalClosed> {
+        self.journal.send(entry).await.map_err(|_| JournalClosed)
+    }
+
+    fn progress(&self) -> Progress {
+        let now = Instant::now();
+        Progress {
+            retries: self.dispatcher.retries,
+            throttled: self.dispatcher.throttled,
+            retrying: self.dispatcher.retrying(),
+            pause: self.dispatcher.pause(now),
+            rate: self.dispatcher.pace().per_second(now),
+            ..self.progress
         }
-        self.is_due |= note.is_awaited();
-        self.gathered.push(note);
-        self.is_due |= self.gathered.len() >= TOGETHER;
     }
 
-    /// Hands the notes to the writer if it has room.
-    fn hand_over(&mut self) -> Result<(), WriterGone> {
-        match self.notes.try_reserve() {
-            Ok(room) => {
-                room.send(std::mem::replace(&mut self.gathered, Vec::with_capacity(TOGETHER)));
-                self.is_due = false;
-                Ok(())
+    /// Returns why the run stopped, or `None` if nothing was left to send.
+    async fn stop_reason(mut self) -> Option<StopReason> {
+        if self.dispatcher.unsettled() == 0 && (self.all_loaded || self.jobs.recv().await.is_none()) {
+            return None;
+        }
+        match self.dispatcher.stop_reason() {
+            Some(reason) => Some(reason.clone()),
+            None if self.deadline.is_some() => Some(StopReason::Interrupted),
+            None => {
+                let deferred = self.dispatcher.deferred();
+                deferred.map(|(records, reason)| StopReason::LeftPending { records, reason: reason.to_owned() })
             }
-            Err(mpsc::error::TrySendError::Full(())) => Ok(()),
-            Err(mpsc::error::TrySendError::Closed(())) => Err(WriterGone),
-        }
-    }
-
-    /// Lets `hand_over` end when the notes that were gathered are old enough.
-    fn gathered_by(&self, hand_over: Pin<&mut Sleep>) {
-        let at = (self.gathered_since + GATHER).into();
-        if hand_over.deadline() != at {
-            hand_over.reset(at);
         }
     }
 }
 
-/// Makes attempts as long as there is somebody to ask for them.
-async fn call(
-    client: Arc<Client>,
-    input: &'static Input,
-    caller: usize,
-    mut jobs: mpsc::UnboundedReceiver<Job>,
-    done: mpsc::UnboundedSender<Done>,
-) {
-    while let Some(job) = jobs.recv().await {
-        let attempt = client.attempt(&request(input, &job)).await;
-        if done.send(Done { caller, job, attempt }).is_err() {
-            return;
+fn request(kind: RecordKind, job: &Job) -> Request {
+    let call = kind.input().call(job.target.is_some()).expect("the loader has checked it");
+    let path = call.path(job.target.as_deref().unwrap_or("")).expect("the loader has checked it");
+    Request::write(call.method, path, job.body.clone(), job.call)
+}
+
+/// Returns the ledger's outcome of a settled job.
+fn outcome(settled: Settled, at: i64) -> Outcome {
+    let Settled { job, state, http_status, result } = settled;
+    let problem = |field: Option<String>, message: String| Problem {
+        field: field.unwrap_or_default(),
+        ..Problem::of_record("service", message)
+    };
+    let problems = match state {
+        OutcomeState::Sent => Vec::new(),
+        _ if result.errors.is_empty() => {
+            let status = result.status.as_deref().unwrap_or("");
+            vec![problem(None, format!("the service answered with the status '{status}'"))]
         }
+        _ => result.errors.into_iter().map(|error| problem(error.field, error.message)).collect(),
+    };
+    Outcome {
+        http_status,
+        service_status: result.status,
+        service_id: result.service_id,
+        ctx_id: result.ctx_id,
+        job_id: result.job_id,
+        problems,
+        attempts: job.requests,
+        ..Outcome::new(job.seq, state, at)
     }
-}
-
-/// A record was only planned with a name that its path can hold and for a call that its kind has.
-fn request(input: &Input, job: &Job) -> Request {
-    let call = input.call(job.target.is_some());
-    let path = call.and_then(|call| call.path(job.target.as_deref().unwrap_or_default()));
-    Request {
-        method: call.map_or("", |call| call.method),
-        path: path.unwrap_or_default(),
-        body: Some(job.body.clone()),
-    }
-}
-
-/// Waits until the writer takes more.
-async fn room(notes: &mpsc::Sender<Vec<Note>>) -> Result<(), WriterGone> {
-    notes.reserve().await.map(drop).map_err(|_| WriterGone)
 }
 
 async fn sleep_until(at: Option<Instant>) {
@@ -495,9 +375,10 @@ async fn sleep_until(at: Option<Instant>) {
     }
 }
 
+fn joined_attempt(ended: Result<(Job, Attempt), tokio::task::JoinError>) -> (Job, Attempt) {
+    ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
 async fn joined(task: JoinHandle<Result<(), ledger::Error>>) -> Result<(), ledger::Error> {
-    match task.await {
-        Ok(result) => result,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
-    }
+    task.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }

@@ -1,21 +1,15 @@
-//! A pair of tokens in a file of the person's own: written whole, and by one process at a time.
+//! The file of a profile's tokens: replaced as a whole, and renewed by one process at a time.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
-use super::Credentials;
+use super::credentials::{Credentials, TokenFile};
 
-/// Where a profile's tokens are.
-#[derive(Clone, Debug)]
-pub struct TokenFile {
-    path: PathBuf,
-}
-
-/// What the file holds. The tokens are for this address and for no other.
+/// The file's JSON. The tokens may be sent to no other address than `base_url`.
 #[derive(Serialize, Deserialize)]
 struct Content {
     base_url: String,
@@ -23,13 +17,13 @@ struct Content {
     refresh: Option<String>,
 }
 
-/// Held while the tokens are renewed; dropped, it lets go.
-pub struct Renewing {
+/// Exclusive lock for renewing the tokens, released on drop.
+pub(super) struct RenewalLock {
     _file: File,
 }
 
 impl TokenFile {
-    /// The file of `profile` below `home`. The name of a profile is checked before.
+    /// Returns the file of `profile` below `home`. The caller has validated the profile's name.
     pub fn of(home: &Path, profile: &str) -> TokenFile {
         TokenFile { path: home.join("credentials").join(format!("{profile}.json")) }
     }
@@ -38,16 +32,16 @@ impl TokenFile {
         &self.path
     }
 
-    /// The address and the tokens; nothing when nobody is logged in.
+    /// Reads the address and the tokens. Returns `None` if the file does not exist.
     pub fn read(&self) -> io::Result<Option<(String, Credentials)>> {
         let content = match std::fs::read(&self.path) {
             Ok(content) => content,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        // What serde would say may repeat a part of a token.
-        let content: Content =
-            serde_json::from_slice(&content).map_err(|_| io::Error::other("it is not what `login` writes"))?;
+        // The parser's message could quote a part of a token.
+        let content: Content = serde_json::from_slice(&content)
+            .map_err(|_| io::Error::other("it was not written by `sheetport login`"))?;
         let credentials = Credentials {
             access: content.access.map(SecretString::from),
             refresh: content.refresh.map(SecretString::from),
@@ -56,8 +50,7 @@ impl TokenFile {
         Ok(Some((content.base_url, credentials)))
     }
 
-    /// Puts this pair in the place of the one that is there, whole or not at all. Only its owner may read it, as far as the
-    /// system has owners; elsewhere it is as private as the person's folder for application data.
+    /// Replaces the file atomically. On Unix only its owner may read it; elsewhere it is as private as its folder.
     pub fn write(&self, base_url: &str, credentials: &Credentials) -> io::Result<()> {
         let text = |token: &Option<SecretString>| token.as_ref().map(|token| token.expose_secret().to_owned());
         let content = Content {
@@ -65,8 +58,8 @@ impl TokenFile {
             access: text(&credentials.access),
             refresh: text(&credentials.refresh),
         };
-        let folder = self.folder()?;
-        // Temporary files are made for their owner alone.
+        let folder = self.create_folder()?;
+        // Temporary files are created with mode 0600.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(&serde_json::to_vec(&content)?)?;
         file.as_file().sync_all()?;
@@ -74,7 +67,7 @@ impl TokenFile {
         Ok(())
     }
 
-    /// Takes the tokens away. False: there were none.
+    /// Removes the file. Returns whether it existed.
     pub fn remove(&self) -> io::Result<bool> {
         match std::fs::remove_file(&self.path) {
             Ok(()) => Ok(true),
@@ -83,17 +76,17 @@ impl TokenFile {
         }
     }
 
-    /// Waits until no other process renews these tokens.
-    pub fn lock(&self) -> io::Result<Renewing> {
-        self.folder()?;
+    /// Waits until no other process renews these tokens, and locks them.
+    pub(super) fn lock(&self) -> io::Result<RenewalLock> {
+        self.create_folder()?;
         let path = self.path.with_extension("lock");
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
         file.lock()?;
-        Ok(Renewing { _file: file })
+        Ok(RenewalLock { _file: file })
     }
 
-    fn folder(&self) -> io::Result<&Path> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
+    fn create_folder(&self) -> io::Result<&Path> {
+        let folder = self.path.parent().expect("the path ends with credentials/PROFILE.json");
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]

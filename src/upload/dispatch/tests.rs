@@ -1,4 +1,4 @@
-//! The dispatcher through any weather: random answers, random times, and what must hold at every step.
+//! Simulations of the dispatcher: random answers of the service at random times, with invariants checked at every step.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -7,18 +7,21 @@ use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::test_runner::TestCaseError;
 
-use super::{Dispatcher, Halt, Job, Settled, Step, Verdict};
+use super::{Dispatcher, Job, Settled, Step, StopReason};
 use crate::client::policy::MAX_ATTEMPTS;
-use crate::client::{Answer, Exchange, Pace};
-use crate::ledger::Seq;
+use crate::client::{Pace, Response, Stop, TransportOutcome};
+use crate::ledger::{OutcomeState, Seq};
 use crate::records::RecordKind;
 
-/// How an attempt ends.
+/// The service's reaction to an attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Weather {
+enum Reaction {
     Accepted,
     Refused,
     Forbidden,
+    NotFound,
+    Locked,
+    SeeOther,
     Garbled,
     Busy,
     BusyFor(u16),
@@ -30,63 +33,73 @@ enum Weather {
     Redirected,
 }
 
-impl Weather {
-    fn exchange(self, key: &str) -> Exchange {
+impl Reaction {
+    fn outcome(self, key: &str) -> TransportOutcome {
         let answered = |status: u16, body: String, retry_after: Option<u16>| {
             let retry_after = retry_after.map(|seconds| seconds.to_string());
-            Exchange::Answered(Answer { status, body: body.into_bytes(), retry_after, quota: None })
+            TransportOutcome::Response(Response { status, body: body.into_bytes(), retry_after, quota: None })
         };
         let reason = || "broken".to_owned();
         match self {
-            Weather::Accepted => answered(200, format!(r#"{{"ok": true, "external_id": "{key}"}}"#), None),
-            Weather::Refused => answered(422, String::new(), None),
-            Weather::Forbidden => answered(403, String::new(), None),
-            Weather::Garbled => answered(200, "<html>".to_owned(), None),
-            Weather::Busy => answered(503, String::new(), None),
-            Weather::BusyFor(seconds) => answered(503, String::new(), Some(seconds)),
-            Weather::Throttled => answered(429, String::new(), None),
-            Weather::ThrottledFor(seconds) => answered(429, String::new(), Some(seconds)),
-            Weather::Lost => Exchange::Lost { reason: reason() },
-            Weather::NotSent => Exchange::NotSent { reason: reason() },
-            Weather::Renewed => Exchange::Renewed { reason: reason() },
-            Weather::Redirected => answered(302, String::new(), None),
+            Reaction::Accepted => answered(200, format!(r#"{{"ok": true, "external_id": "{key}"}}"#), None),
+            Reaction::Refused => answered(422, String::new(), None),
+            Reaction::Forbidden => answered(403, String::new(), None),
+            Reaction::NotFound => answered(404, String::new(), None),
+            Reaction::Locked => answered(423, String::new(), None),
+            Reaction::SeeOther => answered(303, String::new(), None),
+            Reaction::Garbled => answered(200, "<html>".to_owned(), None),
+            Reaction::Busy => answered(503, String::new(), None),
+            Reaction::BusyFor(seconds) => answered(503, String::new(), Some(seconds)),
+            Reaction::Throttled => answered(429, String::new(), None),
+            Reaction::ThrottledFor(seconds) => answered(429, String::new(), Some(seconds)),
+            Reaction::Lost => TransportOutcome::NoResponse { reason: reason() },
+            Reaction::NotSent => TransportOutcome::NotSent { reason: reason() },
+            Reaction::Renewed => TransportOutcome::TokenRenewed { reason: reason() },
+            Reaction::Redirected => answered(302, String::new(), None),
         }
     }
 
-    /// How long nobody may send after this answer.
+    /// Whether a non-idempotent call may have been applied.
+    fn is_ambiguous(self) -> bool {
+        matches!(self, Reaction::Lost | Reaction::Garbled | Reaction::Busy | Reaction::BusyFor(_) | Reaction::SeeOther)
+    }
+
+    /// How long nothing may be sent after this reaction.
     fn pause(self) -> Duration {
         match self {
-            Weather::BusyFor(seconds) | Weather::ThrottledFor(seconds) => {
+            Reaction::BusyFor(seconds) | Reaction::ThrottledFor(seconds) => {
                 Duration::from_secs(u64::from(seconds.max(1)))
             }
-            Weather::Throttled => Duration::from_secs(1),
+            Reaction::Throttled => Duration::from_secs(1),
             _ => Duration::ZERO,
         }
     }
 }
 
-fn weather() -> impl Strategy<Value = Weather> {
+fn reaction() -> impl Strategy<Value = Reaction> {
     prop_oneof![
-        8 => Just(Weather::Accepted),
-        1 => Just(Weather::Refused),
-        1 => Just(Weather::Forbidden),
-        1 => Just(Weather::Garbled),
-        2 => Just(Weather::Busy),
-        1 => (0u16..1000).prop_map(Weather::BusyFor),
-        2 => Just(Weather::Throttled),
-        1 => (0u16..1000).prop_map(Weather::ThrottledFor),
-        3 => Just(Weather::Lost),
-        1 => Just(Weather::NotSent),
-        1 => Just(Weather::Renewed),
+        8 => Just(Reaction::Accepted),
+        1 => Just(Reaction::Refused),
+        1 => Just(Reaction::Forbidden),
+        1 => Just(Reaction::NotFound),
+        1 => Just(Reaction::Locked),
+        1 => Just(Reaction::Garbled),
+        2 => Just(Reaction::Busy),
+        1 => (0u16..1000).prop_map(Reaction::BusyFor),
+        2 => Just(Reaction::Throttled),
+        1 => (0u16..1000).prop_map(Reaction::ThrottledFor),
+        3 => Just(Reaction::Lost),
+        1 => Just(Reaction::NotSent),
+        1 => Just(Reaction::Renewed),
     ]
 }
 
-/// What happens in turn, over and over: the answer, which of the attempts under way gets it, how long it takes in
-/// milliseconds, and whether an answer comes before a wait is over.
-type Turn = (Weather, u8, u16, bool);
+/// An event of the schedule, which is repeated: the reaction, the index of the attempt in flight that gets it, its time in
+/// milliseconds, and whether it comes before a wait is over.
+type Event = (Reaction, u8, u16, bool);
 
-/// A dispatcher with its records, and what a fair witness knows of them.
-struct World {
+/// A dispatcher, its records and everything observed about them.
+struct Simulation {
     dispatcher: Dispatcher,
     concurrency: usize,
     gap: Duration,
@@ -98,19 +111,19 @@ struct World {
     sends: Vec<(Seq, Instant)>,
     paused_until: Instant,
     kind: RecordKind,
-    /// These may have been applied, and must not be sent again.
-    once: BTreeSet<Seq>,
+    /// Records that may have been applied and must not be sent again.
+    ambiguous: BTreeSet<Seq>,
 }
 
-impl World {
-    fn new(keys: Vec<u8>, concurrency: usize, is_paced: bool) -> World {
-        World::of(RecordKind::Item, keys, concurrency, is_paced)
+impl Simulation {
+    fn new(keys: Vec<u8>, concurrency: usize, is_paced: bool) -> Simulation {
+        Simulation::of(RecordKind::Item, keys, concurrency, is_paced)
     }
 
-    fn of(kind: RecordKind, keys: Vec<u8>, concurrency: usize, is_paced: bool) -> World {
+    fn of(kind: RecordKind, keys: Vec<u8>, concurrency: usize, is_paced: bool) -> Simulation {
         let now = Instant::now();
         let rate = is_paced.then(|| "10/s".parse().expect("a rate"));
-        World {
+        Simulation {
             dispatcher: Dispatcher::new(kind, concurrency, Pace::new(rate, now)),
             concurrency,
             gap: if is_paced { Duration::from_millis(100) } else { Duration::ZERO },
@@ -122,11 +135,11 @@ impl World {
             sends: Vec::new(),
             paused_until: now,
             kind,
-            once: BTreeSet::new(),
+            ambiguous: BTreeSet::new(),
         }
     }
 
-    fn is_once(&self) -> bool {
+    fn is_non_idempotent(&self) -> bool {
         self.kind == RecordKind::Invoice
     }
 
@@ -135,43 +148,47 @@ impl World {
     }
 
     /// Runs until everything is settled or nothing more is sent.
-    fn run(&mut self, turns: &[Turn]) -> Result<(), TestCaseError> {
-        let mut turns = turns.iter().cycle();
+    fn run(&mut self, events: &[Event]) -> Result<(), TestCaseError> {
+        let mut events = events.iter().cycle();
         for _ in 0..100_000 {
             while self.loaded < self.keys.len() && self.dispatcher.backlog() < 16 {
-                let key = (!self.is_once()).then(|| self.keys[self.loaded].to_string());
-                self.dispatcher.push(Job::new(self.loaded as Seq, key, None, String::new()));
+                let key = (!self.is_non_idempotent()).then(|| self.keys[self.loaded].to_string());
+                self.dispatcher.push(Job::new(self.kind, self.loaded as Seq, key, None, String::new()));
                 self.loaded += 1;
             }
             prop_assert!(self.dispatcher.backlog() <= 16 + self.concurrency);
             match self.dispatcher.step(self.now) {
                 Step::Send(job) => self.sent(job)?,
                 Step::WaitUntil(at) => {
-                    prop_assert!(at > self.now, "a wait for what is past");
-                    let &turn = turns.next().expect("it never ends");
-                    if turn.3 && !self.in_flight.is_empty() { self.answer(turn)? } else { self.now = at }
+                    prop_assert!(at > self.now, "a wait until a time in the past");
+                    let &event = events.next().expect("the schedule repeats");
+                    if event.3 && !self.in_flight.is_empty() { self.answer(event)? } else { self.now = at }
                 }
                 Step::Wait if self.in_flight.is_empty() => {
                     let is_done = self.dispatcher.is_empty() && self.loaded == self.keys.len();
-                    prop_assert!(is_done || self.dispatcher.halt().is_some(), "stuck");
+                    prop_assert!(is_done || self.dispatcher.stop_reason().is_some(), "stuck");
                     return self.ended();
                 }
-                Step::Wait => self.answer(*turns.next().expect("it never ends"))?,
+                Step::Wait => self.answer(*events.next().expect("the schedule repeats"))?,
             }
         }
-        Err(TestCaseError::fail("it does not end"))
+        Err(TestCaseError::fail("the run does not end"))
     }
 
     fn sent(&mut self, job: Job) -> Result<(), TestCaseError> {
-        prop_assert!(self.dispatcher.halt().is_none(), "sent after the halt");
-        prop_assert!(self.now >= self.paused_until, "sent while everybody was to wait");
-        prop_assert!(self.in_flight.iter().all(|other| other.lane != job.lane), "two of a key under way");
+        prop_assert!(self.dispatcher.stop_reason().is_none(), "sent after the stop");
+        prop_assert!(self.now >= self.paused_until, "sent during a pause");
+        prop_assert!(
+            self.in_flight.iter().all(|other| other.ordering_key != job.ordering_key),
+            "two records with one key in flight"
+        );
         prop_assert!(!self.settled.contains_key(&job.seq), "sent after it was settled");
-        prop_assert!(!self.once.contains(&job.seq), "sent again after it may have been applied");
+        prop_assert!(!self.ambiguous.contains(&job.seq), "sent again after it may have been applied");
         if let Some((_, last)) = self.sends.last() {
             prop_assert!(self.now - *last >= self.gap, "faster than the pace");
         }
-        let earlier = self.sends.iter().filter(|(seq, _)| !self.is_once() && self.key(*seq) == self.key(job.seq));
+        let earlier =
+            self.sends.iter().filter(|(seq, _)| !self.is_non_idempotent() && self.key(*seq) == self.key(job.seq));
         prop_assert!(earlier.map(|(seq, _)| *seq).max().is_none_or(|seq| seq <= job.seq), "overtaken");
         self.sends.push((job.seq, self.now));
         self.in_flight.push(job);
@@ -180,17 +197,17 @@ impl World {
         Ok(())
     }
 
-    fn answer(&mut self, (weather, which, millis, _): Turn) -> Result<(), TestCaseError> {
+    fn answer(&mut self, (reaction, which, millis, _): Event) -> Result<(), TestCaseError> {
         self.now += Duration::from_millis(u64::from(millis));
         let job = self.in_flight.swap_remove(usize::from(which) % self.in_flight.len());
-        self.paused_until = self.paused_until.max(self.now + weather.pause());
-        if self.is_once() && matches!(weather, Weather::Lost | Weather::Garbled | Weather::Busy | Weather::BusyFor(_)) {
-            self.once.insert(job.seq);
+        self.paused_until = self.paused_until.max(self.now + reaction.pause());
+        if self.is_non_idempotent() && reaction.is_ambiguous() {
+            self.ambiguous.insert(job.seq);
         }
-        let (seq, exchange) = (job.seq, weather.exchange(job.lane.key().unwrap_or_default()));
-        if let Some(settled) = self.dispatcher.settle(job, 1, exchange, self.now, f64::from(which) / 255.0) {
+        let (seq, outcome) = (job.seq, reaction.outcome(job.ordering_key.key().unwrap_or_default()));
+        if let Some(settled) = self.dispatcher.settle(job, 1, outcome, self.now, f64::from(which) / 255.0) {
             let sends = self.sends.iter().filter(|(other, _)| *other == seq).count();
-            prop_assert_eq!(settled.job.requests as usize, sends, "the requests of a record");
+            prop_assert_eq!(settled.job.requests as usize, sends, "the number of requests of a record");
             prop_assert!(self.settled.insert(seq, settled).is_none(), "settled twice");
         }
         Ok(())
@@ -198,9 +215,9 @@ impl World {
 
     fn ended(&self) -> Result<(), TestCaseError> {
         let settled = self.settled.len() as u64;
-        prop_assert_eq!(settled + self.dispatcher.unsettled(), self.loaded as u64, "the sum of all records");
-        if self.dispatcher.halt().is_none() {
-            prop_assert_eq!(self.dispatcher.unsettled(), left(&self.dispatcher));
+        prop_assert_eq!(settled + self.dispatcher.unsettled(), self.loaded as u64, "the number of records");
+        if self.dispatcher.stop_reason().is_none() {
+            prop_assert_eq!(self.dispatcher.unsettled(), deferred(&self.dispatcher));
         }
         Ok(())
     }
@@ -210,189 +227,220 @@ proptest! {
     #![proptest_config(proptest::test_runner::Config::with_cases(300))]
 
     #[test]
-    fn in_any_weather_the_promises_hold_and_it_ends(
+    fn invariants_hold_for_any_sequence_of_reactions(
         keys in vec(0u8..30, 1..120),
         concurrency in 1usize..12,
         is_paced in any::<bool>(),
-        turns in vec((weather(), any::<u8>(), 0u16..3_000, any::<bool>()), 1..80),
+        events in vec((reaction(), any::<u8>(), 0u16..3_000, any::<bool>()), 1..80),
     ) {
-        World::new(keys, concurrency, is_paced).run(&turns)?;
+        Simulation::new(keys, concurrency, is_paced).run(&events)?;
     }
 
-    /// Few kinds of answers in turn are the worst weather: no success ever resets a count.
+    /// Schedules of few reactions are the hardest: no success ever resets a counter.
     #[test]
-    fn in_bad_weather_it_ends_too(
+    fn runs_end_if_the_service_keeps_failing(
         keys in vec(0u8..100, 1..120),
         concurrency in 1usize..12,
-        turns in vec((weather(), any::<u8>(), 0u16..200, any::<bool>()), 1..4),
+        events in vec((reaction(), any::<u8>(), 0u16..200, any::<bool>()), 1..4),
     ) {
-        World::new(keys, concurrency, false).run(&turns)?;
+        Simulation::new(keys, concurrency, false).run(&events)?;
     }
 }
 
-/// Short schedules, very many of them: of each kind of call, with and without a pace, in fair weather and foul.
-fn thousands(kind: RecordKind, seed: u64) {
+/// Runs 25,000 short schedules with and without a rate limit, from mostly successful to mostly failing.
+fn run_random_schedules(kind: RecordKind, seed: u64) {
     let mut random = fastrand::Rng::with_seed(seed);
     for number in 0..25_000 {
         let keys = (0..random.usize(1..10)).map(|_| random.u8(..6)).collect();
-        let mut world = World::of(kind, keys, random.usize(1..5), random.bool());
-        let foul = random.u32(1..10);
-        let turns: Vec<Turn> = (0..random.usize(1..12)).map(|_| turn(&mut random, foul)).collect();
-        if let Err(broken) = world.run(&turns) {
-            panic!("{broken} in schedule {number} of the seed {seed}: {turns:?}");
+        let mut simulation = Simulation::of(kind, keys, random.usize(1..5), random.bool());
+        let failing = random.u32(1..10);
+        let events: Vec<Event> = (0..random.usize(1..12)).map(|_| event(&mut random, failing)).collect();
+        if let Err(broken) = simulation.run(&events) {
+            panic!("{broken} in schedule {number} of the seed {seed}: {events:?}");
         }
     }
 }
 
-fn turn(random: &mut fastrand::Rng, foul: u32) -> Turn {
+fn event(random: &mut fastrand::Rng, failing: u32) -> Event {
     let seconds = random.u16(..1_000);
-    let weather = match random.u32(..10) {
-        fair if fair >= foul => Weather::Accepted,
+    let reaction = match random.u32(..10) {
+        chance if chance >= failing => Reaction::Accepted,
         _ => [
-            Weather::Refused,
-            Weather::Forbidden,
-            Weather::Garbled,
-            Weather::Busy,
-            Weather::BusyFor(seconds),
-            Weather::Throttled,
-            Weather::ThrottledFor(seconds),
-            Weather::Lost,
-            Weather::NotSent,
-            Weather::Renewed,
-            Weather::Redirected,
-        ][random.usize(..11)],
+            Reaction::Refused,
+            Reaction::Forbidden,
+            Reaction::NotFound,
+            Reaction::Locked,
+            Reaction::SeeOther,
+            Reaction::Garbled,
+            Reaction::Busy,
+            Reaction::BusyFor(seconds),
+            Reaction::Throttled,
+            Reaction::ThrottledFor(seconds),
+            Reaction::Lost,
+            Reaction::NotSent,
+            Reaction::Renewed,
+            Reaction::Redirected,
+        ][random.usize(..14)],
     };
-    (weather, random.u8(..), random.u16(..3_000), random.bool())
+    (reaction, random.u8(..), random.u16(..3_000), random.bool())
 }
 
 #[test]
-fn a_hundred_thousand_schedules_keep_the_promises_part_1() {
-    thousands(RecordKind::Item, fastrand::u64(..));
+fn random_schedules_keep_the_invariants_for_items_1() {
+    run_random_schedules(RecordKind::Item, fastrand::u64(..));
 }
 
 #[test]
-fn a_hundred_thousand_schedules_keep_the_promises_part_2() {
-    thousands(RecordKind::Item, fastrand::u64(..));
+fn random_schedules_keep_the_invariants_for_items_2() {
+    run_random_schedules(RecordKind::Item, fastrand::u64(..));
 }
 
 #[test]
-fn a_hundred_thousand_schedules_keep_the_promises_part_3() {
-    thousands(RecordKind::Invoice, fastrand::u64(..));
+fn random_schedules_keep_the_invariants_for_invoices_1() {
+    run_random_schedules(RecordKind::Invoice, fastrand::u64(..));
 }
 
 #[test]
-fn a_hundred_thousand_schedules_keep_the_promises_part_4() {
-    thousands(RecordKind::Invoice, fastrand::u64(..));
+fn random_schedules_keep_the_invariants_for_invoices_2() {
+    run_random_schedules(RecordKind::Invoice, fastrand::u64(..));
 }
 
-fn all(weather: Weather, count: u8, concurrency: usize) -> World {
-    let mut world = World::new((0..count).collect(), concurrency, false);
-    world.run(&[(weather, 0, 0, true)]).expect("it ends");
-    world
-}
-
-#[test]
-fn what_is_accepted_is_sent_once_and_in_order() {
-    let world = all(Weather::Accepted, 200, 1);
-    assert!(world.sends.iter().map(|(seq, _)| *seq).eq(0..200));
-    assert!(world.settled.values().all(|settled| matches!(settled.verdict, Verdict::Sent { .. })));
+fn all(reaction: Reaction, count: u8, concurrency: usize) -> Simulation {
+    let mut simulation = Simulation::new((0..count).collect(), concurrency, false);
+    simulation.run(&[(reaction, 0, 0, true)]).expect("the run ends");
+    simulation
 }
 
 #[test]
-fn a_service_that_goes_away_is_probed_by_one_record_at_a_time() {
-    let mut world = World::new((0..200).collect(), 8, false);
+fn accepted_records_are_sent_once_and_in_order() {
+    let simulation = all(Reaction::Accepted, 200, 1);
+    assert!(simulation.sends.iter().map(|(seq, _)| *seq).eq(0..200));
+    assert!(simulation.settled.values().all(|settled| settled.state == OutcomeState::Sent));
+}
+
+#[test]
+fn unreachable_service_is_probed_by_one_request_at_a_time() {
+    let mut simulation = Simulation::new((0..200).collect(), 8, false);
     let mut most_after_the_first_probe = 0;
     let mut answers = 0;
     let mut probes = 0;
     loop {
-        while world.loaded < 200 && world.dispatcher.backlog() < 16 {
-            world.dispatcher.push(Job::new(world.loaded as Seq, Some(world.loaded.to_string()), None, String::new()));
-            world.loaded += 1;
+        while simulation.loaded < 200 && simulation.dispatcher.backlog() < 16 {
+            simulation.dispatcher.push(Job::new(
+                simulation.kind,
+                simulation.loaded as Seq,
+                Some(simulation.loaded.to_string()),
+                None,
+                String::new(),
+            ));
+            simulation.loaded += 1;
         }
-        match world.dispatcher.step(world.now) {
+        match simulation.dispatcher.step(simulation.now) {
             Step::Send(job) => {
-                world.sent(job).expect("no promise broken");
-                if world.dispatcher.probes.is_some() {
+                simulation.sent(job).expect("all invariants hold");
+                if simulation.dispatcher.health.is_probing() {
                     probes += 1;
-                    most_after_the_first_probe = most_after_the_first_probe.max(world.in_flight.len());
+                    most_after_the_first_probe = most_after_the_first_probe.max(simulation.in_flight.len());
                 }
             }
-            Step::WaitUntil(at) if world.in_flight.is_empty() => world.now = at,
-            _ if world.in_flight.is_empty() => break,
+            Step::WaitUntil(at) if simulation.in_flight.is_empty() => simulation.now = at,
+            _ if simulation.in_flight.is_empty() => break,
             _ => {
                 answers += 1;
-                let weather = if answers <= 8 { Weather::Accepted } else { Weather::Lost };
-                world.answer((weather, 0, 10, true)).expect("no promise broken");
+                let reaction = if answers <= 8 { Reaction::Accepted } else { Reaction::Lost };
+                simulation.answer((reaction, 0, 10, true)).expect("all invariants hold");
             }
         }
     }
     assert_eq!((most_after_the_first_probe, probes), (1, 5));
-    assert_eq!(world.dispatcher.halt(), Some(&Halt::Unreachable("broken".to_owned())));
-    assert_eq!(world.settled.len(), 8);
+    assert_eq!(simulation.dispatcher.stop_reason(), Some(&StopReason::Service(Stop::Unreachable("broken".to_owned()))));
+    assert_eq!(simulation.settled.len(), 8);
 }
 
 #[test]
-fn a_success_that_is_never_understood_is_unknown_and_a_busy_service_leaves_a_record_pending() {
-    let world = all(Weather::Garbled, 1, 1);
-    let verdict = &world.settled[&0].verdict;
-    assert!(matches!(verdict, Verdict::Unknown { status: Some(200), .. }), "{verdict:?}");
-    let world = all(Weather::Busy, 1, 1);
-    assert_eq!((world.settled.len(), left(&world.dispatcher)), (0, 1));
-    assert_eq!(world.sends.len(), MAX_ATTEMPTS as usize);
+fn unreadable_success_ends_as_unknown_and_a_busy_service_leaves_the_record_pending() {
+    let simulation = all(Reaction::Garbled, 1, 1);
+    let settled = &simulation.settled[&0];
+    assert_eq!((settled.state, settled.http_status), (OutcomeState::Unknown, Some(200)));
+    let simulation = all(Reaction::Busy, 1, 1);
+    assert_eq!((simulation.settled.len(), deferred(&simulation.dispatcher)), (0, 1));
+    assert_eq!(simulation.sends.len(), MAX_ATTEMPTS as usize);
 }
 
 #[test]
-fn throttling_that_does_not_end_stops_the_run_after_a_while() {
+fn endless_throttling_stops_the_run() {
     for concurrency in [1, 8, 64] {
-        let world = all(Weather::ThrottledFor(2), 200, concurrency);
-        assert_eq!(world.dispatcher.halt(), Some(&Halt::Throttled));
-        assert_eq!(world.dispatcher.unsettled(), world.loaded as u64);
-        let pauses = (world.now - world.sends[0].1).as_secs() / 2;
+        let simulation = all(Reaction::ThrottledFor(2), 200, concurrency);
+        assert_eq!(simulation.dispatcher.stop_reason(), Some(&StopReason::Service(Stop::Throttled)));
+        assert_eq!(simulation.dispatcher.unsettled(), simulation.loaded as u64);
+        let pauses = (simulation.now - simulation.sends[0].1).as_secs() / 2;
         assert!((19..=21).contains(&pauses), "{pauses} pauses");
     }
 }
 
 #[test]
-fn a_redirect_stops_everything() {
-    let world = all(Weather::Redirected, 100, 4);
-    assert!(matches!(world.dispatcher.halt(), Some(Halt::Policy(_))));
-    assert_eq!(world.sends.len(), 4);
+fn redirect_stops_the_run() {
+    let simulation = all(Reaction::Redirected, 100, 4);
+    assert!(matches!(simulation.dispatcher.stop_reason(), Some(StopReason::Service(Stop::Redirected { status: 302 }))));
+    assert_eq!(simulation.sends.len(), 4);
 }
 
 #[test]
-fn a_later_record_does_not_overtake_one_of_its_key_that_is_left() {
-    let mut world = World::new(vec![1, 2, 1, 3, 2, 1], 2, false);
-    // The record 0 alone breaks, in all of its attempts; whatever else is under way is accepted.
+fn records_do_not_overtake_a_deferred_record_with_their_key() {
+    let mut simulation = Simulation::new(vec![1, 2, 1, 3, 2, 1], 2, false);
+    // All attempts of record 0 fail; all others succeed.
     for _ in 0..200 {
-        while world.loaded < world.keys.len() {
-            world.dispatcher.push(Job::new(
-                world.loaded as Seq,
-                Some(world.keys[world.loaded].to_string()),
+        while simulation.loaded < simulation.keys.len() {
+            simulation.dispatcher.push(Job::new(
+                simulation.kind,
+                simulation.loaded as Seq,
+                Some(simulation.keys[simulation.loaded].to_string()),
                 None,
                 String::new(),
             ));
-            world.loaded += 1;
+            simulation.loaded += 1;
         }
-        match world.dispatcher.step(world.now) {
-            Step::Send(job) => world.sent(job).expect("no promise broken"),
-            Step::WaitUntil(at) => world.now = at,
-            Step::Wait if world.in_flight.is_empty() => break,
+        match simulation.dispatcher.step(simulation.now) {
+            Step::Send(job) => simulation.sent(job).expect("all invariants hold"),
+            Step::WaitUntil(at) => simulation.now = at,
+            Step::Wait if simulation.in_flight.is_empty() => break,
             Step::Wait => {
-                let last = world.in_flight.len() - 1;
-                let weather = if world.in_flight[last].seq == 0 { Weather::Lost } else { Weather::Accepted };
-                world.answer((weather, last as u8, 10, true)).expect("no promise broken");
+                let last = simulation.in_flight.len() - 1;
+                let reaction = if simulation.in_flight[last].seq == 0 { Reaction::Lost } else { Reaction::Accepted };
+                simulation.answer((reaction, last as u8, 10, true)).expect("all invariants hold");
             }
         }
-        if world.in_flight.len() == 1 && !world.settled.is_empty() {
-            let weather = if world.in_flight[0].seq == 0 { Weather::Lost } else { Weather::Accepted };
-            world.answer((weather, 0, 10, true)).expect("no promise broken");
+        if simulation.in_flight.len() == 1 && !simulation.settled.is_empty() {
+            let reaction = if simulation.in_flight[0].seq == 0 { Reaction::Lost } else { Reaction::Accepted };
+            simulation.answer((reaction, 0, 10, true)).expect("all invariants hold");
         }
     }
-    assert_eq!(world.dispatcher.halt(), None);
-    assert_eq!(world.settled.keys().copied().collect::<Vec<_>>(), [1, 3, 4]);
-    assert_eq!((left(&world.dispatcher), world.dispatcher.unsettled()), (3, 3));
+    assert_eq!(simulation.dispatcher.stop_reason(), None);
+    assert_eq!(simulation.settled.keys().copied().collect::<Vec<_>>(), [1, 3, 4]);
+    assert_eq!((deferred(&simulation.dispatcher), simulation.dispatcher.unsettled()), (3, 3));
 }
 
-fn left(dispatcher: &Dispatcher) -> u64 {
-    dispatcher.left().map_or(0, |(records, _)| records)
+fn deferred(dispatcher: &Dispatcher) -> u64 {
+    dispatcher.deferred().map_or(0, |(records, _)| records)
+}
+
+#[test]
+fn wrong_base_address_stops_the_run() {
+    let simulation = all(Reaction::NotFound, 100, 1);
+    assert_eq!(simulation.dispatcher.stop_reason(), Some(&StopReason::Service(Stop::WrongAddress)));
+    assert_eq!(simulation.settled.len(), 5);
+    // Any other response shows that the address is right.
+    let mut simulation = Simulation::new((0..100).collect(), 1, false);
+    let events = [(Reaction::Accepted, 0, 0, true)].into_iter().chain([(Reaction::NotFound, 0, 0, true); 99]);
+    simulation.run(&events.collect::<Vec<_>>()).expect("the run ends");
+    assert_eq!((simulation.dispatcher.stop_reason(), simulation.settled.len()), (None, 100));
+}
+
+#[test]
+fn see_other_to_a_create_is_unknown_and_stops_the_run() {
+    let mut simulation = Simulation::of(RecordKind::Invoice, (0..20).collect(), 1, false);
+    simulation.run(&[(Reaction::SeeOther, 0, 0, true)]).expect("the run ends");
+    let stop = StopReason::Service(Stop::Redirected { status: 303 });
+    assert_eq!(simulation.dispatcher.stop_reason(), Some(&stop));
+    assert_eq!(simulation.settled.values().map(|settled| settled.state).collect::<Vec<_>>(), [OutcomeState::Unknown]);
 }

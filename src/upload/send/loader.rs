@@ -2,21 +2,22 @@
 
 use tokio::sync::mpsc;
 
-use crate::ledger::{self, Ledger, RunId, RunState, SendableBlock, Seq};
-use crate::records::Input;
+use crate::client::policy::Call;
+use crate::ledger::{self, Ledger, RunId, RunState, Sendable, SendableBlock, Seq};
+use crate::records::RecordKind;
 use crate::upload::dispatch::Job;
 
-/// Blocks whose intent is noted together, once it is going: each note waits for the disk.
-const TOGETHER: usize = 8;
-/// So many bytes of bodies are enough for one note.
-const BYTES: usize = 8 << 20;
+/// Maximum number of blocks whose intent is written in one go: each write waits for the disk.
+const MAX_BLOCKS: usize = 8;
+/// Size of bodies after which no further block is added.
+const MAX_BYTES: usize = 8 << 20;
 
-/// Hands on the records that have no outcome yet, block by block. Of those that may be repeated, the intent to send is
-/// noted for some blocks at once before any of them is handed on; the others are noted one by one when it is their turn.
+/// Sends the pending records of a run to `jobs`, block by block. For idempotent calls the intent of several blocks is
+/// written before the first of them is handed on; for other calls the sender writes it for each record.
 pub(super) async fn load(
     ledger: Ledger,
     run: RunId,
-    input: &'static Input,
+    kind: RecordKind,
     wall: fn() -> i64,
     jobs: mpsc::Sender<Vec<Job>>,
 ) -> Result<(), ledger::Error> {
@@ -24,22 +25,22 @@ pub(super) async fn load(
         return Ok(());
     }
     let mut from: Seq = 0;
-    // It begins with one, so that the first request is not late and a short run intends no more than it sends.
-    let mut together = 1;
+    // The first block goes alone, so that the first request is early and a short run intends no more than it sends.
+    let mut max_blocks = 1;
     loop {
         let (first, mut blocks, mut bytes) = (from, Vec::new(), 0);
         let mut is_last = false;
-        while blocks.len() < together && bytes < BYTES {
+        while blocks.len() < max_blocks && bytes < MAX_BYTES {
             let Some(block) = ledger.sendable_block(run, from).await? else {
                 is_last = true;
                 break;
             };
             from = block.end;
-            let pending = pending(&ledger, run, input, block).await?;
+            let pending = pending(&ledger, run, kind, block).await?;
             bytes += pending.iter().map(|job| job.body.len()).sum::<usize>();
             blocks.push(pending);
         }
-        if blocks.iter().flatten().any(|job| !job.is_once) {
+        if blocks.iter().flatten().any(|job| job.call == Call::Idempotent) {
             ledger.intend(run, first..=from - 1, wall()).await?;
         }
         for block in blocks {
@@ -50,22 +51,26 @@ pub(super) async fn load(
         if is_last {
             return Ok(());
         }
-        together = (together * 2).min(TOGETHER);
+        max_blocks = (max_blocks * 2).min(MAX_BLOCKS);
     }
 }
 
-/// What is still to be sent of a block.
+/// Returns the records of a block that have no outcome yet. Fails if the ledger has a record that no request can carry.
 async fn pending(
     ledger: &Ledger,
     run: RunId,
-    input: &'static Input,
+    kind: RecordKind,
     block: SendableBlock,
 ) -> Result<Vec<Job>, ledger::Error> {
     let settled = ledger.settled(run, block.first..=block.end - 1).await?;
-    let pending = block.records.into_iter().filter(|record| !settled.contains(&record.seq)).map(|record| {
-        let call = input.call(record.target.is_some());
-        let job = Job::new(record.seq, record.key, record.target, record.body);
-        if call.is_some_and(|call| call.repeatable) { job } else { job.once() }
-    });
-    Ok(pending.collect())
+    let pending = block.records.into_iter().filter(|record| !settled.contains(&record.seq));
+    let job = |record: Sendable| {
+        let target = record.target.as_deref();
+        let call = kind.input().call(target.is_some());
+        if call.and_then(|call| call.path(target.unwrap_or(""))).is_none() {
+            return Err(ledger::Error::Corrupt(format!("record {} of run {run} has no request", record.seq)));
+        }
+        Ok(Job::new(kind, record.seq, record.key, record.target, record.body))
+    };
+    pending.map(job).collect()
 }

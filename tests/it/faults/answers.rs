@@ -49,7 +49,7 @@ async fn an_ok_that_is_not_ok_fails_the_record() {
 
 #[tokio::test]
 async fn a_service_out_of_order_is_asked_again() {
-    for status in [408, 500, 502, 503, 504] {
+    for status in [408, 423, 425, 500, 501, 502, 503, 504, 505, 520, 529, 598, 599] {
         let end = one(move |_| answer(status, "", "<html>Bad Gateway</html>")).await;
         assert_eq!(end, (Sent, String::new(), 2), "{status}");
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use sheetport::client::Stop;
 use sheetport::ledger::{self, Ledger, Notes, OutcomeState};
 use sheetport::records::RecordKind;
 use sheetport::upload::{self, Progress, StopReason, Work};
@@ -151,7 +152,7 @@ async fn a_connection_that_is_not_made_leaves_no_doubt() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let planned = Planned::once(RecordKind::Subscription, 20).await;
     let client = client_of(&format!("http://{nobody}"), Some("a"), None, 4);
-    assert!(matches!(planned.send_with(client, 4).await, Some(StopReason::Unreachable(_))));
+    assert!(matches!(planned.send_with(client, 4).await, Some(StopReason::Service(Stop::Unreachable(_)))));
     assert_eq!(planned.accounting().await.pending, 20);
     planned.resumes().await;
     assert_eq!(planned.accounting().await.sent, 20);
@@ -195,4 +196,60 @@ async fn a_ledger_that_fails_ends_the_run_before_anything_else_is_sent() {
     assert_eq!(server.log().len(), 20);
     planned.resumes().await;
     assert_eq!((planned.accounting().await.sent, planned.accounting().await.unknown), (39, 1));
+}
+
+#[tokio::test]
+async fn server_errors_of_every_kind_leave_the_record_unknown() {
+    for status in [408, 500, 501, 502, 503, 504, 505, 520, 529, 530, 598, 599] {
+        let server = Server::start(move |_| answer(status, "", r#"{"message": "no"}"#)).await;
+        let planned = Planned::once(RecordKind::Invoice, 1).await;
+        assert_eq!(planned.send(&server, 1).await, None);
+        let (state, message) = planned.first().await;
+        assert_eq!((state, message), (OutcomeState::Unknown, format!("the service answered {status}: no")));
+        assert_once(&server);
+    }
+}
+
+/// 423 and 425 say that the request was not applied.
+#[tokio::test]
+async fn locked_and_too_early_requests_are_retried() {
+    for status in [423, 425] {
+        let server = Server::start(move |seen| match seen.number {
+            0 => answer(status, "", ""),
+            _ => Reply::Accept,
+        })
+        .await;
+        let planned = Planned::once(RecordKind::Invoice, 1).await;
+        assert_eq!(planned.send(&server, 1).await, None);
+        assert_eq!(planned.first().await, (OutcomeState::Sent, String::new()));
+        assert_eq!(server.log().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn see_other_to_a_create_is_unknown_and_stops_the_run() {
+    let server = Server::start(|_| answer(303, "location: /v1/invoices/7\r\n", "")).await;
+    let planned = Planned::once(RecordKind::Invoice, 10).await;
+    let stop = StopReason::Service(Stop::Redirected { status: 303 });
+    assert_eq!(planned.send(&server, 1).await, Some(stop));
+    let now = planned.accounting().await;
+    assert_eq!((now.unknown, now.pending), (1, 9));
+    planned.resumes().await;
+    assert_once(&server);
+}
+
+#[tokio::test]
+async fn success_with_an_error_and_no_id_is_a_refusal() {
+    let server = Server::start(|_| answer(200, "", r#"{"error": "no such customer"}"#)).await;
+    let planned = Planned::once(RecordKind::Invoice, 1).await;
+    assert_eq!(planned.send(&server, 1).await, None);
+    assert_eq!(planned.first().await, (OutcomeState::Failed, "no such customer".to_owned()));
+}
+
+#[tokio::test]
+async fn no_content_is_no_proof_of_a_create() {
+    let server = Server::start(|_| Reply::Bytes("HTTP/1.1 204 No Content\r\n\r\n".into())).await;
+    let planned = Planned::once(RecordKind::Invoice, 1).await;
+    assert_eq!(planned.send(&server, 1).await, None);
+    assert_eq!(planned.first().await.0, OutcomeState::Unknown);
 }

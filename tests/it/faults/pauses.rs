@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use sheetport::client::Stop;
 use sheetport::upload::StopReason;
 
 use super::server::{Reply, Seen, Server, answer};
@@ -67,7 +68,9 @@ async fn a_pause_longer_than_anybody_waits_stops_the_run() {
     for (header, minutes) in [("901", 15), ("99999999999", u64::MAX / 60)] {
         let server = Server::start(move |_| answer(429, &format!("retry-after: {header}\r\n"), "")).await;
         let planned = Planned::many(20).await;
-        let Some(StopReason::WaitTooLong(wait)) = planned.send(&server, 4).await else { panic!("not stopped") };
+        let Some(StopReason::Service(Stop::WaitTooLong(wait))) = planned.send(&server, 4).await else {
+            panic!("not stopped")
+        };
         assert!(wait.as_secs() / 60 >= minutes.min(15), "{wait:?}");
         assert!(server.log().len() <= 4);
         assert_eq!(planned.accounting().await.pending, 20);

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use sheetport::client::Stop;
 use sheetport::ledger::OutcomeState;
 use sheetport::upload::StopReason;
 use tokio::sync::Notify;
@@ -16,7 +17,7 @@ const GRACE: Duration = Duration::from_secs(30);
 async fn several_refusals_for_want_of_rights_stop_the_run() {
     let server = Server::start(|_| answer(403, "", r#"{"message": "read only"}"#)).await;
     let planned = Planned::many(40).await;
-    assert_eq!(planned.send(&server, 2).await, Some(StopReason::Forbidden("read only".into())));
+    assert_eq!(planned.send(&server, 2).await, Some(StopReason::Service(Stop::Forbidden("read only".into()))));
     let accounting = planned.accounting().await;
     assert!((5..=6).contains(&accounting.failed), "{accounting:?}");
     assert_eq!(accounting.pending, 40 - accounting.failed);
@@ -37,7 +38,9 @@ async fn an_address_where_nobody_listens_stops_the_run() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let planned = Planned::many(40).await;
     let client = client_of(&format!("http://{nobody}"), Some("a"), None, 4);
-    let Some(StopReason::Unreachable(reason)) = planned.send_with(client, 4).await else { panic!("not stopped") };
+    let Some(StopReason::Service(Stop::Unreachable(reason))) = planned.send_with(client, 4).await else {
+        panic!("not stopped")
+    };
     assert!(reason.to_lowercase().contains("refused"), "{reason}");
     assert_eq!(planned.accounting().await.pending, 40);
     planned.resumes().await;
@@ -148,7 +151,7 @@ async fn records_with_one_key_are_never_under_way_together_and_keep_their_order(
 async fn what_two_runs_would_do_twice_a_resume_does_not() {
     let server = Server::start(|seen| if seen.number == 50 { answer(302, "", "") } else { Reply::Accept }).await;
     let planned = Planned::many(1_200).await;
-    assert_eq!(planned.send(&server, 4).await, Some(StopReason::Redirected { status: 302 }));
+    assert_eq!(planned.send(&server, 4).await, Some(StopReason::Service(Stop::Redirected { status: 302 })));
     let first = server.bodies();
     let sane = Server::start(|_| Reply::Accept).await;
     assert_eq!(planned.send(&sane, 4).await, None);
@@ -157,4 +160,24 @@ async fn what_two_runs_would_do_twice_a_resume_does_not() {
     assert_eq!(again, 1, "of the records that were sent before, the redirected one alone");
     assert!(sane.bodies().into_values().all(|times| times == 1));
     assert_eq!(planned.outcome(1_199).await.state, OutcomeState::Sent);
+}
+
+#[tokio::test]
+async fn not_found_for_every_request_stops_the_run() {
+    let server = Server::start(|_| answer(404, "", "<html>Not Found</html>")).await;
+    let planned = Planned::many(40).await;
+    assert_eq!(planned.send(&server, 2).await, Some(StopReason::Service(Stop::WrongAddress)));
+    let accounting = planned.accounting().await;
+    assert!((5..=6).contains(&accounting.failed), "{accounting:?}");
+    assert_eq!(accounting.pending, 40 - accounting.failed);
+    planned.resumes().await;
+}
+
+#[tokio::test]
+async fn proxy_that_requires_credentials_stops_the_run() {
+    let server = Server::start(|_| answer(407, "proxy-authenticate: Basic\r\n", "")).await;
+    let planned = Planned::many(40).await;
+    assert_eq!(planned.send(&server, 2).await, Some(StopReason::Service(Stop::ProxyCredentials)));
+    assert_eq!(planned.accounting().await.pending, 40);
+    planned.resumes().await;
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use sheetport::upload::StopReason;
 
 use secrecy::ExposeSecret;
-use sheetport::client::Client;
 use sheetport::client::auth::{Credentials, TokenFile};
+use sheetport::client::{Client, Stop};
 
 use super::server::{Reply, Seen, Server, answer};
 use super::{Planned, client, client_of};
@@ -68,7 +68,7 @@ async fn a_token_that_is_refused_after_its_refresh_stops_the_run() {
     })
     .await;
     let planned = Planned::many(40).await;
-    assert_eq!(planned.send(&server, 8).await, Some(StopReason::Unauthorized("go away".into())));
+    assert_eq!(planned.send(&server, 8).await, Some(StopReason::Service(Stop::Unauthorized("go away".into()))));
     assert_eq!(planned.accounting().await.pending, 40);
     let most = server.bodies().into_values().max();
     assert_eq!(most, Some(2), "a record goes out twice at most");
@@ -83,7 +83,9 @@ async fn a_refused_refresh_token_is_not_offered_again() {
     })
     .await;
     let planned = Planned::many(40).await;
-    let Some(StopReason::Unauthorized(reason)) = planned.send(&server, 8).await else { panic!("not stopped") };
+    let Some(StopReason::Service(Stop::Unauthorized(reason))) = planned.send(&server, 8).await else {
+        panic!("not stopped")
+    };
     assert!(reason.contains("refresh token was not accepted") && reason.contains("blacklisted"), "{reason}");
     assert!(!reason.contains("refresh-1"), "{reason}");
     assert_eq!(refreshes(&server).len(), 1);
@@ -128,7 +130,7 @@ async fn a_redirect_is_never_followed() {
         let location = format!("location: {}/v1/public/items\r\n", elsewhere.address);
         let server = Server::start(move |_| answer(status, &location, "")).await;
         let planned = Planned::many(20).await;
-        assert_eq!(planned.send(&server, 4).await, Some(StopReason::Redirected { status }));
+        assert_eq!(planned.send(&server, 4).await, Some(StopReason::Service(Stop::Redirected { status })));
         assert!(server.log().len() <= 4, "only what was under way");
         assert_eq!(planned.accounting().await.pending, 20);
         planned.resumes().await;
@@ -146,7 +148,7 @@ async fn a_redirected_refresh_keeps_its_token() {
     })
     .await;
     let planned = Planned::many(2).await;
-    assert_eq!(planned.send(&server, 2).await, Some(StopReason::Redirected { status: 307 }));
+    assert_eq!(planned.send(&server, 2).await, Some(StopReason::Service(Stop::Redirected { status: 307 })));
     assert!(elsewhere.log().is_empty());
 }
 

@@ -1,4 +1,4 @@
-//! What an answer's headers say of the service's limit: when to come again, and how much of it is left.
+//! Rate-limit headers of a response: when to come back, and how many requests are left.
 
 use std::time::Duration;
 
@@ -6,16 +6,18 @@ use jiff::Timestamp;
 use reqwest::StatusCode;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
-/// How many requests the service takes before so much time is over.
+/// Requests that the service still accepts before the limit is reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
     pub remaining: u64,
+    /// Time until the limit is reset.
     pub reset: Duration,
 }
 
-/// The header Retry-After in seconds. A date in it is counted from the service's own clock, where it shows that.
-pub fn retry_after(status: StatusCode, headers: &HeaderMap) -> Option<String> {
-    if !matches!(status.as_u16(), 408 | 429 | 503) {
+/// Returns the value of Retry-After, with a date converted to seconds from the service's own clock (the Date header).
+/// Returns `None` for statuses that are not retried.
+pub(in crate::client) fn retry_after(status: StatusCode, headers: &HeaderMap) -> Option<String> {
+    if !matches!(status.as_u16(), 408 | 423 | 425 | 429 | 500..) {
         return None;
     }
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?;
@@ -25,15 +27,11 @@ pub fn retry_after(status: StatusCode, headers: &HeaderMap) -> Option<String> {
     })
 }
 
-/// What the RateLimit headers say, in the forms that are in use: one field for each number, with or without `X-` before
-/// it, or all in one, as `limit=10, remaining=0, reset=7` or `"default";r=0;t=7`.
-pub fn quota(headers: &HeaderMap) -> Option<Quota> {
-    // A moment since 1970 is no number of seconds that anybody is asked to wait.
-    const EPOCH: u64 = 1_000_000_000;
-    // Nearly no answer has one, and to look each up takes longer.
-    if !headers.keys().any(|name| name.as_str().contains("ratelimit")) {
-        return None;
-    }
+/// Reads the RateLimit headers in their common forms: a header per number, with or without `X-`, or all in one, as
+/// `limit=10, remaining=0, reset=7` or `"default";r=0;t=7`. Returns `None` unless both numbers are present and valid.
+pub(in crate::client) fn quota(headers: &HeaderMap) -> Option<Quota> {
+    // Larger values are seconds since 1970, not a duration.
+    const EPOCH: f64 = 1e9;
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let number = |text: &str| text.trim().split([';', ',']).next()?.trim().parse::<f64>().ok();
     let either = |name: &str, x_name: &str| text(name).or_else(|| text(x_name)).and_then(number);
@@ -50,16 +48,16 @@ pub fn quota(headers: &HeaderMap) -> Option<Quota> {
             (either("ratelimit-remaining", "x-ratelimit-remaining"), either("ratelimit-reset", "x-ratelimit-reset"))
         }
     };
-    let whole = |number: f64| (0.0..1e15).contains(&number).then_some(number);
-    let (remaining, reset) = (whole(remaining?)?, whole(reset?)?);
-    let reset = if reset >= EPOCH as f64 { (reset - now(headers).as_second() as f64).max(0.0) } else { reset };
+    let valid = |number: f64| (0.0..1e15).contains(&number).then_some(number);
+    let (remaining, reset) = (valid(remaining?)?, valid(reset?)?);
+    let reset = if reset >= EPOCH { (reset - now(headers).as_second() as f64).max(0.0) } else { reset };
     Some(Quota { remaining: remaining as u64, reset: Duration::from_secs_f64(reset) })
 }
 
-/// By the service's own clock, where it shows that.
+/// Returns the time by the service's clock, or by ours if the response has no Date.
 fn now(headers: &HeaderMap) -> Timestamp {
-    let shown = headers.get(DATE).and_then(|value| value.to_str().ok()).and_then(date);
-    shown.unwrap_or_else(Timestamp::now)
+    let service = headers.get(DATE).and_then(|value| value.to_str().ok()).and_then(date);
+    service.unwrap_or_else(Timestamp::now)
 }
 
 fn date(text: &str) -> Option<Timestamp> {
@@ -73,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quota_is_read_in_the_forms_that_are_in_use() {
+    fn quota_is_read_from_all_common_headers() {
         let read = |headers: &[(&'static str, &'static str)]| {
             let headers =
                 headers.iter().map(|(name, value)| (name.parse().expect("a name"), HeaderValue::from_static(value)));

@@ -1,0 +1,116 @@
+//! The client: one attempt of a request with the current access token.
+
+use secrecy::{ExposeSecret, SecretString};
+
+use super::auth::{Credentials, TokenPair, Tokens};
+use super::error::Error;
+use super::outcome::TransportOutcome;
+use super::policy::{Action, Call, decide};
+use super::request::Request;
+use super::service_message;
+use super::transport::Transport;
+use crate::records;
+use crate::records::token::{REFRESH_PATH, RefreshInput};
+
+/// A client for one service and the credentials of one workspace.
+#[derive(Debug)]
+pub struct Client {
+    transport: Transport,
+    tokens: Tokens,
+}
+
+/// The outcome of an attempt.
+#[derive(Debug)]
+pub struct Attempt {
+    /// How often the request was sent: 0 without an access token, otherwise 1.
+    pub requests: u32,
+    pub outcome: TransportOutcome,
+}
+
+impl Client {
+    /// Creates a client for up to `connections` concurrent requests. Fails if the address is invalid, both tokens are
+    /// missing, or the system has no usable CA certificates.
+    pub fn new(base: &str, credentials: Credentials, connections: usize) -> Result<Client, Error> {
+        let transport = Transport::new(base, connections)?;
+        let address = transport.address().to_owned();
+        if credentials.is_empty() {
+            return Err(Error::NoCredentials(address));
+        }
+        Ok(Client { transport, tokens: Tokens::new(address, credentials) })
+    }
+
+    /// Asks for answers in a language, such as `de` or `de-AT, de;q=0.8`.
+    pub fn with_language(mut self, language: &str) -> Result<Client, Error> {
+        self.transport.set_language(language)?;
+        Ok(self)
+    }
+
+    /// Returns the base address without a trailing slash.
+    pub fn address(&self) -> &str {
+        self.transport.address()
+    }
+
+    /// Returns the current tokens: as given, or renewed since.
+    pub async fn credentials(&self) -> Credentials {
+        self.tokens.credentials().await
+    }
+
+    /// Sends the request once. After a 401 the token is renewed, once for all workers, but the request is not sent again:
+    /// a repetition needs a permit of the rate limiter like any other request.
+    pub(crate) async fn attempt(&self, request: &Request) -> Attempt {
+        let renewal = async |refresh: &SecretString| self.request_tokens(refresh).await;
+        let mut bearer = self.tokens.bearer().await;
+        if bearer.is_stale {
+            // If the renewal fails, the service decides whether the token is still valid.
+            let _ = self.tokens.renew(bearer.generation, renewal).await;
+            bearer = self.tokens.bearer().await;
+        }
+        let mut requests = 0;
+        let mut reason = "there is no access token".to_owned();
+        if let Some(token) = &bearer.token {
+            requests = 1;
+            let outcome = self.transport.send(request, Some(token)).await.redacted(token);
+            tracing::debug!(method = %request.method, path = request.path, outcome = ?outcome.kind(), "request");
+            match outcome {
+                TransportOutcome::Response(response) if response.status == 401 => {
+                    reason =
+                        service_message::summary(&response.body).unwrap_or_else(|| "401 after a renewal".to_owned());
+                }
+                outcome => return Attempt { requests, outcome },
+            }
+        }
+        let renewed = self.tokens.renew(bearer.generation, renewal).await;
+        tracing::info!(renewed = renewed.is_ok(), "the access token was refused");
+        let outcome = match renewed {
+            Ok(true) => TransportOutcome::TokenRenewed { reason },
+            Ok(false) => TransportOutcome::Unauthorized {
+                reason: "the access token is not valid, and there is no refresh token".to_owned(),
+            },
+            Err(outcome) => outcome,
+        };
+        Attempt { requests, outcome }
+    }
+
+    /// Exchanges the refresh token for a new pair. An error is the outcome of the request that needed the token.
+    async fn request_tokens(&self, refresh: &SecretString) -> Result<TokenPair, TransportOutcome> {
+        let input = RefreshInput { refresh: refresh.expose_secret().to_owned() };
+        let body = serde_json::to_vec(&input).expect("a struct of one string is valid JSON");
+        // The service may accept a refresh token only once.
+        let call = Call::NonIdempotent;
+        let request = Request::write(records::Method::Post, REFRESH_PATH.to_owned(), body.into(), call);
+        let outcome = self.transport.send(&request, None).await.redacted(refresh);
+        let refused = |reason| TransportOutcome::Unauthorized { reason };
+        match (decide(call, outcome.kind()), outcome) {
+            (Action::Accept, TransportOutcome::Response(response)) => TokenPair::parse(&response.body)
+                .ok_or_else(|| refused("the answer to the token refresh contains no access token".to_owned())),
+            (Action::Fail | Action::RenewToken, TransportOutcome::Response(response)) => {
+                let message = service_message::summary(&response.body).map_or(String::new(), |text| format!(" {text}"));
+                Err(refused(format!("the refresh token was not accepted ({}{message})", response.status)))
+            }
+            // Redirects, proxies and pauses concern every request.
+            (Action::Stop | Action::UnknownAndStop | Action::Throttle, outcome) => Err(outcome),
+            // The request that needed the token was not sent, so it may be retried whatever became of the refresh.
+            (_, outcome) => Err(TransportOutcome::NotSent { reason: format!("token refresh: {}", outcome.reason()) }),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! A pair of tokens, the claims in them, and the path of the file that stores them.
+
+use std::path::PathBuf;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+
+/// Tokens as given by the user. `Debug` shows neither of them.
+#[derive(Clone, Debug, Default)]
+pub struct Credentials {
+    pub access: Option<SecretString>,
+    pub refresh: Option<SecretString>,
+    /// File that the tokens come from; a renewed pair is stored there.
+    pub file: Option<TokenFile>,
+}
+
+/// The path of a profile's token file.
+#[derive(Clone, Debug)]
+pub struct TokenFile {
+    pub(super) path: PathBuf,
+}
+
+impl Credentials {
+    /// Whether both tokens are missing.
+    pub fn is_empty(&self) -> bool {
+        self.access.is_none() && self.refresh.is_none()
+    }
+
+    /// Returns the workspace claim. The signature is not verified: that is up to the service.
+    pub fn workspace(&self) -> Option<String> {
+        self.claim(&["workspace", "workspace_id"])
+    }
+
+    /// Returns the access level claim, unchanged.
+    pub fn access_level(&self) -> Option<String> {
+        self.claim(&["access", "permission", "permission_level"])
+    }
+
+    /// Whether the access level claim allows reading only.
+    pub fn is_read_only(&self) -> bool {
+        self.access_level().is_some_and(|level| level.eq_ignore_ascii_case("regular"))
+    }
+
+    /// Returns when the access token expires, in seconds since 1970.
+    pub fn expires_at(&self) -> Option<i64> {
+        claims(self.access.as_ref()?)?.get("exp")?.as_i64()
+    }
+
+    /// Returns when the access token was issued, in seconds since 1970.
+    pub(super) fn issued_at(&self) -> Option<i64> {
+        claims(self.access.as_ref()?)?.get("iat")?.as_i64()
+    }
+
+    fn claim(&self, names: &[&str]) -> Option<String> {
+        let claims = claims(self.access.as_ref().or(self.refresh.as_ref())?)?;
+        names.iter().find_map(|name| claims.get(name)).and_then(|value| match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        })
+    }
+
+    pub(super) fn has_same_access(&self, other: &Credentials) -> bool {
+        let access =
+            |credentials: &Credentials| credentials.access.as_ref().map(|token| token.expose_secret().to_owned());
+        access(self) == access(other)
+    }
+}
+
+fn claims(token: &SecretString) -> Option<Value> {
+    Some(jsonwebtoken::dangerous::insecure_decode::<Value>(token.expose_secret()).ok()?.claims)
+}

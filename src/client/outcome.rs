@@ -1,0 +1,84 @@
+//! Outcome of one attempt, as far as the transport and the authentication know it.
+
+use secrecy::{ExposeSecret, SecretString};
+
+use super::policy::Outcome;
+use super::service_message;
+use super::transport::rate_headers::Quota;
+
+/// Maximum size of the response to a write. As many of them are in memory as there are workers.
+pub(super) const MAX_RESULT: usize = 1 << 20;
+
+/// How an attempt ended.
+#[derive(Clone, Debug)]
+pub enum TransportOutcome {
+    /// A response. Outside 2xx its body may be incomplete: the status is enough.
+    Response(Response),
+    /// A 2xx response with a truncated or oversized body.
+    Truncated { status: u16, reason: String },
+    /// No connection was established, so the service cannot have seen the request.
+    NotSent { reason: String },
+    /// The connection broke, or the time was up, after the request may have been written.
+    NoResponse { reason: String },
+    /// Refused for an old token (401), which has been renewed since: send the request again.
+    TokenRenewed { reason: String },
+    /// Neither the access token nor the refresh token is valid.
+    Unauthorized { reason: String },
+}
+
+/// A response of the service.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Response {
+    pub status: u16,
+    pub body: Vec<u8>,
+    /// Value of Retry-After; a date is converted to seconds.
+    pub retry_after: Option<String>,
+    /// Rate limit as told by the RateLimit headers.
+    pub quota: Option<Quota>,
+}
+
+impl TransportOutcome {
+    /// Returns the row of the policy table that applies before the body is read.
+    pub fn kind(&self) -> Outcome {
+        match self {
+            TransportOutcome::Response(response) => Outcome::Status(response.status),
+            TransportOutcome::Truncated { .. } => Outcome::Unreadable,
+            TransportOutcome::NotSent { .. } => Outcome::NotConnected,
+            TransportOutcome::NoResponse { .. } => Outcome::NoResponse,
+            TransportOutcome::TokenRenewed { .. } | TransportOutcome::Unauthorized { .. } => Outcome::Status(401),
+        }
+    }
+
+    /// Returns the reason for people: the transport's error, or the service's own message.
+    pub(super) fn reason(&self) -> String {
+        match self {
+            TransportOutcome::Response(response) => answered(response.status, service_message::summary(&response.body)),
+            TransportOutcome::Truncated { reason, .. }
+            | TransportOutcome::NotSent { reason }
+            | TransportOutcome::NoResponse { reason }
+            | TransportOutcome::TokenRenewed { reason }
+            | TransportOutcome::Unauthorized { reason } => reason.clone(),
+        }
+    }
+
+    /// Masks a token that the service repeats in its body: messages end up in ledgers and reports.
+    pub(super) fn redacted(mut self, secret: &SecretString) -> TransportOutcome {
+        let secret = secret.expose_secret();
+        if let TransportOutcome::Response(response) = &mut self
+            && response.body.len() <= MAX_RESULT
+            && !secret.is_empty()
+            && memchr::memmem::find(&response.body, secret.as_bytes()).is_some()
+        {
+            response.body = String::from_utf8_lossy(&response.body).replace(secret, "***").into_bytes();
+        }
+        self
+    }
+}
+
+/// Returns the sentence for a status that is not a success.
+pub(super) fn answered(status: u16, message: Option<String>) -> String {
+    match message {
+        Some(message) => format!("the service answered {status}: {message}"),
+        None => format!("the service answered {status}"),
+    }
+}

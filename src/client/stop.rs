@@ -1,0 +1,70 @@
+//! Reasons to stop that concern every request, whichever record or page it was for.
+
+use std::time::Duration;
+
+/// A condition under which no further request can succeed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Neither the access token nor a renewed one was accepted.
+    Unauthorized(String),
+    /// The token lacks the permission for these calls.
+    Forbidden(String),
+    /// The service redirects; a token is never sent to another address.
+    Redirected { status: u16 },
+    /// Every request was answered 404.
+    WrongAddress,
+    /// The proxy requires credentials (407).
+    ProxyCredentials,
+    /// No connection could be established or every one of them broke.
+    Unreachable(String),
+    /// The service kept answering 429.
+    Throttled,
+    /// The service asked for a pause longer than [`LONGEST_WAIT`](super::policy::LONGEST_WAIT).
+    WaitTooLong(Duration),
+}
+
+impl Stop {
+    /// Returns the reason for a status that stops the run.
+    pub(super) fn for_status(status: u16) -> Stop {
+        match status {
+            407 => Stop::ProxyCredentials,
+            status => Stop::Redirected { status },
+        }
+    }
+
+    /// Returns how to fix it, without a full stop.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Stop::Unauthorized(_) => {
+                "get a new pair of tokens in the service's developer settings, and run `sheetport login` or set SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN"
+            }
+            Stop::Forbidden(_) => "set the tokens of a pair that has Full Access",
+            Stop::Redirected { .. } | Stop::WrongAddress => {
+                "check the base address: it must be the service's own root address, such as https://host.example"
+            }
+            Stop::ProxyCredentials => {
+                "add the user name and password to the proxy's address in HTTPS_PROXY or HTTP_PROXY, such as http://user:password@proxy.example:8080"
+            }
+            Stop::Unreachable(_) => "check the address and that the service is running",
+            Stop::Throttled => "try again later, with a lower --rate",
+            Stop::WaitTooLong(_) => "try again when that time is over",
+        }
+    }
+}
+
+impl std::fmt::Display for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Stop::Unauthorized(reason) => write!(f, "the service refused the credentials: {reason}"),
+            Stop::Forbidden(reason) => write!(f, "the token does not allow this: {reason}"),
+            Stop::Redirected { status } => {
+                write!(f, "the service redirects ({status}), and a token is never sent to another address")
+            }
+            Stop::WrongAddress => f.write_str("the service answered 404 to every request; is the base address wrong?"),
+            Stop::ProxyCredentials => f.write_str("the proxy requires credentials (407)"),
+            Stop::Unreachable(reason) => write!(f, "the service can't be reached: {reason}"),
+            Stop::Throttled => f.write_str("the service keeps answering 429 (too many requests)"),
+            Stop::WaitTooLong(wait) => write!(f, "the service asks to wait {} min", wait.as_secs().div_ceil(60)),
+        }
+    }
+}

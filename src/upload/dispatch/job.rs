@@ -1,0 +1,101 @@
+//! Records on their way to the service.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::client::policy::Call;
+use crate::client::{Failure, WriteResult};
+use crate::ledger::{OutcomeState, Seq};
+use crate::records::RecordKind;
+
+/// A record to be sent.
+#[derive(Debug)]
+pub struct Job {
+    pub seq: Seq,
+    pub ordering_key: OrderingKey,
+    /// Name of the record in the path, if its call has one.
+    pub target: Option<String>,
+    /// JSON body, sent unchanged.
+    pub body: Bytes,
+    pub call: Call,
+    /// Requests made so far.
+    pub requests: u32,
+    /// Attempts that count towards [`MAX_ATTEMPTS`](crate::client::policy::MAX_ATTEMPTS).
+    pub(super) attempts: u32,
+    /// Whether the job holds its ordering key: from its first attempt until it is settled.
+    pub(super) holds_key: bool,
+    /// Whether the last attempt failed for an old token.
+    pub(super) was_renewed: bool,
+    /// Whether the attempt probes for a service that was unreachable.
+    pub(super) is_probe: bool,
+}
+
+/// Jobs with the same ordering key are sent one after another, in the order of the sheet.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum OrderingKey {
+    /// The record's own key.
+    Key(Arc<str>),
+    /// A record without a key has no order to keep.
+    Unique(Seq),
+}
+
+impl OrderingKey {
+    /// Returns the record's own key.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            OrderingKey::Key(key) => Some(key),
+            OrderingKey::Unique(_) => None,
+        }
+    }
+}
+
+impl Job {
+    /// Creates the job of a planned record. A kind without a call for such a record counts as non-idempotent.
+    pub fn new(
+        kind: RecordKind,
+        seq: Seq,
+        key: Option<impl Into<Arc<str>>>,
+        target: Option<String>,
+        body: impl Into<Bytes>,
+    ) -> Job {
+        let call = match kind.input().call(target.is_some()) {
+            Some(call) if call.repeatable => Call::Idempotent,
+            _ => Call::NonIdempotent,
+        };
+        Job {
+            seq,
+            ordering_key: key.map_or(OrderingKey::Unique(seq), |key| OrderingKey::Key(key.into())),
+            target,
+            body: body.into(),
+            call,
+            requests: 0,
+            attempts: 0,
+            holds_key: false,
+            was_renewed: false,
+            is_probe: false,
+        }
+    }
+}
+
+/// A job with its final outcome.
+#[derive(Debug)]
+pub struct Settled {
+    pub job: Job,
+    /// Sent, failed or unknown.
+    pub state: OutcomeState,
+    pub http_status: Option<u16>,
+    pub(crate) result: WriteResult,
+}
+
+impl Settled {
+    pub(super) fn answered(job: Job, status: u16, result: WriteResult) -> Settled {
+        let state = if result.ok { OutcomeState::Sent } else { OutcomeState::Failed };
+        Settled { job, state, http_status: Some(status), result }
+    }
+
+    pub(super) fn unknown(job: Job, failure: &Failure, reason: String) -> Settled {
+        let result = WriteResult::refused(reason);
+        Settled { job, state: OutcomeState::Unknown, http_status: failure.status(), result }
+    }
+}

@@ -1,0 +1,69 @@
+//! Why a run stopped before every record had its outcome.
+
+use crate::client::Stop;
+
+/// The reason why a run stopped early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    Interrupted,
+    /// No further request to the service can succeed.
+    Service(Stop),
+    /// Too large a share of the requests had to be repeated; the last failure.
+    TooManyRetries(String),
+    /// The service refused more records than `--max-errors` allows.
+    TooManyErrors(u64),
+    /// Some records got no usable answer in any of their attempts; the last failure.
+    LeftPending {
+        records: u64,
+        reason: String,
+    },
+}
+
+impl StopReason {
+    /// Returns what to do before the run is resumed.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            StopReason::Interrupted => return None,
+            // A run is bound to its base address.
+            StopReason::Service(stop @ Stop::Redirected { .. }) => {
+                format!("{}; then upload the file again, because a run keeps its address", stop.hint())
+            }
+            StopReason::Service(Stop::WrongAddress) => {
+                "if the base address is wrong, upload the file again with the right one; otherwise resume".to_owned()
+            }
+            StopReason::Service(stop) => format!("{}; then resume", stop.hint()),
+            StopReason::LeftPending { .. } => {
+                "check the address and that the service is running; then resume".to_owned()
+            }
+            StopReason::TooManyErrors(_) => {
+                "look at the refused records first; then resume with a higher --max-errors, or without".to_owned()
+            }
+            StopReason::TooManyRetries(_) => {
+                "resume later; if it happens again, contact the service's support".to_owned()
+            }
+        })
+    }
+}
+
+impl From<Stop> for StopReason {
+    fn from(stop: Stop) -> StopReason {
+        StopReason::Service(stop)
+    }
+}
+
+impl std::fmt::Display for StopReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StopReason::Interrupted => f.write_str("it was interrupted"),
+            StopReason::Service(stop) => stop.fmt(f),
+            StopReason::TooManyRetries(reason) => write!(f, "too many requests had to be repeated: {reason}"),
+            StopReason::TooManyErrors(failed) => {
+                write!(f, "the service refused {failed} records, more than --max-errors allows")
+            }
+            StopReason::LeftPending { records, reason } => {
+                let noun = if *records == 1 { "record" } else { "records" };
+                write!(f, "{records} {noun} got no answer in several attempts: {reason}")
+            }
+        }
+    }
+}
