@@ -1,8 +1,7 @@
-//! Made-up items from a fixed seed: the same on every machine and in every format, so that figures can be compared.
+//! Synthetic items from a fixed seed: the same on every machine and in every format, so that results can be compared.
 //!
-//! They look like a shop's list: unique article numbers with zeros at the front, names that repeat now and then, a
-//! few words that repeat on every row, exact decimals, a date; some cells are blank, some text needs quotes or is not
-//! ASCII.
+//! The items resemble the list of a shop: unique article numbers with leading zeros, names with some repetition, words
+//! repeated on every row, exact decimals, and a date. Some cells are blank, some texts need quotes or are not ASCII.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -12,11 +11,11 @@ use rust_xlsxwriter::{ExcelDateTime, Format, Workbook};
 
 use crate::Outcome;
 
-/// The first eight are the names that the built-in template `items` knows.
+/// Column names. The built-in template `items` uses the first eight.
 pub const HEADER: [&str; 10] =
     ["SKU", "Name", "Description", "Currency", "Price", "Purchase price", "Tax rate", "Status", "Stock", "Updated"];
 
-/// One row. Prices are in cents and never end in 0, so that every way of writing them gives the same digits.
+/// One row. Prices are in cents and never end in 0, so every format writes the same digits.
 pub struct Item {
     pub sku: String,
     pub name: String,
@@ -31,16 +30,16 @@ pub struct Item {
 
 pub const CURRENCY: &str = "EUR";
 
-/// How a workbook keeps its texts.
+/// The storage of texts in a workbook.
 #[derive(Clone, Copy)]
 pub enum Texts {
-    /// In one table for the whole file, as Excel writes them.
+    /// In one table for the whole file, as in Excel.
     Shared,
-    /// In the cells, as many programs write them that cannot hold a table in memory.
+    /// In the cells, as in programs that write with little memory.
     Inline,
 }
 
-/// The number of rows at a share of the full size; at least one.
+/// Returns the number of rows at a fraction of the full size, at least 1.
 pub fn count(full: u32, scale: f64) -> u32 {
     ((f64::from(full) * scale) as u32).max(1)
 }
@@ -100,7 +99,7 @@ pub fn write_xlsx(path: &Path, count: u32, texts: Texts) -> Outcome<()> {
         let (year, month, day) = item.updated;
         sheet.write_string(row, 0, &item.sku)?;
         sheet.write_string(row, 1, &item.name)?;
-        // An empty text writes no cell.
+        // An empty text gives no cell.
         sheet.write_string(row, 2, item.description)?;
         sheet.write_string(row, 3, CURRENCY)?;
         sheet.write_number(row, 4, f64::from(item.price) / 100.0)?;
@@ -114,7 +113,7 @@ pub fn write_xlsx(path: &Path, count: u32, texts: Texts) -> Outcome<()> {
     Ok(())
 }
 
-/// The bodies of the requests that send these items, one a line, their fields in the contract's order.
+/// Writes the request bodies for these items, one per line, with their fields in the contract's order.
 pub fn write_bodies(path: &Path, count: u32) -> Outcome<()> {
     let mut file = BufWriter::new(File::create(path)?);
     for item in items(count) {

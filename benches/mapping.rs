@@ -1,4 +1,4 @@
-//! Mapping rows to records, the whole of `check`: read, convert, find duplicates, group; beside the loop that only reads.
+//! Mapping of rows to records, as in `check`: read, convert, find duplicates, group. The baseline only reads.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -16,7 +16,7 @@ use crate::{BARE, Outcome, Row};
 
 pub const CHECK_ITEMS: Row = Row {
     name: "check-items",
-    compares: "check with the template items, beside csv::ByteRecord",
+    compares: "check with the template items, against csv::ByteRecord",
     unit: "rows",
     target: 4.0,
     beside: BARE,
@@ -31,7 +31,7 @@ pub const CHECK_ITEMS: Row = Row {
 
 pub const CHECK_ORDERS: Row = Row {
     name: "check-orders",
-    compares: "check of orders of five lines that stand together, beside csv::ByteRecord; mind the memory",
+    compares: "check of orders with five adjacent lines, against csv::ByteRecord; also shows memory",
     prepare: |folder, scale| write_orders(&folder.join(ORDERS), items::count(FULL, scale), false),
     ours: |job| ours(&job.folder.join(ORDERS), ORDER_TEMPLATE),
     bare: |job| bare(&job.folder.join(ORDERS), b';'),
@@ -41,7 +41,7 @@ pub const CHECK_ORDERS: Row = Row {
 
 pub const CHECK_SCATTERED_ORDERS: Row = Row {
     name: "check-orders-scattered",
-    compares: "the same with the lines of each order all over the sheet",
+    compares: "the same with the lines of each order scattered over the sheet",
     prepare: |folder, scale| write_orders(&folder.join(ORDERS), items::count(FULL, scale), true),
     ..CHECK_ORDERS
 };

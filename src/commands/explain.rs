@@ -14,7 +14,7 @@ use crate::ledger::{Fate, OutcomeState, PlannedRecord, Problem};
 use crate::records::Method;
 use crate::settings::Settings;
 use crate::sheet::{Row, column_letters};
-use crate::template::explain::{Explained, explain};
+use crate::template::map::explain::{Explained, explain};
 use crate::template::model::Place;
 use crate::template::{self as mapping, Mapper, Template};
 use crate::ui;

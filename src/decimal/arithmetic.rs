@@ -1,10 +1,10 @@
-//! Arithmetic that is exact or fails.
+//! Exact arithmetic, failing instead of rounding.
 
 use rust_decimal::{Decimal, RoundingStrategy};
 
 use super::error::DecimalError;
 
-/// Returns the sum, with as many decimals as the operand that has more of them.
+/// Adds exactly. The sum has the decimals of the operand with more decimals.
 pub fn add(left: Decimal, right: Decimal) -> Result<Decimal, DecimalError> {
     let scale = left.scale().max(right.scale());
     let mut sum = left.checked_add(right).ok_or(DecimalError::TooManyDigits)?;
@@ -18,12 +18,12 @@ pub fn add(left: Decimal, right: Decimal) -> Result<Decimal, DecimalError> {
     Ok(unsigned_zero(sum))
 }
 
-/// Returns the difference, with as many decimals as the operand that has more of them.
+/// Subtracts exactly. The difference has the decimals of the operand with more decimals.
 pub fn subtract(left: Decimal, right: Decimal) -> Result<Decimal, DecimalError> {
     add(left, -right)
 }
 
-/// Returns the product, with the decimals of both factors together.
+/// Multiplies exactly. The product has the decimals of both factors together.
 pub fn multiply(left: Decimal, right: Decimal) -> Result<Decimal, DecimalError> {
     let product = left.checked_mul(right).ok_or(DecimalError::TooManyDigits)?;
     // rust_decimal rounds a product that does not fit.
@@ -36,7 +36,7 @@ pub fn multiply(left: Decimal, right: Decimal) -> Result<Decimal, DecimalError> 
     }
 }
 
-/// Returns the quotient rounded to `places` decimals, half away from zero.
+/// Divides and rounds to `places` decimals, half away from zero.
 pub fn divide(left: Decimal, right: Decimal, places: u32) -> Result<Decimal, DecimalError> {
     if right.is_zero() {
         return Err(DecimalError::DivisionByZero);
@@ -65,7 +65,7 @@ pub fn to_fixed(number: Decimal, places: u32) -> String {
     format!("{:.*}", places as usize, round(number, places))
 }
 
-/// Returns a whole number without decimals: 5 for `5.00`. Returns `None` for a fraction.
+/// Removes the decimals of a whole number: 5 for `5.00`. Returns `None` for a fraction.
 pub fn to_integer(number: Decimal) -> Option<Decimal> {
     number.is_integer().then(|| unsigned_zero(number.trunc()))
 }

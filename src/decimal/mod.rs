@@ -1,8 +1,8 @@
 //! Exact decimal numbers: parsing, arithmetic, rounding and comparison without binary floating point.
 //!
 //! [`Decimal`] holds every number of up to 28 digits. Arithmetic returns the exact result or an error; only [`round`] and
-//! [`divide`] round, and only to the requested decimals. Longer numbers have no `Decimal`: whoever only passes them on
-//! keeps their text, and [`canonical`] compares texts of any length.
+//! [`divide`] round, and only to the requested decimals. Longer numbers have no `Decimal` and stay text; [`canonical`] compares
+//! texts of any length.
 
 mod arithmetic;
 mod error;

@@ -6,10 +6,10 @@ use serde_json::Number;
 use super::arithmetic::{multiply, unsigned_zero};
 use super::error::DecimalError;
 
-/// Exponents are limited to this, which is far beyond any number of digits.
+/// Limit of exponents, far beyond any number of digits.
 const MAX_EXPONENT: i64 = 1 << 40;
 
-/// Parses a number as JSON writes it, such as `-12.50` or `1.5e3`. Decimals are kept (`1.50` has two); `-0` becomes `0`,
+/// Parses a number in JSON notation, such as `-12.50` or `1.5e3`. Decimals are kept (`1.50` has two); `-0` becomes `0`,
 /// and leading zeros are allowed.
 pub fn parse(text: &str) -> Result<Decimal, DecimalError> {
     let literal = Literal::parse(text).ok_or(DecimalError::NotANumber)?;
@@ -29,8 +29,8 @@ pub fn parse(text: &str) -> Result<Decimal, DecimalError> {
     Ok(unsigned_zero(number))
 }
 
-/// Returns a JSON number without an exponent and with its digits unchanged: `1234.50` stays as it is, `1.50e2` becomes
-/// `150`. Fails if the number has too many digits for a [`Decimal`].
+/// Writes out the exponent of a JSON number: `1.50e2` becomes `150`. The digits of other numbers are unchanged. Fails if
+/// the number has too many digits for a [`Decimal`].
 pub fn plain(number: &Number) -> Result<Number, DecimalError> {
     let decimal = parse(number.as_str())?;
     Ok(if number.as_str().contains(['e', 'E']) { to_json(decimal) } else { number.clone() })
@@ -41,8 +41,8 @@ pub fn to_json(number: Decimal) -> Number {
     number.to_string().parse().expect("a decimal without exponent is a JSON number")
 }
 
-/// Converts a double to its 15 significant digits, as many as spreadsheet programs keep: 0.3 for `0.1 + 0.2`. Fails for
-/// infinity, NaN, and numbers that need more than 28 digits without an exponent.
+/// Rounds a double to 15 significant digits, as spreadsheet programs do: 0.3 for `0.1 + 0.2`. Fails for infinity, NaN, and
+/// numbers with more than 28 digits in plain notation.
 pub fn from_f64(number: f64) -> Result<Decimal, DecimalError> {
     if !number.is_finite() {
         return Err(DecimalError::NotANumber);
@@ -54,7 +54,7 @@ pub fn from_f64(number: f64) -> Result<Decimal, DecimalError> {
 }
 
 /// Returns the canonical text of a JSON number of any length: equal numbers have equal texts (`15e-1` for `1.5`, `1.50`
-/// and `0.15e1`). Returns `None` if `number` is not a number or its exponent is absurd.
+/// and `0.15e1`). Returns `None` for other texts and for absurd exponents.
 pub fn canonical(number: &str) -> Option<String> {
     let literal = Literal::parse(number)?;
     if literal.exponent.abs() == MAX_EXPONENT {
@@ -101,7 +101,7 @@ impl<'a> Literal<'a> {
         self.whole.bytes().chain(self.fraction.bytes()).all(|digit| digit == b'0')
     }
 
-    /// The power of ten of the last digit that is not zero.
+    /// The power of ten of the last nonzero digit.
     fn lowest_power(&self) -> i64 {
         let fraction = self.fraction.trim_end_matches('0');
         let power = match fraction.len() {

@@ -1,24 +1,25 @@
-//! Runs a template's own examples, so that a template says what it does and is held to it.
+//! Checking of the examples inside templates.
 
 use serde_json::{Map, Value};
 
 use super::bind::bind;
-use super::fill::Filler;
+use super::map::date_survey::DateSurveyor;
+use super::map::fill_down::Filler;
 use super::map::{Draft, Mapper, Parts, unquoted};
 use super::model::{Example, ExampleCell, Template};
-use super::survey::Surveyor;
+use crate::decimal;
 use crate::sheet::{Cell, Row};
 
-/// An example that does not come out as it says.
+/// An example with an unexpected result.
 #[derive(Debug)]
 pub struct Mismatch {
-    /// From 1, in the template's order.
+    /// Position in the template, from 1.
     pub number: usize,
     pub expected: String,
     pub got: String,
 }
 
-/// Every example that fails.
+/// Runs all examples and returns the failures.
 pub fn run(template: &Template) -> Vec<Mismatch> {
     let examples = template.examples.iter().enumerate();
     examples
@@ -37,7 +38,7 @@ fn check(template: &Template, example: &Example) -> Result<(), (String, String)>
     }
 }
 
-/// The record that the example's rows become, or why they become none.
+/// Maps the rows of an example. Returns the record, or the reason for a failure.
 fn sends(template: &Template, example: &Example) -> Result<Value, String> {
     let (header, mut rows) = sheet(example);
     let layout = bind(template, &[header]).map_err(|missing| {
@@ -46,7 +47,7 @@ fn sends(template: &Template, example: &Example) -> Result<Value, String> {
     })?;
     let mut filler = Filler::new(&layout);
     rows.iter_mut().for_each(|row| filler.row(row));
-    let mut surveyor = Surveyor::new(template, &layout);
+    let mut surveyor = DateSurveyor::new(template, &layout);
     rows.iter().for_each(|row| surveyor.row(row));
     let survey = surveyor.end();
     let mapper = Mapper::new(0, template, &layout, &survey);
@@ -72,7 +73,7 @@ fn sends(template: &Template, example: &Example) -> Result<Value, String> {
     Ok(Value::Object(side_by_side(template, body, id)))
 }
 
-/// A request as an example writes it: what the path and the body say of the record, in one table.
+/// Converts a request to the form of an example: the path's identifier and the members of the body in one table.
 fn side_by_side(template: &Template, body: Map<String, Value>, target: Option<String>) -> Map<String, Value> {
     let input = template.record.input();
     let mut record = Map::new();
@@ -94,7 +95,7 @@ fn side_by_side(template: &Template, body: Map<String, Value>, target: Option<St
     record
 }
 
-/// A header with all columns that the example's rows name, and its rows below.
+/// Returns a header with all columns of the example, and the rows.
 fn sheet(example: &Example) -> (Row, Vec<Row>) {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in example.rows.iter().flatten() {
@@ -122,10 +123,12 @@ fn sheet(example: &Example) -> (Row, Vec<Row>) {
     (header, (2..).zip(&example.rows).map(row).collect())
 }
 
-/// Numbers are compared by value: an example's `1234.5` means the sheet's `1.234,50`.
+/// Compares JSON values, numbers by value: `1234.5` equals `1234.50`.
 fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
-        (Value::Number(left), Value::Number(right)) => left.as_f64() == right.as_f64(),
+        (Value::Number(left), Value::Number(right)) => {
+            decimal::canonical(left.as_str()) == decimal::canonical(right.as_str())
+        }
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(left, right))
         }

@@ -6,28 +6,16 @@
 
 pub mod bind;
 pub mod builtin;
-mod choices;
-pub mod currency;
-pub mod date;
-pub mod digits;
 pub mod examples;
-pub mod explain;
-pub mod expression;
-pub mod fill;
-pub mod identifier;
 pub mod infer;
+pub(crate) mod language;
 pub mod load;
-pub mod locale;
-pub mod lookup;
 pub mod map;
 pub mod model;
-pub mod number;
 pub mod problem;
 pub mod schema;
 pub mod skeleton;
-pub mod survey;
-pub mod width;
-pub mod words;
+pub mod value;
 
 pub use bind::{Header, Layout};
 pub use map::{Draft, Mapper};

@@ -1,49 +1,51 @@
-//! A template as the rest of the program uses it: every name resolved, every rule checked.
+//! The checked form of a template.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use jiff::tz::TimeZone;
 use regex::Regex;
-use rust_decimal::Decimal;
 
-use super::date::{Format, Order};
-use super::expression::Expression;
-use super::locale::Locale;
-use super::lookup::Lookup;
-use crate::records::{Field, RecordKind};
+use super::language::Expression;
+use super::value::date::{DateFormat, Order};
+use super::value::locale::Locale;
+use super::value::lookup::Lookup;
+use super::value::number::Percent;
+use crate::decimal::Decimal;
+use crate::records::{Field, JsonType, RecordKind};
 use crate::sheet::Options;
 
-/// A checked template. Made by [`super::load::load`].
+/// A checked template.
 #[derive(Debug)]
 pub struct Template {
-    /// A built-in template's name, or the path that was given.
+    /// The name of a built-in template, or the path of a file.
     pub name: String,
-    /// The TOML that it was loaded from, kept so that messages can show the line and a run can keep a copy.
+    /// The TOML source, for messages and for the copy of a run.
     pub source: String,
     pub record: RecordKind,
     pub description: String,
     pub sheet: SheetRules,
     pub group: Option<Group>,
     pub duplicates: Duplicates,
-    /// What is said once a record, in the order of [`crate::records::Input::mappable`].
+    /// The fields of the record, in the order of [`crate::records::Input::mappable`].
     pub fields: Vec<FieldRule>,
-    /// What is said once a line, in the contract's order.
+    /// The fields of a line, in the order of the contract.
     pub lines: Vec<FieldRule>,
     pub examples: Vec<Example>,
 }
 
 impl Template {
-    /// The rules of the record, then those of its lines: the order of [`super::bind::Layout::columns`].
+    /// Returns the rules of the record, then of the lines. A layout has the same order.
     pub fn rules(&self) -> impl Iterator<Item = &FieldRule> + Clone {
         self.fields.iter().chain(&self.lines)
     }
 
+    /// Returns a rule by index in [`Template::rules`].
     pub fn rule(&self, index: usize) -> Option<&FieldRule> {
         self.fields.get(index).or_else(|| self.lines.get(index.checked_sub(self.fields.len())?))
     }
 
-    /// Sets an option of the call, whatever the template says of it.
+    /// Sets an option of the call, overriding the template.
     pub fn set_option(&mut self, name: &str, value: bool) {
         let input = self.record.input();
         let Some(field) = input.options().find(|field| field.name == name) else { return };
@@ -53,97 +55,97 @@ impl Template {
     }
 }
 
-/// Which rows of which sheet are data.
+/// Rules for finding the data in a file.
 #[derive(Debug)]
 pub struct SheetRules {
     pub select: SheetSelect,
     pub header: HeaderRow,
-    /// Columns in which a blank cell means what the cell above means.
+    /// Columns with blank cells that repeat the cell above.
     pub fill_down: Option<FillDown>,
     pub skip_where: Option<SkipRule>,
-    /// How a text file is to be read, where it should not be found out.
+    /// Settings for text files, overriding detection.
     pub text: Options,
-    /// Text that a spreadsheet would run as a formula has an apostrophe before it, which is not sent.
+    /// Whether an apostrophe before a formula-like text is removed.
     pub defused: bool,
 }
 
 #[derive(Debug)]
 pub enum SheetSelect {
-    /// The first sheet that has the template's columns.
+    /// The first sheet with the template's columns.
     FirstThatFits,
-    /// Every sheet that has the template's columns, one after the other.
+    /// Every sheet with the template's columns, in order.
     All,
     Name(String),
-    /// From 1, as people count.
+    /// Position of the sheet, from 1.
     Index(usize),
 }
 
 #[derive(Clone, Copy, Debug)]
 pub enum HeaderRow {
-    /// The row near the top in which the most of the template's columns are found.
+    /// The row near the top with most of the template's columns.
     Auto,
-    /// As the spreadsheet program counts, from 1.
+    /// Row number as in a spreadsheet program, from 1.
     Number(u64),
 }
 
-/// Rows whose cell matches are left out on purpose.
+/// Skips rows by the text of a cell.
 #[derive(Debug)]
 pub struct SkipRule {
-    /// The first of these that the header has.
+    /// Alternative names of the column.
     pub column: Vec<ColumnName>,
     pub matches: Regex,
 }
 
-/// Blank cells in `columns` are filled from above, as long as the cells in `within` stay the same.
+/// Fills blank cells in `columns` from above, as long as the cells in `within` stay the same.
 #[derive(Debug)]
 pub struct FillDown {
     pub columns: Vec<ColumnName>,
     pub within: Vec<ColumnName>,
 }
 
-/// Which rows make one record.
+/// Rules for building one record from several rows.
 #[derive(Debug)]
 pub struct Group {
-    /// Rows that agree in all of these. Of each the first name that the header has counts.
+    /// Columns with equal cells in all rows of a record, each with alternative names.
     pub by: Vec<Vec<ColumnName>>,
     pub rows: GroupRows,
-    /// A row in which all of them are blank belongs to the record of the row above it.
+    /// Whether a row with these columns blank belongs to the record above.
     pub blank_is_above: bool,
-    /// Where the group stands in the template, for messages.
+    /// Byte range in the template, for messages.
     pub span: Range<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupRows {
-    /// The rows of a record may stand anywhere in the sheet.
+    /// The rows of a record may be anywhere in the sheet.
     Anywhere,
-    /// They stand one after the other; a record that comes again further down is a mistake of the sheet.
+    /// The rows of a record are adjacent. Further rows below other records are a problem.
     Together,
 }
 
-/// What to do with two records that have the same key.
+/// Handling of records with the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duplicates {
-    /// None of them is sent: which is right is not for a program to say.
+    /// Both are problems.
     Error,
-    /// The first is sent, the others are left out.
+    /// Only the first is sent.
     First,
-    /// The last is sent, the others are left out.
+    /// Only the last is sent.
     Last,
 }
 
-/// How one field of the record gets its value. The steps are taken in the order of the members here.
+/// The rule for a field of the record. Steps are applied in the order of the members.
 #[derive(Debug)]
 pub struct FieldRule {
     pub field: &'static Field,
     pub place: Place,
-    /// The value identifies something, so that what a spreadsheet program does to numbers damages it.
+    /// Whether the value is an identifier, easily damaged by spreadsheet programs.
     pub is_name: bool,
     pub source: Source,
-    /// A column that may be missing from the sheet; the field is then left out of every record.
+    /// Whether the column may be missing. The field is then omitted from every record.
     pub optional: bool,
     pub trim: bool,
-    /// A cell that holds this clears the field: it is sent as null.
+    /// The text of cells that clear the field (send null).
     pub clear: Option<String>,
     pub on_blank: OnBlank,
     pub replace: Vec<Replace>,
@@ -153,7 +155,7 @@ pub struct FieldRule {
     pub date: DateRule,
     pub checks: Checks,
     pub damaged: Damaged,
-    /// Where the field stands in the template, for messages.
+    /// Byte range in the template, for messages.
     pub span: Range<usize>,
 }
 
@@ -179,51 +181,75 @@ impl FieldRule {
         }
     }
 
-    /// Whether the cell is changed as text before it is converted.
+    /// Returns whether the cell is changed as text before conversion.
     pub fn changes_text(&self) -> bool {
         self.clear.is_some() || !self.replace.is_empty() || self.split.is_some() || self.translate.is_some()
     }
 }
 
-/// Where in a request a value goes.
+impl FieldRule {
+    /// Returns the possible values of the field's cells, in the words of the sheet. Returns `None` for an unlimited number
+    /// of values, and for cells changed as text before conversion.
+    pub fn listed_values(&self) -> Option<Box<dyn ExactSizeIterator<Item = &str> + '_>> {
+        if !matches!(self.source, Source::Column(_)) || !self.replace.is_empty() || self.split.is_some() {
+            return None;
+        }
+        match (&self.translate, self.field.json) {
+            (Some(Translate::Map(map)), _) => Some(Box::new(map.entries.iter().map(|(from, _)| from.as_str()))),
+            (Some(Translate::Lookup(lookup)), _) => Some(Box::new(lookup.keys())),
+            (None, JsonType::Boolean) => Some(Box::new(["yes", "no"].into_iter())),
+            (None, JsonType::String | JsonType::Strings) if !self.checks.allowed.is_empty() => {
+                Some(Box::new(self.checks.allowed.iter().map(String::as_str)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether [`FieldRule::listed_values`] is complete. Yes and no are also understood in other languages.
+    pub fn listed_values_are_all(&self) -> bool {
+        self.translate.is_some() || self.field.json != JsonType::Boolean
+    }
+}
+
+/// The destination of a value in the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The call's path.
+    /// The path.
     Id,
     Record,
-    /// Beside the record in the body.
+    /// The body, beside the record.
     Option,
     Line,
 }
 
 #[derive(Debug)]
 pub enum Source {
-    /// The first of these that the header has.
+    /// Alternative names of a column.
     Column(Vec<ColumnName>),
-    /// What these columns hold, blank ones left out, with a text between.
+    /// The columns joined by a separator, without blank cells.
     Joined {
         columns: Vec<ColumnName>,
         with: String,
     },
     Text {
         expression: Box<Expression>,
-        /// As the template writes it.
+        /// The expression in the template.
         written: String,
     },
     Constant(Constant),
 }
 
-/// How a template names a column.
+/// The name of a column in a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnName {
-    /// The header's text, or the letters that the spreadsheet program shows when no header has that text.
+    /// The header, or the column's letters if no header has this text.
     Named(String),
-    /// From 1, as people count.
+    /// Position of the column, from 1.
     Number(usize),
 }
 
 impl ColumnName {
-    /// Whether both are the same column of any sheet: headers are compared without regard to case and white space.
+    /// Returns whether both name the same column in every sheet.
     pub fn is_same(&self, other: &ColumnName) -> bool {
         match (self, other) {
             (ColumnName::Named(left), ColumnName::Named(right)) => same_header(left, right),
@@ -241,12 +267,12 @@ impl std::fmt::Display for ColumnName {
     }
 }
 
-/// Headers are compared without regard to case and to white space around and between words.
+/// Compares headers in any case and with any white space.
 pub fn same_header(left: &str, right: &str) -> bool {
     folded_header(left) == folded_header(right)
 }
 
-/// A header as it is compared: what is asked of many names is folded once, since a cell may be megabytes long.
+/// Converts a header to lower case with single spaces. Fold once for many comparisons: headers can be megabytes long.
 pub fn folded_header(name: &str) -> String {
     let mut folded = String::new();
     for word in name.split_whitespace() {
@@ -258,50 +284,49 @@ pub fn folded_header(name: &str) -> String {
     folded
 }
 
-/// A value that a template states itself, already of the field's type.
+/// A value in the template itself, of the field's type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Constant {
     Text(String),
-    /// Digits as a JSON number has them.
-    Number(String),
+    Number(Decimal),
     Boolean(bool),
     Null,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OnBlank {
-    /// The field is left out of the request: the service keeps what it has.
+    /// Omits the field from the request, so the service keeps the old value.
     Omit,
-    /// The field is sent as null: the service clears it.
+    /// Sends null, so the service clears the field.
     Null,
-    /// A blank cell is a problem.
+    /// Reports a problem.
     Error,
     Default(Constant),
 }
 
-/// Every match of a pattern is replaced; `$1` is what its first parentheses matched.
+/// Replaces every match of a pattern. `$1` is the first group.
 #[derive(Debug)]
 pub struct Replace {
     pub pattern: Regex,
     pub with: String,
 }
 
-/// One part of a text that a mark divides.
+/// Takes one part of a text between separators.
 #[derive(Debug)]
 pub struct Split {
     pub at: String,
-    /// From 1; from -1 at the end. Never 0.
+    /// Position from 1, or from -1 at the end. Never 0.
     pub take: i64,
 }
 
-/// A value in the sheet to a value in the service.
+/// Translates values of the sheet to values of the service.
 #[derive(Debug)]
 pub enum Translate {
     Map(ValueMap),
     Lookup(Lookup),
 }
 
-/// The values that a template lists, found to the letter first and then without regard to case.
+/// A map in the template: exact keys first, then keys in any case.
 #[derive(Debug, Default)]
 pub struct ValueMap {
     pub entries: Vec<(String, Constant)>,
@@ -324,12 +349,13 @@ impl ValueMap {
         self.entries.get(*index).map(|(_, to)| to)
     }
 
-    pub fn known(&self) -> impl Iterator<Item = &str> + Clone {
+    /// Returns the keys in the order of the template.
+    pub fn keys(&self) -> impl Iterator<Item = &str> + Clone {
         self.entries.iter().map(|(from, _)| from.as_str())
     }
 }
 
-/// How numbers are written and what is done with them.
+/// Parsing and scaling of numbers.
 #[derive(Debug, Default)]
 pub struct NumberRule {
     pub locale: Option<Locale>,
@@ -338,47 +364,37 @@ pub struct NumberRule {
     pub round: Option<u32>,
 }
 
-/// What a percent sign means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Percent {
-    /// `19%` is sent as 19.
-    Whole,
-    /// `19%` is sent as 0.19.
-    Fraction,
-}
-
-/// How dates are written.
+/// Parsing of dates.
 #[derive(Debug, Default)]
 pub struct DateRule {
-    /// Tried in their order; none: found out from the whole column.
-    pub formats: Vec<Format>,
-    /// What the locale says of the order of day and month, where it says it.
+    /// Formats to try in order. If empty, the format is detected from the whole column.
+    pub formats: Vec<DateFormat>,
+    /// The order of day and month in the locale.
     pub order: Option<Order>,
     pub time_zone: Option<TimeZone>,
 }
 
-/// What a value must be like once it is converted.
+/// Checks of converted values.
 #[derive(Debug, Default)]
 pub struct Checks {
     pub allowed: Vec<String>,
     pub pattern: Option<Regex>,
-    /// Digits.
-    pub minimum: Option<String>,
-    pub maximum: Option<String>,
+    pub minimum: Option<Decimal>,
+    pub maximum: Option<Decimal>,
 }
 
-/// What to do with an identifier that looks as if a spreadsheet program had damaged it.
+/// Handling of identifiers apparently damaged by a spreadsheet program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damaged {
     Error,
     Accept,
 }
 
-/// Rows and what they must become.
+/// Rows, and the expected record.
 #[derive(Debug)]
 pub struct Example {
     pub rows: Vec<Vec<(String, ExampleCell)>>,
-    /// The record: what the request says of it, its id, its lines and the options of the call side by side.
+    /// The record, including id, lines, and options of the call side by side.
     pub sends: serde_json::Map<String, serde_json::Value>,
     pub span: Range<usize>,
 }

@@ -16,7 +16,7 @@ use super::rows::{MadeRow, ReadRow, make};
 use super::source::Source;
 use super::tally::Tally;
 use crate::sheet::Row;
-use crate::template::survey::{Survey, Surveyor};
+use crate::template::map::date_survey::{DateSurvey, DateSurveyor};
 use crate::template::{Mapper, Template};
 
 /// Rows handed on together, unless their texts are very long.
@@ -101,9 +101,10 @@ pub fn read(
 
 /// What has to be known of whole columns before the first row can be mapped, for each part. Mostly nothing, which costs
 /// nothing.
-pub fn survey(source: &Source, template: &Template) -> Result<Vec<Survey>, Error> {
-    let mut surveyors: Vec<Surveyor> = source.parts.iter().map(|part| Surveyor::new(template, &part.layout)).collect();
-    if surveyors.iter().any(Surveyor::is_needed) {
+pub fn survey(source: &Source, template: &Template) -> Result<Vec<DateSurvey>, Error> {
+    let mut surveyors: Vec<DateSurveyor> =
+        source.parts.iter().map(|part| DateSurveyor::new(template, &part.layout)).collect();
+    if surveyors.iter().any(DateSurveyor::is_needed) {
         let mut rows = source.rows();
         let mut row = Row::default();
         while let Some(part) = rows.next(&mut row)? {
@@ -112,7 +113,7 @@ pub fn survey(source: &Source, template: &Template) -> Result<Vec<Survey>, Error
             }
         }
     }
-    Ok(surveyors.into_iter().map(Surveyor::end).collect())
+    Ok(surveyors.into_iter().map(DateSurveyor::end).collect())
 }
 
 fn read_rows(source: &Source, spares: Receiver<Stretch>, read: SyncSender<Stretch>) -> Result<(), Error> {

@@ -5,7 +5,7 @@ use super::source::{Part, Source};
 use crate::ledger::Problem;
 use crate::sheet::{Cell, Row, RowEncoder, column_letters, write};
 use crate::template::map::{Draft, unquoted};
-use crate::template::problem::kept;
+use crate::template::problem::excerpt;
 use crate::template::{self, Mapper};
 
 /// Codes of problems with how a row stands in its file.
@@ -128,7 +128,7 @@ fn overflow(row: &Row, source: &Source, part: &Part) -> Option<Problem> {
         column: Some(column),
         header: format!("column {}", column_letters(column)),
         field: String::new(),
-        value: kept(&cell.shown()),
+        value: excerpt(&cell.shown()),
         sheet: String::new(),
         message: "stands beyond the header's last column".to_owned(),
         remedy: "put quotes around a value that has the delimiter in it, or give the column a header".to_owned(),
@@ -138,7 +138,7 @@ fn overflow(row: &Row, source: &Source, part: &Part) -> Option<Problem> {
 /// A quote in the middle of a quoted value, or one that is never closed because the file was cut short.
 fn stray_quote(row: &Row) -> Problem {
     let shown = row.cells().enumerate().find(|(_, cell)| cell.shown().contains('"'));
-    let (column, value) = shown.map_or((None, String::new()), |(column, cell)| (Some(column), kept(&cell.shown())));
+    let (column, value) = shown.map_or((None, String::new()), |(column, cell)| (Some(column), excerpt(&cell.shown())));
     Problem {
         code: STRAY_QUOTE.to_owned(),
         row: Some(row.number),

@@ -14,7 +14,7 @@ use super::error::Error;
 use super::retry::{PastRun, Report};
 use crate::sheet::{self, Book, Row, Rows, SUMMARY_SHEETS, column_letters};
 use crate::template::bind::{HEADER_WITHIN, Missing, bind};
-use crate::template::fill::Filler;
+use crate::template::map::fill_down::Filler;
 use crate::template::model::SheetSelect;
 use crate::template::{Layout, Template};
 

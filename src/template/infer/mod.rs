@@ -106,7 +106,8 @@ impl From {
     pub fn shown(&self) -> String {
         match self {
             From::Column { label, .. } => label.clone(),
-            From::Constant(Constant::Text(text) | Constant::Number(text)) => text.clone(),
+            From::Constant(Constant::Text(text)) => text.clone(),
+            From::Constant(Constant::Number(number)) => number.to_string(),
             From::Constant(Constant::Boolean(boolean)) => boolean.to_string(),
             From::Constant(Constant::Null) => "null".to_owned(),
         }

@@ -1,6 +1,6 @@
 //! Which currency prices are in, by what stands beside them: in a header, in a title, or in the cells.
 
-use super::super::currency;
+use super::super::value::currency;
 
 /// What signs stand for. A sign of several currencies stands for the one that uses it the most, which is a guess.
 const SIGNS: &[(&str, &str, bool)] = &[

@@ -1,11 +1,11 @@
 //! How a sheet's numbers are written, by the numbers themselves: every locale is tried, and the one that reads the most
 //! is taken. Where several read all, the language of the headers decides.
 
-use super::super::locale::{self, LOCALES};
-use super::super::model::Percent;
-use super::super::number;
+use super::super::value::locale::{self, LOCALES};
+use super::super::value::number::{self, Percent};
 use super::sample::Sample;
 use super::synonyms::Language;
+use crate::decimal::Decimal;
 use crate::sheet::Cell;
 
 /// What was found out about a sheet's numbers.
@@ -65,7 +65,7 @@ fn count(name: &str, texts: &[&str]) -> usize {
     texts.iter().filter(|text| read(name, text).is_some()).count()
 }
 
-fn read(name: &str, text: &str) -> Option<String> {
+fn read(name: &str, text: &str) -> Option<Decimal> {
     number::parse(text, locale::find(name), Some(Percent::Whole)).ok()
 }
 

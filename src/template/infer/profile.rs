@@ -3,10 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::identifier;
-use super::super::locale;
-use super::super::number;
-use super::super::words;
+use super::super::value::number::{self, Percent};
+use super::super::value::{boolean, identifier, locale};
 use super::money::{self, Money};
 use crate::sheet::read::header::cell_look;
 use crate::sheet::read::looks::Look;
@@ -123,7 +121,7 @@ impl Profile {
             }
             _ => {}
         }
-        self.booleans += usize::from(matches!(cell, Cell::Boolean(_)) || words::boolean(text).is_some());
+        self.booleans += usize::from(matches!(cell, Cell::Boolean(_)) || boolean::parse(text).is_some());
         self.codes += usize::from(money::is_code(text));
         if let Some(money) = money::beside(text).filter(|_| amount.is_some()) {
             *self.currencies.entry(money).or_default() += 1;
@@ -135,7 +133,7 @@ impl Profile {
         let zero = text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit());
         self.leading_zeros += usize::from(zero);
         let changed = match cell {
-            Cell::Number(number) => identifier::from_double(number).is_err(),
+            Cell::Number(number) => identifier::from_f64(number).is_err(),
             _ => identifier::damage(text).is_some(),
         };
         if changed {
@@ -194,10 +192,9 @@ fn as_number(text: &str) -> Option<(f64, bool)> {
         return None;
     }
     let locales = [None, Some("en"), Some("de"), Some("fr"), Some("en-IN")];
-    let percent = Some(super::super::model::Percent::Whole);
-    let digits = locales.into_iter().find_map(|name| number::parse(text, name.and_then(locale::find), percent).ok())?;
-    let amount: f64 = digits.parse().ok()?;
-    Some((amount, digits.contains('.')))
+    let parse = |name: Option<&str>| number::parse(text, name.and_then(locale::find), Some(Percent::Whole)).ok();
+    let number = locales.into_iter().find_map(parse)?;
+    Some((f64::try_from(number).ok()?, number.scale() > 0))
 }
 
 fn is_date(text: &str) -> bool {

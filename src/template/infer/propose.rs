@@ -1,8 +1,8 @@
 //! From the chosen columns to what the template says of each field: its keys, and the remarks beside them.
 
-use super::super::date::{Detected, Detector, order_of};
 use super::super::model::{ColumnName, Constant, Place};
-use super::super::words;
+use super::super::value::boolean;
+use super::super::value::date::{Detected, Detector, order_of};
 use super::choose::{Chosen, Known, Placed, Sureness};
 use super::earlier::Earlier;
 use super::money::{self, Money};
@@ -194,7 +194,7 @@ impl Teller<'_> {
             let yes_means = !name.says(synonyms::WITHDRAWN);
             let mut map = Vec::new();
             for (value, _) in &profile.values {
-                let Some(said) = words::boolean(value) else { continue };
+                let Some(said) = boolean::parse(value) else { continue };
                 let counter = counterpart(value);
                 for (value, said) in [(Some(value.clone()), said), (counter, !said)] {
                     let Some(value) = value else { continue };
@@ -227,7 +227,7 @@ impl Teller<'_> {
         let mut detector = Detector::new(order);
         for row in &self.known.sample.rows {
             if let Cell::Text(text) = row.get(column) {
-                detector.feed(row.number, text);
+                detector.add(row.number, text);
             }
         }
         let mut tells_zone = false;
@@ -236,7 +236,7 @@ impl Teller<'_> {
                 tells_zone = format.pattern().ends_with('Z');
                 told.key(&format!("format = {}", quoted(format.pattern())));
             }
-            Detected::Ambiguous { example, readings: [one, other], .. } => {
+            Detected::Ambiguous { example, readings: [one, other] } => {
                 told.comment(&format!("{example} could be {} or {}. Say which by taking off one #:", one.1, other.1));
                 told.draft(&format!("format = {}", quoted(&one.0)));
                 told.draft(&format!("format = {}", quoted(&other.0)));
@@ -246,7 +246,7 @@ impl Teller<'_> {
                 told.comment(&format!("The dates are not all written alike: row {row} has {example}."));
                 told.remarks.push(format!("the dates of '{label}' are not all written alike"));
             }
-            Detected::Nothing => {}
+            Detected::NoDates => {}
         }
         if profile.times > 0 && !tells_zone {
             told.comment("There are times of day. Say in which time zone:");
@@ -372,7 +372,7 @@ pub fn is_hidden(c: char) -> bool {
 pub fn constant(constant: &Constant) -> Option<String> {
     match constant {
         Constant::Text(text) => Some(quoted(text)),
-        Constant::Number(digits) => Some(digits.clone()),
+        Constant::Number(number) => Some(number.to_string()),
         Constant::Boolean(boolean) => Some(boolean.to_string()),
         Constant::Null => None,
     }

@@ -1,7 +1,7 @@
 //! What a column's values say of a field: whether they can be its values, and for which field they are where no name
 //! tells.
 
-use super::super::words;
+use super::super::value::boolean;
 use super::profile::{Profile, share};
 
 /// What a field's values are like.
@@ -241,7 +241,7 @@ pub fn is_larger(one: &Profile, other: &Profile) -> Option<bool> {
 
 /// Values such as yes and no, of which one is met at least.
 pub fn is_yes_and_no(profile: &Profile) -> bool {
-    let known = |(value, _): &(String, usize)| words::boolean(value).is_some();
+    let known = |(value, _): &(String, usize)| boolean::parse(value).is_some();
     profile.distinct > 0 && profile.few(4).is_some_and(|values| values.iter().all(known))
 }
 

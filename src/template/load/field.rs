@@ -3,20 +3,20 @@
 use std::ops::Range;
 
 use jiff::tz::TimeZone;
-use rust_decimal::Decimal;
 use toml::Spanned;
 
-use super::super::date::{self, Format, Order};
-use super::super::expression::Expression;
-use super::super::locale::Locale;
-use super::super::lookup::{Fault, Lookup};
+use super::super::language::Expression;
 use super::super::model::{
-    Checks, Constant, Damaged, DateRule, FieldRule, NumberRule, OnBlank, Percent, Place, Replace, Source, Split,
-    Translate, ValueMap,
+    Checks, Constant, Damaged, DateRule, FieldRule, NumberRule, OnBlank, Place, Replace, Source, Split, Translate,
+    ValueMap,
 };
-use super::super::number;
+use super::super::value::date::{self, DateFormat, Order};
+use super::super::value::locale::Locale;
+use super::super::value::lookup::{Lookup, LookupError};
+use super::super::value::number::{self, Percent};
 use super::Checker;
 use super::raw::{RawField, RawLookup};
+use crate::decimal::{self, Decimal};
 use crate::diagnostics::Mistake;
 use crate::records::{Field, JsonType};
 
@@ -126,7 +126,7 @@ impl Checker<'_> {
             number: NumberRule {
                 locale: raw.locale.as_ref().map(|name| self.locale(name)).transpose()?.or(defaults.locale),
                 percent: self.choice(raw.percent, &[("whole", Percent::Whole), ("fraction", Percent::Fraction)])?,
-                scale: raw.scale.as_ref().map(|scale| self.factor(scale)).transpose()?,
+                scale: raw.scale.as_ref().map(|scale| self.decimal(scale, "scale")).transpose()?,
                 round,
             },
             date: DateRule {
@@ -219,24 +219,26 @@ impl Checker<'_> {
         let first_row = u64::try_from(header).unwrap_or_default() + 2;
         let header = rows.get(header).map(Vec::as_slice).unwrap_or_default();
         let (from, to) = (&raw.from, &raw.to);
-        Lookup::from_rows(header, below, first_row, from.get_ref(), to.get_ref()).map_err(|fault| {
-            let (span, hint) = match &fault {
-                Fault::MissingColumn { column, .. } | Fault::ColumnTwice { column } if column == to.get_ref() => {
+        Lookup::from_rows(header, below, first_row, from.get_ref(), to.get_ref()).map_err(|error| {
+            let (span, hint) = match &error {
+                LookupError::MissingColumn { column, .. } | LookupError::DuplicateColumn { column }
+                    if column == to.get_ref() =>
+                {
                     (to.span(), "name a column of the table's header")
                 }
-                Fault::MissingColumn { .. } | Fault::ColumnTwice { .. } => {
+                LookupError::MissingColumn { .. } | LookupError::DuplicateColumn { .. } => {
                     (from.span(), "name a column of the table's header")
                 }
-                Fault::Conflict { .. } => (raw.file.span(), "keep one of them"),
-                Fault::TooLarge => (raw.file.span(), "leave out what the sheets don't have"),
+                LookupError::Conflict { .. } => (raw.file.span(), "keep one of them"),
+                LookupError::TooLarge => (raw.file.span(), "leave out what the sheets don't have"),
             };
-            self.error(span, format!("{file}: {fault}"), Some(hint))
+            self.error(span, format!("{file}: {error}"), Some(hint))
         })
     }
 
-    fn formats(&self, span: Range<usize>, patterns: Vec<String>) -> Result<Vec<Format>, Mistake> {
+    fn formats(&self, span: Range<usize>, patterns: Vec<String>) -> Result<Vec<DateFormat>, Mistake> {
         let parse = |pattern: String| {
-            Format::parse(&pattern)
+            DateFormat::parse(&pattern)
                 .map_err(|error| self.error(span.clone(), error.to_string(), Some("one is \"DD.MM.YYYY\"")))
         };
         patterns.into_iter().map(parse).collect()
@@ -285,15 +287,18 @@ impl Checker<'_> {
     fn constant(&self, field: &'static Field, value: &Spanned<toml::Value>) -> Result<Constant, Mistake> {
         match (field.json, value.get_ref()) {
             (JsonType::String, toml::Value::String(text)) => Ok(Constant::Text(text.clone())),
-            (JsonType::DateTime, toml::Value::String(text)) if date::iso::read(text).is_ok() => {
+            (JsonType::DateTime, toml::Value::String(text)) if date::iso::parse(text).is_ok() => {
                 Ok(Constant::Text(text.clone()))
             }
             (JsonType::DateTime, toml::Value::Datetime(at)) => Ok(Constant::Text(at.to_string().replace(' ', "T"))),
             (JsonType::Number | JsonType::Integer, toml::Value::Integer(number)) => {
-                Ok(Constant::Number(number.to_string()))
+                Ok(Constant::Number(Decimal::from(*number)))
             }
             (JsonType::Number, toml::Value::Float(number)) if number.is_finite() => {
-                Ok(Constant::Number(number.to_string()))
+                let number = decimal::parse(&number.to_string());
+                let too_long =
+                    |error| self.error(value.span(), format!("this number {error}"), Some("use fewer digits"));
+                Ok(Constant::Number(number.map_err(too_long)?))
             }
             (JsonType::Boolean, toml::Value::Boolean(boolean)) => Ok(Constant::Boolean(*boolean)),
             (json, other) => {
@@ -311,8 +316,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Digits as TOML has them; in quotes for more of them than a double holds.
-    fn decimal(&self, value: &Spanned<toml::Value>, key: &str) -> Result<String, Mistake> {
+    /// Parses a TOML number, or one in quotes with more digits than a double can hold.
+    fn decimal(&self, value: &Spanned<toml::Value>, key: &str) -> Result<Decimal, Mistake> {
         let digits = match value.get_ref() {
             toml::Value::Integer(number) => Some(number.to_string()),
             toml::Value::Float(number) if number.is_finite() => Some(number.to_string()),
@@ -322,13 +327,6 @@ impl Checker<'_> {
         digits
             .and_then(|digits| number::parse(&digits, None, None).ok())
             .ok_or_else(|| self.error(value.span(), format!("{key} is a number"), Some("such as 100 or 0.01")))
-    }
-}
-
-impl Checker<'_> {
-    fn factor(&self, value: &Spanned<toml::Value>) -> Result<Decimal, Mistake> {
-        Decimal::from_str_exact(&self.decimal(value, "scale")?)
-            .map_err(|error| self.error(value.span(), error.to_string(), Some("such as 0.01 or 1000")))
     }
 }
 

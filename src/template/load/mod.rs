@@ -13,9 +13,9 @@ use toml::Spanned;
 
 use self::field::Defaults;
 use self::raw::{RawField, RawGroup, RawTemplate};
-use super::date;
-use super::locale::{self, Locale};
 use super::model::{Duplicates, FieldRule, Group, GroupRows, OnBlank, Place, Template};
+use super::value::date;
+use super::value::locale::{self, Locale};
 use crate::diagnostics::{Mistake, TomlFile, suggestion};
 use crate::records::{Field, Input, RecordKind};
 

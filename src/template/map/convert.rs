@@ -1,29 +1,27 @@
-//! One cell to one JSON value: changed as text, converted to the field's type, checked.
+//! Conversion of a cell to a JSON value of the field's type.
 
 use std::borrow::Cow;
 
-use super::super::date;
-use super::super::digits;
-use super::super::identifier;
 use super::super::model::{Checks, Damaged, FieldRule, Split, Translate};
-use super::super::number;
 use super::super::problem::Cause;
-use super::super::survey::DateColumn;
-use super::super::words;
-use super::{json, text_of};
+use super::super::value::number::{self, NumberError};
+use super::super::value::{boolean, date, identifier};
+use super::date_survey::DateColumn;
+use super::json;
+use crate::decimal;
 use crate::diagnostics::nearest;
 use crate::records::JsonType;
 use crate::sheet::Cell;
 
-/// How the cells of one rule become values.
+/// Converts the cells of one rule.
 pub(super) struct Conversion<'a> {
     pub rule: &'a FieldRule,
-    /// How the dates of its column are written.
+    /// The date format of the column.
     pub date: &'a DateColumn,
 }
 
 impl Conversion<'_> {
-    /// Writes the value that a cell becomes. False: the cell is blank.
+    /// Appends the value of a cell to `out`. Returns `false` if the cell is blank.
     pub fn write(&self, cell: Cell<'_>, out: &mut Vec<u8>) -> Result<bool, Cause> {
         if cell.is_blank() {
             return Ok(false);
@@ -57,8 +55,8 @@ impl Conversion<'_> {
                     Ok(true)
                 }
                 None => Err(Cause::NotMapped {
-                    known: map.known().map(str::to_owned).collect(),
-                    nearest: nearest(&text, map.known()).map(str::to_owned),
+                    known: map.keys().map(str::to_owned).collect(),
+                    nearest: nearest(&text, map.keys()).map(str::to_owned),
                 }),
             },
             Some(Translate::Lookup(lookup)) => match lookup.get(&text) {
@@ -66,7 +64,7 @@ impl Conversion<'_> {
                 Some(found) => self.convert(Cell::Text(found), out).map(|()| true),
                 None => Err(Cause::NotFound { nearest: lookup.nearest(&text).map(str::to_owned) }),
             },
-            // A number or a date that nothing changed keeps its type.
+            // An unchanged number or date keeps its type.
             None if matches!(&text, Cow::Borrowed(_)) || matches!(cell, Cell::Text(_)) => {
                 self.convert(Cell::Text(&text), out).map(|()| true)
             }
@@ -79,15 +77,15 @@ impl Conversion<'_> {
         match self.rule.field.json {
             JsonType::Number | JsonType::Integer => self.number(cell, out),
             JsonType::Boolean => {
-                let said = match cell {
-                    Cell::Boolean(said) => Some(said),
-                    cell => words::boolean(text_of(cell)?.trim()),
+                let value = match cell {
+                    Cell::Boolean(value) => Some(value),
+                    cell => boolean::parse(&text_of(cell)?),
                 };
-                out.extend_from_slice(if said.ok_or(Cause::NotABoolean)? { b"true" } else { b"false" });
+                out.extend_from_slice(if value.ok_or(Cause::NotABoolean)? { b"true" } else { b"false" });
                 Ok(())
             }
             JsonType::DateTime => self.date(cell, out),
-            // Lists and objects are made of several fields and are no field's own.
+            // Lists and objects consist of several fields, so no single rule has these types.
             JsonType::String | JsonType::Strings | JsonType::Object(_) | JsonType::Objects(_) => self.text(cell, out),
         }
     }
@@ -97,7 +95,7 @@ impl Conversion<'_> {
         let text = match cell {
             Cell::Text(text) => Cow::Borrowed(if self.rule.trim { text.trim() } else { text }),
             Cell::Number(number) if self.rule.is_name => {
-                Cow::Owned(identifier::from_double(number).map_err(Cause::Damaged)?)
+                Cow::Owned(identifier::from_f64(number).map_err(Cause::Damaged)?)
             }
             Cell::Date(_) | Cell::DateTime(_) if self.rule.is_name && !accepts => {
                 return Err(Cause::Damaged(identifier::Damage::Date));
@@ -117,48 +115,45 @@ impl Conversion<'_> {
 
     fn number(&self, cell: Cell<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
         let rule = &self.rule.number;
-        let mut digits: Cow<'_, str> = match cell {
-            Cell::Text(text) => number::read(text, rule.locale, rule.percent),
-            Cell::Number(number) => number::from_double(number).map(Cow::Owned),
-            Cell::Percent(number) => number::from_percent(number, rule.percent).map(Cow::Owned),
-            _ => Err(number::Fault::NotANumber),
+        let mut number = match cell {
+            Cell::Text(text) => number::parse(text, rule.locale, rule.percent),
+            Cell::Number(number) => number::from_f64(number),
+            Cell::Percent(number) => number::from_percent(number, rule.percent),
+            _ => Err(NumberError::NotANumber),
         }
         .map_err(Cause::NotANumber)?;
         if let Some(factor) = rule.scale {
-            digits = Cow::Owned(digits::scale(&digits, factor).map_err(Cause::NotANumber)?);
+            number = number::multiply(number, factor).map_err(|error| Cause::NotANumber(error.into()))?;
         }
         if let Some(places) = rule.round {
-            digits = match digits {
-                Cow::Borrowed(borrowed) => digits::to_places(borrowed, places),
-                Cow::Owned(owned) => Cow::Owned(digits::round(&owned, places)),
-            };
+            number = decimal::round(number, places);
         }
-        let mut digits = &*digits;
         if self.rule.field.json == JsonType::Integer {
-            digits = digits::integer(digits).map_err(Cause::NotANumber)?;
+            number = decimal::to_integer(number).ok_or(Cause::NotANumber(NumberError::NotWhole))?;
         }
         let checks = &self.rule.checks;
-        if let Some(bound) = checks.minimum.as_ref().filter(|bound| digits::compare(digits, bound).is_lt()) {
-            return Err(Cause::TooSmall(bound.clone()));
+        if let Some(bound) = checks.minimum.filter(|bound| number < *bound) {
+            return Err(Cause::TooSmall(bound));
         }
-        if let Some(bound) = checks.maximum.as_ref().filter(|bound| digits::compare(digits, bound).is_gt()) {
-            return Err(Cause::TooLarge(bound.clone()));
+        if let Some(bound) = checks.maximum.filter(|bound| number > *bound) {
+            return Err(Cause::TooLarge(bound));
         }
-        check_text(checks, digits)?;
+        let digits = number.to_string();
+        check_text(checks, &digits)?;
         out.extend_from_slice(digits.as_bytes());
         Ok(())
     }
 
     fn date(&self, cell: Cell<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
-        let read = match cell {
-            Cell::Text(text) => self.date.read(text.trim(), &self.rule.date.formats)?,
-            // A plain number may still be a date by its digits, such as 20251231.
-            Cell::Number(_) => self.date.read(&text_of(cell)?, &self.rule.date.formats)?,
+        let date = match cell {
+            Cell::Text(text) => self.date.parse(text.trim(), &self.rule.date.formats)?,
+            // A number can be a date, such as 20251231.
+            Cell::Number(_) => self.date.parse(&text_of(cell)?, &self.rule.date.formats)?,
             cell => date::from_cell(cell).ok_or(Cause::NoDate)?,
         };
-        let sent = date::send(read, self.rule.date.time_zone.as_ref()).map_err(Cause::NotADate)?;
-        check_text(&self.rule.checks, &sent)?;
-        json::text(out, &sent);
+        let iso = date::to_iso(date, self.rule.date.time_zone.as_ref()).map_err(Cause::NotADate)?;
+        check_text(&self.rule.checks, &iso)?;
+        json::text(out, &iso);
         Ok(())
     }
 }
@@ -182,7 +177,7 @@ fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// The part of a text that a split takes.
+/// Splits a text and returns the requested part.
 fn part<'t>(text: &'t str, split: &Split) -> Result<&'t str, Cause> {
     let nth = usize::try_from(split.take.unsigned_abs().saturating_sub(1)).unwrap_or(usize::MAX);
     let part = match split.take > 0 {
@@ -190,4 +185,15 @@ fn part<'t>(text: &'t str, split: &Split) -> Result<&'t str, Cause> {
         false => text.rsplit(&split.at).nth(nth),
     };
     part.ok_or_else(|| Cause::NoSuchPart { at: split.at.clone(), take: split.take })
+}
+
+/// Formats a cell as text, with numbers rounded to 15 significant digits.
+pub(super) fn text_of(cell: Cell<'_>) -> Result<Cow<'_, str>, Cause> {
+    match cell {
+        Cell::Number(number) => {
+            let number = number::from_f64(number).map_err(Cause::NotANumber)?;
+            Ok(Cow::Owned(number.to_string()))
+        }
+        cell => Ok(cell.shown()),
+    }
 }

@@ -1,15 +1,18 @@
-//! Writing JSON to the letter: digits go in as they are, which a number type of any kind would not promise.
+//! Writing JSON, and reading JSON strings.
+
+use std::borrow::Cow;
+use std::io::Write;
 
 use super::super::model::Constant;
 
-/// Adds a member to the object that `body` holds so far, after a comma where it is not the first.
-pub fn member(body: &mut Vec<u8>, name: &str, value: impl FnOnce(&mut Vec<u8>)) {
+/// Appends a member to an unclosed object, after a comma unless it is the first.
+pub(super) fn member(body: &mut Vec<u8>, name: &str, value: impl FnOnce(&mut Vec<u8>)) {
     key(body, name);
     value(body);
 }
 
-/// Adds a member's name and colon.
-pub fn key(body: &mut Vec<u8>, name: &str) {
+/// Appends a member's name and colon.
+pub(super) fn key(body: &mut Vec<u8>, name: &str) {
     if !matches!(body.last(), None | Some(b'{')) {
         body.push(b',');
     }
@@ -17,23 +20,31 @@ pub fn key(body: &mut Vec<u8>, name: &str) {
     body.push(b':');
 }
 
-pub fn constant(out: &mut Vec<u8>, constant: &Constant) {
+pub(super) fn constant(out: &mut Vec<u8>, constant: &Constant) {
     match constant {
-        Constant::Text(words) => text(out, words),
-        Constant::Number(digits) => out.extend_from_slice(digits.as_bytes()),
+        Constant::Text(value) => text(out, value),
+        Constant::Number(number) => write!(out, "{number}").expect("memory can be written"),
         Constant::Boolean(true) => out.extend_from_slice(b"true"),
         Constant::Boolean(false) => out.extend_from_slice(b"false"),
         Constant::Null => out.extend_from_slice(b"null"),
     }
 }
 
-pub fn text(out: &mut Vec<u8>, text: &str) {
+pub(super) fn text(out: &mut Vec<u8>, text: &str) {
     if text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-        let written = serde_json::to_writer(out, text);
-        debug_assert!(written.is_ok(), "writing text to memory can't fail");
+        serde_json::to_writer(out, text).expect("memory can be written");
     } else {
         out.push(b'"');
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');
+    }
+}
+
+/// Returns the text of a JSON string, or any other JSON unchanged.
+pub fn unquoted(json: &str) -> Cow<'_, str> {
+    match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(inner) if !inner.contains('\\') => Cow::Borrowed(inner),
+        Some(_) => serde_json::from_str(json).map_or(Cow::Borrowed(json), Cow::Owned),
+        None => Cow::Borrowed(json),
     }
 }

@@ -1,42 +1,42 @@
-//! What rows say of a record, on its way into a request: values as JSON, each with the rule and the row that it is from.
+//! The part of a record from one or several rows: values as JSON, each with its rule and row.
 
-use super::super::problem::{Problem, kept};
-use super::{json, unquoted};
+use super::super::problem::{Problem, excerpt};
+use super::json::{self, unquoted};
 
-/// What one row, or several together, say of a record.
+/// The values and problems of a record from one or several rows.
 #[derive(Clone, Debug, Default)]
 pub struct Parts {
-    /// The numbers of the rows.
+    /// Row numbers.
     pub rows: Vec<u64>,
     pub problems: Vec<Problem>,
-    /// The record's values, one after the other.
+    /// The values, concatenated.
     pub(super) values: Vec<u8>,
-    /// In the order of their rules.
+    /// Places of the values, ordered by rule.
     fields: Vec<Piece>,
-    /// The lines as JSON objects with commas between.
+    /// The lines as JSON objects, separated by commas.
     pub(super) lines: Vec<u8>,
-    /// The line that is being made, without its last brace.
+    /// The current line, without its closing brace.
     line: Vec<u8>,
 }
 
-/// A rule's value.
+/// The value of a rule.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     rule: u32,
-    /// Where it stands among the values. Nothing: it is at fault, and a problem says why.
+    /// Byte range in the values. `None` if the value has a problem.
     place: Option<(u32, u32)>,
     row: u64,
 }
 
-/// What there is for a rule.
-pub enum Value<'a> {
-    Of(&'a [u8]),
-    AtFault,
-    None,
+/// The value of a rule, as JSON.
+pub(super) enum Value<'a> {
+    Present(&'a [u8]),
+    Invalid,
+    Absent,
 }
 
-/// Two rows that say different things of a record.
-pub struct Clash {
+/// Two rows with different values for one field.
+pub(super) struct Conflict {
     pub rule: usize,
     pub row: u64,
     pub value: String,
@@ -45,7 +45,7 @@ pub struct Clash {
 }
 
 impl Parts {
-    /// Empties it for the row at `number` and keeps its buffers.
+    /// Clears everything for the next row, keeping the buffers.
     pub fn begin(&mut self, number: u64) {
         self.rows.clear();
         self.rows.push(number);
@@ -57,17 +57,17 @@ impl Parts {
     }
 
     pub fn first_row(&self) -> u64 {
-        self.rows.first().copied().unwrap_or_default()
+        *self.rows.first().expect("a record has a row")
     }
 
-    /// The bytes that are held.
+    /// Returns the approximate memory in bytes.
     pub fn len(&self) -> usize {
         self.len_from(0)
     }
 
-    /// The same without the first problems, which whoever adds to many has counted before.
+    /// Returns the approximate memory in bytes without the first `problem` problems.
     pub fn len_from(&self, problem: usize) -> usize {
-        let problems: usize = self.problems.iter().skip(problem).map(Problem::held).sum();
+        let problems: usize = self.problems.iter().skip(problem).map(Problem::size).sum();
         self.values.len() + self.lines.len() + self.fields.len() * 24 + self.rows.len() * 8 + problems
     }
 
@@ -75,16 +75,16 @@ impl Parts {
         self.rows.is_empty()
     }
 
-    /// What was written to the values from `start` on is the rule's.
+    /// Assigns the values from `start` to a rule.
     pub(super) fn push_value(&mut self, rule: usize, start: usize, row: u64) {
         self.fields.push(Piece { rule: narrow(rule), place: Some((narrow(start), narrow(self.values.len()))), row });
     }
 
-    pub(super) fn push_fault(&mut self, rule: usize, row: u64) {
+    pub(super) fn push_invalid(&mut self, rule: usize, row: u64) {
         self.fields.push(Piece { rule: narrow(rule), place: None, row });
     }
 
-    /// Moves what was written to the values from `start` on into the line.
+    /// Moves the values from `start` into the current line.
     pub(super) fn push_line_value(&mut self, name: &str, start: usize) {
         if self.line.is_empty() {
             self.line.push(b'{');
@@ -94,9 +94,9 @@ impl Parts {
         self.values.truncate(start);
     }
 
-    /// Ends the line, which counts if the row has something of its own for it.
-    pub(super) fn end_line(&mut self, counts: bool) {
-        if counts && !self.line.is_empty() {
+    /// Ends the current line, or drops a line without values.
+    pub(super) fn end_line(&mut self, has_values: bool) {
+        if has_values && !self.line.is_empty() {
             self.lines.extend_from_slice(&self.line);
             self.lines.push(b'}');
         }
@@ -105,25 +105,24 @@ impl Parts {
 
     pub(super) fn value(&self, rule: usize) -> Value<'_> {
         match self.fields.iter().find(|piece| piece.rule == narrow(rule)) {
-            None => Value::None,
-            Some(piece) => self.bytes(piece).map_or(Value::AtFault, Value::Of),
+            None => Value::Absent,
+            Some(piece) => self.bytes(piece).map_or(Value::Invalid, Value::Present),
         }
     }
 
-    /// A rule's value where it is a text or a number, as JSON has it.
+    /// Returns the JSON of a rule's value, or `None` for an invalid, absent, null or empty value.
     pub(super) fn text(&self, rule: usize) -> Option<&str> {
         match self.value(rule) {
-            Value::Of(b"null") | Value::AtFault | Value::None => None,
-            Value::Of(bytes) => std::str::from_utf8(bytes).ok().filter(|text| *text != "\"\""),
+            Value::Present(b"null") | Value::Invalid | Value::Absent => None,
+            Value::Present(bytes) => std::str::from_utf8(bytes).ok().filter(|text| *text != "\"\""),
         }
     }
 
-    /// Takes a further row in, and answers where it says something else than those before.
-    pub(super) fn merge(&mut self, from: &Parts) -> Vec<Clash> {
-        let mut clashes = Vec::new();
+    /// Adds the part of another row. Returns the conflicting fields.
+    pub(super) fn merge(&mut self, from: &Parts) -> Vec<Conflict> {
+        let mut conflicts = Vec::new();
         for piece in &from.fields {
-            let there = self.fields.binary_search_by_key(&piece.rule, |piece| piece.rule);
-            match there {
+            match self.fields.binary_search_by_key(&piece.rule, |piece| piece.rule) {
                 Err(index) => {
                     let place = from.bytes(piece).map(|bytes| {
                         let start = narrow(self.values.len());
@@ -137,7 +136,7 @@ impl Parts {
                     if let (Some(ours), Some(theirs)) = (self.bytes(&other), from.bytes(piece))
                         && ours != theirs
                     {
-                        clashes.push(Clash {
+                        conflicts.push(Conflict {
                             rule: piece.rule as usize,
                             row: piece.row,
                             value: shown(theirs),
@@ -156,10 +155,10 @@ impl Parts {
         }
         self.rows.extend_from_slice(&from.rows);
         self.problems.extend_from_slice(&from.problems);
-        clashes
+        conflicts
     }
 
-    /// A copy to be kept, without buffers that are larger than what they hold.
+    /// Returns a copy without spare capacity.
     pub fn kept(&self) -> Parts {
         Parts { line: Vec::new(), ..self.clone() }
     }
@@ -170,14 +169,13 @@ impl Parts {
     }
 }
 
-/// Rows are far smaller than this: a file's records are bounded in length when they are read.
 fn narrow(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+    u32::try_from(number).expect("the length of rows is limited when they are read")
 }
 
 fn shown(json: &[u8]) -> String {
     match std::str::from_utf8(json) {
         Ok("null") | Err(_) => String::new(),
-        Ok(text) => kept(&unquoted(text)),
+        Ok(text) => excerpt(&unquoted(text)),
     }
 }

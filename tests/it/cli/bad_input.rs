@@ -108,10 +108,10 @@ fn rows_that_are_wrong_are_told_with_column_row_value_and_remedy() {
     check.shows(&[
         "Price 'free' is not a number",
         "row 2",
-        "write it as a number",
+        "write a number",
         "SKU is blank",
         "row 3",
-        "fill the cell in",
+        "fill in the cell",
     ]);
     let report = place.path("prices.report.csv");
     served

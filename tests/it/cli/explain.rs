@@ -103,7 +103,7 @@ fn a_key_that_stands_twice_is_told_with_the_other_row_s_place() {
         let told = format!("keep one of them; the other is in row {other}");
         place.sheetport(["explain", "items.csv", "-t", "t.toml", "--row", row]).exits(3).shows(&[
             "Nothing would be sent",
-            &format!("row {row}: SKU '1' is there more than once"),
+            &format!("row {row}: SKU '1' appears more than once"),
             &told,
         ]);
     }
@@ -111,7 +111,7 @@ fn a_key_that_stands_twice_is_told_with_the_other_row_s_place() {
     place
         .sheetport(["explain", "items.csv", "-t", "t.toml", "--row", "2"])
         .exits(0)
-        .shows(&["It would be left out", "row 2: SKU '1' is there more than once, and row 4 counts"]);
+        .shows(&["It would be left out", "row 2: SKU '1' appears more than once, and row 4 is used"]);
     place.sheetport(["explain", "items.csv", "-t", "t.toml", "--row", "4"]).exits(0).shows(&["What would be sent"]);
 }
 

@@ -151,7 +151,7 @@ fn texts_that_a_workbook_cuts_are_counted_and_whole_in_a_text() {
     let checked = served.sheetport(&place, ["check", "i.xlsx", "-t", "t.toml", "--json"]).exits(3).json();
     assert_eq!((count(&checked, "rejected"), count(&checked, "pending")), (2, 1), "{checked}");
     let problem = checked["problems"][0].to_string();
-    assert!(problem.contains("was cut to what a workbook's cell can hold"), "{problem}");
+    assert!(problem.contains("was cut to the length of a workbook's cell"), "{problem}");
     let checked = served.sheetport(&place, ["check", "i.csv", "-t", "t.toml", "--json"]).exits(0).json();
     assert_eq!(count(&checked, "pending"), 3);
 }

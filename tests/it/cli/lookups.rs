@@ -41,7 +41,7 @@ fn a_table_that_can_not_be_used_is_a_mistake_at_its_place_in_the_template() {
     let check = || place.sheetport(["check", "items.csv", "-t", "mine/t.toml"]).exits(2);
     check().says(&["can't be read", "cur.csv", "t.toml:6:19", "counted from the template's folder"]);
     place.write("mine/tables/cur.csv", "Word,Kode\nEuro,EUR\n");
-    check().says(&["no column 'Code' (the nearest is 'Kode')", "t.toml:6:57"]);
+    check().says(&["no column 'Code'; did you mean 'Kode'?", "t.toml:6:57"]);
     place.write("mine/tables/cur.csv", "Word,Code\nEuro,EUR\nEuro,EURO\n");
-    check().says(&["gives 'Euro' two values", "in row 2", "in row 3", "keep one of them"]);
+    check().says(&["'Euro' has two values", "in row 2", "in row 3", "keep one of them"]);
 }

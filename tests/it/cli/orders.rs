@@ -132,7 +132,7 @@ fn a_column_of_ambiguous_dates_is_refused_with_both_readings() {
     );
     let refused = place.sheetport(["check", "orders.csv", "-t", "t.toml"]).exits(3);
     refused.shows(&[
-        "can be read as more than one date",
+        "could mean more than one date",
         "2026-04-03 as DD/MM/YYYY",
         "2026-03-04 as MM/DD/YYYY",
         "format =",
@@ -155,7 +155,7 @@ fn an_explanation_shows_cell_conversion_field_and_request() {
     let explained = place.sheetport(["explain", "orders.csv", "-t", "t.toml", "--row", "4"]).exits(0);
     explained.shows(&[
         "Row 4 by the template t.toml",
-        "line: price  F Price '5,00'  a number with ',' before its decimals",
+        "line: price  F Price '5,00'  a number with ',' as its decimal separator",
         "→ 5.00",
         "companyExternalId  B Customer ''  {{ Customer | lower }}",
         "left out",

@@ -109,9 +109,9 @@ fn the_first_sheet_sums_the_run_up_and_leads_to_the_cells_at_fault() {
     assert_eq!(front[head + 1][0], 2, "the most frequent cause is the first");
     assert_eq!(
         causes[0],
-        ["Price", "such as 'free': is not a number", "write it as a number, or leave the cell blank", "row 2", "row 5"]
+        ["Price", "such as 'free': is not a number", "write a number, or leave the cell blank", "row 2", "row 5"]
     );
-    assert_eq!(causes[1][..2], ["Active", "'yess' is not a value that the template knows"]);
+    assert_eq!(causes[1][..2], ["Active", "'yess' is not in the template's map"]);
     assert!(causes[1][2].starts_with("did you mean 'yes'?"), "{causes:?}");
     assert_eq!(causes[2][..2], ["Currency", "'Euro' is not a value that the template allows"]);
 

@@ -226,8 +226,8 @@ fn identifiers_whose_digits_are_there_arrive_and_those_that_lost_them_are_told()
     place.write("a.xlsx", Xlsx { sheet: &sheet, formats: &["0.00E+00"], ..Xlsx::default() }.bytes());
     let check = place.sheetport(["check", "a.xlsx", "-t", "items"]).exits(3);
     check.shows(&[
-        "is a number of more digits than a workbook keeps  rows 5, 6",
-        "'1.23E+12' looks like an identifier that was shortened to a power of ten  row 7",
+        "has more digits than a workbook can store  rows 5, 6",
+        "'1.23E+12' looks like an identifier shortened to a power of ten  row 7",
     ]);
     served.sheetport(&place, ["upload", "a.xlsx", "-t", "items"]).exits(3);
     place.sheetport(["report", "-o", "report.csv"]).exits(0);

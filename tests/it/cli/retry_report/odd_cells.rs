@@ -188,7 +188,7 @@ async fn check_sent_whole(to: &str) {
     assert_eq!(sent(&server), texts[..4]);
     let report = Sheet::open(&place, "again.csv");
     let error = report.column("sheetport_errors")[4];
-    assert!(error.contains("was cut to what a workbook's cell can hold") && error.contains(".csv"), "{error}");
+    assert!(error.contains("was cut to the length of a workbook's cell") && error.contains(".csv"), "{error}");
     assert_eq!(report.column("sheetport_field")[4], "name");
     // The report of that has the whole texts again, as far as they are known.
     assert_eq!(table(&place.path("again.csv"))[1][1], texts[0]);
@@ -239,7 +239,7 @@ fn a_workbook_with_cut_texts_is_not_uploaded_as_if_they_were_whole() {
     let checked = place.sheetport(["check", "prices.csv", "-t", "items", "--report", "check.csv", "--json"]).exits(3);
     assert_eq!(accounting(&summary(&checked)), "2: rejected 1, pending 1");
     let sent = served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).exits(3);
-    sent.shows(&["was cut to what a workbook's cell can hold"]);
+    sent.shows(&["was cut to the length of a workbook's cell"]);
     assert_eq!(taken(&served), ["as he wrote … [cut]"]);
     // Where no field is made of it, it does not matter.
     place.write("remarks.csv", format!("SKU,Name,Remark\nk0,Bolt,\"{cut}\"\n"));

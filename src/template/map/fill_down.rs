@@ -1,22 +1,22 @@
-//! Blank cells that mean "as above": how sheets are read that write a value once and leave it out in the rows below.
+//! Filling of blank cells from the rows above.
 
-use super::bind::Layout;
+use super::super::bind::Layout;
 use crate::sheet::{Cell, Row};
 
-/// Bytes that are filled in, at most: a cell can be megabytes long, and all rows below may repeat it.
-pub const MOST_FILLED: u64 = 4 << 30;
+/// Maximum number of bytes filled in. A cell can be megabytes long, and every row below may repeat it.
+const MAX_FILLED: u64 = 4 << 30;
 
-/// Fills blank cells from the rows above. Rows are given to it in the sheet's order.
+/// Fills blank cells, row by row in the order of the sheet.
 #[derive(Debug, Default)]
 pub struct Filler {
     columns: Vec<usize>,
     within: Vec<usize>,
-    /// For each of the columns the cell that is above the next row, or blank.
+    /// The last cell of each column in `columns`, or blank.
     above: Row,
     next: Row,
-    /// What the columns of `within` held in the row above, one after the other.
-    place: Row,
-    next_place: Row,
+    /// The cells of the columns in `within` of the last row.
+    group: Row,
+    next_group: Row,
     filled: u64,
 }
 
@@ -25,21 +25,21 @@ impl Filler {
         Filler { columns: layout.fill_down.clone(), within: layout.fill_within.clone(), ..Filler::default() }
     }
 
+    /// Fills the blank cells of the next row.
     pub fn row(&mut self, row: &mut Row) {
         if self.columns.is_empty() {
             return;
         }
         self.fill(row);
-        self.see(row);
+        self.remember(row);
     }
 
-    /// Fills the row's blanks from above.
     fn fill(&mut self, row: &mut Row) {
-        copy(row, &self.within, &mut self.next_place);
-        if !self.next_place.cells().eq(self.place.cells()) {
+        copy(row, &self.within, &mut self.next_group);
+        if !self.next_group.cells().eq(self.group.cells()) {
             self.above.clear(0);
         }
-        std::mem::swap(&mut self.place, &mut self.next_place);
+        std::mem::swap(&mut self.group, &mut self.next_group);
         for (nth, column) in self.columns.iter().enumerate() {
             let above = self.above.get(nth);
             if row.get(*column).is_blank() && above != Cell::Blank {
@@ -49,22 +49,21 @@ impl Filler {
         }
     }
 
-    /// The column with the longest text, once more was filled in than is reasonable.
+    /// Returns the column with the longest text if too much has been filled in.
     pub fn overflow(&self) -> Option<usize> {
         let longest = || self.columns.iter().zip(self.above.cells()).max_by_key(|(_, cell)| text_len(*cell));
-        if self.filled > MOST_FILLED { longest().map(|(column, _)| *column) } else { None }
+        if self.filled > MAX_FILLED { longest().map(|(column, _)| *column) } else { None }
     }
 
-    /// Takes note of a row that is above the next one.
-    fn see(&mut self, row: &Row) {
+    fn remember(&mut self, row: &Row) {
         copy(row, &self.columns, &mut self.next);
         std::mem::swap(&mut self.above, &mut self.next);
     }
 
-    /// A row that was filled before, when other rows may have been above it: its blanks are blanks.
+    /// Adds a row without filling, for rows that were filled before.
     pub fn pass(&mut self, row: &Row) {
-        copy(row, &self.within, &mut self.place);
-        self.see(row);
+        copy(row, &self.within, &mut self.group);
+        self.remember(row);
     }
 }
 
@@ -98,14 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn a_blank_cell_holds_what_the_last_one_above_that_is_not_blank_holds() {
+    fn blank_cells_repeat_the_last_value_above() {
         let rows: &[&[&str]] = &[&["", "1"], &["bolts", "2"], &[" ", "3"], &["", "4"], &["nuts", "5"], &["", ""]];
         assert_eq!(filled(&[0], &[], rows), ["|1", "bolts|2", "bolts|3", "bolts|4", "nuts|5", "nuts|"]);
         assert_eq!(filled(&[], &[], rows)[2], " |3");
     }
 
     #[test]
-    fn nothing_is_carried_over_to_where_another_value_stands_in_the_columns_within() {
+    fn values_are_not_repeated_in_another_group() {
         let rows: &[&[&str]] = &[
             &["shirt", "Shirt", "Acme"],
             &["shirt", "", ""],
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_ends_before_the_column_gets_its_cell() {
+    fn short_rows_are_extended() {
         assert_eq!(filled(&[2], &[], &[&["a", "b", "c"], &["d"]]), ["a|b|c", "d||c"]);
     }
 }

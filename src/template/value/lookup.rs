@@ -1,23 +1,24 @@
-//! A table from values in a sheet to values in the service, such as unit names to unit codes.
+//! A lookup table from values in a sheet to values in the service, such as unit names to unit codes.
 
-use crate::diagnostics::nearest;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The most entries that a table may have.
-pub const MOST_ENTRIES: usize = 1_000_000;
+use crate::diagnostics::nearest;
 
-/// Suggestions are looked for in tables of so many entries, because each of them is compared.
-const MOST_COMPARED: usize = 20_000;
+/// Maximum number of entries in a table.
+pub const MAX_ENTRIES: usize = 1_000_000;
 
-/// Values by their keys, to the letter and without regard to case.
+/// Maximum number of entries compared for a suggestion.
+const MAX_COMPARED: usize = 20_000;
+
+/// Values by key: the exact key first, then the key in any case.
 #[derive(Debug, Default)]
 pub struct Lookup {
     entries: Vec<Entry>,
     exact: HashMap<Arc<str>, u32>,
-    /// By the key in small letters. Keys that differ in case alone and have different values are not in it.
+    /// By lower-case key. `None` for several keys with different values.
     folded: HashMap<Arc<str>, Option<u32>>,
 }
 
@@ -25,22 +26,22 @@ pub struct Lookup {
 struct Entry {
     key: Arc<str>,
     value: Box<str>,
-    /// The table's row, as a spreadsheet program counts.
+    /// Row number in the table's file.
     row: u64,
 }
 
 /// Why a table can't be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum LookupError {
     MissingColumn {
         column: String,
         nearest: Option<String>,
     },
     /// The header has the column more than once.
-    ColumnTwice {
+    DuplicateColumn {
         column: String,
     },
-    /// A key with two values, in these rows.
+    /// A key has two values.
     Conflict {
         key: String,
         values: [String; 2],
@@ -50,36 +51,35 @@ pub enum Fault {
 }
 
 impl Lookup {
-    /// Makes the table of `rows`, whose first is row `first_row` of the file. Rows with a blank key are left out; a key
-    /// may be there several times with one value.
+    /// Builds the table from rows; the first has the number `first_row` in the file. Rows with a blank key are skipped.
+    /// Fails if a column is missing or a key has different values.
     pub fn from_rows<R, C>(
         header: &[C],
         rows: impl IntoIterator<Item = R>,
         first_row: u64,
         from_column: &str,
         to_column: &str,
-    ) -> Result<Lookup, Fault>
+    ) -> Result<Lookup, LookupError>
     where
         R: AsRef<[C]>,
         C: AsRef<str>,
     {
-        Lookup::bounded(header, rows, first_row, (from_column, to_column), MOST_ENTRIES)
+        Lookup::with_limit(header, rows, first_row, (from_column, to_column), MAX_ENTRIES)
     }
 
-    /// The value of a key, to the letter if it is there so, otherwise without regard to case.
+    /// Returns the value of a key, or of the same key in another case.
     pub fn get(&self, key: &str) -> Option<&str> {
         let key = key.trim();
         let index = match self.exact.get(key) {
             Some(index) => *index,
             None => (*self.folded.get(folded(key).as_ref())?)?,
         };
-        self.entries.get(usize::try_from(index).ok()?).map(|entry| entry.value.as_ref())
+        Some(&self.entry(index).value)
     }
 
-    /// The key that was probably meant.
+    /// Returns the most similar key, for suggestions.
     pub fn nearest(&self, key: &str) -> Option<&str> {
-        let keys = self.entries.iter().take(MOST_COMPARED).map(|entry| entry.key.as_ref());
-        nearest(key, keys)
+        nearest(key, self.keys().take(MAX_COMPARED))
     }
 
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
@@ -94,13 +94,13 @@ impl Lookup {
         self.entries.is_empty()
     }
 
-    fn bounded<R, C>(
+    fn with_limit<R, C>(
         header: &[C],
         rows: impl IntoIterator<Item = R>,
         first_row: u64,
         columns: (&str, &str),
-        most: usize,
-    ) -> Result<Lookup, Fault>
+        limit: usize,
+    ) -> Result<Lookup, LookupError>
     where
         R: AsRef<[C]>,
         C: AsRef<str>,
@@ -109,85 +109,89 @@ impl Lookup {
         let mut lookup = Lookup::default();
         for (row, cells) in (first_row..).zip(rows) {
             let cell = |index: usize| cells.as_ref().get(index).map_or("", |cell| cell.as_ref().trim());
-            lookup.insert(row, cell(from), cell(to), most)?;
+            lookup.insert(row, cell(from), cell(to), limit)?;
         }
         Ok(lookup)
     }
 
-    fn insert(&mut self, row: u64, key: &str, value: &str, most: usize) -> Result<(), Fault> {
+    fn insert(&mut self, row: u64, key: &str, value: &str, limit: usize) -> Result<(), LookupError> {
         if key.is_empty() {
             return Ok(());
         }
-        let entry = |index: u32| usize::try_from(index).ok().and_then(|index| self.entries.get(index));
-        if let Some(known) = self.exact.get(key).copied().and_then(entry) {
+        if let Some(index) = self.exact.get(key) {
+            let known = self.entry(*index);
             if known.value.as_ref() == value {
                 return Ok(());
             }
-            return Err(Fault::Conflict {
+            return Err(LookupError::Conflict {
                 key: key.to_owned(),
                 values: [known.value.to_string(), value.to_owned()],
                 rows: [known.row, row],
             });
         }
-        if self.entries.len() >= most {
-            return Err(Fault::TooLarge);
+        if self.entries.len() >= limit {
+            return Err(LookupError::TooLarge);
         }
-        let index = u32::try_from(self.entries.len()).map_err(|_| Fault::TooLarge)?;
-        let shared: Arc<str> = key.into();
-        let folded: Arc<str> = match folded(key) {
-            Cow::Borrowed(_) => shared.clone(),
+        let index = u32::try_from(self.entries.len()).map_err(|_| LookupError::TooLarge)?;
+        let key: Arc<str> = key.into();
+        let folded: Arc<str> = match folded(&key) {
+            Cow::Borrowed(_) => key.clone(),
             Cow::Owned(folded) => folded.into(),
         };
-        match self.folded.get(&folded).copied() {
-            None => {
-                self.folded.insert(folded, Some(index));
-            }
-            Some(Some(other)) if entry(other).is_some_and(|known| known.value.as_ref() != value) => {
-                self.folded.insert(folded, None);
-            }
-            Some(_) => {}
-        }
-        self.exact.insert(shared.clone(), index);
-        self.entries.push(Entry { key: shared, value: value.into(), row });
+        let is_same = |known: u32| self.entry(known).value.as_ref() == value;
+        let by_folded = match self.folded.get(&folded) {
+            None => Some(index),
+            Some(known) => known.filter(|known| is_same(*known)),
+        };
+        self.folded.insert(folded, by_folded);
+        self.exact.insert(key.clone(), index);
+        self.entries.push(Entry { key, value: value.into(), row });
         Ok(())
     }
+
+    fn entry(&self, index: u32) -> &Entry {
+        &self.entries[index as usize]
+    }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for LookupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::MissingColumn { column, nearest: Some(nearest) } => {
-                write!(f, "the lookup table has no column '{column}' (the nearest is '{nearest}')")
+            LookupError::MissingColumn { column, nearest: Some(nearest) } => {
+                write!(f, "the lookup table has no column '{column}'; did you mean '{nearest}'?")
             }
-            Fault::MissingColumn { column, nearest: None } => write!(f, "the lookup table has no column '{column}'"),
-            Fault::ColumnTwice { column } => {
-                write!(f, "the lookup table has the column '{column}' more than once; rename one of them")
+            LookupError::MissingColumn { column, nearest: None } => {
+                write!(f, "the lookup table has no column '{column}'")
             }
-            Fault::Conflict { key, values: [first, second], rows: [one, other] } => {
+            LookupError::DuplicateColumn { column } => {
+                write!(f, "the column '{column}' appears more than once in the lookup table")
+            }
+            LookupError::Conflict { key, values: [first, second], rows: [one, other] } => {
                 write!(
                     f,
-                    "the lookup table gives '{key}' two values, '{first}' in row {one} and '{second}' in row {other}; keep one of them"
+                    "'{key}' has two values in the lookup table, '{first}' in row {one} and '{second}' in row {other}"
                 )
             }
-            Fault::TooLarge => write!(f, "the lookup table has more than {MOST_ENTRIES} entries"),
+            LookupError::TooLarge => write!(f, "the lookup table has more than {MAX_ENTRIES} entries"),
         }
     }
 }
 
-fn find<C: AsRef<str>>(header: &[C], column: &str) -> Result<usize, Fault> {
+/// Returns the index of a column, comparing names in any case.
+fn find<C: AsRef<str>>(header: &[C], column: &str) -> Result<usize, LookupError> {
     let same = |name: &str| folded(name.trim()) == folded(column.trim());
-    let mut there = header.iter().enumerate().filter(|(_, name)| same(name.as_ref())).map(|(index, _)| index);
-    match (there.next(), there.next()) {
+    let mut matching = header.iter().enumerate().filter(|(_, name)| same(name.as_ref())).map(|(index, _)| index);
+    match (matching.next(), matching.next()) {
         (Some(index), None) => Ok(index),
-        (Some(_), Some(_)) => Err(Fault::ColumnTwice { column: column.to_owned() }),
+        (Some(_), Some(_)) => Err(LookupError::DuplicateColumn { column: column.to_owned() }),
         (None, _) => {
             let nearest = nearest(column, header.iter().map(AsRef::as_ref)).map(str::to_owned);
-            Err(Fault::MissingColumn { column: column.to_owned(), nearest })
+            Err(LookupError::MissingColumn { column: column.to_owned(), nearest })
         }
     }
 }
 
-/// In small letters; borrowed when it is so already.
+/// Returns the key in lower case.
 fn folded(key: &str) -> Cow<'_, str> {
     if key.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
         return Cow::Borrowed(key);
@@ -203,12 +207,12 @@ mod tests {
 
     const HEADER: [&str; 3] = ["Unit", "Note", "Code"];
 
-    fn table(rows: &[[&str; 3]]) -> Result<Lookup, Fault> {
+    fn table(rows: &[[&str; 3]]) -> Result<Lookup, LookupError> {
         Lookup::from_rows(&HEADER, rows, 2, "unit", " Code ")
     }
 
     #[test]
-    fn values_are_found_to_the_letter_and_then_without_regard_to_case() {
+    fn exact_keys_win_over_keys_in_another_case() {
         let lookup =
             table(&[["Stück", "", "pcs"], ["kg", "", "kgm"], ["KG", "", "KGM"], ["", "", "?"], ["m", "x", ""]])
                 .expect("a table");
@@ -230,39 +234,37 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_contradicts_itself_is_refused_with_both_rows() {
-        let fault = table(&[["kg", "", "a"], ["m", "", "b"], ["kg", "", "c"]]).expect_err("a fault");
-        assert_eq!(
-            fault.to_string(),
-            "the lookup table gives 'kg' two values, 'a' in row 2 and 'c' in row 4; keep one of them"
-        );
+    fn a_key_with_two_values_is_an_error_naming_both_rows() {
+        let error = table(&[["kg", "", "a"], ["m", "", "b"], ["kg", "", "c"]]).expect_err("an error");
+        assert_eq!(error.to_string(), "'kg' has two values in the lookup table, 'a' in row 2 and 'c' in row 4");
         assert!(table(&[["kg", "", "a"], ["kg", "other", "a"]]).is_ok());
     }
 
     #[test]
     fn columns_are_found_by_name() {
         let rows: [[&str; 3]; 0] = [];
-        let fault =
-            |from: &str, header: [&str; 3]| Lookup::from_rows(&header, rows, 2, from, "Code").expect_err("a fault");
+        let error =
+            |from: &str, header: [&str; 3]| Lookup::from_rows(&header, rows, 2, from, "Code").expect_err("an error");
         assert_eq!(
-            fault("Units", HEADER),
-            Fault::MissingColumn { column: "Units".to_owned(), nearest: Some("Unit".to_owned()) }
+            error("Units", HEADER),
+            LookupError::MissingColumn { column: "Units".to_owned(), nearest: Some("Unit".to_owned()) }
         );
-        assert_eq!(fault("a", ["A", "a", "Code"]), Fault::ColumnTwice { column: "a".to_owned() });
+        assert_eq!(error("a", ["A", "a", "Code"]), LookupError::DuplicateColumn { column: "a".to_owned() });
         assert!(Lookup::from_rows(&HEADER, rows, 2, "Unit", "Code").is_ok_and(|lookup| lookup.is_empty()));
     }
 
     #[test]
-    fn a_table_is_bounded() {
+    fn the_number_of_entries_is_limited() {
         let rows = ["a", "b", "c", "a"].map(|key| [key, "x"]);
-        let made = |most| Lookup::bounded(&["from", "to"], rows, 2, ("from", "to"), most).map(|lookup| lookup.len());
-        assert_eq!(made(3), Ok(3));
-        assert_eq!(made(2), Err(Fault::TooLarge));
+        let build =
+            |limit| Lookup::with_limit(&["from", "to"], rows, 2, ("from", "to"), limit).map(|lookup| lookup.len());
+        assert_eq!(build(3), Ok(3));
+        assert_eq!(build(2), Err(LookupError::TooLarge));
     }
 
     proptest! {
         #[test]
-        fn whatever_was_put_in_is_found(pairs in proptest::collection::hash_map("[a-cA-CäÄß ]{1,4}", "[xy]?", 0..20)) {
+        fn every_inserted_key_is_found(pairs in proptest::collection::hash_map("[a-cA-CäÄß ]{1,4}", "[xy]?", 0..20)) {
             let mut kept: HashMap<String, String> = HashMap::new();
             for (key, value) in &pairs {
                 if !key.trim().is_empty() {

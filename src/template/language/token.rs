@@ -1,33 +1,33 @@
-//! The words and marks of an expression, with their places.
+//! The tokens of an expression.
 
 use std::ops::Range;
 
-use super::ExpressionError;
+use super::error::ExpressionError;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
+pub(super) struct Token {
     pub kind: Kind,
     pub range: Range<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     Name(String),
-    /// A text in quotes, what it stands for.
+    /// A quoted text, without quotes and escapes.
     Text(String),
-    /// Digits, perhaps with a point.
+    /// Digits, with or without a decimal point.
     Number(String),
     Mark(&'static str),
 }
 
-/// Longer ones before those that they begin with.
+/// Operators and punctuation, longer ones first.
 const MARKS: &[&str] = &[
     "==", "!=", "<=", ">=", "//", "**", "|", "(", ")", "[", "]", ",", "~", ":", "+", "-", "*", "/", "%", "<", ">", "=",
     ".", "{", "}", "!", "&", "?", ";", "$", "#", "@", "^", "\\",
 ];
 
-/// The tokens from `start` up to the closing braces, and where these begin.
-pub fn tokens(source: &str, start: usize) -> Result<(Vec<Token>, usize), ExpressionError> {
+/// Returns the tokens from `start` to the closing braces, and the position of the braces.
+pub(super) fn tokens(source: &str, start: usize) -> Result<(Vec<Token>, usize), ExpressionError> {
     let mut tokens = Vec::new();
     let mut at = start;
     while let Some(c) = source[at..].chars().next() {
@@ -41,10 +41,7 @@ pub fn tokens(source: &str, start: usize) -> Result<(Vec<Token>, usize), Express
         }
         let (kind, length) = if c == '"' || c == '\'' {
             let Some((text, length)) = quoted(rest, c) else {
-                return Err(ExpressionError {
-                    message: "this text has no closing quote".to_owned(),
-                    range: at..source.len(),
-                });
+                return Err(ExpressionError::new("this text has no closing quote", at..source.len()));
             };
             (Kind::Text(text), length)
         } else if c.is_ascii_digit() {
@@ -62,20 +59,20 @@ pub fn tokens(source: &str, start: usize) -> Result<(Vec<Token>, usize), Express
             let range = at..at + c.len_utf8();
             let message = match c {
                 '“' | '”' | '„' | '‘' | '’' | '«' | '»' => {
-                    "texts stand in straight quotes, \"so\"".to_owned()
+                    "write texts in straight quotes: \"text\"".to_owned()
                 }
-                _ => format!("'{c}' has no meaning here; a column with such a name is written row[\"…\"]"),
+                _ => format!("'{c}' is not allowed here; write a column with such a name as row[\"…\"]"),
             };
-            return Err(ExpressionError { message, range });
+            return Err(ExpressionError::new(message, range));
         };
         tokens.push(Token { kind, range: at..at + length });
         at += length;
     }
-    Err(ExpressionError { message: "these braces are not closed by }}".to_owned(), range: start - 2..start })
+    Err(ExpressionError::new("these braces are not closed by }}", start - 2..start))
 }
 
-/// The text between quotes and the bytes that it takes with them. A backslash that is no known escape stays, because
-/// patterns have many.
+/// Parses a quoted text. Returns the text and the length in the source. Backslashes of unknown escapes stay, as in
+/// regular expressions.
 fn quoted(source: &str, quote: char) -> Option<(String, usize)> {
     let mut text = String::new();
     let mut chars = source.char_indices().skip(1);

@@ -1,17 +1,17 @@
-//! Identifiers that a spreadsheet program has damaged: turned into dates, into powers of ten, or rounded.
+//! Identifiers damaged by a spreadsheet program: turned into a date, shortened to a power of ten, or rounded.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What happened to an identifier.
+/// The kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// `4,00638E+12`: the digits past the sixth or so are gone.
+    /// `4,00638E+12`: most digits are lost.
     Exponent,
     /// `12. Mrz` or `Mar-12`.
     Date,
-    /// A number of more digits than a workbook's number can hold.
+    /// A number of more digits than a workbook can store.
     Rounded,
 }
 
@@ -21,10 +21,10 @@ static DATE: LazyLock<Regex> = LazyLock::new(|| {
     regex(&format!(r"(?i)^(\d{{1,2}}[.-] ?({months})|({months})[- ]\d{{2}}|\d{{1,2}}-({months})-\d{{2,4}})$"))
 });
 
-/// The damage that `text` shows, if any.
-pub fn damage(text: &str) -> Option<Damage> {
+/// Detects damage in a text.
+pub(crate) fn damage(text: &str) -> Option<Damage> {
     let text = text.trim();
-    // Both patterns need a digit and a letter, which most identifiers that are all digits rule out at once.
+    // Most identifiers are digits only; both patterns need a letter and are short.
     if text.len() > 16 || text.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
@@ -37,8 +37,8 @@ pub fn damage(text: &str) -> Option<Damage> {
     }
 }
 
-/// The text of an identifier that a workbook holds as a number.
-pub fn from_double(number: f64) -> Result<String, Damage> {
+/// Converts an identifier from a workbook's number. Fails for numbers long enough to have been rounded.
+pub(crate) fn from_f64(number: f64) -> Result<String, Damage> {
     if number.abs() >= 1e15 {
         return Err(Damage::Rounded);
     }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn damage_is_told_from_honest_identifiers() {
+    fn damaged_identifiers_are_recognized() {
         for (text, expected) in [
             ("4,00638E+12", Some(Damage::Exponent)),
             ("1E+05", Some(Damage::Exponent)),
@@ -70,8 +70,8 @@ mod tests {
         ] {
             assert_eq!(damage(text), expected, "{text}");
         }
-        assert_eq!(from_double(4711.0).as_deref(), Ok("4711"));
-        assert_eq!(from_double(4006381333931.0).as_deref(), Ok("4006381333931"));
-        assert_eq!(from_double(1.2345678901234568e17), Err(Damage::Rounded));
+        assert_eq!(from_f64(4711.0).as_deref(), Ok("4711"));
+        assert_eq!(from_f64(4006381333931.0).as_deref(), Ok("4006381333931"));
+        assert_eq!(from_f64(1.2345678901234568e17), Err(Damage::Rounded));
     }
 }

@@ -1,45 +1,36 @@
-//! From a person's expression to one for the engine: columns by number, constants made ready, and all that is not
-//! offered refused with words and place, before any row is read.
+//! Translation of an expression for minijinja: columns become numbered variables, constants are parsed, and unsupported
+//! syntax is an error with a range.
 
 use std::ops::Range;
 
-use regex::Regex;
-
-use super::super::date::Format;
-use super::super::locale::{self, Locale};
-use super::ExpressionError;
-use super::functions::{self, Shape};
+use super::catalog::{self, FIRST_OF, FUNCTIONS, Function};
+use super::constant::Constant;
+use super::error::ExpressionError;
 use super::token::{Kind, Token, tokens};
 use crate::diagnostics::nearest;
 
-/// Columns are named so, with their number behind it.
-pub const PREFIX: &str = "c";
+/// Prefix of the variables for columns, before their number.
+pub(super) const PREFIX: &str = "c";
 
-/// Bounds that keep the work for a row small whatever the expression.
-const LONGEST_SOURCE: usize = 8 * 1024;
-const MOST_TOKENS: usize = 512;
-const MOST_JOINS: usize = 64;
+/// Maximum length of the source in bytes.
+const MAX_SOURCE: usize = 8 * 1024;
+/// Maximum number of tokens.
+const MAX_TOKENS: usize = 512;
+/// Maximum number of `~` operators, to limit the length of intermediate texts.
+const MAX_JOINS: usize = 64;
 
-/// What the engine is given, and what it takes to speak of it in the person's terms.
+/// The translated expression, with ranges in the original.
 #[derive(Debug)]
-pub struct Rewritten {
+pub(super) struct Rewritten {
     pub source: String,
     pub columns: Vec<String>,
-    /// Where each column is named first.
+    /// The first place of each column in the original.
     pub column_ranges: Vec<Range<usize>>,
     pub constants: Vec<Constant>,
-    /// How long the person's source is.
+    /// Length of the original in bytes.
     pub length: usize,
-    /// Where each piece begins in `source`, and where it stands in the person's.
+    /// The start of each piece in `source`, and the range in the original.
     pieces: Vec<(usize, Range<usize>)>,
-}
-
-/// An argument that has to be written out, so that it can be understood once for all rows.
-#[derive(Clone, Debug)]
-pub enum Constant {
-    Pattern(Regex),
-    Locale(Locale),
-    Date(Format),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,24 +41,25 @@ enum Bracket {
     Position,
 }
 
-/// Reads one expression's tokens.
+/// Checks and translates the tokens of one pair of braces.
 struct Reader<'a> {
     tokens: &'a [Token],
     at: usize,
     open: Vec<(Bracket, Range<usize>)>,
-    /// Places of `if` that wait for their `else`.
-    waiting: Vec<Range<usize>>,
-    /// Whether a value stands before, so that an operator may follow and another value may not.
+    /// Ranges of `if` without an `else` so far.
+    open_ifs: Vec<Range<usize>>,
+    /// Whether the last token ended a value, so that an operator may follow but no other value.
     after_value: bool,
-    /// Whether that value is what a function made.
+    /// Whether the last value is the result of a function.
     after_call: bool,
-    /// For `split(…)[1]` where its round bracket closes, and which part is meant.
+    /// For each `split(…)[1]`: the index of the closing bracket, and the part.
     parts: Vec<(usize, String)>,
 }
 
-pub fn rewrite(source: &str) -> Result<Rewritten, ExpressionError> {
-    if source.len() > LONGEST_SOURCE {
-        return Err(error("an expression may have 8 KiB at most", 0..source.len()));
+/// Translates an expression. Fails for everything outside the language.
+pub(super) fn rewrite(source: &str) -> Result<Rewritten, ExpressionError> {
+    if source.len() > MAX_SOURCE {
+        return Err(error("an expression can have at most 8 KiB", 0..source.len()));
     }
     let mut to = Rewritten {
         source: String::with_capacity(source.len()),
@@ -84,10 +76,10 @@ pub fn rewrite(source: &str) -> Result<Rewritten, ExpressionError> {
         match source.as_bytes().get(start + 1) {
             Some(b'{') => {}
             Some(b'%') => {
-                let words = "blocks are not offered; write {{ a if condition else b }}";
-                return Err(error(words, start..start + 2));
+                let message = "blocks are not supported; write {{ a if condition else b }}";
+                return Err(error(message, start..start + 2));
             }
-            Some(b'#') => return Err(error("comments are not offered in an expression", start..start + 2)),
+            Some(b'#') => return Err(error("comments are not supported", start..start + 2)),
             _ => {
                 to.emit("{", start..start + 1);
                 at = start + 1;
@@ -97,11 +89,11 @@ pub fn rewrite(source: &str) -> Result<Rewritten, ExpressionError> {
         let (tokens, end) = tokens(source, start + 2)?;
         count += tokens.len();
         joins += tokens.iter().filter(|token| token.kind == Kind::Mark("~")).count();
-        if count > MOST_TOKENS || joins > MOST_JOINS {
+        if count > MAX_TOKENS || joins > MAX_JOINS {
             return Err(error("this expression is too long; shorten it", start..end + 2));
         }
         if tokens.is_empty() {
-            return Err(error("nothing stands between these braces", start..end + 2));
+            return Err(error("there is nothing between these braces", start..end + 2));
         }
         to.emit("{{ ", start..start + 2);
         Reader::new(&tokens).read(&mut to)?;
@@ -113,8 +105,8 @@ pub fn rewrite(source: &str) -> Result<Rewritten, ExpressionError> {
 }
 
 impl Rewritten {
-    /// Where what the engine speaks of stands in the person's source.
-    pub fn original(&self, range: Option<Range<usize>>) -> Range<usize> {
+    /// Converts a range in the translation to the original.
+    pub(super) fn original_range(&self, range: Option<Range<usize>>) -> Range<usize> {
         let Some(range) = range else { return 0..self.length };
         let piece = |at: usize| {
             let index = self.pieces.partition_point(|(start, _)| *start <= at);
@@ -163,7 +155,7 @@ impl<'a> Reader<'a> {
             tokens,
             at: 0,
             open: Vec::new(),
-            waiting: Vec::new(),
+            open_ifs: Vec::new(),
             after_value: false,
             after_call: false,
             parts: Vec::new(),
@@ -190,7 +182,7 @@ impl<'a> Reader<'a> {
         if let Some((_, range)) = self.open.pop() {
             return Err(error("this bracket is not closed", range));
         }
-        if let Some(range) = self.waiting.pop() {
+        if let Some(range) = self.open_ifs.pop() {
             return Err(error("this if needs an else: a if condition else b", range));
         }
         match self.tokens.last() {
@@ -202,10 +194,10 @@ impl<'a> Reader<'a> {
     fn name(&mut self, name: &str, range: Range<usize>, to: &mut Rewritten) -> Result<(), ExpressionError> {
         match name {
             "if" => {
-                self.waiting.push(range.clone());
+                self.open_ifs.push(range.clone());
                 self.operator(" if ", range, to)
             }
-            "else" => match self.waiting.pop() {
+            "else" => match self.open_ifs.pop() {
                 Some(_) => self.operator(" else ", range, to),
                 None => Err(error("this else has no if before it", range)),
             },
@@ -226,7 +218,7 @@ impl<'a> Reader<'a> {
                 to.emit(name, range);
                 Ok(())
             }
-            "is" => Err(error("'is' is not offered; compare with == or !=, and find blanks with == \"\"", range)),
+            "is" => Err(error("'is' is not supported; compare with == or !=, and test for blanks with == \"\"", range)),
             _ if self.is_mark(1, "(") => self.function(name, range, to),
             "row" => self.row(range, to),
             _ => {
@@ -237,7 +229,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `row["a column"]`.
+    /// Translates `row["a column"]`.
     fn row(&mut self, range: Range<usize>, to: &mut Rewritten) -> Result<(), ExpressionError> {
         match (self.is_mark(1, "["), self.kind(2).cloned(), self.is_mark(3, "]")) {
             (true, Some(Kind::Text(column)), true) => {
@@ -255,20 +247,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A function that stands for itself, with its arguments.
+    /// Translates a function call without `|`.
     fn function(&mut self, name: &str, range: Range<usize>, to: &mut Rewritten) -> Result<(), ExpressionError> {
-        match functions::shape(name) {
-            Some(shape) if shape.stands_alone => {
+        match catalog::find(name) {
+            Some(function) if name == FIRST_OF => {
                 self.value(&range)?;
                 to.emit(name, range.clone());
-                self.arguments(name, shape, range, to)
+                self.arguments(function, range, to)
             }
-            Some(_) => Err(error(&format!("'{name}' stands behind a value: Column | {name}(…)"), range)),
+            Some(_) => Err(error(&format!("'{name}' follows a value: Column | {name}(…)"), range)),
             None => Err(unknown(name, range)),
         }
     }
 
-    /// `| name` and its arguments.
+    /// Translates `| name` and the arguments.
     fn filter(&mut self, range: Range<usize>, to: &mut Rewritten) -> Result<(), ExpressionError> {
         if !self.after_value {
             return Err(error("a value is missing before this", range));
@@ -278,50 +270,52 @@ impl<'a> Reader<'a> {
         };
         let range = self.range(1);
         self.at += 1;
-        match functions::shape(&name) {
-            Some(shape) if !shape.stands_alone => {
+        match catalog::find(&name) {
+            Some(function) if name != FIRST_OF => {
                 to.emit(&format!(" | {name}"), range.clone());
                 self.after_call = true;
-                self.arguments(&name, shape, range, to)
+                self.arguments(function, range, to)
             }
-            Some(_) => Err(error(&format!("'{name}' stands alone: {name}(A, B)"), range)),
+            Some(_) => Err(error(&format!("'{name}' is written before its values: {name}(A, B)"), range)),
             None => Err(unknown(&name, range)),
         }
     }
 
-    /// Checks the number of arguments before they are read, and makes constant ones ready.
+    /// Checks the number of arguments, and parses a constant one.
     fn arguments(
         &mut self,
-        name: &str,
-        shape: Shape,
+        function: &Function,
         range: Range<usize>,
         to: &mut Rewritten,
     ) -> Result<(), ExpressionError> {
-        let count = |count: usize| match (shape.arguments.contains(&count), functions::usage(name)) {
-            (true, _) => Ok(()),
-            (false, usage) => Err(error(&format!("'{name}' is used so: {usage}"), range.clone())),
+        let check_count = |count: usize| match function.arguments.contains(&count) {
+            true => Ok(()),
+            false => {
+                let message = format!("'{}' is used like this: {}", function.name, function.usage);
+                Err(error(&message, range.clone()))
+            }
         };
         if !self.is_mark(1, "(") {
-            return count(0);
+            return check_count(0);
         }
         self.at += 1;
         let opening = self.range(0);
         let Some((close, commas)) = self.closing() else {
             return Err(error("this bracket is not closed", opening));
         };
-        count(if close == self.at + 1 { 0 } else { commas + 1 })?;
+        check_count(if close == self.at + 1 { 0 } else { commas + 1 })?;
         to.emit("(", opening.clone());
         self.open.push((Bracket::Call, opening));
         self.after_value = false;
-        if let Some(make) = shape.constant
+        if let Some(parse) = function.constant
             && close > self.at + 1
         {
             let argument = self.range(1);
             let (Some(Kind::Text(text)), true) = (self.kind(1), self.is_mark(2, ",") || self.at + 2 == close) else {
-                return Err(error(&format!("write this out in quotes: {}", functions::usage(name)), argument));
+                return Err(error(&format!("write this out in quotes: {}", function.usage), argument));
             };
-            let constant = make(text).map_err(|(message, within)| {
-                // What a text's escapes made of it has other places than the source.
+            let constant = parse(text).map_err(|(message, within)| {
+                // With escapes, positions in the text differ from those in the source.
                 let plain = argument.len() == text.len() + 2;
                 let place = |range: Range<usize>| argument.start + 1 + range.start..argument.start + 1 + range.end;
                 error(&message, within.filter(|_| plain).map_or(argument.clone(), place))
@@ -331,13 +325,13 @@ impl<'a> Reader<'a> {
             self.after_value = true;
             self.at += 1;
         }
-        if name == "split" {
+        if function.name == "split" {
             self.part(close)?;
         }
         Ok(())
     }
 
-    /// Notes which part a `[1]` behind `split(…)` takes, which the engine wants as an argument.
+    /// Stores the part of `split(…)[1]` for use as an argument.
     fn part(&mut self, close: usize) -> Result<(), ExpressionError> {
         let mark = |at: usize, wanted: &str| matches!(self.tokens.get(at), Some(Token { kind: Kind::Mark(mark), .. }) if *mark == wanted);
         if !mark(close + 1, "[") {
@@ -352,12 +346,12 @@ impl<'a> Reader<'a> {
             }
             _ => {
                 let range = self.tokens.get(close + 1).map_or(0..0, |token| token.range.clone());
-                Err(error("which part is a whole number: split(\"-\")[0]; the last is [-1]", range))
+                Err(error("the part must be a whole number: split(\"-\")[0]; the last is [-1]", range))
             }
         }
     }
 
-    /// Where the bracket at hand closes, and the commas directly within.
+    /// Returns the index of the closing bracket, and the number of commas directly inside.
     fn closing(&self) -> Option<(usize, usize)> {
         let (mut depth, mut commas) = (0, 0);
         for (index, token) in self.tokens.iter().enumerate().skip(self.at) {
@@ -381,8 +375,8 @@ impl<'a> Reader<'a> {
                 self.open.push((Bracket::Group, range.clone()));
             }
             "[" if self.after_call => {
-                let words = "put what stands before this in round brackets: (Column | trim)[0:3]";
-                return Err(error(words, range));
+                let message = "put the part before this in parentheses: (Column | trim)[0:3]";
+                return Err(error(message, range));
             }
             "[" if self.after_value => self.open.push((Bracket::Position, range.clone())),
             "[" => self.open.push((Bracket::List, range.clone())),
@@ -404,22 +398,22 @@ impl<'a> Reader<'a> {
                 return Ok(());
             }
             "+" | "-" | "*" | "/" | "//" | "**" | "%" => {
-                let words = "columns are texts; texts are joined with ~, and numbers are reckoned with by functions, exactly: \
+                let message = "columns are texts; join them with ~, and calculate with functions: \
                              Price | times(Quantity), | plus(…), | minus(…), | divided_by(…, 2)";
-                return Err(error(words, range));
+                return Err(error(message, range));
             }
             "<" | ">" | "<=" | ">=" => {
-                return Err(error("columns are texts, which are compared with == and != only", range));
+                return Err(error("columns are texts, which can be compared with == and != only", range));
             }
             "=" => return Err(error("compare with ==; arguments have no names", range)),
             "." => {
-                let words = "a point has no meaning here; a column with one in its name is written row[\"Item no.\"], and \
-                             functions stand behind |";
-                return Err(error(words, range));
+                let message = "a dot is not allowed here; write a column with a dot in its name as row[\"Item no.\"], and functions \
+                             behind |";
+                return Err(error(message, range));
             }
             _ => {
-                let words = format!("'{mark}' has no meaning here; a column with such a name is written row[\"…\"]");
-                return Err(error(&words, range));
+                let message = format!("'{mark}' is not allowed here; write a column with such a name as row[\"…\"]");
+                return Err(error(&message, range));
             }
         }
         to.emit(mark, range);
@@ -445,7 +439,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What stands between `[` and `]` behind a value: whole numbers and a colon.
+    /// Translates positions in brackets behind a value: whole numbers and a colon.
     fn position(&mut self, token: &Token, to: &mut Rewritten) -> Result<(), ExpressionError> {
         let text = match &token.kind {
             Kind::Number(digits) if digits.len() < 10 && !digits.contains('.') => digits,
@@ -456,8 +450,8 @@ impl<'a> Reader<'a> {
                 "]"
             }
             _ => {
-                let words = "places in a text or list are whole numbers: [0], [-1], [0:3]; the first is 0";
-                return Err(error(words, token.range.clone()));
+                let message = "positions are whole numbers: [0], [-1], [0:3]; the first is 0";
+                return Err(error(message, token.range.clone()));
             }
         };
         to.emit(text, token.range.clone());
@@ -483,9 +477,9 @@ impl<'a> Reader<'a> {
         if !self.after_value {
             return Ok(());
         }
-        let words = "an operator is missing before this: ~ joins texts; a column whose name has spaces is written \
+        let message = "an operator is missing before this: ~ joins texts; write a column with spaces in its name as \
                      row[\"Item no.\"]";
-        Err(error(words, range.clone()))
+        Err(error(message, range.clone()))
     }
 
     fn kind(&self, ahead: usize) -> Option<&Kind> {
@@ -496,54 +490,24 @@ impl<'a> Reader<'a> {
         matches!(self.kind(ahead), Some(Kind::Mark(mark)) if *mark == wanted)
     }
 
-    /// The place of a token ahead, or of the last one.
+    /// Returns the range of a token ahead, or of the last token.
     fn range(&self, ahead: usize) -> Range<usize> {
         let token = self.tokens.get(self.at + ahead).or(self.tokens.last());
         token.map_or(0..0, |token| token.range.clone())
     }
 }
 
-/// Makes a regular expression, a locale or a date pattern of its text; a message and the place within, if not.
-pub type Make = fn(&str) -> Result<Constant, (String, Option<Range<usize>>)>;
-
-pub fn pattern(text: &str) -> Result<Constant, (String, Option<Range<usize>>)> {
-    match Regex::new(text) {
-        Ok(pattern) => Ok(Constant::Pattern(pattern)),
-        Err(regex::Error::CompiledTooBig(_)) => Err(("this pattern is too large".to_owned(), None)),
-        Err(error) => {
-            // The last line of the message is what is wrong; those before it draw the pattern once more.
-            let message = error.to_string();
-            let reason = message.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            Err((format!("this is not a regular expression: {reason}"), None))
-        }
-    }
-}
-
-pub fn locale(name: &str) -> Result<Constant, (String, Option<Range<usize>>)> {
-    locale::find(name).map(Constant::Locale).ok_or_else(|| {
-        let message = format!("'{name}' is not a known locale");
-        match nearest(name, locale::names()) {
-            Some(nearest) => (format!("{message}; did you mean '{nearest}'?"), None),
-            None => (format!("{message}; known are {}", locale::names().join(", ")), None),
-        }
-    })
-}
-
-pub fn date(pattern: &str) -> Result<Constant, (String, Option<Range<usize>>)> {
-    Format::parse(pattern).map(Constant::Date).map_err(|error| (error.message, Some(error.range)))
-}
-
 fn unknown(name: &str, range: Range<usize>) -> ExpressionError {
-    let known = functions::FUNCTIONS.iter().map(|(name, ..)| *name);
-    match functions::meant(name).or_else(|| nearest(name, known.clone())) {
+    let known = FUNCTIONS.iter().map(|function| function.name);
+    match catalog::by_alias(name).or_else(|| nearest(name, known.clone())) {
         Some(nearest) => error(&format!("'{name}' is not a known function; did you mean '{nearest}'?"), range),
         None => {
             let known = known.collect::<Vec<_>>().join(", ");
-            error(&format!("'{name}' is not a known function; known are {known}"), range)
+            error(&format!("'{name}' is not a known function; the functions are {known}"), range)
         }
     }
 }
 
 fn error(message: &str, range: Range<usize>) -> ExpressionError {
-    ExpressionError { message: message.to_owned(), range }
+    ExpressionError::new(message, range)
 }

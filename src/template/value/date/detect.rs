@@ -1,56 +1,60 @@
-//! Finds the one format that reads every date of a column, or says why there is none.
+//! Detection of the date format of a column.
 
 use std::sync::LazyLock;
 
 use jiff::civil;
 
-use super::super::width::{narrow, trim};
-use super::Fault;
-use super::format::{Fields, Format, Item, fields, items};
+use super::super::normalize::{to_ascii, trim};
+use super::error::DateError;
+use super::format::{DateFormat, Fields, Item, parse_fields, parse_items};
 use super::order::Order;
 
-/// What a column's dates are written as.
+/// The date format of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Detected {
-    /// This reads every one of them; no other known format does, or those that do read the same.
-    Known(Format),
-    /// Several formats read all, and read at least this one differently.
-    Ambiguous { example: String, row: u64, readings: [(String, String); 2] },
-    /// No known format reads all that some format reads. `pattern` read the most, and is for the message alone: it may well be the wrong one.
-    Mixed { pattern: Option<String>, row: u64, example: String },
-    /// There was no date.
-    Nothing,
+    /// The format of every date. If several formats fit with the same results, the first.
+    Known(DateFormat),
+    /// Several formats fit every date, with different results for `example`: two patterns with their results.
+    Ambiguous {
+        example: String,
+        readings: [(String, String); 2],
+    },
+    /// No format fits every date. `pattern` is the most frequent format, and `example` in `row` the first exception.
+    Mixed {
+        pattern: String,
+        row: u64,
+        example: String,
+    },
+    NoDates,
 }
 
-/// Is fed a column's texts and narrows down how they are written.
+/// Narrows down the formats of a column, text by text.
 ///
-/// Dates that no calendar has, such as `31.02.2025` or `00.00.0000`, tell nothing and are left to the reading of their
-/// row.
+/// Impossible dates, such as `31.02.2025` or `00.00.0000`, rule out no format but are problems of their rows.
 pub struct Detector {
     order: Option<Order>,
     forms: Vec<Candidate>,
-    /// Pairs of forms that read some text differently, by their indexes, and that text.
+    /// For each pair of forms, the first text with different results.
     disagreements: Vec<Disagreement>,
-    /// The texts at which a candidate ended.
+    /// Texts by which candidates were ruled out.
     misses: Vec<(u64, String)>,
     last: String,
     texts: u32,
 }
 
-/// How a date form fares, with each of the times that may stand behind it.
+/// A form of dates, with the forms of times that may follow.
 struct Candidate {
     form: &'static DateForm,
-    /// A bit for each of [`TIMES`] with which it reads all that there was.
+    /// A bit for each of [`TIMES`]: whether every text so far has fitted.
     alive: u32,
-    /// How many texts it read with each of the times, so long as that matters.
+    /// Number of fitting texts for each of [`TIMES`], within the sample.
     hits: [u32; TIMES.len()],
-    /// With each of the times the first text that it could not read.
+    /// For each of [`TIMES`], the first misfit: an index of [`Detector::misses`].
     missed: [Option<usize>; TIMES.len()],
 }
 
 struct Disagreement {
     forms: (usize, usize),
-    row: u64,
     text: String,
     dates: (civil::Date, civil::Date),
 }
@@ -61,15 +65,15 @@ struct DateForm {
     order: Option<Order>,
 }
 
-/// How a form fares with a text.
+/// The result of parsing a text by a form.
 enum Outcome {
     No,
-    /// It fits, and the calendar has no such day.
+    /// The form fits, but the day does not exist.
     Impossible(u32),
     Fits(civil::Date, u32),
 }
 
-/// Dates as they are usually written. Of forms that agree on a whole column the first is taken.
+/// The usual forms of dates. If several fit a column with the same results, the first wins.
 const DATES: &[(&str, Option<Order>)] = &[
     ("YYYY-MM-DD", None),
     ("YYYY/MM/DD", None),
@@ -105,7 +109,7 @@ const DATES: &[(&str, Option<Order>)] = &[
     ("YY.MM.DD", Some(Order::Year)),
 ];
 
-/// What may stand behind a date.
+/// The forms of times after a date.
 const TIMES: [&str; 26] = [
     "",
     " HH:mm",
@@ -137,22 +141,23 @@ const TIMES: [&str; 26] = [
 
 const ALL_TIMES: u32 = (1 << TIMES.len()) - 1;
 
-/// So many texts are tried with forms that have failed already, so that the one that reads the most is found.
+/// Number of texts parsed even by forms already ruled out, to find the most frequent form.
 const SAMPLE: u32 = 1000;
 
 static DATE_FORMS: LazyLock<Vec<DateForm>> = LazyLock::new(|| {
     let form = |(pattern, order): &(&'static str, Option<Order>)| {
-        items(pattern).ok().map(|items| DateForm { pattern, items, order: *order })
+        let items = parse_items(pattern).expect("a test parses every pattern");
+        DateForm { pattern, items, order: *order }
     };
-    DATES.iter().filter_map(form).collect()
+    DATES.iter().map(form).collect()
 });
 
 static TIME_FORMS: LazyLock<Vec<Vec<Item>>> =
-    LazyLock::new(|| TIMES.iter().filter_map(|pattern| items(pattern).ok()).collect());
+    LazyLock::new(|| TIMES.iter().map(|pattern| parse_items(pattern).expect("a test parses every pattern")).collect());
 
 impl Detector {
-    /// `order` decides between formats that nothing else can tell apart. Two-digit years that stand first are known to
-    /// places alone that write the year first, because `13/05/25` is a day in May anywhere else.
+    /// Creates a detector. `order` decides between formats that fit equally. Two-digit years at the start are only
+    /// considered if `order` is the year first: elsewhere `13/05/25` is a day in May.
     pub fn new(order: Option<Order>) -> Detector {
         let usable = |form: &&'static DateForm| form.order != Some(Order::Year) || order == Some(Order::Year);
         let candidate =
@@ -167,25 +172,25 @@ impl Detector {
         }
     }
 
-    /// Takes the text of the cell in `row`; blank ones tell nothing.
-    pub fn feed(&mut self, row: u64, text: &str) {
+    /// Adds the text of the cell in `row`. Ignores blank texts.
+    pub fn add(&mut self, row: u64, text: &str) {
         let text = trim(text);
         if text.is_empty() || text == self.last {
             return;
         }
         self.last.clear();
         self.last.push_str(text);
-        let text = narrow(text);
+        let text = to_ascii(text);
         self.texts = self.texts.saturating_add(1);
         let sampling = self.texts <= SAMPLE;
         let tried = |candidate: &Candidate| if sampling { ALL_TIMES } else { candidate.alive };
         let outcome = |candidate: &Candidate, times: u32| match times {
             0 => Outcome::No,
-            times => candidate.form.try_on(&text, times),
+            times => candidate.form.parse(&text, times),
         };
         let outcomes: Vec<Outcome> = self.forms.iter().map(|form| outcome(form, tried(form))).collect();
         let is_no = |outcome: &Outcome| matches!(outcome, Outcome::No);
-        // What is no date in any form is a mistake of its own row and says nothing of how the others are written.
+        // A text that is a date in no form is a problem of its row and rules out no format.
         if outcomes.iter().all(is_no) && (sampling || self.forms.iter().all(|form| is_no(&outcome(form, ALL_TIMES)))) {
             self.texts -= 1;
             return;
@@ -200,7 +205,7 @@ impl Detector {
                 Outcome::No => 0,
                 Outcome::Impossible(times) | Outcome::Fits(_, times) => times,
             };
-            missed |= candidate.take(fits, self.misses.len());
+            missed |= candidate.record(fits, self.misses.len());
             let Outcome::Fits(date, _) = outcome else { continue };
             if candidate.alive == 0 {
                 continue;
@@ -211,7 +216,7 @@ impl Detector {
                     let forms = (other, index);
                     if !self.disagreements.iter().any(|known| known.forms == forms) {
                         let text = text.clone().into_owned();
-                        self.disagreements.push(Disagreement { forms, row, text, dates: (there, date) });
+                        self.disagreements.push(Disagreement { forms, text, dates: (there, date) });
                     }
                 }
                 Some(_) => {}
@@ -222,9 +227,10 @@ impl Detector {
         }
     }
 
+    /// Returns the format of all texts added.
     pub fn finish(self) -> Detected {
         if self.texts == 0 {
-            return Detected::Nothing;
+            return Detected::NoDates;
         }
         let alive: Vec<usize> = (0..self.forms.len()).filter(|index| self.forms[*index].alive != 0).collect();
         let of_order = |index: &usize| self.order.is_some() && self.forms[*index].form.order == self.order;
@@ -232,71 +238,69 @@ impl Detector {
         let Some(first) = alive.first().copied() else { return self.mixed() };
         let still = |known: &&Disagreement| alive.contains(&known.forms.0) && alive.contains(&known.forms.1);
         match (self.disagreements.iter().find(still), preferred) {
-            (Some(Disagreement { forms, row, text, dates }), None) => {
+            (Some(Disagreement { forms, text, dates }), None) => {
                 let reading = |form: usize, date: civil::Date| (self.forms[form].pattern(), date.to_string());
                 let readings = [reading(forms.0, dates.0), reading(forms.1, dates.1)];
-                Detected::Ambiguous { example: text.clone(), row: *row, readings }
+                Detected::Ambiguous { example: text.clone(), readings }
             }
             (Some(_), Some(preferred)) => Detected::Known(self.forms[preferred].format()),
             (None, _) => Detected::Known(self.forms[first].format()),
         }
     }
 
-    fn mixed(self) -> Detected {
-        let mut best: Option<(u32, usize, usize)> = None;
-        for (index, candidate) in self.forms.iter().enumerate() {
-            for (time, hits) in candidate.hits.iter().enumerate() {
-                if *hits > best.map_or(0, |(most, ..)| most) {
-                    best = Some((*hits, index, time));
-                }
-            }
-        }
-        let miss = best.and_then(|(_, index, time)| self.forms[index].missed[time]).unwrap_or(0);
-        let (row, example) = self.misses.into_iter().nth(miss).unwrap_or_default();
-        let pattern = best.map(|(_, index, time)| format!("{}{}", self.forms[index].form.pattern, TIMES[time]));
+    /// Finds the most frequent form and the first text in another form.
+    fn mixed(mut self) -> Detected {
+        let by_hits = |candidate: &Candidate| candidate.hits.iter().copied().max();
+        let hits = self.forms.iter().filter_map(by_hits).max().unwrap_or(0);
+        let best = self.forms.iter().find_map(|form| Some((form, form.hits.iter().position(|other| *other == hits)?)));
+        let (form, time) = best.expect("there are forms");
+        let pattern = format!("{}{}", form.form.pattern, TIMES[time]);
+        let (row, example) = self.misses.swap_remove(form.missed[time].expect("every form has been ruled out"));
         Detected::Mixed { pattern, row, example }
     }
 }
 
 impl Candidate {
-    /// Notes with which times it read a text; whether it failed with one for the first time.
-    fn take(&mut self, fits: u32, miss: usize) -> bool {
-        let ended = self.alive & !fits;
+    /// Records the fitting forms of times for a text. Returns whether a form was ruled out.
+    fn record(&mut self, fits: u32, miss: usize) -> bool {
+        let ruled_out = self.alive & !fits;
         let bits = |set: u32| (0..TIMES.len()).filter(move |time| set & (1 << time) != 0);
-        for time in bits(ended) {
+        for time in bits(ruled_out) {
             self.missed[time] = Some(miss);
         }
         for time in bits(fits) {
             self.hits[time] = self.hits[time].saturating_add(1);
         }
         self.alive &= fits;
-        ended != 0
+        ruled_out != 0
     }
 
+    /// Returns the first fitting form of times, an index of [`TIMES`].
     fn time(&self) -> usize {
-        usize::try_from(self.alive.trailing_zeros()).unwrap_or(0).min(TIMES.len() - 1)
+        self.alive.trailing_zeros() as usize
     }
 
     fn pattern(&self) -> String {
         format!("{}{}", self.form.pattern, TIMES[self.time()])
     }
 
-    fn format(&self) -> Format {
-        let time = TIME_FORMS.get(self.time()).cloned().unwrap_or_default();
-        Format::of(self.pattern(), self.form.items.iter().cloned().chain(time).collect())
+    fn format(&self) -> DateFormat {
+        let items = self.form.items.iter().chain(&TIME_FORMS[self.time()]).cloned();
+        DateFormat::from_items(self.pattern(), items.collect())
     }
 }
 
 impl DateForm {
-    fn try_on(&self, text: &str, times: u32) -> Outcome {
-        let Some((read, rest)) = fields(&self.items, text, Fields::default()) else { return Outcome::No };
+    fn parse(&self, text: &str, times: u32) -> Outcome {
+        let Some((read, rest)) = parse_fields(&self.items, text, Fields::default()) else { return Outcome::No };
         let date = match read.date() {
             Ok(date) => Some(date),
-            Err(Fault::Placeholder | Fault::NoSuchDay { .. }) => None,
+            Err(DateError::Placeholder | DateError::NoSuchDay { .. }) => None,
             Err(_) => return Outcome::No,
         };
-        let at = read.at_some_day();
-        let fits = |items: &Vec<Item>| matches!(fields(items, rest, at), Some((fields, "")) if fields.read().is_ok());
+        let at = read.with_valid_date();
+        let fits =
+            |items: &Vec<Item>| matches!(parse_fields(items, rest, at), Some((fields, "")) if fields.to_date().is_ok());
         let mut found = 0;
         if rest.is_empty() {
             found = times & 1;
@@ -319,14 +323,14 @@ impl DateForm {
 mod tests {
     use proptest::prelude::{Just, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
-    use super::super::Read;
     use super::super::format::tests::written;
+    use super::super::iso::ParsedDate;
     use super::*;
 
     fn detect(texts: &[&str], order: Option<Order>) -> Detected {
         let mut detector = Detector::new(order);
         for (row, text) in (2..).zip(texts) {
-            detector.feed(row, text);
+            detector.add(row, text);
         }
         detector.finish()
     }
@@ -336,26 +340,26 @@ mod tests {
         match detect(texts, order) {
             Detected::Known(format) => {
                 assert_eq!(format.pattern(), pattern);
-                let again = Format::parse(pattern).expect("a pattern");
-                assert_eq!(format, again, "the pattern that is shown means the same when a person writes it");
+                let again = DateFormat::parse(pattern).expect("a pattern");
+                assert_eq!(format, again, "the shown pattern means the same when it is parsed");
             }
             other => panic!("{texts:?}: {other:?}"),
         }
     }
 
     #[test]
-    fn every_known_form_is_understood() {
+    fn every_known_form_is_a_valid_pattern() {
         assert_eq!(DATE_FORMS.len(), DATES.len());
         assert_eq!(TIME_FORMS.len(), TIMES.len());
         for (date, _) in DATES {
             for time in TIMES {
-                assert!(Format::parse(&format!("{date}{time}")).is_ok(), "{date}{time}");
+                assert!(DateFormat::parse(&format!("{date}{time}")).is_ok(), "{date}{time}");
             }
         }
     }
 
     #[test]
-    fn a_column_tells_how_it_is_written() {
+    fn the_format_of_a_column_is_detected() {
         known(&["2025-12-31"], None, "YYYY-MM-DD");
         known(&["2025-12-31T09:00:00Z", "2025-12-31T09:00:00+02:00"], None, "YYYY-MM-DDTHH:mm:ssZ");
         known(&["2025-12-31 09:00"], None, "YYYY-MM-DD HH:mm");
@@ -374,16 +378,16 @@ mod tests {
     }
 
     #[test]
-    fn dates_that_two_formats_read_alike_are_no_ambiguity() {
+    fn formats_with_the_same_results_are_not_ambiguous() {
         known(&["03/03/2025", "12/12/2025"], None, "DD/MM/YYYY");
     }
 
     #[test]
-    fn what_could_be_two_dates_is_asked_about_unless_the_locale_tells() {
+    fn formats_with_different_results_are_ambiguous_without_a_locale() {
         let texts = ["03/03/2025", "04/03/2025", "05/06/2025"];
         let readings = [("DD/MM/YYYY", "2025-03-04"), ("MM/DD/YYYY", "2025-04-03")];
         let readings = readings.map(|(pattern, shown)| (pattern.to_owned(), shown.to_owned()));
-        let expected = Detected::Ambiguous { example: "04/03/2025".to_owned(), row: 3, readings };
+        let expected = Detected::Ambiguous { example: "04/03/2025".to_owned(), readings };
         assert_eq!(detect(&texts, None), expected);
         assert_eq!(detect(&texts, Some(Order::Year)), expected);
         known(&texts, Some(Order::Day), "DD/MM/YYYY");
@@ -396,33 +400,33 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_no_format_reads_says_where() {
-        let mixed = |pattern: Option<&str>, row, example: &str| Detected::Mixed {
-            pattern: pattern.map(str::to_owned),
+    fn mixed_formats_name_the_first_different_date() {
+        let mixed = |pattern: &str, row, example: &str| Detected::Mixed {
+            pattern: pattern.to_owned(),
             row,
             example: example.to_owned(),
         };
-        assert_eq!(detect(&["31.12.2025", "2025-12-31"], None), mixed(Some("YYYY-MM-DD"), 2, "31.12.2025"));
+        assert_eq!(detect(&["31.12.2025", "2025-12-31"], None), mixed("YYYY-MM-DD", 2, "31.12.2025"));
         assert_eq!(
             detect(&["31.12.2025", "auf Anfrage", "2025-12-31", "1.2.2025"], None),
-            mixed(Some("DD.MM.YYYY"), 4, "2025-12-31")
+            mixed("DD.MM.YYYY", 4, "2025-12-31")
         );
         assert_eq!(
             detect(&["31.12.2025 09:00", "30.12.2025", "29.12.2025"], None),
-            mixed(Some("DD.MM.YYYY"), 2, "31.12.2025 09:00")
+            mixed("DD.MM.YYYY", 2, "31.12.2025 09:00")
         );
     }
 
     #[test]
-    fn what_is_no_date_at_all_says_nothing_of_the_others() {
+    fn other_texts_are_ignored() {
         known(&["31.12.2025", "auf Anfrage", "1.2.2025"], None, "DD.MM.YYYY");
-        assert_eq!(detect(&["soon"], None), Detected::Nothing);
-        assert_eq!(detect(&["25:00"], None), Detected::Nothing);
-        assert_eq!(detect(&["", " "], None), Detected::Nothing);
+        assert_eq!(detect(&["soon"], None), Detected::NoDates);
+        assert_eq!(detect(&["25:00"], None), Detected::NoDates);
+        assert_eq!(detect(&["", " "], None), Detected::NoDates);
     }
 
     #[test]
-    fn days_that_no_calendar_has_are_left_to_their_rows() {
+    fn impossible_days_rule_out_no_format() {
         known(&["31.02.2025", "00.00.0000", "31.12.9999", "1.2.2025"], None, "DD.MM.YYYY");
         known(&["2025-02-30 10:00", "2025-02-03 10:00"], None, "YYYY-MM-DD HH:mm");
     }
@@ -434,27 +438,27 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_date_is_read_as_every_known_form_writes_it(date in date(), hour in 0i8..24, minute in 0i8..60, second in 0i8..60, some in 0..TIMES.len()) {
+        fn every_known_form_parses_what_it_writes(date in date(), hour in 0i8..24, minute in 0i8..60, second in 0i8..60, some in 0..TIMES.len()) {
             for (pattern, _) in DATES {
                 for time in ["", TIMES[some]] {
                     let pattern = format!("{pattern}{time}");
                     let date = if pattern.contains("YYYY") { date } else { with_year_of_two_digits(date) };
                     let second = if time.contains('s') { second } else { 0 };
                     let local = date.at(hour, minute, second, 0);
-                    let format = Format::parse(&pattern).expect("a pattern");
+                    let format = DateFormat::parse(&pattern).expect("a pattern");
                     let expected = match time {
-                        "" => Read::Date(date),
-                        _ if time.contains('Z') => Read::Instant(jiff::tz::offset(2).to_timestamp(local).expect("in range")),
-                        _ => Read::Local(local),
+                        "" => ParsedDate::Date(date),
+                        _ if time.contains('Z') => ParsedDate::Instant(jiff::tz::offset(2).to_timestamp(local).expect("in range")),
+                        _ => ParsedDate::Local(local),
                     };
                     let text = written(&format, local);
-                    prop_assert_eq!(format.read(&text), Ok(expected), "{} by {}", text, pattern);
+                    prop_assert_eq!(format.parse_date(&text), Ok(expected), "{} by {}", text, pattern);
                 }
             }
         }
 
         #[test]
-        fn a_day_past_the_twelfth_leaves_no_doubt(
+        fn a_day_after_the_twelfth_settles_the_order(
             days in proptest::collection::vec((1970i16..2068, 1i8..13, 1i8..29), 1..20),
             sure in (1970i16..2068, 1i8..13, 13i8..29),
             at in 0usize..20,
@@ -462,27 +466,27 @@ mod tests {
         ) {
             let mut days = days;
             days.insert(at.min(days.len()), sure);
-            let format = Format::parse(form).expect("a pattern");
+            let format = DateFormat::parse(form).expect("a pattern");
             let mut detector = Detector::new(None);
             for (row, (year, month, day)) in (2..).zip(&days) {
-                detector.feed(row, &written(&format, civil::date(*year, *month, *day).at(10, 0, 0, 0)));
+                detector.add(row, &written(&format, civil::date(*year, *month, *day).at(10, 0, 0, 0)));
             }
             let detected = detector.finish();
             prop_assert!(matches!(&detected, Detected::Known(known) if known.pattern() == form), "{:?}", detected);
         }
 
         #[test]
-        fn a_known_format_reads_all_that_it_was_known_by(texts in proptest::collection::vec("[0-9]{1,2}[./-][0-9]{1,2}[./-](20)?[0-9]{2}( [0-9]{1,2}:[0-9]{2})?|\\PC{0,12}", 0..6)) {
+        fn a_detected_format_parses_every_text(texts in proptest::collection::vec("[0-9]{1,2}[./-][0-9]{1,2}[./-](20)?[0-9]{2}( [0-9]{1,2}:[0-9]{2})?|\\PC{0,12}", 0..6)) {
             let mut detector = Detector::new(None);
             for (row, text) in (2..).zip(&texts) {
-                detector.feed(row, text);
+                detector.add(row, text);
             }
             if let Detected::Known(format) = detector.finish() {
                 for text in texts.iter().filter(|text| !trim(text).is_empty()) {
-                    let read = format.read(text);
-                    let is_none = || detect(&[text], None) == Detected::Nothing;
-                    let fits = matches!(read, Ok(_) | Err(Fault::NoSuchDay { .. } | Fault::Placeholder));
-                    prop_assert!(fits || is_none(), "{}: {:?}", text, read);
+                    let parsed = format.parse_date(text);
+                    let is_none = || detect(&[text], None) == Detected::NoDates;
+                    let fits = matches!(parsed, Ok(_) | Err(DateError::NoSuchDay { .. } | DateError::Placeholder));
+                    prop_assert!(fits || is_none(), "{}: {:?}", text, parsed);
                 }
             }
         }

@@ -1,25 +1,26 @@
-//! How one row becomes what is sent: each rule's cell, what is done with it, and the value or the problem that comes out.
+//! Explanation of a row: the cells, steps and result of each rule.
 
-use super::map::{Draft, Mapper};
-use super::model::{FieldRule, OnBlank, Percent, Place, Source, Translate};
-use super::problem::Problem;
+use super::super::model::{FieldRule, OnBlank, Place, Source, Translate};
+use super::super::problem::Problem;
+use super::super::value::number::Percent;
+use super::mapper::{Draft, Mapper};
 use crate::records::JsonType;
 use crate::sheet::Row;
 
-/// A rule, and what it makes of a row.
+/// A rule applied to a row.
 #[derive(Debug)]
 pub struct Explained {
     pub field: &'static str,
     pub place: Place,
-    /// The columns that it reads, from 0, each with what the row has there.
+    /// Column indexes, each with the text of the cell.
     pub cells: Vec<(usize, String)>,
-    /// What is done with them, in order.
+    /// Descriptions of the steps, in order.
     pub steps: Vec<String>,
-    /// As JSON. Nothing: the field is left out.
+    /// The JSON value, or `None` if the field is omitted.
     pub value: Result<Option<String>, Box<Problem>>,
 }
 
-/// Every rule of the mapper's template, for one row.
+/// Applies every rule of the template to one row.
 pub fn explain(mapper: &Mapper<'_>, row: &Row) -> Vec<Explained> {
     let mut draft = Draft::default();
     let rules = mapper.template().rules().enumerate();
@@ -34,11 +35,11 @@ pub fn explain(mapper: &Mapper<'_>, row: &Row) -> Vec<Explained> {
         .collect()
 }
 
-/// What a rule does with a cell, in words, in the order in which it is done.
+/// Describes the steps of a rule in order.
 fn steps(rule: &FieldRule) -> Vec<String> {
     let mut steps = Vec::new();
     match &rule.source {
-        Source::Constant(_) => steps.push("the template states it".to_owned()),
+        Source::Constant(_) => steps.push("set by the template".to_owned()),
         Source::Joined { with, .. } => steps.push(format!("joined with '{with}'")),
         Source::Text { written, .. } => steps.push(written.clone()),
         Source::Column(_) => {}
@@ -51,32 +52,32 @@ fn steps(rule: &FieldRule) -> Vec<String> {
     }
     match &rule.on_blank {
         OnBlank::Omit => {}
-        OnBlank::Null => steps.push("a blank is sent as null".to_owned()),
+        OnBlank::Null => steps.push("null if blank".to_owned()),
         OnBlank::Error => steps.push("must not be blank".to_owned()),
-        OnBlank::Default(_) => steps.push("has a default for a blank".to_owned()),
+        OnBlank::Default(_) => steps.push("default if blank".to_owned()),
     }
     for replace in &rule.replace {
-        steps.push(format!("every {} becomes '{}'", replace.pattern, replace.with));
+        steps.push(format!("every {} is replaced by '{}'", replace.pattern, replace.with));
     }
     if let Some(split) = &rule.split {
-        steps.push(format!("part {} of those between '{}'", split.take, split.at));
+        steps.push(format!("part {} when split at '{}'", split.take, split.at));
     }
     match &rule.translate {
-        Some(Translate::Map(map)) => steps.push(format!("looked up among {} values", map.entries.len())),
+        Some(Translate::Map(map)) => steps.push(format!("translated by a map of {} values", map.entries.len())),
         Some(Translate::Lookup(lookup)) => steps.push(format!("looked up in a table of {} rows", lookup.len())),
         None => {}
     }
     match rule.field.json {
         JsonType::Number | JsonType::Integer => {
             if let Some(locale) = rule.number.locale {
-                steps.push(format!("a number with '{}' before its decimals", locale.decimal));
+                steps.push(format!("a number with '{}' as its decimal separator", locale.decimal));
             }
             match rule.number.percent {
                 Some(Percent::Whole) => steps.push("19% is 19".to_owned()),
                 Some(Percent::Fraction) => steps.push("19% is 0.19".to_owned()),
                 None => {}
             }
-            steps.extend(rule.number.scale.map(|factor| format!("times {factor}")));
+            steps.extend(rule.number.scale.map(|factor| format!("multiplied by {factor}")));
             steps.extend(rule.number.round.map(|places| format!("rounded to {places} decimals")));
         }
         JsonType::DateTime => {
@@ -85,7 +86,7 @@ fn steps(rule: &FieldRule) -> Vec<String> {
                 steps.push(format!("a date written as {}", patterns.join(" or ")));
             }
             if let Some(name) = rule.date.time_zone.as_ref().and_then(|zone| zone.iana_name()) {
-                steps.push(format!("times are of {name}"));
+                steps.push(format!("times in the zone {name}"));
             }
         }
         JsonType::Boolean => steps.push("yes or no".to_owned()),

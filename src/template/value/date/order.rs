@@ -1,5 +1,6 @@
-//! Which of day, month and year a place writes first.
+//! The order of day, month and year by locale.
 
+/// The first part of a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     Day,
@@ -14,8 +15,8 @@ const DAY: &[&str] = &[
 const MONTH: &[&str] = &["en-us"];
 const YEAR: &[&str] = &["ja", "zh", "ko", "hu", "sv", "lt", "fr-ca"];
 
-/// The order that a locale settles. Plain `en` settles nothing, and neither does `en-CA`, where all three are usual.
-pub fn order_of(locale: &str) -> Option<Order> {
+/// Returns the order of a locale. Returns `None` for plain `en`, and for `en-CA`, where all three are usual.
+pub(crate) fn order_of(locale: &str) -> Option<Order> {
     let name = locale.trim().replace('_', "-").to_ascii_lowercase();
     let known = |name: &str| {
         let in_list = |(order, names): &(Order, &[&str])| names.contains(&name).then_some(*order);
@@ -29,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_region_settles_the_order_and_english_alone_does_not() {
+    fn a_region_has_an_order_and_plain_english_has_none() {
         for (locale, order) in [
             ("de", Some(Order::Day)),
             ("de-CH", Some(Order::Day)),

@@ -1,27 +1,27 @@
-//! How people of a place write numbers, as data.
+//! Number separators by locale, as data.
 
-/// The separators of one locale.
+/// The separators of a group of locales.
 #[derive(Debug)]
 pub struct Separators {
     pub names: &'static [&'static str],
     pub decimal: char,
-    /// Besides these, no-break spaces and apostrophes between groups are understood everywhere.
+    /// Group separators. No-break spaces and apostrophes are accepted in every locale.
     pub group: &'static [char],
-    /// Groups of two before the last three digits: 1,23,456.
+    /// Whether digits before the last three form groups of two: `1,23,456`.
     pub lakh: bool,
 }
 
 pub type Locale = &'static Separators;
 
-/// White space that stands between groups of digits, the plain space first.
-pub const SPACES: &[char] = &[' ', '\u{a0}', '\u{202f}', '\u{2009}', '\u{2007}'];
+/// Spaces between groups of digits. The plain space comes first.
+pub(super) const SPACES: &[char] = &[' ', '\u{a0}', '\u{202f}', '\u{2009}', '\u{2007}'];
 
-pub const APOSTROPHES: &[char] = &['\'', '’'];
+pub(super) const APOSTROPHES: &[char] = &['\'', '’'];
 
-/// Numbers in Arabic script have separators of their own, which mean the same everywhere.
-pub static ARABIC: Separators = Separators { names: &[], decimal: '٫', group: &['٬'], lakh: false };
+/// The separators of Arabic script in all locales.
+pub(super) static ARABIC: Separators = Separators { names: &[], decimal: '٫', group: &['٬'], lakh: false };
 
-/// Every locale that a template can name.
+/// All supported locales.
 pub static LOCALES: &[Separators] = &[
     Separators {
         names: &[
@@ -49,14 +49,15 @@ pub static LOCALES: &[Separators] = &[
     Separators { names: &["de-AT", "pt-PT"], decimal: ',', group: &['.', ' '], lakh: false },
 ];
 
-/// The locale of that name: `de-DE` is found by its own name, then as `de`.
-pub fn find(name: &str) -> Option<Locale> {
+/// Looks up a locale by name, or else by language: `de` for `de-DE`.
+pub(crate) fn find(name: &str) -> Option<Locale> {
     let exact =
         |name: &str| LOCALES.iter().find(|locale| locale.names.iter().any(|known| known.eq_ignore_ascii_case(name)));
     let name = name.replace('_', "-");
     exact(&name).or_else(|| name.split_once('-').and_then(|(language, _)| exact(language)))
 }
 
-pub fn names() -> Vec<&'static str> {
+/// Returns the names of all locales.
+pub(crate) fn names() -> Vec<&'static str> {
     LOCALES.iter().flat_map(|locale| locale.names.iter().copied()).collect()
 }

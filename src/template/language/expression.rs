@@ -1,12 +1,4 @@
-//! Text made of several columns: `{{ Brand }} {{ row["Item no."] | upper }}`.
-//!
-//! The language is the part of Jinja's expressions that [`FUNCTIONS`] and docs/expressions.md describe. `rewrite` reads
-//! the source, refuses what is not offered, and hands minijinja an equal one in which nothing is left to be looked up
-//! but columns by number. Values are texts; arithmetic is by functions, and exact.
-
-mod functions;
-mod rewrite;
-mod token;
+//! Parsed expressions and their evaluation.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,80 +9,76 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Object, Value};
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 
-pub use functions::FUNCTIONS;
-use rewrite::Rewritten;
+use super::error::ExpressionError;
+use super::functions::{self, MAX_LENGTH};
+use super::rewrite::{self, Rewritten};
 
-/// The longest text, in bytes, that an expression makes or takes from a cell: as much as a workbook's cell can hold.
-pub const LONGEST: usize = 32 * 1024;
-
-/// Far more steps than an expression of permitted length has.
+/// Maximum number of evaluation steps, far more than any expression needs.
 const FUEL: u64 = 20_000;
+/// The name of the expression inside minijinja.
 const NAME: &str = "text";
 
-/// An expression that was understood.
+/// A parsed expression.
 pub struct Expression {
     environment: Environment<'static>,
     rewritten: Rewritten,
 }
 
-/// What is wrong with an expression, or with what it found in a row, and where in its source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExpressionError {
-    pub message: String,
-    pub range: Range<usize>,
-}
-
-/// The cells of a row, by the numbers of their columns in the expression.
+/// The texts of a row's cells by column number.
 #[derive(Debug)]
 struct Cells(Vec<Value>);
 
 impl Expression {
+    /// Parses an expression. Fails for unsupported syntax.
     pub fn parse(source: &str) -> Result<Expression, ExpressionError> {
         let rewritten = rewrite::rewrite(source)?;
         let mut environment = Environment::empty();
-        environment.set_syntax(SyntaxConfig::builder().keep_trailing_newline(true).build().unwrap_or_default());
+        environment.set_syntax(
+            SyntaxConfig::builder().keep_trailing_newline(true).build().expect("the default syntax is valid"),
+        );
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         environment.set_fuel(Some(FUEL));
         environment.set_debug(true);
-        environment.set_formatter(|out, _, value| functions::shown(value).and_then(|text| Ok(out.write_str(&text)?)));
-        functions::add_to(&mut environment, &Arc::new(rewritten.constants.clone()));
+        environment
+            .set_formatter(|out, _, value| functions::result_text(value).and_then(|text| Ok(out.write_str(&text)?)));
+        functions::register(&mut environment, &Arc::new(rewritten.constants.clone()));
         match environment.add_template_owned(NAME, rewritten.source.clone()) {
             Ok(()) => Ok(Expression { environment, rewritten }),
-            Err(error) => Err(rewritten.error(&error)),
+            Err(error) => Err(rewritten.convert_error(&error)),
         }
     }
 
-    /// The columns that it names, each once.
+    /// Returns the names of the columns, each once.
     pub fn columns(&self) -> &[String] {
         &self.rewritten.columns
     }
 
-    /// Where the source first names each of [`Expression::columns`].
-    pub fn column_ranges(&self) -> &[Range<usize>] {
+    /// Returns the first range of each of [`Expression::columns`] in the source.
+    pub(crate) fn column_ranges(&self) -> &[Range<usize>] {
         &self.rewritten.column_ranges
     }
 
-    /// Adds the text for a row to `out`. `values` gives the text of a column by its index in [`Expression::columns`].
-    /// After an error `out` is as it was.
+    /// Appends the text for a row to `out`. `values` takes an index of [`Expression::columns`] and
+    /// returns the cell's text. On error, `out` is unchanged.
     pub fn eval<'v>(&self, values: &dyn Fn(usize) -> Cow<'v, str>, out: &mut String) -> Result<(), ExpressionError> {
         let mut cells = Vec::with_capacity(self.columns().len());
         for index in 0..self.columns().len() {
             let value = values(index);
-            if value.len() > LONGEST {
-                let message = format!("the cell in column '{}' has more than 32 KiB", self.columns()[index]);
-                return Err(ExpressionError { message, range: self.column_ranges()[index].clone() });
+            if value.len() > MAX_LENGTH {
+                let message = format!("the cell in the column '{}' has more than 32 KiB", self.columns()[index]);
+                return Err(ExpressionError::new(message, self.column_ranges()[index].clone()));
             }
             cells.push(Value::from(value.as_ref()));
         }
-        let template = self.environment.get_template(NAME).map_err(|error| self.rewritten.error(&error))?;
-        let text = template.render(Value::from_object(Cells(cells))).map_err(|error| self.rewritten.error(&error))?;
-        if text.contains(functions::SEVERAL) {
-            return Err(ExpressionError { message: functions::TAKE_ONE.to_owned(), range: 0..self.rewritten.length });
+        let template = self.environment.get_template(NAME).map_err(|error| self.rewritten.convert_error(&error))?;
+        let text =
+            template.render(Value::from_object(Cells(cells))).map_err(|error| self.rewritten.convert_error(&error))?;
+        if text.contains(functions::LIST) {
+            return Err(ExpressionError::new(functions::CHOOSE_PART, 0..self.rewritten.length));
         }
-        if text.len() > LONGEST {
-            let message = "the text is longer than 32 KiB".to_owned();
-            return Err(ExpressionError { message, range: 0..self.rewritten.length });
+        if text.len() > MAX_LENGTH {
+            return Err(ExpressionError::new("the text is longer than 32 KiB", 0..self.rewritten.length));
         }
         out.push_str(&text);
         Ok(())
@@ -109,19 +97,16 @@ impl Object for Cells {
 }
 
 impl Rewritten {
-    /// The error at its place in the person's own source, in words that don't name the engine's parts.
-    fn error(&self, error: &minijinja::Error) -> ExpressionError {
-        let own = functions::words(error);
-        let message = match (error.kind(), own) {
-            (_, Some(words)) => words,
-            (ErrorKind::UndefinedError, _) => {
-                "there is no such part; say what to take instead with | default(\"\")".to_owned()
-            }
-            (ErrorKind::OutOfFuel, _) => "this takes too many steps".to_owned(),
-            (ErrorKind::SyntaxError, _) => "something is missing or out of place here".to_owned(),
-            _ => "this can't be worked out".to_owned(),
+    /// Converts an error of minijinja, with a range in the original source.
+    fn convert_error(&self, error: &minijinja::Error) -> ExpressionError {
+        let message = match (error.kind(), functions::message(error)) {
+            (_, Some(message)) => message,
+            (ErrorKind::UndefinedError, _) => functions::NO_PART,
+            (ErrorKind::OutOfFuel, _) => "this takes too many steps",
+            (ErrorKind::SyntaxError, _) => "something is missing or misplaced here",
+            _ => "this can't be evaluated",
         };
-        ExpressionError { message, range: self.original(error.range()) }
+        ExpressionError::new(message, self.original_range(error.range()))
     }
 }
 
@@ -131,16 +116,11 @@ impl fmt::Debug for Expression {
     }
 }
 
-impl fmt::Display for ExpressionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
+    use super::super::catalog::{FUNCTIONS, Function};
     use super::*;
 
     const ROW: &[(&str, &str)] = &[
@@ -184,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_put_together() {
+    fn columns_are_joined() {
         check("{{ Name }} {{ Size }}", "Hex bolt M8");
         check("{{ row[\"Item no.\"] }}/{{row['Size']}}", "AB-0042-x/M8");
         check("{{ Größe }}", "größer als \"8\"");
@@ -199,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_changed() {
+    fn functions_change_texts() {
         for (source, expected) in [
             ("{{ Spaces | trim }}", "two  words"),
             ("{{ Name | upper | lower }}", "hex bolt"),
@@ -244,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_reckoned_with_exactly_and_dates_become_iso() {
+    fn arithmetic_is_exact_and_dates_become_iso() {
         for (source, expected) in [
             ("{{ Price | times(1.19) }}", "14.875"),
             ("{{ Price | times(1.19) | round(2) }}", "14.88"),
@@ -272,11 +252,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_offered_is_refused_with_its_place() {
+    fn unsupported_syntax_is_an_error_with_its_place() {
         for (source, at, words) in [
             ("a {{ Name | uper }}", "uper", "did you mean 'upper'?"),
             ("{{ Name | substring(1) }}", "substring", "did you mean 'slice'?"),
-            ("{{ Name | xyzzy }}", "xyzzy", "known are trim, upper"),
+            ("{{ Name | xyzzy }}", "xyzzy", "the functions are trim, upper"),
             ("{{ lookup(Name) }}", "lookup", "not a known function"),
             ("{{ upper(Name) }}", "upper", "Column | upper(…)"),
             ("{{ Name | left }}", "left", "Name | left(3)"),
@@ -286,14 +266,14 @@ mod tests {
             ("{{ Item no }}", "no", "row[\"Item no.\"]"),
             ("{{ Item.no }}", ".", "row[\"Item no.\"]"),
             ("{{ Price * 2 }}", "*", "Price | times(Quantity)"),
-            ("{{ Name + Size }}", "+", "joined with ~"),
+            ("{{ Name + Size }}", "+", "join them with ~"),
             ("{{ Price > 5 }}", ">", "== and != only"),
             ("{{ Price = 5 }}", "=", "compare with =="),
             ("{{ Name is defined }}", "is", "== or !="),
             ("{{ Name if Size }}", "if", "needs an else"),
             ("{% if Name %}x{% endif %}", "{%", "{{ a if condition else b }}"),
             ("x {{ Name", "{{", "not closed"),
-            ("{{ }}", "{{ }}", "nothing stands"),
+            ("{{ }}", "{{ }}", "nothing between"),
             ("{{ \"abc }}", "\"abc }}", "no closing quote"),
             ("{{ (Name }}", "(", "not closed"),
             ("{{ Name) }}", ")", "never opened"),
@@ -312,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_row_lacks_is_an_error_at_its_place() {
+    fn errors_of_a_row_have_a_place() {
         for (source, at, words) in [
             ("{{ Size }}{{ Name | number }}", "number", "'Hex bolt' is not a number"),
             ("{{ Betrag | plus(1) }}", "plus(1)", "| number(\"de\")"),
@@ -331,12 +311,11 @@ mod tests {
     }
 
     #[test]
-    fn every_function_is_described_by_a_use_that_works() {
-        for (name, usage, meaning) in FUNCTIONS {
-            assert!(functions::shape(name).is_some() && !meaning.is_empty(), "{name}");
+    fn every_function_is_documented_with_a_valid_example() {
+        for Function { name, usage, .. } in FUNCTIONS {
             let expression = Expression::parse(&format!("{{{{ {usage} }}}}"));
-            assert!(expression.is_ok_and(|expression| !expression.columns().is_empty()), "{usage}");
-            let row = format!("| `{}` | {meaning} |", usage.replace('|', "\\|"));
+            assert!(expression.is_ok_and(|expression| !expression.columns().is_empty()), "{name}");
+            let row = format!("| `{}` | ", usage.replace('|', "\\|"));
             assert!(
                 include_str!("../../../docs/expressions.md").contains(&row),
                 "docs/expressions.md has no row {row}"
@@ -345,8 +324,8 @@ mod tests {
     }
 
     #[test]
-    fn no_expression_takes_more_than_its_share() {
-        let long = "x".repeat(LONGEST);
+    fn the_length_of_texts_and_expressions_is_limited() {
+        let long = "x".repeat(MAX_LENGTH);
         let all = |source: &str| {
             let mut out = String::new();
             let result =
@@ -354,7 +333,7 @@ mod tests {
             assert!(result.is_ok() || out.is_empty());
             result.map(|()| out.len())
         };
-        assert_eq!(all("{{ A }}"), Ok(LONGEST));
+        assert_eq!(all("{{ A }}"), Ok(MAX_LENGTH));
         for source in [
             "{{ A }}{{ A }}".to_owned(),
             format!("{{{{ {}A }}}}", "A ~ ".repeat(60)),
@@ -370,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_deeply_is_understood_or_refused() {
+    fn deep_nesting_does_not_overflow() {
         check(&format!("{{{{ {} Blank }}}}", "not ".repeat(500)), "false");
         for source in
             [format!("{}Name{}", "(".repeat(250), ")".repeat(250)), "\"a\" if Name else ".repeat(120) + "Size"]
@@ -381,7 +360,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_an_expression_or_an_error_with_a_place(source in "\\PC{0,40}|[{} A-Zrow\\[\\]\"'|~.,:()0-9=-]{0,40}", value in "\\PC{0,20}") {
+        fn every_text_is_an_expression_or_an_error_with_a_place(source in "\\PC{0,40}|[{} A-Zrow\\[\\]\"'|~.,:()0-9=-]{0,40}", value in "\\PC{0,20}") {
             match Expression::parse(&source) {
                 Ok(expression) => {
                     let mut out = String::new();
@@ -395,7 +374,7 @@ mod tests {
         }
 
         #[test]
-        fn parts_of_expressions_in_any_order_do_no_harm(
+        fn random_tokens_do_not_panic(
             parts in proptest::collection::vec(proptest::sample::select(&[
                 "A", "B", "row[\"C d\"]", "\"x\"", "5", "1.5", " | ", "trim", "split(\"-\")", "[0]", "[-1]", "[1:]", "left(2)",
                 "default(A)", "first_of(A, B)", " ~ ", " == ", " if ", " else ", " and ", " not ", " in ", "(", ")", "[", "]",
@@ -414,7 +393,7 @@ mod tests {
         }
 
         #[test]
-        fn any_cell_arrives_as_it_is(value in "\\PC{0,60}") {
+        fn cells_are_unchanged_without_functions(value in "\\PC{0,60}") {
             let expression = Expression::parse("{{ A }}|{{ row['A'] ~ '' }}").expect("an expression");
             let mut out = String::new();
             prop_assert_eq!(expression.eval(&|_| Cow::Borrowed(&value), &mut out), Ok(()));

@@ -1,6 +1,6 @@
-//! Currencies as they stand beside numbers: signs, ISO 4217 codes and the usual abbreviations.
+//! Currencies beside numbers: signs, ISO 4217 codes and common abbreviations.
 
-/// Longer ones before those that they begin or end with.
+/// Signs and abbreviations, longer ones before their prefixes and suffixes.
 const SIGNS: &[&str] = &[
     "NZ$", "CA$", "HK$", "NT$", "US$", "MX$", "R$", "A$", "C$", "S$", "€", "$", "£", "¥", "￥", "￡", "￠", "￦", "₩",
     "₹", "₽", "₺", "₫", "฿", "¢", "₪", "₴", "₦", "₱", "₡", "₲", "₸", "円", "元", "원", "zł", "Kč", "kr.", "kr", "Kr.",
@@ -8,7 +8,7 @@ const SIGNS: &[&str] = &[
     "Rs.", "Rs", "Rp", "RM", "TL",
 ];
 
-/// The active codes of ISO 4217 for money, in order.
+/// The active ISO 4217 codes, sorted.
 const CODES: &[&str] = &[
     "AED", "AFN", "ALL", "AMD", "AOA", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT", "BGN", "BHD", "BIF", "BMD",
     "BND", "BOB", "BRL", "BSD", "BTN", "BWP", "BYN", "BZD", "CAD", "CDF", "CHF", "CLF", "CLP", "CNY", "COP", "CRC",
@@ -22,8 +22,8 @@ const CODES: &[&str] = &[
     "VES", "VND", "VUV", "WST", "XAF", "XCD", "XCG", "XOF", "XPF", "YER", "ZAR", "ZMW",
 ];
 
-/// `text` without the currency that it begins with.
-pub fn strip_prefix(text: &str) -> Option<&str> {
+/// Strips a currency from the start of `text`, if any.
+pub(crate) fn strip_prefix(text: &str) -> Option<&str> {
     if text.as_bytes().first()?.is_ascii_digit() {
         return None;
     }
@@ -35,8 +35,8 @@ pub fn strip_prefix(text: &str) -> Option<&str> {
     SIGNS.iter().find_map(|sign| text.strip_prefix(sign))
 }
 
-/// `text` without the currency that it ends with.
-pub fn strip_suffix(text: &str) -> Option<&str> {
+/// Strips a currency from the end of `text`, if any.
+pub(crate) fn strip_suffix(text: &str) -> Option<&str> {
     if text.as_bytes().last()?.is_ascii_digit() {
         return None;
     }
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn currencies_are_taken_off_whole() {
+    fn whole_currencies_are_stripped() {
         for text in ["EUR", "US$", "kr.", "SFr.", "R$", "zł", "円", "ZMW", "AED"] {
             assert_eq!(strip_prefix(&format!("{text} 5")), Some(" 5"), "{text}");
             assert_eq!(strip_suffix(&format!("5 {text}")), Some("5 "), "{text}");
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lists_are_in_the_order_that_looking_up_needs() {
+    fn lists_are_in_lookup_order() {
         assert!(CODES.is_sorted());
         for (index, sign) in SIGNS.iter().enumerate() {
             let hidden = |later: &&&str| later.starts_with(sign) || later.ends_with(sign);

@@ -1,4 +1,4 @@
-//! A person's date pattern, such as `DD.MM.YYYY HH:mm`, and reading by it.
+//! Date patterns such as `DD.MM.YYYY HH:mm`.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,47 +6,31 @@ use std::ops::Range;
 use jiff::civil;
 use jiff::tz::Offset;
 
-use super::super::width::{narrow, trim};
-use super::{Fault, Read, is_placeholder, month};
+use super::super::normalize::{to_ascii, trim};
+use super::error::DateError;
+use super::iso::{ParsedDate, is_placeholder};
+use super::month;
 use crate::diagnostics::nearest;
 
-/// What a pattern may consist of, and what it means, for help and messages.
-pub const TOKENS: &[(&str, &str)] = &[
-    ("YYYY", "the year in four digits"),
-    ("YY", "the year in two digits: 00 to 68 are 2000 to 2068, 69 to 99 are 1969 to 1999"),
-    ("MMMM", "the month's name"),
-    ("MMM", "the month's name, short or long"),
-    ("MM", "the month"),
-    ("M", "the month"),
-    ("DD", "the day"),
-    ("D", "the day"),
-    ("HH", "the hour, 0 to 23"),
-    ("H", "the hour, 0 to 23"),
-    ("hh", "the hour, 1 to 12, with A"),
-    ("h", "the hour, 1 to 12, with A"),
-    ("mm", "the minute"),
-    ("ss", "the second"),
-    ("SSS", "the second's fraction, of any length"),
-    ("A", "AM or PM"),
-    ("Z", "the distance from UTC, such as +02:00 or Z"),
-    ("ZZ", "the distance from UTC, such as +0200 or Z"),
-];
+/// The parts of patterns.
+const TOKENS: [&str; 18] =
+    ["YYYY", "YY", "MMMM", "MMM", "MM", "M", "DD", "D", "HH", "H", "hh", "h", "mm", "ss", "SSS", "A", "Z", "ZZ"];
 
-/// A pattern that was understood.
+/// A parsed pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Format {
+pub struct DateFormat {
     pattern: String,
     items: Vec<Item>,
 }
 
-/// What is wrong with a pattern, and where in it.
+/// An error in a pattern, with a byte range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
     pub message: String,
     pub range: Range<usize>,
 }
 
-/// A step of reading.
+/// An element of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     Number { part: Part, min: usize, max: usize },
@@ -70,7 +54,7 @@ pub(super) enum Part {
     Second,
 }
 
-/// The numbers that stand in a text, not yet checked against the calendar.
+/// The numbers of a date, not yet checked against the calendar.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fields {
     year: u32,
@@ -84,10 +68,11 @@ pub(super) struct Fields {
     offset: Option<i32>,
 }
 
-impl Format {
-    /// Understands a pattern of [`TOKENS`]; other characters stand for themselves, letters only in brackets: `D [de] M`.
-    pub fn parse(pattern: &str) -> Result<Format, PatternError> {
-        let items = items(pattern)?;
+impl DateFormat {
+    /// Parses a pattern of [`TOKENS`]. Other characters are literal; literal letters need brackets: `D [de] M`. Fails if
+    /// a token is unknown, or if year, month, day or the hour of a time is missing.
+    pub fn parse(pattern: &str) -> Result<DateFormat, PatternError> {
+        let items = parse_items(pattern)?;
         let whole = |message: &str| Err(PatternError { message: message.to_owned(), range: 0..pattern.len() });
         let has = |wanted: &dyn Fn(&Item) -> bool| items.iter().any(wanted);
         let number = |parts: &[Part]| has(&|item| matches!(item, Item::Number { part, .. } if parts.contains(part)));
@@ -108,73 +93,67 @@ impl Format {
             return whole("A for AM or PM needs hours from 1 to 12: hh or h");
         }
         let hour = number(&[Part::Hour, Part::Hour12]);
-        let finer = number(&[Part::Minute, Part::Second]) || has(&|item| matches!(item, Item::Fraction | Item::Offset));
-        if finer && !hour {
-            return whole("the pattern has no hour (HH, H, hh or h); months are MM, minutes are mm");
+        let has_finer_parts =
+            number(&[Part::Minute, Part::Second]) || has(&|item| matches!(item, Item::Fraction | Item::Offset));
+        if has_finer_parts && !hour {
+            return whole("the pattern has no hour: HH, H, hh or h; months are MM, minutes are mm");
         }
-        Ok(Format { pattern: pattern.to_owned(), items })
+        Ok(DateFormat { pattern: pattern.to_owned(), items })
     }
 
-    pub(super) fn of(pattern: String, items: Vec<Item>) -> Format {
-        Format { pattern, items }
+    pub(super) fn from_items(pattern: String, items: Vec<Item>) -> DateFormat {
+        DateFormat { pattern, items }
     }
 
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
 
-    pub fn read(&self, text: &str) -> Result<Read, Fault> {
-        let text = narrow(trim(text));
-        match fields(&self.items, &text, Fields::default()) {
-            Some((fields, "")) => fields.read(),
-            _ => Err(Fault::NotLike { pattern: self.pattern.clone() }),
+    /// Parses a date. Fails if the text does not fit the pattern or the date does not exist.
+    pub fn parse_date(&self, text: &str) -> Result<ParsedDate, DateError> {
+        let text = to_ascii(trim(text));
+        match parse_fields(&self.items, &text, Fields::default()) {
+            Some((fields, "")) => fields.to_date(),
+            _ => Err(DateError::Format { pattern: self.pattern.clone() }),
         }
     }
 }
 
 impl Fields {
-    pub(super) fn date(&self) -> Result<civil::Date, Fault> {
+    pub(super) fn date(&self) -> Result<civil::Date, DateError> {
         if self.month == 0 && self.day == 0 {
-            return Err(Fault::Placeholder);
+            return Err(DateError::Placeholder);
         }
-        let part = |part: &'static str, value: u32, range: Range<u32>| match range.contains(&value) {
-            true => Ok(i8::try_from(value).unwrap_or_default()),
-            false => Err(Fault::OutOfRange { part, value }),
-        };
-        let year = i16::try_from(self.year).unwrap_or_default();
+        let year = i16::try_from(self.year).expect("a year has four digits");
         let month = part("month", self.month, 1..13)?;
         let day = part("day", self.day, 1..32)?;
         let Ok(date) = civil::Date::new(year, month, day) else {
             let days = civil::Date::new(year, month, 1).map_or(0, civil::Date::days_in_month);
-            return Err(Fault::NoSuchDay { year, month, days });
+            return Err(DateError::NoSuchDay { year, month, days });
         };
-        if is_placeholder(date) { Err(Fault::Placeholder) } else { Ok(date) }
+        if is_placeholder(date) { Err(DateError::Placeholder) } else { Ok(date) }
     }
 
-    /// The same fields with a day that every calendar has, so that the time alone is judged.
-    pub(super) fn at_some_day(self) -> Fields {
+    /// Replaces the date by a valid date, to check the time alone.
+    pub(super) fn with_valid_date(self) -> Fields {
         Fields { year: 2000, month: 1, day: 1, ..self }
     }
 
-    pub(super) fn read(&self) -> Result<Read, Fault> {
+    pub(super) fn to_date(self) -> Result<ParsedDate, DateError> {
         let date = self.date()?;
-        let Some(hour) = self.hour else { return Ok(Read::Date(date)) };
-        let part = |part: &'static str, value: u32, range: Range<u32>| match range.contains(&value) {
-            true => Ok(i8::try_from(value).unwrap_or_default()),
-            false => Err(Fault::OutOfRange { part, value }),
-        };
+        let Some(hour) = self.hour else { return Ok(ParsedDate::Date(date)) };
         let hour = match self.afternoon {
             None => part("hour", hour, 0..24)?,
             Some(afternoon) => part("hour", hour, 1..13)? % 12 + if afternoon { 12 } else { 0 },
         };
         let (minute, second) = (part("minute", self.minute, 0..60)?, part("second", self.second, 0..60)?);
-        let nanosecond = i32::try_from(self.nanosecond).unwrap_or_default();
+        let nanosecond = i32::try_from(self.nanosecond).expect("a fraction has nine digits");
         let local = date.at(hour, minute, second, nanosecond);
-        let Some(seconds) = self.offset else { return Ok(Read::Local(local)) };
+        let Some(seconds) = self.offset else { return Ok(ParsedDate::Local(local)) };
         let instant = Offset::from_seconds(seconds).and_then(|offset| offset.to_timestamp(local));
         instant
-            .map(Read::Instant)
-            .map_err(|_| Fault::OutOfRange { part: "offset", value: seconds.unsigned_abs() / 3600 })
+            .map(ParsedDate::Instant)
+            .map_err(|_| DateError::OutOfRange { part: "offset", value: seconds.unsigned_abs() / 3600 })
     }
 }
 
@@ -184,8 +163,16 @@ impl fmt::Display for PatternError {
     }
 }
 
-/// The steps of a pattern or of a part of one.
-pub(super) fn items(pattern: &str) -> Result<Vec<Item>, PatternError> {
+/// Checks the range of a part of the date.
+fn part(part: &'static str, value: u32, range: Range<u32>) -> Result<i8, DateError> {
+    match i8::try_from(value) {
+        Ok(small) if range.contains(&value) => Ok(small),
+        _ => Err(DateError::OutOfRange { part, value }),
+    }
+}
+
+/// Parses a pattern, or a part of a pattern, into elements.
+pub(super) fn parse_items(pattern: &str) -> Result<Vec<Item>, PatternError> {
     let mut items: Vec<Item> = Vec::new();
     let mut tokens: Vec<(&str, Range<usize>)> = Vec::new();
     let mut at = 0;
@@ -196,14 +183,14 @@ pub(super) fn items(pattern: &str) -> Result<Vec<Item>, PatternError> {
             let Some(length) = pattern[at..].find(']') else {
                 return error("this bracket is not closed".to_owned(), at + 1);
             };
-            let literal = narrow(&pattern[at + 1..at + length]).into_owned();
+            let literal = to_ascii(&pattern[at + 1..at + length]).into_owned();
             items.extend(literal.chars().map(Item::Char));
             at += length + 1;
         } else if c.is_ascii_alphabetic() {
             let run = pattern[at..].chars().take_while(|other| *other == c).count();
             let token = &pattern[at..at + run];
             at += run;
-            // The letter between the date and the time of ISO 8601.
+            // The separator between date and time in ISO 8601.
             if token == "T" {
                 items.push(Item::Char('T'));
                 continue;
@@ -213,7 +200,7 @@ pub(super) fn items(pattern: &str) -> Result<Vec<Item>, PatternError> {
             };
             let same = |other: &Item| kind(other) == kind(&item);
             if items.iter().any(|other| kind(other).is_some() && same(other)) {
-                return error(format!("'{token}' says again what stands in the pattern already"), at);
+                return error(format!("'{token}' repeats another part of the pattern"), at);
             }
             tokens.push((token, start..at));
             items.push(item);
@@ -224,7 +211,7 @@ pub(super) fn items(pattern: &str) -> Result<Vec<Item>, PatternError> {
             }
             at += c.len_utf8();
         } else {
-            items.push(Item::Char(narrow(c.encode_utf8(&mut [0; 4])).chars().next().unwrap_or(c)));
+            items.push(Item::Char(to_ascii(c.encode_utf8(&mut [0; 4])).chars().next().unwrap_or(c)));
             at += c.len_utf8();
         }
     }
@@ -232,7 +219,7 @@ pub(super) fn items(pattern: &str) -> Result<Vec<Item>, PatternError> {
     Ok(items)
 }
 
-/// A number directly before another one has to have all of its digits.
+/// Requires all digits of a number directly before another number.
 fn fix_widths(items: &mut [Item], tokens: &[(&str, Range<usize>)]) -> Result<(), PatternError> {
     let mut names = tokens.iter();
     for index in 0..items.len() {
@@ -251,7 +238,7 @@ fn fix_widths(items: &mut [Item], tokens: &[(&str, Range<usize>)]) -> Result<(),
             continue;
         }
         if token.len() < 2 {
-            let message = format!("'{token}' stands directly before other digits; write '{token}{token}'");
+            let message = format!("'{token}' is directly followed by other digits; write '{token}{token}'");
             return Err(PatternError { message, range: range.clone() });
         }
         *min = *max;
@@ -280,7 +267,7 @@ fn item(token: &str) -> Option<Item> {
     }
 }
 
-/// What a step is about; two of a kind would contradict each other.
+/// The part of the date set by an element. Two elements of the same kind could contradict each other.
 fn kind(item: &Item) -> Option<u8> {
     match item {
         Item::Number { part: Part::Year | Part::ShortYear, .. } => Some(0),
@@ -297,20 +284,22 @@ fn kind(item: &Item) -> Option<u8> {
 }
 
 fn unknown(token: &str) -> String {
-    let known = TOKENS.iter().map(|(token, _)| *token);
+    let known = TOKENS.iter().copied();
     let upper = token.to_ascii_uppercase();
     let same = known.clone().find(|known| *known == upper || token.len() == 1 && known.starts_with(&upper));
     let list = known.clone().collect::<Vec<_>>().join(" ");
     match same.or_else(|| nearest(token, known)) {
-        Some(meant) => format!("'{token}' is not known in a date pattern; did you mean '{meant}'? Known are {list}"),
+        Some(meant) => {
+            format!("'{token}' is not a known part of a date pattern; did you mean '{meant}'? The parts are {list}")
+        }
         None => format!(
-            "'{token}' is not known in a date pattern; known are {list}. Put other letters in brackets: [{token}]"
+            "'{token}' is not a known part of a date pattern; the parts are {list}. Put other letters in brackets: [{token}]"
         ),
     }
 }
 
-/// Takes the steps on `text`, adding to `fields`; the rest of the text.
-pub(super) fn fields<'t>(items: &[Item], text: &'t str, mut fields: Fields) -> Option<(Fields, &'t str)> {
+/// Parses the start of `text`. Returns the fields and the rest of the text, or `None` for text that does not fit.
+pub(super) fn parse_fields<'t>(items: &[Item], text: &'t str, mut fields: Fields) -> Option<(Fields, &'t str)> {
     let mut rest = text;
     for (index, item) in items.iter().enumerate() {
         match item {
@@ -332,7 +321,7 @@ pub(super) fn fields<'t>(items: &[Item], text: &'t str, mut fields: Fields) -> O
                 rest = trimmed;
             }
             Item::MonthName => {
-                let (month, length) = month::read(rest)?;
+                let (month, length) = month::parse(rest)?;
                 fields.month = u32::try_from(month).ok()?;
                 rest = &rest[length..];
                 if items.get(index + 1) != Some(&Item::Char('.')) {
@@ -377,7 +366,7 @@ impl Fields {
     }
 }
 
-/// Whether it is the afternoon, and the bytes that say so.
+/// Parses AM or PM. Returns `true` for PM, and the length in bytes.
 fn meridiem(text: &str) -> Option<(bool, usize)> {
     const WORDS: &[(&str, bool)] = &[
         ("am", false),
@@ -399,7 +388,7 @@ fn meridiem(text: &str) -> Option<(bool, usize)> {
     WORDS.iter().find(|(word, _)| begins(word)).map(|(word, afternoon)| (*afternoon, word.len()))
 }
 
-/// The seconds east of UTC, and the bytes that say so.
+/// Parses an offset. Returns the seconds east of UTC, and the length in bytes.
 fn offset(text: &str) -> Option<(i32, usize)> {
     for word in ["Z", "UTC", "GMT"] {
         if text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word)) {
@@ -428,8 +417,8 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// What a person would write for `local`, two hours east of UTC.
-    pub fn written(format: &Format, local: civil::DateTime) -> String {
+    /// Writes `local` by a format, with the offset +02:00.
+    pub fn written(format: &DateFormat, local: civil::DateTime) -> String {
         let twelve = |hour: i8| if hour % 12 == 0 { 12 } else { hour % 12 };
         let write = |item: &Item| match item {
             Item::Number { part: Part::Year, .. } => format!("{:04}", local.year()),
@@ -451,13 +440,13 @@ pub(super) mod tests {
     }
 
     #[track_caller]
-    fn check(pattern: &str, text: &str, expected: Result<Read, Fault>) {
-        assert_eq!(Format::parse(pattern).expect("a pattern").read(text), expected, "{text} by {pattern}");
+    fn check(pattern: &str, text: &str, expected: Result<ParsedDate, DateError>) {
+        assert_eq!(DateFormat::parse(pattern).expect("a pattern").parse_date(text), expected, "{text} by {pattern}");
     }
 
     #[test]
-    fn dates_are_read_by_their_pattern() {
-        let day = Ok(Read::Date(date(2025, 3, 5)));
+    fn dates_are_parsed_by_their_pattern() {
+        let day = Ok(ParsedDate::Date(date(2025, 3, 5)));
         for (pattern, text) in [
             ("DD.MM.YYYY", "05.03.2025"),
             ("DD.MM.YYYY", " 5.3.2025 "),
@@ -474,14 +463,15 @@ pub(super) mod tests {
         ] {
             check(pattern, text, day.clone());
         }
-        check("DD/MM/YY", "01/01/68", Ok(Read::Date(date(2068, 1, 1))));
-        check("DD/MM/YY", "01/01/69", Ok(Read::Date(date(1969, 1, 1))));
+        check("DD/MM/YY", "01/01/68", Ok(ParsedDate::Date(date(2068, 1, 1))));
+        check("DD/MM/YY", "01/01/69", Ok(ParsedDate::Date(date(1969, 1, 1))));
     }
 
     #[test]
-    fn times_are_read_with_and_without_an_offset() {
-        let local =
-            |hour, minute, second, nanosecond| Ok(Read::Local(datetime(2025, 3, 5, hour, minute, second, nanosecond)));
+    fn times_are_parsed_with_and_without_an_offset() {
+        let local = |hour, minute, second, nanosecond| {
+            Ok(ParsedDate::Local(datetime(2025, 3, 5, hour, minute, second, nanosecond)))
+        };
         check("YYYY-MM-DD HH:mm:ss", "2025-03-05 09:08:07", local(9, 8, 7, 0));
         check("MM/DD/YYYY hh:mm A", "3/5/2025 12:05 am", local(0, 5, 0, 0));
         check("MM/DD/YYYY hh:mm A", "3/5/2025 12:05 p.m.", local(12, 5, 0, 0));
@@ -494,41 +484,41 @@ pub(super) mod tests {
             ("2025-03-05T09:00Z", "2025-03-05T09:00Z"),
             ("2025-03-05T09:00+02", "2025-03-05T07:00Z"),
         ] {
-            check("YYYY-MM-DDTHH:mmZ", text, Ok(Read::Instant(instant.parse().expect("a moment"))));
+            check("YYYY-MM-DDTHH:mmZ", text, Ok(ParsedDate::Instant(instant.parse().expect("a moment"))));
         }
     }
 
     #[test]
-    fn dates_that_cannot_be_are_faults_with_words() {
-        let said = |pattern: &str, text: &str| {
-            Format::parse(pattern).expect("a pattern").read(text).expect_err("a fault").to_string()
+    fn impossible_dates_are_errors() {
+        let message = |pattern: &str, text: &str| {
+            DateFormat::parse(pattern).expect("a pattern").parse_date(text).expect_err("an error").to_string()
         };
         for (pattern, text, words) in [
-            ("DD.MM.YYYY", "31.02.2025", "is a day that does not exist: February 2025 has 28 days"),
-            ("DD.MM.YYYY", "00.00.0000", "stands for a date that is not known"),
-            ("DD.MM.YYYY", "31.12.9999", "stands for a date that is not known"),
-            ("DD.MM.YYYY", "12.31.2025", "has 31 where the month stands"),
-            ("DD.MM.YYYY", "32.12.2025", "has 32 where the day stands"),
-            ("DD.MM.YYYY HH:mm", "31.12.2025 24:00", "has 24 where the hour stands"),
-            ("DD.MM.YYYY hh:mm A", "31.12.2025 13:00 PM", "has 13 where the hour stands"),
+            ("DD.MM.YYYY", "31.02.2025", "does not exist: February 2025 has 28 days"),
+            ("DD.MM.YYYY", "00.00.0000", "is a placeholder for an unknown date"),
+            ("DD.MM.YYYY", "31.12.9999", "is a placeholder for an unknown date"),
+            ("DD.MM.YYYY", "12.31.2025", "has 31 as the month"),
+            ("DD.MM.YYYY", "32.12.2025", "has 32 as the day"),
+            ("DD.MM.YYYY HH:mm", "31.12.2025 24:00", "has 24 as the hour"),
+            ("DD.MM.YYYY hh:mm A", "31.12.2025 13:00 PM", "has 13 as the hour"),
             ("DD.MM.YYYY", "31.12.25", "is not a date written as DD.MM.YYYY"),
             ("DD.MM.YYYY", "31.12.2025 x", "is not a date written as DD.MM.YYYY"),
             ("DD.MM.YY", "31.12.2025", "is not a date written as DD.MM.YY"),
             ("DD. MMMM YYYY", "5. Smarch 2025", "is not a date written as DD. MMMM YYYY"),
             ("YYYY-MM-DD HH:mmZ", "2025-01-01 10:00+99:00", "is not a date written as YYYY-MM-DD HH:mmZ"),
         ] {
-            assert_eq!(said(pattern, text), words, "{text}");
+            assert_eq!(message(pattern, text), words, "{text}");
         }
     }
 
     #[test]
-    fn a_pattern_that_is_not_understood_says_which_part_of_it() {
+    fn pattern_errors_have_a_range() {
         for (pattern, range, words) in [
-            ("dd.MM.YYYY", 0..2, "'dd' is not known in a date pattern; did you mean 'DD'?"),
+            ("dd.MM.YYYY", 0..2, "'dd' is not a known part of a date pattern; did you mean 'DD'?"),
             ("DD.MM.yyyy", 6..10, "did you mean 'YYYY'?"),
             ("DD.MM.YYYY o", 11..12, "Put other letters in brackets: [o]"),
             ("%d.%m.%Y", 1..2, "did you mean 'DD'?"),
-            ("DD.MM.YYYY YY", 11..13, "'YY' says again"),
+            ("DD.MM.YYYY YY", 11..13, "'YY' repeats"),
             ("DD.MM", 0..5, "has no year"),
             ("DD.mm.YYYY", 0..10, "has no month"),
             ("MM.YYYY", 0..7, "has no day"),
@@ -539,25 +529,25 @@ pub(super) mod tests {
             ("DD [de MM YYYY", 3..4, "not closed"),
             ("", 0..0, "has no year"),
         ] {
-            let error = Format::parse(pattern).expect_err(pattern);
+            let error = DateFormat::parse(pattern).expect_err(pattern);
             assert!(error.message.contains(words), "{pattern}: {error}");
             assert_eq!(error.range, range, "{pattern}: {error}");
         }
-        for (token, _) in TOKENS {
+        for token in TOKENS {
             assert!(item(token).is_some(), "{token}");
         }
     }
 
     proptest! {
         #[test]
-        fn any_pattern_and_any_text_are_read_without_harm(pattern in "\\PC{0,12}|[YMDHhmsSAZT .:/\\[\\]年-]{0,16}", text in "\\PC{0,16}|[0-9./: +-]{0,16}") {
-            if let Ok(format) = Format::parse(&pattern) {
-                let _ = format.read(&text);
+        fn no_pattern_and_no_text_panics(pattern in "\\PC{0,12}|[YMDHhmsSAZT .:/\\[\\]年-]{0,16}", text in "\\PC{0,16}|[0-9./: +-]{0,16}") {
+            if let Ok(format) = DateFormat::parse(&pattern) {
+                let _ = format.parse_date(&text);
                 let local = datetime(2025, 11, 22, 0, 0, 0, 0);
-                let read = format.read(&written(&format, local));
+                let read = format.parse_date(&written(&format, local));
                 let date = match read {
-                    Ok(Read::Date(date)) => Some(date),
-                    Ok(Read::Local(local)) => Some(local.date()),
+                    Ok(ParsedDate::Date(date)) => Some(date),
+                    Ok(ParsedDate::Local(local)) => Some(local.date()),
                     _ => None,
                 };
                 if !pattern.contains(['[', 'Z']) && pattern.trim() == pattern {

@@ -1,0 +1,373 @@
+//! The mapper: rows to parts of records, and parts to requests.
+
+use std::borrow::Cow;
+
+use super::super::bind::{Columns, Layout};
+use super::super::model::{Constant, FieldRule, OnBlank, Place, Source, Template};
+use super::super::problem::{Cause, Problem, excerpt};
+use super::convert::{Conversion, text_of};
+use super::date_survey::DateSurvey;
+use super::json::{self, unquoted};
+use super::parts::{Parts, Value};
+use crate::sheet::cell::NOT_CALCULATED;
+use crate::sheet::{Cell, Row, write};
+
+/// Separator between the cells of a group's name. Never part of a cell.
+const SEPARATOR: char = '\u{1f}';
+
+/// Maps the rows of one sheet by a template and a layout of its columns.
+#[derive(Clone, Copy)]
+pub struct Mapper<'t> {
+    /// Index of the sheet among those read together.
+    part: usize,
+    template: &'t Template,
+    layout: &'t Layout,
+    survey: &'t DateSurvey,
+}
+
+/// A mapped row. Reusing it for the next row keeps its buffers.
+#[derive(Debug, Default)]
+pub struct Draft {
+    /// Whether the template skips this row.
+    pub is_skipped: bool,
+    /// The group column's text, or blank. Rows with equal texts form one record.
+    pub group: String,
+    pub parts: Parts,
+    /// A buffer for joined texts.
+    text: String,
+}
+
+/// The identifiers of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Names<'a> {
+    /// The key, as JSON.
+    pub key: Option<&'a str>,
+    /// The identifier for the path of the call, as JSON.
+    pub target: Option<&'a str>,
+}
+
+impl<'t> Mapper<'t> {
+    pub fn new(part: usize, template: &'t Template, layout: &'t Layout, survey: &'t DateSurvey) -> Mapper<'t> {
+        Mapper { part, template, layout, survey }
+    }
+
+    pub fn template(&self) -> &'t Template {
+        self.template
+    }
+
+    /// Maps one row into `draft`, with all problems of the row.
+    pub fn map(&self, row: &Row, draft: &mut Draft) {
+        draft.parts.begin(row.number);
+        draft.group.clear();
+        draft.is_skipped = self.is_skipped(row);
+        if draft.is_skipped {
+            return;
+        }
+        for (nth, column) in self.layout.group.iter().enumerate() {
+            let cell = self.cell(row, *column);
+            if nth > 0 {
+                draft.group.push(SEPARATOR);
+            }
+            draft.group.push_str(cell.shown().trim());
+        }
+        if draft.group.chars().all(|c| c == SEPARATOR) {
+            draft.group.clear();
+        }
+        let mut line_has_values = false;
+        let mut line_problems = Vec::new();
+        for (index, (rule, columns)) in self.template.rules().zip(&self.layout.columns).enumerate() {
+            let start = draft.parts.values.len();
+            let written = self.write_value(index, rule, columns, row, draft);
+            match (rule.place, written) {
+                (Place::Line, Ok(has_value)) => {
+                    let is_constant = matches!(rule.source, Source::Constant(_));
+                    line_has_values |= has_value && !is_constant;
+                    match has_value {
+                        true => draft.parts.push_line_value(rule.field.name, start),
+                        false => match self.write_replacement(rule, &mut draft.parts.values) {
+                            Ok(true) => draft.parts.push_line_value(rule.field.name, start),
+                            Ok(false) => {}
+                            Err(cause) => line_problems.push(self.problem(rule, columns, row, cause)),
+                        },
+                    }
+                }
+                (_, Ok(true)) => draft.parts.push_value(index, start, row.number),
+                (_, Ok(false)) => {}
+                (place, Err(cause)) => {
+                    draft.parts.values.truncate(start);
+                    if place == Place::Line {
+                        line_has_values = true;
+                    } else {
+                        draft.parts.push_invalid(index, row.number);
+                    }
+                    draft.parts.problems.push(self.problem(rule, columns, row, cause));
+                }
+            }
+        }
+        // A row without any value of a line has no line.
+        if line_has_values || self.layout.group.is_empty() {
+            draft.parts.problems.append(&mut line_problems);
+        }
+        draft.parts.end_line(line_has_values);
+    }
+
+    /// Adds the part of another row to a record. Different values for one field are a problem at the cell.
+    pub fn merge(&self, into: &mut Parts, from: &Parts) {
+        for conflict in into.merge(from) {
+            let Some(rule) = self.template.rule(conflict.rule) else { continue };
+            let columns = self.layout.columns.get(conflict.rule).unwrap_or(&Columns::None);
+            let cause = Cause::Disagrees { other_row: conflict.other_row, other: conflict.other };
+            into.problems.push(self.problem_at(conflict.row, columns.first(), rule.field.name, conflict.value, cause));
+        }
+    }
+
+    /// Returns column indexes and texts of a rule's cells.
+    pub fn cells(&self, index: usize, row: &Row) -> Vec<(usize, String)> {
+        let columns = match self.layout.columns.get(index) {
+            None | Some(Columns::None) => Vec::new(),
+            Some(Columns::One(column)) => vec![*column],
+            Some(Columns::Several(columns)) => columns.iter().flatten().copied().collect(),
+        };
+        columns.into_iter().map(|column| (column, self.cell(row, column).shown().into_owned())).collect()
+    }
+
+    /// Applies one rule to a row. Returns the JSON value, or `None` for an omitted field.
+    pub fn try_rule(&self, index: usize, row: &Row, draft: &mut Draft) -> Result<Option<String>, Box<Problem>> {
+        let (Some(rule), Some(columns)) = (self.template.rule(index), self.layout.columns.get(index)) else {
+            return Ok(None);
+        };
+        draft.parts.begin(row.number);
+        let written = self.write_value(index, rule, columns, row, draft).and_then(|has_value| match has_value {
+            true => Ok(true),
+            false => self.write_replacement(rule, &mut draft.parts.values),
+        });
+        match written {
+            Ok(has_value) => Ok(has_value.then(|| String::from_utf8_lossy(&draft.parts.values).into_owned())),
+            Err(cause) => Err(Box::new(self.problem(rule, columns, row, cause))),
+        }
+    }
+
+    /// Checks a complete record and adds to the problems. Returns the record's identifiers.
+    pub fn finish<'p>(&self, parts: &'p mut Parts) -> Names<'p> {
+        let mut problems = Vec::new();
+        for (index, rule) in self.template.fields.iter().enumerate() {
+            if let Value::Absent = parts.value(index)
+                && let Err(cause) = self.replacement(rule)
+            {
+                problems.push(self.missing(index, rule, parts, cause));
+            }
+        }
+        if let Some((list, _)) = self.template.record.input().lines()
+            && list.required
+            && parts.lines.is_empty()
+            && parts.problems.is_empty()
+        {
+            problems.push(self.problem_at(parts.first_row(), None, list.name, String::new(), Cause::NoLines));
+        }
+        parts.problems.append(&mut problems);
+        self.names(parts)
+    }
+
+    /// Appends the request body of a finished record without problems.
+    pub fn body(&self, parts: &Parts, body: &mut Vec<u8>) {
+        let input = self.template.record.input();
+        body.push(b'{');
+        if let Some(member) = input.member() {
+            json::key(body, member);
+            body.push(b'{');
+        }
+        self.members(body, Place::Record, parts);
+        if let Some((list, _)) = input.lines().filter(|_| !parts.lines.is_empty()) {
+            json::member(body, list.name, |body| {
+                body.push(b'[');
+                body.extend_from_slice(&parts.lines);
+                body.push(b']');
+            });
+        }
+        if input.member().is_some() {
+            body.push(b'}');
+            self.members(body, Place::Option, parts);
+        }
+        body.push(b'}');
+    }
+
+    /// Appends all values of a place to an unclosed object.
+    fn members(&self, body: &mut Vec<u8>, place: Place, parts: &Parts) {
+        for (index, rule) in self.template.fields.iter().enumerate().filter(|(_, rule)| rule.place == place) {
+            match (parts.value(index), self.replacement(rule)) {
+                (Value::Present(value), _) => {
+                    json::member(body, rule.field.name, |body| body.extend_from_slice(value));
+                }
+                (Value::Absent, Ok(Some(constant))) => {
+                    json::member(body, rule.field.name, |body| json::constant(body, constant));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the identifiers of a record. Adds a problem for a missing or invalid identifier.
+    fn names<'p>(&self, parts: &'p mut Parts) -> Names<'p> {
+        let input = self.template.record.input();
+        let at = |name: &str| self.template.fields.iter().position(|rule| rule.field.name == name);
+        let named = |parts: &Parts, name: &str| at(name).filter(|index| parts.text(*index).is_some());
+        let key = input.key.iter().find_map(|name| named(parts, name));
+        let id = input.id.as_ref().and_then(|id| named(parts, id.name));
+        // Records that can't be created can also be addressed by their key.
+        let target = id.or(if input.create.is_none() { key } else { None });
+        if target.is_none() && input.create.is_none() && parts.problems.is_empty() {
+            let rule = input.key.iter().rev().find_map(|name| at(name));
+            if let Some((index, rule)) = rule.and_then(|index| Some((index, self.template.fields.get(index)?))) {
+                let problem = self.missing(index, rule, parts, Cause::Blank);
+                parts.problems.push(problem);
+            }
+        }
+        if let Some(index) = target
+            && let Some(call) = input.update.as_ref()
+            && call.path(&unquoted(parts.text(index).unwrap_or_default())).is_none()
+            && let Some(rule) = self.template.fields.get(index)
+        {
+            let value = excerpt(&unquoted(parts.text(index).unwrap_or_default()));
+            let problem = Problem { value, ..self.missing(index, rule, parts, Cause::NotAnAddress) };
+            parts.problems.push(problem);
+        }
+        let parts = &*parts;
+        Names { key: key.and_then(|index| parts.text(index)), target: target.and_then(|index| parts.text(index)) }
+    }
+
+    /// Creates a problem of the whole record, located in the first row.
+    fn missing(&self, index: usize, rule: &FieldRule, parts: &Parts, cause: Cause) -> Problem {
+        let column = self.layout.columns.get(index).and_then(Columns::first);
+        self.problem_at(parts.first_row(), column, rule.field.name, String::new(), cause)
+    }
+
+    /// Creates a problem of the group columns.
+    pub fn group_problem(&self, row: u64, group: &str, cause: Cause) -> Problem {
+        let column = self.layout.group.first().copied();
+        let value = excerpt(group).replace(SEPARATOR, " ");
+        self.problem_at(row, column, "group", value, cause)
+    }
+
+    /// Creates a problem of a record with a duplicate key.
+    pub fn same_key(&self, row: u64, key: &str, cause: Cause) -> Problem {
+        let input = self.template.record.input();
+        let index = self.template.fields.iter().position(|rule| input.key.contains(&rule.field.name));
+        let column = index.and_then(|index| self.layout.columns.get(index)).and_then(Columns::first);
+        let field = index.and_then(|index| self.template.fields.get(index)).map_or("", |rule| rule.field.name);
+        self.problem_at(row, column, field, excerpt(key), cause)
+    }
+
+    fn is_skipped(&self, row: &Row) -> bool {
+        if let Some(status) = self.layout.status.filter(|_| self.template.record.input().must_not_repeat())
+            && matches!(row.get(status), Cell::Text("sent" | "unknown"))
+        {
+            return true;
+        }
+        match (&self.template.sheet.skip_where, self.layout.skip_column) {
+            (Some(skip), Some(column)) => skip.matches.is_match(&self.cell(row, column).shown()),
+            _ => false,
+        }
+    }
+
+    /// Returns a cell. In Sheetport's own reports and exports, removes the apostrophe in front of formulas.
+    fn cell<'r>(&self, row: &'r Row, column: usize) -> Cell<'r> {
+        match row.get(column) {
+            Cell::Text(text) if self.layout.is_defused => Cell::Text(write::restore(text)),
+            cell => cell,
+        }
+    }
+
+    /// Appends the value of a rule. Returns `false` if the cells are blank.
+    fn write_value(
+        &self,
+        index: usize,
+        rule: &FieldRule,
+        columns: &Columns,
+        row: &Row,
+        draft: &mut Draft,
+    ) -> Result<bool, Cause> {
+        let conversion = Conversion { rule, date: self.survey.column(index) };
+        let out = &mut draft.parts.values;
+        match (&rule.source, columns) {
+            (Source::Constant(constant), _) => {
+                json::constant(out, constant);
+                Ok(true)
+            }
+            (Source::Column(_), Columns::One(column)) => conversion.write(usable(self.cell(row, *column))?, out),
+            (Source::Joined { with, .. }, Columns::Several(columns)) => {
+                draft.text.clear();
+                for column in columns.iter().flatten() {
+                    let cell = usable(self.cell(row, *column))?;
+                    if cell.is_blank() {
+                        continue;
+                    }
+                    if !draft.text.is_empty() {
+                        draft.text.push_str(with);
+                    }
+                    draft.text.push_str(text_of(cell)?.trim());
+                }
+                conversion.write(Cell::Text(&draft.text), out)
+            }
+            (Source::Text { expression, written }, Columns::Several(columns)) => {
+                draft.text.clear();
+                let mut texts = Vec::with_capacity(columns.len());
+                for column in columns {
+                    texts.push(match column {
+                        Some(column) => text_of(usable(self.cell(row, *column))?)?,
+                        None => Cow::Borrowed(""),
+                    });
+                }
+                let value = |index: usize| Cow::Borrowed(texts.get(index).map_or("", AsRef::as_ref));
+                expression
+                    .eval(&value, &mut draft.text)
+                    .map_err(|error| Cause::Expression { reason: error.message, source: written.clone() })?;
+                conversion.write(Cell::Text(&draft.text), out)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Returns the replacement for blank cells. Fails if the field must not be blank.
+    fn replacement<'r>(&self, rule: &'r FieldRule) -> Result<Option<&'r Constant>, Cause> {
+        match &rule.on_blank {
+            _ if matches!(rule.source, Source::Constant(_)) => Ok(None),
+            OnBlank::Omit => Ok(None),
+            OnBlank::Null => Ok(Some(&Constant::Null)),
+            OnBlank::Error => Err(Cause::Blank),
+            OnBlank::Default(constant) => Ok(Some(constant)),
+        }
+    }
+
+    /// Appends the replacement for blank cells. Returns `false` for an omitted field.
+    fn write_replacement(&self, rule: &FieldRule, out: &mut Vec<u8>) -> Result<bool, Cause> {
+        Ok(self.replacement(rule)?.inspect(|constant| json::constant(out, constant)).is_some())
+    }
+
+    fn problem(&self, rule: &FieldRule, columns: &Columns, row: &Row, cause: Cause) -> Problem {
+        let column = match columns {
+            // The first unusable cell, or the first cell.
+            Columns::Several(several) => {
+                several.iter().flatten().copied().find(|column| usable(row.get(*column)).is_err()).or(columns.first())
+            }
+            columns => columns.first(),
+        };
+        let value = column.map(|index| excerpt(&self.cell(row, index).shown())).unwrap_or_default();
+        self.problem_at(row.number, column, rule.field.name, value, cause)
+    }
+
+    fn problem_at(&self, row: u64, column: Option<usize>, field: &'static str, value: String, cause: Cause) -> Problem {
+        let header = column.and_then(|index| self.layout.header.names.get(index)).map(|name| excerpt(name));
+        let header = header.unwrap_or_default();
+        Problem { part: self.part, row, column, header, field, value, cause }
+    }
+}
+
+/// Rejects error values and cut texts.
+fn usable(cell: Cell<'_>) -> Result<Cell<'_>, Cause> {
+    match cell {
+        Cell::Error(NOT_CALCULATED) => Err(Cause::NotCalculated),
+        Cell::Error(_) => Err(Cause::CellError),
+        Cell::Text(text) if write::is_cut(text) => Err(Cause::Cut),
+        cell => Ok(cell),
+    }
+}

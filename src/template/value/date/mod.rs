@@ -1,0 +1,20 @@
+//! Dates: parsing, detection of formats, and conversion for requests.
+//!
+//! A [`DateFormat`] parses by a pattern, a [`Detector`] finds the format of a whole column, and [`to_iso`] writes the
+//! result: a date stays a date, a moment is converted to UTC, and a local time needs a time zone.
+
+mod detect;
+mod error;
+mod format;
+pub(crate) mod iso;
+mod month;
+mod order;
+mod zone;
+
+pub use detect::{Detected, Detector};
+pub use error::DateError;
+pub use format::DateFormat;
+pub use iso::{ParsedDate, from_cell, to_iso};
+pub use order::Order;
+pub(crate) use order::order_of;
+pub(crate) use zone::zone;

@@ -1,0 +1,11 @@
+//! Parsing of values in cells: numbers, dates, booleans, identifiers, currencies. Pure, and independent of templates and
+//! records.
+
+pub(crate) mod boolean;
+pub(crate) mod currency;
+pub mod date;
+pub mod identifier;
+pub(crate) mod locale;
+pub mod lookup;
+mod normalize;
+pub mod number;
