@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use jiff::civil;
 use serde::{Deserialize, Serialize};
 
+use crate::decimal::{self, Decimal};
+
 /// A cell's value. Text is exactly as stored in the file: not trimmed, parsed or guessed.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub enum Cell<'a> {
@@ -81,20 +83,14 @@ pub fn column_index(letters: &str) -> Option<usize> {
     (index < 16_384).then_some(index)
 }
 
-/// Formats a number as a percentage with up to 15 digits, the precision of spreadsheet programs. Moves the decimal point
-/// within the text, because multiplying doubles is inexact: 0.07 would become 7.000000000000001%.
+/// Formats a number as a percentage with up to 15 digits, the precision of spreadsheet programs. Decimal, because
+/// multiplying doubles is inexact: 0.07 would become 7.000000000000001%.
 fn percentage(number: f64) -> String {
-    // Adding zero turns negative zero into zero.
-    let number = format!("{number:.14e}").parse::<f64>().expect("a formatted float is a float") + 0.0;
-    let digits = number.to_string();
-    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let padded = format!("{whole}{fraction:0<2}");
-    let (whole, fraction) = padded.split_at_checked(whole.len() + 2).unwrap_or((&padded, ""));
-    let zeros = whole.len() - whole.trim_start_matches('0').len();
-    let whole = &whole[zeros.min(whole.len() - 1)..];
-    let point = if fraction.is_empty() { "" } else { "." };
-    format!("{sign}{whole}{point}{fraction}%")
+    match decimal::from_f64(number).and_then(|number| decimal::multiply(number, Decimal::ONE_HUNDRED)) {
+        Ok(percent) => format!("{}%", percent.normalize()),
+        // Absurdly large or small.
+        Err(_) => format!("{}%", number * 100.0),
+    }
 }
 
 #[cfg(test)]

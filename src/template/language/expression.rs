@@ -154,9 +154,9 @@ mod tests {
 
     /// Checks the message and the text that it points at.
     #[track_caller]
-    fn refused(source: &str, at: &str, words: &str) {
+    fn check_error(source: &str, at: &str, message: &str) {
         let error = eval(source).expect_err(source);
-        assert!(error.message.contains(words), "{source}: {error}");
+        assert!(error.message.contains(message), "{source}: {error}");
         assert_eq!(source.get(error.range.clone()), Some(at), "{source}: {error}");
         for jargon in ["jinja", "filter", "variable", "undefined", "token", "block end"] {
             assert!(!error.message.to_lowercase().contains(jargon), "{source}: {error}");
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn unsupported_syntax_is_an_error_with_its_place() {
-        for (source, at, words) in [
+        for (source, at, message) in [
             ("a {{ Name | uper }}", "uper", "did you mean 'upper'?"),
             ("{{ Name | substring(1) }}", "substring", "did you mean 'slice'?"),
             ("{{ Name | xyzzy }}", "xyzzy", "the functions are trim, upper"),
@@ -287,13 +287,13 @@ mod tests {
             ("{{ Name | number(\"dx\") }}", "\"dx\"", "not a known locale"),
             ("{{ Date | date(\"dd.MM.YYYY\") }}", "dd", "did you mean 'DD'?"),
         ] {
-            refused(source, at, words);
+            check_error(source, at, message);
         }
     }
 
     #[test]
     fn errors_of_a_row_have_a_place() {
-        for (source, at, words) in [
+        for (source, at, message) in [
             ("{{ Size }}{{ Name | number }}", "number", "'Hex bolt' is not a number"),
             ("{{ Betrag | plus(1) }}", "plus(1)", "| number(\"de\")"),
             ("{{ Price | integer }}", "integer", "not a whole number"),
@@ -306,7 +306,7 @@ mod tests {
             ("{{ Name | split(\"-\")[3] ~ Size }}", "Name | split(\"-\")[3] ~ Size", "no such part"),
             ("{{ Name | pad_left(99999) }}", "pad_left(99999)", "longer than 32 KiB"),
         ] {
-            refused(source, at, words);
+            check_error(source, at, message);
         }
     }
 

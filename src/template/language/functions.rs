@@ -195,9 +195,9 @@ fn not_a_number(text: &str, error: NumberError) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    const SHOWN: usize = 40;
-    let shown: String = text.chars().take(SHOWN).collect();
-    if shown.len() < text.len() { format!("'{shown}…'") } else { format!("'{shown}'") }
+    const MAX_CHARS: usize = 40;
+    let start: String = text.chars().take(MAX_CHARS).collect();
+    if start.len() < text.len() { format!("'{start}…'") } else { format!("'{start}'") }
 }
 
 /// Returns a value as text. Fails for lists and missing parts.
@@ -212,9 +212,9 @@ fn text(value: &Value) -> Result<Cow<'_, str>, String> {
 }
 
 fn whole(value: &Value) -> Result<i64, String> {
-    let shown = text(value)?;
-    let whole = decimal::to_integer(parse(&shown)?).and_then(|number| i64::try_from(number).ok());
-    whole.ok_or_else(|| format!("{} can't be used here; write a whole number", quoted(&shown)))
+    let text = text(value)?;
+    let whole = decimal::to_integer(parse(&text)?).and_then(|number| i64::try_from(number).ok());
+    whole.ok_or_else(|| format!("{} can't be used here; write a whole number", quoted(&text)))
 }
 
 fn count(value: &Value) -> Result<i64, String> {

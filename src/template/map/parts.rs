@@ -139,9 +139,9 @@ impl Parts {
                         conflicts.push(Conflict {
                             rule: piece.rule as usize,
                             row: piece.row,
-                            value: shown(theirs),
+                            value: display(theirs),
                             other_row: other.row,
-                            other: shown(ours),
+                            other: display(ours),
                         });
                     }
                 }
@@ -173,7 +173,8 @@ fn narrow(number: usize) -> u32 {
     u32::try_from(number).expect("the length of rows is limited when they are read")
 }
 
-fn shown(json: &[u8]) -> String {
+/// Returns a JSON value as a person reads it.
+fn display(json: &[u8]) -> String {
     match std::str::from_utf8(json) {
         Ok("null") | Err(_) => String::new(),
         Ok(text) => excerpt(&unquoted(text)),

@@ -265,15 +265,15 @@ mod tests {
     proptest! {
         #[test]
         fn every_inserted_key_is_found(pairs in proptest::collection::hash_map("[a-cA-CäÄß ]{1,4}", "[xy]?", 0..20)) {
-            let mut kept: HashMap<String, String> = HashMap::new();
+            let mut expected: HashMap<String, String> = HashMap::new();
             for (key, value) in &pairs {
                 if !key.trim().is_empty() {
-                    kept.entry(key.trim().to_owned()).or_insert(value.trim().to_owned());
+                    expected.entry(key.trim().to_owned()).or_insert(value.trim().to_owned());
                 }
             }
-            let rows: Vec<[&str; 2]> = kept.iter().map(|(key, value)| [key.as_str(), value.as_str()]).collect();
+            let rows: Vec<[&str; 2]> = expected.iter().map(|(key, value)| [key.as_str(), value.as_str()]).collect();
             let lookup = Lookup::from_rows(&["k", "v"], &rows, 2, "k", "v").expect("a table");
-            for (key, value) in &kept {
+            for (key, value) in &expected {
                 prop_assert_eq!(lookup.get(key), Some(value.as_str()));
             }
         }

@@ -212,11 +212,11 @@ impl Detector {
             }
             match first {
                 None => first = Some((index, date)),
-                Some((other, there)) if there != date => {
+                Some((other, other_date)) if other_date != date => {
                     let forms = (other, index);
                     if !self.disagreements.iter().any(|known| known.forms == forms) {
                         let text = text.clone().into_owned();
-                        self.disagreements.push(Disagreement { forms, text, dates: (there, date) });
+                        self.disagreements.push(Disagreement { forms, text, dates: (other_date, date) });
                     }
                 }
                 Some(_) => {}
