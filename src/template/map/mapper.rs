@@ -114,8 +114,7 @@ impl<'t> Mapper<'t> {
     /// Adds the part of another row to a record. Different values for one field are a problem at the cell.
     pub fn merge(&self, into: &mut Parts, from: &Parts) {
         for conflict in into.merge(from) {
-            let Some(rule) = self.template.rule(conflict.rule) else { continue };
-            let columns = self.layout.columns.get(conflict.rule).unwrap_or(&Columns::None);
+            let (rule, columns) = self.rule(conflict.rule);
             let cause = Cause::Disagrees { other_row: conflict.other_row, other: conflict.other };
             into.problems.push(self.problem_at(conflict.row, columns.first(), rule.field.name, conflict.value, cause));
         }
@@ -123,19 +122,17 @@ impl<'t> Mapper<'t> {
 
     /// Returns column indexes and texts of a rule's cells.
     pub fn cells(&self, index: usize, row: &Row) -> Vec<(usize, String)> {
-        let columns = match self.layout.columns.get(index) {
-            None | Some(Columns::None) => Vec::new(),
-            Some(Columns::One(column)) => vec![*column],
-            Some(Columns::Several(columns)) => columns.iter().flatten().copied().collect(),
+        let columns = match self.rule(index).1 {
+            Columns::None => Vec::new(),
+            Columns::One(column) => vec![*column],
+            Columns::Several(columns) => columns.iter().flatten().copied().collect(),
         };
         columns.into_iter().map(|column| (column, self.cell(row, column).shown().into_owned())).collect()
     }
 
     /// Applies one rule to a row. Returns the JSON value, or `None` for an omitted field.
     pub fn try_rule(&self, index: usize, row: &Row, draft: &mut Draft) -> Result<Option<String>, Box<Problem>> {
-        let (Some(rule), Some(columns)) = (self.template.rule(index), self.layout.columns.get(index)) else {
-            return Ok(None);
-        };
+        let (rule, columns) = self.rule(index);
         draft.parts.begin(row.number);
         let written = self.write_value(index, rule, columns, row, draft).and_then(|has_value| match has_value {
             true => Ok(true),
@@ -154,7 +151,7 @@ impl<'t> Mapper<'t> {
             if let Value::Absent = parts.value(index)
                 && let Err(cause) = self.replacement(rule)
             {
-                problems.push(self.missing(index, rule, parts, cause));
+                problems.push(self.missing(index, parts, cause));
             }
         }
         if let Some((list, _)) = self.template.record.input().lines()
@@ -215,20 +212,21 @@ impl<'t> Mapper<'t> {
         let id = input.id.as_ref().and_then(|id| named(parts, id.name));
         // Records that can't be created can also be addressed by their key.
         let target = id.or(if input.create.is_none() { key } else { None });
-        if target.is_none() && input.create.is_none() && parts.problems.is_empty() {
-            let rule = input.key.iter().rev().find_map(|name| at(name));
-            if let Some((index, rule)) = rule.and_then(|index| Some((index, self.template.fields.get(index)?))) {
-                let problem = self.missing(index, rule, parts, Cause::Blank);
-                parts.problems.push(problem);
-            }
+        if target.is_none()
+            && input.create.is_none()
+            && parts.problems.is_empty()
+            && let Some(index) = input.key.iter().rev().find_map(|name| at(name))
+        {
+            let problem = self.missing(index, parts, Cause::Blank);
+            parts.problems.push(problem);
         }
         if let Some(index) = target
             && let Some(call) = input.update.as_ref()
-            && call.path(&unquoted(parts.text(index).unwrap_or_default())).is_none()
-            && let Some(rule) = self.template.fields.get(index)
+            && let Some(text) = parts.text(index).map(unquoted)
+            && call.path(&text).is_none()
         {
-            let value = excerpt(&unquoted(parts.text(index).unwrap_or_default()));
-            let problem = Problem { value, ..self.missing(index, rule, parts, Cause::NotAnAddress) };
+            let value = excerpt(&text);
+            let problem = Problem { value, ..self.missing(index, parts, Cause::NotAnAddress) };
             parts.problems.push(problem);
         }
         let parts = &*parts;
@@ -236,9 +234,14 @@ impl<'t> Mapper<'t> {
     }
 
     /// Creates a problem of the whole record, located in the first row.
-    fn missing(&self, index: usize, rule: &FieldRule, parts: &Parts, cause: Cause) -> Problem {
-        let column = self.layout.columns.get(index).and_then(Columns::first);
-        self.problem_at(parts.first_row(), column, rule.field.name, String::new(), cause)
+    fn missing(&self, index: usize, parts: &Parts, cause: Cause) -> Problem {
+        let (rule, columns) = self.rule(index);
+        self.problem_at(parts.first_row(), columns.first(), rule.field.name, String::new(), cause)
+    }
+
+    /// Returns a rule of the template and its columns. `index` counts as in [`Template::rules`].
+    fn rule(&self, index: usize) -> (&'t FieldRule, &'t Columns) {
+        (self.template.rule(index).expect("the index of a rule"), &self.layout.columns[index])
     }
 
     /// Creates a problem of the group columns.
@@ -252,9 +255,8 @@ impl<'t> Mapper<'t> {
     pub fn same_key(&self, row: u64, key: &str, cause: Cause) -> Problem {
         let input = self.template.record.input();
         let index = self.template.fields.iter().position(|rule| input.key.contains(&rule.field.name));
-        let column = index.and_then(|index| self.layout.columns.get(index)).and_then(Columns::first);
-        let field = index.and_then(|index| self.template.fields.get(index)).map_or("", |rule| rule.field.name);
-        self.problem_at(row, column, field, excerpt(key), cause)
+        let (rule, columns) = self.rule(index.expect("a record with a key has a rule for it"));
+        self.problem_at(row, columns.first(), rule.field.name, excerpt(key), cause)
     }
 
     fn is_skipped(&self, row: &Row) -> bool {

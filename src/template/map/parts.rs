@@ -90,7 +90,7 @@ impl Parts {
             self.line.push(b'{');
         }
         json::key(&mut self.line, name);
-        self.line.extend_from_slice(self.values.get(start..).unwrap_or_default());
+        self.line.extend_from_slice(&self.values[start..]);
         self.values.truncate(start);
     }
 
@@ -132,7 +132,7 @@ impl Parts {
                     self.fields.insert(index, Piece { place, ..*piece });
                 }
                 Ok(index) => {
-                    let Some(other) = self.fields.get(index).copied() else { continue };
+                    let other = self.fields[index];
                     if let (Some(ours), Some(theirs)) = (self.bytes(&other), from.bytes(piece))
                         && ours != theirs
                     {
@@ -164,8 +164,7 @@ impl Parts {
     }
 
     fn bytes(&self, piece: &Piece) -> Option<&[u8]> {
-        let (start, end) = piece.place?;
-        self.values.get(start as usize..end as usize)
+        piece.place.map(|(start, end)| &self.values[start as usize..end as usize])
     }
 }
 

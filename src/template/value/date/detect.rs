@@ -251,8 +251,9 @@ impl Detector {
     /// Finds the most frequent form and the first text in another form.
     fn mixed(mut self) -> Detected {
         let by_hits = |candidate: &Candidate| candidate.hits.iter().copied().max();
-        let hits = self.forms.iter().filter_map(by_hits).max().unwrap_or(0);
-        let best = self.forms.iter().find_map(|form| Some((form, form.hits.iter().position(|other| *other == hits)?)));
+        let hits = self.forms.iter().filter_map(by_hits).max();
+        let best =
+            self.forms.iter().find_map(|form| Some((form, form.hits.iter().position(|other| Some(*other) == hits)?)));
         let (form, time) = best.expect("there are forms");
         let pattern = format!("{}{}", form.form.pattern, TIMES[time]);
         let (row, example) = self.misses.swap_remove(form.missed[time].expect("every form has been ruled out"));
