@@ -9,7 +9,11 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rust_xlsxwriter::{ExcelDateTime, Format as Look, Workbook};
-use sheetport::ledger::{Fate, Ledger, NewRun, Origin, Outcome, OutcomeState, PlannedRecord, Problem, SourceRow};
+use sheetport::ledger::{
+    Disposition, Ledger, NewRun, Origin, Outcome, PlannedRecord, Problem, RecordState, RunCommand, SheetSelection,
+    SourceRow,
+};
+use sheetport::records::RecordKind;
 use sheetport::report::{self, Format, Request, RowFilter};
 use sheetport::sheet::write::Existing;
 use sheetport::sheet::{Cell, Row as Cells};
@@ -115,14 +119,15 @@ fn prepare(folder: &Path, scale: f64, typed: bool) -> Ended<()> {
             let mut encoded = Vec::new();
             cells.encode(&mut encoded);
             let seq = i64::from(number);
-            plan.row(SourceRow { number: at, seq, cells: encoded.into(), sheet: "".into(), origin: Origin::Same })
+            plan.add_row(SourceRow { number: at, seq, cells: encoded, sheet: String::new(), origin: Origin::Same })
                 .await?;
-            let fate = match is_wrong(number) {
-                true => Fate::Rejected(vec![problem(at)]),
-                false => Fate::Send(body(row).into()),
+            let disposition = match is_wrong(number) {
+                true => Disposition::Rejected(vec![problem(at)]),
+                false => Disposition::Send(body(row).into()),
             };
             let key = Some(row.item.sku.clone());
-            plan.record(PlannedRecord { key, target: None, rows: vec![at], fate, sheet: String::new() }).await?;
+            plan.add_record(PlannedRecord { key, target: None, rows: vec![at], disposition, sheet: String::new() })
+                .await?;
             if !is_wrong(number) {
                 outcomes.push(Outcome {
                     http_status: Some(200),
@@ -130,15 +135,15 @@ fn prepare(folder: &Path, scale: f64, typed: bool) -> Ended<()> {
                     service_id: Some(row.ours[3].clone()),
                     ctx_id: Some(row.ours[4].clone()),
                     attempts: 1,
-                    ..Outcome::new(seq, OutcomeState::Sent, NOW)
+                    ..Outcome::new(seq, RecordState::Sent, NOW)
                 });
             }
         }
-        let planned = plan.finish(OWN).await?;
+        let run = plan.finish(OWN).await?;
         for outcomes in outcomes.chunks(50_000) {
-            ledger.settle(planned.run, outcomes).await?;
+            ledger.settle(run, outcomes).await?;
         }
-        ledger.end_sending(planned.run, 0, None, 60_000, NOW).await?;
+        ledger.end_sending(run, 0, None, 60_000, NOW).await?;
         ledger.close().await;
         Ended::Ok(())
     })?;
@@ -148,15 +153,15 @@ fn prepare(folder: &Path, scale: f64, typed: bool) -> Ended<()> {
 
 fn about() -> NewRun {
     NewRun {
-        command: "upload".to_owned(),
-        record: "item".to_owned(),
+        command: RunCommand::Upload,
+        record: RecordKind::Item,
         template: "items".to_owned(),
         template_toml: String::new(),
         file: "items.csv".to_owned(),
         file_hash: String::new(),
         base_url: "http://127.0.0.1".to_owned(),
         workspace: String::new(),
-        sheet: "Items".to_owned(),
+        sheet: SheetSelection::One("Items".to_owned()),
         header: own_header().map(str::to_owned).collect(),
         header_row: 1,
         columns: Vec::new(),

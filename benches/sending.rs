@@ -17,7 +17,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use sheetport::client::Client;
 use sheetport::client::auth::Credentials;
-use sheetport::ledger::{Ledger, NewRun, RunId};
+use sheetport::ledger::{Ledger, NewRun, RunCommand, RunId, SheetSelection};
 use sheetport::records::RecordKind;
 use sheetport::sheet::Options;
 use sheetport::template::builtin;
@@ -102,15 +102,15 @@ async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId
     let source = Arc::new(Source::open(sheet, &template, None, &Options::default())?);
     let ledger = Ledger::open(home).await?;
     let about = NewRun {
-        command: "bench".to_owned(),
-        record: "item".to_owned(),
+        command: RunCommand::Upload,
+        record: RecordKind::Item,
         template: "items".to_owned(),
         template_toml: String::new(),
         file: sheet.display().to_string(),
         file_hash: source.hash()?,
         base_url: server.to_owned(),
         workspace: String::new(),
-        sheet: source.name_of(&source.parts[0]).to_owned(),
+        sheet: SheetSelection::One(source.name_of(&source.parts[0]).to_owned()),
         header: source.header.clone(),
         header_row: source.parts[0].layout.header.row,
         columns: Vec::new(),

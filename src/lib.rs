@@ -8,10 +8,10 @@
 //! | [`diagnostics`] | mistakes in files that people write, and the words that were meant | nothing |
 //! | [`template`] | mapping templates: columns to fields, pure | `decimal`, `sheet`, `records`, `diagnostics` |
 //! | [`client`] | one HTTP attempt, and the policies around it | `records` |
-//! | [`ledger`] | runs, durable: all SQL of the client side | nothing |
+//! | [`ledger`] | runs, durable: all SQL of the client side | `records` |
 //! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `records`, `decimal` |
 //! | [`export`] | pages, spool, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics` |
-//! | [`report`] | a run's outcomes as a spreadsheet | `ledger`, `sheet`, `decimal` |
+//! | [`report`] | a run's outcomes as a spreadsheet | `ledger`, `sheet`, `decimal`, `records` |
 //! | [`service`] | the service itself: all SQL of the server side | `records`, `decimal` |
 //! | [`ui`] | all that speaks to a terminal | what it shows |
 //! | [`settings`], [`cli`], [`error`] | flags, what they resolve to, what the program ends with | what they name |

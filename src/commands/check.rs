@@ -8,8 +8,8 @@ use super::summary::Cause;
 use super::{now, reading, reporting, template};
 use crate::cli::Check;
 use crate::error::{Exit, Failure};
-use crate::ledger::Ledger;
-use crate::report::{self, RecordState, Request, RowFilter};
+use crate::ledger::{Ledger, RecordState, RunCommand};
+use crate::report::{self, Request, RowFilter};
 use crate::settings::Settings;
 use crate::sheet::write::Existing;
 use crate::template::Template;
@@ -64,7 +64,7 @@ async fn reported(
         Failure::new(Exit::Fault, format!("there is no place for temporary files: {error}"), hint)
     })?;
     let ledger = Ledger::open(folder.path()).await?;
-    let about = reading::about(report::CHECK, settings, "", file, source, template)?;
+    let about = reading::about(RunCommand::Check, settings, "", file, source, template)?;
     let show = |rows| progress.at(rows, String::new);
     let (run, tally) = plan(&ledger, &about, Arc::clone(source), Arc::clone(template), now(), &show).await?;
     let run = ledger.run(run).await?;

@@ -10,7 +10,7 @@ use super::input::InputFile;
 use super::{preview, reading, template};
 use crate::cli::{Explain, RowName};
 use crate::error::{Exit, Failure};
-use crate::ledger::{Fate, OutcomeState, PlannedRecord, Problem};
+use crate::ledger::{Disposition, PlannedRecord, Problem, RecordState};
 use crate::records::Method;
 use crate::settings::Settings;
 use crate::sheet::{Row, column_letters};
@@ -126,14 +126,14 @@ fn outcome(source: &Source, template: &Template, nth: u64) -> Result<Outcome, Fa
         true
     })?;
     let Some(record) = planned else { return Ok(Outcome::Skipped(None)) };
-    Ok(match (taken_back, &record.fate) {
-        (Some((OutcomeState::Skipped, problem)), _) => Outcome::Skipped(Some(own_column(source, problem))),
+    Ok(match (taken_back, &record.disposition) {
+        (Some((RecordState::Skipped, problem)), _) => Outcome::Skipped(Some(own_column(source, problem))),
         (Some((_, problem)), _) => Outcome::Rejected(vec![own_column(source, problem)]),
-        (None, Fate::Rejected(problems)) => {
+        (None, Disposition::Rejected(problems)) => {
             Outcome::Rejected(problems.iter().map(|problem| own_column(source, problem.clone())).collect())
         }
-        (None, Fate::Skipped | Fate::Kept(_)) => Outcome::Skipped(None),
-        (None, Fate::Send(body)) => {
+        (None, Disposition::Skipped | Disposition::AcceptedEarlier(_)) => Outcome::Skipped(None),
+        (None, Disposition::Send(body)) => {
             let (method, path) =
                 preview::call(template.record, &record).expect("a planned record has a call and a path");
             let body = serde_json::from_str(body).unwrap_or(Value::Null);

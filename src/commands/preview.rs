@@ -2,7 +2,7 @@
 
 use super::reading;
 use crate::error::Failure;
-use crate::ledger::{Fate, PlannedRecord, Seq};
+use crate::ledger::{Disposition, PlannedRecord, Seq};
 use crate::records::{Method, RecordKind};
 use crate::settings::Settings;
 use crate::template::Template;
@@ -46,7 +46,7 @@ impl Preview {
     /// Takes in what was read next. It always wants more: a later row may take an earlier one back.
     fn take(&mut self, batch: Batch) -> bool {
         for record in batch.records {
-            if let Fate::Send(body) = &record.fate
+            if let Disposition::Send(body) = &record.disposition
                 && self.first.len() < KEPT
                 && self.bytes < KEPT_BYTES
             {
@@ -70,7 +70,7 @@ impl Preview {
             let Some((method, path)) = call(kind, record) else { continue };
             let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
             ui::line(format_args!("  {strong}{method} {path}{strong:#}"));
-            if let Fate::Send(body) = &record.fate {
+            if let Disposition::Send(body) = &record.disposition {
                 ui::line(format_args!("  {faint}{}{faint:#}", body));
             }
         }

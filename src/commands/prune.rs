@@ -47,7 +47,7 @@ pub async fn run(args: &Prune, settings: &Settings) -> Result<Exit, Failure> {
             }
             if !args.dry_run {
                 // What it says of the service's records is still of use.
-                ledger.remember(&run, RunId::MIN).await?;
+                ledger.update_accepted(&run, RunId::MIN).await?;
                 ledger.remove(run.id).await?;
             }
             removed.push(run.id);

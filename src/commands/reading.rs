@@ -6,7 +6,7 @@ use super::shell::quoted;
 use super::summary::Summary;
 use crate::cli::{Input, Mark};
 use crate::error::{Exit, Failure};
-use crate::ledger::{NewRun, SEVERAL_SHEETS};
+use crate::ledger::{NewRun, RunCommand, SheetSelection};
 use crate::settings::Settings;
 use crate::template::bind::{Columns, Missing};
 use crate::template::model::FieldRule;
@@ -22,7 +22,7 @@ pub fn open(file: &InputFile, input: &Input, template: &Template) -> Result<Sour
 
 /// What a run over the file is about.
 pub fn about(
-    command: &str,
+    command: RunCommand,
     settings: &Settings,
     base_url: &str,
     file: &InputFile,
@@ -30,21 +30,24 @@ pub fn about(
     template: &Template,
 ) -> Result<NewRun, Failure> {
     let first = source.parts.first();
-    let sheet = if source.parts.len() > 1 { SEVERAL_SHEETS } else { first.map_or("", |part| source.name_of(part)) };
+    let sheet = match source.parts.as_slice() {
+        [part] => SheetSelection::One(source.name_of(part).to_owned()),
+        _ => SheetSelection::Several,
+    };
     let column = |field: usize| {
         source.parts.iter().find_map(|part| Some(part.places.of(part.layout.columns.get(field)?.first()?)))
     };
     let columns = template.rules().enumerate();
     Ok(NewRun {
-        command: command.to_owned(),
-        record: template.record.name().to_owned(),
+        command,
+        record: template.record,
         template: template.name.clone(),
         template_toml: template.source.clone(),
         file: file.lasting_name(),
         file_hash: source.hash()?,
         base_url: base_url.to_owned(),
         workspace: settings.credentials.workspace().unwrap_or_default(),
-        sheet: sheet.to_owned(),
+        sheet,
         header: source.header.clone(),
         header_row: first.map_or(0, |part| part.layout.header.row),
         columns: columns.filter_map(|(place, rule)| Some((rule.field.name.to_owned(), column(place)?))).collect(),

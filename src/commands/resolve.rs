@@ -8,7 +8,7 @@ use super::runs::time;
 use super::{now, sending};
 use crate::cli::{Resolve, Rows};
 use crate::error::{Exit, Failure};
-use crate::ledger::{Doubtful, Ledger, RunId, Seq, Verdict};
+use crate::ledger::{Ledger, Resolution, RunId, Seq, UnknownRecord};
 use crate::settings::Settings;
 use crate::ui;
 
@@ -25,7 +25,7 @@ pub async fn run(args: &Resolve, settings: &Settings) -> Result<Exit, Failure> {
     let ledger = sending::ledger(settings).await?;
     let run = ledger.run_or_newest(args.run).await?;
     let _locked = ledger.lock_run(run.id).await?;
-    ledger.doubt(run.id).await?;
+    ledger.mark_in_flight_unknown(run.id).await?;
     let who = args.by.clone().unwrap_or_else(login_name);
     let asks = settings.output.talks() && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let says = args.sent.is_some() || args.failed.is_some() || args.all_sent || args.all_failed;
@@ -34,7 +34,7 @@ pub async fn run(args: &Resolve, settings: &Settings) -> Result<Exit, Failure> {
     let (mut shown, mut sent, mut failed) = (0, 0, 0);
     let mut from = 0;
     'all: loop {
-        let doubtful = ledger.unknown(run.id, from).await?;
+        let doubtful = ledger.unknown_records(run.id, from).await?;
         let Some(last) = doubtful.last() else { break };
         from = last.seq + 1;
         let mut said = Said::default();
@@ -95,13 +95,13 @@ fn next(run: RunId, left: u64, failed: u64) -> Option<String> {
 }
 
 /// What the flags say of a record.
-fn say(args: &Resolve, record: &Doubtful, said: &mut Said) -> Result<(), Failure> {
-    let names = |rows: &Option<Rows>| rows.as_ref().is_some_and(|rows| rows.contains(record.row()));
+fn say(args: &Resolve, record: &UnknownRecord, said: &mut Said) -> Result<(), Failure> {
+    let names = |rows: &Option<Rows>| rows.as_ref().is_some_and(|rows| rows.contains(record.row));
     match (names(&args.sent), names(&args.failed)) {
         (true, true) => {
             return Err(Failure::new(
                 Exit::Usage,
-                format!("row {} is named as sent and as failed", record.row()),
+                format!("row {} is named as sent and as failed", record.row),
                 "name it once; nothing was noted for the records from this one on",
             ));
         }
@@ -122,8 +122,8 @@ async fn keep(
     sent: &mut u64,
     failed: &mut u64,
 ) -> Result<(), Failure> {
-    *sent += ledger.resolve(run, &said.sent, Verdict::Sent, who, now()).await?;
-    *failed += ledger.resolve(run, &said.failed, Verdict::Failed, who, now()).await?;
+    *sent += ledger.resolve(run, &said.sent, Resolution::Sent, who, now()).await?;
+    *failed += ledger.resolve(run, &said.failed, Resolution::Failed, who, now()).await?;
     Ok(())
 }
 
@@ -149,7 +149,7 @@ fn ask() -> Answer {
 }
 
 /// `place` is its place among all that are asked about, and how many these are.
-fn print(record: &Doubtful, place: Option<(u64, u64)>) {
+fn print(record: &UnknownRecord, place: Option<(u64, u64)>) {
     let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
     if let Some((place, of)) = place {
         ui::line(format_args!("{}{faint}{place} of {of}{faint:#}", if place > 1 { "\n" } else { "" }));
@@ -163,10 +163,10 @@ fn print(record: &Doubtful, place: Option<(u64, u64)>) {
             ui::line(format_args!("  {faint}{name}{faint:#} {id}"));
         }
     }
-    ui::line(format_args!("  {faint}{}{faint:#}", record.body()));
+    ui::line(format_args!("  {faint}{}{faint:#}", record.body));
 }
 
-fn as_json(record: &Doubtful) -> serde_json::Value {
+fn as_json(record: &UnknownRecord) -> serde_json::Value {
     json!({
         "rows": record.record.rows,
         "key": record.record.key,
@@ -176,7 +176,7 @@ fn as_json(record: &Doubtful) -> serde_json::Value {
         "http_status": record.outcome.http_status,
         "ctx_id": record.outcome.ctx_id,
         "attempts": record.outcome.attempts,
-        "body": serde_json::from_str::<Box<serde_json::value::RawValue>>(record.body()).ok(),
+        "body": serde_json::from_str::<Box<serde_json::value::RawValue>>(&record.body).ok(),
     })
 }
 

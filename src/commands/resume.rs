@@ -9,7 +9,6 @@ use crate::cli::Resume;
 use crate::client::Client;
 use crate::error::{Exit, Failure};
 use crate::ledger::{Ledger, LockedRun, Run, RunState};
-use crate::records::RecordKind;
 use crate::settings::Settings;
 use crate::ui;
 
@@ -34,7 +33,6 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
         ));
     }
     let (client, locked) = bind(&ledger, &run, settings, usize::from(args.pacing.concurrency), Bound::Resume).await?;
-    let kind = kind(&run)?;
     if settings.output.talks() {
         ui::line(format_args!("run {}  {}", run.id, run.about.file));
     }
@@ -43,7 +41,7 @@ pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
         ledger: &ledger,
         client: Arc::new(client),
         run: locked,
-        kind,
+        kind: run.about.record,
         pacing: &args.pacing,
         max_errors: args.max_errors,
         report: args.report.as_deref(),
@@ -114,10 +112,4 @@ pub async fn bind(
         ));
     }
     Ok((client, locked))
-}
-
-pub fn kind(run: &Run) -> Result<RecordKind, Failure> {
-    RecordKind::from_name(&run.about.record).ok_or_else(|| {
-        no_run_to_send(run.id, "this version does not know its kind of record", "use the version that made it")
-    })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::resume::{Bound, bind, kind};
+use super::resume::{Bound, bind};
 use super::sending::{self, Sending};
 use super::{now, reporting, retry_report};
 use crate::cli::{Retried, Retry};
@@ -49,7 +49,7 @@ async fn retry(run: RunId, args: &Retry, settings: &Settings) -> Result<Exit, Fa
         };
         return refused("no record of it failed".to_owned(), hint);
     }
-    let kind = kind(&run)?;
+    let kind = run.about.record;
     let failed = ledger.still_failed(&run, &family, kind.input().must_not_repeat()).await?;
     if failed.is_empty() {
         let hint = "`sheetport runs` lists them".to_owned();

@@ -17,7 +17,7 @@ use super::{now, preview, reading, template};
 use crate::cli::Retry;
 use crate::client::Client;
 use crate::error::{Exit, Failure};
-use crate::ledger::{self, Family, Ledger, NewRun, Run, RunId, UploadLock};
+use crate::ledger::{self, CallOption, Family, Ledger, NewRun, Run, RunCommand, RunId, UploadLock};
 use crate::settings::Settings;
 use crate::template::Template;
 use crate::ui;
@@ -36,7 +36,7 @@ struct Ready {
     of: Option<Run>,
     family: Option<Family>,
     /// Of the call, beside the template.
-    options: Vec<String>,
+    options: Vec<CallOption>,
 }
 
 pub async fn run(path: &Path, args: &Retry, settings: &Settings) -> Result<Exit, Failure> {
@@ -63,7 +63,7 @@ async fn again(
     settings: &Settings,
 ) -> Result<(Exit, Summary), Failure> {
     let template = template_of(Some(&run), args)?;
-    if template.record.name() != run.about.record {
+    if template.record != run.about.record {
         let why = format!("its records are of the kind {}, and those of {} are not", run.about.record, template.name);
         return Err(refused(run.id, &why, "leave the template out: the run's own is known"));
     }
@@ -177,7 +177,7 @@ fn dry_run(ready: Ready, file: &InputFile, settings: &Settings) -> Result<(Exit,
 }
 
 fn about(ready: &Ready, file: &InputFile, address: &str, settings: &Settings) -> Result<NewRun, Failure> {
-    let about = reading::about("retry", settings, address, file, &ready.source, &ready.template)?;
+    let about = reading::about(RunCommand::Retry, settings, address, file, &ready.source, &ready.template)?;
     let of = ready.of.as_ref();
     let chosen = of.and_then(|run| run.about.chosen);
     Ok(NewRun { retry_of: of.map(|run| run.id), chosen, options: ready.options.clone(), ..about })
@@ -197,7 +197,7 @@ fn template_of(run: Option<&Run>, args: &Retry) -> Result<Template, Failure> {
         }
     };
     if let Some(run) = run {
-        run.about.options.iter().for_each(|option| template.set_option(option, true));
+        run.about.options.iter().for_each(|option| template.set_option(option.name(), true));
     }
     // People sort reports, and whoever hands one back does not have to sort it back.
     if let Some(group) = template.group.as_mut().filter(|_| !args.as_new) {

@@ -32,7 +32,7 @@ async fn list(args: &Runs, settings: &Settings) -> Result<Exit, Failure> {
         for run in page {
             let about = &run.about;
             let is_meant = args.file.as_ref().is_none_or(|text| about.file.contains(text.as_str()))
-                && args.record.as_ref().is_none_or(|record| about.record == *record);
+                && args.record.as_ref().is_none_or(|record| about.record.name() == *record);
             if !is_meant {
                 continue;
             }
@@ -71,7 +71,12 @@ async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> 
         return Ok(Exit::Done);
     }
     let strong = ui::style::STRONG;
-    ui::line(format_args!("{strong}Run {}{strong:#}  {}  {}", run.id, run.about.command, state(&run, &accounting)));
+    ui::line(format_args!(
+        "{strong}Run {}{strong:#}  {}  {}",
+        run.id,
+        run.about.command.name(),
+        state(&run, &accounting)
+    ));
     let number = |number: Option<RunId>| number.map(|number| number.to_string());
     let lines = [
         ("file", Some(run.about.file.clone())),
@@ -146,9 +151,9 @@ fn as_json(run: &Run, accounting: &Accounting) -> serde_json::Value {
         "state": state(run, accounting),
         "begun": time(run.created_at),
         "stopped_why": run.stopped_why,
-        "command": run.about.command,
+        "command": run.about.command.name(),
         "retry_of": run.about.retry_of,
-        "record": run.about.record,
+        "record": run.about.record.name(),
         "template": run.about.template,
         "file": run.about.file,
         "base_url": run.about.base_url,

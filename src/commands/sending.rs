@@ -106,7 +106,7 @@ impl Sending<'_> {
         let about = &self.run.run().about;
         let (base_url, workspace) = (&about.base_url, &about.workspace);
         let rate = match self.pacing.rate.or(self.settings.rate) {
-            Some(Speed::Auto(_)) => Some(Speed::Auto(self.ledger.learnt_rate(base_url, workspace).await?)),
+            Some(Speed::Auto(_)) => Some(Speed::Auto(self.ledger.learned_rate(base_url, workspace).await?)),
             rate => rate,
         };
         if self.settings.output.talks() {
@@ -130,7 +130,7 @@ impl Sending<'_> {
         };
         let ended = send::send(&work, interrupt.wait(), &show).await?;
         if let Some(learnt) = ended.learnt {
-            self.ledger.learn_rate(base_url, workspace, learnt, now()).await?;
+            self.ledger.store_rate(base_url, workspace, learnt, now()).await?;
         }
         let after = self.ledger.accounting(self.run.id()).await?;
         progress.finish(before.pending - after.pending.min(before.pending));

@@ -83,7 +83,7 @@ impl Summary {
         Summary {
             run: Some(run.id),
             command: command.to_owned(),
-            record: run.about.record.clone(),
+            record: run.about.record.name().to_owned(),
             template: run.about.template.clone(),
             file: run.about.file.clone(),
             accounting: *accounting,

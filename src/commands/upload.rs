@@ -11,7 +11,7 @@ use super::{now, preview, reading, rehearse, reporting, template};
 use crate::cli::Upload;
 use crate::client::{Client, Pace};
 use crate::error::{Exit, Failure};
-use crate::ledger::{Ledger, NewRun};
+use crate::ledger::{CallOption, Ledger, NewRun, RunCommand};
 use crate::settings::Settings;
 use crate::template::Template;
 use crate::ui;
@@ -42,8 +42,8 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
     let file = InputFile::open(&args.input.file)?;
     let source = Arc::new(open(&file, args, &template)?);
     let ledger = sending::ledger(settings).await?;
-    let mut about = reading::about("upload", settings, client.address(), &file, &source, &template)?;
-    about.options.extend(options(args).filter(|(.., is_asked)| *is_asked).map(|(_, name, _)| name.to_owned()));
+    let mut about = reading::about(RunCommand::Upload, settings, client.address(), &file, &source, &template)?;
+    about.options.extend(options(args).filter(|(.., is_asked)| *is_asked).map(|(_, option, _)| option));
     let lock = ledger.lock_upload(&about)?;
     if !args.allow_repeat {
         check_not_repeated(&ledger, &about, &template).await?;
@@ -72,7 +72,7 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
         true => sending.withhold("upload").await?,
         false => {
             if args.changed_only {
-                ledger.leave_unchanged(sending.run.run(), now()).await?;
+                ledger.mark_unchanged(sending.run.run(), now()).await?;
                 leave_listed(&sending).await?;
             }
             sending.finish("upload").await?
@@ -99,16 +99,16 @@ async fn leave_listed(sending: &Sending<'_>) -> Result<(), Failure> {
 /// The template, with what the flags say of the call's options.
 fn template(args: &Upload) -> Result<Template, Failure> {
     let mut template = template::load(&args.input.template)?;
-    for (flag, name, is_asked) in options(args).filter(|(.., is_asked)| *is_asked) {
+    for (flag, option, is_asked) in options(args).filter(|(.., is_asked)| *is_asked) {
         let input = template.record.input();
-        if input.options().all(|field| field.name != name) {
+        if input.options().all(|field| field.name != option.name()) {
             return Err(Failure::new(
                 Exit::Usage,
                 format!("{flag} is for orders, and the template {} is for {}", template.name, input.plural),
                 "leave it out",
             ));
         }
-        template.set_option(name, is_asked);
+        template.set_option(option.name(), is_asked);
     }
     if args.changed_only && template.record.input().key.is_empty() {
         return Err(Failure::new(
@@ -124,10 +124,10 @@ fn template(args: &Upload) -> Result<Template, Failure> {
 }
 
 /// Flags that set an option of the call: the flag, the option, and whether it was given.
-fn options(args: &Upload) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
+fn options(args: &Upload) -> impl Iterator<Item = (&'static str, CallOption, bool)> {
     [
-        ("--create-missing-items", "createMissingItems", args.create_missing_items),
-        ("--trigger-workflows", "triggerWorkflows", args.trigger_workflows),
+        ("--create-missing-items", CallOption::CreateMissingItems, args.create_missing_items),
+        ("--trigger-workflows", CallOption::TriggerWorkflows, args.trigger_workflows),
     ]
     .into_iter()
 }

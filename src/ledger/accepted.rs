@@ -1,68 +1,72 @@
-//! What the service accepted last, by each record's key: the memory behind leaving out what has not changed.
+//! The last accepted request for each key, which lets `--changed-only` leave out unchanged records.
 //!
-//! It is brought up to date from the outcomes when it is asked, so that uploads that don't ask pay nothing for it.
+//! The table is brought up to date from the outcomes on demand, so that other uploads pay nothing for it.
 
 use std::collections::HashMap;
 
 use sha2::{Digest, Sha256};
 use sqlx::{QueryBuilder, Row, Sqlite};
 
-use super::block::Fate;
+use super::database::Ledger;
 use super::error::Error;
-use super::open::Ledger;
+use super::ids::{RunId, Seq};
+use super::model::{Disposition, Outcome};
 use super::run::Run;
-use super::send::{Outcome, OutcomeState};
-use super::{RunId, Seq};
+use super::state::RecordState;
 
-/// The hash of the request that was accepted, or nothing where it is not known what the service has; and when.
-type Last = (Option<i64>, i64);
+/// The last request for a key. `body` is its hash, or `None` if it is not certain what the service has.
+#[derive(Clone, Copy)]
+struct LastRequest {
+    body: Option<i64>,
+    at: i64,
+}
 
 impl Ledger {
-    /// Gives the pending records of a planned run that are as they were last accepted the outcome *unchanged*, and answers
-    /// how many there are. Only what went through this ledger is known.
-    pub async fn leave_unchanged(&self, run: &Run, now: i64) -> Result<u64, Error> {
-        self.remember(run, run.id).await?;
+    /// Marks the pending records of a planned run as *unchanged* if their request equals the last one accepted for their
+    /// key, and returns how many there are. Only requests recorded in this ledger are considered.
+    pub async fn mark_unchanged(&self, run: &Run, now: i64) -> Result<u64, Error> {
+        self.update_accepted(run, run.id).await?;
         let scope = scope(run);
         let mut unchanged = 0;
         let mut from: Seq = 0;
         while let Some(block) = self.record_block(run.id, from).await? {
-            let last = block.first + block.records.len() as Seq - 1;
-            from = last + 1;
-            let settled = self.settled(run.id, block.first..=last).await?;
-            let mut wanted = Vec::new();
-            for (seq, record) in (block.first..).zip(&block.records) {
-                if let (Fate::Send(body), Some(key)) = (&record.fate, &record.key)
+            from = block.end();
+            let settled = self.settled(run.id, block.first..=from - 1).await?;
+            let mut requests = Vec::new();
+            for (seq, record) in block.numbered() {
+                if let (Disposition::Send(body), Some(key)) = (&record.disposition, &record.key)
                     && !settled.contains(&seq)
                 {
-                    wanted.push((seq, hash(&[key]), request(record.target.as_deref(), body)));
+                    requests.push((seq, hash(&[key]), request_hash(record.target.as_deref(), body)));
                 }
             }
-            let known = self.accepted(scope, &wanted.iter().map(|(_, key, _)| *key).collect::<Vec<_>>()).await?;
-            let same = wanted.iter().filter(|(_, key, body)| known.get(key) == Some(body));
+            let keys: Vec<i64> = requests.iter().map(|(_, key, _)| *key).collect();
+            let accepted = self.accepted(scope, &keys).await?;
+            let same = requests.iter().filter(|(_, key, body)| accepted.get(key) == Some(body));
             let outcomes: Vec<Outcome> =
-                same.map(|(seq, ..)| Outcome::new(*seq, OutcomeState::Unchanged, now)).collect();
+                same.map(|(seq, ..)| Outcome::new(*seq, RecordState::Unchanged, now)).collect();
             unchanged += outcomes.len() as u64;
             self.settle(run.id, &outcomes).await?;
         }
         Ok(unchanged)
     }
 
-    /// Takes in what the runs of the same service, workspace and kind say, up to and without `before`.
-    pub async fn remember(&self, like: &Run, before: RunId) -> Result<(), Error> {
-        let query = "SELECT id FROM run WHERE is_remembered = 0 AND base_url = $1 AND workspace = $2 AND record = $3 \
+    /// Adds the results of runs with the same service, workspace and kind as `like`, except the run `except`.
+    pub async fn update_accepted(&self, like: &Run, except: RunId) -> Result<(), Error> {
+        let query = "SELECT id FROM run WHERE is_indexed = 0 AND base_url = $1 AND workspace = $2 AND record = $3 \
                      AND id <> $4 AND state IN ('planned', 'finished') ORDER BY id";
         let about = &like.about;
         let runs: Vec<RunId> = sqlx::query_scalar(query)
             .bind(&about.base_url)
             .bind(&about.workspace)
-            .bind(&about.record)
-            .bind(before)
+            .bind(about.record.name())
+            .bind(except)
             .fetch_all(&self.reader)
             .await?;
         for run in runs {
-            self.remember_run(scope(like), run).await?;
-            // A run that is not at its end may say something else later.
-            sqlx::query("UPDATE run SET is_remembered = 1 WHERE id = $1 AND state = 'finished'")
+            self.add_accepted_of(scope(like), run).await?;
+            // The results of an unfinished run may still change.
+            sqlx::query("UPDATE run SET is_indexed = 1 WHERE id = $1 AND state = 'finished'")
                 .bind(run)
                 .execute(&self.writer)
                 .await?;
@@ -70,7 +74,7 @@ impl Ledger {
         Ok(())
     }
 
-    async fn remember_run(&self, scope: i64, run: RunId) -> Result<(), Error> {
+    async fn add_accepted_of(&self, scope: i64, run: RunId) -> Result<(), Error> {
         let intents: Vec<(Seq, Seq, i64)> =
             sqlx::query_as("SELECT first, last, at FROM intent WHERE run = $1 ORDER BY at")
                 .bind(run)
@@ -78,41 +82,42 @@ impl Ledger {
                 .await?;
         let mut from: Seq = 0;
         while let Some(block) = self.record_block(run, from).await? {
-            let last = block.first + block.records.len() as Seq - 1;
-            from = last + 1;
-            let outcomes = self.outcomes(run, block.first..=last).await?;
-            let mut lasts: HashMap<i64, Last> = HashMap::new();
-            for (seq, record) in (block.first..).zip(&block.records) {
-                let (Fate::Send(body), Some(key)) = (&record.fate, &record.key) else { continue };
-                let said = match outcomes.get(&seq) {
-                    Some(Outcome { state: OutcomeState::Sent, at, .. }) => {
-                        (Some(request(record.target.as_deref(), body)), *at)
+            from = block.end();
+            let outcomes = self.outcomes(run, block.first..=from - 1).await?;
+            let mut last: HashMap<i64, LastRequest> = HashMap::new();
+            for (seq, record) in block.numbered() {
+                let (Disposition::Send(body), Some(key)) = (&record.disposition, &record.key) else { continue };
+                let request = match outcomes.get(&seq) {
+                    Some(Outcome { state: RecordState::Sent, at, .. }) => {
+                        LastRequest { body: Some(request_hash(record.target.as_deref(), body)), at: *at }
                     }
-                    // A refused or lost call may have had an effect all the same.
-                    Some(Outcome { state: OutcomeState::Failed | OutcomeState::Unknown, at, .. }) => (None, *at),
+                    // A call that was refused or lost may have had an effect.
+                    Some(Outcome { state: RecordState::Failed | RecordState::Unknown, at, .. }) => {
+                        LastRequest { body: None, at: *at }
+                    }
                     Some(_) => continue,
                     None => match intents.iter().rfind(|(first, last, _)| (*first..=*last).contains(&seq)) {
-                        Some((.., at)) => (None, *at),
+                        Some((.., at)) => LastRequest { body: None, at: *at },
                         None => continue,
                     },
                 };
-                let last = lasts.entry(hash(&[key])).or_insert(said);
-                if said.1 >= last.1 {
-                    *last = said;
+                let last = last.entry(hash(&[key])).or_insert(request);
+                if request.at >= last.at {
+                    *last = request;
                 }
             }
-            self.keep(scope, lasts).await?;
+            self.upsert_accepted(scope, last).await?;
         }
         Ok(())
     }
 
-    async fn keep(&self, scope: i64, lasts: HashMap<i64, Last>) -> Result<(), Error> {
-        if lasts.is_empty() {
+    async fn upsert_accepted(&self, scope: i64, last: HashMap<i64, LastRequest>) -> Result<(), Error> {
+        if last.is_empty() {
             return Ok(());
         }
         let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO accepted (scope, key, body, at) ");
-        query.push_values(lasts, |mut row, (key, (body, at))| {
-            row.push_bind(scope).push_bind(key).push_bind(body).push_bind(at);
+        query.push_values(last, |mut row, (key, request)| {
+            row.push_bind(scope).push_bind(key).push_bind(request.body).push_bind(request.at);
         });
         query.push(
             " ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body, at = excluded.at WHERE excluded.at >= accepted.at",
@@ -121,11 +126,10 @@ impl Ledger {
         Ok(())
     }
 
-    /// The hashes of the requests that were last accepted for these keys.
+    /// Returns the hashes of the last accepted requests by key, for the keys that have one.
     async fn accepted(&self, scope: i64, keys: &[i64]) -> Result<HashMap<i64, i64>, Error> {
-        let mut known = HashMap::new();
         if keys.is_empty() {
-            return Ok(known);
+            return Ok(HashMap::new());
         }
         let mut query = QueryBuilder::<Sqlite>::new("SELECT key, body FROM accepted WHERE scope = ");
         query.push_bind(scope).push(" AND body IS NOT NULL AND key IN (");
@@ -134,23 +138,23 @@ impl Ledger {
             list.push_bind(*key);
         }
         query.push(")");
-        for row in query.build().fetch_all(&self.reader).await? {
-            known.insert(row.try_get(0)?, row.try_get(1)?);
-        }
-        Ok(known)
+        let rows = query.build().fetch_all(&self.reader).await?;
+        rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
     }
 }
 
 fn scope(run: &Run) -> i64 {
-    hash(&[&run.about.base_url, &run.about.workspace, &run.about.record])
+    hash(&[&run.about.base_url, &run.about.workspace, run.about.record.name()])
 }
 
-fn request(target: Option<&str>, body: &str) -> i64 {
+fn request_hash(target: Option<&str>, body: &str) -> i64 {
     hash(&[target.unwrap_or_default(), body])
 }
 
-/// Half a SHA-256 of the parts and their lengths. Two of a million keys share it once in thirty million ledgers, and then
-/// their requests would have to share theirs, too, before anything is left out wrongly.
+/// Returns the first half of the SHA-256 of the parts and their lengths.
+///
+/// Among a million keys, two share a hash in one of thirty million ledgers; a record would be left out wrongly only if
+/// their requests collided as well.
 pub(super) fn hash(parts: &[&str]) -> i64 {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -158,7 +162,6 @@ pub(super) fn hash(parts: &[&str]) -> i64 {
         hasher.update(part);
     }
     let digest = hasher.finalize();
-    let mut bytes = [0; 8];
-    bytes.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
-    i64::from_le_bytes(bytes)
+    let (half, _) = digest.split_first_chunk().expect("a SHA-256 has 32 bytes");
+    i64::from_le_bytes(*half)
 }

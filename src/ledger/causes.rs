@@ -1,41 +1,49 @@
-//! Problems grouped by cause, so that a thousand rows with one mistake are one line to read.
+//! Problems grouped by cause, so that a thousand rows with the same mistake take one line.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::block::Problem;
+use super::model::Problem;
 
-/// Groups past this are counted together, so that a file full of different mistakes can't fill the memory.
+/// Maximum number of groups. Further problems are only counted, which bounds the memory for files full of mistakes.
 const MAX_GROUPS: usize = 1_000;
-/// Rows named for a group.
+/// Maximum number of rows listed per group.
 pub const FIRST_ROWS: usize = 5;
-/// A record's own value is looked for in words from this many characters on; a shorter one could be part of the rule
-/// that the words state, unless it stands in quotes.
-const TELLING: usize = 4;
-/// What stands for a record's own value where problems are compared.
-const OWN: &str = "…";
+/// Minimum length, in characters, of an unquoted value that is ignored in comparisons. A shorter value may be part of the
+/// rule that the message states.
+const MIN_UNQUOTED: usize = 4;
+/// Replaces values of the record in compared messages.
+const PLACEHOLDER: &str = "…";
 
 /// Problems grouped by cause.
 #[derive(Clone, Debug, Default)]
 pub struct Causes {
     groups: BTreeMap<Cause, Group>,
-    /// Problems that no group took.
+    /// The number of problems beyond the maximum number of groups.
     pub ungrouped: u64,
 }
 
-/// What makes two problems the same: the words, the column or field, the sheet where there are several, and for values that the template does not know
-/// the value, because each of them needs a line of its own there.
-type Cause = (String, Option<usize>, String, String, String);
+/// The attributes that equal problems share.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Cause {
+    /// The message, without values of the record.
+    message: String,
+    column: Option<usize>,
+    field: String,
+    /// The value, for values that are unknown to the template: each needs its own entry there.
+    value: String,
+    sheet: String,
+}
 
 /// Problems with one cause.
 #[derive(Clone, Debug)]
 pub struct Group {
     pub count: u64,
-    /// The first few rows that have it.
+    /// The first rows that have the problem.
     pub rows: Vec<u64>,
-    /// The first of them, whose words stand for all.
+    /// The first problem of the group.
     pub problem: Problem,
-    /// Of the groups in the order in which they were found, from 0.
+    /// The index of the group in order of discovery.
     pub place: usize,
 }
 
@@ -44,24 +52,27 @@ impl Causes {
         self.groups.is_empty()
     }
 
-    /// The groups, the largest first.
+    /// Returns the groups, largest first.
     pub fn groups(&self) -> Vec<&Group> {
         let mut groups: Vec<&Group> = self.groups.values().collect();
         groups.sort_by_key(|group| (std::cmp::Reverse(group.count), group.rows.first().copied()));
         groups
     }
 
-    /// Adds a problem of the row at `number`, and answers the place of the group that it belongs to, if one took it.
+    /// Adds a problem of the row `number` and returns the index of its group, or `None` if there are too many groups.
     pub fn add(&mut self, number: u64, problem: &Problem) -> Option<usize> {
         self.add_of(number, problem, &[])
     }
 
-    /// The same for a problem of a record whose own names and values are `own`: problems that differ in them alone have
-    /// one cause.
+    /// Adds a problem of a record with the ids and values `own`. Problems that differ only in these have the same cause.
     pub fn add_of(&mut self, number: u64, problem: &Problem, own: &[&str]) -> Option<usize> {
-        let value = if problem.code == "unknown-value" { problem.value.clone() } else { String::new() };
-        let words = without_own(&problem.message, own).into_owned();
-        let cause = (words, problem.column, problem.field.clone(), value, problem.sheet.clone());
+        let cause = Cause {
+            message: without_values(&problem.message, own).into_owned(),
+            column: problem.column,
+            field: problem.field.clone(),
+            value: if problem.code == "unknown-value" { problem.value.clone() } else { String::new() },
+            sheet: problem.sheet.clone(),
+        };
         let place = self.groups.len();
         match self.groups.get_mut(&cause) {
             Some(group) => {
@@ -84,38 +95,38 @@ impl Causes {
     }
 }
 
-/// The words with a mark in the place of each of the record's own names and values that stands in them as a whole: 42 is
-/// not in 420, and a short one counts in quotes alone.
-fn without_own<'w>(words: &'w str, own: &[&str]) -> Cow<'w, str> {
-    let mut own: Vec<&str> = own.iter().map(|own| own.trim()).filter(|own| !own.is_empty()).collect();
-    // The longest first: a name may be part of another.
-    own.sort_by_key(|own| std::cmp::Reverse(own.len()));
-    let mut words = Cow::Borrowed(words);
-    for own in own {
-        if let Some(without) = without(&words, own) {
-            words = Cow::Owned(without);
+/// Returns the message with a placeholder for each of `values` that it contains as a whole word: 42 is not replaced in
+/// 420, and a short value only in quotes.
+fn without_values<'m>(message: &'m str, values: &[&str]) -> Cow<'m, str> {
+    let mut values: Vec<&str> = values.iter().map(|value| value.trim()).filter(|value| !value.is_empty()).collect();
+    // Longest first, because a value may contain another.
+    values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+    let mut message = Cow::Borrowed(message);
+    for value in values {
+        if let Some(replaced) = without(&message, value) {
+            message = Cow::Owned(replaced);
         }
     }
-    words
+    message
 }
 
-fn without(words: &str, own: &str) -> Option<String> {
-    let is_telling = own.chars().nth(TELLING - 1).is_some();
-    let mut kept = String::new();
+fn without(message: &str, value: &str) -> Option<String> {
+    let is_long = value.chars().nth(MIN_UNQUOTED - 1).is_some();
+    let mut replaced = String::new();
     let mut from = 0;
-    for (at, _) in words.match_indices(own) {
-        let before = words[..at].chars().next_back();
-        let after = words[at + own.len()..].chars().next();
+    for (at, _) in message.match_indices(value) {
+        let before = message[..at].chars().next_back();
+        let after = message[at + value.len()..].chars().next();
         let is_quote = |c: Option<char>| c.is_some_and(|c| "'\"`´‘’“”„«»".contains(c));
-        let goes_on = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        let is_whole = !goes_on(before) && !goes_on(after);
-        if is_whole && (is_telling || is_quote(before) && is_quote(after)) {
-            kept.push_str(&words[from..at]);
-            kept.push_str(OWN);
-            from = at + own.len();
+        let is_in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        let is_whole = !is_in_word(before) && !is_in_word(after);
+        if is_whole && (is_long || is_quote(before) && is_quote(after)) {
+            replaced.push_str(&message[from..at]);
+            replaced.push_str(PLACEHOLDER);
+            from = at + value.len();
         }
     }
-    (from > 0).then(|| kept + &words[from..])
+    (from > 0).then(|| replaced + &message[from..])
 }
 
 #[cfg(test)]
@@ -123,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_records_own_value_is_no_part_of_the_cause() {
+    fn values_of_the_record_do_not_affect_the_cause() {
         for (words, own, cause) in [
             ("item '42' is unknown", &["42"][..], "item '…' is unknown"),
             ("item 42 is unknown", &["42"], "item 42 is unknown"),
@@ -134,12 +145,12 @@ mod tests {
             ("größer als Größe", &["Größe"], "größer als …"),
             ("no value", &["", "  "], "no value"),
         ] {
-            assert_eq!(without_own(words, own), cause, "{words}");
+            assert_eq!(without_values(words, own), cause, "{words}");
         }
     }
 
     #[test]
-    fn problems_that_differ_in_their_records_alone_are_one_cause_in_the_first_ones_words() {
+    fn problems_that_differ_only_in_values_are_grouped_under_the_first_message() {
         let mut causes = Causes::default();
         for key in ["SKU-0001", "SKU-0002", "SKU-0003"] {
             let problem = Problem::of_record("service", format!("the item {key} is locked"));
@@ -151,10 +162,10 @@ mod tests {
     }
 
     #[test]
-    fn causes_past_the_bound_are_counted() {
+    fn problems_beyond_the_maximum_number_of_groups_are_counted() {
         let mut causes = Causes::default();
         for number in 0..MAX_GROUPS as u64 + 7 {
-            causes.add(number, &Problem::of_record("service", format!("wrong in its own way: {number}")));
+            causes.add(number, &Problem::of_record("service", format!("problem number {number}")));
         }
         assert_eq!((causes.groups().len(), causes.ungrouped), (MAX_GROUPS, 7));
     }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::RunId;
+use super::database::Ledger;
 use super::error::Error;
-use super::open::Ledger;
+use super::ids::RunId;
 use super::run::{NewRun, Run};
 
 /// Exclusive access to the runs of one upload. Dropping it releases the lock.
@@ -105,7 +105,7 @@ fn try_lock(path: &Path) -> Result<File, TryLockError> {
 
 /// Returns the identity of an upload: service, workspace, kind of record and content of the file.
 fn upload_identity(about: &NewRun) -> String {
-    digest(&[&about.base_url, &about.workspace, &about.record, &about.file_hash])
+    digest(&[&about.base_url, &about.workspace, about.record.name(), &about.file_hash])
 }
 
 fn digest(parts: &[&str]) -> String {

@@ -1,45 +1,42 @@
-//! The ledger: what was planned, what may have been sent, and what became of it, on disk before it is relied upon.
+//! The ledger: planned records, intents to send and outcomes, on disk before anything relies on them.
 //!
-//! All SQL of the client side is in this folder. A plan is written once, in blocks, and never changed; intents and
-//! outcomes are only ever added. So the state of a record is what its plan and its outcome say together, and a crash at
-//! any moment leaves a ledger that is right. Records that must not be sent twice are also noted one by one while they may
-//! be under way. The bodies of requests and the cells of rows are opaque here.
+//! All SQL of the client side is in this folder. A plan is written once and never changed; intents and outcomes are only
+//! added. The state of a record follows from its plan and its outcome, so a crash at any moment leaves a valid ledger.
+//! Request bodies and row cells are opaque here. `docs/ledger.md` describes the tables.
 
 mod accepted;
+mod accounting;
 mod block;
 mod causes;
+mod database;
 mod error;
 mod family;
+mod ids;
+mod in_flight;
 mod lock;
-mod open;
+mod model;
 mod outcomes;
-mod pace;
 mod plan;
 mod prune;
+mod rate;
 mod resolve;
 mod retry;
+mod row_states;
 mod run;
-mod send;
-mod under_way;
+mod state;
 
-pub use block::{
-    BLOCK_LEN, Fate, HeadFate, Kept, Origin, PlannedRecord, Problem, RecordHead, RecordHeads, Sendable, SourceBlock,
-    SourceRow,
-};
+pub use accounting::Accounting;
+pub use block::{BLOCK_LEN, RecordBlock, SourceBlock};
 pub use causes::{Causes, FIRST_ROWS, Group};
+pub use database::Ledger;
 pub use error::Error;
-pub use family::{Family, PastRow, RowQuestion, RowState, RowStates};
+pub use family::Family;
+pub use ids::{RunId, Seq};
+pub use in_flight::SendingChanges;
 pub use lock::{LockedRun, UploadLock};
-pub use open::Ledger;
-pub use outcomes::{Noted, Span, Stretch};
-pub use plan::{Plan, Planned};
-pub use resolve::{Doubtful, Resolution, Verdict};
-pub use run::{Accounting, NewRun, Run, RunState, SEVERAL_SHEETS};
-pub use send::{Outcome, OutcomeState, RecordBlock, SendableBlock};
-pub use under_way::Notes;
-
-/// The number that a run is known by.
-pub type RunId = i64;
-
-/// A record's place within its run, from 0.
-pub type Seq = i64;
+pub use model::{AcceptedEarlier, Disposition, Origin, Outcome, PlannedRecord, Problem, SourceRow};
+pub use plan::Plan;
+pub use resolve::{Resolution, UnknownRecord};
+pub use row_states::{KnownRow, RowQuery, RowState, RowStates};
+pub use run::{CallOption, NewRun, Run, RunCommand, SheetSelection};
+pub use state::{RecordState, RunState};

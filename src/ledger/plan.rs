@@ -1,37 +1,34 @@
-//! Writing a plan: all rows and records of a run, before anything is sent.
+//! Writing a plan: all rows and records of a run, before any of them is sent.
 
 use std::collections::HashSet;
 
-use super::block::{BLOCK_BYTES, BLOCK_LEN, Fate, PlannedRecord, Problem, SourceRow, encode_records, encode_rows};
+use super::block::{BLOCK_BYTES, BLOCK_LEN, encode_records, encode_rows, record_bytes};
+use super::database::Ledger;
 use super::error::Error;
-use super::open::Ledger;
+use super::ids::{RunId, Seq};
+use super::model::{Outcome, PlannedRecord, Problem, SourceRow};
+use super::outcomes::insert_outcomes;
 use super::run::{self, NewRun};
-use super::send::{self, Outcome, OutcomeState};
-use super::{RunId, Seq};
+use super::state::RecordState;
 
-/// A plan being written. Until [`Plan::finish`] nothing of it can be sent; dropped, it stays unusable.
+/// A plan being written. Nothing of it can be sent before [`Plan::finish`]; a dropped plan stays unusable.
 pub struct Plan {
     ledger: Ledger,
     run: RunId,
     header: Vec<String>,
-    rows: Vec<SourceRow<'static>>,
+    rows: Vec<SourceRow>,
     row_bytes: usize,
     first_row: i64,
     records: Vec<PlannedRecord>,
     record_bytes: usize,
     first_record: Seq,
-    /// Records found to be wrong after they were planned, written with the next block.
-    late: Vec<Outcome>,
-    taken_back: HashSet<Seq>,
-}
-
-/// A plan that is complete.
-#[derive(Clone, Copy, Debug)]
-pub struct Planned {
-    pub run: RunId,
+    /// Outcomes of withdrawn records, written with the next block.
+    withdrawals: Vec<Outcome>,
+    withdrawn: HashSet<Seq>,
 }
 
 impl Ledger {
+    /// Creates a run in the state *planning* and returns its empty plan.
     pub async fn begin_plan(&self, new: &NewRun, now: i64) -> Result<Plan, Error> {
         let run = run::insert(&self.writer, new, now).await?;
         Ok(Plan {
@@ -44,21 +41,21 @@ impl Ledger {
             records: Vec::new(),
             record_bytes: 0,
             first_record: 0,
-            late: Vec::new(),
-            taken_back: HashSet::new(),
+            withdrawals: Vec::new(),
+            withdrawn: HashSet::new(),
         })
     }
 }
 
 impl Plan {
-    pub async fn row(&mut self, row: SourceRow<'static>) -> Result<(), Error> {
+    pub async fn add_row(&mut self, row: SourceRow) -> Result<(), Error> {
         self.row_bytes += row.cells.len();
         self.rows.push(row);
         if self.rows.len() == BLOCK_LEN || self.row_bytes > BLOCK_BYTES { self.write_rows().await } else { Ok(()) }
     }
 
-    pub async fn record(&mut self, record: PlannedRecord) -> Result<(), Error> {
-        self.record_bytes += record.text_len();
+    pub async fn add_record(&mut self, record: PlannedRecord) -> Result<(), Error> {
+        self.record_bytes += record_bytes(&record);
         self.records.push(record);
         if self.records.len() == BLOCK_LEN || self.record_bytes > BLOCK_BYTES {
             self.write_records().await
@@ -67,53 +64,45 @@ impl Plan {
         }
     }
 
-    /// Takes back a record that was planned to be sent: another one has its key. `state` says whether it is wrong or only
-    /// left out. Taken back again, it keeps the first problem.
-    pub fn take_back(&mut self, seq: Seq, state: OutcomeState, problem: Problem, now: i64) {
-        if self.taken_back.insert(seq) {
-            self.late.push(Outcome { problems: vec![problem], ..Outcome::new(seq, state, now) });
+    /// Withdraws a record that was planned to be sent, because another record has the same key. `state` is *rejected* or
+    /// *skipped*. A record withdrawn again keeps the first problem.
+    pub fn withdraw(&mut self, seq: Seq, state: RecordState, problem: Problem, now: i64) {
+        if self.withdrawn.insert(seq) {
+            self.withdrawals.push(Outcome { problems: vec![problem], ..Outcome::new(seq, state, now) });
         }
     }
 
-    /// Makes the plan durable and sendable. `width` is the number of cells of the longest row.
-    pub async fn finish(mut self, width: usize) -> Result<Planned, Error> {
+    /// Completes the plan, so that it can be sent, and returns its run. `width` is the number of cells in the longest row.
+    pub async fn finish(mut self, width: usize) -> Result<RunId, Error> {
         self.header.resize(width.max(self.header.len()), String::new());
         self.write_rows().await?;
         self.write_records().await?;
         let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
-        send::insert_outcomes(&mut transaction, self.run, &self.late).await?;
+        insert_outcomes(&mut transaction, self.run, &self.withdrawals).await?;
         run::mark_planned(&mut transaction, self.run, &self.header).await?;
         transaction.commit().await?;
-        Ok(Planned { run: self.run })
+        Ok(self.run)
     }
 
-    /// Takes the plan out of the ledger: its file can't be read to the end, and nothing of it was sent.
+    /// Deletes the plan and its run, because the file can't be read to the end.
     pub async fn abandon(self) -> Result<(), Error> {
-        let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
-        for statement in [
-            "DELETE FROM source_block WHERE run = $1",
-            "DELETE FROM record_block WHERE run = $1",
-            "DELETE FROM run WHERE id = $1",
-        ] {
-            sqlx::query(statement).bind(self.run).execute(&mut *transaction).await?;
-        }
-        transaction.commit().await?;
-        Ok(())
+        self.ledger.remove(self.run).await
     }
 
     async fn write_rows(&mut self) -> Result<(), Error> {
         if self.rows.is_empty() {
             return Ok(());
         }
+        let count = self.rows.len() as i64;
         let body = encode_rows(&self.rows)?;
         sqlx::query("INSERT INTO source_block (run, first, rows, body) VALUES ($1, $2, $3, $4)")
             .bind(self.run)
             .bind(self.first_row)
-            .bind(self.rows.len() as i64)
+            .bind(count)
             .bind(body)
             .execute(&self.ledger.writer)
             .await?;
-        self.first_row += self.rows.len() as i64;
+        self.first_row += count;
         self.rows.clear();
         self.row_bytes = 0;
         Ok(())
@@ -123,9 +112,12 @@ impl Plan {
         if self.records.is_empty() {
             return Ok(());
         }
-        let count =
-            |wanted: fn(&Fate) -> bool| self.records.iter().filter(|record| wanted(&record.fate)).count() as i64;
-        let packed = encode_records(&self.records)?;
+        let records = std::mem::take(&mut self.records);
+        let count = records.len() as i64;
+        let count_in = |state| records.iter().filter(|record| record.disposition.state() == state).count() as i64;
+        let (skipped, rejected) = (count_in(RecordState::Skipped), count_in(RecordState::Rejected));
+        let unchanged = count_in(RecordState::Unchanged);
+        let encoded = encode_records(records)?;
         let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
         sqlx::query(
             "INSERT INTO record_block (run, first, records, skipped, rejected, unchanged, heads, bodies) \
@@ -133,19 +125,18 @@ impl Plan {
         )
         .bind(self.run)
         .bind(self.first_record)
-        .bind(self.records.len() as i64)
-        .bind(count(|fate| matches!(fate, Fate::Skipped)))
-        .bind(count(|fate| matches!(fate, Fate::Rejected(_))))
-        .bind(count(|fate| matches!(fate, Fate::Kept(_))))
-        .bind(packed.heads)
-        .bind(packed.bodies)
+        .bind(count)
+        .bind(skipped)
+        .bind(rejected)
+        .bind(unchanged)
+        .bind(encoded.heads)
+        .bind(encoded.bodies)
         .execute(&mut *transaction)
         .await?;
-        send::insert_outcomes(&mut transaction, self.run, &self.late).await?;
+        insert_outcomes(&mut transaction, self.run, &self.withdrawals).await?;
         transaction.commit().await?;
-        self.late.clear();
-        self.first_record += self.records.len() as Seq;
-        self.records.clear();
+        self.withdrawals.clear();
+        self.first_record += count;
         self.record_bytes = 0;
         Ok(())
     }

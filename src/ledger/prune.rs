@@ -1,18 +1,18 @@
-//! Taking old runs out of the ledger.
+//! Removal of old runs.
 
-use super::RunId;
+use super::database::Ledger;
 use super::error::Error;
-use super::open::Ledger;
+use super::ids::RunId;
 
 impl Ledger {
-    /// Takes a run and all that is known of its records out of the ledger. Only for whoever holds the run's lock.
+    /// Deletes a run with its plan and outcomes. Requires the lock of the run.
     pub async fn remove(&self, run: RunId) -> Result<(), Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
         for statement in [
             "DELETE FROM source_block WHERE run = $1",
             "DELETE FROM record_block WHERE run = $1",
             "DELETE FROM intent WHERE run = $1",
-            "DELETE FROM under_way WHERE run = $1",
+            "DELETE FROM in_flight WHERE run = $1",
             "DELETE FROM outcome WHERE run = $1",
             "DELETE FROM resolution WHERE run = $1",
             "DELETE FROM run WHERE id = $1",
@@ -23,7 +23,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Gives the room of what was removed back to the disk, which takes as much room once more meanwhile.
+    /// Returns the disk space of deleted runs to the system. Needs as much free space as the ledger has data.
     pub async fn shrink(&self) -> Result<(), Error> {
         sqlx::query("VACUUM").execute(&self.writer).await?;
         Ok(())

@@ -1,73 +1,70 @@
-//! Planning the failed records of a run once more, as a run of their own.
+//! Planning the failed records of a run again, as a new run.
 
 use std::collections::HashMap;
 
-use super::block::{Origin, SourceRow};
-use super::error::Error;
-use super::family::{Family, RowQuestion};
-use super::open::Ledger;
-use super::run::{NewRun, Run};
-use super::{RunId, Seq};
+use super::database::Ledger;
+use super::error::{Error, corrupt};
+use super::family::Family;
+use super::ids::{RunId, Seq};
+use super::model::{Origin, SourceRow};
+use super::row_states::RowQuery;
+use super::run::{NewRun, Run, RunCommand};
 
 impl Ledger {
-    /// The records of `run` that failed and of which no other run of the family has sent a row since.
-    pub async fn still_failed(&self, run: &Run, family: &Family, is_once: bool) -> Result<Vec<Seq>, Error> {
+    /// Returns the failed records of `run` without a row that another run of the family has sent since.
+    pub async fn still_failed(&self, run: &Run, family: &Family, non_idempotent: bool) -> Result<Vec<Seq>, Error> {
         let mut failed = self.failed(run.id, u32::MAX).await?;
         if family.runs.len() > 1 {
-            let question = RowQuestion { is_once, fingerprint: &|_| 0, suspicious: &[] };
-            let closed = self.row_states(run.id, family, &question).await?.closed();
-            failed.retain(|seq| !closed.contains(seq));
+            let query = RowQuery { non_idempotent, fingerprint: &|_| 0, suspicious: &[] };
+            let settled = self.row_states(run.id, family, &query).await?.settled_records();
+            failed.retain(|seq| !settled.contains(seq));
         }
         Ok(failed)
     }
 
-    /// Plans a run of the records `failed` of `run`, in their order, the very bytes, with their rows.
+    /// Plans a new run with the records `failed` of `run`: the same request bodies and rows, in order.
     pub async fn plan_retry(&self, run: &Run, failed: &[Seq], now: i64) -> Result<RunId, Error> {
-        let places: HashMap<Seq, Seq> = failed.iter().copied().zip(0..).collect();
-        let about = NewRun { command: "retry".to_owned(), retry_of: Some(run.id), ..run.about.clone() };
+        let new_seqs: HashMap<Seq, Seq> = failed.iter().copied().zip(0..).collect();
+        let about = NewRun { command: RunCommand::Retry, retry_of: Some(run.id), ..run.about.clone() };
         let mut plan = self.begin_plan(&about, now).await?;
         let mut from = 0;
         while let Some(block) = self.source_block(run.id, from).await? {
             from = block.end();
-            for row in block.rows() {
-                let Some(place) = places.get(&row.seq) else { continue };
-                let (cells, sheet) = (row.cells.into_owned().into(), row.sheet.into_owned().into());
-                plan.row(SourceRow { number: row.number, seq: *place, cells, sheet, origin: Origin::Same }).await?;
-            }
-        }
-        let mut next = 0;
-        while let Some(seq) = failed.get(next) {
-            let missing = || Error::Corrupt(format!("run {} has no record {seq}", run.id));
-            let block = self.record_block_of(run.id, *seq).await?.ok_or_else(missing)?;
-            for (seq, record) in (block.first..).zip(block.records) {
-                if failed.get(next) == Some(&seq) {
-                    plan.record(record).await?;
-                    next += 1;
+            for row in block.rows {
+                if let Some(seq) = new_seqs.get(&row.seq) {
+                    plan.add_row(SourceRow { seq: *seq, origin: Origin::Same, ..row }).await?;
                 }
             }
-            if failed.get(next) == Some(seq) {
-                return Err(missing());
+        }
+        let mut failed = failed.iter().copied().peekable();
+        while let Some(&next) = failed.peek() {
+            let missing = || corrupt(format_args!("run {} has no record {next}", run.id));
+            let block = self.record_block_of(run.id, next).await?.ok_or_else(missing)?;
+            for (seq, record) in (block.first..).zip(block.records) {
+                if failed.next_if_eq(&seq).is_some() {
+                    plan.add_record(record).await?;
+                }
             }
         }
-        Ok(plan.finish(run.about.header.len()).await?.run)
+        plan.finish(run.about.header.len()).await
     }
 
-    /// The run that sends the failed records of `run` again, if there is one.
+    /// Returns the newest run that retries `run`, if any.
     pub async fn retried_by(&self, run: RunId) -> Result<Option<RunId>, Error> {
         let query = "SELECT MAX(id) FROM run WHERE retry_of = $1 AND state <> 'planning'";
         Ok(sqlx::query_scalar(query).bind(run).fetch_one(&self.reader).await?)
     }
 
-    /// Runs of the same file, kind, service and workspace that were planned in full, the newest first.
+    /// Returns the fully planned runs of the same file, kind, service and workspace, newest first.
     pub async fn runs_of_file(&self, about: &NewRun) -> Result<Vec<RunId>, Error> {
         let query = "SELECT id FROM run WHERE file_hash = $1 AND record = $2 AND base_url = $3 AND workspace = $4 \
                      AND sheet = $5 AND state <> 'planning' ORDER BY id DESC";
         let runs = sqlx::query_scalar(query)
             .bind(&about.file_hash)
-            .bind(&about.record)
+            .bind(about.record.name())
             .bind(&about.base_url)
             .bind(&about.workspace)
-            .bind(&about.sheet);
+            .bind(about.sheet.as_text());
         Ok(runs.fetch_all(&self.reader).await?)
     }
 }

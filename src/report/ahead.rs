@@ -26,8 +26,8 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub fn rows(&self) -> impl Iterator<Item = (SourceRow<'_>, RecordOutcome<'_>)> {
-        self.blocks.iter().flat_map(SourceBlock::rows).zip(self.found.iter())
+    pub fn rows(&self) -> impl Iterator<Item = (&SourceRow, RecordOutcome<'_>)> {
+        self.blocks.iter().flat_map(|block| &block.rows).zip(self.found.iter())
     }
 }
 
@@ -85,7 +85,7 @@ async fn look_up(
 ) -> Result<(), ledger::Error> {
     let (mut blocks, mut rows, mut bytes) = (Vec::new(), 0, 0);
     while let Some(more) = read.recv().await {
-        rows += more.iter().map(SourceBlock::len).sum::<usize>();
+        rows += more.iter().map(|block| block.rows.len()).sum::<usize>();
         bytes += more.iter().map(SourceBlock::bytes).sum::<usize>();
         blocks.extend(more);
         let times = if outcomes.is_crowded { CROWDED } else { 1 };
@@ -101,6 +101,6 @@ async fn look_up(
 }
 
 async fn window(outcomes: &mut Outcomes, blocks: Vec<SourceBlock>) -> Result<Window, ledger::Error> {
-    let seqs: Vec<Seq> = blocks.iter().flat_map(SourceBlock::seqs).collect();
+    let seqs: Vec<Seq> = blocks.iter().flat_map(|block| &block.rows).map(|row| row.seq).collect();
     Ok(Window { found: outcomes.of_all(&seqs).await?, blocks })
 }

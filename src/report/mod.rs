@@ -12,9 +12,8 @@ mod workbook;
 use crate::ledger::{Causes, Ledger, Problem, Run};
 
 pub use self::error::Error;
-pub use self::model::{CHECK, Format, Request, RowFilter, Written};
+pub use self::model::{Format, Request, RowFilter, Written};
 use self::outcome::Outcomes;
-pub use self::outcome::RecordState;
 pub use self::workbook::choices::{Choices, MAX_CHOICES};
 
 /// Writes the report of `run`.

@@ -2,12 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::outcome::RecordState;
 use super::workbook::choices::Choices;
+use crate::ledger::RecordState;
 use crate::sheet::write::Existing;
-
-/// The `command` of runs that were only checked, not sent.
-pub const CHECK: &str = "check";
 
 /// The meaning of a check's pending records, for people.
 pub(super) const READY_TO_SEND: &str = "valid and ready to send";

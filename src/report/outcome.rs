@@ -3,59 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::ledger::{
-    self, BLOCK_LEN, HeadFate, Ledger, Noted, OutcomeState, Problem, RecordHead, RecordHeads, Resolution, RunId, Seq,
-    Span, Stretch,
-};
-
-/// Where a record is, in the words of the accounting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecordState {
-    Sent,
-    Unchanged,
-    Skipped,
-    Rejected,
-    Failed,
-    Unknown,
-    Pending,
-}
-
-impl RecordState {
-    pub(super) const ALL: [RecordState; 7] = [
-        RecordState::Sent,
-        RecordState::Unchanged,
-        RecordState::Skipped,
-        RecordState::Rejected,
-        RecordState::Failed,
-        RecordState::Unknown,
-        RecordState::Pending,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            RecordState::Sent => "sent",
-            RecordState::Unchanged => "unchanged",
-            RecordState::Skipped => "skipped",
-            RecordState::Rejected => "rejected",
-            RecordState::Failed => "failed",
-            RecordState::Unknown => "unknown",
-            RecordState::Pending => "pending",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<RecordState> {
-        Self::ALL.into_iter().find(|state| state.name() == name)
-    }
-
-    pub fn is_problem(self) -> bool {
-        matches!(self, RecordState::Rejected | RecordState::Failed | RecordState::Unknown | RecordState::Pending)
-    }
-}
+use crate::ledger::{self, BLOCK_LEN, Disposition, Ledger, Outcome, Problem, RecordBlock, RecordState, RunId, Seq};
 
 /// What became of a record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordOutcome<'a> {
-    block: &'a Block,
     entry: &'a Entry,
 }
 
@@ -63,7 +15,6 @@ pub(super) struct RecordOutcome<'a> {
 #[derive(Debug)]
 pub(super) struct Block {
     first: Seq,
-    text: String,
     entries: Vec<Entry>,
 }
 
@@ -72,9 +23,9 @@ struct Entry {
     state: RecordState,
     http_status: Option<u16>,
     attempts: u32,
-    service_id: Span,
-    ctx_id: Span,
-    job_id: Span,
+    service_id: Option<Box<str>>,
+    ctx_id: Option<Box<str>>,
+    job_id: Option<Box<str>>,
     trouble: Option<Box<Trouble>>,
 }
 
@@ -122,10 +73,9 @@ pub(super) struct Found {
 
 impl Found {
     pub fn iter(&self) -> impl Iterator<Item = RecordOutcome<'_>> {
-        self.places.iter().map(|(block, entry)| {
-            let block = self.blocks[*block as usize].as_ref();
-            RecordOutcome { block, entry: &block.entries[*entry as usize] }
-        })
+        self.places
+            .iter()
+            .map(|(block, entry)| RecordOutcome { entry: &self.blocks[*block as usize].entries[*entry as usize] })
     }
 }
 
@@ -141,8 +91,17 @@ impl Block {
 
     /// As much as it may take in memory.
     fn bytes(&self) -> usize {
-        let of_troubles = self.entries.iter().filter_map(|entry| entry.trouble.as_deref()).map(Trouble::bytes);
-        size_of::<Block>() + self.text.len() + self.entries.len() * size_of::<Entry>() + of_troubles.sum::<usize>()
+        size_of::<Block>() + self.entries.iter().map(Entry::bytes).sum::<usize>()
+    }
+}
+
+impl Entry {
+    /// As much as it may take in memory.
+    fn bytes(&self) -> usize {
+        const ALLOCATION: usize = 16;
+        let ids = [&self.service_id, &self.ctx_id, &self.job_id].into_iter().flatten();
+        let trouble = self.trouble.as_deref().map_or(0, Trouble::bytes);
+        size_of::<Entry>() + ids.map(|id| id.len() + ALLOCATION).sum::<usize>() + trouble
     }
 }
 
@@ -161,15 +120,15 @@ impl<'a> RecordOutcome<'a> {
     }
 
     pub fn service_id(self) -> Option<&'a str> {
-        self.entry.service_id.of(&self.block.text)
+        self.entry.service_id.as_deref()
     }
 
     pub fn ctx_id(self) -> Option<&'a str> {
-        self.entry.ctx_id.of(&self.block.text)
+        self.entry.ctx_id.as_deref()
     }
 
     pub fn job_id(self) -> Option<&'a str> {
-        self.entry.job_id.of(&self.block.text)
+        self.entry.job_id.as_deref()
     }
 
     pub fn problems(self) -> &'a [Problem] {
@@ -262,12 +221,9 @@ impl Outcomes {
 
     async fn load(&mut self, seq: Seq, most: u32) -> Result<Arc<Block>, ledger::Error> {
         let missing = || ledger::Error::Corrupt(format!("run {} has no record {seq}", self.run));
-        let heads = self.ledger.record_heads_of(self.run, seq, most).await?;
-        let (first, last) = heads.first().zip(heads.last()).ok_or_else(missing)?;
-        let range = first.first..=last.last();
-        let noted = self.ledger.stretch(self.run, range.clone()).await?;
-        let resolutions = self.ledger.resolutions(self.run, range).await?;
-        let block = Arc::new(together(&heads, noted, resolutions)?);
+        let records = self.ledger.records_without_bodies(self.run, seq, most).await?.ok_or_else(missing)?;
+        let outcomes = self.ledger.outcomes(self.run, records.first..=records.end() - 1).await?;
+        let block = Arc::new(together(records, outcomes));
         let bytes = block.bytes();
         if self.kept_bytes + bytes <= self.room {
             self.kept_bytes += bytes;
@@ -280,107 +236,79 @@ impl Outcomes {
     }
 }
 
-/// `heads` are of blocks that follow each other.
-fn together(heads: &[RecordHeads], noted: Stretch, resolutions: Vec<Resolution>) -> Result<Block, ledger::Error> {
-    let first = heads.first().map_or(0, |heads| heads.first);
-    let mut outcomes: Vec<Option<Noted>> = vec![None; heads.iter().map(RecordHeads::len).sum()];
-    for noted in noted.outcomes() {
-        let noted = noted?;
-        let place = usize::try_from(noted.seq - first).ok();
-        if let Some(outcome) = place.and_then(|place| outcomes.get_mut(place)) {
-            *outcome = Some(noted);
-        }
-    }
-    let mut resolutions: BTreeMap<Seq, Resolution> =
-        resolutions.into_iter().map(|resolution| (resolution.seq, resolution)).collect();
-    let mut names = String::new();
-    let mut entries = Vec::with_capacity(outcomes.len());
-    for ((seq, outcome), head) in (first..).zip(outcomes).zip(heads.iter().flat_map(RecordHeads::records)) {
-        let head = head?;
-        let mut entry = match outcome {
-            Some(noted) => Entry {
-                state: state(noted.state),
-                http_status: noted.http_status,
-                attempts: noted.attempts,
-                service_id: noted.service_id,
-                ctx_id: noted.ctx_id,
-                job_id: noted.job_id,
-                trouble: None,
-            },
-            None => planned(&head, noted.len(), &mut names),
+fn together(records: RecordBlock<()>, mut outcomes: BTreeMap<Seq, Outcome>) -> Block {
+    let first = records.first;
+    let entries = (first..).zip(records.records).map(|(seq, record)| {
+        let state = record.disposition.state();
+        let (outcome, problems, service_id) = match (outcomes.remove(&seq), record.disposition) {
+            (Some(outcome), _) => (Some(outcome), Vec::new(), None),
+            (None, Disposition::Rejected(problems)) => (None, problems, None),
+            (None, Disposition::AcceptedEarlier(earlier)) => (None, Vec::new(), earlier.service_id),
+            (None, Disposition::Send(()) | Disposition::Skipped) => (None, Vec::new(), None),
         };
-        let mut problems = match outcome {
-            Some(noted_here) => noted.problems(&noted_here)?,
-            None => head.fate.problems()?,
-        };
-        if let Some(resolution) = resolutions.remove(&seq).filter(|_| outcome.is_some()) {
-            entry.state = state(resolution.state);
-            problems.push(resolution.problem());
+        let planned = Outcome { problems, service_id, ..Outcome::new(seq, state, 0) };
+        let outcome = outcome.unwrap_or(planned);
+        let trouble = (!outcome.problems.is_empty()).then(|| {
+            let (key, rows, sheet) = (record.key, record.rows, record.sheet);
+            Box::new(Trouble { problems: outcome.problems, key, rows, sheet })
+        });
+        Entry {
+            state: outcome.state,
+            http_status: outcome.http_status,
+            attempts: outcome.attempts,
+            service_id: outcome.service_id.map(Box::from),
+            ctx_id: outcome.ctx_id.map(Box::from),
+            job_id: outcome.job_id.map(Box::from),
+            trouble,
         }
-        if !problems.is_empty() {
-            let RecordHead { key, rows, sheet, .. } = head;
-            let (key, rows, sheet) = (key.map(str::to_owned), rows.into_owned(), sheet.to_owned());
-            entry.trouble = Some(Box::new(Trouble { problems, key, rows, sheet }));
-        }
-        entries.push(entry);
-    }
-    let mut text = noted.into_text();
-    text.push_str(&names);
-    text.shrink_to_fit();
-    Ok(Block { first, text, entries })
-}
-
-/// A record that nothing was noted of. What the service calls it goes to `names`, which follow `before` bytes of text.
-fn planned(head: &RecordHead<'_>, before: usize, names: &mut String) -> Entry {
-    let mut service_id = Span::MISSING;
-    let state = match &head.fate {
-        HeadFate::Send(_) => RecordState::Pending,
-        HeadFate::Rejected(_) => RecordState::Rejected,
-        HeadFate::Skipped => RecordState::Skipped,
-        HeadFate::Kept(kept) => {
-            if let Some(name) = &kept.service_id {
-                service_id = Span::new(before + names.len(), name.len());
-                names.push_str(name);
-            }
-            RecordState::Unchanged
-        }
-    };
-    let (ctx_id, job_id) = (Span::MISSING, Span::MISSING);
-    Entry { state, http_status: None, attempts: 0, service_id, ctx_id, job_id, trouble: None }
-}
-
-fn state(noted: OutcomeState) -> RecordState {
-    match noted {
-        OutcomeState::Sent => RecordState::Sent,
-        OutcomeState::Unchanged => RecordState::Unchanged,
-        OutcomeState::Rejected => RecordState::Rejected,
-        OutcomeState::Skipped => RecordState::Skipped,
-        OutcomeState::Failed => RecordState::Failed,
-        OutcomeState::Unknown => RecordState::Unknown,
-    }
+    });
+    Block { first, entries: entries.collect() }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::ledger::{Fate, NewRun, PlannedRecord};
+    use crate::ledger::{NewRun, PlannedRecord, RunCommand, SheetSelection};
+    use crate::records::RecordKind;
 
     const RECORDS: Seq = 2_000;
 
+    fn about() -> NewRun {
+        NewRun {
+            command: RunCommand::Upload,
+            record: RecordKind::Item,
+            template: String::new(),
+            template_toml: String::new(),
+            file: String::new(),
+            file_hash: String::new(),
+            base_url: String::new(),
+            workspace: String::new(),
+            sheet: SheetSelection::One(String::new()),
+            header: Vec::new(),
+            header_row: 1,
+            columns: Vec::new(),
+            chosen: None,
+            retry_of: None,
+            options: Vec::new(),
+        }
+    }
+
     async fn planned(folder: &std::path::Path) -> (Ledger, RunId) {
         let ledger = Ledger::open(folder).await.unwrap();
-        let mut plan = ledger.begin_plan(&NewRun::default(), 1).await.unwrap();
+        let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
         for seq in 0..RECORDS {
-            let fate = match seq % 3 {
-                0 => Fate::Rejected(vec![Problem::of_record("blank", seq.to_string())]),
-                _ => Fate::Skipped,
+            let disposition = match seq % 3 {
+                0 => Disposition::Rejected(vec![Problem::of_record("blank", seq.to_string())]),
+                _ => Disposition::Skipped,
             };
             let key = Some(seq.to_string());
             let rows = vec![seq.unsigned_abs()];
-            plan.record(PlannedRecord { key, target: None, rows, fate, sheet: String::new() }).await.unwrap();
+            plan.add_record(PlannedRecord { key, target: None, rows, disposition, sheet: String::new() })
+                .await
+                .unwrap();
         }
-        let run = plan.finish(0).await.unwrap().run;
+        let run = plan.finish(0).await.unwrap();
         (ledger, run)
     }
 

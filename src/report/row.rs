@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::ahead;
 use super::error::Error;
-use super::model::{CHECK, RowFilter};
+use super::model::RowFilter;
 use super::outcome::RecordOutcome;
-use crate::ledger::{Ledger, Problem, Run, SourceRow};
+use crate::ledger::{Ledger, Problem, Run, RunCommand, SourceRow};
 use crate::sheet::{Cell, RESERVED_PREFIX, Row, column_letters};
 
 /// Maximum length of a value within a message, in characters.
@@ -26,7 +26,7 @@ const SHEET: &str = "sheet";
 /// A row of the sheet with its outcome.
 pub(super) struct ReportRow<'a> {
     pub run: &'a Run,
-    pub source: &'a SourceRow<'a>,
+    pub source: &'a SourceRow,
     /// The original cells, padded to the length of the header.
     pub cells: &'a Row,
     pub outcome: RecordOutcome<'a>,
@@ -59,7 +59,7 @@ pub(super) async fn each_row(
     mut take: impl FnMut(&ReportRow<'_>) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     // Checks are not kept in the ledger; their number could be confused with that of another run.
-    let token = if run.about.command == CHECK { String::new() } else { run.token() };
+    let token = if run.about.command == RunCommand::Check { String::new() } else { run.token() };
     let (mut windows, reader) = ahead::read(ledger, run.id);
     let mut cells = Row::default();
     let mut taken = 0;
@@ -70,8 +70,8 @@ pub(super) async fn each_row(
             }
             cells.decode_one(&source.cells).ok_or(Error::Corrupt(source.number))?;
             cells.pad(run.about.header.len());
-            let faults = faults(run, &source, outcome);
-            take(&ReportRow { run, source: &source, cells: &cells, outcome, token: &token, faults })?;
+            let faults = faults(run, source, outcome);
+            take(&ReportRow { run, source, cells: &cells, outcome, token: &token, faults })?;
             taken += 1;
         }
     }
@@ -129,7 +129,7 @@ impl ReportRow<'_> {
     }
 }
 
-fn faults<'a>(run: &Run, source: &SourceRow<'_>, outcome: RecordOutcome<'a>) -> Vec<Fault<'a>> {
+fn faults<'a>(run: &Run, source: &SourceRow, outcome: RecordOutcome<'a>) -> Vec<Fault<'a>> {
     if outcome.problems().is_empty() {
         return Vec::new();
     }

@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use super::{counted, line, style, thousands};
-use crate::ledger::Accounting;
+use crate::ledger::{Accounting, RecordState};
 
 /// Columns of the bar that shows the shares.
 const WIDTH: u64 = 40;
@@ -21,7 +21,7 @@ const LOOKS: [(&str, Style); 7] = [
 ];
 
 /// A state and its look.
-type Drawn = ((&'static str, u64, &'static str), (&'static str, Style));
+type Drawn = ((RecordState, u64), (&'static str, Style));
 
 /// Prints where every record is. States without records are left out, but for the sent ones.
 pub fn print(accounting: &Accounting) {
@@ -29,8 +29,9 @@ pub fn print(accounting: &Accounting) {
     line(format_args!("  {} from {}", counted(accounting.total, "record"), counted(accounting.rows, "row")));
     line(format_args!("  {}", bar(accounting.total, &states)));
     let faint = style::FAINT;
-    for ((name, count, meaning), (_, style)) in states {
-        if count > 0 || name == "sent" {
+    for ((state, count), (_, style)) in states {
+        if count > 0 || state == RecordState::Sent {
+            let (name, meaning) = (state.name(), state.meaning());
             line(format_args!("  {style}{:>9}{style:#}  {name:<10} {faint}{meaning}{faint:#}", thousands(count)));
         }
     }
@@ -42,7 +43,7 @@ fn bar(total: u64, states: &[Drawn]) -> String {
         return String::new();
     }
     let mut widths: Vec<u64> =
-        states.iter().map(|((_, count, _), _)| (count * WIDTH / total).max(u64::from(*count > 0))).collect();
+        states.iter().map(|((_, count), _)| (count * WIDTH / total).max(u64::from(*count > 0))).collect();
     let others = |widths: &[u64], widest: usize| {
         widths.iter().enumerate().filter(|(place, _)| *place != widest).map(|(_, w)| *w).sum::<u64>()
     };

@@ -11,7 +11,7 @@ use super::retry::{Asked, Past, Reviewer};
 use super::rows::{MadeRow, problem};
 use super::source::Source;
 use super::tally::Tally;
-use crate::ledger::{Fate, Kept, Origin, OutcomeState, PlannedRecord, Problem, Seq, SourceRow};
+use crate::ledger::{AcceptedEarlier, Disposition, Origin, PlannedRecord, Problem, RecordState, Seq, SourceRow};
 use crate::template::map::{Parts, unquoted};
 use crate::template::model::{Duplicates, GroupRows};
 use crate::template::{Cause, Mapper, Template};
@@ -26,10 +26,10 @@ const OVERHEAD: usize = 200;
 pub struct Batch {
     /// How many rows were read for it.
     pub read: u64,
-    pub rows: Vec<SourceRow<'static>>,
+    pub rows: Vec<SourceRow>,
     pub records: Vec<PlannedRecord>,
     /// Records of earlier batches that are not sent after all.
-    pub late: Vec<(Seq, OutcomeState, Problem)>,
+    pub late: Vec<(Seq, RecordState, Problem)>,
 }
 
 pub(super) struct Assembler<'t> {
@@ -90,7 +90,7 @@ pub(super) enum Decision {
     Skip,
     Reject(Vec<Problem>),
     /// An earlier run sent it.
-    Keep(Kept),
+    Keep(AcceptedEarlier),
 }
 
 impl<'t> Assembler<'t> {
@@ -152,13 +152,13 @@ impl<'t> Assembler<'t> {
             }
         };
         if self.keeps {
-            let cells = std::mem::take(&mut row.cells).into();
+            let cells = std::mem::take(&mut row.cells);
             let sheet = self.sheet(row.part);
             let origin = match (&self.reviewer, &row.past) {
                 (Some(reviewer), Some(past)) => reviewer.origin(past, &sheet),
                 _ => Origin::Same,
             };
-            self.batch.rows.push(SourceRow { number: row.number, seq, cells, sheet: sheet.into(), origin });
+            self.batch.rows.push(SourceRow { number: row.number, seq, cells, sheet, origin });
         }
         Ok(())
     }
@@ -355,14 +355,14 @@ impl<'t> Assembler<'t> {
                 Rows::One(row) => vec![row],
                 Rows::Several(rows) => rows,
             };
-            let fate = match decision {
+            let disposition = match decision {
                 Decision::Send => send(body),
-                Decision::Skip => Fate::Skipped,
-                Decision::Reject(problems) => Fate::Rejected(problems),
-                Decision::Keep(kept) => Fate::Kept(kept),
+                Decision::Skip => Disposition::Skipped,
+                Decision::Reject(problems) => Disposition::Rejected(problems),
+                Decision::Keep(kept) => Disposition::AcceptedEarlier(kept),
             };
             let named = |name: String| (!name.is_empty()).then_some(name);
-            self.batch.records.push(PlannedRecord { key: named(key), target: named(target), rows, fate, sheet });
+            self.batch.records.push(PlannedRecord { key: named(key), target: named(target), rows, disposition, sheet });
         }
     }
 
@@ -385,13 +385,13 @@ impl<'t> Assembler<'t> {
                         decision = decision.rejected(here(Cause::Duplicate { other_row: earlier.row }));
                         if let Some(problem) = taken_back {
                             self.keys.take_back(key);
-                            self.take_back(earlier, OutcomeState::Rejected, problem);
+                            self.take_back(earlier, RecordState::Rejected, problem);
                         }
                     }
                     Duplicates::Last => {
                         let cause = Cause::Superseded { by_row: row };
                         if let Some(problem) = late(cause).filter(|_| earlier.is_to_be_sent) {
-                            self.take_back(earlier, OutcomeState::Skipped, problem);
+                            self.take_back(earlier, RecordState::Skipped, problem);
                         }
                     }
                     Duplicates::First if is_to_be_sent => {
@@ -408,12 +408,12 @@ impl<'t> Assembler<'t> {
             Decision::Keep(_) => self.tally.kept += 1,
         }
         if let Some(problem) = superseded {
-            self.take_back(Earlier { seq, row, is_to_be_sent: true }, OutcomeState::Skipped, problem);
+            self.take_back(Earlier { seq, row, is_to_be_sent: true }, RecordState::Skipped, problem);
         }
         decision
     }
 
-    fn take_back(&mut self, record: Earlier, state: OutcomeState, problem: Problem) {
+    fn take_back(&mut self, record: Earlier, state: RecordState, problem: Problem) {
         self.tally.take_back(record.row, state, &problem);
         self.batch.late.push((record.seq, state, problem));
     }
@@ -436,15 +436,15 @@ fn held(problems: &[Problem]) -> usize {
     problems.iter().map(|problem| OVERHEAD + problem.value.len()).sum()
 }
 
-fn send(body: Vec<u8>) -> Fate {
+fn send(body: Vec<u8>) -> Disposition {
     let json = String::from_utf8(body).map_err(|error| error.to_string());
     let checked = json.and_then(|json| match serde_json::from_str::<IgnoredAny>(&json) {
         Ok(_) => Ok(json.into_boxed_str()),
         Err(error) => Err(error.to_string()),
     });
     match checked {
-        Ok(body) => Fate::Send(body),
-        Err(error) => Fate::Rejected(vec![Problem {
+        Ok(body) => Disposition::Send(body),
+        Err(error) => Disposition::Rejected(vec![Problem {
             remedy: "this is a fault of sheetport; please report it".to_owned(),
             ..Problem::of_record("unsendable", format!("can't be written as JSON: {error}"))
         }]),

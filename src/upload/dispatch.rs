@@ -13,7 +13,7 @@ use crate::client::policy::{self, LONGEST_WAIT, MAX_ATTEMPTS};
 use crate::client::{
     Failure, NextStep, Pace, Quota, RequestContext, Response, Stop, TransportOutcome, WriteResult, next_step,
 };
-use crate::ledger::OutcomeState;
+use crate::ledger::RecordState;
 use crate::records::RecordKind;
 
 use health::Health;
@@ -314,7 +314,7 @@ impl Dispatcher {
 
     /// Counts a settled job and releases its key.
     fn record(&mut self, settled: &Settled) {
-        if settled.state == OutcomeState::Failed {
+        if settled.state == RecordState::Failed {
             self.failed += 1;
             if self.max_errors.is_some_and(|max| self.failed > max) {
                 self.stop(StopReason::TooManyErrors(self.failed));

@@ -14,7 +14,7 @@ use super::error::Error;
 use crate::client::pages::read::{fields_of, unquoted};
 use crate::client::pages::{self, Entry, Walk};
 use crate::client::{self, Client, Pace, fetch};
-use crate::ledger::{Fate, Ledger, Outcome, OutcomeState, Run, Seq};
+use crate::ledger::{Disposition, Ledger, Outcome, RecordState, Run, Seq};
 use crate::records::{List, RecordKind, item};
 
 /// Entries asked for on a page. The service may give fewer.
@@ -88,7 +88,7 @@ pub async fn leave_listed(
         for page in &fetched {
             walk.take(page);
             let same = page.entries().filter_map(|entry| pending.take_same(entry));
-            outcomes.extend(same.map(|seq| Outcome::new(seq, OutcomeState::Unchanged, now)));
+            outcomes.extend(same.map(|seq| Outcome::new(seq, RecordState::Unchanged, now)));
         }
         compared.unchanged += outcomes.len() as u64;
         ledger.settle(run.id, &outcomes).await?;
@@ -127,11 +127,10 @@ impl Pending {
         let mut pending = Pending { hasher: RandomState::new(), key, records: HashMap::new(), has_met_keys: false };
         let mut from: Seq = 0;
         while let Some(block) = ledger.record_block(run.id, from).await? {
-            let last = block.first + block.records.len() as Seq - 1;
-            from = last + 1;
-            let settled = ledger.settled(run.id, block.first..=last).await?;
-            for (seq, record) in (block.first..).zip(&block.records).filter(|(seq, _)| !settled.contains(seq)) {
-                let Fate::Send(body) = &record.fate else { continue };
+            from = block.end();
+            let settled = ledger.settled(run.id, block.first..=from - 1).await?;
+            for (seq, record) in block.numbered().filter(|(seq, _)| !settled.contains(seq)) {
+                let Disposition::Send(body) = &record.disposition else { continue };
                 let Some((key, fields, values)) = pending.hashed(body, None) else { continue };
                 if pending.records.len() < MOST {
                     pending.records.insert(key, Wanted { seq, fields, values });

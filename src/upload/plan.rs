@@ -34,15 +34,15 @@ pub async fn plan(
     while let Some(batch) = batches.recv().await {
         rows += batch.read;
         for row in batch.rows {
-            plan.row(row).await?;
+            plan.add_row(row).await?;
         }
         let mut records = batch.records;
-        ledger.name_kept(&mut records).await?;
+        ledger.fill_service_ids(&mut records).await?;
         for record in records {
-            plan.record(record).await?;
+            plan.add_record(record).await?;
         }
         for (seq, state, problem) in batch.late {
-            plan.take_back(seq, state, problem, now);
+            plan.withdraw(seq, state, problem, now);
         }
         progress(rows);
     }
@@ -54,6 +54,5 @@ pub async fn plan(
             return Err(error);
         }
     };
-    let planned = plan.finish(tally.width).await?;
-    Ok((planned.run, tally))
+    Ok((plan.finish(tally.width).await?, tally))
 }

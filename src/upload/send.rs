@@ -20,7 +20,7 @@ use tokio::time::MissedTickBehavior;
 use super::dispatch::{Dispatcher, Job, Settled, Step, StopReason};
 use crate::client::policy::Call;
 use crate::client::{Attempt, Client, Pace, Request, Speed};
-use crate::ledger::{self, Ledger, LockedRun, Outcome, OutcomeState, Problem, Seq};
+use crate::ledger::{self, Ledger, LockedRun, Outcome, Problem, RecordState, Seq};
 use crate::records::RecordKind;
 use journal::{Durable, JournalEntry};
 
@@ -82,7 +82,7 @@ pub async fn send(
     progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<Ended, ledger::Error> {
     let (began, run) = (Instant::now(), work.run.id());
-    let unknown = work.ledger.doubt(run).await?;
+    let unknown = work.ledger.mark_in_flight_unknown(run).await?;
     tracing::info!(run, kind = %work.kind, unknown, "sending begins");
     let (jobs_sender, jobs) = mpsc::channel(BLOCKS_AHEAD);
     let loader = tokio::spawn(loader::load(work.ledger.clone(), run, work.kind, work.wall, jobs_sender));
@@ -275,8 +275,8 @@ impl Sender<'_> {
             (None, Call::NonIdempotent) => JournalEntry::NotSent(seq),
             (Some(settled), call) => {
                 match settled.state {
-                    OutcomeState::Sent => self.progress.sent += 1,
-                    OutcomeState::Failed => self.progress.failed += 1,
+                    RecordState::Sent => self.progress.sent += 1,
+                    RecordState::Failed => self.progress.failed += 1,
                     _ => self.progress.unknown += 1,
                 }
                 let outcome = outcome(settled, (self.work.wall)());
@@ -295,7 +295,7 @@ impl Sender<'_> {
         self.attempts.abort_all();
         for (seq, requests) in std::mem::take(&mut self.unconfirmed) {
             let problem = Problem::of_record("service", "no answer had come when the run was stopped");
-            let unknown = Outcome::new(seq, OutcomeState::Unknown, (self.work.wall)());
+            let unknown = Outcome::new(seq, RecordState::Unknown, (self.work.wall)());
             let outcome = Outcome { problems: vec![problem], attempts: requests, ..unknown };
             self.record(JournalEntry::Finished(outcome)).await?;
             self.dispatcher.forget();
@@ -349,7 +349,7 @@ fn outcome(settled: Settled, at: i64) -> Outcome {
         ..Problem::of_record("service", message)
     };
     let problems = match state {
-        OutcomeState::Sent => Vec::new(),
+        RecordState::Sent => Vec::new(),
         _ if result.errors.is_empty() => {
             let status = result.status.as_deref().unwrap_or("");
             vec![problem(None, format!("the service answered with the status '{status}'"))]

@@ -1,7 +1,7 @@
 //! Counting a pass over a sheet: records by what was decided about them, and problems grouped by cause.
 
 use super::retry::{Past, Verdict};
-use crate::ledger::{Causes, OutcomeState, Problem, RunId};
+use crate::ledger::{Causes, Problem, RecordState, RunId};
 
 /// Rows that are named where only their number counts.
 const FIRST_ROWS: usize = 5;
@@ -50,10 +50,10 @@ impl Tally {
     }
 
     /// Counts a record as rejected or skipped that was counted as to be sent.
-    pub fn take_back(&mut self, number: u64, state: OutcomeState, problem: &Problem) {
+    pub fn take_back(&mut self, number: u64, state: RecordState, problem: &Problem) {
         self.to_send -= 1;
         match state {
-            OutcomeState::Skipped => self.skipped += 1,
+            RecordState::Skipped => self.skipped += 1,
             _ => {
                 self.rejected += 1;
                 self.causes.add(number, problem);

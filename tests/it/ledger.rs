@@ -7,7 +7,8 @@ use std::path::Path;
 use sheetport::client::Client;
 use sheetport::client::auth::Credentials;
 use sheetport::ledger::{
-    Accounting, Error, Fate, Kept, Ledger, NewRun, Outcome, OutcomeState, PlannedRecord, Problem, RunId, Seq,
+    AcceptedEarlier, Accounting, Disposition, Error, Ledger, NewRun, Outcome, PlannedRecord, Problem, RecordState,
+    RunId, Seq,
 };
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -39,16 +40,16 @@ async fn planned(count: usize) -> (TempDir, Ledger, RunId) {
     let ledger = open(folder.path()).await;
     let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
     for seq in 0..count {
-        plan.row(row(seq)).await.unwrap();
+        plan.add_row(row(seq)).await.unwrap();
         let planned = record(seq, &seq.to_string());
-        let fate = match seq % 10 {
-            0 => Fate::Skipped,
-            1 => Fate::Rejected(vec![problem()]),
-            _ => planned.fate,
+        let disposition = match seq % 10 {
+            0 => Disposition::Skipped,
+            1 => Disposition::Rejected(vec![problem()]),
+            _ => planned.disposition,
         };
-        plan.record(PlannedRecord { fate, ..planned }).await.unwrap();
+        plan.add_record(PlannedRecord { disposition, ..planned }).await.unwrap();
     }
-    let run = plan.finish(1).await.unwrap().run;
+    let run = plan.finish(1).await.unwrap();
     (folder, ledger, run)
 }
 
@@ -58,7 +59,7 @@ async fn accounting(ledger: &Ledger, run: RunId) -> Accounting {
     accounting
 }
 
-fn outcomes(seqs: impl IntoIterator<Item = Seq>, state: OutcomeState) -> Vec<Outcome> {
+fn outcomes(seqs: impl IntoIterator<Item = Seq>, state: RecordState) -> Vec<Outcome> {
     seqs.into_iter().map(|seq| Outcome { attempts: 1, ..Outcome::new(seq, state, 2) }).collect()
 }
 
@@ -68,7 +69,7 @@ async fn a_plan_that_is_not_finished_has_nothing_to_send() {
     let ledger = open(folder.path()).await;
     let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
     for seq in 0..1_000 {
-        plan.record(record(seq, &seq.to_string())).await.unwrap();
+        plan.add_record(record(seq, &seq.to_string())).await.unwrap();
     }
     let locked = ledger.lock_run(1).await.unwrap();
     let nobody = Credentials { access: Some("a".into()), refresh: None, file: None };
@@ -112,10 +113,10 @@ async fn every_step_of_a_run_adds_up() {
     let (_folder, ledger, run) = planned(1_000).await;
     let now = accounting(&ledger, run).await;
     assert_eq!((now.total, now.skipped, now.rejected, now.pending), (1_000, 100, 100, 800));
-    ledger.settle(run, &outcomes((0..100).filter(|seq| seq % 10 > 1), OutcomeState::Sent)).await.unwrap();
-    ledger.settle(run, &outcomes([102, 103], OutcomeState::Failed)).await.unwrap();
-    ledger.settle(run, &outcomes([104], OutcomeState::Unknown)).await.unwrap();
-    ledger.settle(run, &outcomes([105], OutcomeState::Unchanged)).await.unwrap();
+    ledger.settle(run, &outcomes((0..100).filter(|seq| seq % 10 > 1), RecordState::Sent)).await.unwrap();
+    ledger.settle(run, &outcomes([102, 103], RecordState::Failed)).await.unwrap();
+    ledger.settle(run, &outcomes([104], RecordState::Unknown)).await.unwrap();
+    ledger.settle(run, &outcomes([105], RecordState::Unchanged)).await.unwrap();
     let now = accounting(&ledger, run).await;
     assert_eq!((now.sent, now.failed, now.unknown, now.unchanged, now.pending), (80, 2, 1, 1, 716));
     assert_eq!((now.requests, now.retries), (84, 0));
@@ -124,8 +125,8 @@ async fn every_step_of_a_run_adds_up() {
 #[tokio::test]
 async fn outcomes_are_added_all_or_none_and_once() {
     let (_folder, ledger, run) = planned(2_000).await;
-    ledger.settle(run, &outcomes([1_999], OutcomeState::Failed)).await.unwrap();
-    let all = outcomes((0..2_000).filter(|seq| seq % 10 > 1), OutcomeState::Sent);
+    ledger.settle(run, &outcomes([1_999], RecordState::Failed)).await.unwrap();
+    let all = outcomes((0..2_000).filter(|seq| seq % 10 > 1), RecordState::Sent);
     assert!(matches!(ledger.settle(run, &all).await, Err(Error::Database(_))));
     let now = accounting(&ledger, run).await;
     assert_eq!((now.sent, now.failed, now.pending), (0, 1, 1_599));
@@ -138,14 +139,14 @@ async fn records_taken_back_late_are_counted_once_and_stay_unsent() {
     let ledger = open(folder.path()).await;
     let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
     for seq in 0..3_000 {
-        plan.row(row(seq)).await.unwrap();
-        plan.record(record(seq, &seq.to_string())).await.unwrap();
+        plan.add_row(row(seq)).await.unwrap();
+        plan.add_record(record(seq, &seq.to_string())).await.unwrap();
     }
     for seq in (0..3_000).filter(|seq| seq % 2 == 0) {
-        plan.take_back(seq, OutcomeState::Rejected, problem(), 1);
+        plan.withdraw(seq, RecordState::Rejected, problem(), 1);
     }
-    plan.take_back(4, OutcomeState::Rejected, Problem { message: "thrice".into(), ..problem() }, 1);
-    let run = plan.finish(1).await.unwrap().run;
+    plan.withdraw(4, RecordState::Rejected, Problem { message: "thrice".into(), ..problem() }, 1);
+    let run = plan.finish(1).await.unwrap();
     let now = accounting(&ledger, run).await;
     assert_eq!((now.rejected, now.pending), (1_500, 1_500));
     assert!(ledger.settled(run, 0..=2_999).await.unwrap().into_iter().eq((0..3_000).step_by(2)));
@@ -160,7 +161,7 @@ async fn very_many_records_can_be_taken_back() {
     let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
     let began = std::time::Instant::now();
     for seq in 0..100_000 {
-        plan.take_back(seq, OutcomeState::Rejected, problem(), 1);
+        plan.withdraw(seq, RecordState::Rejected, problem(), 1);
     }
     assert!(began.elapsed().as_secs() < 3, "{:?}", began.elapsed());
 }
@@ -239,7 +240,7 @@ async fn another_programs_database_is_refused_and_kept() {
     let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
     sqlx::query("CREATE TABLE run (id BIGINT, distance BIGINT)").execute(&pool).await.unwrap();
     pool.close().await;
-    assert_refused(folder.path(), "another program's database").await;
+    assert_refused(folder.path(), "a database of another program").await;
 }
 
 /// What a kill leaves that falls into the making of the database.
@@ -337,12 +338,16 @@ async fn kept_records_count_as_unchanged_and_are_never_to_be_sent() {
     let (_folder, ledger, run) = planned(20).await;
     let about = NewRun { retry_of: Some(run), ..about() };
     let mut plan = ledger.begin_plan(&about, 1).await.unwrap();
-    let fates = [Fate::Kept(Kept { run, seq: 2, service_id: Some("i".into()) }), Fate::Skipped, record(2, "c").fate];
-    for (seq, fate) in fates.into_iter().enumerate() {
-        plan.row(row(seq)).await.unwrap();
-        plan.record(PlannedRecord { fate, ..record(seq, &seq.to_string()) }).await.unwrap();
+    let dispositions = [
+        Disposition::AcceptedEarlier(AcceptedEarlier { run, seq: 2, service_id: Some("i".into()) }),
+        Disposition::Skipped,
+        record(2, "c").disposition,
+    ];
+    for (seq, disposition) in dispositions.into_iter().enumerate() {
+        plan.add_row(row(seq)).await.unwrap();
+        plan.add_record(PlannedRecord { disposition, ..record(seq, &seq.to_string()) }).await.unwrap();
     }
-    let again = plan.finish(1).await.unwrap().run;
+    let again = plan.finish(1).await.unwrap();
     let counted = accounting(&ledger, again).await;
     assert_eq!((counted.total, counted.unchanged, counted.skipped, counted.pending), (3, 1, 1, 1));
 }
@@ -359,9 +364,9 @@ async fn outcomes_come_back_to_the_letter_whatever_their_texts_hold() {
         job_id: None,
         problems: vec![said.clone(), said],
         attempts: 3,
-        ..Outcome::new(5, OutcomeState::Failed, i64::MAX)
+        ..Outcome::new(5, RecordState::Failed, i64::MAX)
     };
-    let plain = Outcome { job_id: Some("job".to_owned()), ..Outcome::new(12, OutcomeState::Sent, -7) };
+    let plain = Outcome { job_id: Some("job".to_owned()), ..Outcome::new(12, RecordState::Sent, -7) };
     ledger.settle(run, &[plain.clone(), odd.clone()]).await.unwrap();
     let found = ledger.outcomes(run, 0..=19).await.unwrap();
     let shown: Vec<String> = found.values().map(|outcome| format!("{outcome:?}")).collect();

@@ -126,7 +126,7 @@ proptest! {
             records += batch.records.len() as u64;
             late += batch.late.len() as u64;
             for record in &batch.records {
-                if let sheetport::ledger::Fate::Send(body) = &record.fate {
+                if let sheetport::ledger::Disposition::Send(body) = &record.disposition {
                     assert!(serde_json::from_str::<serde_json::Value>(body).unwrap().is_object());
                 }
             }

@@ -1,37 +1,45 @@
--- Types and statements stay in the part of SQL that SQLite and PostgreSQL share, but for WITHOUT ROWID, which makes a
--- table of SQLite be its own index. Times are milliseconds since 1970, UTC.
+-- The tables are described in docs/ledger.md. Types and statements stay in the part of SQL that SQLite and PostgreSQL
+-- share, except for WITHOUT ROWID (SQLite stores such a table in its primary key). Times are milliseconds since 1970, UTC.
 
 CREATE TABLE run (
     id            BIGINT PRIMARY KEY,
+    -- planning, planned, finished, withheld
     state         TEXT   NOT NULL,
+    -- upload, retry
     command       TEXT   NOT NULL,
+    -- The kind of record: item, order, inventory-transaction, subscription, invoice
     record        TEXT   NOT NULL,
     template      TEXT   NOT NULL,
     template_toml TEXT   NOT NULL,
     file          TEXT   NOT NULL,
+    -- SHA-256, in hexadecimal
     file_hash     TEXT   NOT NULL,
     base_url      TEXT   NOT NULL,
     workspace     TEXT   NOT NULL,
+    -- The name of the sheet; * for several sheets
     sheet         TEXT   NOT NULL,
+    -- JSON: the column names
     header        TEXT   NOT NULL,
     header_row    BIGINT NOT NULL,
+    -- JSON: each field that comes from a column, with the index of the column
     columns       TEXT   NOT NULL,
-    -- The call's options that were set beside the template, by name and with a space between them.
+    -- Options of the service call that flags have set, separated by spaces
     options       TEXT   NOT NULL,
-    -- The rows of the sheet that the run is about, first to last; nothing when it is about all of them.
+    -- The rows to send, first to last; NULL for all rows
     first_row     BIGINT,
     last_row      BIGINT,
-    -- The run that this one tries again.
+    -- The run that this run retries
     retry_of      BIGINT,
     created_at    BIGINT NOT NULL,
     finished_at   BIGINT,
     stopped_why   TEXT,
+    -- Time spent sending
     millis        BIGINT NOT NULL DEFAULT 0,
-    -- Whether all that the run says about accepted records is in the table of them.
-    is_remembered BIGINT NOT NULL DEFAULT 0
+    -- 1 if the table accepted includes the results of this run
+    is_indexed    BIGINT NOT NULL DEFAULT 0
 );
 
--- The sheet's rows as they were read, many to a block; first counts rows from 0.
+-- Rows of the sheet in compressed blocks. first: the position of the first row of the block, from 0.
 CREATE TABLE source_block (
     run   BIGINT NOT NULL,
     first BIGINT NOT NULL,
@@ -40,8 +48,8 @@ CREATE TABLE source_block (
     PRIMARY KEY (run, first)
 );
 
--- What was planned for each record, many to a block; first counts records from 0. The requests' bodies stand apart.
--- Unchanged are those that an earlier run had accepted, so that this one does not send them.
+-- Planned records in compressed blocks, with the number of records by decision. bodies: their request bodies.
+-- unchanged: records that an earlier run of the same family has sent.
 CREATE TABLE record_block (
     run       BIGINT NOT NULL,
     first     BIGINT NOT NULL,
@@ -54,7 +62,7 @@ CREATE TABLE record_block (
     PRIMARY KEY (run, first)
 );
 
--- Records first..last may have been sent. Written before the first byte of any of their requests.
+-- Records first to last may have been sent. Written before the first byte of their requests.
 CREATE TABLE intent (
     run   BIGINT NOT NULL,
     first BIGINT NOT NULL,
@@ -63,39 +71,49 @@ CREATE TABLE intent (
     PRIMARY KEY (run, first, at)
 );
 
--- What became of a record that was planned to be sent. A record without an outcome is pending. What the service said
--- is one text: numbers, the lengths of texts, and the texts.
+-- The final result of a record that was planned to be sent. A record without an outcome is pending.
 CREATE TABLE outcome (
-    run      BIGINT NOT NULL,
-    seq      BIGINT NOT NULL,
-    state    TEXT   NOT NULL,
-    attempts BIGINT NOT NULL,
-    at       BIGINT NOT NULL,
-    said     TEXT   NOT NULL,
+    run            BIGINT NOT NULL,
+    -- The position of the record in its run, from 0
+    seq            BIGINT NOT NULL,
+    -- sent, unchanged, rejected, skipped, failed, unknown
+    state          TEXT   NOT NULL,
+    -- The number of requests made for the record
+    attempts       BIGINT NOT NULL,
+    at             BIGINT NOT NULL,
+    -- From the response of the service
+    http_status    BIGINT,
+    service_status TEXT,
+    service_id     TEXT,
+    ctx_id         TEXT,
+    job_id         TEXT,
+    -- JSON: an array of objects with code, message and, where known, row, column, header, field, value, sheet, remedy
+    problems       TEXT,
     PRIMARY KEY (run, seq)
 ) WITHOUT ROWID;
 
--- Records that must not be sent twice and may be under way: written before the first byte of a request, and taken out
--- together with what became of it. What is found here when no sender is at work may or may not have been applied.
-CREATE TABLE under_way (
+-- Records that must not be sent twice and may be in flight: written before the first byte of a request, deleted together
+-- with the insertion of the outcome. After a crash, the result of these records is unknown.
+CREATE TABLE in_flight (
     run BIGINT NOT NULL,
     seq BIGINT NOT NULL,
     at  BIGINT NOT NULL,
     PRIMARY KEY (run, seq)
 ) WITHOUT ROWID;
 
--- What a person said about a record whose outcome is unknown. The outcome stays as it was noted.
+-- The decision of a person about a record with the outcome unknown, which stays as it is.
 CREATE TABLE resolution (
     run   BIGINT NOT NULL,
     seq   BIGINT NOT NULL,
+    -- sent, failed
     state TEXT   NOT NULL,
     who   TEXT   NOT NULL,
     at    BIGINT NOT NULL,
     PRIMARY KEY (run, seq)
 );
 
--- By the service, workspace and kind (scope) and the record's key, all as hashes: the request that was last accepted.
--- Without a body, it is not known what the service has.
+-- The last accepted request for each key, for --changed-only. scope: hash of service, workspace and kind. key, body:
+-- hashes; body is NULL if the result of the last request is not certain.
 CREATE TABLE accepted (
     scope BIGINT NOT NULL,
     key   BIGINT NOT NULL,
@@ -104,8 +122,8 @@ CREATE TABLE accepted (
     PRIMARY KEY (scope, key)
 ) WITHOUT ROWID;
 
--- The service's limit as it was found out, in requests a thousand seconds.
-CREATE TABLE pace (
+-- The request rate that a service was found to accept, in requests per 1,000 seconds.
+CREATE TABLE rate (
     base_url  TEXT   NOT NULL,
     workspace TEXT   NOT NULL,
     millirate BIGINT NOT NULL,

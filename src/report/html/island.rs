@@ -192,7 +192,7 @@ fn plain(row: &ReportRow<'_>) -> PlainRow {
     let (shown, is_all) = cut(&words, PLAIN_WORDS);
     PlainRow {
         number: row.source.number,
-        sheet: row.source.sheet.clone().into_owned(),
+        sheet: row.source.sheet.clone(),
         state: row.outcome.state().name(),
         words: if is_all { words } else { format!("{shown}…") },
     }

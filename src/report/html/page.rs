@@ -10,10 +10,9 @@ use sha2::{Digest, Sha256};
 
 use super::island::{PlainRow, Shown};
 use super::visible::{cut, visible};
-use crate::ledger::{Accounting, Causes, Group, Run};
+use crate::ledger::{Accounting, Causes, Group, RecordState, Run, RunCommand};
 use crate::report::error::Error;
-use crate::report::model::{CHECK, READY_TO_SEND, Request, RowFilter};
-use crate::report::outcome::RecordState;
+use crate::report::model::{READY_TO_SEND, Request, RowFilter};
 use crate::sheet::column_letters;
 
 const HEAD: &str = include_str!("page/head.html");
@@ -57,7 +56,7 @@ pub(super) fn body(run: &Run, accounting: &Accounting, request: &Request<'_>, sh
     let values = context! {
         script => Value::from_safe_string(with_plain_line_ends(SCRIPT)),
         run => of_run,
-        is_check => run.about.command == CHECK,
+        is_check => run.about.command == RunCommand::Check,
         title => visible(&file_name(run)),
         facts => facts(run, accounting, of_run.is_some()),
         stopped => run.stopped_why.as_deref().map(visible),
@@ -115,13 +114,13 @@ const SIGNS: [&str; 7] = ["✓", "=", "–", "▲", "✕", "?", "…"];
 /// Those that have records.
 fn states(run: &Run, accounting: &Accounting) -> Vec<State> {
     // A check sends nothing, so that what it finds no fault with is not late.
-    let is_check = run.about.command == CHECK;
-    let state = |((name, count, means), sign)| {
-        let can_be_sent = is_check && name == "pending";
-        let is_problem = RecordState::from_name(name).is_some_and(RecordState::is_problem) && !can_be_sent;
-        State { count, name, sign, meaning: if can_be_sent { READY_TO_SEND } else { means }, is_problem }
+    let is_check = run.about.command == RunCommand::Check;
+    let state = |((state, count), sign): ((RecordState, u64), _)| {
+        let can_be_sent = is_check && state == RecordState::Pending;
+        let meaning = if can_be_sent { READY_TO_SEND } else { state.meaning() };
+        State { count, name: state.name(), sign, meaning, is_problem: state.is_problem() && !can_be_sent }
     };
-    accounting.states().into_iter().zip(SIGNS).filter(|((_, count, _), _)| *count > 0).map(state).collect()
+    accounting.states().into_iter().zip(SIGNS).filter(|((_, count), _)| *count > 0).map(state).collect()
 }
 
 impl State {
@@ -167,7 +166,7 @@ fn in_words(states: &[State]) -> String {
 /// What the run was about: names and what they stand for.
 fn facts(run: &Run, accounting: &Accounting, is_kept: bool) -> Vec<Value> {
     let about = &run.about;
-    let sheet = if about.reads_several_sheets() { "several" } else { about.sheet.as_str() };
+    let sheet = about.sheet.name().unwrap_or("several");
     let requests = match accounting.retries {
         0 => thousands(accounting.requests),
         retries => format!("{}, {} of them repeated", thousands(accounting.requests), thousands(retries)),
@@ -176,9 +175,9 @@ fn facts(run: &Run, accounting: &Accounting, is_kept: bool) -> Vec<Value> {
         ("File", about.file.clone()),
         ("Sheet", sheet.to_owned()),
         ("Rows", about.chosen.map(|(first, last)| format!("{first} to {last}")).unwrap_or_default()),
-        ("Record", about.record.clone()),
+        ("Record", about.record.to_string()),
         ("Template", about.template.clone()),
-        ("Service", if about.command == CHECK { String::new() } else { about.base_url.clone() }),
+        ("Service", if about.command == RunCommand::Check { String::new() } else { about.base_url.clone() }),
         ("Workspace", about.workspace.clone()),
         ("Run", if is_kept { run.id.to_string() } else { String::new() }),
         ("Sends again", about.retry_of.map(|run| format!("what failed in run {run}")).unwrap_or_default()),

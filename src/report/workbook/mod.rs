@@ -22,7 +22,7 @@ pub(super) async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> 
     let header: Vec<&str> = run.about.header.iter().chain(&added).map(String::as_str).collect();
     let original = run.about.header.len();
     let columns = Columns {
-        sheet: if run.about.reads_several_sheets() { ALL_ROWS } else { &run.about.sheet },
+        sheet: run.about.sheet.name().unwrap_or(ALL_ROWS),
         header: &header,
         original,
         status: original + STATUS,

@@ -8,8 +8,8 @@ use jiff::tz::TimeZone;
 use super::choices::MAX_CHOICES;
 use super::summary_sheet::{CellLink, Count, ProblemLine, SummarySheet};
 use super::writer::Omissions;
-use crate::ledger::{Accounting, Causes, FIRST_ROWS, Group, Run, RunState};
-use crate::report::model::{CHECK, READY_TO_SEND, Request, RowFilter};
+use crate::ledger::{Accounting, Causes, FIRST_ROWS, Group, RecordState, Run, RunCommand, RunState};
+use crate::report::model::{READY_TO_SEND, Request, RowFilter};
 use crate::report::row::{ReportRow, place_of, shortened};
 
 /// Code of problems reported by the service in its own words.
@@ -56,7 +56,7 @@ impl Summary {
     }
 
     pub fn sheet(&self, run: &Run, accounting: &Accounting, request: &Request<'_>, omitted: Omissions) -> SummarySheet {
-        let is_check = run.about.command == CHECK;
+        let is_check = run.about.command == RunCommand::Check;
         let file = run.about.file.rsplit(['/', '\\']).next().unwrap_or(&run.about.file);
         let (title, number) = match is_check {
             true => (format!("Check of {file}"), String::new()),
@@ -130,17 +130,18 @@ fn counts(accounting: &Accounting, is_check: bool) -> Vec<Count> {
         1 => "records from 1 row".to_owned(),
         rows => format!("records from {rows} rows"),
     };
-    let meaning = |name, meaning| if is_check && name == "pending" { READY_TO_SEND } else { meaning };
-    let states = accounting.states().into_iter().filter(|(_, number, _)| *number > 0);
+    let meaning =
+        |state: RecordState| if is_check && state == RecordState::Pending { READY_TO_SEND } else { state.meaning() };
+    let states = accounting.states().into_iter().filter(|(_, number)| *number > 0);
     std::iter::once(Count { number: accounting.total, name: "total", meaning: rows })
-        .chain(states.map(|(name, number, means)| Count { number, name, meaning: meaning(name, means).to_owned() }))
+        .chain(states.map(|(state, number)| Count { number, name: state.name(), meaning: meaning(state).to_owned() }))
         .collect()
 }
 
 fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let about = &run.about;
-    let sheet = if about.reads_several_sheets() { String::new() } else { about.sheet.clone() };
-    let number = if about.command == CHECK { String::new() } else { run.id.to_string() };
+    let sheet = about.sheet.name().unwrap_or_default().to_owned();
+    let number = if about.command == RunCommand::Check { String::new() } else { run.id.to_string() };
     vec![
         ("File", about.file.clone()),
         ("Sheet", sheet),

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::client::policy::Call;
 use crate::client::{Failure, WriteResult};
-use crate::ledger::{OutcomeState, Seq};
+use crate::ledger::{RecordState, Seq};
 use crate::records::RecordKind;
 
 /// A record to be sent.
@@ -83,19 +83,19 @@ impl Job {
 pub struct Settled {
     pub job: Job,
     /// Sent, failed or unknown.
-    pub state: OutcomeState,
+    pub state: RecordState,
     pub http_status: Option<u16>,
     pub(crate) result: WriteResult,
 }
 
 impl Settled {
     pub(super) fn answered(job: Job, status: u16, result: WriteResult) -> Settled {
-        let state = if result.ok { OutcomeState::Sent } else { OutcomeState::Failed };
+        let state = if result.ok { RecordState::Sent } else { RecordState::Failed };
         Settled { job, state, http_status: Some(status), result }
     }
 
     pub(super) fn unknown(job: Job, failure: &Failure, reason: String) -> Settled {
         let result = WriteResult::refused(reason);
-        Settled { job, state: OutcomeState::Unknown, http_status: failure.status(), result }
+        Settled { job, state: RecordState::Unknown, http_status: failure.status(), result }
     }
 }

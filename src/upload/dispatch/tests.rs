@@ -10,7 +10,7 @@ use proptest::test_runner::TestCaseError;
 use super::{Dispatcher, Job, Settled, Step, StopReason};
 use crate::client::policy::MAX_ATTEMPTS;
 use crate::client::{Pace, Response, Stop, TransportOutcome};
-use crate::ledger::{OutcomeState, Seq};
+use crate::ledger::{RecordState, Seq};
 use crate::records::RecordKind;
 
 /// The service's reaction to an attempt.
@@ -315,7 +315,7 @@ fn all(reaction: Reaction, count: u8, concurrency: usize) -> Simulation {
 fn accepted_records_are_sent_once_and_in_order() {
     let simulation = all(Reaction::Accepted, 200, 1);
     assert!(simulation.sends.iter().map(|(seq, _)| *seq).eq(0..200));
-    assert!(simulation.settled.values().all(|settled| settled.state == OutcomeState::Sent));
+    assert!(simulation.settled.values().all(|settled| settled.state == RecordState::Sent));
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn unreachable_service_is_probed_by_one_request_at_a_time() {
 fn unreadable_success_ends_as_unknown_and_a_busy_service_leaves_the_record_pending() {
     let simulation = all(Reaction::Garbled, 1, 1);
     let settled = &simulation.settled[&0];
-    assert_eq!((settled.state, settled.http_status), (OutcomeState::Unknown, Some(200)));
+    assert_eq!((settled.state, settled.http_status), (RecordState::Unknown, Some(200)));
     let simulation = all(Reaction::Busy, 1, 1);
     assert_eq!((simulation.settled.len(), deferred(&simulation.dispatcher)), (0, 1));
     assert_eq!(simulation.sends.len(), MAX_ATTEMPTS as usize);
@@ -442,5 +442,5 @@ fn see_other_to_a_create_is_unknown_and_stops_the_run() {
     simulation.run(&[(Reaction::SeeOther, 0, 0, true)]).expect("the run ends");
     let stop = StopReason::Service(Stop::Redirected { status: 303 });
     assert_eq!(simulation.dispatcher.stop_reason(), Some(&stop));
-    assert_eq!(simulation.settled.values().map(|settled| settled.state).collect::<Vec<_>>(), [OutcomeState::Unknown]);
+    assert_eq!(simulation.settled.values().map(|settled| settled.state).collect::<Vec<_>>(), [RecordState::Unknown]);
 }

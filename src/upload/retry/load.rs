@@ -6,7 +6,7 @@ use super::fingerprint::{CommonColumns, common_columns};
 use super::lost::Lost;
 use super::origin::{PastRun, SUSPICIOUS};
 use super::report::Report;
-use crate::ledger::{Family, Ledger, RowQuestion, Run, SourceRow};
+use crate::ledger::{Family, Ledger, RowQuery, Run, SourceRow};
 use crate::sheet::Row;
 use crate::template::Template;
 use crate::upload::error::Error;
@@ -29,16 +29,16 @@ impl PastRun {
             false => Lost::Types,
         };
         let has_lost = AtomicBool::new(false);
-        let question = RowQuestion {
-            is_once: template.record.input().must_not_repeat(),
-            fingerprint: &|row: &SourceRow<'_>| {
+        let question = RowQuery {
+            non_idempotent: template.record.input().must_not_repeat(),
+            fingerprint: &|row: &SourceRow| {
                 has_lost.fetch_or(lost.may_be_of(&row.cells), Ordering::Relaxed);
                 of_run.fingerprint_of_kept(&row.cells, lost, &mut Row::default())
             },
             suspicious: SUSPICIOUS,
         };
         let states = ledger.row_states(run.id, family, &question).await?;
-        let sends_whole = template.group.is_some() && !question.is_once;
+        let sends_whole = template.group.is_some() && !question.non_idempotent;
         let mut past_run = PastRun::new(run, states, sends_whole, &source.parts, of_parts, lost);
         if has_lost.into_inner() {
             past_run.take_lost_cells(ledger, run, lost, &of_run).await?;
@@ -57,7 +57,7 @@ impl PastRun {
         let mut from = 0;
         while let Some(block) = ledger.source_block(run.id, from).await? {
             from = block.end();
-            if !block.rows().all(|row| self.take_lost(&row, of_run, &mut cells)) {
+            if !block.rows.iter().all(|row| self.take_lost(row, of_run, &mut cells)) {
                 return Err(Error::TooMuchLost { run: run.id, lost });
             }
         }

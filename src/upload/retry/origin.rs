@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::fingerprint::{CommonColumns, named};
 use super::lost::{Lost, LostCells};
-use crate::ledger::{PastRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow};
+use crate::ledger::{KnownRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow};
 use crate::sheet::{Cell, RESERVED_PREFIX, Row};
 use crate::template::bind::our_column;
 use crate::upload::rows::{BEYOND_HEADER, STRAY_QUOTE};
@@ -131,7 +131,7 @@ impl PastRun {
 
     /// Takes in what a row of the run has in the ledger, if it is mapped again. `of_run` are the run's columns that the
     /// report has, too. False: there are too many of them.
-    pub(super) fn take_lost(&mut self, row: &SourceRow<'_>, of_run: &CommonColumns, cells: &mut Row) -> bool {
+    pub(super) fn take_lost(&mut self, row: &SourceRow, of_run: &CommonColumns, cells: &mut Row) -> bool {
         let place = self.states.find(&row.sheet, row.number);
         if let Some(place) = place.filter(|_| self.lost.may_be_cut(&row.cells)) {
             self.cut.insert(place, of_run.fingerprint_of_kept(&row.cells, Lost::Ends, cells));
@@ -211,7 +211,7 @@ impl PastRun {
     }
 }
 
-fn verdict(known: &PastRow<'_>, is_edited: bool, is_chosen: bool) -> Verdict {
+fn verdict(known: &KnownRow<'_>, is_edited: bool, is_chosen: bool) -> Verdict {
     match known.state {
         RowState::Accepted(run, seq) => Verdict::Kept(run, seq),
         RowState::Unknown(run) => Verdict::InDoubt(run),
@@ -294,8 +294,8 @@ mod tests {
         }
     }
 
-    fn known(state: RowState, is_suspicious: bool) -> PastRow<'static> {
-        PastRow {
+    fn known(state: RowState, is_suspicious: bool) -> KnownRow<'static> {
+        KnownRow {
             number: 2,
             sheet: "",
             state,

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::origin::{Past, PastRun, Verdict, copied};
-use crate::ledger::{Kept, Origin, Problem, Seq};
+use crate::ledger::{AcceptedEarlier, Origin, Problem, Seq};
 use crate::records::Input;
 use crate::upload::assemble::Decision;
 use crate::upload::source::Source;
@@ -62,7 +62,7 @@ impl<'a> Reviewer<'a> {
 
     /// What is decided about a record of these rows, of which its cells alone say `decision`.
     pub fn review(&self, decision: Decision, pasts: &[Past], asked: &Asked<'_>) -> Decision {
-        let kept: Vec<(&Past, Kept)> = pasts.iter().filter_map(|past| Some((past, kept(past)?))).collect();
+        let kept: Vec<(&Past, AcceptedEarlier)> = pasts.iter().filter_map(|past| Some((past, kept(past)?))).collect();
         if let Some((_, first)) = kept.first().filter(|_| kept.len() == pasts.len()) {
             return Decision::Keep(first.clone());
         }
@@ -88,7 +88,7 @@ impl<'a> Reviewer<'a> {
     }
 
     /// The problem of a row that came to a record that is there and would be made again.
-    fn made(&self, added: &Past, past: &Past, kept: &Kept) -> Problem {
+    fn made(&self, added: &Past, past: &Past, kept: &AcceptedEarlier) -> Problem {
         let plural = self.input.plural;
         let message = format!(
             "belongs to a record of which row {} was sent in run {}, and {plural} that are sent again are made again",
@@ -100,15 +100,15 @@ impl<'a> Reviewer<'a> {
 
     /// What was accepted of an added record, where its request would be the same once more. A call whose path names the
     /// record is made again: it changes nothing.
-    fn again_as_it_was(&self, asked: &Asked<'_>) -> Option<Kept> {
+    fn again_as_it_was(&self, asked: &Asked<'_>) -> Option<AcceptedEarlier> {
         let body = std::str::from_utf8(asked.body).ok().filter(|_| asked.target.is_empty())?;
         let (run, seq) = self.run.states.accepted_as(asked.key, body)?;
-        Some(Kept { run, seq, service_id: None })
+        Some(AcceptedEarlier { run, seq, service_id: None })
     }
 
     /// The problem of an added record that is, byte by byte, one that was sent before.
     fn twin(&self, pasts: &[Past], body: &[u8]) -> Option<Problem> {
-        let (run, row) = self.run.states.same_as(std::str::from_utf8(body).ok()?)?;
+        let (run, row) = self.run.states.sent_with_body(std::str::from_utf8(body).ok()?)?;
         let message = format!("is the same as row {row} of run {run}, which was sent, or may have been");
         let remedy = "delete it; if it is meant a second time, upload it in a file of its own".to_owned();
         Some(self.at(pasts.first()?, Problem { remedy, ..Problem::of_record("sent-before", message) }))
@@ -137,9 +137,9 @@ impl<'a> Reviewer<'a> {
     }
 }
 
-fn kept(past: &Past) -> Option<Kept> {
+fn kept(past: &Past) -> Option<AcceptedEarlier> {
     match past.verdict {
-        Verdict::Kept(run, seq) => Some(Kept { run, seq, service_id: None }),
+        Verdict::Kept(run, seq) => Some(AcceptedEarlier { run, seq, service_id: None }),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
-use crate::ledger::{self, Ledger, Notes, Outcome, RunId, Seq};
+use crate::ledger::{self, Ledger, Outcome, RunId, SendingChanges, Seq};
 use crate::upload::dispatch::Job;
 
 /// Maximum number of entries per batch.
@@ -53,23 +53,23 @@ pub(super) async fn write(
 ) -> Result<(), ledger::Error> {
     let mut batch = Vec::with_capacity(MAX_BATCH);
     while next_batch(&mut entries, &mut batch).await {
-        let (mut notes, mut done) = (Notes::default(), Durable::default());
+        let (mut changes, mut done) = (SendingChanges::default(), Durable::default());
         for entry in batch.drain(..) {
             match entry {
-                JournalEntry::Outcome(outcome) => notes.outcomes.push(outcome),
+                JournalEntry::Outcome(outcome) => changes.outcomes.push(outcome),
                 JournalEntry::Finished(outcome) => {
-                    notes.ended.push(outcome.seq);
-                    notes.outcomes.push(outcome);
+                    changes.finished.push(outcome.seq);
+                    changes.outcomes.push(outcome);
                 }
-                JournalEntry::NotSent(seq) => notes.ended.push(seq),
+                JournalEntry::NotSent(seq) => changes.finished.push(seq),
                 JournalEntry::Begin(job) => {
-                    notes.begun.push(job.seq);
+                    changes.started.push(job.seq);
                     done.begun.push(job);
                 }
             }
         }
-        ledger.note(run, &notes, wall()).await?;
-        done.ended = notes.ended.len();
+        ledger.store(run, &changes, wall()).await?;
+        done.ended = changes.finished.len();
         if !done.begun.is_empty() || done.ended > 0 {
             // A sender that has ended sends nothing else.
             let _ = durable.send(done);

@@ -3,7 +3,7 @@
 use tokio::sync::mpsc;
 
 use crate::client::policy::Call;
-use crate::ledger::{self, Ledger, RunId, RunState, Sendable, SendableBlock, Seq};
+use crate::ledger::{self, Disposition, Ledger, PlannedRecord, RecordBlock, RunId, RunState, Seq};
 use crate::records::RecordKind;
 use crate::upload::dispatch::Job;
 
@@ -31,17 +31,17 @@ pub(super) async fn load(
         let (first, mut blocks, mut bytes) = (from, Vec::new(), 0);
         let mut is_last = false;
         while blocks.len() < max_blocks && bytes < MAX_BYTES {
-            let Some(block) = ledger.sendable_block(run, from).await? else {
+            let Some(block) = ledger.record_block(run, from).await? else {
                 is_last = true;
                 break;
             };
-            from = block.end;
+            from = block.end();
             let pending = pending(&ledger, run, kind, block).await?;
             bytes += pending.iter().map(|job| job.body.len()).sum::<usize>();
             blocks.push(pending);
         }
         if blocks.iter().flatten().any(|job| job.call == Call::Idempotent) {
-            ledger.intend(run, first..=from - 1, wall()).await?;
+            ledger.store_intent(run, first, from - 1, wall()).await?;
         }
         for block in blocks {
             if !block.is_empty() && jobs.send(block).await.is_err() {
@@ -56,21 +56,17 @@ pub(super) async fn load(
 }
 
 /// Returns the records of a block that have no outcome yet. Fails if the ledger has a record that no request can carry.
-async fn pending(
-    ledger: &Ledger,
-    run: RunId,
-    kind: RecordKind,
-    block: SendableBlock,
-) -> Result<Vec<Job>, ledger::Error> {
-    let settled = ledger.settled(run, block.first..=block.end - 1).await?;
-    let pending = block.records.into_iter().filter(|record| !settled.contains(&record.seq));
-    let job = |record: Sendable| {
+async fn pending(ledger: &Ledger, run: RunId, kind: RecordKind, block: RecordBlock) -> Result<Vec<Job>, ledger::Error> {
+    let settled = ledger.settled(run, block.first..=block.end() - 1).await?;
+    let pending = (block.first..).zip(block.records).filter(|(seq, _)| !settled.contains(seq));
+    let job = |(seq, record): (Seq, PlannedRecord)| {
+        let Disposition::Send(body) = record.disposition else { return Ok(None) };
         let target = record.target.as_deref();
         let call = kind.input().call(target.is_some());
         if call.and_then(|call| call.path(target.unwrap_or(""))).is_none() {
-            return Err(ledger::Error::Corrupt(format!("record {} of run {run} has no request", record.seq)));
+            return Err(ledger::Error::Corrupt(format!("record {seq} of run {run} has no request")));
         }
-        Ok(Job::new(kind, record.seq, record.key, record.target, record.body))
+        Ok(Some(Job::new(kind, seq, record.key, record.target, body.into_boxed_bytes())))
     };
-    pending.map(job).collect()
+    pending.filter_map(|record| job(record).transpose()).collect()
 }

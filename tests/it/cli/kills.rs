@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-use sheetport::ledger::{Ledger, Outcome, OutcomeState, RunState};
+use sheetport::ledger::{Ledger, Outcome, RecordState, RunState};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
 
@@ -153,8 +153,8 @@ async fn kill_again_and_again(template: &str, is_once: fn(usize) -> bool) {
             }
             kills += 1;
             let found = file.look(killed).await;
-            assert!(found.under_way.len() <= CONCURRENCY, "kill {kill}, seed {seed}: {found:?}");
-            in_doubt.extend(found.under_way);
+            assert!(found.in_flight.len() <= CONCURRENCY, "kill {kill}, seed {seed}: {found:?}");
+            in_doubt.extend(found.in_flight);
             for point in found.points.values().copied().collect::<BTreeSet<_>>() {
                 *hit.entry(point).or_default() += 1;
             }
@@ -183,7 +183,7 @@ struct File {
 #[derive(Debug)]
 struct Found {
     points: BTreeMap<usize, Point>,
-    under_way: Vec<i64>,
+    in_flight: Vec<i64>,
 }
 
 impl File {
@@ -281,7 +281,7 @@ impl File {
 
     /// Where the kill found each record.
     async fn look(&self, killed: Instant) -> Found {
-        let mut found = Found { points: BTreeMap::new(), under_way: Vec::new() };
+        let mut found = Found { points: BTreeMap::new(), in_flight: Vec::new() };
         let mut intended: Vec<(i64, i64)> = Vec::new();
         let mut outcomes: BTreeMap<i64, Outcome> = BTreeMap::new();
         if let Some(ledger) = self.ledger().await {
@@ -291,8 +291,8 @@ impl File {
                 let mut database = SqliteConnection::connect_with(&options).await.unwrap();
                 let intents = sqlx::query_as("SELECT first, last FROM intent WHERE run = $1").bind(run);
                 intended = intents.fetch_all(&mut database).await.unwrap();
-                let under_way = sqlx::query_scalar("SELECT seq FROM under_way WHERE run = $1").bind(run);
-                found.under_way = under_way.fetch_all(&mut database).await.unwrap();
+                let in_flight = sqlx::query_scalar("SELECT seq FROM in_flight WHERE run = $1").bind(run);
+                found.in_flight = in_flight.fetch_all(&mut database).await.unwrap();
                 outcomes = ledger.outcomes(run, 0..=RECORDS as i64).await.unwrap();
                 database.close().await.unwrap();
             }
@@ -303,7 +303,7 @@ impl File {
             let place = seq as i64;
             let last = log.iter().rfind(|seen| seq_of(seen) == seq);
             let is_intended = match (self.is_once)(seq) {
-                true => found.under_way.contains(&place),
+                true => found.in_flight.contains(&place),
                 false => intended.iter().any(|(first, last)| (*first..=*last).contains(&place)),
             };
             let point = match last {
@@ -338,9 +338,9 @@ impl File {
             let state = outcomes.get(&(seq as i64)).map(|outcome| outcome.state);
             assert!(made.iter().all(|body| *body == made[0]), "other bytes for {seq}: {made:?}; {context}");
             let fits = match ((self.is_once)(seq), state) {
-                (true, Some(OutcomeState::Sent)) => made.len() == 1,
-                (true, Some(OutcomeState::Unknown)) => made.len() <= 1,
-                (false, Some(OutcomeState::Sent)) => !made.is_empty(),
+                (true, Some(RecordState::Sent)) => made.len() == 1,
+                (true, Some(RecordState::Unknown)) => made.len() <= 1,
+                (false, Some(RecordState::Sent)) => !made.is_empty(),
                 _ => false,
             };
             assert!(fits, "record {seq} is {state:?} and was made {} times; {context}", made.len());

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use sheetport::ledger::OutcomeState::{self, Failed, Sent};
+use sheetport::ledger::RecordState::{self, Failed, Sent};
 
 use super::Planned;
 use super::server::{Reply, Seen, Server, accepted, answer};
 
 /// Sends one record to a service whose first answer is `first` and which then accepts. The record's end, and how many
 /// requests it took; all of them are the same to the byte.
-async fn one(first: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> (OutcomeState, String, usize) {
+async fn one(first: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> (RecordState, String, usize) {
     let server = Server::start(move |seen| if seen.number == 0 { first(seen) } else { Reply::Accept }).await;
     let planned = Planned::new(&["0042"]).await;
     assert_eq!(planned.send(&server, 4).await, None);

@@ -17,7 +17,8 @@ use std::time::Duration;
 use sheetport::client::Client;
 use sheetport::client::auth::Credentials;
 use sheetport::ledger::{
-    Accounting, Fate, Ledger, NewRun, Origin, Outcome, OutcomeState, PlannedRecord, RunId, Seq, SourceRow,
+    Accounting, Disposition, Ledger, NewRun, Origin, Outcome, PlannedRecord, RecordState, RunCommand, RunId, Seq,
+    SheetSelection, SourceRow,
 };
 use sheetport::records::RecordKind;
 use sheetport::sheet::{Cell, Row};
@@ -46,14 +47,14 @@ impl Planned {
     pub async fn with(kind: RecordKind, records: Vec<PlannedRecord>) -> Planned {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Ledger::open(folder.path()).await.unwrap();
-        let about = NewRun { record: kind.name().into(), ..about() };
+        let about = NewRun { record: kind, ..about() };
         let mut plan = ledger.begin_plan(&about, 1).await.unwrap();
         let total = records.len() as u64;
         for (seq, record) in records.into_iter().enumerate() {
-            plan.row(row(seq)).await.unwrap();
-            plan.record(record).await.unwrap();
+            plan.add_row(row(seq)).await.unwrap();
+            plan.add_record(record).await.unwrap();
         }
-        let run = plan.finish(1).await.unwrap().run;
+        let run = plan.finish(1).await.unwrap();
         Planned { folder, ledger, kind, run, total }
     }
 
@@ -112,7 +113,7 @@ impl Planned {
     }
 
     /// What the outcome of the first record says, in a line: its state and its words.
-    pub async fn first(&self) -> (OutcomeState, String) {
+    pub async fn first(&self) -> (RecordState, String) {
         let outcome = self.outcome(0).await;
         let words: Vec<_> = outcome.problems.into_iter().map(|problem| problem.message).collect();
         (outcome.state, words.join("; "))
@@ -143,15 +144,15 @@ pub fn client_of(address: &str, access: Option<&str>, refresh: Option<&str>, con
 
 pub fn about() -> NewRun {
     NewRun {
-        command: "upload".into(),
-        record: "item".into(),
+        command: RunCommand::Upload,
+        record: RecordKind::Item,
         template: "t".into(),
         template_toml: String::new(),
         file: "items.csv".into(),
         file_hash: "00".into(),
         base_url: "http://localhost/".into(),
         workspace: "w".into(),
-        sheet: String::new(),
+        sheet: SheetSelection::One(String::new()),
         header: vec!["SKU".into()],
         header_row: 1,
         columns: vec![("externalId".into(), 0)],
@@ -161,11 +162,11 @@ pub fn about() -> NewRun {
     }
 }
 
-pub fn row(seq: usize) -> SourceRow<'static> {
+pub fn row(seq: usize) -> SourceRow {
     let (mut row, mut cells) = (Row::default(), Vec::new());
     row.push(Cell::Text("x"));
     row.encode(&mut cells);
-    let (cells, sheet) = (cells.into(), "".into());
+    let sheet = String::new();
     SourceRow { number: seq as u64 + 2, seq: seq as Seq, cells, sheet, origin: Origin::Same }
 }
 
@@ -175,7 +176,7 @@ pub fn record(seq: usize, key: &str) -> PlannedRecord {
         key: Some(key.to_owned()),
         target: None,
         rows: vec![seq as u64 + 2],
-        fate: Fate::Send(body.into()),
+        disposition: Disposition::Send(body.into()),
         sheet: String::new(),
     }
 }
@@ -190,7 +191,7 @@ pub fn unnamed(kind: RecordKind, seq: usize) -> PlannedRecord {
         key: None,
         target: None,
         rows: vec![seq as u64 + 2],
-        fate: Fate::Send(body.into()),
+        disposition: Disposition::Send(body.into()),
         sheet: String::new(),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sheetport::client::Stop;
-use sheetport::ledger::{self, Ledger, Notes, OutcomeState};
+use sheetport::ledger::{self, Ledger, RecordState, SendingChanges};
 use sheetport::records::RecordKind;
 use sheetport::upload::{self, Progress, StopReason, Work};
 use tokio::sync::Notify;
@@ -29,7 +29,7 @@ async fn all_are_sent_once_and_nothing_stays_noted() {
         assert_eq!(planned.send(&server, 8).await, None);
         assert_eq!(planned.accounting().await.sent, 600);
         assert_once(&server);
-        assert_eq!(planned.ledger.doubt(planned.run).await.unwrap(), 0);
+        assert_eq!(planned.ledger.mark_in_flight_unknown(planned.run).await.unwrap(), 0);
     }
 }
 
@@ -142,7 +142,7 @@ async fn what_was_under_way_at_a_crash_is_unknown_and_no_more_than_that() {
         assert_eq!(now.sent + now.unknown, 200);
         assert!(now.sent + 4 >= seen, "what was answered is kept");
         let outcome = again.outcomes(planned.run, 0..=200).await.unwrap();
-        let unknown = outcome.values().find(|outcome| outcome.state == OutcomeState::Unknown).unwrap();
+        let unknown = outcome.values().find(|outcome| outcome.state == RecordState::Unknown).unwrap();
         assert!(unknown.problems[0].message.contains("ended while the request was under way"), "{unknown:?}");
     }
 }
@@ -165,7 +165,7 @@ async fn a_ledger_that_fails_ends_the_run_before_anything_else_is_sent() {
     let wait = |number| Duration::from_millis(if number == 8 { 1_000 } else { 0 });
     let server = Server::start(move |seen| Reply::Late(wait(seen.number), Box::new(Reply::Accept))).await;
     let planned = Planned::once(RecordKind::Invoice, 40).await;
-    let notes = Notes { begun: vec![20], ..Notes::default() };
+    let changes = SendingChanges { started: vec![20], ..SendingChanges::default() };
     let other = Ledger::open(planned.folder.path()).await.unwrap();
     let once = std::sync::Once::new();
     // Another sender, where there should be none, takes a record in the middle of the run.
@@ -173,7 +173,7 @@ async fn a_ledger_that_fails_ends_the_run_before_anything_else_is_sent() {
         if state.sent >= 5 {
             once.call_once(|| {
                 tokio::task::block_in_place(|| {
-                    tokio::runtime::Handle::current().block_on(other.note(planned.run, &notes, 2)).unwrap();
+                    tokio::runtime::Handle::current().block_on(other.store(planned.run, &changes, 2)).unwrap();
                 });
             });
         }
@@ -205,7 +205,7 @@ async fn server_errors_of_every_kind_leave_the_record_unknown() {
         let planned = Planned::once(RecordKind::Invoice, 1).await;
         assert_eq!(planned.send(&server, 1).await, None);
         let (state, message) = planned.first().await;
-        assert_eq!((state, message), (OutcomeState::Unknown, format!("the service answered {status}: no")));
+        assert_eq!((state, message), (RecordState::Unknown, format!("the service answered {status}: no")));
         assert_once(&server);
     }
 }
@@ -221,7 +221,7 @@ async fn locked_and_too_early_requests_are_retried() {
         .await;
         let planned = Planned::once(RecordKind::Invoice, 1).await;
         assert_eq!(planned.send(&server, 1).await, None);
-        assert_eq!(planned.first().await, (OutcomeState::Sent, String::new()));
+        assert_eq!(planned.first().await, (RecordState::Sent, String::new()));
         assert_eq!(server.log().len(), 2);
     }
 }
@@ -243,7 +243,7 @@ async fn success_with_an_error_and_no_id_is_a_refusal() {
     let server = Server::start(|_| answer(200, "", r#"{"error": "no such customer"}"#)).await;
     let planned = Planned::once(RecordKind::Invoice, 1).await;
     assert_eq!(planned.send(&server, 1).await, None);
-    assert_eq!(planned.first().await, (OutcomeState::Failed, "no such customer".to_owned()));
+    assert_eq!(planned.first().await, (RecordState::Failed, "no such customer".to_owned()));
 }
 
 #[tokio::test]
@@ -251,5 +251,5 @@ async fn no_content_is_no_proof_of_a_create() {
     let server = Server::start(|_| Reply::Bytes("HTTP/1.1 204 No Content\r\n\r\n".into())).await;
     let planned = Planned::once(RecordKind::Invoice, 1).await;
     assert_eq!(planned.send(&server, 1).await, None);
-    assert_eq!(planned.first().await.0, OutcomeState::Unknown);
+    assert_eq!(planned.first().await.0, RecordState::Unknown);
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use sheetport::client::Stop;
-use sheetport::ledger::OutcomeState;
+use sheetport::ledger::RecordState;
 use sheetport::upload::StopReason;
 use tokio::sync::Notify;
 
@@ -159,7 +159,7 @@ async fn what_two_runs_would_do_twice_a_resume_does_not() {
     let again = sane.bodies().into_keys().filter(|body| first.contains_key(body)).count();
     assert_eq!(again, 1, "of the records that were sent before, the redirected one alone");
     assert!(sane.bodies().into_values().all(|times| times == 1));
-    assert_eq!(planned.outcome(1_199).await.state, OutcomeState::Sent);
+    assert_eq!(planned.outcome(1_199).await.state, RecordState::Sent);
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use sheetport::client::Client;
-use sheetport::ledger::{Accounting, Fate, Ledger, NewRun, PlannedRecord, RunId};
+use sheetport::ledger::{Accounting, Disposition, Ledger, NewRun, PlannedRecord, RunId};
 use sheetport::records::RecordKind;
 use sheetport::upload::{self, Work};
 use tokio::runtime::Builder;
@@ -123,12 +123,12 @@ fn torture(kind: RecordKind) {
 }
 
 async fn plan(ledger: &Ledger, kind: RecordKind, records: Vec<PlannedRecord>) -> RunId {
-    let mut plan = ledger.begin_plan(&NewRun { record: kind.name().into(), ..about() }, 1).await.unwrap();
+    let mut plan = ledger.begin_plan(&NewRun { record: kind, ..about() }, 1).await.unwrap();
     for (seq, record) in records.into_iter().enumerate() {
-        plan.row(row(seq)).await.unwrap();
-        plan.record(record).await.unwrap();
+        plan.add_row(row(seq)).await.unwrap();
+        plan.add_record(record).await.unwrap();
     }
-    plan.finish(1).await.unwrap().run
+    plan.finish(1).await.unwrap()
 }
 
 async fn send(ledger: &Ledger, client: Arc<Client>, kind: RecordKind, run: RunId) -> Accounting {
@@ -163,7 +163,13 @@ fn record(kind: RecordKind, end: usize, seq: usize) -> PlannedRecord {
         }
         RecordKind::Subscription | RecordKind::Invoice => (None, None, format!(r#"{{"cid":"{name}"}}"#)),
     };
-    PlannedRecord { key, target, rows: vec![seq as u64 + 2], fate: Fate::Send(body.into()), sheet: String::new() }
+    PlannedRecord {
+        key,
+        target,
+        rows: vec![seq as u64 + 2],
+        disposition: Disposition::Send(body.into()),
+        sheet: String::new(),
+    }
 }
 
 fn is_once(kind: RecordKind, record: &PlannedRecord) -> bool {
@@ -171,8 +177,8 @@ fn is_once(kind: RecordKind, record: &PlannedRecord) -> bool {
 }
 
 fn body(record: &PlannedRecord) -> String {
-    match &record.fate {
-        Fate::Send(body) => body.to_string(),
-        fate => panic!("{fate:?}"),
+    match &record.disposition {
+        Disposition::Send(body) => body.to_string(),
+        disposition => panic!("{disposition:?}"),
     }
 }

@@ -1,4 +1,4 @@
-//! Opening the ledger's database and the locks beside it.
+//! The database connection of the ledger.
 
 use std::borrow::Cow;
 use std::fs::OpenOptions;
@@ -11,25 +11,25 @@ use sqlx::{ConnectOptions, Connection, SqlStr};
 
 use super::error::Error;
 
-/// The ledger of one user on one machine. Cheap to clone; all clones are the same ledger.
+/// The ledger of one user on one machine. Clones share the same connections.
 #[derive(Clone, Debug)]
 pub struct Ledger {
-    /// One connection, so that writes queue here and not in the database.
+    /// A pool of one connection, so that writers queue here instead of retrying on a busy database.
     pub(super) writer: SqlitePool,
     pub(super) reader: SqlitePool,
     pub(super) folder: PathBuf,
 }
 
-/// SQLite's SQLITE_READONLY_ROLLBACK.
+/// The code of SQLITE_READONLY_ROLLBACK.
 const READONLY_ROLLBACK: &str = "776";
 
 impl Ledger {
-    /// Opens the ledger in `folder`, making both where they are not there.
+    /// Opens the ledger in `folder`. Creates both if necessary.
     pub async fn open(folder: &Path) -> Result<Ledger, Error> {
         let path = folder.join("ledger.db");
         let failed = |reason: String| Error::Open { path: path.clone(), reason };
-        make_private_folder(&folder.join("locks")).map_err(|error| failed(error.to_string()))?;
-        // Two that begin together would both make the tables.
+        create_private_folder(&folder.join("locks")).map_err(|error| failed(error.to_string()))?;
+        // Without a lock, two processes starting at once would both create the tables.
         let opening = folder.join("locks").join("opening.lock");
         let _opening = tokio::task::spawn_blocking(move || {
             let file = OpenOptions::new().create(true).truncate(false).write(true).open(opening)?;
@@ -60,35 +60,34 @@ impl Ledger {
         Ok(Ledger { writer, reader, folder: folder.to_owned() })
     }
 
-    /// Writes everything out and closes the database.
+    /// Closes the database after all pending writes.
     pub async fn close(self) {
         self.reader.close().await;
         self.writer.close().await;
     }
 }
 
-/// Another program's database of this name must not get our tables, nor be changed in any way.
+/// Refuses a database of another program, which must not be changed.
 async fn refuse_foreign(path: &Path) -> Result<(), Error> {
     if !path.metadata().is_ok_and(|file| file.len() > 0) {
         return Ok(());
     }
     let failed = |error: sqlx::Error| Error::Open { path: path.to_owned(), reason: error.to_string() };
     let tables = match tables(path, true).await {
-        // A program that was killed in the middle of a change left it to the next one to take that back, which one that
-        // only reads can't.
+        // A process that was killed during a transaction left a journal, which only a writer can roll back.
         Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(READONLY_ROLLBACK) => {
             tables(path, false).await
         }
         tables => tables,
     };
     let tables = tables.map_err(failed)?;
-    // One that was being made when its maker ended has no tables yet, or only the list of what was done.
+    // A ledger whose creation was interrupted has no tables, or only the table of migrations.
     let is_ours =
         tables.iter().any(|table| table == "record_block") || tables.iter().all(|table| table == "_sqlx_migrations");
     if is_ours {
         Ok(())
     } else {
-        let reason = "it is another program's database".to_owned();
+        let reason = "it is a database of another program".to_owned();
         Err(Error::Open { path: path.to_owned(), reason })
     }
 }
@@ -114,7 +113,7 @@ fn migrator() -> Migrator {
     Migrator { migrations: Cow::Owned(migrations), ..Migrator::DEFAULT }
 }
 
-fn make_private_folder(folder: &Path) -> std::io::Result<()> {
+fn create_private_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -122,7 +121,7 @@ fn make_private_folder(folder: &Path) -> std::io::Result<()> {
     builder.create(folder)
 }
 
-/// The ledger holds what customers' spreadsheets hold: others on the machine have no business with it.
+/// Restricts access to the owner, because the ledger contains customer data.
 fn make_private(path: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;

@@ -1,0 +1,109 @@
+//! The number of records in each state.
+
+use sqlx::Row;
+
+use super::database::Ledger;
+use super::error::{Error, corrupt};
+use super::ids::RunId;
+use super::outcomes::outcome_state;
+use super::state::RecordState;
+
+/// The records of a run by state. `total` is always the sum of the seven counts after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Accounting {
+    /// Spreadsheet rows, without blank ones.
+    pub rows: u64,
+    pub total: u64,
+    pub sent: u64,
+    pub unchanged: u64,
+    pub skipped: u64,
+    pub rejected: u64,
+    pub failed: u64,
+    pub unknown: u64,
+    pub pending: u64,
+    pub requests: u64,
+    pub retries: u64,
+}
+
+impl Accounting {
+    /// Returns the number of records in each state, in the order of [`RecordState::ALL`].
+    pub fn states(&self) -> [(RecordState, u64); 7] {
+        RecordState::ALL.map(|state| (state, self.count(state)))
+    }
+
+    fn count(&self, state: RecordState) -> u64 {
+        match state {
+            RecordState::Sent => self.sent,
+            RecordState::Unchanged => self.unchanged,
+            RecordState::Skipped => self.skipped,
+            RecordState::Rejected => self.rejected,
+            RecordState::Failed => self.failed,
+            RecordState::Unknown => self.unknown,
+            RecordState::Pending => self.pending,
+        }
+    }
+
+    fn count_mut(&mut self, state: RecordState) -> &mut u64 {
+        match state {
+            RecordState::Sent => &mut self.sent,
+            RecordState::Unchanged => &mut self.unchanged,
+            RecordState::Skipped => &mut self.skipped,
+            RecordState::Rejected => &mut self.rejected,
+            RecordState::Failed => &mut self.failed,
+            RecordState::Unknown => &mut self.unknown,
+            RecordState::Pending => &mut self.pending,
+        }
+    }
+}
+
+impl Ledger {
+    /// Counts the records of a run by state.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if more outcomes are stored than records were planned.
+    pub async fn accounting(&self, run: RunId) -> Result<Accounting, Error> {
+        let count = |number: i64| u64::try_from(number).map_err(corrupt);
+        let mut connection = self.reader.acquire().await?;
+        let rows: i64 =
+            sqlx::query_scalar("SELECT COALESCE(CAST(SUM(rows) AS BIGINT), 0) FROM source_block WHERE run = $1")
+                .bind(run)
+                .fetch_one(&mut *connection)
+                .await?;
+        let planned = sqlx::query(
+            "SELECT COALESCE(CAST(SUM(records) AS BIGINT), 0), COALESCE(CAST(SUM(skipped) AS BIGINT), 0), \
+             COALESCE(CAST(SUM(rejected) AS BIGINT), 0), COALESCE(CAST(SUM(unchanged) AS BIGINT), 0) \
+             FROM record_block WHERE run = $1",
+        )
+        .bind(run)
+        .fetch_one(&mut *connection)
+        .await?;
+        let mut accounting = Accounting {
+            rows: count(rows)?,
+            total: count(planned.try_get(0)?)?,
+            skipped: count(planned.try_get(1)?)?,
+            rejected: count(planned.try_get(2)?)?,
+            unchanged: count(planned.try_get(3)?)?,
+            ..Accounting::default()
+        };
+        // A resolution replaces the state of an unknown outcome.
+        let outcomes = sqlx::query(
+            "SELECT COALESCE(resolution.state, outcome.state), COUNT(*), \
+             COALESCE(CAST(SUM(attempts) AS BIGINT), 0), \
+             COALESCE(CAST(SUM(CASE WHEN attempts > 1 THEN attempts - 1 ELSE 0 END) AS BIGINT), 0) \
+             FROM outcome LEFT JOIN resolution ON resolution.run = outcome.run AND resolution.seq = outcome.seq \
+             WHERE outcome.run = $1 GROUP BY 1",
+        )
+        .bind(run)
+        .fetch_all(&mut *connection)
+        .await?;
+        for row in outcomes {
+            *accounting.count_mut(outcome_state(row.try_get(0)?)?) += count(row.try_get(1)?)?;
+            accounting.requests += count(row.try_get(2)?)?;
+            accounting.retries += count(row.try_get(3)?)?;
+        }
+        let settled: u64 = accounting.states().into_iter().map(|(_, count)| count).sum();
+        let too_many = || corrupt(format_args!("run {run} has more outcomes than records"));
+        accounting.pending = accounting.total.checked_sub(settled).ok_or_else(too_many)?;
+        Ok(accounting)
+    }
+}

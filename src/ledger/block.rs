@@ -1,0 +1,266 @@
+//! Blocks: many rows or records in one compressed blob, so that a plan of a million rows takes a few thousand inserts.
+//!
+//! The request bodies of a block are a blob of their own, because reports do not need them.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use super::database::Ledger;
+use super::error::{Error, corrupt};
+use super::ids::{RunId, Seq};
+use super::model::{Disposition, PlannedRecord, Problem, SourceRow};
+
+/// Maximum number of rows or records per block.
+pub const BLOCK_LEN: usize = 512;
+/// A block with more bytes than this ends early.
+pub(super) const BLOCK_BYTES: usize = 8 * 1024 * 1024;
+
+/// Consecutive planned records. The position of a record is `first` plus its index.
+#[derive(Debug)]
+pub struct RecordBlock<B = Box<str>> {
+    pub first: Seq,
+    pub records: Vec<PlannedRecord<B>>,
+}
+
+/// Consecutive rows of the sheet.
+#[derive(Debug)]
+pub struct SourceBlock {
+    /// The position of the first row among the rows of the run, from 0.
+    pub first: i64,
+    pub rows: Vec<SourceRow>,
+}
+
+/// The two blobs of a block of records.
+#[derive(Debug)]
+pub(super) struct EncodedRecords {
+    pub heads: Vec<u8>,
+    pub bodies: Vec<u8>,
+}
+
+impl<B> RecordBlock<B> {
+    /// Returns the position after the last record.
+    pub fn end(&self) -> Seq {
+        self.first + self.records.len() as Seq
+    }
+
+    /// Iterates over the records with their positions.
+    pub fn numbered(&self) -> impl Iterator<Item = (Seq, &PlannedRecord<B>)> {
+        (self.first..).zip(&self.records)
+    }
+}
+
+impl SourceBlock {
+    /// Returns the position after the last row.
+    pub fn end(&self) -> i64 {
+        self.first + self.rows.len() as i64
+    }
+
+    /// Estimates the memory used by the rows.
+    pub fn bytes(&self) -> usize {
+        self.rows.iter().map(|row| size_of::<SourceRow>() + row.cells.len() + row.sheet.len()).sum()
+    }
+}
+
+impl Ledger {
+    /// Returns the first block of records that starts at `from` or later, or `None` after the last block.
+    pub async fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
+        let query = "SELECT first, records, heads, bodies FROM record_block WHERE run = $1 AND first >= $2 \
+                     ORDER BY first LIMIT 1";
+        let row = sqlx::query(query).bind(run).bind(from).fetch_optional(&self.reader).await?;
+        row.map(|row| with_bodies(&row)).transpose()
+    }
+
+    /// Returns the block that contains the record `seq`, if any.
+    pub async fn record_block_of(&self, run: RunId, seq: Seq) -> Result<Option<RecordBlock>, Error> {
+        let query = "SELECT first, records, heads, bodies FROM record_block WHERE run = $1 AND first <= $2 \
+                     ORDER BY first DESC LIMIT 1";
+        let row = sqlx::query(query).bind(run).bind(seq).fetch_optional(&self.reader).await?;
+        let block = row.map(|row| with_bodies(&row)).transpose()?;
+        Ok(block.filter(|block| seq < block.end()))
+    }
+
+    /// Returns the block that contains the record `seq` and the blocks after it, at most `limit` in total, joined into
+    /// one without request bodies.
+    pub async fn records_without_bodies(
+        &self,
+        run: RunId,
+        seq: Seq,
+        limit: u32,
+    ) -> Result<Option<RecordBlock<()>>, Error> {
+        let query = "SELECT first, records, heads FROM record_block WHERE run = $1 AND first >= \
+                     (SELECT MAX(first) FROM record_block WHERE run = $1 AND first <= $2) ORDER BY first LIMIT $3";
+        let query = sqlx::query(query).bind(run).bind(seq).bind(i64::from(limit));
+        let mut joined: Option<RecordBlock<()>> = None;
+        for row in query.fetch_all(&self.reader).await? {
+            let block = without_bodies(&row)?;
+            match &mut joined {
+                Some(joined) => joined.records.extend(block.records),
+                None => joined = Some(block),
+            }
+        }
+        Ok(joined)
+    }
+
+    /// Returns the first block of rows that starts at `from` or later, or `None` after the last block.
+    pub async fn source_block(&self, run: RunId, from: i64) -> Result<Option<SourceBlock>, Error> {
+        Ok(self.source_blocks(run, from, 1).await?.pop())
+    }
+
+    /// Returns up to `limit` blocks of rows, beginning with the first that starts at `from` or later.
+    pub async fn source_blocks(&self, run: RunId, from: i64, limit: u32) -> Result<Vec<SourceBlock>, Error> {
+        let query = "SELECT first, rows, body FROM source_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT $3";
+        let query = sqlx::query(query).bind(run).bind(from).bind(i64::from(limit));
+        let rows = query.fetch_all(&self.reader).await?;
+        let block = |row: &SqliteRow| {
+            Ok(SourceBlock { first: row.try_get(0)?, rows: decode(row.try_get(2)?, row.try_get(1)?)? })
+        };
+        rows.iter().map(block).collect()
+    }
+}
+
+/// The number of bytes that count towards the size of a block.
+pub(super) fn record_bytes(record: &PlannedRecord) -> usize {
+    match &record.disposition {
+        Disposition::Send(body) => body.len(),
+        Disposition::Rejected(problems) => problems.iter().map(|problem: &Problem| problem.value.len()).sum(),
+        Disposition::Skipped | Disposition::AcceptedEarlier(_) => 0,
+    }
+}
+
+pub(super) fn encode_rows(rows: &[SourceRow]) -> Result<Vec<u8>, Error> {
+    encode(rows)
+}
+
+pub(super) fn encode_records(records: Vec<PlannedRecord>) -> Result<EncodedRecords, Error> {
+    let (heads, bodies): (Vec<_>, Vec<_>) = records.into_iter().map(PlannedRecord::split_body).unzip();
+    let bodies: Vec<Box<str>> = bodies.into_iter().flatten().collect();
+    Ok(EncodedRecords { heads: encode(&heads)?, bodies: encode(&bodies)? })
+}
+
+fn decode_records(heads: Vec<PlannedRecord<()>>, bodies: &[u8]) -> Result<Vec<PlannedRecord>, Error> {
+    let is_sent = |head: &&PlannedRecord<()>| matches!(head.disposition, Disposition::Send(()));
+    let count = heads.iter().filter(is_sent).count();
+    let mut bodies = decode(bodies, count as i64)?.into_iter();
+    let with_body = |head: PlannedRecord<()>| head.with_body(&mut bodies).expect("there are as many bodies as counted");
+    Ok(heads.into_iter().map(with_body).collect())
+}
+
+fn with_bodies(row: &SqliteRow) -> Result<RecordBlock, Error> {
+    let RecordBlock { first, records } = without_bodies(row)?;
+    Ok(RecordBlock { first, records: decode_records(records, row.try_get("bodies")?)? })
+}
+
+fn without_bodies(row: &SqliteRow) -> Result<RecordBlock<()>, Error> {
+    let records = decode(row.try_get("heads")?, row.try_get("records")?)?;
+    Ok(RecordBlock { first: row.try_get("first")?, records })
+}
+
+fn encode<T: Serialize + ?Sized>(entries: &T) -> Result<Vec<u8>, Error> {
+    let bytes = postcard::to_allocvec(entries).map_err(corrupt)?;
+    // Level 1: higher levels cost more time than the disk saves, and similar rows shrink to a tenth anyway.
+    zstd::bulk::compress(&bytes, 1).map_err(corrupt)
+}
+
+/// Decodes a blob with `count` entries.
+///
+/// # Errors
+/// [`Error::Corrupt`] if the blob is damaged or has another number of entries.
+fn decode<T: DeserializeOwned>(blob: &[u8], count: i64) -> Result<Vec<T>, Error> {
+    let bytes = zstd::stream::decode_all(blob).map_err(corrupt)?;
+    let (entries, rest) = postcard::take_from_bytes::<Vec<T>>(&bytes).map_err(corrupt)?;
+    if entries.len() as i64 != count || !rest.is_empty() {
+        return Err(corrupt(format_args!("a block of {count} entries holds {}", entries.len())));
+    }
+    Ok(entries)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::ledger::model::{AcceptedEarlier, Origin};
+
+    fn records() -> Vec<PlannedRecord> {
+        let record = |key: Option<&str>, rows: &[u64], disposition| PlannedRecord {
+            key: key.map(str::to_owned),
+            target: Some("t".to_owned()),
+            rows: rows.to_vec(),
+            sheet: "ä".to_owned(),
+            disposition,
+        };
+        let earlier = AcceptedEarlier { run: 3, seq: 4, service_id: Some("i-1".to_owned()) };
+        let problem =
+            Problem { row: Some(3), value: "\u{0}'ä".to_owned(), ..Problem::of_record("code", "is \"wrong\"") };
+        vec![
+            record(Some("a"), &[2], Disposition::Send(r#"{"a":"ä"}"#.into())),
+            record(None, &[], Disposition::Rejected(vec![problem.clone(), problem])),
+            record(None, &[9, 1, 1 << 40], Disposition::Skipped),
+            record(Some(""), &[4], Disposition::AcceptedEarlier(earlier)),
+            record(Some("b"), &[5], Disposition::Send("{}".into())),
+        ]
+    }
+
+    #[test]
+    fn records_survive_encoding_with_and_without_bodies() {
+        let EncodedRecords { heads, bodies } = encode_records(records()).unwrap();
+        let without_bodies: Vec<PlannedRecord<()>> = decode(&heads, 5).unwrap();
+        for (head, record) in without_bodies.iter().zip(records()) {
+            assert_eq!((&head.key, &head.rows, &head.sheet), (&record.key, &record.rows, &record.sheet));
+            assert_eq!(head.disposition.state(), record.disposition.state());
+            if let (Disposition::Rejected(decoded), Disposition::Rejected(problems)) =
+                (&head.disposition, &record.disposition)
+            {
+                assert_eq!(decoded, problems);
+            }
+        }
+        assert_eq!(decode_records(without_bodies, &bodies).unwrap(), records());
+    }
+
+    #[test]
+    fn rows_survive_encoding() {
+        let row = |number, cells: &[u8], sheet: &str, origin| SourceRow {
+            number,
+            seq: number as Seq - 2,
+            cells: cells.to_vec(),
+            sheet: sheet.to_owned(),
+            origin,
+        };
+        let rows = vec![
+            row(2, b"", "", Origin::Same),
+            row(1 << 40, b"\x00\xFFcells", "Säle", Origin::Row { number: 7, sheet: "a".to_owned() }),
+            row(9, &[7; 300], "b", Origin::New),
+        ];
+        let blob = encode_rows(&rows).unwrap();
+        assert_eq!(decode::<SourceRow>(&blob, 3).unwrap(), rows);
+        let block = SourceBlock { first: 5, rows };
+        assert_eq!(block.end(), 8);
+    }
+
+    #[test]
+    fn damaged_blocks_are_refused() {
+        let EncodedRecords { heads, bodies } = encode_records(records()).unwrap();
+        let read = |heads: &[u8], count, bodies: &[u8]| {
+            decode::<PlannedRecord<()>>(heads, count).and_then(|heads| decode_records(heads, bodies))
+        };
+        assert!(read(&heads, 5, &bodies).is_ok());
+        let too_few = encode(&["{}"]).unwrap();
+        let too_many = encode(&["{}"; 3]).unwrap();
+        for (heads, count, bodies) in [
+            (&heads[..heads.len() - 1], 5, &bodies[..]),
+            (b"no frame", 5, &bodies),
+            (&heads, 4, &bodies),
+            (&heads, 6, &bodies),
+            (&heads, 0, &bodies),
+            (&heads, 5, &too_few),
+            (&heads, 5, &too_many),
+            (&heads, 5, &bodies[..bodies.len() - 1]),
+            (&too_few, 5, &bodies),
+        ] {
+            assert!(matches!(read(heads, count, bodies), Err(Error::Corrupt(_))));
+        }
+        let cut = &zstd::stream::decode_all(&heads[..]).unwrap()[..5];
+        assert!(read(&zstd::bulk::compress(cut, 1).unwrap(), 5, &bodies).is_err());
+    }
+}

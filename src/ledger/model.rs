@@ -1,0 +1,217 @@
+//! Rows, planned records, problems and outcomes, as the ledger stores them.
+
+use serde::{Deserialize, Serialize};
+
+use super::ids::{RunId, Seq};
+use super::state::RecordState;
+
+/// A row of the sheet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceRow {
+    /// The row number shown by spreadsheet programs, from 1.
+    pub number: u64,
+    /// The record made from the row.
+    pub seq: Seq,
+    /// The cells as encoded by the caller. The ledger does not interpret them.
+    #[serde(with = "bytes")]
+    pub cells: Vec<u8>,
+    /// The name of the sheet if the run reads several sheets, otherwise empty.
+    pub sheet: String,
+    pub origin: Origin,
+}
+
+/// The row of the retried run from which a row comes. Meaningless for a run that retries no other.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Origin {
+    /// The row with the same number in the same sheet.
+    #[default]
+    Same,
+    Row {
+        number: u64,
+        sheet: String,
+    },
+    /// No row: it was added to the report.
+    New,
+}
+
+/// A record with the decision taken when it was planned. `B` is the type of its request body: a plan is read without
+/// bodies where only the decision matters.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedRecord<B = Box<str>> {
+    /// Identifies the record in the service. `None` for skipped rows and for kinds without a key.
+    pub key: Option<String>,
+    /// The id in the path of the request, for updates by id.
+    pub target: Option<String>,
+    /// The numbers of the rows that form the record.
+    pub rows: Vec<u64>,
+    /// The sheet of the first row if the run reads several sheets, otherwise empty.
+    pub sheet: String,
+    pub disposition: Disposition<B>,
+}
+
+/// The decision about a planned record.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Disposition<B = Box<str>> {
+    /// Send this request body, byte for byte.
+    Send(B),
+    Rejected(#[serde(with = "json")] Vec<Problem>),
+    Skipped,
+    /// Never send: an earlier run sent the record and the service accepted it. Counts as unchanged.
+    AcceptedEarlier(AcceptedEarlier),
+}
+
+/// The run and record under which the service accepted a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptedEarlier {
+    pub run: RunId,
+    pub seq: Seq,
+    pub service_id: Option<String>,
+}
+
+/// A problem with a record, in words that reports show unchanged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// A short name of the cause; `service` for messages of the service.
+    pub code: String,
+    /// The row number; `None` if the problem concerns the whole record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<u64>,
+    /// The index of the column, from 0; `None` if the problem is not in a single cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub header: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub field: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub value: String,
+    /// The sheet of the cell if the run reads several sheets.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sheet: String,
+    pub message: String,
+    /// How to fix it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub remedy: String,
+}
+
+/// The final result of a record that was planned to be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub seq: Seq,
+    /// Never [`RecordState::Pending`].
+    pub state: RecordState,
+    pub http_status: Option<u16>,
+    pub service_status: Option<String>,
+    pub service_id: Option<String>,
+    pub ctx_id: Option<String>,
+    pub job_id: Option<String>,
+    pub problems: Vec<Problem>,
+    /// The number of requests made for the record.
+    pub attempts: u32,
+    /// Milliseconds since 1970, UTC.
+    pub at: i64,
+}
+
+impl<B> PlannedRecord<B> {
+    /// Splits the record into the record without its body, and the body if the record is to be sent.
+    pub(super) fn split_body(self) -> (PlannedRecord<()>, Option<B>) {
+        let (disposition, body) = match self.disposition {
+            Disposition::Send(body) => (Disposition::Send(()), Some(body)),
+            Disposition::Rejected(problems) => (Disposition::Rejected(problems), None),
+            Disposition::Skipped => (Disposition::Skipped, None),
+            Disposition::AcceptedEarlier(earlier) => (Disposition::AcceptedEarlier(earlier), None),
+        };
+        let PlannedRecord { key, target, rows, sheet, .. } = self;
+        (PlannedRecord { key, target, rows, sheet, disposition }, body)
+    }
+}
+
+impl PlannedRecord<()> {
+    /// Returns the record with the next of `bodies` if it is to be sent. `None` if there is no further body.
+    pub(super) fn with_body(self, bodies: &mut impl Iterator<Item = Box<str>>) -> Option<PlannedRecord> {
+        let PlannedRecord { key, target, rows, sheet, disposition } = self;
+        let disposition = match disposition {
+            Disposition::Send(()) => Disposition::Send(bodies.next()?),
+            Disposition::Rejected(problems) => Disposition::Rejected(problems),
+            Disposition::Skipped => Disposition::Skipped,
+            Disposition::AcceptedEarlier(earlier) => Disposition::AcceptedEarlier(earlier),
+        };
+        Some(PlannedRecord { key, target, rows, sheet, disposition })
+    }
+}
+
+impl<B> Disposition<B> {
+    /// The state of a record with this disposition and no outcome.
+    pub fn state(&self) -> RecordState {
+        match self {
+            Disposition::Send(_) => RecordState::Pending,
+            Disposition::Rejected(_) => RecordState::Rejected,
+            Disposition::Skipped => RecordState::Skipped,
+            Disposition::AcceptedEarlier(_) => RecordState::Unchanged,
+        }
+    }
+}
+
+impl Problem {
+    /// Creates a problem that concerns a record as a whole.
+    pub fn of_record(code: &str, message: impl Into<String>) -> Problem {
+        Problem {
+            code: code.to_owned(),
+            row: None,
+            column: None,
+            header: String::new(),
+            field: String::new(),
+            value: String::new(),
+            sheet: String::new(),
+            message: message.into(),
+            remedy: String::new(),
+        }
+    }
+}
+
+impl Outcome {
+    pub fn new(seq: Seq, state: RecordState, at: i64) -> Outcome {
+        Outcome {
+            seq,
+            state,
+            http_status: None,
+            service_status: None,
+            service_id: None,
+            ctx_id: None,
+            job_id: None,
+            problems: Vec::new(),
+            attempts: 0,
+            at,
+        }
+    }
+}
+
+/// Serializes bytes as one unit instead of a sequence of numbers.
+mod bytes {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(bytes)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        <&[u8]>::deserialize(deserializer).map(<[u8]>::to_vec)
+    }
+}
+
+/// Serializes problems as a JSON text, because postcard requires every field and [`super::Problem`] omits empty ones.
+mod json {
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::Problem;
+
+    pub(super) fn serialize<S: Serializer>(problems: &[Problem], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&serde_json::to_string(problems).map_err(S::Error::custom)?)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Problem>, D::Error> {
+        serde_json::from_str(<&str>::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
