@@ -6,11 +6,11 @@ use super::ids::RunId;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("can't open the ledger {path}: {reason}", path = path.display())]
+    #[error("the ledger {path} can't be opened: {reason}", path = path.display())]
     Open { path: PathBuf, reason: String },
     #[error("the ledger {path} was created by another version of sheetport (migration {step} is unknown here)", path = path.display())]
     OtherVersion { path: PathBuf, step: i64 },
-    #[error("can't read or write the ledger: {0}")]
+    #[error("the ledger can't be read or written: {0}")]
     Database(#[from] sqlx::Error),
     #[error("the ledger contains data that this version can't read: {0}")]
     Corrupt(String),

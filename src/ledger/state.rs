@@ -53,7 +53,7 @@ impl RecordState {
             RecordState::Sent => "accepted by the service",
             RecordState::Unchanged => "already in the service, not sent",
             RecordState::Skipped => "left out on purpose",
-            RecordState::Rejected => "needs fixing in the sheet, not sent",
+            RecordState::Rejected => "wrong in the sheet, not sent",
             RecordState::Failed => "refused by the service",
             RecordState::Unknown => "may or may not have been applied",
             RecordState::Pending => "not sent yet",

@@ -1,5 +1,5 @@
-//! What the ledger promises to those who use it: nothing half planned is sent, nothing counts twice, and a database
-//! that is not ours is left as it is.
+//! The ledger: incomplete plans are not sent, every record is counted once, foreign databases are left alone, and the
+//! queries in docs/ledger.md work.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,10 +8,10 @@ use sheetport::client::Client;
 use sheetport::client::auth::Credentials;
 use sheetport::ledger::{
     AcceptedEarlier, Accounting, Disposition, Error, Ledger, NewRun, Outcome, PlannedRecord, Problem, RecordState,
-    RunId, Seq,
+    Resolution, RunId, Seq,
 };
-use sqlx::ConnectOptions;
-use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::sqlite::{SqliteColumn, SqliteConnectOptions};
+use sqlx::{Column, ConnectOptions, Row};
 use tempfile::TempDir;
 
 use crate::faults::{about, assert_adds_up, record, row};
@@ -34,7 +34,7 @@ fn problem() -> Problem {
     }
 }
 
-/// A plan of `count` records: of every ten, the first is skipped and the second is rejected.
+/// Plans `count` records: of every ten, the first is skipped and the second is rejected.
 async fn planned(count: usize) -> (TempDir, Ledger, RunId) {
     let folder = tempfile::tempdir().unwrap();
     let ledger = open(folder.path()).await;
@@ -64,7 +64,7 @@ fn outcomes(seqs: impl IntoIterator<Item = Seq>, state: RecordState) -> Vec<Outc
 }
 
 #[tokio::test]
-async fn a_plan_that_is_not_finished_has_nothing_to_send() {
+async fn an_unfinished_plan_is_not_sent() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = open(folder.path()).await;
     let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
@@ -91,7 +91,7 @@ async fn a_plan_that_is_not_finished_has_nothing_to_send() {
 }
 
 #[tokio::test]
-async fn records_come_back_in_their_order_across_blocks() {
+async fn records_keep_their_order_across_blocks() {
     for count in [1, 511, 512, 513, 1_025] {
         let (_folder, ledger, run) = planned(count).await;
         let mut from = 0;
@@ -109,7 +109,7 @@ async fn records_come_back_in_their_order_across_blocks() {
 }
 
 #[tokio::test]
-async fn every_step_of_a_run_adds_up() {
+async fn states_always_add_up_to_the_total() {
     let (_folder, ledger, run) = planned(1_000).await;
     let now = accounting(&ledger, run).await;
     assert_eq!((now.total, now.skipped, now.rejected, now.pending), (1_000, 100, 100, 800));
@@ -123,7 +123,7 @@ async fn every_step_of_a_run_adds_up() {
 }
 
 #[tokio::test]
-async fn outcomes_are_added_all_or_none_and_once() {
+async fn a_second_outcome_for_a_record_rolls_back_the_whole_batch() {
     let (_folder, ledger, run) = planned(2_000).await;
     ledger.settle(run, &outcomes([1_999], RecordState::Failed)).await.unwrap();
     let all = outcomes((0..2_000).filter(|seq| seq % 10 > 1), RecordState::Sent);
@@ -134,7 +134,7 @@ async fn outcomes_are_added_all_or_none_and_once() {
 }
 
 #[tokio::test]
-async fn records_taken_back_late_are_counted_once_and_stay_unsent() {
+async fn withdrawn_records_are_counted_once_and_not_sent() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = open(folder.path()).await;
     let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
@@ -153,9 +153,8 @@ async fn records_taken_back_late_are_counted_once_and_stay_unsent() {
     assert_eq!(ledger.outcomes(run, 4..=4).await.unwrap()[&4].problems, [problem()]);
 }
 
-/// A file in which every row occurs twice must not take a time that grows with its square.
 #[tokio::test]
-async fn very_many_records_can_be_taken_back() {
+async fn withdrawing_many_records_takes_linear_time() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = open(folder.path()).await;
     let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
@@ -167,7 +166,7 @@ async fn very_many_records_can_be_taken_back() {
 }
 
 #[tokio::test]
-async fn a_lock_is_held_by_one() {
+async fn a_lock_excludes_other_processes() {
     let folder = tempfile::tempdir().unwrap();
     let (one, other) = (open(folder.path()).await, open(folder.path()).await);
     let other_file = NewRun { file_hash: "other".into(), ..about() };
@@ -179,7 +178,7 @@ async fn a_lock_is_held_by_one() {
 }
 
 #[tokio::test]
-async fn runs_that_begin_together_get_numbers_of_their_own() {
+async fn concurrent_runs_get_distinct_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let (one, other) = (open(folder.path()).await, open(folder.path()).await);
     let about = about();
@@ -193,7 +192,7 @@ async fn runs_that_begin_together_get_numbers_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_new_ledger_may_be_opened_by_several_at_once() {
+async fn a_new_ledger_can_be_opened_concurrently() {
     for _ in 0..5 {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
@@ -209,7 +208,7 @@ async fn a_new_ledger_may_be_opened_by_several_at_once() {
     }
 }
 
-/// Opens the ledger in `folder`, which must be refused as unfit, and its database left to the byte.
+/// Asserts that opening the ledger in `folder` fails and leaves the database unchanged.
 async fn assert_refused(folder: &Path, words: &str) {
     let database = folder.join("ledger.db");
     let before = std::fs::read(&database).ok();
@@ -219,13 +218,13 @@ async fn assert_refused(folder: &Path, words: &str) {
             assert!(said.contains(words) && said.contains(&database.display().to_string()), "{said}");
         }
         Err(other) => panic!("{other}"),
-        Ok(_) => panic!("it was opened"),
+        Ok(_) => panic!("the ledger was opened"),
     }
-    assert!(std::fs::read(&database).ok() == before, "it was written to");
+    assert!(std::fs::read(&database).ok() == before, "the database was changed");
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_database_is_refused_and_kept() {
+async fn a_file_that_is_not_a_database_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("ledger.db"), "not a database, but somebody's only copy of it".repeat(100))
         .unwrap();
@@ -233,7 +232,7 @@ async fn a_file_that_is_no_database_is_refused_and_kept() {
 }
 
 #[tokio::test]
-async fn another_programs_database_is_refused_and_kept() {
+async fn a_database_of_another_program_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.db");
     let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
@@ -243,9 +242,9 @@ async fn another_programs_database_is_refused_and_kept() {
     assert_refused(folder.path(), "a database of another program").await;
 }
 
-/// What a kill leaves that falls into the making of the database.
+/// The state after a kill during the creation of the database.
 #[tokio::test]
-async fn a_change_that_was_never_ended_is_taken_back_and_the_ledger_made() {
+async fn an_interrupted_creation_is_rolled_back_and_repeated() {
     let (made, found) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = made.path().join("ledger.db");
     let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true).pragma("cache_size", "1");
@@ -267,7 +266,7 @@ async fn a_change_that_was_never_ended_is_taken_back_and_the_ledger_made() {
 }
 
 #[tokio::test]
-async fn a_damaged_ledger_is_no_reason_to_make_a_new_one() {
+async fn a_damaged_ledger_is_not_replaced() {
     let (folder, ledger, run) = planned(3_000).await;
     ledger.close().await;
     let path = folder.path().join("ledger.db");
@@ -284,11 +283,11 @@ async fn a_damaged_ledger_is_no_reason_to_make_a_new_one() {
     };
     let hint = error.hint().unwrap();
     assert!(hint.contains("backup") || hint.contains("never replaced"), "{error}: {hint}");
-    assert!(std::fs::read(&path).unwrap() == bytes, "it was written to");
+    assert!(std::fs::read(&path).unwrap() == bytes, "the database was changed");
 }
 
 #[tokio::test]
-async fn a_ledger_of_a_newer_version_is_refused_and_kept() {
+async fn a_ledger_of_a_newer_version_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).await.close().await;
     let options = SqliteConnectOptions::new().filename(folder.path().join("ledger.db"));
@@ -297,22 +296,22 @@ async fn a_ledger_of_a_newer_version_is_refused_and_kept() {
                   VALUES (99, 'later', TRUE, X'00', 1)";
     sqlx::query(insert).execute(&pool).await.unwrap();
     pool.close().await;
-    assert_refused(folder.path(), "another version of sheetport (step 99").await;
+    assert_refused(folder.path(), "another version of sheetport (migration 99").await;
 }
 
 #[tokio::test]
-async fn a_ledger_whose_tables_were_made_otherwise_is_refused_and_kept() {
+async fn a_ledger_with_different_tables_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).await.close().await;
     let options = SqliteConnectOptions::new().filename(folder.path().join("ledger.db"));
     let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
     sqlx::query("UPDATE _sqlx_migrations SET checksum = X'00'").execute(&pool).await.unwrap();
     pool.close().await;
-    assert_refused(folder.path(), "another version of sheetport (step 1").await;
+    assert_refused(folder.path(), "another version of sheetport (migration 1").await;
 }
 
 #[tokio::test]
-async fn a_place_that_cannot_be_written_is_refused() {
+async fn an_unwritable_path_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
@@ -322,11 +321,11 @@ async fn a_place_that_cannot_be_written_is_refused() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_folder_that_is_read_only_is_refused() {
+async fn a_read_only_folder_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o500)).unwrap();
-    // Some users may write everywhere; for them there are no such folders.
+    // Root can write to read-only folders.
     if std::fs::write(folder.path().join("probe"), "").is_err() {
         assert!(matches!(Ledger::open(folder.path()).await, Err(Error::Open { .. })));
     }
@@ -334,7 +333,7 @@ async fn a_folder_that_is_read_only_is_refused() {
 }
 
 #[tokio::test]
-async fn kept_records_count_as_unchanged_and_are_never_to_be_sent() {
+async fn records_accepted_earlier_count_as_unchanged_and_are_not_sent() {
     let (_folder, ledger, run) = planned(20).await;
     let about = NewRun { retry_of: Some(run), ..about() };
     let mut plan = ledger.begin_plan(&about, 1).await.unwrap();
@@ -353,7 +352,7 @@ async fn kept_records_count_as_unchanged_and_are_never_to_be_sent() {
 }
 
 #[tokio::test]
-async fn outcomes_come_back_to_the_letter_whatever_their_texts_hold() {
+async fn outcomes_are_read_back_exactly() {
     let (_folder, ledger, run) = planned(20).await;
     let said = Problem { value: "0 1 2".to_owned(), ..Problem::of_record("service", "ä \"quoted\" \u{0} \n 7") };
     let odd = Outcome {
@@ -369,7 +368,62 @@ async fn outcomes_come_back_to_the_letter_whatever_their_texts_hold() {
     let plain = Outcome { job_id: Some("job".to_owned()), ..Outcome::new(12, RecordState::Sent, -7) };
     ledger.settle(run, &[plain.clone(), odd.clone()]).await.unwrap();
     let found = ledger.outcomes(run, 0..=19).await.unwrap();
-    let shown: Vec<String> = found.values().map(|outcome| format!("{outcome:?}")).collect();
-    assert_eq!(shown, [format!("{odd:?}"), format!("{plain:?}")]);
+    assert_eq!(found.into_values().collect::<Vec<_>>(), [odd, plain]);
     assert!(ledger.outcomes(run, 6..=11).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn more_outcomes_than_records_are_an_error() {
+    let (_folder, ledger, run) = planned(20).await;
+    ledger.settle(run, &outcomes(0..30, RecordState::Sent)).await.unwrap();
+    assert!(matches!(ledger.accounting(run).await, Err(Error::Corrupt(_))));
+}
+
+/// Returns the rows of the nth SQL example in docs/ledger.md, as JSON objects.
+async fn example(folder: &Path, nth: usize) -> Vec<serde_json::Value> {
+    let docs = include_str!("../../docs/ledger.md");
+    let query = docs.split("```sql\n").nth(nth + 1).unwrap().split("```").next().unwrap();
+    let options = SqliteConnectOptions::new().filename(folder.join("ledger.db")).read_only(true);
+    let mut connection = options.connect().await.unwrap();
+    let rows = sqlx::query(sqlx::AssertSqlSafe(query)).fetch_all(&mut connection).await.unwrap();
+    rows.iter()
+        .map(|row| {
+            let value = |column: &SqliteColumn| match row.try_get::<Option<i64>, _>(column.name()) {
+                Ok(number) => serde_json::json!(number),
+                Err(_) => serde_json::json!(row.get::<Option<String>, _>(column.name())),
+            };
+            row.columns().iter().map(|column| (column.name().to_owned(), value(column))).collect()
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn the_documented_queries_answer_support_questions() {
+    let (folder, ledger, run) = planned(100).await;
+    let refused = |seq, field: &str, ctx_id: &str| Outcome {
+        http_status: Some(422),
+        ctx_id: Some(ctx_id.to_owned()),
+        problems: vec![Problem { field: field.to_owned(), ..Problem::of_record("service", "must not be negative") }],
+        attempts: 1,
+        ..Outcome::new(seq, RecordState::Failed, 1_790_000_000_000)
+    };
+    let unknown = outcomes([5, 6], RecordState::Unknown);
+    let failed = [refused(2, "price", "ctx-422"), refused(3, "price", "c-3"), refused(4, "tax", "c-4")];
+    ledger.settle(run, &failed).await.unwrap();
+    ledger.settle(run, &unknown).await.unwrap();
+    ledger.resolve(run, &[6], Resolution::Sent, "anna", 3).await.unwrap();
+
+    let by_message = example(folder.path(), 0).await;
+    let shown: Vec<_> = by_message.iter().map(|row| (&row["field"], &row["message"], &row["records"])).collect();
+    let message = serde_json::json!("must not be negative");
+    assert_eq!(shown, [(&"price".into(), &message, &2.into()), (&"tax".into(), &message, &1.into())]);
+
+    let by_ctx_id = example(folder.path(), 1).await;
+    assert_eq!(by_ctx_id.len(), 1);
+    assert_eq!((&by_ctx_id[0]["seq"], &by_ctx_id[0]["http_status"]), (&2.into(), &422.into()));
+    assert_eq!(by_ctx_id[0]["time"], "2026-09-21 14:13:20");
+
+    let waiting = example(folder.path(), 2).await;
+    assert_eq!(waiting.len(), 1);
+    assert_eq!((&waiting[0]["file"], &waiting[0]["records"]), (&"items.csv".into(), &1.into()));
 }

@@ -145,8 +145,11 @@ fn a_second_upload_of_a_file_that_is_being_sent_is_turned_away() {
     let served = Served::start(&place);
     let slow = served.sheetport(&place, UPLOAD).arg("--rate").arg("1/s").start();
     until("the first item", || (served.total() > 0).then_some(()));
-    served.sheetport(&place, UPLOAD).exits(6).says(&["another sheetport is at work on this upload", "wait until"]);
-    served.sheetport(&place, ["resume"]).exits(6).says(&["another sheetport is at work"]);
+    served
+        .sheetport(&place, UPLOAD)
+        .exits(6)
+        .says(&["another sheetport process is working on this upload", "wait until"]);
+    served.sheetport(&place, ["resume"]).exits(6).says(&["another sheetport process is working"]);
     slow.kill();
     served.sheetport(&place, ["resume"]).exits(0);
     assert_eq!(served.total(), 30);

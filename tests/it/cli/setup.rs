@@ -15,7 +15,7 @@ fn a_ledger_that_is_none_is_left_as_it_is() {
     place.write("home/ledger.db", "somebody's notes, and nothing of ours");
     for args in [&["upload", "items.csv", "-t", "items"][..], &["runs"], &["resume"]] {
         let ended = served.sheetport(&place, args.iter().copied()).exits(1);
-        ended.says(&["ledger.db can't be opened", "SHEETPORT_HOME", "an old ledger is never replaced"]);
+        ended.says(&["ledger.db can't be opened", "SHEETPORT_HOME", "an existing ledger is never replaced"]);
     }
     assert_eq!(served.total(), 0);
     assert_eq!(fs::read_to_string(place.path("home/ledger.db")).unwrap(), "somebody's notes, and nothing of ours");

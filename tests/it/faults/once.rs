@@ -143,7 +143,7 @@ async fn what_was_under_way_at_a_crash_is_unknown_and_no_more_than_that() {
         assert!(now.sent + 4 >= seen, "what was answered is kept");
         let outcome = again.outcomes(planned.run, 0..=200).await.unwrap();
         let unknown = outcome.values().find(|outcome| outcome.state == RecordState::Unknown).unwrap();
-        assert!(unknown.problems[0].message.contains("ended while the request was under way"), "{unknown:?}");
+        assert!(unknown.problems[0].message.contains("ended while the request was in flight"), "{unknown:?}");
     }
 }
 
