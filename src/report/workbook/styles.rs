@@ -2,7 +2,7 @@
 
 use rust_xlsxwriter::{Color, Format, Note};
 
-use crate::report::outcome::RecordState;
+use crate::ledger::RecordState;
 use crate::sheet::write::xlsx::styles;
 use crate::sheet::write::xlsx::text::cut_to;
 

@@ -3,7 +3,7 @@
 use rust_xlsxwriter::{Color, Format, FormatAlign, FormatBorder, FormatUnderline, Url, Worksheet, XlsxError};
 
 use super::styles::{row_height, state_color};
-use crate::report::outcome::RecordState;
+use crate::ledger::RecordState;
 use crate::sheet::write::xlsx::styles;
 use crate::sheet::write::xlsx::table::Locations;
 use crate::sheet::write::xlsx::text::cut;

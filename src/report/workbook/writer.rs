@@ -7,7 +7,7 @@ use rust_xlsxwriter::{ConditionalFormatCell, ConditionalFormatCellRule, Format, 
 use super::choices::{Choices, add_drop_downs, add_lists};
 use super::styles::{added_header, marked, note, row_height, state_color, wrapped_text};
 use super::summary_sheet::{self, SummarySheet};
-use crate::report::outcome::RecordState;
+use crate::ledger::RecordState;
 use crate::sheet::write::WholeFile;
 use crate::sheet::write::xlsx::cell::{CellKind, XlsxCell};
 use crate::sheet::write::xlsx::styles::{self, CellStyles};
