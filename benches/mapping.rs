@@ -8,7 +8,7 @@ use sheetport::sheet::Options;
 use sheetport::template::builtin;
 use sheetport::template::load::{load, no_tables};
 use sheetport::upload::Source;
-use sheetport::upload::read::{Keep, read};
+use sheetport::upload::plan::{ReadMode, read};
 
 use crate::child::{Sample, Seen, timed};
 use crate::items;
@@ -94,7 +94,7 @@ fn ours(path: &Path, template: &str) -> Outcome<Sample> {
     let work = || {
         let template = load("bench", template, &no_tables)?;
         let source = Source::open(path, &template, None, &Options::default())?;
-        let tally = read(&source, &template, Keep::Nothing, |_| true)?;
+        let tally = read(&source, &template, ReadMode::TallyOnly, |_| true)?;
         if tally.rejected > 0 {
             return Err(format!("{} records were rejected", tally.rejected).into());
         }

@@ -14,8 +14,7 @@ use crate::settings::Settings;
 use crate::sheet::write::Existing;
 use crate::template::Template;
 use crate::ui::progress::Progress;
-use crate::upload::plan::plan;
-use crate::upload::read::{Keep, read};
+use crate::upload::plan::{ReadMode, plan, read};
 use crate::upload::{Source, Tally};
 
 pub async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
@@ -31,7 +30,7 @@ pub async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
         Some(report) => reported(report, args, settings, &file, &source, &template, &progress).await?,
         None => {
             let mut rows = 0;
-            read(&source, &template, Keep::Nothing, |batch| {
+            read(&source, &template, ReadMode::TallyOnly, |batch| {
                 rows += batch.read;
                 progress.at(rows, String::new);
                 true

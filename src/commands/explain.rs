@@ -18,15 +18,15 @@ use crate::template::map::explain::{Explained, explain};
 use crate::template::model::Place;
 use crate::template::{self as mapping, Mapper, Template};
 use crate::ui;
-use crate::upload::read::Keep;
-use crate::upload::{Source, read};
+use crate::upload::Source;
+use crate::upload::plan::{ReadMode, read, survey};
 
 pub fn run(args: &Explain, settings: &Settings) -> Result<Exit, Failure> {
     let template = template::load(&args.input.template)?;
     let file = InputFile::open(&args.input.file)?;
     let source = reading::open(&file, &args.input, &template)?;
     let Some(found) = find(&source, &args.row)? else { return Err(no_such_row(&source, &file, &args.row)) };
-    let surveys = read::survey(&source, &template)?;
+    let surveys = survey(&source, &template)?;
     let (Some(sheet), Some(survey)) = (source.parts.get(found.part), surveys.get(found.part)) else {
         return Ok(Exit::Done);
     };
@@ -106,7 +106,7 @@ fn outcome(source: &Source, template: &Template, nth: u64) -> Result<Outcome, Fa
     let mut seq = None;
     let mut planned: Option<PlannedRecord> = None;
     let mut taken_back = None;
-    read::read(source, template, Keep::Everything, |batch| {
+    read(source, template, ReadMode::Records, |batch| {
         if let Some(place) = nth.checked_sub(rows).and_then(|place| usize::try_from(place).ok()) {
             seq = seq.or(batch.rows.get(place).map(|row| row.seq));
         }
@@ -118,9 +118,9 @@ fn outcome(source: &Source, template: &Template, nth: u64) -> Result<Outcome, Fa
             records += 1;
         }
         // Taken back again, a record keeps the first problem, as in the ledger.
-        for (of, state, problem) in batch.late {
-            if seq == Some(of) && taken_back.is_none() {
-                taken_back = Some((state, problem));
+        for withdrawal in batch.withdrawn {
+            if seq == Some(withdrawal.seq) && taken_back.is_none() {
+                taken_back = Some((withdrawal.state, withdrawal.problem));
             }
         }
         true
@@ -147,7 +147,7 @@ fn own_column(source: &Source, problem: Problem) -> Problem {
     let part = source.parts.iter().find(|part| source.sheet_of(part) == problem.sheet);
     let own = |column| {
         let Some(part) = part else { return column };
-        (0..=part.layout.width.max(column)).find(|own| part.places.of(*own) == column).unwrap_or(column)
+        (0..=part.layout.width.max(column)).find(|own| part.columns.of(*own) == column).unwrap_or(column)
     };
     Problem { column: problem.column.map(own), ..problem }
 }

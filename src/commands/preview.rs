@@ -7,7 +7,7 @@ use crate::records::{Method, RecordKind};
 use crate::settings::Settings;
 use crate::template::Template;
 use crate::ui;
-use crate::upload::read::{self, Batch, Keep};
+use crate::upload::plan::{Batch, ReadMode, read};
 use crate::upload::{Source, Tally};
 
 /// Requests that are shown.
@@ -20,7 +20,7 @@ const KEPT_BYTES: usize = 16 << 20;
 pub fn dry_run(source: &Source, template: &Template, settings: &Settings) -> Result<Tally, Failure> {
     reading::describe(settings, source, template);
     let mut preview = Preview::default();
-    let tally = read::read(source, template, Keep::Everything, |batch| preview.take(batch))?;
+    let tally = read(source, template, ReadMode::Records, |batch| preview.take(batch))?;
     if settings.output.talks() {
         reading::show_problems(&tally);
         preview.print(template.record);
@@ -55,8 +55,8 @@ impl Preview {
             }
             self.next += 1;
         }
-        for (seq, ..) in batch.late {
-            self.first.retain(|(kept, _)| *kept != seq);
+        for withdrawal in batch.withdrawn {
+            self.first.retain(|(seq, _)| *seq != withdrawal.seq);
         }
         true
     }

@@ -35,7 +35,7 @@ pub fn about(
         _ => SheetSelection::Several,
     };
     let column = |field: usize| {
-        source.parts.iter().find_map(|part| Some(part.places.of(part.layout.columns.get(field)?.first()?)))
+        source.parts.iter().find_map(|part| Some(part.columns.of(part.layout.columns.get(field)?.first()?)))
     };
     let columns = template.rules().enumerate();
     Ok(NewRun {

@@ -22,7 +22,7 @@ use crate::settings::Settings;
 use crate::template::Template;
 use crate::ui;
 use crate::ui::progress::Progress;
-use crate::upload::retry::{PastRun, Report};
+use crate::upload::retry::{Report, load_history};
 use crate::upload::{Source, Tally, plan};
 
 /// Names of runs in a report that are looked up.
@@ -80,7 +80,7 @@ async fn again(
         let own = "the sheet's own columns stand to the left of those that begin with sheetport_".to_owned();
         Failure { hint: Some(failure.hint.map_or(own.clone(), |hint| format!("{hint}; {own}"))), ..failure }
     })?;
-    source.past_run = Some(PastRun::load(ledger, &run, &family, report, &source, &template).await?);
+    source.history = Some(load_history(ledger, &run, &family, report, &source, &template).await?);
     if settings.output.talks() {
         ui::line(format_args!("A report of run {}, {}", run.id, run.about.file));
     }

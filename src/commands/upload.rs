@@ -16,7 +16,7 @@ use crate::settings::Settings;
 use crate::template::Template;
 use crate::ui;
 use crate::ui::progress::Progress;
-use crate::upload::listed::{self, Asking};
+use crate::upload::server_diff::{self, Connection};
 use crate::upload::{Source, plan};
 
 pub async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
@@ -86,8 +86,9 @@ pub async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary
 async fn leave_listed(sending: &Sending<'_>) -> Result<(), Failure> {
     let pace = Pace::new(sending.pacing.rate.or(sending.settings.rate), Instant::now());
     let concurrency = usize::from(sending.pacing.concurrency);
-    let asking = Asking { client: &sending.client, pace: &pace, concurrency };
-    let compared = listed::leave_listed(sending.ledger, sending.run.run(), sending.kind, &asking, now()).await?;
+    let connection = Connection { client: &sending.client, pace: &pace, concurrency };
+    let compared =
+        server_diff::mark_unchanged(sending.ledger, sending.run.run(), sending.kind, &connection, now()).await?;
     if let Some(error) = compared.failed {
         ui::remark(format_args!(
             "what the service lists could not be read, and all that may have changed is sent: {error}"

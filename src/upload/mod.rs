@@ -1,23 +1,17 @@
-//! An upload in its two halves: *plan* reads the whole file into the ledger, *send* works through what was planned.
+//! Uploads in two steps: *plan* reads the whole file into the ledger, *send* works through the plan.
 //!
-//! Nothing is sent from a file that was not read to its end, and nothing is sent that the ledger does not hold.
+//! No record is sent from a file that was not read to its end, and no record that is not in the ledger.
 
-mod arrange;
-mod assemble;
 pub mod dispatch;
 pub mod error;
-mod keys;
-pub mod listed;
 pub mod plan;
-pub mod read;
 pub mod retry;
-mod rows;
 pub mod send;
-pub mod source;
+pub mod server_diff;
 pub mod tally;
 
 pub use dispatch::StopReason;
 pub use error::Error;
+pub use plan::Source;
 pub use send::{Ended, Progress, Work};
-pub use source::Source;
 pub use tally::Tally;

@@ -1,6 +1,6 @@
 //! Counting a pass over a sheet: records by what was decided about them, and problems grouped by cause.
 
-use super::retry::{Past, Verdict};
+use super::retry::{RowHistory, RowStatus};
 use crate::ledger::{Causes, Problem, RecordState, RunId};
 
 /// Rows that are named where only their number counts.
@@ -35,15 +35,15 @@ impl Tally {
     }
 
     /// Notes what is worth a word about a record whose rows were in a run before.
-    pub(super) fn look_back(&mut self, is_kept: bool, pasts: &[Past]) {
-        for past in pasts {
-            if let Verdict::InDoubt(run) = past.verdict {
+    pub(super) fn look_back(&mut self, is_kept: bool, histories: &[RowHistory]) {
+        for history in histories {
+            if let RowStatus::Unknown(run) = history.status {
                 self.in_doubt = Some(run);
             }
-            if is_kept && past.is_edited {
+            if is_kept && history.is_edited {
                 self.edited += 1;
                 if self.first_edited.len() < FIRST_ROWS {
-                    self.first_edited.push(past.row);
+                    self.first_edited.push(history.number);
                 }
             }
         }

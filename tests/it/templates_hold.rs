@@ -8,7 +8,7 @@ use sheetport::records::{JsonType, RecordKind};
 use sheetport::sheet::Options;
 use sheetport::template::load::{load, no_tables};
 use sheetport::upload::Source;
-use sheetport::upload::read::{Keep, read};
+use sheetport::upload::plan::{ReadMode, read};
 
 const COLUMNS: [&str; 6] = ["A1", "No.", "Name", "Betrag", "日付", "x y"];
 
@@ -121,7 +121,7 @@ proptest! {
         let options = Options { delimiter: Some(b','), quote: Some(Some(b'"')), ..Options::default() };
         let Ok(source) = Source::open(&path, &template, None, &options) else { return Ok(()) };
         let (mut rows_read, mut records, mut late) = (0, 0, 0);
-        let Ok(tally) = read(&source, &template, Keep::Everything, |batch| {
+        let Ok(tally) = read(&source, &template, ReadMode::Records, |batch| {
             rows_read += batch.rows.len() as u64;
             records += batch.records.len() as u64;
             late += batch.late.len() as u64;
@@ -134,7 +134,7 @@ proptest! {
         }) else { return Ok(()) };
         prop_assert_eq!(tally.rows, rows_read);
         prop_assert_eq!(tally.to_send + tally.skipped + tally.rejected, records);
-        let counted = read(&source, &template, Keep::Nothing, |_| true).unwrap();
+        let counted = read(&source, &template, ReadMode::TallyOnly, |_| true).unwrap();
         prop_assert_eq!((counted.to_send, counted.skipped, counted.rejected), (tally.to_send, tally.skipped, tally.rejected));
         prop_assert!(late <= records);
     }

@@ -1,18 +1,19 @@
-//! Trying a run again by its report: somebody hands the report back, and what was not accepted yet is planned anew.
+//! Retrying a run with its report: the rows that were not accepted are planned again, as a new run.
 //!
-//! A [`Report`] is a file with our columns, which say where its rows come from. [`PastRun::load`] reads from the ledger
-//! what became of the rows of its run. The rest is pure: a [`PastRun`] comes to a verdict on each row of the report, and
-//! a `Reviewer` on each record. The ledger is the truth, and what a row does not say plainly is a problem, never a guess.
+//! A [`Report`] is a file with our columns, which say where its rows come from. [`load_history`] reads the states of these
+//! rows from the ledger. Then everything is pure: a [`ReportHistory`] gives the history of each row, and a [`Reviewer`]
+//! decides about each record. The ledger decides, not the report; a row with an unclear origin is a problem.
 
 mod fingerprint;
+mod history;
 mod load;
-mod lost;
-mod origin;
+mod lossy;
 mod report;
 mod review;
 
-pub use lost::Lost;
-pub use origin::PastRun;
-pub(super) use origin::{Past, Verdict};
+pub use history::ReportHistory;
+pub(super) use history::{RowHistory, RowStatus};
+pub use load::load_history;
+pub use lossy::LossyFields;
 pub use report::Report;
-pub(super) use review::{Asked, Reviewer};
+pub(super) use review::{RequestContext, Reviewer};

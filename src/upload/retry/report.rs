@@ -1,5 +1,4 @@
-//! A report that a person hands back, before it is known which template reads it: which of its sheets have our columns,
-//! and which runs their rows name.
+//! Inspecting a report before its template is known: the sheets with our columns, and the runs that the rows name.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,33 +7,33 @@ use crate::sheet::write::is_cut;
 use crate::sheet::{self, Book, Cell, Row};
 use crate::template::bind::{our_column, report_header};
 use crate::upload::error::Error;
-use crate::upload::source::top;
+use crate::upload::plan::part::first_rows;
 
-/// Names of runs that are told apart. A report has one; more than this were not written by us.
-const MOST_NAMES: usize = 1_000;
+/// Maximum number of different run names. A report has one; files with more are not reports.
+const MAX_NAMES: usize = 1_000;
 
 #[derive(Debug)]
 pub struct Report {
     pub book: Book,
-    /// The sheets that have our columns, by their place in the book; a first sheet that sums up has none.
+    /// The indexes of the sheets with our columns; a summary sheet has none.
     pub sheets: Vec<usize>,
-    /// The column of ours that a report can't do without, where a sheet has others of ours and not that one.
+    /// A required column of ours that a sheet with our columns lacks.
     pub missing: Option<&'static str>,
-    /// Whether all of them have the column that names a row's sheet in the first file.
+    /// Whether all sheets have the column with the original sheet of each row.
     pub names_sheets: bool,
-    /// What the rows say of their run, the most frequent first, with how many say so.
+    /// The run names in the rows with their number of rows, most frequent first.
     pub runs: Vec<(String, u64)>,
-    /// Rows that say where they stood and not in which run, as in the report of a check.
+    /// The number of rows with a row number but no run, as in the report of a check.
     pub without_run: u64,
-    /// Whether a cell bears the mark of a text that a workbook cut.
+    /// Whether a cell has the mark of a text that was cut for a workbook.
     pub has_cut: bool,
 }
 
 impl Report {
-    /// Looks through the file at `at`, which messages call `path`.
+    /// Reads the file `at`. Messages show `path`.
     pub fn open(at: &Path, path: &Path, options: &sheet::Options) -> Result<Report, Error> {
-        let told = |error: sheet::Error| Error::from(error.of_file(path));
-        let book = sheet::open(at, options).map_err(told)?;
+        let of_file = |error: sheet::Error| Error::from(error.of_file(path));
+        let book = sheet::open(at, options).map_err(of_file)?;
         let mut found = Report {
             book: book.clone(),
             sheets: Vec::new(),
@@ -47,7 +46,7 @@ impl Report {
         let mut runs: HashMap<String, u64> = HashMap::new();
         let mut cells = Row::default();
         for sheet in 0..book.sheets().len() {
-            let Some(header) = report_header(&top(&book, sheet).map_err(told)?) else { continue };
+            let Some(header) = report_header(&first_rows(&book, sheet).map_err(of_file)?) else { continue };
             found.sheets.push(sheet);
             let column = |name| our_column(&header.names, name);
             found.names_sheets &= column("sheet").is_some();
@@ -56,8 +55,8 @@ impl Report {
                 found.missing = found.missing.or(Some(missing));
                 continue;
             };
-            let mut rows = book.rows(sheet).map_err(told)?;
-            while rows.next(&mut cells).map_err(told)? {
+            let mut rows = book.rows(sheet).map_err(of_file)?;
+            while rows.next(&mut cells).map_err(of_file)? {
                 if cells.number <= header.row || cells.is_blank() {
                     continue;
                 }
@@ -65,7 +64,7 @@ impl Report {
                 let name = cells.get(run).shown().trim().to_owned();
                 if name.is_empty() {
                     found.without_run += u64::from(!cells.get(row).is_blank());
-                } else if runs.len() < MOST_NAMES || runs.contains_key(&name) {
+                } else if runs.len() < MAX_NAMES || runs.contains_key(&name) {
                     *runs.entry(name).or_default() += 1;
                 }
             }

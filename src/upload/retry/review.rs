@@ -1,145 +1,138 @@
-//! What becomes of the records of a report that is handed back, in view of what the ledger knows of their rows. Pure.
+//! Decisions about the records of a report, from the histories of their rows. Pure.
 //!
-//! A record of which every row was accepted is kept, and one of which none was goes by its cells as they are now. One
-//! that has rows of both is sent whole if it may be sent again, and is otherwise a problem.
+//! A record with only accepted rows was accepted earlier. A record without accepted rows is decided by its cells. A record
+//! with both is sent as a whole if it may be sent again; otherwise it has a problem.
 
 use std::collections::HashMap;
 
-use super::origin::{Past, PastRun, Verdict, copied};
+use super::history::{ReportHistory, RowHistory, RowStatus, copied};
 use crate::ledger::{AcceptedEarlier, Origin, Problem, Seq};
 use crate::records::Input;
-use crate::upload::assemble::Decision;
-use crate::upload::source::Source;
+use crate::upload::plan::decision::Decision;
 
-/// The request that a record would be sent as.
-pub struct Asked<'a> {
+/// The request for a record.
+pub struct RequestContext<'a> {
     pub key: &'a str,
-    /// What the call's path names; empty where it names nothing.
+    /// The id in the path; empty if there is none.
     pub target: &'a str,
     pub body: &'a [u8],
 }
 
 pub struct Reviewer<'a> {
-    run: &'a PastRun,
+    history: &'a ReportHistory,
     input: &'static Input,
-    /// What the ledger calls the sheets that are read.
+    /// The names of the sheets in the ledger.
     sheets: Vec<String>,
-    /// Which of the run's rows were met.
-    met: Vec<bool>,
+    /// For each row of the run, whether the report had it already.
+    seen: Vec<bool>,
 }
 
 impl<'a> Reviewer<'a> {
-    /// For a report that is handed back; nothing for any other file.
-    pub fn new(source: &'a Source, input: &'static Input) -> Option<Reviewer<'a>> {
-        let run = source.past_run.as_ref()?;
-        let sheets = source.parts.iter().map(|part| source.sheet_of(part)).collect();
-        Some(Reviewer { run, input, sheets, met: vec![false; run.states.len()] })
+    pub fn new(history: &'a ReportHistory, sheets: Vec<String>, input: &'static Input) -> Reviewer<'a> {
+        Reviewer { history, input, sheets, seen: vec![false; history.states.len()] }
     }
 
-    /// Takes note of a row. A second one that says that it is the same is a copy.
-    pub fn meet(&mut self, past: &mut Past) -> Option<Problem> {
-        let place = past.place?;
-        if !std::mem::replace(self.met.get_mut(place)?, true) {
+    /// Returns the problem of a row that names the same original row as an earlier row of the report, and marks it as
+    /// invalid.
+    pub fn check_copy(&mut self, row: &mut RowHistory) -> Option<Problem> {
+        let index = row.index?;
+        if !std::mem::replace(&mut self.seen[index], true) {
             return None;
         }
-        (past.verdict, past.place) = (Verdict::Wrong, None);
-        Some(self.at(past, copied(past.row, self.run.states.row(place)?.number)))
+        (row.status, row.index) = (RowStatus::Invalid, None);
+        Some(self.located(row, copied(row.number, self.history.states.row(index)?.number)))
     }
 
-    /// The problem of a row that means the record above, which begins with the row `first`, and was not of that.
-    pub fn strayed(&self, past: &Past, first: &Past) -> Option<Problem> {
-        Some(self.at(past, past.strayed(first)?))
+    /// Returns the problem of a row without a group name that was not part of the record above, which begins with `first`.
+    pub fn check_strayed(&self, row: &RowHistory, first: &RowHistory) -> Option<Problem> {
+        Some(self.located(row, row.strayed(first)?))
     }
 
-    /// Which row of the run it was, where its sheet is now called `sheet`.
-    pub fn origin(&self, past: &Past, sheet: &str) -> Origin {
-        match past.place.and_then(|place| self.run.states.row(place)) {
-            Some(row) if row.number == past.row && row.sheet == sheet => Origin::Same,
-            Some(row) => Origin::Row { number: row.number, sheet: row.sheet.to_owned() },
+    /// Returns the original row of a row in the sheet `sheet`.
+    pub fn origin(&self, row: &RowHistory, sheet: &str) -> Origin {
+        match row.index.and_then(|index| self.history.states.row(index)) {
+            Some(original) if original.number == row.number && original.sheet == sheet => Origin::Same,
+            Some(original) => Origin::Row { number: original.number, sheet: original.sheet.to_owned() },
             None => Origin::New,
         }
     }
 
-    /// What is decided about a record of these rows, of which its cells alone say `decision`.
-    pub fn review(&self, decision: Decision, pasts: &[Past], asked: &Asked<'_>) -> Decision {
-        let kept: Vec<(&Past, AcceptedEarlier)> = pasts.iter().filter_map(|past| Some((past, kept(past)?))).collect();
-        if let Some((_, first)) = kept.first().filter(|_| kept.len() == pasts.len()) {
-            return Decision::Keep(first.clone());
+    /// Returns the decision about a record with these rows; `decision` is the one by its cells alone.
+    pub fn review(&self, decision: Decision, rows: &[RowHistory], request: &RequestContext<'_>) -> Decision {
+        let accepted: Vec<(&RowHistory, AcceptedEarlier)> =
+            rows.iter().filter_map(|row| Some((row, row.accepted()?))).collect();
+        if let Some((_, first)) = accepted.first().filter(|_| accepted.len() == rows.len()) {
+            return Decision::AcceptedEarlier(first.clone());
         }
-        if pasts.iter().all(|past| past.verdict == Verdict::LeftOut) {
+        if rows.iter().all(|row| row.status == RowStatus::Skipped) {
             return Decision::Skip;
         }
-        let is_once = !self.input.call(!asked.target.is_empty()).is_some_and(|call| call.repeatable);
-        let own = |past: &Past| Some(self.at(past, past.problem()?));
-        let mut problems: Vec<Problem> = pasts.iter().filter_map(own).collect();
-        let added = pasts.iter().find(|past| !matches!(past.verdict, Verdict::Kept(..) | Verdict::Wrong));
-        if let (Some((past, kept)), Some(added)) = (kept.first(), added) {
-            problems.extend(if is_once { Some(self.made(added, past, kept)) } else { self.torn(pasts) });
+        let non_idempotent = !self.input.call(!request.target.is_empty()).is_some_and(|call| call.repeatable);
+        let own = |row: &RowHistory| Some(self.located(row, row.problem()?));
+        let mut problems: Vec<Problem> = rows.iter().filter_map(own).collect();
+        let unaccepted = rows.iter().find(|row| !matches!(row.status, RowStatus::Accepted(..) | RowStatus::Invalid));
+        if let (Some((row, earlier)), Some(unaccepted)) = (accepted.first(), unaccepted) {
+            problems.extend(match non_idempotent {
+                true => Some(self.created_again(unaccepted, row, earlier)),
+                false => self.incomplete(rows),
+            });
         }
-        let is_added = pasts.iter().all(|past| past.is_added);
+        let is_added = rows.iter().all(|row| row.is_added);
         if is_added && problems.is_empty() && matches!(decision, Decision::Send) {
-            if is_once {
-                problems.extend(self.twin(pasts, asked.body));
-            } else if let Some(kept) = self.again_as_it_was(asked) {
-                return Decision::Keep(kept);
+            if non_idempotent {
+                problems.extend(self.sent_before(rows, request.body));
+            } else if let Some(earlier) = self.accepted_as(request) {
+                return Decision::AcceptedEarlier(earlier);
             }
         }
-        problems.into_iter().fold(decision, |decision, problem| decision.rejected(Some(problem)))
+        problems.into_iter().fold(decision, Decision::with_problem)
     }
 
-    /// The problem of a row that came to a record that is there and would be made again.
-    fn made(&self, added: &Past, past: &Past, kept: &AcceptedEarlier) -> Problem {
+    /// Returns the problem of a row in a record that exists and would be created again.
+    fn created_again(&self, unaccepted: &RowHistory, row: &RowHistory, earlier: &AcceptedEarlier) -> Problem {
         let plural = self.input.plural;
         let message = format!(
-            "belongs to a record of which row {} was sent in run {}, and {plural} that are sent again are made again",
-            past.row, kept.run
+            "belongs to a record whose row {} was sent in run {}; sending {plural} again creates duplicates",
+            row.number, earlier.run
         );
-        let remedy = "give the rows that were not sent a record of their own".to_owned();
-        self.at(added, Problem { remedy, ..Problem::of_record("made-again", message) })
+        let remedy = "make the unsent rows a separate record".to_owned();
+        self.located(unaccepted, Problem { remedy, ..Problem::of_record("made-again", message) })
     }
 
-    /// What was accepted of an added record, where its request would be the same once more. A call whose path names the
-    /// record is made again: it changes nothing.
-    fn again_as_it_was(&self, asked: &Asked<'_>) -> Option<AcceptedEarlier> {
-        let body = std::str::from_utf8(asked.body).ok().filter(|_| asked.target.is_empty())?;
-        let (run, seq) = self.run.states.accepted_as(asked.key, body)?;
+    /// Returns the record that was accepted with the same request, for a record that was added to a report. Calls with an
+    /// id in the path are sent again: they change nothing.
+    fn accepted_as(&self, request: &RequestContext<'_>) -> Option<AcceptedEarlier> {
+        let body = std::str::from_utf8(request.body).ok().filter(|_| request.target.is_empty())?;
+        let (run, seq) = self.history.states.accepted_as(request.key, body)?;
         Some(AcceptedEarlier { run, seq, service_id: None })
     }
 
-    /// The problem of an added record that is, byte by byte, one that was sent before.
-    fn twin(&self, pasts: &[Past], body: &[u8]) -> Option<Problem> {
-        let (run, row) = self.run.states.sent_with_body(std::str::from_utf8(body).ok()?)?;
-        let message = format!("is the same as row {row} of run {run}, which was sent, or may have been");
-        let remedy = "delete it; if it is meant a second time, upload it in a file of its own".to_owned();
-        Some(self.at(pasts.first()?, Problem { remedy, ..Problem::of_record("sent-before", message) }))
+    /// Returns the problem of an added record with the same request body as a record that was sent before.
+    fn sent_before(&self, rows: &[RowHistory], body: &[u8]) -> Option<Problem> {
+        let (run, row) = self.history.states.sent_with_body(std::str::from_utf8(body).ok()?)?;
+        let message = format!("is the same as row {row} of run {run}, which was or may have been sent");
+        let remedy = "delete the row; if you want a second record, upload it in a separate file".to_owned();
+        Some(self.located(rows.first()?, Problem { remedy, ..Problem::of_record("sent-before", message) }))
     }
 
-    /// The problem of a record that is sent as a whole and is not whole: what is not sent with it would be taken from it.
-    fn torn(&self, pasts: &[Past]) -> Option<Problem> {
-        let mut here: HashMap<Seq, u32> = HashMap::new();
-        for (record, _) in pasts.iter().filter_map(|past| past.record) {
-            *here.entry(record).or_default() += 1;
+    /// Returns the problem of a record that lacks rows which were sent before. The service would remove them.
+    fn incomplete(&self, rows: &[RowHistory]) -> Option<Problem> {
+        let mut present: HashMap<Seq, u32> = HashMap::new();
+        for (record, _) in rows.iter().filter_map(|row| row.record) {
+            *present.entry(record).or_default() += 1;
         }
-        let is_torn = |past: &&Past| {
-            let lacks = |(record, rows)| here.get(&record).is_some_and(|here| *here < rows);
-            matches!(past.verdict, Verdict::Kept(..)) && past.record.is_some_and(lacks)
+        let lacks_rows = |row: &&RowHistory| {
+            let lacks = |(record, count)| present.get(&record).is_some_and(|present| *present < count);
+            row.accepted().is_some() && row.record.is_some_and(lacks)
         };
-        let past = pasts.iter().find(is_torn)?;
-        let remedy = "put the missing rows back beside it, from the report of all rows".to_owned();
-        let message = "is of a record that was sent with further rows, and would be sent without them now";
-        Some(self.at(past, Problem { remedy, ..Problem::of_record("torn", message) }))
+        let row = rows.iter().find(lacks_rows)?;
+        let remedy = "copy the missing rows from the report of all rows".to_owned();
+        let message = "belongs to a record that was sent with more rows; sending it now would remove them";
+        Some(self.located(row, Problem { remedy, ..Problem::of_record("torn", message) }))
     }
 
-    /// The problem as that of a row.
-    fn at(&self, past: &Past, problem: Problem) -> Problem {
-        let sheet = self.sheets.get(past.part).cloned().unwrap_or_default();
-        Problem { row: Some(past.row), sheet, ..problem }
-    }
-}
-
-fn kept(past: &Past) -> Option<AcceptedEarlier> {
-    match past.verdict {
-        Verdict::Kept(run, seq) => Some(AcceptedEarlier { run, seq, service_id: None }),
-        _ => None,
+    /// Returns the problem with the number and sheet of the row.
+    fn located(&self, row: &RowHistory, problem: Problem) -> Problem {
+        Problem { row: Some(row.number), sheet: self.sheets[row.part].clone(), ..problem }
     }
 }

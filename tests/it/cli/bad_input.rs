@@ -59,7 +59,7 @@ fn an_empty_file_is_told_from_a_header_without_rows() {
 
 #[test]
 fn a_missing_column_is_named_with_the_nearest_that_is_there() {
-    let words = ["externalId", "'SKU'", "nearest is 'SKUs'", "row 1", "Name the column in the template"];
+    let words = ["externalId", "'SKU'", "nearest is 'SKUs'", "row 1", "Use the column names of the header"];
     check_refused("prices.csv", b"SKUs,Name\n1,Bolt\n", 2, &words);
 }
 
@@ -95,7 +95,11 @@ fn a_decimal_comma_without_quotes_is_not_taken_for_two_cells() {
     let served = Served::start(&place);
     place.write("items.csv", "SKU,Name,Price\n1,Bolt,2,50\n2,Nut,1.50\n3,Screw,1.50,\n");
     let upload = served.sheetport(&place, ["upload", "items.csv", "-t", "items"]);
-    upload.exits(3).shows(&["column D '50' stands beyond the header's last column", "row 2", "put quotes around"]);
+    upload.exits(3).shows(&[
+        "column D '50' is to the right of the last column of the header",
+        "row 2",
+        "put quotes around",
+    ]);
     assert_eq!(served.total(), 2);
 }
 
@@ -149,6 +153,6 @@ fn a_file_that_was_cut_short_within_quotes_does_not_send_its_last_row() {
     let served = Served::start(&place);
     place.write("items.csv", "SKU,Name\n1,\"Bolt\"\n2,\"Nu");
     let upload = served.sheetport(&place, ["upload", "items.csv", "-t", "items"]);
-    upload.exits(3).shows(&["has a quote in a place where none can be", "row 3", "check that the file is whole"]);
+    upload.exits(3).shows(&["has a quote where none is allowed", "row 3", "check that the file is complete"]);
     assert_eq!(served.total(), 1);
 }

@@ -152,8 +152,8 @@ fn a_cell_of_a_megabyte_that_fills_all_rows_below() {
     let ended = place.sheetport(["check", "filled.csv", "-t", "t.toml", "--no-progress", "-q"]).exits(7);
     check_bounds(&ended);
     ended.says(&[
-        "fill_down has repeated more than 4 GiB of text; this is seen at row 4099, in column B",
-        "the cell that is repeated there is far too long",
+        "fill_down repeats more than 4 GiB of text; the limit is exceeded at row 4099, in column B",
+        "the repeated cell is extremely long",
     ]);
     // A long text that some rows share is none of that.
     let rows: String = (2..40).map(|row| format!("{row},\n")).collect();

@@ -1,0 +1,24 @@
+//! The decision about a record while the sheet is read.
+
+use crate::ledger::{AcceptedEarlier, Problem};
+
+pub(in crate::upload) enum Decision {
+    Send,
+    Skip,
+    Reject(Vec<Problem>),
+    AcceptedEarlier(AcceptedEarlier),
+}
+
+impl Decision {
+    /// Returns the decision after `problem` was found. Records that are not to be sent anyway stay as they are.
+    pub(in crate::upload) fn with_problem(self, problem: Problem) -> Decision {
+        match self {
+            Decision::Send => Decision::Reject(vec![problem]),
+            Decision::Reject(mut problems) => {
+                problems.push(problem);
+                Decision::Reject(problems)
+            }
+            Decision::Skip | Decision::AcceptedEarlier(_) => self,
+        }
+    }
+}

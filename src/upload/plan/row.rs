@@ -1,0 +1,140 @@
+//! Mapping one row of a sheet to its part of a record, on any thread.
+
+use super::part::Part;
+use super::row_problems::{beyond_header, stray_quote};
+use super::source::Source;
+use crate::ledger::Problem;
+use crate::sheet::{Cell, Row, RowEncoder, write};
+use crate::template::map::{Draft, unquoted};
+use crate::template::{self, Mapper};
+use crate::upload::retry::RowHistory;
+
+/// A row as read.
+#[derive(Debug, Default)]
+pub(super) struct ReadRow {
+    /// The index of its sheet in [`Source::parts`].
+    pub part: usize,
+    pub row: Row,
+    pub has_stray_quote: bool,
+}
+
+/// A mapped row. Its buffers are reused.
+#[derive(Debug, Default)]
+pub(super) struct MappedRow {
+    /// The index of its sheet in [`Source::parts`].
+    pub part: usize,
+    pub number: u64,
+    /// The number of common columns that it needs.
+    pub width: usize,
+    pub draft: Draft,
+    /// Problems with the row itself, in addition to those of the draft.
+    pub problems: Vec<Problem>,
+    /// The request body, key and id of the record if each row is a record. Empty if it has none.
+    pub body: Vec<u8>,
+    pub key: String,
+    pub target: String,
+    /// The encoded cells for the ledger, if wanted.
+    pub cells: Vec<u8>,
+    /// The history of the row, if the file is a report.
+    pub history: Option<RowHistory>,
+    restored: Row,
+    laid_out: Row,
+    encoder: RowEncoder,
+}
+
+/// Maps one row into `mapped`. `encodes` says whether to encode the cells and the body.
+pub(super) fn map_row(
+    mapper: &Mapper<'_>,
+    source: &Source,
+    part: &Part,
+    read: &ReadRow,
+    encodes: bool,
+    mapped: &mut MappedRow,
+) {
+    mapped.part = read.part;
+    mapped.problems.clear();
+    mapped.body.clear();
+    mapped.key.clear();
+    mapped.target.clear();
+    mapped.history = None;
+    let mut restored = std::mem::take(&mut mapped.restored);
+    let mut row = &read.row;
+    if let Some(history) = &source.history {
+        let (row_history, problem) = history.of_row(read.part, &read.row);
+        mapped.problems.extend(problem.map(|problem| located(problem, source, part)));
+        mapped.history = Some(row_history);
+        if history.restore(read.part, &row_history, &read.row, &mut restored) {
+            row = &restored;
+        }
+    }
+    mapped.number = row.number;
+    let width = if part.layout.is_report { part.layout.width } else { row.len() };
+    mapped.width = width.checked_sub(1).map_or(0, |last| part.columns.of(last) + 1);
+    mapper.map(row, &mut mapped.draft);
+    if !mapped.draft.is_skipped {
+        // Cells of a workbook can't shift, and people write remarks to the right of the header.
+        if !source.book.has_named_sheets() {
+            let problem = beyond_header(row, part.layout.header.names.len());
+            mapped.problems.extend(problem.map(|problem| located(problem, source, part)));
+        }
+        if read.has_stray_quote {
+            mapped.problems.push(located(stray_quote(row), source, part));
+        }
+        if mapper.template().group.is_none() {
+            let names = mapper.finish(&mut mapped.draft.parts);
+            mapped.key.push_str(&names.key.map_or_else(Default::default, unquoted));
+            mapped.target.push_str(&names.target.map_or_else(Default::default, unquoted));
+            if encodes && mapped.draft.parts.problems.is_empty() {
+                mapper.body(&mapped.draft.parts, &mut mapped.body);
+            }
+        }
+    }
+    if encodes {
+        mapped.cells.clear();
+        encode(row, part, &mut mapped.laid_out, &mut mapped.encoder);
+        mapped.encoder.finish(row.number, &mut mapped.cells);
+    }
+    mapped.restored = restored;
+}
+
+/// Converts a problem of the template to a problem of the ledger.
+pub(super) fn ledger_problem(problem: template::Problem, source: &Source) -> Problem {
+    let converted = Problem {
+        code: problem.cause.code().to_owned(),
+        row: Some(problem.row),
+        column: problem.column,
+        header: problem.header,
+        field: problem.field.to_owned(),
+        value: problem.value,
+        sheet: String::new(),
+        message: problem.cause.message(),
+        remedy: problem.cause.remedy(),
+    };
+    match source.parts.get(problem.part) {
+        Some(part) => located(converted, source, part),
+        None => converted,
+    }
+}
+
+/// Returns the problem with its sheet, and with its common column instead of the column of the sheet.
+fn located(problem: Problem, source: &Source, part: &Part) -> Problem {
+    Problem { column: problem.column.map(|column| part.columns.of(column)), sheet: source.sheet_of(part), ..problem }
+}
+
+/// Encodes the cells in the common columns, without our own columns if the file is a report. Neutralised formulas are
+/// restored.
+fn encode(row: &Row, part: &Part, laid_out: &mut Row, encoder: &mut RowEncoder) {
+    let layout = &part.layout;
+    let width = if layout.is_report { layout.width.min(row.len()) } else { row.len() };
+    let original = |cell| match cell {
+        Cell::Text(text) if layout.is_defused => Cell::Text(write::restore(text)),
+        cell => cell,
+    };
+    encoder.clear();
+    if part.columns.is_identity() {
+        row.cells().take(width).enumerate().for_each(|(column, cell)| encoder.put(column, original(cell)));
+    } else {
+        part.columns.lay_out(row, width, laid_out);
+        laid_out.cells().enumerate().for_each(|(column, cell)| encoder.put(column, original(cell)));
+    }
+}

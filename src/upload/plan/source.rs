@@ -1,0 +1,261 @@
+//! The input file of an upload: its sheets, and the columns of the template in each.
+//!
+//! Most uploads read one sheet. Several sheets are read in order, each with its own header; their rows are stored in
+//! common columns (`columns`), so that a report is one table.
+
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::columns::merge_columns;
+use super::part::{Part, first_rows};
+use crate::sheet::{self, Book, Row, Rows, SUMMARY_SHEETS, column_letters};
+use crate::template::bind::{Missing, bind};
+use crate::template::map::fill_down::Filler;
+use crate::template::model::SheetSelect;
+use crate::template::{Layout, Template};
+use crate::upload::error::Error;
+use crate::upload::retry::{Report, ReportHistory};
+
+/// Selects all sheets that have the template's columns, in `--sheet` and in templates.
+pub const ALL_SHEETS: &str = "*";
+
+/// A file bound to a template. It can be read repeatedly.
+#[derive(Debug)]
+pub struct Source {
+    /// The path shown in messages.
+    pub path: PathBuf,
+    pub book: Book,
+    /// The sheets to read, in order; at least one.
+    pub parts: Vec<Part>,
+    /// The names of the common columns. Cells and problems in the ledger refer to these.
+    pub header: Vec<String>,
+    /// Sheets that lack the template's columns, with the missing columns.
+    pub left_out: Vec<(String, Missing)>,
+    /// The first and last row to send; `None` for all rows.
+    pub chosen: Option<(u64, u64)>,
+    /// The history of the rows, if the file is a report and only unaccepted rows are sent.
+    pub history: Option<ReportHistory>,
+    /// The path of the file to read.
+    at: PathBuf,
+    stamp: Stamp,
+}
+
+/// Attributes that change when another program writes the file.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    len: u64,
+    modified: Option<std::time::SystemTime>,
+}
+
+impl Source {
+    /// Opens `path` and finds the sheets and headers for `template`. `sheet` overrides the sheet in the template: a name, a
+    /// number from 1, or [`ALL_SHEETS`].
+    pub fn open(
+        path: &Path,
+        template: &Template,
+        sheet: Option<&str>,
+        options: &sheet::Options,
+    ) -> Result<Source, Error> {
+        Source::open_as(path, path, template, sheet, options)
+    }
+
+    /// Opens the file `at` like [`Source::open`]. Messages show `path`.
+    pub fn open_as(
+        at: &Path,
+        path: &Path,
+        template: &Template,
+        sheet: Option<&str>,
+        options: &sheet::Options,
+    ) -> Result<Source, Error> {
+        let stamp = Stamp::of_file(at, path)?;
+        let book = sheet::open(at, options).map_err(|error| error.of_file(path))?;
+        let (bound, left_out) = select_sheets(path, &book, template, sheet)?;
+        Ok(Source::bound(at, path, book, stamp, bound, left_out))
+    }
+
+    /// Opens the report `at`, reading all sheets with our columns. The status column of the report is ignored. Messages
+    /// show `path`.
+    pub fn open_report(at: &Path, path: &Path, report: &Report, template: &Template) -> Result<Source, Error> {
+        let stamp = Stamp::of_file(at, path)?;
+        let mut bound = Vec::new();
+        for sheet in &report.sheets {
+            let first_rows = first_rows(&report.book, *sheet).map_err(|error| error.of_file(path))?;
+            let layout = bind(template, &first_rows).map_err(|missing| lacks_columns(path, template, missing))?;
+            bound.push((*sheet, Layout { status: None, ..layout }));
+        }
+        Ok(Source::bound(at, path, report.book.clone(), stamp, bound, Vec::new()))
+    }
+
+    fn bound(
+        at: &Path,
+        path: &Path,
+        book: Book,
+        stamp: Stamp,
+        bound: Vec<(usize, Layout)>,
+        left_out: Vec<(String, Missing)>,
+    ) -> Source {
+        let (header, columns) = merge_columns(bound.iter().map(|(_, layout)| layout));
+        let parts = bound.into_iter().zip(columns).map(|((sheet, layout), columns)| Part { sheet, layout, columns });
+        let parts = parts.collect();
+        let (path, at) = (path.to_owned(), at.to_owned());
+        Source { path, book, parts, header, left_out, chosen: None, history: None, at, stamp }
+    }
+
+    /// Returns the SHA-256 of the file, in hexadecimal. Reads the whole file.
+    pub fn hash(&self) -> Result<String, Error> {
+        let failed = |source| sheet::Error::Open { path: self.path.clone(), source };
+        let mut file = File::open(&self.at).map_err(failed)?;
+        let mut hasher = Sha256::new();
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match file.read(&mut buffer).map_err(failed)? {
+                0 => break,
+                len => hasher.update(&buffer[..len]),
+            }
+        }
+        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Returns the name of the sheet of `part`.
+    pub fn name_of(&self, part: &Part) -> &str {
+        &self.book.sheets()[part.sheet]
+    }
+
+    /// Returns the name of the sheet in the ledger and in reports: empty if only one sheet is read.
+    pub fn sheet_of(&self, part: &Part) -> String {
+        if self.parts.len() > 1 { self.name_of(part).to_owned() } else { String::new() }
+    }
+
+    /// Reads the rows below the headers, sheet after sheet.
+    pub fn rows(&self) -> DataRows<'_> {
+        DataRows { source: self, part: 0, rows: None, mended: 0, has_stray_quote: false }
+    }
+
+    pub(super) fn reader_died(&self) -> Error {
+        Error::ReaderDied { path: self.path.clone() }
+    }
+
+    /// Fails if another program has written the file since it was opened.
+    pub fn check_unchanged(&self) -> Result<(), Error> {
+        match std::fs::metadata(&self.at).map(|metadata| Stamp::of(&metadata)) {
+            Ok(stamp) if stamp == self.stamp => Ok(()),
+            _ => Err(Error::Changed { path: self.path.clone() }),
+        }
+    }
+}
+
+/// Iterates over the rows below the headers that are not blank, with cells filled down as the template says.
+pub struct DataRows<'a> {
+    source: &'a Source,
+    /// The index of the current sheet in [`Source::parts`].
+    part: usize,
+    /// The rows of the current sheet, once it is open.
+    rows: Option<(Rows, Filler)>,
+    mended: u64,
+    /// Whether the last row had a stray quote, so that its cells are a guess.
+    pub has_stray_quote: bool,
+}
+
+impl DataRows<'_> {
+    /// Reads the next row into `row` and returns the index of its sheet in [`Source::parts`], or `None` after the last row.
+    pub fn next(&mut self, row: &mut Row) -> Result<Option<usize>, Error> {
+        let of_file = |error: sheet::Error| Error::from(error.of_file(&self.source.path));
+        while let Some(part) = self.source.parts.get(self.part) {
+            let (rows, filler) = match &mut self.rows {
+                Some(rows) => rows,
+                none => none.insert((self.source.book.rows(part.sheet).map_err(of_file)?, Filler::new(&part.layout))),
+            };
+            while rows.next(row).map_err(of_file)? {
+                let mended = rows.mended();
+                self.has_stray_quote = mended > std::mem::replace(&mut self.mended, mended);
+                if row.number > part.layout.header.row && !row.is_blank() {
+                    match &self.source.history {
+                        // The cells of a report were filled down before it was written.
+                        Some(history) if !history.is_new(self.part, row) => filler.pass(row),
+                        _ => filler.row(row),
+                    }
+                    if let Some(column) = filler.overflow() {
+                        return Err(Error::FilledTooMuch { row: row.number, letters: column_letters(column) });
+                    }
+                    return Ok(Some(self.part));
+                }
+            }
+            self.part += 1;
+            (self.rows, self.mended) = (None, 0);
+        }
+        Ok(None)
+    }
+}
+
+impl Stamp {
+    fn of_file(at: &Path, path: &Path) -> Result<Stamp, Error> {
+        let failed = |source| sheet::Error::Open { path: path.to_owned(), source };
+        Ok(Stamp::of(&std::fs::metadata(at).map_err(failed)?))
+    }
+
+    fn of(metadata: &Metadata) -> Stamp {
+        Stamp { len: metadata.len(), modified: metadata.modified().ok() }
+    }
+}
+
+type Bound = (Vec<(usize, Layout)>, Vec<(String, Missing)>);
+
+/// Returns the sheets to read, bound to the template, and the sheets that lack columns.
+fn select_sheets(path: &Path, book: &Book, template: &Template, wanted: Option<&str>) -> Result<Bound, Error> {
+    let of_file = |error: sheet::Error| Error::from(error.of_file(path));
+    // The sheet that the template names is in the original file, not in a report.
+    let report_sheets = if wanted.is_none() { report_sheets(book, template) } else { Vec::new() };
+    if !report_sheets.is_empty() {
+        return Ok((report_sheets, Vec::new()));
+    }
+    let all = || (0..book.sheets().len()).collect();
+    let (candidates, several): (Vec<usize>, bool) = match (wanted, &template.sheet.select) {
+        (Some(ALL_SHEETS), _) | (None, SheetSelect::All) => (all(), true),
+        (Some(wanted), _) => (vec![book.find_sheet(wanted).map_err(of_file)?], false),
+        // The only sheet of a CSV has no name, so that a name in the template does not apply.
+        (None, SheetSelect::Name(name)) if book.has_named_sheets() => {
+            (vec![book.find_named_sheet(name).map_err(of_file)?], false)
+        }
+        (None, SheetSelect::Index(index)) if *index > book.sheets().len() => {
+            return Err(Error::NoSuchIndex { path: path.to_owned(), index: *index, count: book.sheets().len() });
+        }
+        (None, SheetSelect::Index(index)) => (vec![index - 1], false),
+        (None, SheetSelect::FirstThatFits | SheetSelect::Name(_)) => (all(), false),
+    };
+    let (mut bound, mut left_out) = (Vec::new(), Vec::new());
+    for sheet in candidates {
+        match bind(template, &first_rows(book, sheet).map_err(of_file)?) {
+            Ok(layout) => bound.push((sheet, layout)),
+            Err(missing) => left_out.push((book.sheets()[sheet].clone(), missing)),
+        }
+        if !bound.is_empty() && !several {
+            break;
+        }
+    }
+    if !bound.is_empty() {
+        return Ok((bound, if several { left_out } else { Vec::new() }));
+    }
+    // The first of those sheets that have the most columns.
+    let nearest = left_out.into_iter().map(|(_, missing)| missing).rev().max_by_key(|missing| missing.found);
+    let missing = nearest.unwrap_or(Missing { header: None, found: 0, columns: Vec::new() });
+    Err(lacks_columns(path, template, missing))
+}
+
+fn lacks_columns(path: &Path, template: &Template, missing: Missing) -> Error {
+    Error::Columns { path: path.to_owned(), template: template.name.clone(), missing: Box::new(missing) }
+}
+
+/// Returns the sheets of our report that contain its rows, if the book is a report with a summary sheet. A large report
+/// has several.
+fn report_sheets(book: &Book, template: &Template) -> Vec<(usize, Layout)> {
+    let has_summary = book.sheets().first().is_some_and(|first| SUMMARY_SHEETS.contains(&first.as_str()));
+    if !has_summary || book.sheets().len() < 2 {
+        return Vec::new();
+    }
+    // Errors in other sheets are reported when these are read.
+    let bound = |sheet| Some((sheet, bind(template, &first_rows(book, sheet).ok()?).ok()?));
+    (0..book.sheets().len()).filter_map(bound).filter(|(_, layout)| layout.is_report).collect()
+}

@@ -1,0 +1,61 @@
+//! Writing the plan of a file to the ledger before the first request.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use super::assemble::Batch;
+use super::read::{ReadMode, read};
+use super::source::Source;
+use crate::ledger::{Ledger, NewRun, RunId};
+use crate::template::Template;
+use crate::upload::error::Error;
+use crate::upload::tally::Tally;
+
+/// Maximum number of batches read ahead of the ledger.
+const READ_AHEAD: usize = 8;
+
+/// Plans an upload. The sheet is read and mapped on other threads while the ledger writes. `progress` receives the number
+/// of rows so far.
+///
+/// # Errors
+/// If the file can't be read to its end, the plan is deleted and nothing of it can be sent.
+pub async fn plan(
+    ledger: &Ledger,
+    new: &NewRun,
+    source: Arc<Source>,
+    template: Arc<Template>,
+    now: i64,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<(RunId, Tally), Error> {
+    let mut plan = ledger.begin_plan(new, now).await?;
+    let (sender, mut batches) = mpsc::channel::<Batch>(READ_AHEAD);
+    let path = source.path.clone();
+    let reading = tokio::task::spawn_blocking(move || {
+        read(&source, &template, ReadMode::Records, |batch| sender.blocking_send(batch).is_ok())
+    });
+    let mut rows = 0;
+    while let Some(batch) = batches.recv().await {
+        rows += batch.read;
+        for row in batch.rows {
+            plan.add_row(row).await?;
+        }
+        let mut records = batch.records;
+        ledger.fill_service_ids(&mut records).await?;
+        for record in records {
+            plan.add_record(record).await?;
+        }
+        for withdrawal in batch.withdrawn {
+            plan.withdraw(withdrawal.seq, withdrawal.state, withdrawal.problem, now);
+        }
+        progress(rows);
+    }
+    // The channel closes when the reader ends. Its result says whether the file was complete.
+    match reading.await.unwrap_or(Err(Error::ReaderDied { path })) {
+        Ok(tally) => Ok((plan.finish(tally.width).await?, tally)),
+        Err(error) => {
+            plan.abandon().await?;
+            Err(error)
+        }
+    }
+}

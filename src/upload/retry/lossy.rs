@@ -1,0 +1,148 @@
+//! Cells that a report can't represent: a CSV stores the numbers and dates of a workbook as text, and a workbook cuts long
+//! texts. If such a cell was not edited in the report, the cell in the ledger is used instead.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use crate::sheet::{Cell, Row, write};
+
+/// Maximum bytes of cells held in memory.
+const MAX_HELD: usize = 256 << 20;
+
+/// The properties of cells that a report's file format loses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LossyFields {
+    /// A text file loses the types of cells.
+    #[default]
+    Types,
+    /// A workbook loses the ends of long texts.
+    LongTexts,
+    /// A text file that another program saved from a workbook with cut texts.
+    Both,
+}
+
+/// The original cells of rows with losses, by the index of the row in the run.
+#[derive(Debug, Default)]
+pub(super) struct LossyRows {
+    lossy: LossyFields,
+    rows: HashMap<usize, Box<[u8]>>,
+    held: usize,
+}
+
+impl LossyFields {
+    /// Whether a row with these encoded cells may have losses.
+    pub fn may_affect(self, cells: &[u8]) -> bool {
+        self != LossyFields::LongTexts || cells.len() > write::MAX_TEXT
+    }
+
+    /// Returns the text that the report has instead of `cell`, or `None` if it has the cell without loss.
+    fn written(self, cell: &Cell<'_>) -> Option<String> {
+        match (self, cell) {
+            (_, Cell::Blank) | (LossyFields::Types, Cell::Text(_)) => None,
+            (LossyFields::LongTexts | LossyFields::Both, Cell::Text(text)) => write::cut_text(text),
+            (LossyFields::LongTexts, _) => None,
+            (LossyFields::Types | LossyFields::Both, cell) => Some(cell.shown().into_owned()),
+        }
+    }
+
+    /// Writes a row of the ledger into `cut`, with long texts cut as in the report.
+    pub fn cut(self, row: &Row, cut: &mut Row) {
+        cut.clear(row.number);
+        for cell in row.cells() {
+            match self.written(&cell).filter(|_| self == LossyFields::LongTexts) {
+                Some(text) => cut.push(Cell::Text(write::restore(&text))),
+                None => cut.push(cell),
+            }
+        }
+    }
+}
+
+impl LossyRows {
+    pub fn new(lossy: LossyFields) -> LossyRows {
+        LossyRows { lossy, ..LossyRows::default() }
+    }
+
+    /// Whether the row may have cut texts although the report is a text file.
+    pub fn may_be_cut(&self, cells: &[u8]) -> bool {
+        self.lossy == LossyFields::Both && LossyFields::LongTexts.may_affect(cells)
+    }
+
+    /// Adds the encoded cells of a row if the report loses any of them. Returns false if the memory limit is exceeded.
+    pub fn add(&mut self, index: usize, cells: &[u8], row: &mut Row) -> bool {
+        let has_losses = self.lossy.may_affect(cells)
+            && row.decode_one(cells).is_some()
+            && row.cells().any(|cell| self.lossy.written(&cell).is_some());
+        if has_losses {
+            self.held += cells.len();
+            self.rows.insert(index, cells.into());
+        }
+        self.held <= MAX_HELD
+    }
+
+    /// Writes the cells of `row` into `restored`, with the original cell for each that was not edited. `columns` has the
+    /// column of the run for each column of the report. Returns false if the row has no losses.
+    pub fn restore(&self, index: usize, row: &Row, columns: &[Option<usize>], restored: &mut Row) -> bool {
+        let mut original = Row::default();
+        let decoded = self.rows.get(&index).and_then(|cells| original.decode_one(cells));
+        if decoded.is_none() {
+            return false;
+        }
+        restored.clear(row.number);
+        for (column, cell) in row.cells().enumerate() {
+            let original = columns.get(column).copied().flatten().map_or(Cell::Blank, |column| original.get(column));
+            let written = self.lossy.written(&original);
+            match (written.filter(|written| is_same(&cell.shown(), written)), original) {
+                (None, _) => restored.push(cell),
+                // Neutralised like all texts of the report, which are restored later.
+                (Some(_), Cell::Text(text)) => restored.push(Cell::Text(&write::defuse(text))),
+                (Some(_), original) => restored.push(original),
+            }
+        }
+        true
+    }
+}
+
+fn is_same(text: &str, other: &str) -> bool {
+    normalize_line_ends(text.trim()) == normalize_line_ends(other.trim())
+}
+
+/// Returns the text with all line ends replaced by `\n`, because programs that save a file may change them.
+pub(super) fn normalize_line_ends(text: &str) -> Cow<'_, str> {
+    match text.contains('\r') {
+        true => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::*;
+
+    #[test]
+    fn unedited_texts_are_restored_to_their_original_cells() {
+        let mut cells = LossyRows::default();
+        let bytes = |cells: &[Cell<'_>]| {
+            let (mut row, mut bytes) = (Row::default(), Vec::new());
+            cells.iter().for_each(|cell| row.push(*cell));
+            row.encode(&mut bytes);
+            bytes
+        };
+        let day = Cell::Date(date(2025, 12, 31));
+        let was = bytes(&[Cell::Text("A"), Cell::Number(1.234), day, Cell::Boolean(true), Cell::Number(7.0)]);
+        assert!(cells.add(3, &was, &mut Row::default()));
+        assert!(cells.add(4, &bytes(&[Cell::Text("A"), Cell::Blank]), &mut Row::default()));
+        let mut row = Row::default();
+        row.clear(9);
+        ["2025-12-31", "1.234", "8", "A", "TRUE"].into_iter().for_each(|text| row.push(Cell::Text(text)));
+        let mut typed = Row::default();
+        let columns = [Some(2), Some(1), Some(4), Some(0), None];
+        assert!(cells.restore(3, &row, &columns, &mut typed));
+        let expected =
+            [Cell::Date(date(2025, 12, 31)), Cell::Number(1.234), Cell::Text("8"), Cell::Text("A"), Cell::Text("TRUE")];
+        assert!(typed.cells().eq(expected), "{typed:?}");
+        assert_eq!(typed.number, 9);
+        assert!(!cells.restore(4, &row, &columns, &mut typed), "the row has only texts");
+    }
+}

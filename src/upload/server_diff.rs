@@ -1,0 +1,283 @@
+//! Comparing records with the service's own list: the half of `--changed-only` that needs no history.
+//!
+//! A record is unchanged if its entry in the list has the same value for every field that would be sent. Nothing depends
+//! on the list as a whole: an entry that moved, appeared twice or was missed costs one request. If the list lacks a field or
+//! the key, the record is sent.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::time::Instant;
+
+use futures_util::future::try_join_all;
+
+use super::error::Error;
+use crate::client::pages::read::{fields_of, unquoted};
+use crate::client::pages::{self, Entry, Walk};
+use crate::client::{self, Client, Pace, fetch};
+use crate::decimal;
+use crate::ledger::{Disposition, Ledger, Outcome, RecordState, Run, Seq};
+use crate::records::{List, RecordKind, item};
+
+/// Requested number of entries per page. The service may return fewer.
+const PAGE_SIZE: u64 = 100;
+/// Maximum number of records to compare, which bounds the memory. Further records are sent.
+const MAX_RECORDS: usize = 4_000_000;
+
+/// Returns the list of a kind and the name of the key in its entries.
+fn list_of(kind: RecordKind) -> Option<(&'static List, &'static str)> {
+    match kind {
+        RecordKind::Item => Some((&item::LIST, "external_id")),
+        _ => None,
+    }
+}
+
+/// The result of a comparison.
+#[derive(Debug, Default)]
+pub struct Comparison {
+    /// The number of unchanged records.
+    pub unchanged: u64,
+    /// The error that ended the comparison early.
+    pub failed: Option<client::Error>,
+}
+
+/// The connection to the service.
+pub struct Connection<'a> {
+    pub client: &'a Client,
+    pub pace: &'a Pace,
+    pub concurrency: usize,
+}
+
+/// Marks the pending records of a planned run that the service lists with the same values as *unchanged*. The list is
+/// read only as long as that takes fewer requests than sending the records.
+pub async fn mark_unchanged(
+    ledger: &Ledger,
+    run: &Run,
+    kind: RecordKind,
+    connection: &Connection<'_>,
+    now: i64,
+) -> Result<Comparison, Error> {
+    let mut comparison = Comparison::default();
+    let Some((list, key)) = list_of(kind) else { return Ok(comparison) };
+    let mut pending = PendingRecords::load(ledger, run, key).await?;
+    let mut walk = Walk::default();
+    let (mut next, limit) = (1, pending.len());
+    while !walk.is_over() {
+        // The first page is a sample. Then the known rest is read if there are more records than pages.
+        let is_worthwhile = match next {
+            1 => limit > 1,
+            next => next <= limit && walk.horizon() < next + pending.len(),
+        };
+        if !is_worthwhile {
+            break;
+        }
+        let last = walk.horizon().min(next + connection.concurrency.max(1) as u64 - 1);
+        let fetched = (next..=last).map(|page| async move {
+            let path = format!("{}?page={page}&{}={PAGE_SIZE}", list.path, list.size);
+            fetch::fetch(connection.client, connection.pace, &path, pages::read).await
+        });
+        let fetched = match try_join_all(fetched).await {
+            Ok(fetched) => fetched,
+            // Some services have no page after the last one.
+            Err(client::Error::Status { status: 404, .. }) if next > 1 => break,
+            Err(error) => {
+                comparison.failed = Some(error);
+                break;
+            }
+        };
+        next = last + 1;
+        let mut outcomes = Vec::new();
+        for page in &fetched {
+            walk.take(page);
+            let same = page.entries().filter_map(|entry| pending.take_same(entry));
+            outcomes.extend(same.map(|seq| Outcome::new(seq, RecordState::Unchanged, now)));
+        }
+        comparison.unchanged += outcomes.len() as u64;
+        ledger.settle(run.id, &outcomes).await?;
+        if walk.entries > 0 && !pending.list_has_keys {
+            break;
+        }
+    }
+    if next > 1 {
+        // Sending uses a new pace, which does not know about these requests.
+        while let Err(until) = connection.pace.permit(Instant::now()) {
+            tokio::time::sleep_until(until.into()).await;
+        }
+    }
+    Ok(comparison)
+}
+
+/// The pending records, as hashes of their keys and values.
+struct PendingRecords {
+    hasher: RandomState,
+    /// The name of the key in the list.
+    key: &'static str,
+    records: HashMap<u64, PendingRecord>,
+    /// Whether any entry of the list has the key.
+    list_has_keys: bool,
+}
+
+struct PendingRecord {
+    seq: Seq,
+    fields: FieldSet,
+    values: u64,
+}
+
+/// A set of input fields, one bit each.
+type FieldSet = u64;
+
+impl PendingRecords {
+    fn new(key: &'static str) -> PendingRecords {
+        PendingRecords { hasher: RandomState::new(), key, records: HashMap::new(), list_has_keys: false }
+    }
+
+    async fn load(ledger: &Ledger, run: &Run, key: &'static str) -> Result<PendingRecords, Error> {
+        let mut pending = PendingRecords::new(key);
+        let mut from: Seq = 0;
+        while let Some(block) = ledger.record_block(run.id, from).await? {
+            from = block.end();
+            let settled = ledger.settled(run.id, block.first..=from - 1).await?;
+            for (seq, record) in block.numbered().filter(|(seq, _)| !settled.contains(seq)) {
+                if let Disposition::Send(body) = &record.disposition
+                    && pending.records.len() < MAX_RECORDS
+                {
+                    pending.insert(seq, body);
+                }
+            }
+        }
+        Ok(pending)
+    }
+
+    /// Adds a record, unless its body can't be compared.
+    fn insert(&mut self, seq: Seq, body: &str) {
+        if let Some((key, fields, values)) = self.hashes(body, None) {
+            self.records.insert(key, PendingRecord { seq, fields, values });
+        }
+    }
+
+    fn len(&self) -> u64 {
+        self.records.len() as u64
+    }
+
+    /// Removes and returns the record with the same key and values as this entry, if any.
+    fn take_same(&mut self, entry: Entry<'_>) -> Option<Seq> {
+        let key = entry.fields().find(|(name, _)| unquoted(name) == self.key)?.1;
+        self.list_has_keys = true;
+        let key = self.hasher.hash_one(canonical(key)?);
+        let record = self.records.get(&key)?;
+        let (_, _, values) = self.hashes(entry.text(), Some(record.fields))?;
+        if values != record.values {
+            return None;
+        }
+        self.records.remove(&key).map(|record| record.seq)
+    }
+
+    /// Returns the hash of the key, the fields present, and the hash of their values: of a request body, or of the fields
+    /// `listed` of an entry in the list. `None` if a value is missing or can't be compared.
+    fn hashes(&self, json: &str, listed: Option<FieldSet>) -> Option<(u64, FieldSet, u64)> {
+        let fields = fields_of(json)?;
+        let (mut key, mut present, mut values) = (0, 0, Vec::new());
+        for (index, field) in item::INPUT_FIELDS.iter().enumerate() {
+            let bit = 1 << index;
+            let listed_name = listed_name(field.name);
+            let is_key = listed_name == self.key;
+            if !is_key && listed.is_some_and(|listed| listed & bit == 0) {
+                continue;
+            }
+            let name = if listed.is_some() { listed_name.as_str() } else { field.name };
+            let mut found = fields.iter().filter(|(found, _)| unquoted(found) == name).map(|(_, value)| *value);
+            let value = match (found.next(), found.next()) {
+                (Some(value), None) => canonical(value)?,
+                (None, _) if listed.is_none() && !is_key => continue,
+                _ => return None,
+            };
+            if is_key {
+                key = self.hasher.hash_one(value);
+            } else {
+                present |= bit;
+                values.push((index, value));
+            }
+        }
+        // Bodies with unknown fields cannot be compared with a listing.
+        let known = if listed.is_some() { fields.len() } else { values.len() + 1 };
+        (fields.len() == known).then(|| (key, present, self.hasher.hash_one(values)))
+    }
+}
+
+/// Returns the name of an input field in lists: `purchase_price` for `purchasePrice`.
+fn listed_name(name: &str) -> String {
+    name.chars().fold(String::new(), |mut listed, c| {
+        if c.is_ascii_uppercase() {
+            listed.push('_');
+        }
+        listed.push(c.to_ascii_lowercase());
+        listed
+    })
+}
+
+/// Returns a text that is the same for equal values, such as 1.50 and 1.5. `None` for arrays and objects.
+fn canonical(json: &str) -> Option<String> {
+    match json.as_bytes().first()? {
+        b'"' => Some(format!("\"{}", unquoted(json))),
+        b'[' | b'{' => None,
+        b'-' | b'0'..=b'9' => decimal::canonical(json),
+        _ => Some(json.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_have_equal_texts() {
+        let alike: [&[&str]; 5] = [
+            &["1.50", "1.5", "15e-1", "0.15E+1", "01.5", "0.000015e5"],
+            &["0", "-0", "0.00", "0e7"],
+            &["100", "1e2", "1.00e2", "100.0"],
+            &["-12345678901234567890.10", "-12345678901234567890.1"],
+            &[r#""a""#, r#""\u0061""#],
+        ];
+        for values in alike {
+            assert!(values.iter().all(|value| canonical(value) == canonical(values[0])), "{values:?}");
+        }
+        let different =
+            ["1.5", "1.50000000000000000001", "15", "-1.5", "0", "null", "true", r#""1.5""#, r#""null""#, r#""""#];
+        for (place, value) in different.iter().enumerate() {
+            assert!(different[..place].iter().all(|other| canonical(other) != canonical(value)), "{value}");
+        }
+        assert_eq!((canonical("[1]"), canonical("{}"), canonical("")), (None, None, None));
+        assert_eq!(canonical("1e99999999999999999999"), None);
+    }
+
+    #[test]
+    fn a_record_is_unchanged_only_if_the_list_has_all_its_values() {
+        let same = |body: &str, entry: &str| {
+            let mut pending = PendingRecords::new("external_id");
+            pending.insert(7, body);
+            assert_eq!(pending.len(), 1);
+            let page = pages::read(format!("[{entry}]").into_bytes()).expect("a page");
+            page.entries().find_map(|entry| pending.take_same(entry)) == Some(7)
+        };
+        let body = r#"{"externalId":"00042","name":"a","price":1.50,"purchasePrice":null}"#;
+        let entry = r#"{"id":"u","external_id":"00042","name":"a","price":1.5,"purchase_price":null,"tax":7}"#;
+        assert!(same(body, entry));
+        for (from, to) in [
+            ("\"00042\"", "\"42\""),
+            ("\"00042\"", "42"),
+            ("\"a\"", "\"A\""),
+            ("\"a\"", "\"a \""),
+            ("1.5", "1.51"),
+            ("1.5", "\"1.5\""),
+            ("\"purchase_price\":null", "\"purchase_price\":0"),
+            ("\"purchase_price\":null,", ""),
+            ("\"external_id\"", "\"sku\""),
+            ("\"tax\":7", "\"name\":\"b\""),
+        ] {
+            assert!(!same(body, &entry.replacen(from, to, 1)), "{from} for {to}");
+        }
+        assert!(!same(
+            r#"{"externalId":"00042","name":"a","colour":"red"}"#.replace("colour", "description").as_str(),
+            entry
+        ));
+    }
+}
