@@ -124,7 +124,7 @@ proptest! {
         let Ok(tally) = read(&source, &template, ReadMode::Records, |batch| {
             rows_read += batch.rows.len() as u64;
             records += batch.records.len() as u64;
-            late += batch.late.len() as u64;
+            late += batch.withdrawn.len() as u64;
             for record in &batch.records {
                 if let sheetport::ledger::Disposition::Send(body) = &record.disposition {
                     assert!(serde_json::from_str::<serde_json::Value>(body).unwrap().is_object());

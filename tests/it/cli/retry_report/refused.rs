@@ -207,7 +207,7 @@ async fn a_retry_that_was_killed_is_resumed_and_two_of_one_family_do_not_work_to
     let retrying = asking(&place, &server, &["retry", "invoices.report.csv", "--concurrency", "2"]).start();
     until("some requests", || (server.log().len() > 6).then_some(()));
     for other in [&["retry", "copy.csv"][..], &["retry", "1"], &["resume", "2"], &["resolve", "1"]] {
-        run(&place, &server, other, 6).await.says(&["another sheetport is at work"]);
+        run(&place, &server, other, 6).await.says(&["another sheetport process is working"]);
     }
     retrying.kill();
     busy.store(false, Ordering::Relaxed);
