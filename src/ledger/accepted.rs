@@ -1,6 +1,6 @@
-//! The last accepted request for each key, which lets `--changed-only` leave out unchanged records.
+//! The last accepted request for each key, for `--changed-only`.
 //!
-//! The table is brought up to date from the outcomes on demand, so that other uploads pay nothing for it.
+//! The table is updated from the outcomes on demand, at no cost for other uploads.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use super::model::{Disposition, Outcome};
 use super::run::Run;
 use super::state::RecordState;
 
-/// The last request for a key. `body` is its hash, or `None` if it is not certain what the service has.
+/// The last request for a key. `body` is the hash of the body, or `None` if the result is not certain.
 #[derive(Clone, Copy)]
 struct LastRequest {
     body: Option<i64>,
@@ -22,8 +22,8 @@ struct LastRequest {
 }
 
 impl Ledger {
-    /// Marks the pending records of a planned run as *unchanged* if their request equals the last one accepted for their
-    /// key, and returns how many there are. Only requests recorded in this ledger are considered.
+    /// Marks the pending records of a planned run as *unchanged* if the last accepted request for
+    /// the same key was equal, and returns the number of such records. Only requests in this ledger are considered.
     pub async fn mark_unchanged(&self, run: &Run, now: i64) -> Result<u64, Error> {
         self.update_accepted(run, run.id).await?;
         let scope = scope(run);
@@ -91,7 +91,7 @@ impl Ledger {
                     Some(Outcome { state: RecordState::Sent, at, .. }) => {
                         LastRequest { body: Some(request_hash(record.target.as_deref(), body)), at: *at }
                     }
-                    // A call that was refused or lost may have had an effect.
+                    // A refused or lost call may have had an effect.
                     Some(Outcome { state: RecordState::Failed | RecordState::Unknown, at, .. }) => {
                         LastRequest { body: None, at: *at }
                     }
@@ -126,7 +126,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns the hashes of the last accepted requests by key, for the keys that have one.
+    /// Returns the hashes of the last accepted requests by key.
     async fn accepted(&self, scope: i64, keys: &[i64]) -> Result<HashMap<i64, i64>, Error> {
         if keys.is_empty() {
             return Ok(HashMap::new());
@@ -151,10 +151,10 @@ fn request_hash(target: Option<&str>, body: &str) -> i64 {
     hash(&[target.unwrap_or_default(), body])
 }
 
-/// Returns the first half of the SHA-256 of the parts and their lengths.
+/// Returns the first half of the SHA-256 of the parts, each preceded by the length.
 ///
 /// Among a million keys, two share a hash in one of thirty million ledgers; a record would be left out wrongly only if
-/// their requests collided as well.
+/// the two requests collided as well.
 pub(super) fn hash(parts: &[&str]) -> i64 {
     let mut hasher = Sha256::new();
     for part in parts {

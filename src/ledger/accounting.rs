@@ -8,10 +8,10 @@ use super::ids::RunId;
 use super::outcomes::outcome_state;
 use super::state::RecordState;
 
-/// The records of a run by state. `total` is always the sum of the seven counts after it.
+/// The records of a run by state. `total` is always the sum of the seven counts that follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Accounting {
-    /// Spreadsheet rows, without blank ones.
+    /// Spreadsheet rows that are not blank.
     pub rows: u64,
     pub total: u64,
     pub sent: u64,

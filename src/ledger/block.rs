@@ -1,6 +1,6 @@
-//! Blocks: many rows or records in one compressed blob, so that a plan of a million rows takes a few thousand inserts.
+//! Blocks: many rows or records per compressed blob, to plan a million rows with a few thousand inserts.
 //!
-//! The request bodies of a block are a blob of their own, because reports do not need them.
+//! Request bodies are stored in a separate blob, because reports do not read bodies.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,7 +14,7 @@ use super::model::{Disposition, PlannedRecord, Problem, SourceRow};
 
 /// Maximum number of rows or records per block.
 pub const BLOCK_LEN: usize = 512;
-/// A block with more bytes than this ends early.
+/// Blocks end early above this number of bytes.
 pub(super) const BLOCK_BYTES: usize = 8 * 1024 * 1024;
 
 /// Consecutive planned records. The position of a record is `first` plus its index.
@@ -45,7 +45,7 @@ impl<B> RecordBlock<B> {
         self.first + self.records.len() as Seq
     }
 
-    /// Iterates over the records with their positions.
+    /// Iterates over the records with positions.
     pub fn numbered(&self) -> impl Iterator<Item = (Seq, &PlannedRecord<B>)> {
         (self.first..).zip(&self.records)
     }
@@ -64,7 +64,7 @@ impl SourceBlock {
 }
 
 impl Ledger {
-    /// Returns the first block of records that starts at `from` or later, or `None` after the last block.
+    /// Returns the first block of records starting at `from` or later, or `None` after the last block.
     pub async fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
         let query = "SELECT first, records, heads, bodies FROM record_block WHERE run = $1 AND first >= $2 \
                      ORDER BY first LIMIT 1";
@@ -72,7 +72,7 @@ impl Ledger {
         row.map(|row| with_bodies(&row)).transpose()
     }
 
-    /// Returns the block that contains the record `seq`, if any.
+    /// Returns the block with the record `seq`, if any.
     pub async fn record_block_of(&self, run: RunId, seq: Seq) -> Result<Option<RecordBlock>, Error> {
         let query = "SELECT first, records, heads, bodies FROM record_block WHERE run = $1 AND first <= $2 \
                      ORDER BY first DESC LIMIT 1";
@@ -81,8 +81,8 @@ impl Ledger {
         Ok(block.filter(|block| seq < block.end()))
     }
 
-    /// Returns the block that contains the record `seq` and the blocks after it, at most `limit` in total, joined into
-    /// one without request bodies.
+    /// Returns the block with the record `seq` and the following blocks, at most `limit` in total, joined into a single
+    /// block without request bodies.
     pub async fn records_without_bodies(
         &self,
         run: RunId,
@@ -103,12 +103,12 @@ impl Ledger {
         Ok(joined)
     }
 
-    /// Returns the first block of rows that starts at `from` or later, or `None` after the last block.
+    /// Returns the first block of rows starting at `from` or later, or `None` after the last block.
     pub async fn source_block(&self, run: RunId, from: i64) -> Result<Option<SourceBlock>, Error> {
         Ok(self.source_blocks(run, from, 1).await?.pop())
     }
 
-    /// Returns up to `limit` blocks of rows, beginning with the first that starts at `from` or later.
+    /// Returns up to `limit` blocks of rows, starting at `from` or later.
     pub async fn source_blocks(&self, run: RunId, from: i64, limit: u32) -> Result<Vec<SourceBlock>, Error> {
         let query = "SELECT first, rows, body FROM source_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT $3";
         let query = sqlx::query(query).bind(run).bind(from).bind(i64::from(limit));
@@ -120,7 +120,7 @@ impl Ledger {
     }
 }
 
-/// The number of bytes that count towards the size of a block.
+/// The number of bytes counted towards the size of a block.
 pub(super) fn record_bytes(record: &PlannedRecord) -> usize {
     match &record.disposition {
         Disposition::Send(body) => body.len(),

@@ -1,16 +1,16 @@
-//! Problems grouped by cause, so that a thousand rows with the same mistake take one line.
+//! Problems grouped by cause, so a thousand rows with the same mistake take a single line.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::model::Problem;
 
-/// Maximum number of groups. Further problems are only counted, which bounds the memory for files full of mistakes.
+/// Maximum number of groups. Further problems are only counted, to bound the memory for files full of mistakes.
 const MAX_GROUPS: usize = 1_000;
 /// Maximum number of rows listed per group.
 pub const FIRST_ROWS: usize = 5;
-/// Minimum length, in characters, of an unquoted value that is ignored in comparisons. A shorter value may be part of the
-/// rule that the message states.
+/// Minimum length, in characters, of an unquoted value ignored in comparisons. A shorter value may be part of the
+/// rule in the message.
 const MIN_UNQUOTED: usize = 4;
 /// Replaces values of the record in compared messages.
 const PLACEHOLDER: &str = "…";
@@ -23,23 +23,23 @@ pub struct Causes {
     pub ungrouped: u64,
 }
 
-/// The attributes that equal problems share.
+/// The attributes shared by equal problems.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Cause {
     /// The message, without values of the record.
     message: String,
     column: Option<usize>,
     field: String,
-    /// The value, for values that are unknown to the template: each needs its own entry there.
+    /// The value, if unknown to the template: each unknown value needs an entry there.
     value: String,
     sheet: String,
 }
 
-/// Problems with one cause.
+/// Problems with the same cause.
 #[derive(Clone, Debug)]
 pub struct Group {
     pub count: u64,
-    /// The first rows that have the problem.
+    /// The first rows with the problem.
     pub rows: Vec<u64>,
     /// The first problem of the group.
     pub problem: Problem,
@@ -59,12 +59,12 @@ impl Causes {
         groups
     }
 
-    /// Adds a problem of the row `number` and returns the index of its group, or `None` if there are too many groups.
+    /// Adds a problem of the row `number` and returns the index of the group, or `None` if there are too many groups.
     pub fn add(&mut self, number: u64, problem: &Problem) -> Option<usize> {
         self.add_of(number, problem, &[])
     }
 
-    /// Adds a problem of a record with the ids and values `own`. Problems that differ only in these have the same cause.
+    /// Adds a problem of a record with the ids and values `own`. Problems differing only in these have the same cause.
     pub fn add_of(&mut self, number: u64, problem: &Problem, own: &[&str]) -> Option<usize> {
         let cause = Cause {
             message: without_values(&problem.message, own).into_owned(),
@@ -95,8 +95,8 @@ impl Causes {
     }
 }
 
-/// Returns the message with a placeholder for each of `values` that it contains as a whole word: 42 is not replaced in
-/// 420, and a short value only in quotes.
+/// Returns the message with a placeholder for each of `values` found as a whole word: 42 is not replaced in 420, and a
+/// short value only in quotes.
 fn without_values<'m>(message: &'m str, values: &[&str]) -> Cow<'m, str> {
     let mut values: Vec<&str> = values.iter().map(|value| value.trim()).filter(|value| !value.is_empty()).collect();
     // Longest first, because a value may contain another.

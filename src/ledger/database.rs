@@ -11,10 +11,10 @@ use sqlx::{ConnectOptions, Connection, SqlStr};
 
 use super::error::Error;
 
-/// The ledger of one user on one machine. Clones share the same connections.
+/// The ledger of a user on a machine. Clones share the same connections.
 #[derive(Clone, Debug)]
 pub struct Ledger {
-    /// A pool of one connection, so that writers queue here instead of retrying on a busy database.
+    /// A pool with a single connection: writers queue here instead of retrying on a busy database.
     pub(super) writer: SqlitePool,
     pub(super) reader: SqlitePool,
     pub(super) folder: PathBuf,
@@ -67,21 +67,21 @@ impl Ledger {
     }
 }
 
-/// Refuses a database of another program, which must not be changed.
+/// Refuses a database of another program, without changing the file.
 async fn refuse_foreign(path: &Path) -> Result<(), Error> {
     if !path.metadata().is_ok_and(|file| file.len() > 0) {
         return Ok(());
     }
     let failed = |error: sqlx::Error| Error::Open { path: path.to_owned(), reason: error.to_string() };
     let tables = match tables(path, true).await {
-        // A process that was killed during a transaction left a journal, which only a writer can roll back.
+        // A process killed during a transaction leaves a journal. Only a writer can roll back a journal.
         Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(READONLY_ROLLBACK) => {
             tables(path, false).await
         }
         tables => tables,
     };
     let tables = tables.map_err(failed)?;
-    // A ledger whose creation was interrupted has no tables, or only the table of migrations.
+    // After an interrupted creation, a ledger has no tables or only the table of migrations.
     let is_ours =
         tables.iter().any(|table| table == "record_block") || tables.iter().all(|table| table == "_sqlx_migrations");
     if is_ours {

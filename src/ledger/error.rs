@@ -51,7 +51,7 @@ pub(super) fn corrupt(error: impl std::fmt::Display) -> Error {
     Error::Corrupt(error.to_string())
 }
 
-/// Whether SQLite reports a corrupt file or a file that is not a database (result codes 11 and 26).
+/// Whether SQLite reports a corrupt file or a file of another kind (result codes 11 and 26).
 fn is_damaged(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|error| error.code());
     let code = code.and_then(|code| code.parse::<u32>().ok());

@@ -1,16 +1,16 @@
-//! Families: the runs that retry each other, down from one upload.
+//! Families: an upload with all its retries.
 
 use super::database::Ledger;
 use super::error::{Error, corrupt};
 use super::ids::RunId;
 use super::run::Run;
 
-/// A run with all runs that it retries and all that retry it, directly or not.
+/// All runs connected by retries to the same first run.
 #[derive(Clone, Debug)]
 pub struct Family {
-    /// The first run of the family. The ledger may no longer contain it.
+    /// The first run of the family. Possibly pruned.
     pub root: RunId,
-    /// The runs that the ledger contains, oldest first.
+    /// The runs in the ledger, oldest first.
     pub runs: Vec<Run>,
 }
 

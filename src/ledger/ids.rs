@@ -3,5 +3,5 @@
 /// The number of a run, from 1.
 pub type RunId = i64;
 
-/// The position of a record within its run, from 0.
+/// The position of a record within a run, from 0.
 pub type Seq = i64;

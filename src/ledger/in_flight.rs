@@ -1,4 +1,4 @@
-//! Records that must not be sent twice: stored as in flight before they are sent, and unknown if no result follows.
+//! Records of non-idempotent calls: stored as in flight before sending, and unknown if no result follows.
 
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Row, Sqlite};
@@ -14,7 +14,7 @@ use super::state::RecordState;
 #[derive(Debug, Default)]
 pub struct SendingChanges {
     pub outcomes: Vec<Outcome>,
-    /// Records that are no longer in flight: they have an outcome, or were certainly not applied.
+    /// Records no longer in flight, with an outcome or certainly not applied.
     pub finished: Vec<Seq>,
     /// Records about to be sent.
     pub started: Vec<Seq>,
@@ -33,7 +33,7 @@ impl SendingChanges {
 }
 
 impl Ledger {
-    /// Stores the intent to send these records, which may be sent repeatedly. Durable when this returns.
+    /// Stores the intent to send these records by idempotent calls. Durable on return.
     pub async fn store_intent(&self, run: RunId, first: Seq, last: Seq, now: i64) -> Result<(), Error> {
         sqlx::query(
             "INSERT INTO intent (run, first, last, at) VALUES ($1, $2, $3, $4) ON CONFLICT (run, first, at) DO NOTHING",
@@ -47,7 +47,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Stores all changes in one transaction. Durable when this returns.
+    /// Stores all changes in one transaction. Durable on return.
     pub async fn store(&self, run: RunId, changes: &SendingChanges, now: i64) -> Result<(), Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
         insert_outcomes(&mut transaction, run, &changes.outcomes).await?;
@@ -57,8 +57,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Gives every record in flight the outcome *unknown* and returns their number. Requires the lock of the run: no
-    /// process may be sending it.
+    /// Gives every record in flight the outcome *unknown* and returns the number of such records. Requires
+    /// the lock of the run: no process may be sending.
     pub async fn mark_in_flight_unknown(&self, run: RunId) -> Result<u64, Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
         let rows = sqlx::query("SELECT seq, at FROM in_flight WHERE run = $1 ORDER BY seq")

@@ -10,14 +10,14 @@ use super::error::Error;
 use super::ids::RunId;
 use super::run::{NewRun, Run};
 
-/// Exclusive access to the runs of one upload. Dropping it releases the lock.
+/// Exclusive access to the runs of one upload. Released on drop.
 #[derive(Debug)]
 pub struct UploadLock {
     identity: String,
     _file: File,
 }
 
-/// A run together with the lock of its upload. Sending requires one, so a run can't be sent without the lock.
+/// A run together with the lock of its upload. Required for sending.
 #[derive(Debug)]
 pub struct LockedRun {
     run: Run,
@@ -25,7 +25,7 @@ pub struct LockedRun {
 }
 
 impl LockedRun {
-    /// Returns the run as it was when the lock was taken.
+    /// Returns the run in the state at the time of locking.
     pub fn run(&self) -> &Run {
         &self.run
     }
@@ -41,7 +41,7 @@ impl LockedRun {
 }
 
 impl Ledger {
-    /// Locks the upload that `about` describes, before its run is planned.
+    /// Locks the upload described by `about`, before planning.
     ///
     /// # Errors
     /// [`Error::Busy`] if another process holds the lock.
@@ -49,7 +49,7 @@ impl Ledger {
         self.lock(upload_identity(about))
     }
 
-    /// Locks the upload that `run` belongs to, and with it every run that retries or was retried by `run`.
+    /// Locks the upload of `run`: the whole family of runs connected by retries.
     ///
     /// # Errors
     /// [`Error::Busy`] if another process holds the lock.
@@ -57,7 +57,7 @@ impl Ledger {
         let mut identity = self.family_identity(run).await?;
         loop {
             let lock = self.lock(identity)?;
-            // Another process may have removed the first run or named its workspace before the lock was taken.
+            // Another process may have removed the first run or named the workspace before the lock was taken.
             let current = self.family_identity(run).await?;
             if current == lock.identity {
                 return Ok(LockedRun { run: self.run(run).await?, lock });
@@ -66,7 +66,7 @@ impl Ledger {
         }
     }
 
-    /// Locks `run` like [`Ledger::lock_run`], and keeps `lock` if that is the lock of its upload already.
+    /// Locks `run` like [`Ledger::lock_run`], keeping `lock` if both belong to the same upload.
     pub async fn lock_run_with(&self, lock: UploadLock, run: RunId) -> Result<LockedRun, Error> {
         if self.family_identity(run).await? == lock.identity {
             return Ok(LockedRun { run: self.run(run).await?, lock });
@@ -75,7 +75,7 @@ impl Ledger {
         self.lock_run(run).await
     }
 
-    /// Returns the file through which all processes on this machine share the request rate for a workspace.
+    /// Returns the path of the file for sharing the request rate of a workspace among processes.
     pub fn rate_file(&self, base_url: &str, workspace: &str) -> PathBuf {
         self.folder.join("locks").join(format!("{}.rate", digest(&[base_url, workspace])))
     }
@@ -92,7 +92,7 @@ impl Ledger {
     async fn family_identity(&self, run: RunId) -> Result<String, Error> {
         let family = self.family(&self.run(run).await?).await?;
         let root = family.runs.iter().find(|member| member.id == family.root);
-        // If the first run was removed, the others still share its number.
+        // If the first run was removed, the others still share the number.
         Ok(root.map_or_else(|| digest(&["family", &family.root.to_string()]), |root| upload_identity(&root.about)))
     }
 }

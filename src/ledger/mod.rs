@@ -1,8 +1,8 @@
-//! The ledger: planned records, intents to send and outcomes, on disk before anything relies on them.
+//! The ledger: planned records, intents to send and outcomes, stored durably.
 //!
-//! All SQL of the client side is in this folder. A plan is written once and never changed; intents and outcomes are only
-//! added. The state of a record follows from its plan and its outcome, so a crash at any moment leaves a valid ledger.
-//! Request bodies and row cells are opaque here. `docs/ledger.md` describes the tables.
+//! All SQL of the client side is in this folder. A plan is written once and never changed; intents and outcomes are
+//! only added. The state of a record follows from its plan and its outcome, so a crash at any moment leaves a valid
+//! ledger. Request bodies and row cells are opaque here. `docs/ledger.md` describes the tables.
 
 mod accepted;
 mod accounting;

@@ -1,4 +1,4 @@
-//! Rows, planned records, problems and outcomes, as the ledger stores them.
+//! Rows, planned records, problems and outcomes, as stored in the ledger.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct SourceRow {
     pub number: u64,
     /// The record made from the row.
     pub seq: Seq,
-    /// The cells as encoded by the caller. The ledger does not interpret them.
+    /// The cells as encoded by the caller. Not interpreted by the ledger.
     #[serde(with = "bytes")]
     pub cells: Vec<u8>,
     /// The name of the sheet if the run reads several sheets, otherwise empty.
@@ -20,7 +20,7 @@ pub struct SourceRow {
     pub origin: Origin,
 }
 
-/// The row of the retried run from which a row comes. Meaningless for a run that retries no other.
+/// The origin of a row in the retried run. Meaningless if the run is not a retry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Origin {
     /// The row with the same number in the same sheet.
@@ -30,19 +30,19 @@ pub enum Origin {
         number: u64,
         sheet: String,
     },
-    /// No row: it was added to the report.
+    /// Added to the report.
     New,
 }
 
-/// A record with the decision taken when it was planned. `B` is the type of its request body: a plan is read without
-/// bodies where only the decision matters.
+/// A record with the decision taken during planning. `B` is the type of the request body, `()` where only the decision
+/// matters.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedRecord<B = Box<str>> {
-    /// Identifies the record in the service. `None` for skipped rows and for kinds without a key.
+    /// The identity of the record in the service. `None` for skipped rows and for kinds without a key.
     pub key: Option<String>,
     /// The id in the path of the request, for updates by id.
     pub target: Option<String>,
-    /// The numbers of the rows that form the record.
+    /// The numbers of the rows of the record.
     pub rows: Vec<u64>,
     /// The sheet of the first row if the run reads several sheets, otherwise empty.
     pub sheet: String,
@@ -68,7 +68,7 @@ pub struct AcceptedEarlier {
     pub service_id: Option<String>,
 }
 
-/// A problem with a record, in words that reports show unchanged.
+/// A problem with a record, worded for reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     /// A short name of the cause; `service` for messages of the service.
@@ -89,12 +89,12 @@ pub struct Problem {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sheet: String,
     pub message: String,
-    /// How to fix it.
+    /// How to fix the problem.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub remedy: String,
 }
 
-/// The final result of a record that was planned to be sent.
+/// The final result of a record planned to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub seq: Seq,
@@ -113,7 +113,7 @@ pub struct Outcome {
 }
 
 impl<B> PlannedRecord<B> {
-    /// Splits the record into the record without its body, and the body if the record is to be sent.
+    /// Separates the body, if the record is to be sent, from the record.
     pub(super) fn split_body(self) -> (PlannedRecord<()>, Option<B>) {
         let (disposition, body) = match self.disposition {
             Disposition::Send(body) => (Disposition::Send(()), Some(body)),
@@ -153,7 +153,7 @@ impl<B> Disposition<B> {
 }
 
 impl Problem {
-    /// Creates a problem that concerns a record as a whole.
+    /// Creates a problem of a record as a whole.
     pub fn of_record(code: &str, message: impl Into<String>) -> Problem {
         Problem {
             code: code.to_owned(),
@@ -186,7 +186,7 @@ impl Outcome {
     }
 }
 
-/// Serializes bytes as one unit instead of a sequence of numbers.
+/// Serializes bytes as a unit instead of a sequence of numbers.
 mod bytes {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -199,7 +199,7 @@ mod bytes {
     }
 }
 
-/// Serializes problems as a JSON text, because postcard requires every field and [`super::Problem`] omits empty ones.
+/// Serializes problems as JSON text, because [`super::Problem`] omits empty fields and postcard requires every field.
 mod json {
     use serde::de::Error as _;
     use serde::ser::Error as _;

@@ -1,4 +1,4 @@
-//! Outcomes: one row per settled record, only ever added.
+//! Outcomes: a row per settled record, never changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -16,7 +16,7 @@ use super::state::RecordState;
 const ROWS_PER_INSERT: usize = 64;
 
 impl Ledger {
-    /// Returns the outcomes of these records. Records that a person resolved have the state given by that person.
+    /// Returns the outcomes of these records. Records resolved by a person have the resolved state.
     pub async fn outcomes(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeMap<Seq, Outcome>, Error> {
         let rows = sqlx::query(
             "SELECT outcome.seq, COALESCE(resolution.state, outcome.state), attempts, outcome.at, http_status, \
@@ -32,7 +32,7 @@ impl Ledger {
         rows.iter().map(|row| from_row(row).map(|outcome| (outcome.seq, outcome))).collect()
     }
 
-    /// Returns the states of these records, for those that have an outcome.
+    /// Returns the states of the settled records in the range.
     pub(super) async fn outcome_states(
         &self,
         run: RunId,
@@ -51,7 +51,7 @@ impl Ledger {
         rows.iter().map(|row| Ok((row.try_get(0)?, outcome_state(row.try_get(1)?)?))).collect()
     }
 
-    /// Returns those of these records that have an outcome.
+    /// Returns the settled records in the range.
     pub async fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error> {
         let seqs = sqlx::query_scalar("SELECT seq FROM outcome WHERE run = $1 AND seq BETWEEN $2 AND $3")
             .bind(run)
@@ -62,7 +62,7 @@ impl Ledger {
         Ok(seqs.into_iter().collect())
     }
 
-    /// Returns the first `limit` records that the service refused.
+    /// Returns the first `limit` records refused by the service.
     pub async fn failed(&self, run: RunId, limit: u32) -> Result<Vec<Seq>, Error> {
         let query = "SELECT seq FROM (SELECT seq FROM outcome WHERE run = $1 AND state = 'failed' \
                      UNION ALL SELECT seq FROM resolution WHERE run = $1 AND state = 'failed') AS refused \
@@ -70,10 +70,10 @@ impl Ledger {
         Ok(sqlx::query_scalar(query).bind(run).bind(i64::from(limit)).fetch_all(&self.reader).await?)
     }
 
-    /// Adds outcomes in one transaction. They are durable when this returns.
+    /// Adds outcomes in one transaction. Durable on return.
     ///
     /// # Errors
-    /// [`Error::Database`] if a record has an outcome already; none is added then.
+    /// [`Error::Database`] if a record has an outcome already. Nothing is added then.
     pub async fn settle(&self, run: RunId, outcomes: &[Outcome]) -> Result<(), Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
         insert_outcomes(&mut transaction, run, outcomes).await?;
@@ -106,7 +106,7 @@ pub(super) async fn insert_outcomes(
                 .push_bind(&outcome.job_id)
                 .push_bind(problems);
         });
-        // Only the statement for a full chunk is worth caching: the others would fill the cache with similar ones.
+        // Only the statement for a full chunk is cached: statements for other lengths would fill the cache.
         query.build().persistent(outcomes.len() == ROWS_PER_INSERT).execute(&mut *connection).await?;
     }
     Ok(())
@@ -118,7 +118,7 @@ pub(super) fn outcome_state(name: &str) -> Result<RecordState, Error> {
     state.ok_or_else(|| corrupt(format_args!("an outcome with the state '{name}'")))
 }
 
-/// Returns the problem shown for a record that `who` resolved.
+/// Returns the problem shown for a record resolved by `who`.
 fn resolution_problem(state: RecordState, who: &str) -> Problem {
     let was = if state == RecordState::Sent { "applied" } else { "not applied" };
     Problem::of_record("resolved", format!("{who} says that it was {was}"))

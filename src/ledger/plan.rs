@@ -1,4 +1,4 @@
-//! Writing a plan: all rows and records of a run, before any of them is sent.
+//! Writing a plan: all rows and records of a run, before sending.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use super::outcomes::insert_outcomes;
 use super::run::{self, NewRun};
 use super::state::RecordState;
 
-/// A plan being written. Nothing of it can be sent before [`Plan::finish`]; a dropped plan stays unusable.
+/// A plan being written. Not sendable before [`Plan::finish`]; a dropped plan stays unusable.
 pub struct Plan {
     ledger: Ledger,
     run: RunId,
@@ -28,7 +28,7 @@ pub struct Plan {
 }
 
 impl Ledger {
-    /// Creates a run in the state *planning* and returns its empty plan.
+    /// Creates a run in the state *planning* and returns an empty plan.
     pub async fn begin_plan(&self, new: &NewRun, now: i64) -> Result<Plan, Error> {
         let run = run::insert(&self.writer, new, now).await?;
         Ok(Plan {
@@ -64,7 +64,7 @@ impl Plan {
         }
     }
 
-    /// Withdraws a record that was planned to be sent, because another record has the same key. `state` is *rejected* or
+    /// Withdraws a record planned to be sent, because another record has the same key. `state` is *rejected* or
     /// *skipped*. A record withdrawn again keeps the first problem.
     pub fn withdraw(&mut self, seq: Seq, state: RecordState, problem: Problem, now: i64) {
         if self.withdrawn.insert(seq) {
@@ -72,7 +72,7 @@ impl Plan {
         }
     }
 
-    /// Completes the plan, so that it can be sent, and returns its run. `width` is the number of cells in the longest row.
+    /// Completes the plan, ready to be sent, and returns the run. `width` is the number of cells in the longest row.
     pub async fn finish(mut self, width: usize) -> Result<RunId, Error> {
         self.header.resize(width.max(self.header.len()), String::new());
         self.write_rows().await?;
@@ -84,7 +84,7 @@ impl Plan {
         Ok(self.run)
     }
 
-    /// Deletes the plan and its run, because the file can't be read to the end.
+    /// Deletes the plan with the run, because the file can't be read to the end.
     pub async fn abandon(self) -> Result<(), Error> {
         self.ledger.remove(self.run).await
     }

@@ -5,7 +5,7 @@ use super::error::Error;
 use super::ids::RunId;
 
 impl Ledger {
-    /// Deletes a run with its plan and outcomes. Requires the lock of the run.
+    /// Deletes a run with plan and outcomes. Requires the lock of the run.
     pub async fn remove(&self, run: RunId) -> Result<(), Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
         for statement in [

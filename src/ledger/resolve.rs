@@ -8,14 +8,14 @@ use super::ids::{RunId, Seq};
 use super::model::{Outcome, PlannedRecord};
 use super::state::RecordState;
 
-/// A record that may or may not have been applied.
+/// A record with an unknown result.
 #[derive(Debug)]
 pub struct UnknownRecord {
     pub seq: Seq,
-    /// The number of its first row.
+    /// The number of the first row.
     pub row: u64,
     pub record: PlannedRecord<()>,
-    /// The request body that was sent.
+    /// The request body.
     pub body: Box<str>,
     pub outcome: Outcome,
 }
@@ -37,8 +37,7 @@ impl Resolution {
 }
 
 impl Ledger {
-    /// Returns the unresolved unknown records of the first block that has any at or after `from`, in order. Empty if
-    /// none is left.
+    /// Returns unresolved unknown records at or after `from`, in order, up to the end of a block. Empty at the end.
     pub async fn unknown_records(&self, run: RunId, from: Seq) -> Result<Vec<UnknownRecord>, Error> {
         let query = "SELECT MIN(seq) FROM outcome WHERE run = $1 AND seq >= $2 AND state = 'unknown' \
                      AND NOT EXISTS (SELECT 1 FROM resolution WHERE run = outcome.run AND seq = outcome.seq)";

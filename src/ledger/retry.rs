@@ -11,7 +11,7 @@ use super::row_states::RowQuery;
 use super::run::{NewRun, Run, RunCommand};
 
 impl Ledger {
-    /// Returns the failed records of `run` without a row that another run of the family has sent since.
+    /// Returns the failed records of `run` without a row sent by another run of the family since.
     pub async fn still_failed(&self, run: &Run, family: &Family, non_idempotent: bool) -> Result<Vec<Seq>, Error> {
         let mut failed = self.failed(run.id, u32::MAX).await?;
         if family.runs.len() > 1 {
@@ -49,7 +49,7 @@ impl Ledger {
         plan.finish(run.about.header.len()).await
     }
 
-    /// Returns the newest run that retries `run`, if any.
+    /// Returns the newest retry of `run`, if any.
     pub async fn retried_by(&self, run: RunId) -> Result<Option<RunId>, Error> {
         let query = "SELECT MAX(id) FROM run WHERE retry_of = $1 AND state <> 'planning'";
         Ok(sqlx::query_scalar(query).bind(run).fetch_one(&self.reader).await?)

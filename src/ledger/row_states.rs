@@ -1,7 +1,7 @@
-//! The state of each row of a run, after all runs of its family.
+//! The state of each row of a run, after all runs of the family.
 //!
-//! A row is followed through the runs by its origin. The newest run that sent it decides, with one exception: an accepted
-//! record of a kind that must not be created twice stays accepted. A million rows take about 40 MB.
+//! Rows are followed through the runs by origin. The last run to send a row decides, except for accepted records of
+//! non-idempotent kinds: these stay accepted. A million rows take about 40 MB.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -18,11 +18,11 @@ use super::state::{RecordState, RunState};
 
 /// Parameters of [`Ledger::row_states`].
 pub struct RowQuery<'a> {
-    /// Sending a record of this kind twice creates it twice.
+    /// Sending a record of this kind twice creates a duplicate.
     pub non_idempotent: bool,
     /// Returns the same number for two rows with equal cells.
     pub fingerprint: &'a (dyn Fn(&SourceRow) -> u32 + Sync),
-    /// Codes of problems that remain until the cells of the row change.
+    /// Codes of problems that only an edit of the row can solve.
     pub suspicious: &'a [&'a str],
 }
 
@@ -32,15 +32,15 @@ pub struct RowStates {
     sheets: Vec<String>,
     /// Sorted by sheet and number.
     rows: Vec<IndexedRow>,
-    /// The state of each row, shared by the numbers that it has in different runs.
+    /// The state of each row, shared by all runs of the family.
     states: Vec<RowState>,
-    /// Indexes in `states` of rows that were added to a report, not in the first file.
+    /// Indexes in `states` of rows added to a report.
     added: HashSet<u32>,
     /// The number of rows of each record.
     rows_per_record: Vec<u32>,
-    /// Hashes of non-idempotent requests that were or may have been accepted, with the run and first row of each.
+    /// Hashes of non-idempotent requests, accepted or unknown, with the run and first row of each.
     bodies: HashMap<i64, (RunId, u32)>,
-    /// By hash of the key: the last accepted request of idempotent records that were added to a report.
+    /// By hash of the key: the last accepted request of idempotent records added to a report.
     accepted: HashMap<i64, AcceptedRequest>,
 }
 
@@ -50,9 +50,9 @@ pub enum RowState {
     /// Not accepted: the row was invalid, refused or never sent.
     Open,
     Skipped,
-    /// The result is unknown. The run that sent the row.
+    /// Sent in this run, with an unknown result.
     Unknown(RunId),
-    /// The run and record that were accepted.
+    /// Accepted in this run, as this record.
     Accepted(RunId, Seq),
 }
 
@@ -64,11 +64,11 @@ pub struct KnownRow<'a> {
     pub state: RowState,
     /// Whether the row was added to a report.
     pub is_added: bool,
-    /// The record of the row, and its number of rows.
+    /// The record of the row, and the number of rows of the record.
     pub record: Seq,
     pub rows_of_record: u32,
     pub fingerprint: u32,
-    /// Whether the row had a problem that remains until its cells change.
+    /// Whether the row had a problem that only an edit can solve.
     pub is_suspicious: bool,
 }
 
@@ -90,7 +90,7 @@ struct AcceptedRequest {
     seq: Seq,
 }
 
-/// The result of one record in one run.
+/// The result of a record in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RunResult {
     Sent,
@@ -103,11 +103,11 @@ enum RunResult {
 }
 
 impl Ledger {
-    /// Returns the states of the rows of `run`. Requires the lock of the family, and that none of its records is pending.
+    /// Returns the states of the rows of `run`. Requires the lock of the family, without pending records.
     pub async fn row_states(&self, run: RunId, family: &Family, query: &RowQuery<'_>) -> Result<RowStates, Error> {
         let mut states = RowStates::default();
         let mut rows_of_runs: HashMap<RunId, Vec<IndexedRow>> = HashMap::new();
-        // Rows of runs that the ledger no longer contains: two runs may both retry the same one.
+        // Rows of pruned runs: two runs may both retry the same pruned run.
         let mut pruned: HashMap<(RunId, u32, u32), u32> = HashMap::new();
         for member in family.runs.iter().filter(|member| member.state != RunState::Planning) {
             let is_wanted = member.id == run;
@@ -163,8 +163,8 @@ impl Ledger {
         Ok(states)
     }
 
-    /// Returns the result of each record of `run`, and the sheets and numbers of the rows with suspicious problems. Adds
-    /// its requests to `states`. `added` are the records with a row that was added to a report.
+    /// Returns the result of each record of `run`, and the sheets and numbers of the rows with suspicious problems.
+    /// Adds the requests to `states`. `added` are the records with a row added to a report.
     async fn run_results(
         &self,
         run: &Run,
@@ -190,7 +190,7 @@ impl Ledger {
                     (Disposition::Send(body), None) if run.about.retry_of.is_some() => {
                         let Some(key) = record.key.as_deref().map(|key| hash(&[key])) else { continue };
                         if result != RunResult::Sent {
-                            // A call that was refused or lost may have had an effect.
+                            // A refused or lost call may have had an effect.
                             states.accepted.remove(&key);
                         } else if added.contains(&seq) || states.accepted.contains_key(&key) {
                             states.accepted.insert(key, AcceptedRequest { body: hash(&[body]), run: run.id, seq });
@@ -211,7 +211,7 @@ impl Ledger {
         Ok((results, suspicious))
     }
 
-    /// Fills in the service ids of records that were accepted earlier.
+    /// Fills in the service ids of records accepted earlier.
     pub async fn fill_service_ids(&self, records: &mut [PlannedRecord]) -> Result<(), Error> {
         let mut by_run: BTreeMap<RunId, Vec<&mut AcceptedEarlier>> = BTreeMap::new();
         for record in records {
@@ -242,7 +242,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns the service id of a record that `run` did not send itself, because a run before it did.
+    /// Returns the service id of a record sent by a run before `run`.
     async fn planned_service_id(&self, run: RunId, seq: Seq) -> Result<Option<String>, Error> {
         let Some(block) = self.record_block_of(run, seq).await? else { return Ok(None) };
         let record = (block.first..).zip(block.records).find(|(found, _)| *found == seq);
@@ -254,7 +254,7 @@ impl Ledger {
 }
 
 impl RowStates {
-    /// Returns the index of a row of the run by its sheet and number.
+    /// Returns the index of a row of the run by sheet and number.
     pub fn find(&self, sheet: &str, number: u64) -> Option<usize> {
         let sheet = self.sheets.iter().position(|known| known == sheet)?;
         find(&self.rows, u32::try_from(sheet).ok()?, u32::try_from(number).ok()?)
@@ -284,24 +284,24 @@ impl RowStates {
         self.rows.is_empty()
     }
 
-    /// Returns the run and row of a non-idempotent request with this body that was or may have been accepted.
+    /// Returns the run and row of a non-idempotent request with this body, accepted or unknown.
     pub fn sent_with_body(&self, body: &str) -> Option<(RunId, u64)> {
         self.bodies.get(&hash(&[body])).map(|(run, row)| (*run, u64::from(*row)))
     }
 
-    /// Returns the record of the same request if it was added to a report, accepted, and the last request for its key.
+    /// Returns the record with the same request, if added to a report, accepted, and the last request for the key.
     pub fn accepted_as(&self, key: &str, body: &str) -> Option<(RunId, Seq)> {
         let accepted = self.accepted.get(&hash(&[key]))?;
         (accepted.body == hash(&[body])).then_some((accepted.run, accepted.seq))
     }
 
-    /// Returns the records of the run that have a row which is no longer open.
+    /// Returns the records of the run with a row in another state than open.
     pub fn settled_records(&self) -> HashSet<Seq> {
         let is_settled = |row: &&IndexedRow| self.states[row.state as usize] != RowState::Open;
         self.rows.iter().filter(is_settled).map(|row| Seq::from(row.record)).collect()
     }
 
-    /// Creates states of rows that form one record each, in order.
+    /// Creates states of rows, each a record, in order.
     #[cfg(test)]
     pub fn of(rows: &[(&str, u32, RowState)]) -> RowStates {
         let mut states = RowStates::default();
@@ -324,7 +324,7 @@ impl RowStates {
         u32::try_from(index).expect("a workbook has fewer than 2^32 sheets")
     }
 
-    /// Adds the state of a new row and returns its index.
+    /// Adds the state of a new row and returns the index.
     fn add(&mut self) -> u32 {
         self.states.push(RowState::Open);
         u32::try_from(self.states.len() - 1).expect("a family has fewer than 2^32 rows")
@@ -341,7 +341,7 @@ fn after(state: RowState, result: RunResult, run: RunId, seq: Seq, non_idempoten
         _ if is_accepted && non_idempotent => state,
         RunResult::Unknown => RowState::Unknown(run),
         RunResult::Failed => RowState::Open,
-        // A run that did not send the row does not change what the service has.
+        // A run without a request for the row does not change the service.
         RunResult::Skipped | RunResult::NotSent if is_accepted || matches!(state, RowState::Unknown(_)) => state,
         RunResult::Skipped => RowState::Skipped,
         RunResult::NotSent => RowState::Open,
@@ -357,12 +357,12 @@ fn run_result(record: &PlannedRecord, outcome: Option<RecordState>, run: RunStat
         (RecordState::Skipped, _) => RunResult::Skipped,
         (RecordState::Rejected, _) => RunResult::NotSent,
         (RecordState::Pending, _) if run == RunState::Withheld => RunResult::NotSent,
-        // Callers ensure that no record is pending; if one is, it must not be sent a second time.
+        // Callers ensure this can't happen. A pending record must not be sent a second time.
         (RecordState::Pending, _) => RunResult::Unknown,
     }
 }
 
-/// Returns the sheet and number of the row in the retried run, or `None` if it was added to the report.
+/// Returns the sheet and number of the row in the retried run, or `None` if added to the report.
 fn original(row: &SourceRow) -> Option<(&str, u64)> {
     match &row.origin {
         Origin::Same => Some((&row.sheet, row.number)),

@@ -1,4 +1,4 @@
-//! Runs: their identity, state and history.
+//! Runs: identity, state and history.
 
 use sha2::{Digest, Sha256};
 use sqlx::Row;
@@ -15,30 +15,30 @@ use crate::records::RecordKind;
 pub struct NewRun {
     pub command: RunCommand,
     pub record: RecordKind,
-    /// The name of the template, and its TOML source.
+    /// The name and the TOML source of the template.
     pub template: String,
     pub template_toml: String,
     pub file: String,
     /// SHA-256 of the file, in hexadecimal.
     pub file_hash: String,
     pub base_url: String,
-    /// The workspace in the access token; empty if the token names none.
+    /// The workspace in the access token; empty if the token has no workspace.
     pub workspace: String,
     pub sheet: SheetSelection,
     pub header: Vec<String>,
     /// The row number of the header in the first sheet.
     pub header_row: u64,
-    /// Fields that come from a column, with the index of the column from 0.
+    /// Fields mapped to a column, with the index of the column from 0.
     pub columns: Vec<(String, usize)>,
     /// The first and last row to send; `None` for all rows.
     pub chosen: Option<(u64, u64)>,
-    /// The run whose failed records or whose report is sent again.
+    /// The run retried by this run.
     pub retry_of: Option<RunId>,
-    /// Options of the service call that are set in addition to the template.
+    /// Options of the service call, in addition to the template.
     pub options: Vec<CallOption>,
 }
 
-/// The command that created a run.
+/// The command behind a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunCommand {
     Upload,
@@ -47,7 +47,7 @@ pub enum RunCommand {
     Check,
 }
 
-/// The sheets that a run reads.
+/// The sheets read by a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SheetSelection {
     /// One sheet, by name.
@@ -55,7 +55,7 @@ pub enum SheetSelection {
     Several,
 }
 
-/// An option of a service call that a flag can set.
+/// An option of a service call, set by a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallOption {
     CreateMissingItems,
@@ -134,11 +134,11 @@ impl CallOption {
 }
 
 impl Run {
-    /// Returns the name of the run in reports: its number and six letters that tell it from the run with the same number
-    /// in another ledger.
+    /// Returns the name of the run in reports: the number, and six letters for telling apart runs of different ledgers
+    /// with the same number.
     ///
     /// The workspace does not affect the letters, because a run may receive it after a report was written. All letters
-    /// are consonants, so that no spreadsheet program reads a month, a number or a formula.
+    /// are consonants, because spreadsheet programs read other letters as months, numbers or formulas.
     pub fn token(&self) -> String {
         const LETTERS: &[u8; 20] = b"bcdfghjklmnpqrstvwxz";
         const LEN: usize = 6;
@@ -175,7 +175,7 @@ impl Ledger {
     /// Returns the run `id`.
     ///
     /// # Errors
-    /// [`Error::NoSuchRun`] if it does not exist.
+    /// [`Error::NoSuchRun`] if there is no such run.
     pub async fn run(&self, id: RunId) -> Result<Run, Error> {
         let query = format!("SELECT {COLUMNS} FROM run WHERE id = $1");
         let row = sqlx::query(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(&self.reader).await?;
@@ -192,8 +192,8 @@ impl Ledger {
         self.run(newest.ok_or(Error::NoRuns)?).await
     }
 
-    /// Sets the workspace of a run that was planned with a token without one, and returns whether it was set. A run with
-    /// outcomes keeps its workspace: it belongs to the workspace that received its records.
+    /// Sets the workspace of a run planned with a token without a workspace. Returns false if the run has a workspace,
+    /// or outcomes from an unnamed workspace.
     pub async fn bind_workspace(&self, run: RunId, workspace: &str) -> Result<bool, Error> {
         let query = "UPDATE run SET workspace = $2 WHERE id = $1 AND workspace = '' \
                      AND NOT EXISTS (SELECT 1 FROM outcome WHERE run = $1 AND state NOT IN ('rejected', 'skipped'))";
@@ -211,7 +211,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Stores how sending ended, with the reason if it stopped early. The run is finished if no record is pending.
+    /// Stores how sending ended, with the reason for an early stop. The run is finished if no record is pending.
     pub async fn end_sending(
         &self,
         run: RunId,

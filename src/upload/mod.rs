@@ -1,6 +1,6 @@
 //! Uploads in two steps: *plan* reads the whole file into the ledger, *send* works through the plan.
 //!
-//! No record is sent from a file that was not read to its end, and no record that is not in the ledger.
+//! Files are read to the end before sending, and only records in the ledger are sent.
 
 pub mod dispatch;
 pub mod error;

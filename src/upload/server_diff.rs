@@ -1,7 +1,7 @@
-//! Comparing records with the service's own list: the half of `--changed-only` that needs no history.
+//! Comparing records with the service's own list: the half of `--changed-only` without a history.
 //!
-//! A record is unchanged if its entry in the list has the same value for every field that would be sent. Nothing depends
-//! on the list as a whole: an entry that moved, appeared twice or was missed costs one request. If the list lacks a field or
+//! A record is unchanged if the entry in the list has the same value for every field to be sent. Nothing depends on the
+//! list as a whole: a moved, duplicate or missed entry costs a request. If the list lacks a field or
 //! the key, the record is sent.
 
 use std::collections::HashMap;
@@ -20,10 +20,10 @@ use crate::records::{List, RecordKind, item};
 
 /// Requested number of entries per page. The service may return fewer.
 const PAGE_SIZE: u64 = 100;
-/// Maximum number of records to compare, which bounds the memory. Further records are sent.
+/// Maximum number of records to compare, to bound the memory. Further records are sent.
 const MAX_RECORDS: usize = 4_000_000;
 
-/// Returns the list of a kind and the name of the key in its entries.
+/// Returns the list of a kind and the name of the key in the entries.
 fn list_of(kind: RecordKind) -> Option<(&'static List, &'static str)> {
     match kind {
         RecordKind::Item => Some((&item::LIST, "external_id")),
@@ -36,7 +36,7 @@ fn list_of(kind: RecordKind) -> Option<(&'static List, &'static str)> {
 pub struct Comparison {
     /// The number of unchanged records.
     pub unchanged: u64,
-    /// The error that ended the comparison early.
+    /// The error behind an early end of the comparison.
     pub failed: Option<client::Error>,
 }
 
@@ -47,8 +47,8 @@ pub struct Connection<'a> {
     pub concurrency: usize,
 }
 
-/// Marks the pending records of a planned run that the service lists with the same values as *unchanged*. The list is
-/// read only as long as that takes fewer requests than sending the records.
+/// Marks the pending records of a planned run as *unchanged* if the service lists the same values. The list is read
+/// only as long as reading takes fewer requests than sending.
 pub async fn mark_unchanged(
     ledger: &Ledger,
     run: &Run,
@@ -77,7 +77,7 @@ pub async fn mark_unchanged(
         });
         let fetched = match try_join_all(fetched).await {
             Ok(fetched) => fetched,
-            // Some services have no page after the last one.
+            // Some services have no page after the last.
             Err(client::Error::Status { status: 404, .. }) if next > 1 => break,
             Err(error) => {
                 comparison.failed = Some(error);
@@ -98,7 +98,7 @@ pub async fn mark_unchanged(
         }
     }
     if next > 1 {
-        // Sending uses a new pace, which does not know about these requests.
+        // Sending uses a new pace, without knowledge of these requests.
         while let Err(until) = connection.pace.permit(Instant::now()) {
             tokio::time::sleep_until(until.into()).await;
         }
@@ -106,7 +106,7 @@ pub async fn mark_unchanged(
     Ok(comparison)
 }
 
-/// The pending records, as hashes of their keys and values.
+/// The pending records, as hashes of keys and values.
 struct PendingRecords {
     hasher: RandomState,
     /// The name of the key in the list.
@@ -122,7 +122,7 @@ struct PendingRecord {
     values: u64,
 }
 
-/// A set of input fields, one bit each.
+/// A set of input fields, a bit each.
 type FieldSet = u64;
 
 impl PendingRecords {
@@ -147,7 +147,7 @@ impl PendingRecords {
         Ok(pending)
     }
 
-    /// Adds a record, unless its body can't be compared.
+    /// Adds a record, unless the body can't be compared.
     fn insert(&mut self, seq: Seq, body: &str) {
         if let Some((key, fields, values)) = self.hashes(body, None) {
             self.records.insert(key, PendingRecord { seq, fields, values });
@@ -171,7 +171,7 @@ impl PendingRecords {
         self.records.remove(&key).map(|record| record.seq)
     }
 
-    /// Returns the hash of the key, the fields present, and the hash of their values: of a request body, or of the fields
+    /// Returns the hash of the key, the fields present, and the hash of the values: of a request body, or of the fields
     /// `listed` of an entry in the list. `None` if a value is missing or can't be compared.
     fn hashes(&self, json: &str, listed: Option<FieldSet>) -> Option<(u64, FieldSet, u64)> {
         let fields = fields_of(json)?;
@@ -214,7 +214,7 @@ fn listed_name(name: &str) -> String {
     })
 }
 
-/// Returns a text that is the same for equal values, such as 1.50 and 1.5. `None` for arrays and objects.
+/// Returns a text identifying the value, such as 1.50 and 1.5. `None` for arrays and objects.
 fn canonical(json: &str) -> Option<String> {
     match json.as_bytes().first()? {
         b'"' => Some(format!("\"{}", unquoted(json))),

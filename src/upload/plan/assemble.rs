@@ -1,5 +1,5 @@
-//! Assembling mapped rows into planned records, in the order of the sheet: rows of one record are merged, and records
-//! with the same key are found.
+//! Assembling mapped rows into planned records, in the order of the sheet: merges the rows of a record, and finds
+//! records with the same key.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -19,7 +19,7 @@ use crate::upload::tally::Tally;
 
 /// Maximum bytes of incomplete records. Records whose rows may be anywhere stay incomplete until the end of the sheet.
 const MAX_HELD: usize = 1 << 30;
-/// The memory that an incomplete record or a problem needs in addition to its texts.
+/// The memory for an incomplete record or a problem, in addition to the texts.
 const OVERHEAD: usize = 200;
 
 /// Part of a sheet, mapped.
@@ -29,11 +29,11 @@ pub struct Batch {
     pub read: u64,
     pub rows: Vec<SourceRow>,
     pub records: Vec<PlannedRecord>,
-    /// Records of earlier batches that are not to be sent after all.
+    /// Records of earlier batches, no longer to be sent.
     pub withdrawn: Vec<Withdrawal>,
 }
 
-/// A record that was planned and then withdrawn, because another record has the same key.
+/// A planned record, withdrawn because another record has the same key.
 #[derive(Debug)]
 pub struct Withdrawal {
     pub seq: Seq,
@@ -47,11 +47,11 @@ pub(super) struct Assembler<'t> {
     template: &'t Template,
     /// One mapper per part of the source.
     mappers: &'t [Mapper<'t>],
-    /// For each part read so far, the first record that began in it.
+    /// The first record of each part read so far.
     parts: Vec<Seq>,
     /// Whether to produce rows and records instead of the tally alone.
     with_records: bool,
-    /// Records in order, from the first incomplete one.
+    /// Records in order, starting with the first incomplete record.
     waiting: VecDeque<Waiting>,
     first_waiting: Seq,
     groups: HashMap<Box<str>, Seq>,
@@ -71,15 +71,15 @@ enum Waiting {
     Incomplete {
         parts: Parts,
         problems: Vec<Problem>,
-        /// The histories of its rows, if the file is a report.
+        /// The histories of the rows, if the file is a report.
         histories: Vec<RowHistory>,
     },
     Complete(Record),
 }
 
-/// A record with all its rows.
+/// A record with all rows.
 struct Record {
-    /// Empty if it has no key.
+    /// Empty without a key.
     key: String,
     target: String,
     rows: Vec<u64>,
@@ -186,7 +186,7 @@ impl<'t> Assembler<'t> {
         }
     }
 
-    /// Returns the record of a row that is a record of its own.
+    /// Returns the record of a row without a group.
     fn single(&mut self, row: &mut MappedRow) -> Record {
         let decision = self.decide_row(row);
         let body = if self.with_records { std::mem::take(&mut row.body) } else { Vec::new() };
@@ -212,7 +212,7 @@ impl<'t> Assembler<'t> {
         decision
     }
 
-    /// Adds a row to the record of its group and returns the record.
+    /// Adds a row to the record of the same group and returns the record.
     fn add_to_group(
         &mut self,
         row: &mut MappedRow,
@@ -247,7 +247,7 @@ impl<'t> Assembler<'t> {
             return Ok(seq);
         }
         if name.is_empty() {
-            // Among the problems of the draft, so that the missing key is not reported as well.
+            // Among the problems of the draft, to avoid reporting the missing key as well.
             let problem = self.mappers[row.part].group_problem(row.number, "", Cause::NoGroup);
             row.draft.parts.problems.push(problem);
         } else if position == GroupRows::Together {
@@ -263,7 +263,7 @@ impl<'t> Assembler<'t> {
             self.last_group = Some((name.into(), next));
         }
         let parts = row.draft.parts.kept();
-        // Names stay in memory to the end of the pass, even those of complete records.
+        // Names stay in memory to the end of the pass, even for complete records.
         self.hold(name.len() + parts.len() + problem_bytes(&row.problems) + OVERHEAD, row.number)?;
         let (problems, histories) = (std::mem::take(&mut row.problems), row.history.into_iter().collect());
         self.waiting.push_back(Waiting::Incomplete { parts, problems, histories });
@@ -306,12 +306,12 @@ impl<'t> Assembler<'t> {
         Record { key, target, rows: parts.rows, decision, body }
     }
 
-    /// Returns the index of the part in which a record began.
+    /// Returns the index of the part with the first row of a record.
     fn part_of(&self, seq: Seq) -> usize {
         self.parts.partition_point(|first| *first <= seq) - 1
     }
 
-    /// Returns the problem of the record `seq`, which has the same key as `other`.
+    /// Returns the problem of the record `seq` with the same key as `other`.
     fn same_key(&self, seq: Seq, row: u64, key: &str, cause: Cause, other: Seq) -> Problem {
         let (part, other_part) = (self.part_of(seq), self.part_of(other));
         let mut problem = ledger_problem(self.mappers[part].same_key(row, key, cause), self.source);
@@ -352,7 +352,8 @@ impl<'t> Assembler<'t> {
         }
     }
 
-    /// Returns the final decision, considering the chosen rows and earlier records with the same key, and counts it.
+    /// Returns the final decision, considering the chosen rows and earlier records with the same key, and updates the
+    /// tally.
     fn decide_by_key(&mut self, seq: Seq, key: &str, row: u64, mut decision: Decision) -> Decision {
         if self.source.chosen.is_some_and(|(first, last)| !(first..=last).contains(&row)) {
             decision = Decision::Skip;
@@ -407,7 +408,7 @@ fn problem_bytes(problems: &[Problem]) -> usize {
     problems.iter().map(|problem| OVERHEAD + problem.value.len()).sum()
 }
 
-/// Returns the disposition of a record to be sent, after checking that its body is JSON.
+/// Returns the disposition of a record to be sent, after checking the body for valid JSON.
 fn to_send(body: Vec<u8>) -> Disposition {
     let json = String::from_utf8(body).map_err(|error| error.to_string());
     let checked = json.and_then(|json| match serde_json::from_str::<IgnoredAny>(&json) {

@@ -1,6 +1,6 @@
-//! Common columns of several sheets: the position of each sheet's columns in one table of all rows. Pure.
+//! Common columns of several sheets: positions of columns in a single table of all rows. Pure.
 //!
-//! Columns mapped to the same field share a common column whatever their names, because reports are read with the same
+//! Columns mapped to the same field share a common column regardless of names, because reports are read with the same
 //! template. Other columns are matched by name.
 
 use crate::sheet::Row;
@@ -31,7 +31,7 @@ impl ColumnMap {
         self.positions.is_none()
     }
 
-    /// Writes the first `width` cells of `row` to their common columns in `target`.
+    /// Writes the first `width` cells of `row` to the common columns in `target`.
     pub fn lay_out(&self, row: &Row, width: usize, target: &mut Row) {
         target.clear(row.number);
         row.cells().take(width).enumerate().for_each(|(column, cell)| target.put(self.of(column), cell));
@@ -41,7 +41,7 @@ impl ColumnMap {
 /// Returns the names of the common columns, and the column map of each sheet.
 pub fn merge_columns<'a>(layouts: impl Iterator<Item = &'a Layout>) -> (Vec<String>, Vec<ColumnMap>) {
     let mut names: Vec<String> = Vec::new();
-    // For each field of the template, its common column.
+    // The common column of each field of the template.
     let mut fields: Vec<Option<usize>> = Vec::new();
     let mut all = Vec::new();
     for layout in layouts {
@@ -69,8 +69,8 @@ pub fn merge_columns<'a>(layouts: impl Iterator<Item = &'a Layout>) -> (Vec<Stri
     (names, maps)
 }
 
-/// Returns the common column of each of the columns `own`: that of the same field, else one with the same name, else a new
-/// one.
+/// Returns the common column of each of the columns `own`: the column of the same field, else a column with
+/// the same name, else a new column.
 fn positions(layout: &Layout, own: &[String], names: &[String], fields: &[Option<usize>]) -> Vec<usize> {
     let mut taken = vec![false; names.len()];
     let mut positions: Vec<Option<usize>> = vec![None; own.len()];

@@ -10,7 +10,7 @@ pub(in crate::upload) enum Decision {
 }
 
 impl Decision {
-    /// Returns the decision after `problem` was found. Records that are not to be sent anyway stay as they are.
+    /// Returns the decision after `problem` was found. Records not to be sent are unaffected.
     pub(in crate::upload) fn with_problem(self, problem: Problem) -> Decision {
         match self {
             Decision::Send => Decision::Reject(vec![problem]),

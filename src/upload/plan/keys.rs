@@ -7,9 +7,9 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::ledger::Seq;
 
-/// Number of maps. They grow one at a time, so that only one of them needs memory for its old and its new table at once.
+/// Number of maps. Each grows separately, to limit the memory for copying a map into a larger map.
 const SHARDS: usize = 16;
-/// Marks a record that is to be sent.
+/// Marks a record to be sent.
 const TO_BE_SENT: u32 = 1 << 31;
 
 /// Maximum number of records or rows in a sheet.
@@ -17,7 +17,7 @@ pub const MAX_ROWS: u64 = (TO_BE_SENT - 1) as u64;
 
 /// Keys as 64-bit hashes with a secret of this process: a million keys need 40 MB.
 ///
-/// Among a million keys, two share a hash in one of thirty million runs. One of the records is then reported as a
+/// Among a million keys, two share a hash in one of thirty million runs. A record is then reported as a
 /// duplicate; no record is lost.
 #[derive(Debug)]
 pub struct Keys {
@@ -32,7 +32,7 @@ struct Packed {
     row: u32,
 }
 
-/// The record that holds a key.
+/// The record holding a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyHolder {
     pub seq: Seq,
@@ -47,8 +47,8 @@ impl Default for Keys {
 }
 
 impl Keys {
-    /// Adds a record with `key` and returns the previous holder, if any. The new record becomes the holder if there was
-    /// none or if `replace` is set.
+    /// Adds a record with `key` and returns the previous holder, if any. The new record becomes the holder of a free
+    /// key, or if `replace` is set.
     pub fn insert(&mut self, key: &str, new: KeyHolder, replace: bool) -> Option<KeyHolder> {
         let hash = self.hasher.hash_one(key);
         match self.shard(hash).entry(hash) {

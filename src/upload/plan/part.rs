@@ -5,17 +5,17 @@ use crate::sheet::{self, Book, Row};
 use crate::template::Layout;
 use crate::template::bind::HEADER_WITHIN;
 
-/// A sheet that is read.
+/// A sheet to read.
 #[derive(Debug)]
 pub struct Part {
     /// The index in [`Book::sheets`].
     pub sheet: usize,
     pub layout: Layout,
-    /// The positions of its columns in the common header.
+    /// The positions of the columns in the common header.
     pub columns: ColumnMap,
 }
 
-/// Reads the rows in which the header is searched.
+/// Reads the first rows, for finding the header.
 pub(in crate::upload) fn first_rows(book: &Book, sheet: usize) -> Result<Vec<Row>, sheet::Error> {
     /// Maximum bytes of text: each row may have megabytes.
     const MAX_BYTES: usize = 16 << 20;

@@ -1,7 +1,6 @@
-//! One pass over a sheet: every row is mapped, every record gets its position, rows and problems.
+//! The pass over a sheet: maps all rows, and assembles records with rows and problems.
 //!
-//! `check`, `--dry-run` and the plan of an upload all use this pass, so that they can't disagree. One thread reads, several
-//! map, and the calling thread restores the order and assembles records.
+//! `check`, `--dry-run` and the plan of an upload all use this pass, and therefore agree. One thread reads, several map, and the calling thread restores the order and assembles records.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -20,12 +19,12 @@ use crate::upload::tally::Tally;
 
 /// Maximum number of rows per chunk.
 const CHUNK_ROWS: usize = 1024;
-/// A chunk with more bytes of text than this ends early.
+/// Chunks end early above this number of bytes of text.
 const CHUNK_BYTES: usize = 1 << 20;
-/// Maximum number of mapping threads. Reading and assembling need about one core together.
+/// Maximum number of mapping threads. Reading and assembling need about a core together.
 const MAX_MAPPERS: usize = 4;
 
-/// The data that a pass produces.
+/// The data produced by a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadMode {
     /// Rows, records and the tally.
@@ -34,7 +33,7 @@ pub enum ReadMode {
     TallyOnly,
 }
 
-/// Consecutive rows. Chunks are reused, so that their buffers are allocated once.
+/// Consecutive rows. Chunks are reused, to allocate buffers only once.
 #[derive(Default)]
 struct Chunk {
     /// The position among all chunks.
@@ -45,10 +44,10 @@ struct Chunk {
     len: usize,
 }
 
-/// Reads `source` to its end. `handle` receives the batches in order and returns whether to continue.
+/// Reads `source` to the end. `handle` receives the batches in order and returns whether to continue.
 ///
 /// # Errors
-/// Any error of the file; [`Error::Changed`] if it was written meanwhile, [`Error::NoRows`] if it has no rows.
+/// Any error of the file; [`Error::Changed`] after a concurrent write, [`Error::NoRows`] without rows.
 pub fn read(
     source: &Source,
     template: &Template,
@@ -78,7 +77,7 @@ pub fn read(
         }
         drop((to_map, mapped));
         let continues = assemble(&mut assembler, &to_assemble, &recycle, &mut handle);
-        // Ends the other threads if they wait for a chunk or for room in a channel.
+        // Ends the other threads if waiting for a chunk or for room in a channel.
         drop((recycle, to_assemble));
         let read = reader.join().unwrap_or_else(|_| Err(source.reader_died()));
         match continues {
@@ -102,8 +101,8 @@ pub fn read(
     Ok(assembler.tally)
 }
 
-/// Reads whole columns in advance where the template needs that to map the first row, for example to detect a date
-/// format. Returns one survey per part.
+/// Reads whole columns in advance if the template requires this, for example to detect a date format. Returns a survey
+/// per part.
 pub fn survey(source: &Source, template: &Template) -> Result<Vec<DateSurvey>, Error> {
     let mut surveyors: Vec<DateSurveyor> =
         source.parts.iter().map(|part| DateSurveyor::new(template, &part.layout)).collect();
@@ -154,7 +153,7 @@ fn map_chunks(
     mapped: &Sender<Chunk>,
 ) {
     loop {
-        // A poisoned lock means that another mapping thread panicked, which ends the pass.
+        // A poisoned lock means a panic in another mapping thread, and ends the pass.
         let Ok(Ok(mut chunk)) = to_map.lock().map(|to_map| to_map.recv()) else { return };
         chunk.mapped.resize_with(chunk.len.max(chunk.mapped.len()), MappedRow::default);
         for (read, mapped) in chunk.read.iter().zip(&mut chunk.mapped).take(chunk.len) {

@@ -1,4 +1,4 @@
-//! Mapping one row of a sheet to its part of a record, on any thread.
+//! Mapping a row of a sheet to a part of a record, on any thread.
 
 use super::part::Part;
 use super::row_problems::{beyond_header, stray_quote};
@@ -12,7 +12,7 @@ use crate::upload::retry::RowHistory;
 /// A row as read.
 #[derive(Debug, Default)]
 pub(super) struct ReadRow {
-    /// The index of its sheet in [`Source::parts`].
+    /// The index of the sheet in [`Source::parts`].
     pub part: usize,
     pub row: Row,
     pub has_stray_quote: bool,
@@ -21,15 +21,15 @@ pub(super) struct ReadRow {
 /// A mapped row. Its buffers are reused.
 #[derive(Debug, Default)]
 pub(super) struct MappedRow {
-    /// The index of its sheet in [`Source::parts`].
+    /// The index of the sheet in [`Source::parts`].
     pub part: usize,
     pub number: u64,
-    /// The number of common columns that it needs.
+    /// The number of common columns.
     pub width: usize,
     pub draft: Draft,
-    /// Problems with the row itself, in addition to those of the draft.
+    /// Problems with the row itself, in addition to the problems of the draft.
     pub problems: Vec<Problem>,
-    /// The request body, key and id of the record if each row is a record. Empty if it has none.
+    /// The request body, key and id of the record if each row is a record. Otherwise empty.
     pub body: Vec<u8>,
     pub key: String,
     pub target: String,
@@ -42,7 +42,7 @@ pub(super) struct MappedRow {
     encoder: RowEncoder,
 }
 
-/// Maps one row into `mapped`. `encodes` says whether to encode the cells and the body.
+/// Maps a row into `mapped`. `encodes` says whether to encode the cells and the body.
 pub(super) fn map_row(
     mapper: &Mapper<'_>,
     source: &Source,
@@ -116,7 +116,7 @@ pub(super) fn ledger_problem(problem: template::Problem, source: &Source) -> Pro
     }
 }
 
-/// Returns the problem with its sheet, and with its common column instead of the column of the sheet.
+/// Returns the problem with the sheet, and with the common column instead of the column of the sheet.
 fn located(problem: Problem, source: &Source, part: &Part) -> Problem {
     Problem { column: problem.column.map(|column| part.columns.of(column)), sheet: source.sheet_of(part), ..problem }
 }

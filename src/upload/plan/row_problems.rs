@@ -7,8 +7,8 @@ use crate::template::problem::excerpt;
 pub(in crate::upload) const BEYOND_HEADER: &str = "beyond-header";
 pub(in crate::upload) const STRAY_QUOTE: &str = "stray-quote";
 
-/// Returns the problem of a value to the right of the header, which has `width` columns. Often a decimal contains the
-/// delimiter, so that all cells after it are one column off.
+/// Returns the problem of a value to the right of the header with `width` columns. Often a decimal contains the
+/// delimiter, and the following cells are shifted.
 pub(super) fn beyond_header(row: &Row, width: usize) -> Option<Problem> {
     let (column, cell) = row.cells().enumerate().skip(width).find(|(_, cell)| !cell.is_blank())?;
     Some(Problem {

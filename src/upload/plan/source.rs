@@ -1,7 +1,7 @@
-//! The input file of an upload: its sheets, and the columns of the template in each.
+//! The input file of an upload: sheets, and the columns of the template in each sheet.
 //!
-//! Most uploads read one sheet. Several sheets are read in order, each with its own header; their rows are stored in
-//! common columns (`columns`), so that a report is one table.
+//! Most uploads read a single sheet. Several sheets are read in order, each with a header; the rows are stored in
+//! common columns (`columns`), and reports are a single table.
 
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -22,17 +22,17 @@ use crate::upload::retry::{Report, ReportHistory};
 /// Selects all sheets that have the template's columns, in `--sheet` and in templates.
 pub const ALL_SHEETS: &str = "*";
 
-/// A file bound to a template. It can be read repeatedly.
+/// A file bound to a template. Can be read repeatedly.
 #[derive(Debug)]
 pub struct Source {
     /// The path shown in messages.
     pub path: PathBuf,
     pub book: Book,
-    /// The sheets to read, in order; at least one.
+    /// The sheets to read, in order. Never empty.
     pub parts: Vec<Part>,
     /// The names of the common columns. Cells and problems in the ledger refer to these.
     pub header: Vec<String>,
-    /// Sheets that lack the template's columns, with the missing columns.
+    /// Sheets without the template's columns, with the missing columns.
     pub left_out: Vec<(String, Missing)>,
     /// The first and last row to send; `None` for all rows.
     pub chosen: Option<(u64, u64)>,
@@ -43,7 +43,7 @@ pub struct Source {
     stamp: Stamp,
 }
 
-/// Attributes that change when another program writes the file.
+/// Attributes changed by writing the file.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp {
     len: u64,
@@ -51,8 +51,8 @@ struct Stamp {
 }
 
 impl Source {
-    /// Opens `path` and finds the sheets and headers for `template`. `sheet` overrides the sheet in the template: a name, a
-    /// number from 1, or [`ALL_SHEETS`].
+    /// Opens `path` and finds the sheets and headers for `template`. `sheet` overrides the sheet in the template: a
+    /// name, a number from 1, or [`ALL_SHEETS`].
     pub fn open(
         path: &Path,
         template: &Template,
@@ -124,7 +124,7 @@ impl Source {
         &self.book.sheets()[part.sheet]
     }
 
-    /// Returns the name of the sheet in the ledger and in reports: empty if only one sheet is read.
+    /// Returns the name of the sheet in the ledger and in reports: empty if a single sheet is read.
     pub fn sheet_of(&self, part: &Part) -> String {
         if self.parts.len() > 1 { self.name_of(part).to_owned() } else { String::new() }
     }
@@ -138,7 +138,7 @@ impl Source {
         Error::ReaderDied { path: self.path.clone() }
     }
 
-    /// Fails if another program has written the file since it was opened.
+    /// Fails if the file was written since opening.
     pub fn check_unchanged(&self) -> Result<(), Error> {
         match std::fs::metadata(&self.at).map(|metadata| Stamp::of(&metadata)) {
             Ok(stamp) if stamp == self.stamp => Ok(()),
@@ -147,20 +147,21 @@ impl Source {
     }
 }
 
-/// Iterates over the rows below the headers that are not blank, with cells filled down as the template says.
+/// Iterates over the non-blank rows below the headers, with cells filled down as configured in the template.
 pub struct DataRows<'a> {
     source: &'a Source,
     /// The index of the current sheet in [`Source::parts`].
     part: usize,
-    /// The rows of the current sheet, once it is open.
+    /// The rows of the current sheet, once opened.
     rows: Option<(Rows, Filler)>,
     mended: u64,
-    /// Whether the last row had a stray quote, so that its cells are a guess.
+    /// Whether the last row had a stray quote. The cells of such a row are a guess.
     pub has_stray_quote: bool,
 }
 
 impl DataRows<'_> {
-    /// Reads the next row into `row` and returns the index of its sheet in [`Source::parts`], or `None` after the last row.
+    /// Reads the next row into `row` and returns the index of the sheet in [`Source::parts`], or `None` after the last
+    /// row.
     pub fn next(&mut self, row: &mut Row) -> Result<Option<usize>, Error> {
         let of_file = |error: sheet::Error| Error::from(error.of_file(&self.source.path));
         while let Some(part) = self.source.parts.get(self.part) {
@@ -173,7 +174,7 @@ impl DataRows<'_> {
                 self.has_stray_quote = mended > std::mem::replace(&mut self.mended, mended);
                 if row.number > part.layout.header.row && !row.is_blank() {
                     match &self.source.history {
-                        // The cells of a report were filled down before it was written.
+                        // The cells of a report are already filled down.
                         Some(history) if !history.is_new(self.part, row) => filler.pass(row),
                         _ => filler.row(row),
                     }
@@ -203,10 +204,10 @@ impl Stamp {
 
 type Bound = (Vec<(usize, Layout)>, Vec<(String, Missing)>);
 
-/// Returns the sheets to read, bound to the template, and the sheets that lack columns.
+/// Returns the sheets to read, bound to the template, and the sheets with missing columns.
 fn select_sheets(path: &Path, book: &Book, template: &Template, wanted: Option<&str>) -> Result<Bound, Error> {
     let of_file = |error: sheet::Error| Error::from(error.of_file(path));
-    // The sheet that the template names is in the original file, not in a report.
+    // The template names a sheet of the original file, not of a report.
     let report_sheets = if wanted.is_none() { report_sheets(book, template) } else { Vec::new() };
     if !report_sheets.is_empty() {
         return Ok((report_sheets, Vec::new()));
@@ -215,7 +216,7 @@ fn select_sheets(path: &Path, book: &Book, template: &Template, wanted: Option<&
     let (candidates, several): (Vec<usize>, bool) = match (wanted, &template.sheet.select) {
         (Some(ALL_SHEETS), _) | (None, SheetSelect::All) => (all(), true),
         (Some(wanted), _) => (vec![book.find_sheet(wanted).map_err(of_file)?], false),
-        // The only sheet of a CSV has no name, so that a name in the template does not apply.
+        // The only sheet of a CSV has no name, and a name in the template does not apply.
         (None, SheetSelect::Name(name)) if book.has_named_sheets() => {
             (vec![book.find_named_sheet(name).map_err(of_file)?], false)
         }
@@ -238,7 +239,7 @@ fn select_sheets(path: &Path, book: &Book, template: &Template, wanted: Option<&
     if !bound.is_empty() {
         return Ok((bound, if several { left_out } else { Vec::new() }));
     }
-    // The first of those sheets that have the most columns.
+    // The first sheet with the maximum number of columns.
     let nearest = left_out.into_iter().map(|(_, missing)| missing).rev().max_by_key(|missing| missing.found);
     let missing = nearest.unwrap_or(Missing { header: None, found: 0, columns: Vec::new() });
     Err(lacks_columns(path, template, missing))
@@ -248,8 +249,7 @@ fn lacks_columns(path: &Path, template: &Template, missing: Missing) -> Error {
     Error::Columns { path: path.to_owned(), template: template.name.clone(), missing: Box::new(missing) }
 }
 
-/// Returns the sheets of our report that contain its rows, if the book is a report with a summary sheet. A large report
-/// has several.
+/// Returns the sheets with rows, if the book is a report with a summary sheet. A large report has several.
 fn report_sheets(book: &Book, template: &Template) -> Vec<(usize, Layout)> {
     let has_summary = book.sheets().first().is_some_and(|first| SUMMARY_SHEETS.contains(&first.as_str()));
     if !has_summary || book.sheets().len() < 2 {

@@ -15,11 +15,11 @@ use crate::upload::tally::Tally;
 /// Maximum number of batches read ahead of the ledger.
 const READ_AHEAD: usize = 8;
 
-/// Plans an upload. The sheet is read and mapped on other threads while the ledger writes. `progress` receives the number
-/// of rows so far.
+/// Plans an upload. The sheet is read and mapped on other threads while the ledger writes. `progress` receives the
+/// number of rows so far.
 ///
 /// # Errors
-/// If the file can't be read to its end, the plan is deleted and nothing of it can be sent.
+/// If the file can't be read to the end, the plan is deleted.
 pub async fn plan(
     ledger: &Ledger,
     new: &NewRun,
@@ -50,7 +50,7 @@ pub async fn plan(
         }
         progress(rows);
     }
-    // The channel closes when the reader ends. Its result says whether the file was complete.
+    // The channel closes when the reader ends. The reader's result says whether the file was complete.
     match reading.await.unwrap_or(Err(Error::ReaderDied { path })) {
         Ok(tally) => Ok((plan.finish(tally.width).await?, tally)),
         Err(error) => {

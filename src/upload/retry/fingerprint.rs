@@ -1,5 +1,4 @@
-//! Fingerprints of rows: hashes of the cells in the columns that a run and its report share, which tell whether a row was
-//! edited. Pure.
+//! Fingerprints of rows for detecting edits: hashes of the cells in the columns shared by a run and a report. Pure.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,11 +8,11 @@ use super::lossy::{LossyFields, normalize_line_ends};
 use crate::sheet::{Cell, Row, write};
 use crate::upload::plan::part::Part;
 
-/// The shared columns of a sheet: a hash seed for each column that the run and the report both have.
+/// The shared columns of a sheet: a hash seed for each column in both the run and the report.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommonColumns(Vec<Option<u64>>);
 
-/// Returns the columns shared by a run and all sheets of its report: for the run, and for each sheet.
+/// Returns the columns shared by a run and all sheets of a report: for the run, and for each sheet.
 pub(super) fn common_columns(header: &[String], parts: &[Part]) -> (CommonColumns, Vec<CommonColumns>) {
     let run = numbered(header);
     let parts: Vec<_> = parts.iter().map(|part| numbered(&part.layout.header.names[..part.layout.width])).collect();
@@ -28,7 +27,7 @@ pub(super) fn common_columns(header: &[String], parts: &[Part]) -> (CommonColumn
     (seeds(&run), parts.iter().map(|part| seeds(part)).collect())
 }
 
-/// Returns the name of each column with the number of columns of the same name before it.
+/// Returns the name of each column with the number of preceding columns of the same name.
 pub(super) fn numbered(names: &[String]) -> Vec<(&str, usize)> {
     let mut seen: HashMap<&str, usize> = HashMap::new();
     names
@@ -51,7 +50,7 @@ impl CommonColumns {
         }))
     }
 
-    /// Returns the fingerprint of encoded cells of the ledger as they are in a report with these lossy fields.
+    /// Returns the fingerprint of encoded cells of the ledger after the losses of a report.
     pub fn fingerprint_in_ledger(&self, cells: &[u8], lossy: LossyFields, row: &mut Row) -> u32 {
         match row.decode_one(cells) {
             Some(()) if lossy == LossyFields::LongTexts && lossy.may_affect(cells) => {

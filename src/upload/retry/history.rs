@@ -1,7 +1,7 @@
-//! The history of each row of a report, from its own columns and the ledger. Pure.
+//! The history of each row of a report, from the report's columns and the ledger. Pure.
 //!
-//! The ledger decides: the status column of a report is ignored, because people sort, filter and fill columns. A row with
-//! an unclear origin is a problem, never a guess.
+//! The ledger decides: the status column of a report is ignored, because people sort, filter and fill columns. A row
+//! with an unclear origin is a problem, never a guess.
 
 use std::collections::HashMap;
 
@@ -16,10 +16,9 @@ use crate::upload::plan::row_problems::{BEYOND_HEADER, STRAY_QUOTE};
 const RUN: &str = "run";
 const ROW: &str = "row";
 const SHEET: &str = "sheet";
-/// The code of the problem of a suspicious row that was not edited.
+/// The code of the problem of an unedited suspicious row.
 const NOT_EDITED: &str = "as-it-was";
-/// Codes of problems that can't be seen in a report, whose rows are always well-formed. Such rows are sent only after an
-/// edit.
+/// Codes of problems invisible in a report, where all rows are well-formed. Such rows are sent only after an edit.
 pub(super) const SUSPICIOUS: &[&str] = &[BEYOND_HEADER, STRAY_QUOTE, NOT_EDITED];
 const SEND_AS_NEW: &str = "empty its sheetport_run and sheetport_row to send it as a new row";
 
@@ -28,22 +27,22 @@ const SEND_AS_NEW: &str = "empty its sheetport_run and sheetport_row to send it 
 pub struct ReportHistory {
     run: RunId,
     token: String,
-    /// Whether the run read several sheets, so that rows are identified by sheet and number.
+    /// Whether the run read several sheets. Rows are then identified by sheet and number.
     has_sheets: bool,
     /// Whether the run was limited to some rows. The others stay skipped.
     has_chosen_rows: bool,
     pub(super) states: RowStates,
-    /// Whether an accepted record with an added row is sent again with all of its rows.
+    /// Whether an accepted record with an added row is sent again with all rows.
     sends_whole: bool,
-    /// The original cells of rows that may be mapped again.
+    /// The original cells of rows to be mapped again.
     lossy: LossyRows,
-    /// The fingerprints with cut texts of rows whose texts may be cut or complete, by index.
+    /// By index, the fingerprints with cut texts, for rows with either cut or complete texts.
     cut: HashMap<usize, u32>,
     /// One entry per part of the source.
     columns: Vec<ReportColumns>,
 }
 
-/// The positions of our columns in a sheet, and the relation of its other columns to the run.
+/// The positions of our columns in a sheet, and the columns of the run for the other columns.
 #[derive(Debug)]
 struct ReportColumns {
     run: Option<usize>,
@@ -57,37 +56,37 @@ struct ReportColumns {
 /// The history of a row of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowHistory {
-    /// The index of its sheet among the parts of the source.
+    /// The index of the sheet among the parts of the source.
     pub part: usize,
     /// The row number in the report.
     pub number: u64,
     pub status: RowStatus,
-    /// Whether it was added to this or an earlier report.
+    /// Whether the row was added to this or an earlier report.
     pub is_added: bool,
     /// The index among the rows of the run.
     pub index: Option<usize>,
-    /// Its record in the run, and the number of rows of that record.
+    /// The record in the run, and the number of rows of the record.
     pub record: Option<(Seq, u32)>,
-    /// Whether its cells differ from the run.
+    /// Whether the cells differ from the run.
     pub is_edited: bool,
 }
 
-/// The treatment of a row, from its history.
+/// The treatment of a row after considering the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowStatus {
     /// Added to the report.
     New,
-    /// Not accepted yet: decided by its cells.
+    /// Not accepted yet: decided by the cells.
     Open,
-    /// Accepted in that run as that record; not sent.
+    /// Accepted in this run as this record; not sent.
     Accepted(RunId, Seq),
     /// Skipped again.
     Skipped,
-    /// Sent in that run with an unknown result.
+    /// Sent in this run with an unknown result.
     Unknown(RunId),
     /// Suspicious, and not edited.
     NotEdited,
-    /// Its origin is invalid.
+    /// With an invalid origin.
     Invalid,
 }
 
@@ -100,7 +99,8 @@ enum RowOrigin {
 }
 
 impl ReportHistory {
-    /// Creates the history for a report of `run` with the sheets `parts`. `common` has the shared columns of each sheet.
+    /// Creates the history for a report of `run` with the sheets `parts`. `common` has the shared columns of each
+    /// sheet.
     pub(super) fn new(
         run: &Run,
         states: RowStates,
@@ -130,8 +130,8 @@ impl ReportHistory {
         }
     }
 
-    /// Adds the original cells of a row of the run, if it may be mapped again. Returns false if the memory limit is
-    /// exceeded.
+    /// Adds the original cells of a row of the run, unless the row is never mapped again. Returns false if the memory
+    /// limit is exceeded.
     pub(super) fn add_lossy_row(&mut self, row: &SourceRow, of_run: &CommonColumns, cells: &mut Row) -> bool {
         let Some(index) = self.states.find(&row.sheet, row.number) else { return true };
         if self.lossy.may_be_cut(&row.cells) {
@@ -145,7 +145,7 @@ impl ReportHistory {
         !is_mapped_again || self.lossy.add(index, &row.cells, cells)
     }
 
-    /// Writes the row into `restored` with the original cells that the report lost. Returns false if it lost none.
+    /// Writes the row into `restored` with the original cells lost in the report. Returns false without losses.
     pub(in crate::upload) fn restore(&self, part: usize, row: &RowHistory, cells: &Row, restored: &mut Row) -> bool {
         row.index.is_some_and(|index| self.lossy.restore(index, cells, &self.columns[part].original, restored))
     }
@@ -157,7 +157,7 @@ impl ReportHistory {
         is_blank(columns.run) && is_blank(columns.row)
     }
 
-    /// Returns the history of a row in the sheet `part`, and the problem with its origin, if any.
+    /// Returns the history of a row in the sheet `part`, and the problem with the origin, if any.
     pub(in crate::upload) fn of_row(&self, part: usize, row: &Row) -> (RowHistory, Option<Problem>) {
         let mut history = RowHistory {
             part,
@@ -221,7 +221,7 @@ fn status(known: &KnownRow<'_>, is_edited: bool, has_chosen_rows: bool) -> RowSt
 }
 
 impl RowHistory {
-    /// Returns the record as which the row was accepted, if it was.
+    /// Returns the accepted record of the row, if any.
     pub(super) fn accepted(&self) -> Option<AcceptedEarlier> {
         match self.status {
             RowStatus::Accepted(run, seq) => Some(AcceptedEarlier { run, seq, service_id: None }),
@@ -229,8 +229,8 @@ impl RowHistory {
         }
     }
 
-    /// Returns the problem of a row without a group name, in a record that begins with `first`, if it was part of another
-    /// record.
+    /// Returns the problem of a row without a group name, in a record starting with `first`, if the row was part of
+    /// another record.
     pub(super) fn strayed(&self, first: &RowHistory) -> Option<Problem> {
         let is_same = self.record.is_none() || self.record == first.record;
         (!is_same).then(|| Problem {
@@ -240,7 +240,7 @@ impl RowHistory {
         })
     }
 
-    /// Returns the reason why the row is not sent whatever its cells contain, if any.
+    /// Returns the reason for not sending the row regardless of the cells, if any.
     pub(super) fn problem(&self) -> Option<Problem> {
         match self.status {
             RowStatus::Unknown(run) => Some(Problem {
@@ -273,7 +273,7 @@ fn origin_problem(row: u64, column: &str, message: String) -> Problem {
     }
 }
 
-/// Parses a row number, which is a number in a workbook and digits in a text file.
+/// Parses a row number: a number in a workbook, digits in a text file.
 fn row_number(cell: Cell<'_>) -> Option<u64> {
     cell.shown().trim().parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Loading the history of a report's rows from the ledger, before they are mapped again.
+//! Loading the history of a report's rows from the ledger, before mapping.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +12,7 @@ use crate::template::Template;
 use crate::upload::error::Error;
 use crate::upload::plan::Source;
 
-/// Loads the history of the rows of `run` for its report `source`, as read with `template`.
+/// Loads the history of the rows of `run` for the report `source`, as read with `template`.
 ///
 /// # Errors
 /// [`Error::TooMuchLost`] if the report lost more values than fit in memory.

@@ -1,4 +1,4 @@
-//! Cells that a report can't represent: a CSV stores the numbers and dates of a workbook as text, and a workbook cuts long
+//! Cells with losses in reports: a CSV stores the numbers and dates of a workbook as text, and a workbook cuts long
 //! texts. If such a cell was not edited in the report, the cell in the ledger is used instead.
 
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use crate::sheet::{Cell, Row, write};
 /// Maximum bytes of cells held in memory.
 const MAX_HELD: usize = 256 << 20;
 
-/// The properties of cells that a report's file format loses.
+/// The properties of cells lost in a report's file format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LossyFields {
     /// A text file loses the types of cells.
@@ -17,7 +17,7 @@ pub enum LossyFields {
     Types,
     /// A workbook loses the ends of long texts.
     LongTexts,
-    /// A text file that another program saved from a workbook with cut texts.
+    /// A text file saved by another program from a workbook with cut texts.
     Both,
 }
 
@@ -35,7 +35,7 @@ impl LossyFields {
         self != LossyFields::LongTexts || cells.len() > write::MAX_TEXT
     }
 
-    /// Returns the text that the report has instead of `cell`, or `None` if it has the cell without loss.
+    /// Returns the text of `cell` in the report, or `None` for a cell without loss.
     fn written(self, cell: &Cell<'_>) -> Option<String> {
         match (self, cell) {
             (_, Cell::Blank) | (LossyFields::Types, Cell::Text(_)) => None,
@@ -67,7 +67,7 @@ impl LossyRows {
         self.lossy == LossyFields::Both && LossyFields::LongTexts.may_affect(cells)
     }
 
-    /// Adds the encoded cells of a row if the report loses any of them. Returns false if the memory limit is exceeded.
+    /// Adds the encoded cells of a row with losses. Returns false if the memory limit is exceeded.
     pub fn add(&mut self, index: usize, cells: &[u8], row: &mut Row) -> bool {
         let has_losses = self.lossy.may_affect(cells)
             && row.decode_one(cells).is_some()
@@ -79,7 +79,7 @@ impl LossyRows {
         self.held <= MAX_HELD
     }
 
-    /// Writes the cells of `row` into `restored`, with the original cell for each that was not edited. `columns` has the
+    /// Writes the cells of `row` into `restored`, with the original cell for each unedited cell. `columns` has the
     /// column of the run for each column of the report. Returns false if the row has no losses.
     pub fn restore(&self, index: usize, row: &Row, columns: &[Option<usize>], restored: &mut Row) -> bool {
         let mut original = Row::default();
@@ -93,7 +93,7 @@ impl LossyRows {
             let written = self.lossy.written(&original);
             match (written.filter(|written| is_same(&cell.shown(), written)), original) {
                 (None, _) => restored.push(cell),
-                // Neutralised like all texts of the report, which are restored later.
+                // Neutralised like all texts of the report, to be restored later.
                 (Some(_), Cell::Text(text)) => restored.push(Cell::Text(&write::defuse(text))),
                 (Some(_), original) => restored.push(original),
             }
@@ -106,7 +106,7 @@ fn is_same(text: &str, other: &str) -> bool {
     normalize_line_ends(text.trim()) == normalize_line_ends(other.trim())
 }
 
-/// Returns the text with all line ends replaced by `\n`, because programs that save a file may change them.
+/// Returns the text with all line ends replaced by `\n`, because other programs may change line ends.
 pub(super) fn normalize_line_ends(text: &str) -> Cow<'_, str> {
     match text.contains('\r') {
         true => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),

@@ -1,8 +1,9 @@
-//! Retrying a run with its report: the rows that were not accepted are planned again, as a new run.
+//! Retrying a run with a report: rows not accepted yet are planned again, as a new run.
 //!
-//! A [`Report`] is a file with our columns, which say where its rows come from. [`load_history`] reads the states of these
-//! rows from the ledger. Then everything is pure: a [`ReportHistory`] gives the history of each row, and a [`Reviewer`]
-//! decides about each record. The ledger decides, not the report; a row with an unclear origin is a problem.
+//! A [`Report`] is a file with our columns, including the origin of each row. [`load_history`] reads the states of
+//! these rows from the ledger. Then everything is pure: a [`ReportHistory`] gives the history of each row, and a
+//! [`Reviewer`] decides about each record. The ledger decides, not the report; a row with an unclear origin is a
+//! problem.
 
 mod fingerprint;
 mod history;

@@ -1,4 +1,4 @@
-//! Inspecting a report before its template is known: the sheets with our columns, and the runs that the rows name.
+//! Inspecting a report before choosing the template: the sheets with our columns, and the runs of the rows.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,23 +9,23 @@ use crate::template::bind::{our_column, report_header};
 use crate::upload::error::Error;
 use crate::upload::plan::part::first_rows;
 
-/// Maximum number of different run names. A report has one; files with more are not reports.
+/// Maximum number of different run names. A report has a single name; files with more are not reports.
 const MAX_NAMES: usize = 1_000;
 
 #[derive(Debug)]
 pub struct Report {
     pub book: Book,
-    /// The indexes of the sheets with our columns; a summary sheet has none.
+    /// The indexes of the sheets with our columns; a summary sheet has no such columns.
     pub sheets: Vec<usize>,
-    /// A required column of ours that a sheet with our columns lacks.
+    /// A required column of ours, missing in a sheet with our columns.
     pub missing: Option<&'static str>,
     /// Whether all sheets have the column with the original sheet of each row.
     pub names_sheets: bool,
-    /// The run names in the rows with their number of rows, most frequent first.
+    /// The run names with the number of rows, most frequent first.
     pub runs: Vec<(String, u64)>,
     /// The number of rows with a row number but no run, as in the report of a check.
     pub without_run: u64,
-    /// Whether a cell has the mark of a text that was cut for a workbook.
+    /// Whether a cell has the mark of a text cut for a workbook.
     pub has_cut: bool,
 }
 

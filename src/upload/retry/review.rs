@@ -1,7 +1,7 @@
-//! Decisions about the records of a report, from the histories of their rows. Pure.
+//! Decisions about the records of a report, from the histories of the rows. Pure.
 //!
-//! A record with only accepted rows was accepted earlier. A record without accepted rows is decided by its cells. A record
-//! with both is sent as a whole if it may be sent again; otherwise it has a problem.
+//! A record with only accepted rows was accepted earlier. A record without accepted rows is decided by the cells.
+//! Mixed records are sent as a whole if idempotent, and have a problem otherwise.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::upload::plan::decision::Decision;
 /// The request for a record.
 pub struct RequestContext<'a> {
     pub key: &'a str,
-    /// The id in the path; empty if there is none.
+    /// The id in the path, or empty.
     pub target: &'a str,
     pub body: &'a [u8],
 }
@@ -23,7 +23,7 @@ pub struct Reviewer<'a> {
     input: &'static Input,
     /// The names of the sheets in the ledger.
     sheets: Vec<String>,
-    /// For each row of the run, whether the report had it already.
+    /// For each row of the run, whether a row of the report has this origin.
     seen: Vec<bool>,
 }
 
@@ -32,8 +32,7 @@ impl<'a> Reviewer<'a> {
         Reviewer { history, input, sheets, seen: vec![false; history.states.len()] }
     }
 
-    /// Returns the problem of a row that names the same original row as an earlier row of the report, and marks it as
-    /// invalid.
+    /// Returns the problem of a row with the same origin as an earlier row of the report, and marks the row as invalid.
     pub fn check_copy(&mut self, row: &mut RowHistory) -> Option<Problem> {
         let index = row.index?;
         if !std::mem::replace(&mut self.seen[index], true) {
@@ -43,7 +42,7 @@ impl<'a> Reviewer<'a> {
         Some(self.located(row, copied(row.number, self.history.states.row(index)?.number)))
     }
 
-    /// Returns the problem of a row without a group name that was not part of the record above, which begins with `first`.
+    /// Returns the problem of a row without a group name, if not part of the record above, starting with `first`.
     pub fn check_strayed(&self, row: &RowHistory, first: &RowHistory) -> Option<Problem> {
         Some(self.located(row, row.strayed(first)?))
     }
@@ -57,7 +56,7 @@ impl<'a> Reviewer<'a> {
         }
     }
 
-    /// Returns the decision about a record with these rows; `decision` is the one by its cells alone.
+    /// Returns the decision about a record with these rows; `decision` is based on the cells alone.
     pub fn review(&self, decision: Decision, rows: &[RowHistory], request: &RequestContext<'_>) -> Decision {
         let accepted: Vec<(&RowHistory, AcceptedEarlier)> =
             rows.iter().filter_map(|row| Some((row, row.accepted()?))).collect();
@@ -88,7 +87,7 @@ impl<'a> Reviewer<'a> {
         problems.into_iter().fold(decision, Decision::with_problem)
     }
 
-    /// Returns the problem of a row in a record that exists and would be created again.
+    /// Returns the problem of a row in an accepted record of a non-idempotent kind.
     fn created_again(&self, unaccepted: &RowHistory, row: &RowHistory, earlier: &AcceptedEarlier) -> Problem {
         let plural = self.input.plural;
         let message = format!(
@@ -99,15 +98,15 @@ impl<'a> Reviewer<'a> {
         self.located(unaccepted, Problem { remedy, ..Problem::of_record("made-again", message) })
     }
 
-    /// Returns the record that was accepted with the same request, for a record that was added to a report. Calls with an
-    /// id in the path are sent again: they change nothing.
+    /// Returns the accepted record with the same request, for a record added to a report. Calls with an id in the path
+    /// are sent again, without effect.
     fn accepted_as(&self, request: &RequestContext<'_>) -> Option<AcceptedEarlier> {
         let body = std::str::from_utf8(request.body).ok().filter(|_| request.target.is_empty())?;
         let (run, seq) = self.history.states.accepted_as(request.key, body)?;
         Some(AcceptedEarlier { run, seq, service_id: None })
     }
 
-    /// Returns the problem of an added record with the same request body as a record that was sent before.
+    /// Returns the problem of an added record with the same request body as a record sent before.
     fn sent_before(&self, rows: &[RowHistory], body: &[u8]) -> Option<Problem> {
         let (run, row) = self.history.states.sent_with_body(std::str::from_utf8(body).ok()?)?;
         let message = format!("is the same as row {row} of run {run}, which was or may have been sent");
@@ -115,7 +114,7 @@ impl<'a> Reviewer<'a> {
         Some(self.located(rows.first()?, Problem { remedy, ..Problem::of_record("sent-before", message) }))
     }
 
-    /// Returns the problem of a record that lacks rows which were sent before. The service would remove them.
+    /// Returns the problem of a record with missing rows. The service would remove the missing rows.
     fn incomplete(&self, rows: &[RowHistory]) -> Option<Problem> {
         let mut present: HashMap<Seq, u32> = HashMap::new();
         for (record, _) in rows.iter().filter_map(|row| row.record) {
