@@ -31,16 +31,8 @@ impl Accounting {
         RecordState::ALL.map(|state| (state, self.count(state)))
     }
 
-    fn count(&self, state: RecordState) -> u64 {
-        match state {
-            RecordState::Sent => self.sent,
-            RecordState::Unchanged => self.unchanged,
-            RecordState::Skipped => self.skipped,
-            RecordState::Rejected => self.rejected,
-            RecordState::Failed => self.failed,
-            RecordState::Unknown => self.unknown,
-            RecordState::Pending => self.pending,
-        }
+    fn count(mut self, state: RecordState) -> u64 {
+        *self.count_mut(state)
     }
 
     fn count_mut(&mut self, state: RecordState) -> &mut u64 {

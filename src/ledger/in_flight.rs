@@ -20,18 +20,6 @@ pub struct SendingChanges {
     pub started: Vec<Seq>,
 }
 
-impl SendingChanges {
-    pub fn is_empty(&self) -> bool {
-        self.outcomes.is_empty() && self.finished.is_empty() && self.started.is_empty()
-    }
-
-    pub fn clear(&mut self) {
-        self.outcomes.clear();
-        self.finished.clear();
-        self.started.clear();
-    }
-}
-
 impl Ledger {
     /// Stores the intent to send these records by idempotent calls. Durable on return.
     pub async fn store_intent(&self, run: RunId, first: Seq, last: Seq, now: i64) -> Result<(), Error> {

@@ -32,25 +32,6 @@ impl Ledger {
         rows.iter().map(|row| from_row(row).map(|outcome| (outcome.seq, outcome))).collect()
     }
 
-    /// Returns the states of the settled records in the range.
-    pub(super) async fn outcome_states(
-        &self,
-        run: RunId,
-        range: RangeInclusive<Seq>,
-    ) -> Result<BTreeMap<Seq, RecordState>, Error> {
-        let rows = sqlx::query(
-            "SELECT outcome.seq, COALESCE(resolution.state, outcome.state) \
-             FROM outcome LEFT JOIN resolution ON resolution.run = outcome.run AND resolution.seq = outcome.seq \
-             WHERE outcome.run = $1 AND outcome.seq BETWEEN $2 AND $3",
-        )
-        .bind(run)
-        .bind(range.start())
-        .bind(range.end())
-        .fetch_all(&self.reader)
-        .await?;
-        rows.iter().map(|row| Ok((row.try_get(0)?, outcome_state(row.try_get(1)?)?))).collect()
-    }
-
     /// Returns the settled records in the range.
     pub async fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error> {
         let seqs = sqlx::query_scalar("SELECT seq FROM outcome WHERE run = $1 AND seq BETWEEN $2 AND $3")

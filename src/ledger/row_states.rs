@@ -177,9 +177,9 @@ impl Ledger {
         let mut from: Seq = 0;
         while let Some(block) = self.record_block(run.id, from).await? {
             from = block.end();
-            let outcomes = self.outcome_states(run.id, block.first..=from - 1).await?;
+            let outcomes = self.outcomes(run.id, block.first..=from - 1).await?;
             for (seq, record) in block.numbered() {
-                let result = run_result(record, outcomes.get(&seq).copied(), run.state);
+                let result = run_result(record, outcomes.get(&seq).map(|outcome| outcome.state), run.state);
                 results.push(result);
                 match (&record.disposition, &record.target) {
                     (Disposition::Send(body), None) if query.non_idempotent => {
