@@ -1,10 +1,10 @@
-//! Files that can't be uploaded: what is said of each, and that nothing was sent.
+//! Files that can't be uploaded: the message for each, and that nothing is sent.
 
 use super::process::{Place, name};
 use super::service::Served;
 use super::{items, sample};
 
-/// Uploads and checks a file named `file`: both refuse it with `code` in the same words, and nothing is sent.
+/// Asserts that `upload` and `check` refuse a file named `file` with the same words and `code`, and send nothing.
 #[track_caller]
 fn check_refused(file: &str, content: &[u8], code: i32, words: &[&str]) {
     let place = Place::new();
@@ -29,20 +29,20 @@ fn check_refused_in(place: &Place, file: &str, code: i32, words: &[&str]) {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn a_missing_file_is_named() {
     let place = Place::new();
     check_refused_in(&place, "prices.csv", 7, &["prices.csv can't be opened", "check the name"]);
 }
 
 #[test]
-fn a_folder_is_not_read() {
+fn a_folder_is_refused() {
     let place = Place::new();
     std::fs::create_dir(place.path("prices")).unwrap();
     check_refused_in(&place, "prices", 7, &["prices can't be opened", "it is a folder"]);
 }
 
 #[test]
-fn what_is_no_spreadsheet_is_named_with_what_it_is() {
+fn other_file_types_are_refused_by_type() {
     let remedy = "save it as .csv or .xlsx";
     check_refused("prices.csv", b"%PDF-1.7\n%\xE2\xE3\n1 0 obj", 7, &["prices.csv", "a PDF document", remedy]);
     check_refused("prices.xlsx", b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR", 7, &["prices.xlsx", "an image", remedy]);
@@ -52,19 +52,19 @@ fn what_is_no_spreadsheet_is_named_with_what_it_is() {
 }
 
 #[test]
-fn an_empty_file_is_told_from_a_header_without_rows() {
+fn an_empty_file_and_a_header_without_rows_have_different_messages() {
     check_refused("prices.csv", b"", 7, &["prices.csv is empty", "save the spreadsheet again"]);
     check_refused("prices.csv", b"SKU,Name,Price\n", 7, &["header in row 1", "no rows below it", "nothing to upload"]);
 }
 
 #[test]
-fn a_missing_column_is_named_with_the_nearest_that_is_there() {
+fn a_missing_column_is_named_with_the_nearest_column() {
     let words = ["externalId", "'SKU'", "nearest is 'SKUs'", "row 1", "Use the column names of the header"];
     check_refused("prices.csv", b"SKUs,Name\n1,Bolt\n", 2, &words);
 }
 
 #[test]
-fn a_workbook_without_the_sheet_asked_for_names_those_it_has() {
+fn a_missing_sheet_is_named_with_the_existing_sheets() {
     let place = Place::new();
     let served = Served::start(&place);
     let file = sample("items.xlsx");
@@ -74,7 +74,7 @@ fn a_workbook_without_the_sheet_asked_for_names_those_it_has() {
 }
 
 #[test]
-fn a_file_that_can_not_be_read_to_its_end_sends_nothing() {
+fn a_file_that_is_unreadable_at_its_end_sends_nothing() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", items(900).replace("00700,Item 700,", "00700,\"Item 700,"));
@@ -90,7 +90,7 @@ fn a_file_that_can_not_be_read_to_its_end_sends_nothing() {
 }
 
 #[test]
-fn a_decimal_comma_without_quotes_is_not_taken_for_two_cells() {
+fn an_unquoted_decimal_comma_does_not_shift_cells() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", "SKU,Name,Price\n1,Bolt,2,50\n2,Nut,1.50\n3,Screw,1.50,\n");
@@ -104,7 +104,7 @@ fn a_decimal_comma_without_quotes_is_not_taken_for_two_cells() {
 }
 
 #[test]
-fn rows_that_are_wrong_are_told_with_column_row_value_and_remedy() {
+fn invalid_rows_are_reported_with_column_row_value_and_fix() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("prices.csv", "SKU,Name,Price\n1,Bolt,free\n,Nut,1.00\n3,Screw,2.00\n");
@@ -127,7 +127,7 @@ fn rows_that_are_wrong_are_told_with_column_row_value_and_remedy() {
 }
 
 #[test]
-fn check_names_the_command_that_uploads_what_was_checked() {
+fn check_suggests_the_upload_command() {
     let place = Place::new();
     place.write("my prices.csv", "SKU;Name\n1;Bolt\n");
     let check =
@@ -148,7 +148,7 @@ fn a_dry_run_needs_no_service_and_sends_nothing() {
 }
 
 #[test]
-fn a_file_that_was_cut_short_within_quotes_does_not_send_its_last_row() {
+fn the_last_row_of_a_file_cut_within_quotes_is_not_sent() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", "SKU,Name\n1,\"Bolt\"\n2,\"Nu");

@@ -1,4 +1,4 @@
-//! Tables beside a template: found from its folder, right or refused at their place in it.
+//! Lookup tables next to a template: found relative to its folder, or refused with the position in the template.
 
 use super::accounting;
 use super::process::Place;
@@ -32,11 +32,11 @@ fn a_value_is_looked_up_in_a_table_beside_the_template() {
     assert_eq!(checked["problems"][0]["value"], "Yenn");
     assert!(checked["problems"][0]["remedy"].as_str().unwrap().contains("did you mean 'Yen'?"));
     let sent = place.sheetport(["explain", "items.csv", "-t", "mine/t.toml", "--row", "3", "--json"]).exits(0).json();
-    assert_eq!(sent["request"]["body"]["currency"], "USD", "found without regard to case");
+    assert_eq!(sent["request"]["body"]["currency"], "USD", "lookups ignore case");
 }
 
 #[test]
-fn a_table_that_can_not_be_used_is_a_mistake_at_its_place_in_the_template() {
+fn an_unusable_table_is_reported_with_its_position_in_the_template() {
     let place = place();
     let check = || place.sheetport(["check", "items.csv", "-t", "mine/t.toml"]).exits(2);
     check().says(&["can't be read", "cur.csv", "t.toml:6:19", "counted from the template's folder"]);

@@ -1,5 +1,5 @@
-//! Records made of several rows, as people lay them out: grouped, scattered, with blanks that mean the row above; and
-//! what `check` and `explain` say of them.
+//! Records of several rows, in common layouts: grouped, scattered, with blanks for the value above. Also `check` and
+//! `explain` for such records.
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ fn bodies(place: &Place, template: &str) -> Vec<Value> {
 }
 
 #[test]
-fn rows_of_an_order_are_put_together_wherever_they_stand() {
+fn rows_of_an_order_are_merged_wherever_they_are() {
     let place = Place::new();
     place.write("orders.csv", SHEET);
     place.write("t.toml", TEMPLATE);
@@ -59,7 +59,7 @@ fn rows_of_an_order_are_put_together_wherever_they_stand() {
 }
 
 #[test]
-fn an_upload_sends_each_order_once_with_all_of_its_lines() {
+fn each_order_is_sent_once_with_all_lines() {
     let place = Place::new();
     let served = Served::demo(&place);
     let listed = served.get("/v1/public/orders?page=1&limit=2");
@@ -76,7 +76,7 @@ fn an_upload_sends_each_order_once_with_all_of_its_lines() {
 }
 
 #[test]
-fn rows_that_disagree_are_a_problem_at_the_cell_and_reject_the_record() {
+fn conflicting_rows_reject_the_record_with_a_problem_at_the_cell() {
     let place = Place::new();
     place.write("orders.csv", SHEET.replace("SO-1;;;", "SO-1;C-7;;"));
     place.write("t.toml", TEMPLATE);
@@ -95,7 +95,7 @@ fn rows_that_disagree_are_a_problem_at_the_cell_and_reject_the_record() {
 }
 
 #[test]
-fn a_template_can_want_the_rows_of_a_record_together() {
+fn a_template_can_require_the_rows_of_a_record_together() {
     let place = Place::new();
     place.write("orders.csv", SHEET);
     place.write("t.toml", TEMPLATE.replace("by = [\"Order no\"]", "by = [\"Order no\"]\nrows = \"together\""));
@@ -106,7 +106,7 @@ fn a_template_can_want_the_rows_of_a_record_together() {
 }
 
 #[test]
-fn a_blank_number_means_the_order_above_where_the_template_says_so() {
+fn a_blank_number_can_mean_the_order_above() {
     let place = Place::new();
     place
         .write("orders.csv", "Order no;Customer;Date;SKU;Qty;Price\nSO-1;C-1;14.04.2026;A;1;\n;;;B;2;\nSO-2;C;;C;3;\n");
@@ -123,7 +123,7 @@ fn a_blank_number_means_the_order_above_where_the_template_says_so() {
 }
 
 #[test]
-fn a_column_of_ambiguous_dates_is_refused_with_both_readings() {
+fn a_column_of_ambiguous_dates_is_rejected_with_both_readings() {
     let place = Place::new();
     place.write("t.toml", TEMPLATE.replace("locale = \"de\"", "locale = \"en\""));
     place.write(
@@ -137,7 +137,7 @@ fn a_column_of_ambiguous_dates_is_refused_with_both_readings() {
         "2026-03-04 as MM/DD/YYYY",
         "format =",
     ]);
-    // One day past the twelfth tells for the whole column; what is no date at all only concerns its row.
+    // One day after the twelfth decides for the whole column; an invalid date is a problem of its row only.
     place.write(
         "orders.csv",
         "Order no,Customer,Date,SKU,Qty,Price\nSO-1,C-1,03/04/2026,A,1,2\nSO-2,C,13/05/2026,B,1,2\nSO-3,C,soon,B,1,2\n",
@@ -174,7 +174,7 @@ fn an_explanation_shows_cell_conversion_field_and_request() {
 }
 
 #[test]
-fn of_two_records_with_one_key_the_template_chooses() {
+fn the_template_chooses_between_records_with_the_same_key() {
     let place = Place::new();
     place.write("items.csv", "SKU,Name\n1,old\n2,b\n1,new\n");
     let template = |choice: &str| {
@@ -199,7 +199,7 @@ fn of_two_records_with_one_key_the_template_chooses() {
 }
 
 #[test]
-fn a_mended_report_of_what_must_not_repeat_sends_only_what_was_not_sent() {
+fn a_fixed_report_of_non_idempotent_records_sends_only_unsent_records() {
     let place = Place::new();
     let served = Served::demo(&place);
     let contact = served.get("/v1/contacts")["data"][0]["id"].as_str().unwrap().to_owned();
@@ -215,7 +215,7 @@ fn a_mended_report_of_what_must_not_repeat_sends_only_what_was_not_sent() {
 }
 
 #[test]
-fn templates_begin_with_a_skeleton_and_editors_have_a_schema() {
+fn new_templates_have_a_skeleton_and_a_schema() {
     let place = Place::new();
     for kind in ["item", "order", "inventory-transaction", "subscription", "invoice"] {
         let skeleton = place.sheetport(["template", "new", kind]).exits(0).stdout;

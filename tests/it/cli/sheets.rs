@@ -1,4 +1,4 @@
-//! Which sheets of a workbook are read: one by its name or number, or all that have the columns.
+//! Selecting sheets of a workbook: one by name or number, or all with the columns of the template.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use super::process::Place;
 use super::service::Served;
 use super::{accounting, column, summary, table};
 
-/// Saves a workbook of these sheets, row by row and cell by cell; blanks are left out.
+/// Saves a workbook with these sheets. Empty cells are omitted.
 pub(super) fn workbook(place: &Place, name: &str, sheets: &[(&str, &[&str])]) -> PathBuf {
     let path = place.path(name);
     let mut workbook = Workbook::new();
@@ -27,7 +27,7 @@ pub(super) fn workbook(place: &Place, name: &str, sheets: &[(&str, &[&str])]) ->
 
 const NORTH: &[&str] = &["SKU|Name|Price", "1|Bolt|1.50", "2|Nut|free", "5|Cog|2.00"];
 const NOTES: &[&str] = &["Written by|Ida", "on|Monday"];
-/// Titles, another order, another name for the same field, and a column of its own.
+/// A sheet with a title, another column order, another name for a field, and an additional column.
 const SOUTH: &[&str] = &[
     "Prices of the south",
     "",
@@ -38,7 +38,7 @@ const SOUTH: &[&str] = &[
 ];
 
 #[test]
-fn a_sheet_is_named_or_numbered_and_a_name_goes_first() {
+fn a_sheet_is_selected_by_name_before_number() {
     let place = Place::new();
     let first: &[&str] = &["SKU|Name", "11|a"];
     let second: &[&str] = &["SKU|Name", "21|a", "22|b"];
@@ -60,7 +60,7 @@ fn a_sheet_is_named_or_numbered_and_a_name_goes_first() {
 }
 
 #[test]
-fn all_sheets_with_the_columns_are_one_input() {
+fn all_sheets_with_the_columns_are_read_as_one_input() {
     let place = Place::new();
     let served = Served::start(&place);
     workbook(&place, "prices.xlsx", &[("North", NORTH), ("Notes", NOTES), ("South", SOUTH)]);
@@ -90,7 +90,7 @@ fn all_sheets_with_the_columns_are_one_input() {
     assert!(errors[1].starts_with("Price 'free' is not a number"), "{errors:?}");
     assert!(errors[4].starts_with("Price 'dear' is not a number"), "{errors:?}");
 
-    // The report is one sheet, and goes back with the same template.
+    // The report is a single sheet for the same template.
     let mended = std::fs::read_to_string(place.path("report.csv")).unwrap();
     let mended = mended.replace(",free,", ",9.00,").replace(",dear,", ",8.00,").replace("1,Bolt,1.00", "6,Bolt,1.00");
     place.write("mended.csv", mended);
@@ -103,7 +103,7 @@ fn all_sheets_with_the_columns_are_one_input() {
 }
 
 #[test]
-fn what_the_service_refuses_is_told_with_its_sheet() {
+fn refused_rows_are_reported_with_their_sheet() {
     let place = Place::new();
     let served = Served::start(&place);
     let north: &[&str] = &["SKU|Currency", "1|EUR"];
@@ -114,7 +114,7 @@ fn what_the_service_refuses_is_told_with_its_sheet() {
 }
 
 #[test]
-fn a_template_can_ask_for_all_sheets_and_a_sheet_that_nearly_fits_is_named_even_quietly() {
+fn a_template_can_select_all_sheets_and_near_misses_are_reported() {
     let place = Place::new();
     let near: &[&str] = &["SKUs|Title", "9|Lost"];
     workbook(&place, "prices.xlsx", &[("North", NORTH), ("Near", near)]);
@@ -128,19 +128,19 @@ fn a_template_can_ask_for_all_sheets_and_a_sheet_that_nearly_fits_is_named_even_
     check.says(&[
         "the sheet 'Near' is left out: externalId wants the column 'SKU' or 'Artikelnummer' (the nearest is 'SKUs')",
     ]);
-    // The flag overrules it.
+    // The flag overrides the template.
     place.sheetport(["check", "prices.xlsx", "-t", "all.toml", "--sheet", "Near"]).exits(2).says(&["externalId wants"]);
-    // A template's name is a name; its number is another key.
+    // A name in a template is never a number: the index has its own key.
     let numbered = std::fs::read_to_string(place.path("all.toml")).unwrap().replace("\"*\"", "\"2\"");
     place.write("two.toml", numbered);
     place.sheetport(["check", "prices.xlsx", "-t", "two.toml"]).exits(2).says(&["prices.xlsx has no sheet '2'"]);
-    // A CSV has its one sheet.
+    // A CSV has a single sheet.
     place.write("prices.csv", "SKU,Name\n1,Bolt\n");
     place.sheetport(["check", "prices.csv", "-t", "all.toml"]).exits(0);
 }
 
 #[test]
-fn without_a_sheet_that_fits_it_is_refused_as_ever() {
+fn a_workbook_without_a_matching_sheet_is_refused() {
     let place = Place::new();
     workbook(&place, "notes.xlsx", &[("Notes", NOTES), ("More", &["Title", "x"])]);
     let words = ["notes.xlsx does not have the columns that the template items maps", "externalId wants"];
