@@ -7,60 +7,16 @@ use serde::Serialize;
 
 use super::{Cell, Row};
 
-/// Encodes a row cell by cell, from left to right, without building a [`Row`] first.
-#[derive(Debug, Default)]
-pub struct RowEncoder {
-    cells: Vec<u8>,
-    len: usize,
-    text_len: usize,
-}
-
-impl RowEncoder {
-    /// Empties the encoder and keeps its buffer.
-    pub fn clear(&mut self) {
-        self.cells.clear();
-        (self.len, self.text_len) = (0, 0);
-    }
-
-    /// Returns the number of cells, including blank cells.
-    pub(super) fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns the total length of all texts in bytes.
-    pub(super) fn text_len(&self) -> usize {
-        self.text_len
-    }
-
-    /// Appends `cell` at `index`, with blank cells before it as needed. `index` must not be less than [`RowEncoder::len`].
-    pub fn put(&mut self, index: usize, cell: Cell<'_>) {
-        for _ in self.len..index {
-            append(&mut self.cells, &Cell::Blank);
-        }
-        if let Cell::Text(text) | Cell::Error(text) = cell {
-            self.text_len += text.len();
-        }
-        append(&mut self.cells, &cell);
-        self.len = index + 1;
-    }
-
-    /// Appends the encoded row to `bytes`.
-    pub fn finish(&self, number: u64, bytes: &mut Vec<u8>) {
-        append(bytes, &(number, self.len));
-        bytes.extend_from_slice(&self.cells);
-    }
-
-    /// Releases the memory of an unusually large row.
-    pub(super) fn shrink(&mut self) {
-        self.cells.shrink_to(64 * 1024);
-    }
+/// Appends the encoded row to `bytes`.
+pub fn encode_row<'a>(number: u64, cells: impl ExactSizeIterator<Item = Cell<'a>>, bytes: &mut Vec<u8>) {
+    append(bytes, &(number, cells.len()));
+    cells.for_each(|cell| append(bytes, &cell));
 }
 
 impl Row {
     /// Appends the encoded row to `bytes`.
     pub fn encode(&self, bytes: &mut Vec<u8>) {
-        append(bytes, &(self.number, self.len()));
-        self.cells().for_each(|cell| append(bytes, &cell));
+        encode_row(self.number, self.cells(), bytes);
     }
 
     /// Replaces the row by the one that `bytes` encode. Returns `None` if they are not exactly one valid row.
@@ -121,11 +77,6 @@ mod tests {
         assert!(back.cells().eq(row().cells()));
         assert_eq!(back.number, 1_048_576);
         assert_eq!(back.decode(rest, 100), Some(&[][..]));
-        let mut encoder = RowEncoder::default();
-        row().cells().enumerate().for_each(|(index, cell)| encoder.put(index, cell));
-        let mut encoded = Vec::new();
-        encoder.finish(1_048_576, &mut encoded);
-        assert_eq!([&*encoded, &*encoded].concat(), bytes);
     }
 
     #[test]

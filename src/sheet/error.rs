@@ -1,8 +1,8 @@
-//! Why a file could not be read or written, with the place and the remedy.
+//! Errors of reading and writing files, with the place and a remedy.
 
 use std::path::{Path, PathBuf};
 
-/// A fault of a file. `Display` says what is wrong and where; [`Error::hint`] says what to do about it.
+/// `Display` states the problem and its place; [`Error::hint`] states how to fix it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{path} can't be opened: {source}", path = path.display())]
@@ -11,8 +11,8 @@ pub enum Error {
     NotASpreadsheet { path: PathBuf, found: String },
     #[error("{path} is an encrypted workbook", path = path.display())]
     Encrypted { path: PathBuf },
-    /// The file can't be read the way that [`Options`](super::Options) ask for.
-    #[error("{path} can't be read as asked: {reason}", path = path.display())]
+    /// The [`Options`](super::Options) are invalid.
+    #[error("{path} can't be read with these options: {reason}", path = path.display())]
     BadOptions { path: PathBuf, reason: String },
     #[error("{path} is empty", path = path.display())]
     Empty { path: PathBuf },
@@ -29,7 +29,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The same fault, of the file by another name: what a person knows it as.
+    /// Replaces the path by the name that the user knows.
     pub fn of_file(mut self, name: &Path) -> Error {
         let path = match &mut self {
             Error::Open { path, .. }
@@ -49,22 +49,22 @@ impl Error {
 
     pub fn hint(&self) -> Option<String> {
         match self {
-            Error::Open { .. } => Some("check the name and that you may read it".to_owned()),
+            Error::Open { .. } => Some("check the name and your permission to read it".to_owned()),
             Error::NotASpreadsheet { .. } => Some("save it as .csv or .xlsx and try again".to_owned()),
-            Error::Encrypted { .. } => Some("open it with its password, save it without one, and try that".to_owned()),
+            Error::Encrypted { .. } => Some("open it with its password, save it without one, and try again".to_owned()),
             Error::BadOptions { .. } => None,
             Error::Empty { .. } => {
-                Some("save the spreadsheet again and check that its rows are in the file".to_owned())
+                Some("save the spreadsheet again and check that the file contains its rows".to_owned())
             }
             Error::Unreadable { .. } => {
-                Some("open it in your spreadsheet program, save it again as .xlsx or .csv, and try that".to_owned())
+                Some("open it in your spreadsheet program, save it again as .xlsx or .csv, and try again".to_owned())
             }
             Error::NoSuchSheet { available, .. } => Some(format!("it has: {}", available.join(", "))),
             Error::Write { .. } => {
-                Some("check that the folder exists, that you may write there and that the disk has room".to_owned())
+                Some("check that the folder exists, that you may write there, and that the disk is not full".to_owned())
             }
             Error::Unwritable { .. } => None,
-            Error::Exists { .. } => Some("choose another name, or move that file away first".to_owned()),
+            Error::Exists { .. } => Some("choose another name, or move the existing file first".to_owned()),
         }
     }
 }

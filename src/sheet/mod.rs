@@ -1,13 +1,11 @@
-//! Spreadsheets: what a file turns out to be, its rows as cells with their positions, and files written whole.
+//! Reading and writing of spreadsheets. This module does not know what the rows mean.
 //!
-//! Nothing here knows what the rows mean, and nothing here imports another room. Reading streams: the memory that a
-//! file needs does not grow with its rows, save for what its format forces (a workbook's shared strings).
-//!
-//! - [`run_reader_if_asked`] is for the first line of a program's `main`: workbooks are then read in processes of it.
-//! - [`open`] finds out what a file is; [`Book::rows`] reads one sheet of it, row by row, into a reused [`Row`].
-//! - [`mod@write`] writes tables as CSV or XLSX; a file appears under its name whole or not at all.
+//! - [`open`] detects the format of a file; [`Book::rows`] streams the rows of a sheet into a reusable [`Row`].
+//! - [`run_reader_if_asked`] must be the first call in `main`, so that workbooks are read in a separate process.
+//! - [`mod@write`] writes tables as text or XLSX. A file appears complete or not at all.
 
 pub mod cell;
+pub mod compression;
 mod encoding;
 pub mod error;
 pub mod json;
@@ -17,9 +15,9 @@ pub mod table;
 pub mod write;
 
 pub use cell::{Cell, column_letters};
-pub use encoding::RowEncoder;
+pub use encoding::encode_row;
 pub use error::Error;
-pub use read::{Book, Dialect, Options, Rows, Sure, open, read_workbooks_with, run_reader_if_asked};
+pub use read::{Book, Confidence, Dialect, Options, Rows, open, read_workbooks_with, run_reader_if_asked};
 pub use row::Row;
 pub use table::Table;
 

@@ -1,56 +1,56 @@
-//! A sheet as one clean table: its columns' names, then its values, without what people put around them.
+//! A sheet as a clean table: one header row, then the rows of values.
 //!
 //! - Titles above the table and blank rows are left out.
-//! - Names over several rows become one row, joined with a space. Where no row names the columns, none is made up.
-//! - The table ends where its names come again: what follows is another table. After a blank row the same names are
-//!   a new page of the same table, and are left out together with that page's titles.
+//! - Header rows are joined into one. Without a header row, none is invented.
+//! - A repeated header ends the table. After a blank row, it starts a new page of the same table: the header and titles of
+//!   that page are left out.
 //!
-//! Rows keep their lengths, and notes and totals under the values stay. Cells stay as they are, save that C1 control
-//! characters become what they were in Windows-1252: text converted as if it had been Latin-1 has them where quotation
-//! marks and dashes were.
+//! Rows keep their lengths, and notes and totals are kept. Cells are unchanged, except for C1 control characters: they are
+//! decoded as Windows-1252, because text converted as Latin-1 has them instead of quotation marks and dashes.
 
 use std::collections::{HashSet, VecDeque};
 
 use super::read::Rows;
-use super::read::header::{Header, TOP, guess};
+use super::read::header::{Header, TOP, detect_header};
 use super::{Cell, Error, Row};
 
-/// Rows after a blank one that may turn out to be a page's titles.
+/// Maximum number of titles on a new page.
 const MAX_TITLES: usize = 5;
 
 /// A sheet's rows as one table.
 pub struct Table {
     rows: Rows,
-    /// Rows that were read ahead.
+    /// Rows read ahead.
     ahead: VecDeque<Row>,
     header: Header,
-    /// The rows that are titles, as the spreadsheet program counts.
+    /// Row numbers of titles.
     titles: Vec<u64>,
-    /// The first row that names the columns.
+    /// Row number of the first header row.
     header_row: Option<u64>,
-    /// The names, each without white space around it, by which they are known again.
+    /// Trimmed column names, to recognize a repeated header.
     names: HashSet<String>,
-    names_given: bool,
-    mending: Row,
+    header_returned: bool,
+    /// Buffer for decoding control characters.
+    buffer: Row,
     after_blank: bool,
     ended_at: Option<u64>,
 }
 
 impl Table {
-    /// Reads the sheet's first rows and finds out where the table begins.
+    /// Reads the first rows of the sheet and detects the header.
     pub fn new(mut rows: Rows) -> Result<Table, Error> {
         let mut top = Vec::new();
         let mut row = Row::default();
         while top.len() < TOP && rows.next(&mut row)? {
             top.push(row.clone());
         }
-        let header = guess(&top);
+        let header = detect_header(&top);
         let last_name_row = header.body.checked_sub(1).filter(|_| header.body > header.first);
         let names = last_name_row.map(|row| name_set(&top[row])).unwrap_or_default();
         let titles = top[..header.first].iter().filter(|row| !row.is_blank()).map(|row| row.number).collect();
         let header_row = last_name_row.map(|_| top[header.first].number);
         let ahead = top.into_iter().skip(header.body).collect();
-        let names_given = header.names.is_empty();
+        let header_returned = header.names.is_empty();
         Ok(Table {
             rows,
             ahead,
@@ -58,8 +58,8 @@ impl Table {
             titles,
             header_row,
             names,
-            names_given,
-            mending: Row::default(),
+            header_returned,
+            buffer: Row::default(),
             after_blank: false,
             ended_at: None,
         })
@@ -77,23 +77,23 @@ impl Table {
         self.header_row
     }
 
-    /// The row in which another table begins, once that was reached.
+    /// Returns the row number of a second table, once it was reached.
     pub fn ended_at(&self) -> Option<u64> {
         self.ended_at
     }
 
-    /// The sheet's rows as they are, and how many of them were mended.
+    /// Returns the underlying rows of the sheet.
     pub fn rows(&self) -> &Rows {
         &self.rows
     }
 
-    /// Gives the columns' names if there are any, then the rows of values; false after the last.
+    /// Reads the header, if any, and then the rows of values. Returns false after the last one.
     pub fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
-        if !self.names_given {
-            self.names_given = true;
+        if !self.header_returned {
+            self.header_returned = true;
             row.clear(self.header_row.unwrap_or(0));
             self.header.names.iter().for_each(|name| row.push(Cell::Text(name)));
-            self.mend(row);
+            self.decode_controls(row);
             return Ok(true);
         }
         while self.ended_at.is_none() && self.read(row)? {
@@ -101,24 +101,24 @@ impl Table {
                 self.after_blank = true;
                 continue;
             }
-            if self.is_header_again(row) {
+            if self.is_repeated_header(row) {
                 if !self.after_blank {
                     self.ended_at = Some(row.number);
                 }
                 self.after_blank = false;
                 continue;
             }
-            if self.after_blank && self.is_title(row) && self.page_begins()? {
+            if self.after_blank && self.is_title(row) && self.skip_page_titles()? {
                 continue;
             }
             self.after_blank = false;
-            self.mend(row);
+            self.decode_controls(row);
             return Ok(true);
         }
         Ok(false)
     }
 
-    /// The next row of the sheet, from those read ahead or from the file.
+    /// Returns the next row that was read ahead or is read from the file.
     fn read(&mut self, row: &mut Row) -> Result<bool, Error> {
         match self.ahead.pop_front() {
             Some(ahead) => {
@@ -129,8 +129,8 @@ impl Table {
         }
     }
 
-    /// Looks ahead over titles and blank rows, and leaves them out when the columns' names follow.
-    fn page_begins(&mut self) -> Result<bool, Error> {
+    /// Skips titles and blank rows if a repeated header follows.
+    fn skip_page_titles(&mut self) -> Result<bool, Error> {
         for index in 0..MAX_TITLES {
             if index == self.ahead.len() {
                 let mut row = Row::default();
@@ -139,7 +139,7 @@ impl Table {
                 }
                 self.ahead.push_back(row);
             }
-            if self.is_header_again(&self.ahead[index]) {
+            if self.is_repeated_header(&self.ahead[index]) {
                 self.ahead.drain(..index);
                 return Ok(true);
             }
@@ -150,11 +150,11 @@ impl Table {
         Ok(false)
     }
 
-    fn mend(&mut self, row: &mut Row) {
+    fn decode_controls(&mut self, row: &mut Row) {
         if !row.cells().any(|cell| matches!(cell, Cell::Text(text) if text.contains(is_c1))) {
             return;
         }
-        let (from, to) = (&mut self.mending, row);
+        let (from, to) = (&mut self.buffer, row);
         std::mem::swap(from, to);
         to.clear(from.number);
         for cell in from.cells() {
@@ -169,8 +169,8 @@ impl Table {
         row.cells().filter(|cell| !cell.is_blank()).count() <= 1
     }
 
-    /// Most of the names, in a row that hardly holds anything else.
-    fn is_header_again(&self, row: &Row) -> bool {
+    /// Returns true for rows with most of the column names and few other values.
+    fn is_repeated_header(&self, row: &Row) -> bool {
         if self.names.len() < 2 || !row.first_filled_text().is_some_and(|first| self.names.contains(first.trim())) {
             return false;
         }
@@ -188,7 +188,7 @@ fn is_c1(c: char) -> bool {
     ('\u{80}'..='\u{9F}').contains(&c)
 }
 
-/// The character whose Windows-1252 byte is the code of `c`, for C1 control characters.
+/// Decodes a C1 control character as a Windows-1252 byte.
 fn from_windows_1252(c: char) -> char {
     match c {
         '\u{80}'..='\u{9F}' => {

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::columns::{cut, padded, width};
 use super::{counted, heading, line};
 use crate::sheet::json::JsonRow;
-use crate::sheet::read::header::cell_look;
-use crate::sheet::read::looks::Look;
-use crate::sheet::{Book, Dialect, Error, Row, Sure, Table, column_letters};
+use crate::sheet::read::header::cell_type;
+use crate::sheet::read::value_type::ValueType;
+use crate::sheet::{Book, Confidence, Dialect, Error, Row, Table, column_letters};
 
 /// As many rows as the columns' types are taken from.
 const LOOKED_AT: usize = 1000;
@@ -25,7 +25,7 @@ pub struct Facts {
     titles: Vec<u64>,
     header_row: Option<u64>,
     header_rows: usize,
-    header_sure: Sure,
+    header_sure: Confidence,
     columns: Vec<Column>,
     rows: Vec<Row>,
     mended: u64,
@@ -55,7 +55,7 @@ impl Facts {
                 columns.push(Column { name: String::new(), looks: [0; 7] });
             }
             for (column, cell) in columns.iter_mut().zip(row.cells()) {
-                column.looks[cell_look(cell) as usize] += 1;
+                column.looks[cell_type(cell) as usize] += 1;
             }
             if rows.len() < shown {
                 rows.push(row.clone());
@@ -70,10 +70,10 @@ impl Facts {
             titles: table.titles().to_vec(),
             header_row: table.header_row(),
             header_rows: header.body - header.first,
-            header_sure: header.sure,
+            header_sure: header.confidence,
             columns,
             rows,
-            mended: table.rows().mended(),
+            mended: table.rows().rows_with_stray_quotes(),
             ended_at: table.ended_at(),
         })
     }
@@ -178,46 +178,46 @@ impl Facts {
 
 impl Column {
     /// What most of the column's values look like, and how sure that is.
-    fn kind(&self) -> (&'static str, Sure) {
-        let of = |look: Look| self.looks[look as usize];
-        let filled = self.looks.iter().sum::<usize>() - of(Look::Blank);
-        let (kind, count) = [("number", of(Look::Number)), ("date", of(Look::Date))]
+    fn kind(&self) -> (&'static str, Confidence) {
+        let of = |look: ValueType| self.looks[look as usize];
+        let filled = self.looks.iter().sum::<usize>() - of(ValueType::Blank);
+        let (kind, count) = [("number", of(ValueType::Number)), ("date", of(ValueType::Date))]
             .into_iter()
             .max_by_key(|(_, count)| *count)
             .filter(|(_, count)| 2 * count > filled)
             .unwrap_or(("text", filled));
         match filled {
-            0 => ("blank", Sure::Guess),
-            _ if count < filled => (kind, Sure::Guess),
-            1..5 => (kind, Sure::Likely),
-            _ => (kind, Sure::Certain),
+            0 => ("blank", Confidence::Guess),
+            _ if count < filled => (kind, Confidence::Guess),
+            1..5 => (kind, Confidence::Likely),
+            _ => (kind, Confidence::Certain),
         }
     }
 }
 
-fn dialect_lines(dialect: &Dialect) -> Vec<(&'static str, String, Sure)> {
+fn dialect_lines(dialect: &Dialect) -> Vec<(&'static str, String, Confidence)> {
     let grammar = &dialect.grammar;
-    let mark = if dialect.found.mark > 0 { " with byte order mark" } else { "" };
+    let mark = if dialect.encoding.bom > 0 { " with byte order mark" } else { "" };
     let mut lines = Vec::new();
-    if let Some((packing, _)) = dialect.packing.name() {
-        lines.push(("compressed", packing.to_owned(), Sure::Certain));
+    if let Some((packing, _)) = dialect.compression.name() {
+        lines.push(("compressed", packing.to_owned(), Confidence::Certain));
     }
-    lines.push(("encoding", format!("{}{mark}", dialect.found.encoding.name()), dialect.sure.encoding));
+    lines.push(("encoding", format!("{}{mark}", dialect.encoding.encoding.name()), dialect.confidence.encoding));
     let delimiter = match (grammar.runs, grammar.spaced) {
         (0, false) => named(grammar.delimiter),
         (0, true) => format!("{} and a space", named(grammar.delimiter)),
         (1, _) => format!("{}, several are one", named(grammar.delimiter)),
         (runs, _) => format!("{runs} or more of {}", named(grammar.delimiter)),
     };
-    lines.push(("delimiter", delimiter, dialect.sure.delimiter));
-    lines.push(("quote", grammar.quote.map_or("none".to_owned(), named), dialect.sure.quote));
+    lines.push(("delimiter", delimiter, dialect.confidence.delimiter));
+    lines.push(("quote", grammar.quote.map_or("none".to_owned(), named), dialect.confidence.quote));
     let escape = match (grammar.quote, grammar.escape) {
         (None, _) => "none".to_owned(),
         (Some(_), Some(escape)) => named(escape),
         (Some(_), None) => "quotes are doubled".to_owned(),
     };
-    lines.push(("escape", escape, dialect.sure.escape));
-    lines.push(("line ending", dialect.ending.name().to_owned(), Sure::Certain));
+    lines.push(("escape", escape, dialect.confidence.escape));
+    lines.push(("line ending", dialect.line_ending.name().to_owned(), Confidence::Certain));
     lines
 }
 
@@ -225,17 +225,17 @@ fn dialect_json(dialect: &Dialect) -> Value {
     let grammar = &dialect.grammar;
     let text = |byte: Option<u8>| byte.map(|byte| char::from(byte).to_string());
     json!({
-        "compression": dialect.packing.name().map(|(name, _)| name),
+        "compression": dialect.compression.name().map(|(name, _)| name),
         "encoding": {
-            "value": dialect.found.encoding.name(), "mark": dialect.found.mark > 0, "sure": dialect.sure.encoding.name(),
+            "value": dialect.encoding.encoding.name(), "mark": dialect.encoding.bom > 0, "sure": dialect.confidence.encoding.name(),
         },
         "delimiter": {
             "value": text(Some(grammar.delimiter)), "several_are_one": grammar.runs > 0,
-            "and_a_space": grammar.spaced, "sure": dialect.sure.delimiter.name(),
+            "and_a_space": grammar.spaced, "sure": dialect.confidence.delimiter.name(),
         },
-        "quote": {"value": text(grammar.quote), "sure": dialect.sure.quote.name()},
-        "escape": {"value": text(grammar.escape), "sure": dialect.sure.escape.name()},
-        "line_ending": dialect.ending.name(),
+        "quote": {"value": text(grammar.quote), "sure": dialect.confidence.quote.name()},
+        "escape": {"value": text(grammar.escape), "sure": dialect.confidence.escape.name()},
+        "line_ending": dialect.line_ending.name(),
     })
 }
 

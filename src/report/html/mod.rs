@@ -1,16 +1,14 @@
-//! A report as one page to look at: it needs nothing beside it, asks nothing of anybody, and whatever stands in a cell is
-//! text in it.
+//! Reports as a self-contained web page that loads nothing and shows cells only as text.
 //!
-//! The rows come first in the file, as data that the page's script shows. So they are written as they are read, and what
-//! is said of them as a whole can follow.
+//! The rows come first in the file, as data for the page's script, so that they are streamed and the totals can follow.
 
-mod island;
+mod data;
 mod page;
 mod visible;
 
 use std::io::Write;
 
-use island::Island;
+use data::PageData;
 
 use super::error::Error;
 use super::model::{Request, Written};
@@ -24,9 +22,9 @@ pub(super) async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> 
     let mut file = WholeFile::create(request.path, request.existing)?;
     let failed = |source| sheet::Error::Write { path: request.path.to_owned(), source };
     file.write_all(page::head(run, &accounting)?.as_bytes()).map_err(failed)?;
-    let mut island = Island::begin(&mut file, run).map_err(failed)?;
-    row::each_row(ledger, run, request.rows, |row| Ok(island.row(row).map_err(failed)?)).await?;
-    let shown = island.finish().map_err(failed)?;
+    let mut data = PageData::begin(&mut file, run).map_err(failed)?;
+    row::each_row(ledger, run, request.rows, |row| Ok(data.row(row).map_err(failed)?)).await?;
+    let shown = data.finish().map_err(failed)?;
     file.write_all(page::body(run, &accounting, request, &shown)?.as_bytes()).map_err(failed)?;
     Ok(Written { path: file.finish()?, rows: shown.rows, left_out: shown.left_out })
 }

@@ -1,5 +1,5 @@
-//! The page around the rows: its head with what the browser may do, and its body with all that is said of the run. The
-//! templates escape every text that is put into them.
+//! The page around the rows: the head with the security policy, and the body with the summary of the run. The templates
+//! escape all inserted text.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use minijinja::{AutoEscape, Environment, Value, context};
 use sha2::{Digest, Sha256};
 
-use super::island::{PlainRow, Shown};
+use super::data::{PageTotals, PlainRow};
 use super::visible::{cut, visible};
 use crate::ledger::{Accounting, Causes, Group, RecordState, Run, RunCommand};
 use crate::report::error::Error;
@@ -20,17 +20,17 @@ const BODY: &str = include_str!("page/body.html");
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
 
-/// Causes that are seen at once; the others are a click away.
+/// Number of causes shown initially.
 const CAUSES_OPEN: usize = 8;
-/// Characters of a cause's value.
-const VALUE_SHOWN: usize = 60;
-/// The smallest part of the bar, in hundredths of it: a single failure among thousands is seen.
-const THINNEST: f64 = 0.8;
+/// Maximum length of a cause's value, in characters.
+const MAX_VALUE: usize = 60;
+/// Minimum width of a part of the bar, in percent, so that a single failure among thousands is visible.
+const MIN_WIDTH: f64 = 0.8;
 
-/// All before the rows.
+/// Renders the page before the rows.
 pub(super) fn head(run: &Run, accounting: &Accounting) -> Result<String, Error> {
-    let (style, script) = (with_plain_line_ends(STYLE), with_plain_line_ends(SCRIPT));
-    // Nothing is fetched from anywhere, nothing is run but the script that was written here.
+    let (style, script) = (normalize_line_endings(STYLE), normalize_line_endings(SCRIPT));
+    // Load nothing, and run only this script.
     let policy = format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
         hash(&style),
@@ -47,14 +47,19 @@ pub(super) fn head(run: &Run, accounting: &Accounting) -> Result<String, Error> 
     render("head.html", HEAD, values)
 }
 
-/// All after the rows.
-pub(super) fn body(run: &Run, accounting: &Accounting, request: &Request<'_>, shown: &Shown) -> Result<String, Error> {
+/// Renders the page after the rows.
+pub(super) fn body(
+    run: &Run,
+    accounting: &Accounting,
+    request: &Request<'_>,
+    totals: &PageTotals,
+) -> Result<String, Error> {
     let states = states(run, accounting);
     let problems: u64 = states.iter().filter(|state| state.is_problem).map(|state| state.count).sum();
     let of_run = request.is_kept.then_some(run.id);
     let all = of_run.map(|id| format!("sheetport report {id} -o report-{id}.csv --only {}", request.rows.name()));
     let values = context! {
-        script => Value::from_safe_string(with_plain_line_ends(SCRIPT)),
+        script => Value::from_safe_string(normalize_line_endings(SCRIPT)),
         run => of_run,
         is_check => run.about.command == RunCommand::Check,
         title => visible(&file_name(run)),
@@ -68,17 +73,17 @@ pub(super) fn body(run: &Run, accounting: &Accounting, request: &Request<'_>, sh
         bar => bar(&states),
         in_words => in_words(&states),
         next => request.next.map(visible),
-        causes => causes(&shown.causes),
-        ungrouped => ungrouped(&shown.causes),
+        causes => causes(&totals.causes),
+        ungrouped => ungrouped(&totals.causes),
         heading => heading(request.rows),
-        rows => shown.rows,
-        rows_shown => counted(shown.rows, "row"),
-        rows_number => thousands(shown.rows),
-        rows_in_all => (shown.left_out > 0).then(|| counted(shown.rows + shown.left_out, "row")),
+        rows => totals.rows,
+        rows_shown => counted(totals.rows, "row"),
+        rows_number => thousands(totals.rows),
+        rows_in_all => (totals.left_out > 0).then(|| counted(totals.rows + totals.left_out, "row")),
         all => all,
-        plain => shown.plain.iter().map(plain).collect::<Vec<_>>(),
-        plain_is_all => shown.plain.len() as u64 == shown.rows,
-        plain_rows => counted(shown.plain.len() as u64, "row"),
+        plain => totals.plain.iter().map(plain).collect::<Vec<_>>(),
+        plain_is_all => totals.plain.len() as u64 == totals.rows,
+        plain_rows => counted(totals.plain.len() as u64, "row"),
         version => env!("CARGO_PKG_VERSION"),
     };
     render("body.html", BODY, values)
@@ -90,8 +95,8 @@ fn render(name: &str, template: &str, values: Value) -> Result<String, Error> {
     Ok(environment.render_named_str(name, template, values)?)
 }
 
-/// A browser reads every line's end as one sign before it takes the hash, and Git may write two.
-fn with_plain_line_ends(text: &str) -> String {
+/// Normalizes line endings, which Git may change, as browsers do before hashing.
+fn normalize_line_endings(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
@@ -99,7 +104,7 @@ fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }
 
-/// Where some of the records are.
+/// A state with its number of records.
 struct State {
     count: u64,
     name: &'static str,
@@ -108,12 +113,12 @@ struct State {
     is_problem: bool,
 }
 
-/// In the order of [`Accounting::states`].
+/// Symbols, in the order of [`Accounting::states`].
 const SIGNS: [&str; 7] = ["✓", "=", "–", "▲", "✕", "?", "…"];
 
-/// Those that have records.
+/// Returns the states that have records.
 fn states(run: &Run, accounting: &Accounting) -> Vec<State> {
-    // A check sends nothing, so that what it finds no fault with is not late.
+    // A check sends nothing, so pending records are not a problem.
     let is_check = run.about.command == RunCommand::Check;
     let state = |((state, count), sign): ((RecordState, u64), _)| {
         let can_be_sent = is_check && state == RecordState::Pending;
@@ -140,10 +145,10 @@ impl State {
     }
 }
 
-/// The parts of the bar: each state's beginning and width in hundredths.
+/// Returns the parts of the bar: start and width of each state, in percent.
 fn bar(states: &[State]) -> Vec<Value> {
     let total: u64 = states.iter().map(|state| state.count).sum();
-    let share = |state: &State| (state.count as f64 / total as f64 * 100.0).max(THINNEST);
+    let share = |state: &State| (state.count as f64 / total as f64 * 100.0).max(MIN_WIDTH);
     let all: f64 = states.iter().map(share).sum();
     let mut at = 0.0;
     let parts = states.iter().map(|state| {
@@ -163,7 +168,7 @@ fn in_words(states: &[State]) -> String {
     words.join(", ")
 }
 
-/// What the run was about: names and what they stand for.
+/// Returns facts about the run: names and values.
 fn facts(run: &Run, accounting: &Accounting, is_kept: bool) -> Vec<Value> {
     let about = &run.about;
     let sheet = about.sheet.name().unwrap_or("several");
@@ -180,12 +185,12 @@ fn facts(run: &Run, accounting: &Accounting, is_kept: bool) -> Vec<Value> {
         ("Service", if about.command == RunCommand::Check { String::new() } else { about.base_url.clone() }),
         ("Workspace", about.workspace.clone()),
         ("Run", if is_kept { run.id.to_string() } else { String::new() }),
-        ("Sends again", about.retry_of.map(|run| format!("what failed in run {run}")).unwrap_or_default()),
+        ("Retries", about.retry_of.map(|run| format!("run {run}")).unwrap_or_default()),
         ("Requests", if accounting.requests > 0 { requests } else { String::new() }),
     ];
     let text = |(name, value): &(&str, String)| context! { name => *name, value => visible(value) };
     let mut facts: Vec<Value> = facts.iter().filter(|(_, value)| !value.is_empty()).map(text).collect();
-    let times = [("Began", Some(run.created_at)), ("Ended", run.finished_at)];
+    let times = [("Started", Some(run.created_at)), ("Ended", run.finished_at)];
     facts.extend(times.iter().filter_map(|(name, millis)| {
         let time = jiff::Timestamp::from_millisecond((*millis)? / 1000 * 1000).ok()?;
         let value = time.strftime("%-d %b %Y, %H:%M UTC").to_string();
@@ -194,7 +199,7 @@ fn facts(run: &Run, accounting: &Accounting, is_kept: bool) -> Vec<Value> {
     facts
 }
 
-/// The largest causes, and the others.
+/// Returns the largest causes, and the others as a second part.
 fn causes(causes: &Causes) -> Vec<Value> {
     let causes: Vec<Value> = causes.groups().into_iter().map(cause).collect();
     let (open, more) = causes.split_at(causes.len().min(CAUSES_OPEN));
@@ -208,8 +213,8 @@ fn causes(causes: &Causes) -> Vec<Value> {
 
 fn cause(group: &Group) -> Value {
     let problem = &group.problem;
-    let (value, is_all) = cut(&problem.value, VALUE_SHOWN);
-    // For most causes the value is one of many; where each value is a cause of its own, it stands for all.
+    let (value, is_all) = cut(&problem.value, MAX_VALUE);
+    // The value is an example, unless it defines the cause.
     let such_as = group.count > 1 && problem.code != "unknown-value";
     let rows: Vec<String> = group.rows.iter().map(|row| thousands(*row)).collect();
     let more = group.count.saturating_sub(group.rows.len() as u64);
@@ -271,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_makes_no_markup_of_text_and_names_no_other_site() {
+    fn the_page_never_inserts_markup_and_loads_nothing() {
         for markup in [".innerHTML", ".outerHTML", "insertAdjacentHTML", "document.write", "eval(", "</script", "<!--"]
         {
             assert!(!SCRIPT.contains(markup), "{markup}");
@@ -283,14 +288,14 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_is_that_of_what_the_browser_sees() {
+    fn hashes_match_the_content_that_browsers_see() {
         let once = "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
         assert_eq!(hash("abc"), once);
-        assert_eq!(with_plain_line_ends("a\r\nb\n"), "a\nb\n");
+        assert_eq!(normalize_line_endings("a\r\nb\n"), "a\nb\n");
     }
 
     #[test]
-    fn the_smallest_part_is_seen_and_the_bar_is_full() {
+    fn small_parts_are_visible_and_the_bar_is_full() {
         let state = |count| State { count, name: "sent", sign: "", meaning: "", is_problem: false };
         let parts = bar(&[state(1), state(999_999)]);
         let number = |part: &Value, name| part.get_attr(name).map(|part| part.to_string().parse::<f64>());
@@ -301,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_grouped() {
+    fn thousands_are_separated() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
     }
 }

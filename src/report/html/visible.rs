@@ -1,8 +1,8 @@
-//! Characters that can't be seen, or that change what is seen around them, as something to see.
+//! Visible forms of invisible characters and of characters that change the direction of text.
 
 use std::borrow::Cow;
 
-/// `text` with its invisible characters as `⟨U+202E⟩`. The page's script does the same with the cells.
+/// Replaces invisible characters by `⟨U+202E⟩`. The page's script does the same for cells.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_invisible) {
         return Cow::Borrowed(text);
@@ -18,17 +18,17 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// At most `limit` characters of `text`, and whether that is all of it.
+/// Returns at most `limit` characters of `text`, and true if that is the whole text.
 pub(super) fn cut(text: &str, limit: usize) -> (&str, bool) {
-    // No character has more than four bytes, so that most texts need not be counted.
+    // Fast path: a text has at most as many characters as bytes.
     if text.len() <= limit {
         return (text, true);
     }
     text.char_indices().nth(limit).map_or((text, true), |(end, _)| (&text[..end], false))
 }
 
-/// Controls but for the line's end and the tab, marks of direction, and what has no width, but for the joiners, which emoji
-/// and some scripts need.
+/// Returns true for control characters other than line feed and tab, direction marks, and characters without width other
+/// than joiners, which emoji and some scripts need.
 fn is_invisible(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(u32::from(c),
@@ -40,14 +40,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_turns_text_around_is_seen() {
+    fn direction_marks_and_controls_are_shown() {
         assert_eq!(visible("photo\u{202E}gpj.exe"), "photo⟨U+202E⟩gpj.exe");
         assert_eq!(visible("pcs\u{200B}\0"), "pcs⟨U+200B⟩⟨U+0000⟩");
         assert!(matches!(visible("Größe 5\n\t日本 🙂 שלום"), Cow::Borrowed(_)));
     }
 
     #[test]
-    fn a_text_is_cut_between_characters() {
+    fn text_is_cut_between_characters() {
         assert_eq!(cut("Größe", 3), ("Grö", false));
         assert_eq!(cut("Größe", 5), ("Größe", true));
         assert_eq!(cut("", 0), ("", true));

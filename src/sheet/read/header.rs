@@ -1,55 +1,55 @@
-//! Which of a sheet's first rows are titles, which name the columns, and where the values begin. Pure, and a guess: a
-//! file does not say.
+//! Detection of a sheet's titles, header rows and first row of values.
 //!
-//! Values tell it: where a column holds numbers or dates, the words above them are its name. Rows with a single cell
-//! above the names are titles. Names over several rows, as of grouped columns, are joined.
+//! Words above numbers or dates are the name of the column. Rows with a single cell above the names are titles. Names over
+//! several rows, such as those of grouped columns, are joined.
 
-use super::Sure;
-use super::looks::{Look, look};
+use super::text::Confidence;
+use super::value_type::ValueType;
 use crate::sheet::{Cell, Row};
 
-/// As many rows as are looked at.
+/// Number of rows that detection uses.
 pub const TOP: usize = 100;
-/// Names stand in so many rows at most.
+/// Maximum number of header rows.
 const MAX_NAME_ROWS: usize = 5;
 
-/// What the first rows of a sheet are. Indexes are into the rows that were looked at.
+/// Result of the detection. Indexes refer to the rows that were examined.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
-    /// Where the table begins: what is before are titles.
+    /// First row of the table, after any titles.
     pub first: usize,
-    /// Where the values begin; equal to `first` when no row names the columns.
+    /// First row of values; equals `first` if there is no header row.
     pub body: usize,
-    /// The columns' names: of several rows joined with a space, else as they are.
+    /// Names of the columns. Names over several rows are joined with a space.
     pub names: Vec<String>,
-    pub sure: Sure,
+    pub confidence: Confidence,
 }
 
-/// What a cell looks like.
-pub fn cell_look(cell: Cell<'_>) -> Look {
+/// Classifies a cell.
+pub fn cell_type(cell: Cell<'_>) -> ValueType {
     match cell {
-        Cell::Blank => Look::Blank,
-        Cell::Text(text) => look(text.as_bytes()),
-        Cell::Number(_) | Cell::Percent(_) => Look::Number,
-        Cell::Date(_) | Cell::Time(_) | Cell::DateTime(_) => Look::Date,
-        Cell::Boolean(_) | Cell::Error(_) => Look::Word,
+        Cell::Blank => ValueType::Blank,
+        Cell::Text(text) => ValueType::of(text.as_bytes()),
+        Cell::Number(_) | Cell::Percent(_) => ValueType::Number,
+        Cell::Date(_) | Cell::Time(_) | Cell::DateTime(_) => ValueType::Date,
+        Cell::Boolean(_) | Cell::Error(_) => ValueType::Word,
     }
 }
 
-/// Guesses from the sheet's first rows, of which there are at most [`TOP`].
-pub fn guess(top: &[Row]) -> Header {
-    let looks: Vec<Vec<Look>> = top.iter().map(|row| row.cells().map(cell_look).collect()).collect();
-    let filled: Vec<usize> = looks.iter().map(|row| row.iter().filter(|look| **look != Look::Blank).count()).collect();
-    let typed = typed_columns(&looks);
-    let is_name_row = |row: usize| filled[row] > 0 && !looks[row].iter().any(|look| is_typed(*look));
-    let over_values = |row: usize| typed.iter().filter(|column| is_words(&looks[row], **column)).count();
-    let first = begin(top, &looks, &filled, |row| is_name_row(row) && over_values(row) > 0);
+/// Detects the header in the first rows of a sheet, at most [`TOP`].
+pub fn detect_header(top: &[Row]) -> Header {
+    let types: Vec<Vec<ValueType>> = top.iter().map(|row| row.cells().map(cell_type).collect()).collect();
+    let filled: Vec<usize> =
+        types.iter().map(|row| row.iter().filter(|kind| **kind != ValueType::Blank).count()).collect();
+    let typed = typed_columns(&types);
+    let is_name_row = |row: usize| filled[row] > 0 && !types[row].iter().any(|kind| is_typed(*kind));
+    let names_over_values = |row: usize| typed.iter().filter(|column| is_words(&types[row], **column)).count();
+    let first = table_start(top, &types, &filled, |row| is_name_row(row) && names_over_values(row) > 0);
     let Some(first) = first else {
-        return Header { first: 0, body: 0, names: Vec::new(), sure: Sure::Guess };
+        return Header { first: 0, body: 0, names: Vec::new(), confidence: Confidence::Guess };
     };
     if !is_name_row(first) {
-        let sure = if typed.is_empty() { Sure::Guess } else { Sure::Likely };
-        return Header { first, body: first, names: Vec::new(), sure };
+        let confidence = if typed.is_empty() { Confidence::Guess } else { Confidence::Likely };
+        return Header { first, body: first, names: Vec::new(), confidence };
     }
     let mut name_rows = vec![first];
     let mut body = first + 1;
@@ -58,13 +58,13 @@ pub fn guess(top: &[Row]) -> Header {
             continue;
         }
         let above = *name_rows.last().unwrap_or(&first);
-        let fills_a_gap = (0..looks[row].len()).any(|column| {
-            looks[row][column] != Look::Blank && name_rows.iter().all(|above| is_blank(&looks[*above], column))
+        let fills_a_gap = (0..types[row].len()).any(|column| {
+            types[row][column] != ValueType::Blank && name_rows.iter().all(|above| is_blank(&types[*above], column))
         });
         let goes_on = is_name_row(row)
             && name_rows.len() < MAX_NAME_ROWS
-            && 2 * over_values(row) >= typed.len()
-            && over_values(row) > 0
+            && 2 * names_over_values(row) >= typed.len()
+            && names_over_values(row) > 0
             && (fills_a_gap || filled[row] >= filled[above]);
         if !goes_on {
             break;
@@ -73,89 +73,94 @@ pub fn guess(top: &[Row]) -> Header {
         body = row + 1;
     }
     let names = join(top, &name_rows);
-    let sure = match over_values(first) {
-        _ if top.len() == body => Sure::Guess,
-        0 if typed.is_empty() => Sure::Guess,
-        0 => Sure::Likely,
-        _ => Sure::Certain,
+    let confidence = match names_over_values(first) {
+        _ if top.len() == body => Confidence::Guess,
+        0 if typed.is_empty() => Confidence::Guess,
+        0 => Confidence::Likely,
+        _ => Confidence::Certain,
     };
-    Header { first, body, names, sure }
+    Header { first, body, names, confidence }
 }
 
-/// The row where the table begins. Rows with a single cell above it are titles, if a blank row or the columns' names
-/// follow them.
-fn begin(top: &[Row], looks: &[Vec<Look>], filled: &[usize], names_columns: impl Fn(usize) -> bool) -> Option<usize> {
+/// Finds the first row of the table. Rows with a single cell are titles if a blank row or the header follows.
+fn table_start(
+    top: &[Row],
+    types: &[Vec<ValueType>],
+    filled: &[usize],
+    names_columns: impl Fn(usize) -> bool,
+) -> Option<usize> {
     let mut counts: Vec<usize> = filled.iter().copied().filter(|count| *count > 0).collect();
     counts.sort_unstable();
     let usual = *counts.get(counts.len() / 2)?;
-    // One cell, or a few where the table has many columns: "Printed on" and a date.
+    // A title has one cell, or a few in a wide table: "Printed on" and a date.
     let is_wide = |row: usize| usual == 1 || filled[row] > (usual / 4).clamp(1, 3);
     let mut start = (0..top.len()).find(|row| filled[*row] > 0)?;
     let wide = (start..top.len()).find(|row| is_wide(*row))?;
-    // What stands before a blank row is a title. What stands right above the names is one too.
+    // Rows before a blank row, and rows directly above the header, are titles.
     if let Some(blank) = (start..wide).rev().find(|row| filled[*row] == 0) {
         start = blank + 1;
     }
     if names_columns(wide) {
         start = wide;
     }
-    // Where most rows have a single cell, none is narrow. One right above names that stand over values is a title still.
+    // If most rows have a single cell, only one directly above a header over values is a title.
     if start == wide && filled[wide] == 1 && !names_columns(wide) {
         let next = (wide + 1..top.len()).find(|row| filled[*row] > 0);
         if let Some(next) = next.filter(|next| filled[*next] > 1 && names_columns(*next)) {
             return Some(next);
         }
     }
-    // A sentence with delimiters in it is as wide as a row by chance.
-    let widths = looks.iter().map(Vec::len);
-    let width = commonest(widths);
-    if start == wide && looks[wide].len() != width && wide + 1 < top.len() {
+    // A sentence with delimiters may be as wide as a row by chance.
+    let widths = types.iter().map(Vec::len);
+    let width = most_frequent(widths);
+    if start == wide && types[wide].len() != width && wide + 1 < top.len() {
         let next = (wide + 1..top.len()).find(|row| filled[*row] > 0);
-        // A row below that leaves out what this one names is its second row of names: of a workbook's merged cells
-        // the blank ones at a row's end are not there.
+        // A row below without some of these names is the second header row: a workbook omits the blank cells at the end
+        // of merged cells.
         let goes_on =
-            |next: usize| (0..width).any(|column| !is_blank(&looks[wide], column) && is_blank(&looks[next], column));
-        if let Some(next) = next.filter(|next| looks[*next].len() == width && names_columns(*next) && !goes_on(*next)) {
+            |next: usize| (0..width).any(|column| !is_blank(&types[wide], column) && is_blank(&types[next], column));
+        if let Some(next) = next.filter(|next| types[*next].len() == width && names_columns(*next) && !goes_on(*next)) {
             return Some(next);
         }
     }
     Some(start)
 }
 
-fn commonest(values: impl Iterator<Item = usize>) -> usize {
+/// Returns the most frequent value.
+fn most_frequent(values: impl Iterator<Item = usize>) -> usize {
     let mut values: Vec<usize> = values.collect();
     values.sort_unstable();
     values.chunk_by(|a, b| a == b).max_by_key(|run| run.len()).map_or(0, |run| run[0])
 }
 
-fn is_typed(look: Look) -> bool {
-    matches!(look, Look::Number | Look::Date)
+fn is_typed(kind: ValueType) -> bool {
+    matches!(kind, ValueType::Number | ValueType::Date)
 }
 
-fn is_words(row: &[Look], column: usize) -> bool {
-    row.get(column).is_some_and(|look| !is_typed(*look) && *look != Look::Blank)
+fn is_words(row: &[ValueType], column: usize) -> bool {
+    row.get(column).is_some_and(|kind| !is_typed(*kind) && *kind != ValueType::Blank)
 }
 
-fn is_blank(row: &[Look], column: usize) -> bool {
-    row.get(column).is_none_or(|look| *look == Look::Blank)
+fn is_blank(row: &[ValueType], column: usize) -> bool {
+    row.get(column).is_none_or(|kind| *kind == ValueType::Blank)
 }
 
-/// The columns that hold numbers or dates nearly throughout.
-fn typed_columns(looks: &[Vec<Look>]) -> Vec<usize> {
-    let width = looks.iter().map(Vec::len).max().unwrap_or(0);
+/// Returns the columns with mostly numbers or dates.
+fn typed_columns(types: &[Vec<ValueType>]) -> Vec<usize> {
+    let width = types.iter().map(Vec::len).max().unwrap_or(0);
     let mut typed = vec![0usize; width];
     let mut words = vec![0usize; width];
-    for row in looks {
-        for (column, look) in row.iter().enumerate() {
-            typed[column] += usize::from(is_typed(*look));
-            words[column] += usize::from(!is_typed(*look) && *look != Look::Blank);
+    for row in types {
+        for (column, kind) in row.iter().enumerate() {
+            typed[column] += usize::from(is_typed(*kind));
+            words[column] += usize::from(!is_typed(*kind) && *kind != ValueType::Blank);
         }
     }
     (0..width).filter(|column| typed[*column] > 0 && 2 * typed[*column] >= words[*column]).collect()
 }
 
-/// The names that `rows` make together. A blank cell takes on the name to its left in its row, when a row below names
-/// it: that is how a name over a group of columns is kept.
+/// Joins the names of several header rows. A blank cell takes the name to its left if a row below names its column, because
+/// that name belongs to a group of columns.
 fn join(top: &[Row], rows: &[usize]) -> Vec<String> {
     let [row] = rows else {
         let width = rows.iter().map(|row| top[*row].len()).max().unwrap_or(0);
@@ -166,7 +171,7 @@ fn join(top: &[Row], rows: &[usize]) -> Vec<String> {
             let mut group = String::new();
             for (column, name) in names.iter_mut().enumerate() {
                 let own = text(*row, column);
-                // A new name above ends the group.
+                // A name in a row above ends the group.
                 let starts_anew = rows[..level].iter().any(|above| !text(*above, column).is_empty());
                 if !own.is_empty() || starts_anew {
                     group.clone_from(&own);
@@ -199,13 +204,13 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, first: usize, body: usize, names: &[&str]) {
-        let header = guess(&rows(text));
+        let header = detect_header(&rows(text));
         assert_eq!((header.first, header.body), (first, body), "{text}");
         assert_eq!(header.names, names, "{text}");
     }
 
     #[test]
-    fn the_row_over_the_values_names_the_columns() {
+    fn the_row_above_the_values_is_the_header() {
         check("SKU,Name,Price\n0042,Bolt,1.50\n0043,Nut,2\n", 0, 1, &["SKU", "Name", "Price"]);
         check("0042,Bolt,1.50\n0043,Nut,2\n", 0, 0, &[]);
         check("a,b\nc,d\n", 0, 1, &["a", "b"]);
@@ -213,14 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn titles_are_left_out() {
+    fn titles_are_skipped() {
         check("Prices,,\n,,\nSKU,Name,Price\n1,Bolt,2\n2,Nut,3\n", 2, 3, &["SKU", "Name", "Price"]);
         check("Prices\nSpring\nSKU,Price\n1,2\n2,3\n3,4\n", 2, 3, &["SKU", "Price"]);
         check("Made by us, with care, on Monday\nSKU,Price\n1,2\n2,3\n3,4\n", 1, 2, &["SKU", "Price"]);
     }
 
     #[test]
-    fn a_title_over_names_is_one_where_most_rows_are_short_too() {
+    fn a_title_is_recognized_if_most_rows_are_short() {
         check(
             "Meetings,,\nMinister,Date,With\nIda,Oct-14,A\n,,B\n,,C\n,,D\n,,E\n",
             1,
@@ -231,12 +236,12 @@ mod tests {
     }
 
     #[test]
-    fn a_row_with_one_cell_is_no_title_when_nothing_says_so() {
+    fn a_single_cell_without_other_evidence_is_not_a_title() {
         check("Bolt,,\nNut,red,x\nPin,blue,y\n", 0, 1, &["Bolt", "", ""]);
     }
 
     #[test]
-    fn names_over_several_rows_are_joined() {
+    fn header_rows_are_joined() {
         check(
             "Stock,,Price,\nMin,Max,Net,Gross\n1,2,3,4\n",
             0,
@@ -248,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_record_without_numbers_is_no_second_row_of_names() {
+    fn a_first_record_without_numbers_is_not_a_header_row() {
         check("Name,Trip,Cost\nIda,none,\nEva,14-Jan,5\nUte,15-Jan,7\n", 0, 1, &["Name", "Trip", "Cost"]);
     }
 }

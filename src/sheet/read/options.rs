@@ -1,22 +1,22 @@
-//! What a caller knows better than detection, and the words by which flags and templates say it.
+//! Settings for reading text files, and their notation in flags and templates.
 
 use encoding_rs::Encoding;
 
-/// How a text file is to be read. Everything unset is found out.
+/// Settings for reading a text file. Unset options are detected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The byte between fields.
+    /// Field delimiter.
     pub delimiter: Option<u8>,
-    /// A label of the WHATWG Encoding Standard, such as `windows-1252`.
+    /// Label of the WHATWG Encoding Standard, such as `windows-1252`.
     pub encoding: Option<String>,
-    /// The byte around fields that hold a delimiter; `Some(None)` where no byte is one.
+    /// Quote character; `Some(None)` if fields are not quoted.
     pub quote: Option<Option<u8>>,
-    /// The byte that makes a quote text; `Some(None)` where quotes are doubled.
+    /// Escape character before quotes; `Some(None)` if quotes are doubled.
     pub escape: Option<Option<u8>>,
 }
 
 impl Options {
-    /// These, and what they leave unset from `other`.
+    /// Returns these options with unset ones taken from `other`.
     pub fn or(self, other: &Options) -> Options {
         Options {
             delimiter: self.delimiter.or(other.delimiter),
@@ -26,7 +26,7 @@ impl Options {
         }
     }
 
-    /// A delimiter by its character or its name.
+    /// Parses a delimiter: a character, `tab` or `space`.
     pub fn delimiter_named(word: &str) -> Result<u8, String> {
         match word.as_bytes() {
             b"tab" | b"\\t" => Ok(b'\t'),
@@ -36,7 +36,7 @@ impl Options {
         }
     }
 
-    /// A quote or an escape by its character, or nothing for the word none.
+    /// Parses a quote or escape character, or `none`.
     pub fn mark_named(word: &str) -> Result<Option<u8>, String> {
         match word.as_bytes() {
             b"none" => Ok(None),
@@ -49,18 +49,18 @@ impl Options {
         Encoding::for_label_no_replacement(label.trim().as_bytes()).is_some()
     }
 
-    /// Why these can't go together, or can't be at all.
+    /// Checks that the options are valid and compatible. The error is the reason.
     pub(super) fn check(&self) -> Result<(), String> {
         let impossible = |byte: u8| !byte.is_ascii() || matches!(byte, b'\n' | b'\r');
         let (delimiter, quote, escape) = (self.delimiter, self.quote.flatten(), self.escape.flatten());
         if let Some(byte) = delimiter.filter(|byte| impossible(*byte) || matches!(byte, b'"' | 0)) {
-            return Err(format!("fields can't be separated by '{}'", byte.escape_ascii()));
+            return Err(format!("'{}' cannot be the delimiter", byte.escape_ascii()));
         }
         if let Some(byte) = quote.filter(|byte| impossible(*byte) || delimiter == Some(*byte)) {
-            return Err(format!("fields can't be quoted by '{}'", byte.escape_ascii()));
+            return Err(format!("'{}' cannot be the quote character", byte.escape_ascii()));
         }
         match escape.filter(|byte| impossible(*byte) || delimiter == Some(*byte)) {
-            Some(byte) => Err(format!("quotes can't be escaped by '{}'", byte.escape_ascii())),
+            Some(byte) => Err(format!("'{}' cannot be the escape character", byte.escape_ascii())),
             None => Ok(()),
         }
     }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_named() {
+    fn delimiters_and_quotes_are_parsed() {
         assert_eq!(Options::delimiter_named("tab"), Ok(b'\t'));
         assert_eq!(Options::delimiter_named(";"), Ok(b';'));
         assert!(Options::delimiter_named("ab").is_err() && Options::delimiter_named("\"").is_err());
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_first_counts() {
+    fn set_options_take_precedence() {
         let flags = Options { delimiter: Some(b';'), ..Options::default() };
         let template = Options { delimiter: Some(b','), quote: Some(None), ..Options::default() };
         assert_eq!(flags.or(&template), Options { delimiter: Some(b';'), quote: Some(None), ..Options::default() });

@@ -3,31 +3,23 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::whole_file::{WholeFile, Written};
 use crate::sheet::Error;
+use crate::sheet::compression::Compression;
 
 /// Fast, and still compresses to about a sixth.
 const GZIP_LEVEL: u32 = 4;
 const ZSTD_LEVEL: i32 = 3;
 
-/// Compression of a text file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packing {
-    None,
-    Gzip,
-    Zstd,
-}
-
 /// A writer to a file or standard output.
 pub struct Sink {
     name: PathBuf,
-    packed: Packed,
+    encoder: Encoder,
 }
 
-enum Packed {
+enum Encoder {
     None(Target),
     Gzip(Box<GzEncoder<Target>>),
     Zstd(Box<zstd::Encoder<'static, Target>>),
@@ -39,28 +31,28 @@ enum Target {
 }
 
 impl Sink {
-    pub fn file(file: WholeFile, packing: Packing) -> Result<Sink, Error> {
+    pub fn file(file: WholeFile, compression: Compression) -> Result<Sink, Error> {
         let name = file.path().to_owned();
-        Sink::to(Target::File(Box::new(file.digested())), packing, name)
+        Sink::to(Target::File(Box::new(file.digested())), compression, name)
     }
 
-    pub fn stdout(packing: Packing) -> Result<Sink, Error> {
-        Sink::to(Target::Stdout(io::BufWriter::new(io::stdout())), packing, PathBuf::from("standard output"))
+    pub fn stdout(compression: Compression) -> Result<Sink, Error> {
+        Sink::to(Target::Stdout(io::BufWriter::new(io::stdout())), compression, PathBuf::from("standard output"))
     }
 
-    fn to(target: Target, packing: Packing, name: PathBuf) -> Result<Sink, Error> {
-        let packed = match packing {
-            Packing::None => Packed::None(target),
-            Packing::Gzip => Packed::Gzip(Box::new(GzEncoder::new(target, Compression::new(GZIP_LEVEL)))),
-            Packing::Zstd => {
+    fn to(target: Target, compression: Compression, name: PathBuf) -> Result<Sink, Error> {
+        let encoder = match compression {
+            Compression::None => Encoder::None(target),
+            Compression::Gzip => Encoder::Gzip(Box::new(GzEncoder::new(target, flate2::Compression::new(GZIP_LEVEL)))),
+            Compression::Zstd => {
                 let encoder = zstd::Encoder::new(target, ZSTD_LEVEL).and_then(|mut encoder| {
                     encoder.include_checksum(true)?;
                     Ok(encoder)
                 });
-                Packed::Zstd(Box::new(encoder.map_err(|source| Error::Write { path: name.clone(), source })?))
+                Encoder::Zstd(Box::new(encoder.map_err(|source| Error::Write { path: name.clone(), source })?))
             }
         };
-        Ok(Sink { name, packed })
+        Ok(Sink { name, encoder })
     }
 
     pub fn name(&self) -> &Path {
@@ -69,12 +61,12 @@ impl Sink {
 
     /// Ends the output and puts the file in place as `path`. Returns `None` for standard output.
     pub fn finish_as(self, path: PathBuf) -> Result<Option<Written>, Error> {
-        let Sink { name, packed } = self;
+        let Sink { name, encoder } = self;
         let failed = |source| Error::Write { path: name.clone(), source };
-        let target = match packed {
-            Packed::None(target) => target,
-            Packed::Gzip(encoder) => encoder.finish().map_err(failed)?,
-            Packed::Zstd(encoder) => encoder.finish().map_err(failed)?,
+        let target = match encoder {
+            Encoder::None(target) => target,
+            Encoder::Gzip(encoder) => encoder.finish().map_err(failed)?,
+            Encoder::Zstd(encoder) => encoder.finish().map_err(failed)?,
         };
         match target {
             Target::File(mut file) => {
@@ -88,18 +80,18 @@ impl Sink {
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.packed {
-            Packed::None(target) => target.write(bytes),
-            Packed::Gzip(encoder) => encoder.write(bytes),
-            Packed::Zstd(encoder) => encoder.write(bytes),
+        match &mut self.encoder {
+            Encoder::None(target) => target.write(bytes),
+            Encoder::Gzip(encoder) => encoder.write(bytes),
+            Encoder::Zstd(encoder) => encoder.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.packed {
-            Packed::None(target) => target.flush(),
-            Packed::Gzip(encoder) => encoder.flush(),
-            Packed::Zstd(encoder) => encoder.flush(),
+        match &mut self.encoder {
+            Encoder::None(target) => target.flush(),
+            Encoder::Gzip(encoder) => encoder.flush(),
+            Encoder::Zstd(encoder) => encoder.flush(),
         }
     }
 }

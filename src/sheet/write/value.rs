@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::civil;
 
-use super::sink::Packing;
+use crate::sheet::compression::Compression;
 
 /// A value with its original digits.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +40,7 @@ impl Value<'_> {
 /// File format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    Text { kind: TextKind, packing: Packing },
+    Text { kind: TextKind, packing: Compression },
     Xlsx,
 }
 
@@ -85,9 +85,9 @@ impl Shape {
     pub fn of(path: &Path) -> Option<Shape> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         let (name, packing) = match (name.strip_suffix(".gz"), name.strip_suffix(".zst")) {
-            (Some(name), _) => (name, Packing::Gzip),
-            (_, Some(name)) => (name, Packing::Zstd),
-            _ => (name.as_str(), Packing::None),
+            (Some(name), _) => (name, Compression::Gzip),
+            (_, Some(name)) => (name, Compression::Zstd),
+            _ => (name.as_str(), Compression::None),
         };
         let (stem, extension) = name.rsplit_once('.')?;
         if stem.is_empty() {
@@ -97,7 +97,7 @@ impl Shape {
             "csv" => Shape::Text { kind: TextKind::Csv, packing },
             "tsv" | "tab" => Shape::Text { kind: TextKind::Tsv, packing },
             "ndjson" | "jsonl" => Shape::Text { kind: TextKind::Ndjson, packing },
-            "xlsx" if packing == Packing::None => Shape::Xlsx,
+            "xlsx" if packing == Compression::None => Shape::Xlsx,
             _ => return None,
         })
     }

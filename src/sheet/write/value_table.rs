@@ -4,11 +4,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::delimited::{Delimited, Delimiting};
-use super::sink::{Packing, Sink};
+use super::sink::Sink;
 use super::value::{Shape, Style, TextKind, Value};
 use super::whole_file::{Existing, WholeFile, Written};
 use super::xlsx::table::XlsxTable;
 use crate::sheet::Error;
+use crate::sheet::compression::Compression;
 
 /// A table under construction. Dropping it without [`ValueTable::finish_as`] leaves no file.
 pub enum ValueTable {
@@ -40,7 +41,7 @@ impl ValueTable {
     }
 
     /// Creates a table on standard output.
-    pub fn stdout(kind: TextKind, packing: Packing, style: Style, header: &[String]) -> Result<ValueTable, Error> {
+    pub fn stdout(kind: TextKind, packing: Compression, style: Style, header: &[String]) -> Result<ValueTable, Error> {
         ValueTable::text(Sink::stdout(packing)?, kind, style, header)
     }
 

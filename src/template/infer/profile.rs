@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::super::value::number::{self, Percent};
 use super::super::value::{boolean, identifier, locale};
 use super::money::{self, Money};
-use crate::sheet::read::header::cell_look;
-use crate::sheet::read::looks::Look;
+use crate::sheet::read::header::cell_type;
+use crate::sheet::read::value_type::ValueType;
 use crate::sheet::{Cell, Row};
 
 /// Different values that are kept; of more, the column has many.
@@ -126,7 +126,7 @@ impl Profile {
         if let Some(money) = money::beside(text).filter(|_| amount.is_some()) {
             *self.currencies.entry(money).or_default() += 1;
         }
-        self.addresses += usize::from(cell_look(cell) == Look::Address);
+        self.addresses += usize::from(cell_type(cell) == ValueType::Address);
         self.html += usize::from(is_html(text));
         self.several_words += usize::from(text.split_whitespace().nth(1).is_some());
         self.with_digits += usize::from(text.bytes().any(|b| b.is_ascii_digit()));
@@ -205,7 +205,7 @@ fn is_date(text: &str) -> bool {
     };
     let digits = text.len() == 8 && text.bytes().all(|b| b.is_ascii_digit());
     let japanese = text.contains('年') && text.contains('月');
-    crate::sheet::read::looks::look(text.as_bytes()) == Look::Date && text.len() >= 6
+    ValueType::of(text.as_bytes()) == ValueType::Date && text.len() >= 6
         || digits && (text.starts_with("19") || text.starts_with("20")) && &text[4..6] <= "12" && &text[6..] <= "31"
         || japanese
 }

@@ -5,7 +5,7 @@ use super::super::model::ColumnName;
 use super::choose::Slots;
 use super::names::Name;
 use crate::records::RecordKind;
-use crate::sheet::read::header::{TOP, guess};
+use crate::sheet::read::header::{TOP, detect_header};
 use crate::sheet::{Row, column_letters};
 
 /// As many rows of values as are looked at.
@@ -53,7 +53,7 @@ impl Sample {
     pub fn of(mut rows: Vec<Row>, kind: RecordKind) -> Sample {
         rows.truncate(Sample::NEEDED);
         let top: Vec<Row> = rows.iter().take(TOP).cloned().collect();
-        let header = guess(&top);
+        let header = detect_header(&top);
         let slots = Slots::of(kind);
         let mut named = header.names.clone();
         // Where the values begin, and the row that a template binds to.

@@ -4,7 +4,7 @@ use super::part::Part;
 use super::row_problems::{beyond_header, stray_quote};
 use super::source::Source;
 use crate::ledger::Problem;
-use crate::sheet::{Cell, Row, RowEncoder, write};
+use crate::sheet::{Cell, Row, encode_row, write};
 use crate::template::map::{Draft, unquoted};
 use crate::template::{self, Mapper};
 use crate::upload::retry::RowHistory;
@@ -39,7 +39,6 @@ pub(super) struct MappedRow {
     pub history: Option<RowHistory>,
     restored: Row,
     laid_out: Row,
-    encoder: RowEncoder,
 }
 
 /// Maps a row into `mapped`. `encodes` says whether to encode the cells and the body.
@@ -91,8 +90,7 @@ pub(super) fn map_row(
     }
     if encodes {
         mapped.cells.clear();
-        encode(row, part, &mut mapped.laid_out, &mut mapped.encoder);
-        mapped.encoder.finish(row.number, &mut mapped.cells);
+        encode(row, part, &mut mapped.laid_out, &mut mapped.cells);
     }
     mapped.restored = restored;
 }
@@ -123,18 +121,17 @@ fn located(problem: Problem, source: &Source, part: &Part) -> Problem {
 
 /// Encodes the cells in the common columns, without our own columns if the file is a report. Neutralised formulas are
 /// restored.
-fn encode(row: &Row, part: &Part, laid_out: &mut Row, encoder: &mut RowEncoder) {
+fn encode(row: &Row, part: &Part, laid_out: &mut Row, bytes: &mut Vec<u8>) {
     let layout = &part.layout;
     let width = if layout.is_report { layout.width.min(row.len()) } else { row.len() };
     let original = |cell| match cell {
         Cell::Text(text) if layout.is_defused => Cell::Text(write::restore(text)),
         cell => cell,
     };
-    encoder.clear();
     if part.columns.is_identity() {
-        row.cells().take(width).enumerate().for_each(|(column, cell)| encoder.put(column, original(cell)));
+        encode_row(row.number, row.cells().take(width).map(original), bytes);
     } else {
         part.columns.lay_out(row, width, laid_out);
-        laid_out.cells().enumerate().for_each(|(column, cell)| encoder.put(column, original(cell)));
+        encode_row(row.number, laid_out.cells().map(original), bytes);
     }
 }

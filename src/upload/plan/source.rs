@@ -131,7 +131,7 @@ impl Source {
 
     /// Reads the rows below the headers, sheet after sheet.
     pub fn rows(&self) -> DataRows<'_> {
-        DataRows { source: self, part: 0, rows: None, mended: 0, has_stray_quote: false }
+        DataRows { source: self, part: 0, rows: None, stray_quotes: 0, has_stray_quote: false }
     }
 
     pub(super) fn reader_died(&self) -> Error {
@@ -154,7 +154,7 @@ pub struct DataRows<'a> {
     part: usize,
     /// The rows of the current sheet, once opened.
     rows: Option<(Rows, Filler)>,
-    mended: u64,
+    stray_quotes: u64,
     /// Whether the last row had a stray quote. The cells of such a row are a guess.
     pub has_stray_quote: bool,
 }
@@ -170,8 +170,8 @@ impl DataRows<'_> {
                 none => none.insert((self.source.book.rows(part.sheet).map_err(of_file)?, Filler::new(&part.layout))),
             };
             while rows.next(row).map_err(of_file)? {
-                let mended = rows.mended();
-                self.has_stray_quote = mended > std::mem::replace(&mut self.mended, mended);
+                let stray_quotes = rows.rows_with_stray_quotes();
+                self.has_stray_quote = stray_quotes > std::mem::replace(&mut self.stray_quotes, stray_quotes);
                 if row.number > part.layout.header.row && !row.is_blank() {
                     match &self.source.history {
                         // The cells of a report are already filled down.
@@ -185,7 +185,7 @@ impl DataRows<'_> {
                 }
             }
             self.part += 1;
-            (self.rows, self.mended) = (None, 0);
+            (self.rows, self.stray_quotes) = (None, 0);
         }
         Ok(None)
     }

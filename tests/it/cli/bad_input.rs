@@ -81,7 +81,7 @@ fn a_file_that_is_unreadable_at_its_end_sends_nothing() {
     let upload = served.sheetport(&place, ["upload", "items.csv", "-t", "items"]);
     upload.exits(7).says(&[
         "items.csv can't be read at row 701",
-        "a quote opened here is never closed",
+        "a quote is opened here and never closed",
         "save it again",
     ]);
     served.sheetport(&place, ["resume"]).exits(2).says(&["there are no runs yet"]);

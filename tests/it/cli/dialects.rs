@@ -93,5 +93,5 @@ fn what_can_not_be_is_told_with_its_line() {
     let place = Place::new();
     template(&place, "delimiter = \"'\"\nquote = \"'\"");
     place.write("prices.csv", "a,b\n1,2\n");
-    place.sheetport(["check", "prices.csv", "-t", "t.toml"]).exits(2).says(&["fields can't be quoted by"]);
+    place.sheetport(["check", "prices.csv", "-t", "t.toml"]).exits(2).says(&["cannot be the quote character"]);
 }

@@ -77,13 +77,9 @@ fn a_quote_that_is_never_closed() {
     let place = Place::new();
     let rows = [&many_rows()[..], b"3,\"4\n", &b"5,6\n".repeat(5 << 20)].concat();
     endless(&place, "quote.csv", &rows);
-    check_refused(
-        &place,
-        "quote.csv",
-        "at row 40002: it is longer than 16 MiB; a quote opened here may never be closed",
-    );
+    check_refused(&place, "quote.csv", "at row 40002: it is longer than 16 MiB; a quote may not be closed");
     place.write("quote.csv", [&many_rows()[..], b"3,\"4\n", &b"5,6\n".repeat(1 << 20)].concat());
-    check_refused(&place, "quote.csv", "at row 40002: a quote opened here is never closed");
+    check_refused(&place, "quote.csv", "at row 40002: a quote is opened here and never closed");
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn more_rows_than_a_browser_takes_are_counted_and_not_hidden() {
     place.sheetport(["check", "many.csv", "-t", "items", "--report", "many.html"]).exits(3);
     let page = fs::read_to_string(place.path("many.html")).unwrap();
     assert_eq!(data(&place.path("many.html")).len(), 50_000);
-    assert!(page.contains("<strong>50,000 of 50,003 rows are here</strong>"), "it says so");
+    assert!(page.contains("<strong>This page shows 50,000 of 50,003 rows</strong>"), "it says so");
     assert!(page.contains("50,003 rows"), "causes are counted over all of them");
 }
 
@@ -110,7 +110,7 @@ fn a_browser_without_scripts_shows_the_accounting_the_causes_and_the_rows() {
         browser.open(&page, "");
         let seen = browser.text("document.body.innerText");
         let accounting = ["5 of 6 records from 6 rows have a problem", "4\nrejected", "1\nsent", "1\nfailed"];
-        let causes = ["What is wrong, by cause", "Price such as ‘free’ is not a number"];
+        let causes = ["Problems by cause", "Price such as ‘free’ is not a number"];
         for words in accounting.iter().chain(&causes) {
             assert!(seen.contains(words), "{words:?} is not in {seen}");
         }
@@ -215,7 +215,7 @@ fn a_row_opens_with_all_that_is_known_and_is_copied_as_a_spreadsheet_takes_it() 
     let toggle = |row| format!("document.querySelectorAll('#list .toggle')[{row}].click()");
     browser.eval(&toggle(2));
     let detail = browser.text("document.querySelector('.detail').innerText");
-    for words in ["Row 4 as it was", "Screw", "Euro", "must be a three-letter code", "422", "Context id", "plain"] {
+    for words in ["Original row 4", "Screw", "Euro", "must be a three-letter code", "422", "Context id", "plain"] {
         assert!(detail.contains(words), "{words} is not in {detail}");
     }
     assert_eq!(browser.text("document.querySelector('.at-fault dt').innerText"), "D Currency");
@@ -357,7 +357,10 @@ fn ten_thousand_rows_are_put_into_the_page_as_they_are_needed_and_as_many_as_any
     browser.eval("dispatchEvent(new Event('beforeprint'))");
     assert_eq!((browser.eval(in_page), browser.text(said)), (1000.into(), "block".to_owned()));
     let said = browser.text("document.getElementById('unprinted').innerText");
-    assert!(said.starts_with("The first 1,000 of 10,000 rows are printed. To print others, search for them"), "{said}");
+    assert!(
+        said.starts_with("The first 1,000 of 10,000 rows are printed. To print others, search or filter"),
+        "{said}"
+    );
     browser.eval("dispatchEvent(new Event('afterprint'))");
     browser.eval("document.getElementById('search').focus()");
     browser.write("Item 12");

@@ -118,7 +118,7 @@ fn errors_that_newer_programs_know_are_errors_at_their_cells() {
     let sheet = format!("<sheetData><row>{cells}</row></sheetData>");
     let book = read(&Xlsx { sheet: &sheet, ..Xlsx::default() }.save(&folder)).unwrap();
     let error = rows(&book, 0).1.unwrap().to_string();
-    assert!(error.contains("#SPILL! in a row whose cells do not say where they are"), "{error}");
+    assert!(error.contains("a row with the error #SPILL! has cells without a position"), "{error}");
 }
 
 #[test]

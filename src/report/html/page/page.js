@@ -1,22 +1,21 @@
-// Shows the rows of the page's data: filtered, searched, sorted, opened and copied. Whatever a cell says becomes text,
-// never markup: elements are made one by one. What is shown stands in the address, after its `#`, so that it can be
-// linked to.
+// Shows the rows of the page: filters, searches, sorts, opens and copies them. Cells become text, never markup, because
+// elements are created one by one. The current view is stored in the fragment of the address, so that it can be linked.
 "use strict";
 
 const SIGNS = { sent: "✓", unchanged: "=", skipped: "–", rejected: "▲", failed: "✕", unknown: "?", pending: "…" };
 const STATES = Object.keys(SIGNS);
 const MEANINGS = {
-  sent: "accepted by the service", unchanged: "same as last accepted, not sent", skipped: "left out by the template",
+  sent: "accepted by the service", unchanged: "already in the service, not sent", skipped: "left out on purpose",
   unknown: "may or may not have been applied", pending: "not sent yet",
 };
-// Rows that are put into the page at once; more follow when they are near.
+// Number of rows added to the page at once. More are added while scrolling.
 const CHUNK = 100;
-// Faults of a row that are seen while it is closed, and the characters of a value.
+// Maximum number of problems shown for a closed row, and maximum length of a value.
 const FAULTS = 4;
 const CHARACTERS = 200;
-// Rows on paper, some 70 sheets of it: a browser takes minutes to lay out ten times as many.
+// Maximum number of printed rows, about 70 pages. Browsers take minutes to lay out ten times as many.
 const PRINTED = 1000;
-// Controls, marks of direction, and what has no width, but for the joiners, which emoji and some scripts need.
+// Control characters, direction marks, and characters without width except joiners, which emoji and some scripts need.
 const INVISIBLE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
 
@@ -25,7 +24,7 @@ const counted = new Intl.NumberFormat("en");
 const words = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 const rowsInWords = (count) => `${counted.format(count)} row${count === 1 ? "" : "s"}`;
 
-// An element with properties and children; a string becomes a text node. ARIA and data attributes stand under `set`.
+// Creates an element with properties and children. Strings become text nodes. `set` contains ARIA and data attributes.
 function make(tag, { set = {}, ...properties } = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
   for (const [name, value] of Object.entries(set)) element.setAttribute(name, value);
@@ -37,17 +36,17 @@ function mark(text, title) {
   return make("span", { className: "mark", title }, text);
 }
 
-// Text as nodes in which characters that can't be seen are seen.
+// Returns nodes for a text with invisible characters made visible.
 function visible(text) {
   if (!INVISIBLE.test(text)) return [text];
   return text.split(new RegExp(`(${INVISIBLE.source})`)).filter(Boolean).map((part) => {
     if (!INVISIBLE.test(part)) return part;
     const code = part.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-    return mark(`U+${code}`, "a character that can't be seen");
+    return mark(`U+${code}`, "invisible character");
   });
 }
 
-// A value on a line or two: spaces at its ends and the ends of lines are seen, and a long one is cut.
+// Returns a shortened value with visible line breaks and visible spaces at its ends.
 function brief(text) {
   const middle = text.trim();
   const begin = middle ? text.indexOf(middle[0]) : text.length;
@@ -61,7 +60,7 @@ function brief(text) {
 
 function cut(text) {
   if (text.length <= CHARACTERS) return text;
-  // Not between the halves of a character.
+  // Avoids splitting a surrogate pair.
   return text.slice(0, CHARACTERS - (text.charCodeAt(CHARACTERS - 1) >> 10 === 0x36 ? 1 : 0));
 }
 
@@ -88,7 +87,7 @@ function valueOf(row, fault) {
   return fault.value || row.cells[fault.column] || "";
 }
 
-// All that a search looks through, made when it is first needed.
+// Returns the searchable text of a row, created on first use.
 function haystack(row) {
   row.haystack ||= [
     row.row, row.sheet, row.state, ...row.cells,
@@ -98,7 +97,7 @@ function haystack(row) {
   return row.haystack;
 }
 
-// ---- What is shown
+// ---- The view
 
 const COLUMNS = [
   { name: "row", title: "Row", key: (row) => row.place },
@@ -114,7 +113,7 @@ function noteOf(row) {
   return row.note || MEANINGS[row.state] || "";
 }
 
-// Whether a comma or a point stands before the decimals is what most of the values at fault say.
+// The decimal separator, detected from the values of problems.
 let decimalComma;
 function numberOrText(text) {
   const plain = text.replace(/[\s\u00a0\u202f'’]/g, "");
@@ -136,7 +135,7 @@ function hasDecimalCommas() {
   return commas > 0;
 }
 
-// Numbers before texts, and what is blank at the end in either direction.
+// Sorts numbers before texts, and blanks last in either direction.
 function compare(a, b, direction) {
   if (a === "" || b === "") return (a === "") - (b === "");
   const [first, second] = [typeof a === "number", typeof b === "number"];
@@ -169,11 +168,11 @@ function writeAddress() {
   if (view.search) parts.set("search", view.search);
   if (view.sort !== "row" || view.descending) parts.set("sort", (view.descending ? "-" : "") + view.sort);
   clearTimeout(writing);
-  // Browsers refuse to note each of many quick changes.
+  // Browsers limit the rate of changes to the address.
   writing = setTimeout(() => {
     try {
       history.replaceState(null, "", `#${parts}`);
-    } catch { /* The page works without. */ }
+    } catch { /* The page works without it. */ }
   }, 150);
 }
 
@@ -192,7 +191,7 @@ function find() {
   matching = keyed.map(({ row }) => row);
 }
 
-// Shows what `view` says, and notes it in the address.
+// Shows the rows of `view` and updates the address.
 function show() {
   find();
   list.replaceChildren(head());
@@ -209,7 +208,7 @@ function show() {
   writeAddress();
 }
 
-// Which rows are shown, for a page that is read on paper.
+// Describes the current filters for printing.
 function inWords() {
   const parts = [view.state, causeInWords(), view.search && `“${view.search}”`].filter(Boolean);
   const { title } = COLUMNS.find(({ name }) => name === view.sort);
@@ -262,7 +261,7 @@ function showMore(count) {
   at("all").textContent = `Show ${left === 1 ? "the last row" : `the other ${rowsInWords(left)}`}`;
 }
 
-// Puts all rows into the page, some at each frame, so that it stays quick meanwhile.
+// Adds all rows to the page, some per frame, so that it stays responsive.
 function showAll() {
   const wanted = matching;
   const step = () => {
@@ -273,7 +272,7 @@ function showAll() {
   step();
 }
 
-// A row of the sheet: a line for each of its faults, and beneath them, where it is open, all that is known of it.
+// Returns a row: one line per problem, and the details if the row is open.
 function body(row) {
   const faults = row.faults.slice(0, FAULTS);
   const lines = Math.max(faults.length, 1);
@@ -329,7 +328,7 @@ function noteCells(row) {
   return [cell("cell"), cell("value"), cell("field"), cell("problem", make("span", { className: "note" }, whole(noteOf(row))))];
 }
 
-// ---- A row that is open
+// ---- Details of a row
 
 function detail(row) {
   const width = Math.max(header.length, row.cells.length);
@@ -337,7 +336,7 @@ function detail(row) {
   const cells = Array.from({ length: width }, (_, column) => original(row, column, long.get(column)));
   const button = make("button", { type: "button", className: "copy-row" }, "Copy this row");
   const inside = make("div", { className: "detail" },
-    make("div", { className: "detail-head" }, make("h3", {}, `Row ${row.row} as it was`), button),
+    make("div", { className: "detail-head" }, make("h3", {}, `Original row ${row.row}`), button),
     make("dl", { className: "cells" }, cells),
     known(row));
   return make("tr", { className: "open", set: { role: "row" } },
@@ -348,7 +347,7 @@ function original(row, column, length) {
   const text = row.cells[column] || "";
   const faults = row.faults.filter((fault) => fault.column === column);
   const cutAt = length === undefined ? null : make("p", { className: "hint" },
-    `The first ${counted.format(row.cells[column].length)} of ${counted.format(length)} characters; a .csv report has them all.`);
+    `The first ${counted.format(row.cells[column].length)} of ${counted.format(length)} characters; a .csv report has the complete text.`);
   return make("div", { className: faults.length ? `at-fault ${row.state}` : "" },
     make("dt", {}, make("span", { className: "letters" }, letters(column)), " ", whole(header[column] || "")),
     make("dd", {},
@@ -384,14 +383,13 @@ function toggle(group) {
 
 // ---- Copying
 
-// A spreadsheet runs what begins so, also when it is pasted. CSV reports defuse it in the same way, and reading one
-// takes the apostrophe away.
+// Defuses text that a spreadsheet would run as a formula when pasted, as in CSV reports. Reading removes the apostrophe.
 function defused(text) {
   const isFormula = /^'*[=+\-@\t\r]/.test(text) && !/^[+-]?[\d.,]*\d[\d.,]*$/.test(text);
   return isFormula ? `'${text}` : text;
 }
 
-// Cells as a spreadsheet takes them when they are pasted.
+// Formats cells for pasting into a spreadsheet.
 function line(cells) {
   const width = Math.max(header.length, cells.length);
   return Array.from({ length: width }, (_, column) => {
@@ -403,7 +401,7 @@ function line(cells) {
 function copyRows(some, withHeader, button) {
   const lines = some.map((row) => line(row.cells));
   const long = some.reduce((count, row) => count + (row.cut ? row.cut.length : 0), 0);
-  const warning = long ? ` ${counted.format(long)} cell${long === 1 ? " is" : "s are"} longer than what is here; a .csv report has all.` : "";
+  const warning = long ? ` ${counted.format(long)} cell${long === 1 ? " is" : "s are"} cut; a .csv report has the complete text.` : "";
   copy((withHeader ? [line(header), ...lines] : lines).join("\n"), `${rowsInWords(some.length)} copied.${warning}`, button);
 }
 
@@ -412,7 +410,7 @@ async function copy(text, done, button) {
     await navigator.clipboard.writeText(text);
     say(done);
   } catch {
-    // Some browsers keep the clipboard from files; the old way works there, or the person's own keys do.
+    // Some browsers block the clipboard for local files. Fall back to the old API, or to manual copying.
     const field = make("textarea", { className: "copied", value: text, readOnly: true, set: { "aria-label": "Text to be copied" } });
     button.after(field);
     field.select();
@@ -422,7 +420,7 @@ async function copy(text, done, button) {
       say(done);
     } else {
       field.addEventListener("blur", () => field.remove());
-      say("This browser does not let the page copy. The text is chosen: press Ctrl+C or ⌘C.");
+      say("The browser blocked copying. The text is selected: press Ctrl+C or ⌘C.");
     }
   }
 }
@@ -434,7 +432,7 @@ function say(text) {
   saying = setTimeout(() => { said.textContent = ""; }, 6000);
 }
 
-// ---- What a person does
+// ---- Events
 
 function choose(changes, moves) {
   Object.assign(view, changes);
@@ -466,7 +464,7 @@ function listen() {
   at("all").addEventListener("click", showAll);
   at("copy").addEventListener("click", (event) => copyRows(matching, true, event.currentTarget));
   list.addEventListener("click", clicked);
-  // A link to what is chosen already lets go of it.
+  // A second click on a filter removes it.
   for (const link of document.querySelectorAll("[data-cause], [data-state]")) {
     link.addEventListener("click", (event) => {
       event.preventDefault();
@@ -477,7 +475,7 @@ function listen() {
   }
   document.addEventListener("keydown", pressed);
   window.addEventListener("hashchange", () => {
-    // Other fragments are places in the page.
+    // Other fragments are anchors.
     if (!/^#($|.*=)/.test(location.hash)) return;
     readAddress();
     show();
@@ -485,7 +483,7 @@ function listen() {
   new IntersectionObserver(([entry]) => {
     if (entry.isIntersecting) showMore(CHUNK);
   }, { rootMargin: "1200px" }).observe(at("more"));
-  // The head of the table stands beneath the tools, whose height is that of one line or more.
+  // The table header sticks below the toolbar, whose height varies.
   new ResizeObserver(([entry]) => {
     document.documentElement.style.setProperty("--tools", `${Math.ceil(entry.borderBoxSize[0].blockSize)}px`);
   }).observe(at("tools"));
@@ -531,7 +529,7 @@ function pressed(event) {
   }
 }
 
-// ---- The beginning
+// ---- Start
 
 function choices() {
   const counts = new Map(STATES.map((state) => [state, 0]));

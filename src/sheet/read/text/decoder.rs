@@ -1,0 +1,96 @@
+//! Decoding of a text file to UTF-8, in chunks. Invalid bytes are an error and never replaced by U+FFFD.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use encoding_rs::{Decoder, DecoderResult, UTF_8};
+
+use super::encoding::DetectedEncoding;
+use crate::sheet::compression::Compression;
+use crate::sheet::read::decompress::Decompressed;
+
+const CHUNK: usize = 128 * 1024;
+
+/// Why a text cannot be read any further.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Io(io::Error),
+    /// Bytes that are invalid in the encoding.
+    Malformed,
+}
+
+/// Reads a file as UTF-8. UTF-8 input is passed through without validation; the caller must validate it.
+pub(super) struct TextDecoder {
+    input: Decompressed,
+    transcoder: Option<Transcoder>,
+}
+
+struct Transcoder {
+    decoder: Decoder,
+    raw: Vec<u8>,
+    at: usize,
+    end: usize,
+    input_ended: bool,
+    malformed: bool,
+    flushed: bool,
+}
+
+impl TextDecoder {
+    pub fn new(file: File, compression: Compression, found: DetectedEncoding) -> io::Result<TextDecoder> {
+        let mut input = Decompressed::new(file, compression)?;
+        io::copy(&mut input.by_ref().take(found.bom as u64), &mut io::sink())?;
+        let transcoder = (found.encoding != UTF_8).then(|| Transcoder {
+            decoder: found.encoding.new_decoder_without_bom_handling(),
+            raw: vec![0; CHUNK],
+            at: 0,
+            end: 0,
+            input_ended: false,
+            malformed: false,
+            flushed: false,
+        });
+        Ok(TextDecoder { input, transcoder })
+    }
+
+    /// Reads text into `out`, which must have room for a few characters. Returns 0 at the end of the file.
+    pub fn read(&mut self, out: &mut [u8]) -> Result<usize, Fault> {
+        match &mut self.transcoder {
+            None => read(&mut self.input, out),
+            Some(transcoder) => transcoder.read(&mut self.input, out),
+        }
+    }
+}
+
+impl Transcoder {
+    fn read(&mut self, input: &mut Decompressed, out: &mut [u8]) -> Result<usize, Fault> {
+        let mut written = 0;
+        while written == 0 && !self.flushed {
+            if self.malformed {
+                return Err(Fault::Malformed);
+            }
+            if self.at == self.end && !self.input_ended {
+                self.at = 0;
+                self.end = read(input, &mut self.raw)?;
+                self.input_ended = self.end == 0;
+            }
+            let raw = &self.raw[self.at..self.end];
+            let (result, taken, given) = self.decoder.decode_to_utf8_without_replacement(raw, out, self.input_ended);
+            self.at += taken;
+            written = given;
+            match result {
+                DecoderResult::InputEmpty => self.flushed = self.input_ended,
+                DecoderResult::OutputFull => {}
+                DecoderResult::Malformed(..) => self.malformed = true,
+            }
+        }
+        Ok(written)
+    }
+}
+
+fn read(input: &mut Decompressed, out: &mut [u8]) -> Result<usize, Fault> {
+    loop {
+        match input.read(out) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other.map_err(Fault::Io),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Detection of text encodings.
+
+use std::io::{self, Read};
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use super::confidence::Confidence;
+
+const CHUNK: usize = 128 * 1024;
+/// Maximum number of chunks to search for a byte that is not ASCII: 64 MiB, which takes a few hundredths of a second.
+const MAX_CHUNKS: usize = 512;
+
+/// An encoding.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DetectedEncoding {
+    pub encoding: &'static Encoding,
+    /// Length of the byte order mark.
+    pub bom: usize,
+}
+
+/// Returns the encoding with this label. The content matters only for its byte order mark.
+pub(in crate::sheet::read) fn with_label(label: &str, sample: &[u8]) -> Option<DetectedEncoding> {
+    let encoding = Encoding::for_label_no_replacement(label.trim().as_bytes())?;
+    let bom = Encoding::for_bom(sample).map_or(0, |(marked, len)| if marked == encoding { len } else { 0 });
+    Some(DetectedEncoding { encoding, bom })
+}
+
+/// Detects the encoding of a text that starts with `sample`. `whole` means that the sample is complete.
+pub(in crate::sheet::read) fn detect(sample: &[u8], whole: bool) -> (DetectedEncoding, Confidence) {
+    if let Some((encoding, bom)) = Encoding::for_bom(sample) {
+        return (DetectedEncoding { encoding, bom }, Confidence::Certain);
+    }
+    let (encoding, confidence) = match utf16_without_bom(sample) {
+        Some(encoding) => (encoding, Confidence::Likely),
+        // Text in another encoding is almost never valid UTF-8.
+        None if is_utf8(sample, whole) => (UTF_8, Confidence::Certain),
+        None => {
+            let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+            detector.feed(sample, whole);
+            // A few letters fit many encodings.
+            let letters = sample.iter().filter(|byte| !byte.is_ascii()).count();
+            (
+                detector.guess(None, Utf8Detection::Deny),
+                if letters < 6 { Confidence::Guess } else { Confidence::Likely },
+            )
+        }
+    };
+    (DetectedEncoding { encoding, bom: 0 }, confidence)
+}
+
+/// Detects the encoding of a file with an ASCII sample from its first other byte, which may be thousands of rows down.
+/// `rest` is the file after the sample.
+pub(in crate::sheet::read) fn detect_in_rest(rest: &mut impl Read) -> io::Result<(DetectedEncoding, Confidence)> {
+    let mut chunk = Vec::with_capacity(CHUNK);
+    for _ in 0..MAX_CHUNKS {
+        chunk.clear();
+        let len = rest.by_ref().take(CHUNK as u64).read_to_end(&mut chunk)?;
+        if !chunk.is_ascii() || len == 0 {
+            break;
+        }
+    }
+    Ok(detect(&chunk, false))
+}
+
+/// Decodes the sample for detection. A character cut by the end of the sample is left out.
+pub(in crate::sheet::read) fn decode_sample(sample: &[u8], found: DetectedEncoding) -> String {
+    let sample = &sample[found.bom.min(sample.len())..];
+    let mut decoder = found.encoding.new_decoder_without_bom_handling();
+    let mut text = String::with_capacity(decoder.max_utf8_buffer_length(sample.len()).unwrap_or(0));
+    let _ = decoder.decode_to_string(sample, &mut text, false);
+    text
+}
+
+/// Returns true for valid UTF-8, except for a character cut by the end of the sample.
+fn is_utf8(sample: &[u8], whole: bool) -> bool {
+    match std::str::from_utf8(sample) {
+        Ok(_) => true,
+        Err(error) => !whole && error.error_len().is_none(),
+    }
+}
+
+/// Detects UTF-16 by the zero bytes of ASCII characters, which are all on the same side of the pairs.
+fn utf16_without_bom(sample: &[u8]) -> Option<&'static Encoding> {
+    let (mut even, mut odd) = (0, 0);
+    for pair in sample.chunks_exact(2) {
+        even += usize::from(pair[0] == 0);
+        odd += usize::from(pair[1] == 0);
+    }
+    let encoding = match (even, odd) {
+        (0, 0) => return None,
+        (even, odd) if odd > even * 5 => UTF_16LE,
+        (even, odd) if even > odd * 5 => UTF_16BE,
+        _ => return None,
+    };
+    // Text in any script has ASCII line breaks, delimiters and digits.
+    if even.max(odd) * 10 < sample.len() / 2 {
+        return None;
+    }
+    let text = decode_sample(sample, DetectedEncoding { encoding, bom: 0 });
+    let plain = |c: char| !matches!(c, '\0'..='\x08' | '\x0B' | '\x0E'..='\x1F' | char::REPLACEMENT_CHARACTER);
+    (!text.is_empty() && text.chars().all(plain)).then_some(encoding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(sample: &[u8], whole: bool) -> &'static str {
+        detect(sample, whole).0.encoding.name()
+    }
+
+    fn utf16le(text: &str) -> Vec<u8> {
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn encodings_are_detected_by_bom_zero_bytes_and_validity() {
+        assert_eq!(detect(b"\xEF\xBB\xBFa", true).0, DetectedEncoding { encoding: UTF_8, bom: 3 });
+        assert_eq!(detect(b"\xFF\xFEa\0", true).0, DetectedEncoding { encoding: UTF_16LE, bom: 2 });
+        assert_eq!(detect(b"\xFE\xFF\0a", true).0, DetectedEncoding { encoding: UTF_16BE, bom: 2 });
+        assert_eq!(name(&utf16le("Größe;Stück\r\n42;7\r\n"), true), "UTF-16LE");
+        assert_eq!(name(&utf16le("Артикул;Цена\r\nБолт;7\r\n"), true), "UTF-16LE");
+        assert_eq!(name(b"SKU;Name\r\n42;Bolt\r\n", true), "UTF-8");
+        assert_eq!(name("Größe".as_bytes(), true), "UTF-8");
+    }
+
+    #[test]
+    fn german_text_in_a_single_byte_encoding_is_windows_1252() {
+        for text in ["Größe;Stück\r\n5;7\r\n", "Name\r\nMüller\r\n", "Straße;Preis in €\r\nÄußere Gasse 1;5\r\n", "Maß"]
+        {
+            let (bytes, _, _) = encoding_rs::WINDOWS_1252.encode(text);
+            assert_eq!(name(&bytes, true), "windows-1252", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_cut_character_is_allowed_only_in_a_partial_sample() {
+        let cut = &"Stück für Stück: ü".as_bytes()[.."Stück für Stück: ".len() + 1];
+        assert_eq!(name(cut, false), "UTF-8");
+        assert_ne!(name(cut, true), "UTF-8");
+    }
+
+    #[test]
+    fn labels_are_looked_up() {
+        assert_eq!(with_label(" Latin1 ", b"a").map(|found| found.encoding.name()), Some("windows-1252"));
+        assert_eq!(with_label("utf-8", b"\xEF\xBB\xBFa").map(|found| found.bom), Some(3));
+        assert!(with_label("klingon", b"a").is_none());
+    }
+}

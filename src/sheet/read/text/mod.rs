@@ -1,0 +1,14 @@
+//! Reading of delimited text files: detection of encoding and dialect, and parsing of rows.
+
+mod confidence;
+mod decoder;
+pub(super) mod dialect;
+pub(super) mod encoding;
+mod grammar;
+mod rows;
+pub(super) mod sniff;
+
+pub use self::confidence::Confidence;
+pub use self::dialect::{Dialect, LineEnding};
+pub(super) use self::grammar::MAX_COLUMNS;
+pub(super) use self::rows::{MAX_RECORD, TextRows};

@@ -1,0 +1,89 @@
+//! Conversion of calamine's cells, and errors in damaged workbooks.
+
+use calamine::{Data, DataRef, ExcelDateTime, Range};
+
+use super::ods_percentages;
+use crate::sheet::Cell;
+use crate::sheet::read::workbook::dates;
+use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
+
+/// Sends the cells of a sheet that calamine read as a whole.
+pub(super) fn send_range(range: &Range<Data>, is_1904: bool, rows: &mut RowSender<'_>) -> Result<(), Stop> {
+    let (top, left) = range.start().unwrap_or_default();
+    for (row, column, value) in range.used_cells() {
+        let at = (top.saturating_add(row as u32), left.saturating_add(column as u32));
+        let value = match value {
+            Data::Empty => continue,
+            Data::Int(number) => DataRef::Int(*number),
+            Data::Float(number) => DataRef::Float(*number),
+            Data::String(text) => DataRef::SharedString(text),
+            Data::Bool(boolean) => DataRef::Bool(*boolean),
+            Data::Error(error) => DataRef::Error(error.clone()),
+            Data::DateTime(when) => DataRef::DateTime(*when),
+            Data::DateTimeIso(text) => DataRef::DateTimeIso(text.clone()),
+            Data::DurationIso(text) => match ods_percentages::parse_mark(text) {
+                Some(cell) => {
+                    rows.cell(at.0, at.1, cell)?;
+                    continue;
+                }
+                None => DataRef::DurationIso(text.clone()),
+            },
+        };
+        send(rows, at, &value, is_1904)?;
+    }
+    Ok(())
+}
+
+/// Sends a cell by its value, without its format.
+pub(super) fn send(
+    rows: &mut RowSender<'_>,
+    (row, column): (u32, u32),
+    value: &DataRef<'_>,
+    is_1904: bool,
+) -> Result<(), Stop> {
+    let cell = match value {
+        DataRef::Empty => return Ok(()),
+        DataRef::Int(number) => Cell::Number(*number as f64),
+        DataRef::Float(number) => Cell::Number(*number),
+        DataRef::String(text) => Cell::Text(text),
+        DataRef::SharedString(text) => Cell::Text(text),
+        DataRef::Bool(boolean) => Cell::Boolean(*boolean),
+        DataRef::Error(error) => return rows.cell(row, column, Cell::Error(&error.to_string())),
+        DataRef::DateTime(when) => return send_date(rows, (row, column), when, is_1904),
+        DataRef::DateTimeIso(text) => dates::from_iso(text),
+        DataRef::DurationIso(text) => return send_duration(rows, (row, column), text),
+    };
+    rows.cell(row, column, cell)
+}
+
+fn send_date(
+    rows: &mut RowSender<'_>,
+    (row, column): (u32, u32),
+    when: &ExcelDateTime,
+    is_1904: bool,
+) -> Result<(), Stop> {
+    if !when.is_duration() {
+        return rows.cell(row, column, dates::from_serial(when.as_f64(), is_1904));
+    }
+    match dates::from_elapsed_days(when.as_f64()) {
+        Ok(cell) => rows.cell(row, column, cell),
+        Err(text) => rows.cell(row, column, Cell::Text(&text)),
+    }
+}
+
+fn send_duration(rows: &mut RowSender<'_>, (row, column): (u32, u32), text: &str) -> Result<(), Stop> {
+    match dates::from_iso_duration(text) {
+        Ok(cell) => rows.cell(row, column, cell),
+        Err(text) => rows.cell(row, column, Cell::Text(&text)),
+    }
+}
+
+/// Describes an error of a parser.
+pub(super) fn damage(error: impl std::fmt::Display) -> String {
+    format!("the workbook is damaged or incomplete ({error})")
+}
+
+/// Converts an error of a parser while reading a sheet.
+pub(super) fn damaged(error: impl std::fmt::Display) -> Stop {
+    Stop::Fault(damage(error))
+}

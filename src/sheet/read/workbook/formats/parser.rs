@@ -1,0 +1,127 @@
+//! Opens a workbook of any format and reads its sheets. XLSX and XLSB are streamed; calamine reads XLS and ODS whole.
+
+use std::fs::File;
+use std::io::{self, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use calamine::{Ods, OdsError, Reader, SheetType, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError};
+
+use super::archive;
+use super::cells::{damage, damaged, send_range};
+use super::formulas::Formulas;
+use super::input::{Input, Source};
+use super::ods_percentages;
+use super::repair::repair;
+use super::xls_password::is_obfuscated;
+use super::{xlsb, xlsx};
+use crate::sheet::read::WorkbookFormat;
+use crate::sheet::read::workbook::activity::Activity;
+use crate::sheet::read::workbook::fault::Fault;
+use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
+
+/// An open workbook.
+pub(in crate::sheet::read::workbook) struct Parser {
+    path: PathBuf,
+    sheets: Vec<String>,
+    book: Book,
+    formulas: Formulas,
+}
+
+enum Book {
+    Xlsx(Box<Xlsx<Input>>),
+    Xlsb(Box<Xlsb<Input>>),
+    Xls(Box<Xls<Input>>),
+    Ods(Box<Ods<Input>>),
+}
+
+impl Parser {
+    /// Opens a workbook. A ZIP archive that calamine cannot open is repaired if possible.
+    pub fn open(path: &Path, format: WorkbookFormat, activity: &Arc<Activity>) -> Result<Parser, Fault> {
+        let failed = |error: io::Error| Fault::new(error.to_string());
+        let mut file = Source::file(File::open(path).map_err(failed)?, activity);
+        if format == WorkbookFormat::Xls {
+            if is_obfuscated(&mut file).map_err(failed)? {
+                return Err(fault(true, &XlsError::Password));
+            }
+            file.rewind().map_err(failed)?;
+            return Parser::parse(path, format, file);
+        }
+        let found = archive::check(&mut file).map_err(Fault::new)?;
+        if format == WorkbookFormat::Ods {
+            if let Some(marked) = ods_percentages::mark(&mut file) {
+                activity.record_output();
+                file = Source::memory(marked, activity);
+            }
+            file.rewind().map_err(failed)?;
+        }
+        let fault = match Parser::parse(path, format, file) {
+            Ok(parser) if !found.has_utf16 => return Ok(parser),
+            Ok(_) => Fault::new("a part of it is in UTF-16"),
+            Err(fault) if fault.encrypted => return Err(fault),
+            Err(fault) => fault,
+        };
+        let Some(repaired) = repair(path) else { return Err(fault) };
+        // If the repaired archive fails too, report the first fault.
+        Parser::parse(path, format, Source::memory(repaired, activity)).map_err(|_| fault)
+    }
+
+    fn parse(path: &Path, format: WorkbookFormat, file: Input) -> Result<Parser, Fault> {
+        let is_file = file.get_ref().is_file();
+        let (metadata, book) = match format {
+            WorkbookFormat::Xlsx => {
+                let book = Xlsx::new(file).map_err(|error| fault(matches!(error, XlsxError::Password), &error))?;
+                (book.sheets_metadata().to_vec(), Book::Xlsx(Box::new(book)))
+            }
+            WorkbookFormat::Xlsb => {
+                let book = Xlsb::new(file).map_err(|error| fault(matches!(error, XlsbError::Password), &error))?;
+                (book.sheets_metadata().to_vec(), Book::Xlsb(Box::new(book)))
+            }
+            WorkbookFormat::Xls => {
+                let book = Xls::new(file).map_err(|error| match unknown_code_page(&error) {
+                    Some(number) => Fault::new(format!("its texts are in code page {number}, which is not supported")),
+                    None => fault(matches!(error, XlsError::Password), &error),
+                })?;
+                (book.sheets_metadata().to_vec(), Book::Xls(Box::new(book)))
+            }
+            WorkbookFormat::Ods => {
+                let book = Ods::new(file).map_err(|error| fault(matches!(error, OdsError::Password), &error))?;
+                (book.sheets_metadata().to_vec(), Book::Ods(Box::new(book)))
+            }
+        };
+        // Charts and other kinds of sheets have no cells.
+        let sheets = metadata.into_iter().filter(|sheet| sheet.typ == SheetType::WorkSheet).map(|sheet| sheet.name);
+        let formulas = Formulas::new(is_file.then(|| path.to_owned()));
+        Ok(Parser { path: path.to_owned(), sheets: sheets.collect(), book, formulas })
+    }
+
+    /// Returns the names of the sheets with cells, including hidden ones.
+    pub fn sheets(&self) -> &[String] {
+        &self.sheets
+    }
+
+    /// Sends all cells of a sheet.
+    pub fn read(&mut self, sheet: usize, rows: &mut RowSender<'_>) -> Result<(), Stop> {
+        let Some(name) = self.sheets.get(sheet) else { return Err(format!("it has no sheet {sheet}").into()) };
+        match &mut self.book {
+            Book::Xlsx(book) => xlsx::send_sheet(book, &mut self.formulas, name, rows),
+            Book::Xlsb(book) => xlsb::send_sheet(book, &self.path, name, rows),
+            Book::Xls(book) => {
+                let is_1904 = book.has_1904_epoch();
+                send_range(&book.worksheet_range(name).map_err(damaged)?, is_1904, rows)
+            }
+            Book::Ods(book) => send_range(&book.worksheet_range(name).map_err(damaged)?, false, rows),
+        }
+    }
+}
+
+/// Returns the number of the code page that calamine does not support.
+fn unknown_code_page(error: &XlsError) -> Option<u32> {
+    let message = error.to_string();
+    let (number, _) = message.split_once("odepage ")?.1.split_once(' ')?;
+    u32::from_str_radix(number, 16).ok()
+}
+
+fn fault(encrypted: bool, error: &impl std::fmt::Display) -> Fault {
+    Fault { encrypted, reason: damage(error) }
+}

@@ -1,0 +1,49 @@
+//! Reads XLSB sheets with calamine for the values and with `xlsb_records` for what calamine leaves out.
+
+use std::path::Path;
+
+use calamine::{DataRef, Xlsb};
+
+use super::cells::{damaged, send};
+use super::input::Input;
+use super::xlsb_records::{CellRecords, XlsbRecords};
+use crate::sheet::Cell;
+use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
+
+/// Sends all cells of a sheet.
+pub(super) fn send_sheet(
+    book: &mut Xlsb<Input>,
+    path: &Path,
+    name: &str,
+    rows: &mut RowSender<'_>,
+) -> Result<(), Stop> {
+    let is_1904 = book.has_1904_epoch();
+    let mut workbook = XlsbRecords::open(path);
+    let mut records = workbook.as_mut().and_then(|workbook| workbook.cells(name));
+    // Sends the formula errors that calamine leaves out, up to the next cell that it returns.
+    let mut next_record = |rows: &mut RowSender<'_>| {
+        while let Some(record) = records.as_mut().and_then(CellRecords::next) {
+            match record.error {
+                Some(error) => rows.cell(record.at.0, record.at.1, Cell::Error(error))?,
+                None => return Ok(Some(record)),
+            }
+        }
+        Ok::<_, Stop>(None)
+    };
+    let mut cells = book.worksheet_cells_reader(name).map_err(damaged)?;
+    let mut text = String::new();
+    while let Some(cell) = cells.next_cell().map_err(damaged)? {
+        let at = cell.get_position();
+        let format = next_record(rows)?.filter(|record| record.at == at).and_then(|record| record.format);
+        let number = match cell.get_value() {
+            DataRef::Float(number) => Some(*number),
+            DataRef::Int(number) => Some(*number as f64),
+            _ => None,
+        };
+        match format.zip(number).and_then(|(format, number)| format.cell(number, &mut text)) {
+            Some(cell) => rows.cell(at.0, at.1, cell)?,
+            None => send(rows, at, cell.get_value(), is_1904)?,
+        }
+    }
+    next_record(rows).map(drop)
+}

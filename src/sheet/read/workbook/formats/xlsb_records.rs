@@ -1,0 +1,194 @@
+//! Parts of XLSB workbooks that calamine does not return: formula results that are errors, and number formats. Both are
+//! read from the sheet's records, cell by cell, in parallel with calamine.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use zip::ZipArchive;
+
+use super::archive::relation_target;
+use crate::sheet::read::workbook::styles::NumberFormat;
+
+/// Maximum length of the records that are needed here. Longer ones are cut.
+const MAX_RECORD: usize = 1 << 20;
+/// Maximum number of sheets, formats and styles. Further ones are ignored.
+const MAX_ENTRIES: usize = 1 << 16;
+
+// Record types: [MS-XLSB] 2.3.
+const ROW: u16 = 0;
+const CELL_BLANK: u16 = 1;
+const CELL_FIRST: u16 = 2;
+const FORMULA_ERROR: u16 = 11;
+const FORMAT: u16 = 44;
+const STYLE: u16 = 47;
+const SHEET_DATA_END: u16 = 146;
+const SHEET: u16 = 156;
+const CELL_STYLES: u16 = 617;
+const CELL_STYLES_END: u16 = 618;
+
+/// A second reader of the workbook.
+pub(super) struct XlsbRecords {
+    archive: ZipArchive<BufReader<File>>,
+    /// Names and parts of the sheets.
+    parts: Vec<(String, String)>,
+    formats: Vec<Option<NumberFormat>>,
+}
+
+impl XlsbRecords {
+    /// Returns `None` for a workbook with an unusual structure; calamine alone reads it then.
+    pub fn open(path: &Path) -> Option<XlsbRecords> {
+        let mut archive = ZipArchive::new(BufReader::new(File::open(path).ok()?)).ok()?;
+        let mut relations = String::new();
+        archive.by_name("xl/_rels/workbook.bin.rels").ok()?.take(1 << 20).read_to_string(&mut relations).ok()?;
+        let mut parts = Vec::new();
+        let mut records = Records::new(archive.by_name("xl/workbook.bin").ok()?);
+        while let Some((kind, body)) = records.next() {
+            if kind == SHEET && parts.len() < MAX_ENTRIES {
+                let (relation, rest) = utf16_text(body.get(8..)?)?;
+                let (name, _) = utf16_text(rest)?;
+                parts.push((name, format!("xl/{}", relation_target(&relations, &relation)?)));
+            }
+        }
+        drop(records);
+        let formats = archive.by_name("xl/styles.bin").map(|part| formats(Records::new(part))).unwrap_or_default();
+        Some(XlsbRecords { archive, parts, formats })
+    }
+
+    /// Reads the non-blank cells of a sheet in stored order.
+    pub fn cells(&mut self, sheet: &str) -> Option<CellRecords<'_>> {
+        let (_, part) = self.parts.iter().find(|(name, _)| name == sheet)?;
+        let part: Box<dyn Read + '_> = Box::new(self.archive.by_name(part).ok()?);
+        Some(CellRecords { records: Records::new(part), formats: &self.formats, row: 0 })
+    }
+}
+
+pub(super) struct CellRecords<'a> {
+    records: Records<Box<dyn Read + 'a>>,
+    formats: &'a [Option<NumberFormat>],
+    row: u32,
+}
+
+/// A cell without its value.
+pub(super) struct CellRecord<'a> {
+    /// Zero-based row and column.
+    pub at: (u32, u32),
+    pub format: Option<&'a NumberFormat>,
+    /// The result of its formula, if it is an error.
+    pub error: Option<&'static str>,
+}
+
+impl<'a> CellRecords<'a> {
+    pub fn next(&mut self) -> Option<CellRecord<'a>> {
+        loop {
+            let (kind, body) = self.records.next()?;
+            match kind {
+                ROW => self.row = u32_at(body, 0)?,
+                CELL_BLANK => {}
+                CELL_FIRST..=FORMULA_ERROR => {
+                    let style = u32_at(body, 4)? & 0x00FF_FFFF;
+                    let error = if kind == FORMULA_ERROR { Some(error_text(*body.get(8)?)) } else { None };
+                    let format = self.formats.get(style as usize).and_then(Option::as_ref);
+                    return Some(CellRecord { at: (self.row, u32_at(body, 0)?), format, error });
+                }
+                SHEET_DATA_END => return None,
+                _ => {}
+            }
+        }
+    }
+}
+
+fn formats(mut records: Records<impl Read>) -> Vec<Option<NumberFormat>> {
+    // The built-in formats.
+    let known = [(9, "0%"), (10, "0.00%")];
+    let mut by_id: Vec<_> = known.iter().filter_map(|(id, code)| Some((NumberFormat::parse(code)?, *id))).collect();
+    let (mut by_style, mut in_cells) = (Vec::new(), false);
+    while let Some((kind, body)) = records.next() {
+        match kind {
+            FORMAT if by_id.len() < MAX_ENTRIES => {
+                let Some((code, _)) = body.get(2..).and_then(utf16_text) else { continue };
+                by_id.extend(NumberFormat::parse(&code).zip(u16_at(body, 0)));
+            }
+            CELL_STYLES => in_cells = true,
+            CELL_STYLES_END => break,
+            STYLE if in_cells && by_style.len() < MAX_ENTRIES => {
+                let id = u16_at(body, 2);
+                let format = by_id.iter().find(|(_, of)| Some(*of) == id);
+                by_style.push(format.map(|(format, _)| format.clone()));
+            }
+            _ => {}
+        }
+    }
+    by_style
+}
+
+fn error_text(code: u8) -> &'static str {
+    match code {
+        0x00 => "#NULL!",
+        0x07 => "#DIV/0!",
+        0x0F => "#VALUE!",
+        0x17 => "#REF!",
+        0x1D => "#NAME?",
+        0x24 => "#NUM!",
+        0x2A => "#N/A",
+        0x2B => "#GETTING_DATA",
+        _ => "#UNKNOWN!",
+    }
+}
+
+/// The records of a part: a type and a length, both of variable size, and a body.
+struct Records<R> {
+    part: BufReader<R>,
+    body: Vec<u8>,
+}
+
+impl<R: Read> Records<R> {
+    fn new(part: R) -> Records<R> {
+        Records { part: BufReader::new(part), body: Vec::new() }
+    }
+
+    fn next(&mut self) -> Option<(u16, &[u8])> {
+        let kind = match self.byte()? {
+            low @ 0..=0x7F => u16::from(low),
+            low => u16::from(low & 0x7F) | u16::from(self.byte()? & 0x7F) << 7,
+        };
+        let mut len = 0;
+        for shift in [0, 7, 14, 21] {
+            let byte = self.byte()?;
+            len |= usize::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        self.body.clear();
+        let taken = (&mut self.part).take(len.min(MAX_RECORD) as u64).read_to_end(&mut self.body).ok()?;
+        if taken < len {
+            let rest = (len - taken) as u64;
+            let skipped = std::io::copy(&mut (&mut self.part).take(rest), &mut std::io::sink()).ok()?;
+            return (skipped == rest).then_some((kind, &self.body));
+        }
+        Some((kind, &self.body))
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        let mut byte = [0];
+        self.part.read_exact(&mut byte).ok()?;
+        Some(byte[0])
+    }
+}
+
+/// Parses a text in UTF-16 with its length before it, and returns the bytes after it.
+fn utf16_text(bytes: &[u8]) -> Option<(String, &[u8])> {
+    let len = (u32_at(bytes, 0)? as usize).checked_mul(2)?;
+    let (text, rest) = bytes.get(4..)?.split_at_checked(len)?;
+    let units: Vec<u16> = text.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]])).collect();
+    Some((String::from_utf16_lossy(&units), rest))
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}

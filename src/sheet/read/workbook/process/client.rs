@@ -1,0 +1,205 @@
+//! Starts the reading process, sends it commands and receives its frames.
+//!
+//! The process is this program, started with a hidden first argument, an empty environment and its own limits. If the
+//! running program has not registered itself (tests, other programs using this library), a thread reads the workbook
+//! instead, without containment.
+
+use std::fmt::Write as _;
+use std::io::{self, Read, Write, pipe};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command as Program, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::thread;
+
+use super::limits;
+use super::server::{Frames, serve};
+use crate::sheet::read::WorkbookFormat;
+use crate::sheet::read::workbook::activity::Activity;
+use crate::sheet::read::workbook::fault::Fault;
+use crate::sheet::read::workbook::protocol::{self, Command, Kind};
+
+/// The hidden first argument.
+const FLAG: &str = "--read-workbook-child";
+
+/// The program that reads workbooks.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Must be the first call in `main`. In a reading process, reads the workbook and returns the exit code. Otherwise
+/// registers the running program for reading workbooks and returns `None`.
+pub fn run_reader_if_asked() -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    if args.next().is_none_or(|arg| arg != FLAG) {
+        // On Linux, this names the running program even if its file was replaced.
+        let running = Path::new("/proc/self/exe");
+        if cfg!(target_os = "linux") && running.exists() {
+            read_workbooks_with(running.to_owned());
+        } else if let Ok(running) = std::env::current_exe() {
+            read_workbooks_with(running);
+        }
+        return None;
+    }
+    let (Some(format), Some(path)) =
+        (args.next().as_deref().and_then(|arg| arg.to_str()).and_then(WorkbookFormat::from_name), args.next())
+    else {
+        return Some(ExitCode::from(2));
+    };
+    // Errors are sent as frames; panic messages would add nothing.
+    std::panic::set_hook(Box::new(|_| {}));
+    let activity = Arc::new(Activity::default());
+    limits::enforce(Arc::clone(&activity));
+    let mut frames = Frames { output: io::stdout().lock(), activity };
+    serve(Path::new(&path), format, io::stdin(), &mut frames, || std::process::exit(0));
+    Some(ExitCode::SUCCESS)
+}
+
+/// Reads workbooks in processes of `program`, which must start with [`run_reader_if_asked`]. Only the first call counts.
+pub fn read_workbooks_with(program: PathBuf) {
+    PROGRAM.get_or_init(|| program);
+}
+
+/// A connection to a reading process that has opened its workbook.
+pub(in crate::sheet::read::workbook) struct Connection {
+    commands: Box<dyn Write + Send>,
+    frames: Box<dyn Read + Send>,
+    process: Option<Child>,
+    /// Body of the last frame.
+    pub body: Vec<u8>,
+    reading: u32,
+}
+
+impl Connection {
+    /// Starts a process and returns the names of the workbook's sheets.
+    pub fn open(path: &Path, format: WorkbookFormat) -> Result<(Connection, Vec<String>), Fault> {
+        let start = |error: io::Error| Fault::new(format!("its reading process cannot be started: {error}"));
+        let mut connection = match PROGRAM.get() {
+            Some(program) => start_process(program, path, format).map_err(start)?,
+            None => start_thread(path, format).map_err(start)?,
+        };
+        match connection.next()? {
+            Kind::Opened => {
+                let names = serde_json::from_slice(&connection.body).map_err(|_| Fault::malformed())?;
+                Ok((connection, names))
+            }
+            _ => Err(Fault::malformed()),
+        }
+    }
+
+    /// Requests the rows of a sheet. [`Connection::next`] returns them.
+    pub fn read(&mut self, sheet: usize) -> Result<(), Fault> {
+        self.reading += 1;
+        let sheet = u32::try_from(sheet).unwrap_or(u32::MAX);
+        let sent = protocol::send_command(&mut self.commands, Command::Read { reading: self.reading, sheet });
+        sent.map_err(|_| self.cause_of_death())
+    }
+
+    /// Receives the next frame.
+    ///
+    /// # Errors
+    /// The fault that the process reports, or the cause of its death.
+    pub fn next(&mut self) -> Result<Kind, Fault> {
+        match protocol::read(&mut self.frames, &mut self.body) {
+            Ok(Kind::Fault) => Err(match serde_json::from_slice::<Fault>(&self.body) {
+                Ok(fault) => Fault { reason: one_line(&fault.reason), ..fault },
+                Err(_) => Fault::malformed(),
+            }),
+            Ok(kind) => Ok(kind),
+            Err(_) => Err(self.cause_of_death()),
+        }
+    }
+
+    /// Stops the reading. Returns true if the process is ready for another one.
+    pub fn stop(&mut self) -> bool {
+        if protocol::send_command(&mut self.commands, Command::Stop { reading: self.reading }).is_err() {
+            return false;
+        }
+        loop {
+            match self.next() {
+                Ok(Kind::Rows) => {}
+                Ok(Kind::End) => return true,
+                Ok(_) | Err(_) => return false,
+            }
+        }
+    }
+
+    /// Returns why the process ended or sent invalid data.
+    fn cause_of_death(&mut self) -> Fault {
+        let Some(process) = &mut self.process else { return Fault::malformed() };
+        // It has closed its output or sent invalid data.
+        let _ = process.kill();
+        let code = process.wait().ok().and_then(|status| status.code());
+        let mut words = Vec::new();
+        if let Some(stderr) = process.stderr.take() {
+            let _ = stderr.take(4096).read_to_end(&mut words);
+        }
+        let words = String::from_utf8_lossy(&words);
+        if code == Some(i32::from(limits::STALLED)) {
+            Fault::new("reading it made no progress for several seconds")
+        } else if code == Some(i32::from(limits::TOO_LARGE))
+            || words.contains("memory allocation of")
+            || words.contains("out of memory")
+        {
+            Fault::new(format!("reading it needs more memory than the limit of {} MiB", limits::MEMORY >> 20))
+        } else {
+            Fault::malformed()
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some(process) = &mut self.process {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}
+
+fn start_process(program: &Path, path: &Path, format: WorkbookFormat) -> io::Result<Connection> {
+    let mut command = Program::new(program);
+    command.arg(FLAG).arg(format.name()).arg(path);
+    // The process needs no environment, except for this variable on Windows.
+    command.env_clear().envs(std::env::var_os("SystemRoot").map(|root| ("SystemRoot", root)));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt as _;
+        // Ctrl-C at the terminal must reach only the parent process.
+        command.process_group(0);
+    }
+    let mut process = command.spawn()?;
+    let (Some(commands), Some(frames)) = (process.stdin.take(), process.stdout.take()) else {
+        return Err(io::ErrorKind::BrokenPipe.into());
+    };
+    // Room for several batches. A smaller pipe only reduces parallelism.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::pipe::fcntl_setpipe_size(&frames, 4 * protocol::BATCH);
+    let (commands, frames) = (Box::new(commands), Box::new(frames));
+    Ok(Connection { commands, frames, process: Some(process), body: Vec::new(), reading: 0 })
+}
+
+fn start_thread(path: &Path, format: WorkbookFormat) -> io::Result<Connection> {
+    let (command_input, commands) = pipe()?;
+    let (frames, output) = pipe()?;
+    let path = path.to_owned();
+    thread::Builder::new().name("workbook".to_owned()).spawn(move || {
+        let mut frames = Frames { output, activity: Arc::default() };
+        serve(&path, format, command_input, &mut frames, || {});
+    })?;
+    let (commands, frames) = (Box::new(commands), Box::new(frames));
+    Ok(Connection { commands, frames, process: None, body: Vec::new(), reading: 0 })
+}
+
+/// Escapes and shortens a reason, which may quote the workbook.
+fn one_line(reason: &str) -> String {
+    const MAX_LEN: usize = 300;
+    let mut line = String::new();
+    for c in reason.chars() {
+        if line.len() >= MAX_LEN {
+            line.push('…');
+            break;
+        }
+        let _ = if c.is_control() { write!(line, "{}", c.escape_default()) } else { write!(line, "{c}") };
+    }
+    line
+}

@@ -1,0 +1,105 @@
+//! Limits of the reading process: memory, and time without progress.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use crate::sheet::read::workbook::activity::Activity;
+
+/// Exit code of a process that made no progress.
+pub(super) const STALLED: u8 = 3;
+/// Exit code of a process that used too much memory.
+pub(super) const TOO_LARGE: u8 = 4;
+/// Maximum processor time without output.
+const MAX_SILENCE: Duration = Duration::from_secs(5);
+/// Maximum processor time without input.
+const MAX_WITHOUT_INPUT: Duration = Duration::from_secs(3);
+/// Maximum resident memory. Even with allocations between two checks, usage stays well below 512 MiB.
+pub(super) const MEMORY: u64 = 400 << 20;
+/// Memory that may be allocated beyond [`MEMORY`] if resident memory can be measured: parsers reserve what a workbook
+/// claims to need and may never use it.
+const RESERVED: u64 = 1536 << 20;
+/// Additional address space for the program and its threads.
+const ADDRESSES: u64 = 512 << 20;
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
+
+/// Limits this process, which only reads one workbook.
+pub(super) fn enforce(activity: Arc<Activity>) {
+    limit_memory();
+    let watch = move || {
+        let (mut last_output, mut last_input) = (processor_time(), processor_time());
+        loop {
+            thread::sleep(CHECK_INTERVAL);
+            if resident_memory().is_some_and(|bytes| bytes > MEMORY) {
+                std::process::exit(i32::from(TOO_LARGE));
+            }
+            let now = processor_time();
+            if activity.take_input() {
+                last_input = now;
+            }
+            if activity.take_output() {
+                (last_output, last_input) = (now, now);
+            }
+            if now.saturating_sub(last_output) > MAX_SILENCE || now.saturating_sub(last_input) > MAX_WITHOUT_INPUT {
+                std::process::exit(i32::from(STALLED));
+            }
+        }
+    };
+    // Without the watchdog, the user can still end the process.
+    drop(thread::Builder::new().name("watchdog".to_owned()).spawn(watch));
+}
+
+/// Sets limits that the operating system enforces.
+#[cfg(unix)]
+fn limit_memory() {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+
+    let memory = if resident_memory().is_some() { MEMORY + RESERVED } else { MEMORY };
+    let limits = [
+        (Resource::Data, memory),
+        (Resource::As, memory + ADDRESSES),
+        // It writes no files and no core dumps.
+        (Resource::Core, 0),
+        (Resource::Fsize, 0),
+    ];
+    for (resource, limit) in limits {
+        let _ = setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) });
+    }
+}
+
+/// Other systems enforce no limits; memory is limited only by checks while reading.
+#[cfg(not(unix))]
+fn limit_memory() {
+    let _ = (RESERVED, ADDRESSES);
+}
+
+/// Returns the resident memory, or `None` if it cannot be measured.
+#[cfg(target_os = "linux")]
+fn resident_memory() -> Option<u64> {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let resident: u64 = pages.split(' ').nth(1)?.parse().ok()?;
+    Some(resident * rustix::param::page_size() as u64)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn resident_memory() -> Option<u64> {
+    None
+}
+
+/// Returns the processor time of this process, which does not depend on other processes.
+#[cfg(unix)]
+fn processor_time() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+
+    clock_gettime(ClockId::ProcessCPUTime).try_into().expect("processor time is not negative")
+}
+
+/// Returns the elapsed time where processor time is not available.
+#[cfg(not(unix))]
+fn processor_time() -> Duration {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed()
+}

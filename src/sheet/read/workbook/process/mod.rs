@@ -1,0 +1,8 @@
+//! The reading process: its client side, its server side and its limits.
+
+mod client;
+mod limits;
+mod server;
+
+pub(super) use self::client::Connection;
+pub use self::client::{read_workbooks_with, run_reader_if_asked};

@@ -1,0 +1,92 @@
+//! Opens the workbook and sends the rows of each requested sheet. Usually runs in a process of its own; see `client`.
+
+use std::io::{self, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+
+use crate::sheet::read::WorkbookFormat;
+use crate::sheet::read::workbook::activity::Activity;
+use crate::sheet::read::workbook::fault::Fault;
+use crate::sheet::read::workbook::formats::Parser;
+use crate::sheet::read::workbook::protocol::{self, Command, Kind};
+use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
+
+/// The output of the process. Writing counts as activity.
+pub(super) struct Frames<W> {
+    pub output: W,
+    pub activity: Arc<Activity>,
+}
+
+impl<W: Write> Write for Frames<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.activity.waiting(|| self.output.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
+/// Serves one workbook until `commands` ends or the output fails. Calls `on_close` from another thread when `commands`
+/// ends.
+pub(super) fn serve<W: Write>(
+    path: &Path,
+    format: WorkbookFormat,
+    mut commands: impl Read + Send + 'static,
+    frames: &mut Frames<W>,
+    on_close: fn(),
+) -> Option<()> {
+    let stopped = Arc::new(AtomicU32::new(0));
+    let (send_reading, readings) = channel();
+    let stop = Arc::clone(&stopped);
+    thread::Builder::new()
+        .name("commands".to_owned())
+        .spawn(move || {
+            while let Some(command) = protocol::next_command(&mut commands) {
+                match command {
+                    Command::Stop { reading } => stop.store(reading, Ordering::Relaxed),
+                    // Sending fails only if the server has ended.
+                    Command::Read { reading, sheet } => drop(send_reading.send((reading, sheet))),
+                }
+            }
+            stop.store(u32::MAX, Ordering::Relaxed);
+            on_close();
+        })
+        .ok()?;
+
+    let opened = catch_unwind(AssertUnwindSafe(|| Parser::open(path, format, &frames.activity)));
+    let mut parser = match opened.unwrap_or_else(|_| Err(Fault::malformed())) {
+        Ok(parser) => parser,
+        Err(fault) => return send_fault(frames, &fault),
+    };
+    let names = serde_json::to_vec(parser.sheets()).ok()?;
+    protocol::write(frames, Kind::Opened, &names).ok()?;
+    let activity = Arc::clone(&frames.activity);
+    let file_len = std::fs::metadata(path).map_or(0, |file| file.len());
+    loop {
+        let (reading, sheet) = activity.waiting(|| readings.recv()).ok()?;
+        let is_wanted = || {
+            activity.record_output();
+            stopped.load(Ordering::Relaxed) < reading
+        };
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let mut rows = RowSender::new(frames, file_len, &is_wanted);
+            parser.read(sheet as usize, &mut rows)?;
+            rows.finish()
+        }));
+        match outcome {
+            Ok(Ok(())) => {}
+            Ok(Err(Stop::Unwanted)) => protocol::write(frames, Kind::End, &[]).ok()?,
+            Ok(Err(Stop::Fault(reason))) => send_fault(frames, &Fault::new(reason))?,
+            Err(_) => send_fault(frames, &Fault::malformed())?,
+        }
+    }
+}
+
+fn send_fault(frames: &mut impl Write, fault: &Fault) -> Option<()> {
+    protocol::write(frames, Kind::Fault, &serde_json::to_vec(fault).ok()?).ok()
+}

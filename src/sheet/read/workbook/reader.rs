@@ -1,0 +1,113 @@
+//! Workbooks and their rows, as received from the reading process.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::fault::Fault;
+use super::process::Connection;
+use super::protocol::Kind;
+use crate::sheet::read::{MAX_COLUMNS, WorkbookFormat};
+use crate::sheet::{Error, Row};
+
+/// A workbook. Its reading process is reused, because opening a workbook can take long.
+#[derive(Clone)]
+pub(in crate::sheet::read) struct Workbook {
+    path: PathBuf,
+    format: WorkbookFormat,
+    idle: Arc<Mutex<Option<Connection>>>,
+}
+
+impl Workbook {
+    /// Opens the file and returns the names of its worksheets, including hidden ones. Charts are left out.
+    pub fn open(path: &Path, format: WorkbookFormat) -> Result<(Workbook, Vec<String>), Error> {
+        let (connection, names) = Connection::open(path, format).map_err(|fault| error(path, String::new(), fault))?;
+        Ok((Workbook { path: path.to_owned(), format, idle: Arc::new(Mutex::new(Some(connection))) }, names))
+    }
+
+    pub fn format_name(&self) -> &'static str {
+        self.format.name()
+    }
+
+    pub fn rows(&self, index: usize, sheet: &str) -> Result<WorkbookRows, Error> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut rows =
+            WorkbookRows { workbook: self.clone(), sheet: sheet.to_owned(), connection: idle, unread: 0, number: 0 };
+        let started = match &mut rows.connection {
+            Some(connection) => connection.read(index),
+            // The process is busy with another sheet.
+            none => Connection::open(&self.path, self.format)
+                .and_then(|(connection, _)| none.insert(connection).read(index)),
+        };
+        started.map_err(|fault| rows.fail(fault))?;
+        Ok(rows)
+    }
+}
+
+impl std::fmt::Debug for Workbook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Workbook").field("path", &self.path).field("format", &self.format).finish_non_exhaustive()
+    }
+}
+
+pub(in crate::sheet::read) struct WorkbookRows {
+    workbook: Workbook,
+    sheet: String,
+    /// `None` after the end or an error.
+    connection: Option<Connection>,
+    /// Length of the unread rows at the end of the last frame, in bytes.
+    unread: usize,
+    number: u64,
+}
+
+impl WorkbookRows {
+    pub fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
+        let Some(connection) = &mut self.connection else { return Ok(false) };
+        while self.unread == 0 {
+            match connection.next() {
+                Ok(Kind::Rows) => self.unread = connection.body.len(),
+                Ok(Kind::End) => {
+                    self.return_process();
+                    return Ok(false);
+                }
+                Ok(_) => return Err(self.fail(Fault::malformed())),
+                Err(fault) => return Err(self.fail(fault)),
+            }
+        }
+        let bytes = &connection.body[connection.body.len() - self.unread..];
+        // Row numbers must increase.
+        match row.decode(bytes, MAX_COLUMNS).filter(|_| row.number > self.number) {
+            Some(rest) => self.unread = rest.len(),
+            None => return Err(self.fail(Fault::malformed())),
+        }
+        self.number = row.number;
+        Ok(true)
+    }
+
+    /// Ends the process and returns `fault` as an error with its place.
+    fn fail(&mut self, fault: Fault) -> Error {
+        self.connection = None;
+        let place = match self.number {
+            0 => format!(" in sheet '{}'", self.sheet),
+            number => format!(" in sheet '{}' after row {number}", self.sheet),
+        };
+        error(&self.workbook.path, place, fault)
+    }
+
+    fn return_process(&mut self) {
+        *self.workbook.idle.lock().unwrap_or_else(PoisonError::into_inner) = self.connection.take();
+    }
+}
+
+impl Drop for WorkbookRows {
+    /// Keeps the process for the next reading, if it can be stopped.
+    fn drop(&mut self) {
+        if self.connection.as_mut().is_some_and(Connection::stop) {
+            self.return_process();
+        }
+    }
+}
+
+fn error(path: &Path, place: String, fault: Fault) -> Error {
+    let path = path.to_owned();
+    if fault.encrypted { Error::Encrypted { path } } else { Error::Unreadable { path, place, reason: fault.reason } }
+}

@@ -1,0 +1,8 @@
+//! Number formats that change the meaning of a number: leading zeros of identifiers, and percentages.
+
+mod leading_zeros;
+mod number_format;
+mod percent;
+mod section;
+
+pub(super) use self::number_format::NumberFormat;

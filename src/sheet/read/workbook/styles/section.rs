@@ -1,0 +1,88 @@
+//! Sections of a number format. Up to three sections are for numbers, chosen by conditions or by sign.
+
+/// A section with its parsed content.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Section<T> {
+    pub condition: Option<Condition>,
+    pub content: T,
+}
+
+impl<T> Section<T> {
+    /// Chooses the section for a number as spreadsheet programs do: the first one whose condition holds. Without
+    /// conditions, the second one is for negative numbers, the third for zero, and the first for all others.
+    pub fn choose(sections: &[Section<T>], number: f64) -> Option<&T> {
+        let section = if sections.iter().any(|section| section.condition.is_some()) {
+            sections.iter().find(|section| section.condition.is_none_or(|condition| condition.holds(number)))
+        } else {
+            match sections {
+                [_, negative, ..] if number < 0.0 => Some(negative),
+                [_, _, zero] if number == 0.0 => Some(zero),
+                sections => sections.first(),
+            }
+        };
+        section.map(|section| &section.content)
+    }
+}
+
+/// A condition such as `[<=9999999]`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Condition {
+    comparison: Comparison,
+    limit: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Comparison {
+    Less,
+    LessOrEqual,
+    Equal,
+    NotEqual,
+    GreaterOrEqual,
+    Greater,
+}
+
+impl Condition {
+    /// Parses the text between brackets. Returns `None` unless it compares with a number.
+    pub fn parse(text: &str) -> Option<Condition> {
+        let operators = [
+            ("<=", Comparison::LessOrEqual),
+            (">=", Comparison::GreaterOrEqual),
+            ("<>", Comparison::NotEqual),
+            ("<", Comparison::Less),
+            (">", Comparison::Greater),
+            ("=", Comparison::Equal),
+        ];
+        let (operator, comparison) = operators.into_iter().find(|(operator, _)| text.starts_with(operator))?;
+        Some(Condition { comparison, limit: text[operator.len()..].trim().parse().ok()? })
+    }
+
+    fn holds(self, number: f64) -> bool {
+        match self.comparison {
+            Comparison::Less => number < self.limit,
+            Comparison::LessOrEqual => number <= self.limit,
+            Comparison::Equal => number == self.limit,
+            Comparison::NotEqual => number != self.limit,
+            Comparison::GreaterOrEqual => number >= self.limit,
+            Comparison::Greater => number > self.limit,
+        }
+    }
+}
+
+/// Splits a format at its unquoted semicolons.
+pub(super) fn split(format: &str) -> Vec<&str> {
+    let (mut sections, mut start, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
+    for (at, c) in format.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if !quoted => escaped = true,
+            '"' => quoted = !quoted,
+            ';' if !quoted => {
+                sections.push(&format[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    sections.push(&format[start..]);
+    sections
+}
