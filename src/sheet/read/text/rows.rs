@@ -181,7 +181,7 @@ impl TextRows {
         let encoding = self.dialect.encoding.encoding;
         let example = if encoding == UTF_8 { "windows-1252" } else { "utf-8" };
         self.unreadable(format!(
-            "the text{cell} is not valid {name}, the detected encoding; specify the right one with --encoding, such as {example}",
+            "the text{cell} is not {name}, the detected encoding; specify the right one with --encoding, such as {example}",
             name = encoding.name()
         ))
     }

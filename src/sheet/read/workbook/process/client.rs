@@ -139,7 +139,7 @@ impl Connection {
             || words.contains("memory allocation of")
             || words.contains("out of memory")
         {
-            Fault::new(format!("reading it needs more memory than the limit of {} MiB", limits::MEMORY >> 20))
+            Fault::new(format!("reading it takes more than the {} MiB of memory allowed", limits::MEMORY >> 20))
         } else {
             Fault::malformed()
         }
