@@ -1,4 +1,4 @@
-//! `view` as people and programs call it.
+//! The `view` command.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ fn view(folder: &TempDir, args: &[&str]) -> Command {
     command
 }
 
-/// What `view` prints for a file of these bytes, with this exit code.
+/// Returns the output of `view` for a file and checks the exit code.
 #[track_caller]
 fn check(bytes: &[u8], args: &[&str], exit: i32) -> String {
     let folder = tempfile::tempdir().unwrap();
@@ -24,7 +24,7 @@ fn check(bytes: &[u8], args: &[&str], exit: i32) -> String {
 }
 
 #[test]
-fn a_csv_is_printed_clean() {
+fn csv_prints_a_clean_table() {
     let text = "Prices, spring;;;\r\n;;;\r\nItem;Stock;;Price\r\n;min;max;\r\n0042;1;2;1,50\r\n;;;\r\n0043;3;4;2\r\n;;;\r\n\
                 Page 2;;;\r\n;min;max;\r\n0044;5;6;\"3 \"\"net\"\"\"\r\n;Total;12;\r\n;min;max;\r\n9;9;9;9\r\n";
     let expected =
@@ -36,7 +36,7 @@ fn a_csv_is_printed_clean() {
 }
 
 #[test]
-fn no_header_is_made_up() {
+fn no_header_is_invented() {
     assert_eq!(check(b"1,2\n3,4\n", &["--csv"], 0), "1,2\n3,4\n");
     assert_eq!(check(b"", &["--csv"], 0), "");
     assert_eq!(check(b"", &[], 7), "");
@@ -52,13 +52,13 @@ fn every_cell_is_printed_as_json() {
 }
 
 #[test]
-fn each_row_stands_at_its_number() {
+fn json_rows_are_at_their_numbers() {
     let all = check(b"\na\n\n\nb\n", &["--json", "--all-sheets"], 0);
     assert_eq!(all, "{\"sheets\":[{\"name\":\"prices\",\"rows\":[[],[\"a\"],[],[],[\"b\"]]}]}\n");
 }
 
 #[test]
-fn facts_are_told_with_how_sure_they_are() {
+fn decisions_have_a_confidence() {
     let text = "Name;Day;Price\nBolt;2025-01-31;1,50\nNut;2025-02-01;2,50\nPin;2025-02-02;3,00\n";
     let facts: serde_json::Value = serde_json::from_str(&check(text.as_bytes(), &["--json"], 0)).unwrap();
     assert_eq!(facts["text"]["delimiter"]["value"], ";");
@@ -86,7 +86,7 @@ fn people_see_a_table() {
 }
 
 #[test]
-fn columns_stand_below_each_other_in_every_script() {
+fn columns_are_aligned_in_every_script() {
     let text = "品番,商品名,税率\n0042,六角ボルト,10%\n0043,Nut,8%\n0044,とても長い名前のとても長いボルト,8%\n";
     let shown = check(text.as_bytes(), &[], 0);
     for expected in [
@@ -100,18 +100,18 @@ fn columns_stand_below_each_other_in_every_script() {
 }
 
 #[test]
-fn merged_cells_are_one_value_where_they_begin() {
+fn merged_cells_are_a_single_value() {
     let folder = tempfile::tempdir().unwrap();
     let mut workbook = Workbook::new();
     let (sheet, format) = (workbook.add_worksheet(), Format::new());
     sheet.merge_range(0, 0, 0, 3, "Orders of May", &format).unwrap();
-    // A header over two rows: one name down both, one over two columns.
+    // A header of two rows: one name over both rows, one over two columns.
     sheet.merge_range(2, 0, 3, 0, "Order no", &format).unwrap();
     sheet.merge_range(2, 1, 3, 1, "Item", &format).unwrap();
     sheet.merge_range(2, 2, 2, 3, "Price", &format).unwrap();
     sheet.write_string(3, 2, "net").unwrap();
     sheet.write_string(3, 3, "gross").unwrap();
-    // An order of two lines, and one of one.
+    // An order with two lines and an order with one.
     sheet.merge_range(4, 0, 5, 0, "A-1", &format).unwrap();
     sheet.write_string(6, 0, "A-2").unwrap();
     for (row, item) in (4..7).zip(["Bolt", "Nut", "Pin"]) {
@@ -133,7 +133,7 @@ fn merged_cells_are_one_value_where_they_begin() {
 }
 
 #[test]
-fn standard_input_is_a_file_too() {
+fn standard_input_can_be_viewed() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = view(&folder, &["-", "--csv"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"a;b\n1;2\n").unwrap();
@@ -142,7 +142,7 @@ fn standard_input_is_a_file_too() {
 }
 
 #[test]
-fn whoever_reads_the_output_may_stop() {
+fn closed_output_is_not_an_error() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("long.csv"), format!("a,b\n{}", "1,2\n".repeat(400_000))).unwrap();
     for args in [["long.csv", "--csv", "-q"], ["long.csv", "--json", "--all-sheets"]] {

@@ -1,5 +1,4 @@
-//! A real browser that opens the pages that Sheetport writes: headless Chromium, driven over its DevTools protocol. The
-//! protocol is spoken over a pipe, so that no port is needed.
+//! Headless Chromium, controlled over the DevTools protocol through a pipe, so that no port is needed.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -14,9 +13,9 @@ use tempfile::TempDir;
 
 use super::process::name;
 
-/// Nothing that a test asks of the browser takes this long, even on a machine that is busy.
+/// Timeout of a request, even on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(120);
-/// So long it may take to close.
+/// Timeout for closing.
 const CLOSING: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(10);
 
@@ -26,14 +25,14 @@ pub struct Browser {
     messages: Receiver<Value>,
     session: Value,
     last: u64,
-    /// What the page did since the browser was started.
+    /// Events of the page since the browser was started.
     pub events: Vec<Value>,
-    /// Its profile, and all else that it writes.
+    /// Folder of the browser's profile.
     folder: TempDir,
 }
 
 impl Browser {
-    /// Nothing where there is no Chromium, which is said.
+    /// Starts the browser. Returns `None` with a message if Chromium is not installed.
     pub fn start() -> Option<Browser> {
         let found = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|program| {
             Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
@@ -74,7 +73,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// Opens a file, at a place in it such as `#state=failed`.
+    /// Opens a file with a fragment such as `#state=failed`.
     #[track_caller]
     pub fn open(&mut self, file: &Path, fragment: &str) {
         // Otherwise another place in the same file would not be loaded anew.
@@ -95,7 +94,7 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", json!({"features": scheme}));
     }
 
-    /// What an expression of JavaScript comes to in the page.
+    /// Evaluates a JavaScript expression in the page.
     #[track_caller]
     pub fn eval(&mut self, expression: &str) -> Value {
         let asked = json!({"expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true});
@@ -104,7 +103,7 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// The same, as text.
+    /// Evaluates a JavaScript expression and returns text.
     #[track_caller]
     pub fn text(&mut self, expression: &str) -> String {
         let value = self.eval(expression);
@@ -118,7 +117,7 @@ impl Browser {
         self.call("Input.dispatchKeyEvent", json!({"type": "keyUp", "key": key}));
     }
 
-    /// Types into whatever has the focus.
+    /// Types into the focused element.
     pub fn write(&mut self, text: &str) {
         self.call("Input.insertText", json!({"text": text}));
     }

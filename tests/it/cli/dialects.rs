@@ -1,10 +1,10 @@
-//! How a text file is to be read, said by a template's `[sheet]` keys, and by flags, which overrule them.
+//! Options for reading text files: keys under `[sheet]` of a template, and flags, which take precedence.
 
 use super::process::Place;
 use super::service::Served;
 use super::{accounting, column, summary, table};
 
-/// A template for items with these lines under `[sheet]`.
+/// Creates an item template with these lines under `[sheet]`.
 fn template(place: &Place, sheet: &str) {
     let text = format!(
         "record = \"item\"\n[sheet]\n{sheet}\n[fields.externalId]\ncolumn = 1\n[fields.name]\ncolumn = 2\noptional = true\n"
@@ -12,8 +12,7 @@ fn template(place: &Place, sheet: &str) {
     place.write("t.toml", text);
 }
 
-/// Uploads a file of these bytes with these lines under `[sheet]` and these flags, and gives the names that the service
-/// then has, by their items' identifiers.
+/// Uploads a file with these lines under `[sheet]` and these flags, and returns the names that the service then has.
 #[track_caller]
 fn check(bytes: &[u8], sheet: &str, flags: &[&str], expected: &[&str]) {
     let place = Place::new();
@@ -28,15 +27,15 @@ fn check(bytes: &[u8], sheet: &str, flags: &[&str], expected: &[&str]) {
     let mut names = column(&items, "name");
     names.sort_unstable();
     assert_eq!(names, expected, "{sheet} {flags:?}");
-    // `check` reads it alike, and names the flags again.
+    // `check` reads it in the same way and repeats the flags.
     let check = place.sheetport(["check", "prices.csv", "-t", "t.toml", "--json"].iter().chain(flags)).exits(0);
     let next = summary(&check)["next"].as_str().unwrap().to_owned();
     assert!(flags.iter().all(|flag| next.contains(flag)), "{next}");
 }
 
 #[test]
-fn the_delimiter() {
-    // Both cut it well; what is found out is the semicolon.
+fn delimiter_options_are_applied() {
+    // Both fit; detection prefers the semicolon.
     let text = b"a;x,b;y\n1;p,2;q\n3;r,4;s\n";
     check(text, "", &[], &["p,2", "r,4"]);
     check(text, "delimiter = \",\"", &[], &["2;q", "4;s"]);
@@ -46,8 +45,8 @@ fn the_delimiter() {
 }
 
 #[test]
-fn the_encoding() {
-    // 0xA4 is a currency sign in one, the euro in the other; 0xE4 is a letter in all.
+fn encoding_options_are_applied() {
+    // 0xA4 is the currency sign or the euro sign; 0xE4 is the same letter in both.
     let text = b"SKU,Name\n1,10 \xA4\n2,B\xE4r\n";
     check(text, "encoding = \"iso-8859-15\"", &[], &["10 €", "Bär"]);
     check(text, "encoding = \"windows-1252\"", &[], &["10 ¤", "Bär"]);
@@ -60,7 +59,7 @@ fn the_encoding() {
 }
 
 #[test]
-fn the_quote() {
+fn quote_options_are_applied() {
     check(b"a,b\n1,'p, q'\n2,'r'\n", "quote = \"'\"", &[], &["p, q", "r"]);
     check(b"a,b\n1,\"p\"\n2,\"r\"\n", "quote = \"none\"", &[], &["\"p\"", "\"r\""]);
     check(b"a,b\n1,\"p\"\n2,\"r\"\n", "quote = \"none\"", &["--quote", "\""], &["p", "r"]);
@@ -68,7 +67,7 @@ fn the_quote() {
 }
 
 #[test]
-fn the_escape() {
+fn escape_options_are_applied() {
     let text = b"a,b\n1,\"3\\\" pipe\"\n2,\"r\"\n";
     check(text, "escape = '\\'", &[], &["3\" pipe", "r"]);
     check(b"a,b\n1,\"C:\\\"\n2,\"r\"\n", "escape = \"none\"", &[], &["C:\\", "r"]);
@@ -76,7 +75,7 @@ fn the_escape() {
 }
 
 #[test]
-fn what_can_not_be_is_told_with_its_line() {
+fn invalid_options_are_reported_with_their_line() {
     for (sheet, words) in [
         ("delimiter = \"ab\"", "a delimiter is one character such as ;"),
         ("delimiter = '\"'", "a delimiter is one character"),

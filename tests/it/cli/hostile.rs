@@ -1,5 +1,5 @@
-//! Text files made to exhaust whoever reads them, given to the executable: each is refused with one line, soon and in
-//! little memory. (Workbooks that do the same are in `sheet::hostile_workbooks`.)
+//! Hostile text files given to the executable are refused quickly, with one line and in little memory. Hostile workbooks are
+//! in `sheet::hostile_workbooks`.
 
 use std::fs::File;
 use std::io::Write;
@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use super::process::{Ended, Place};
 
-/// Three times what a hostile file may take: they take a tenth of it, and a machine that is busy needs the rest.
+/// Maximum time per file, generous for busy machines.
 const SECONDS: u64 = 30;
 #[cfg(unix)]
 const MEMORY: u64 = 512 << 20;
-/// As much as a file claims that takes no room on disk: what follows its beginning is NULs.
+/// Size of sparse files.
 const ENDLESS: u64 = 10 << 30;
 
 const WAYS: [&[&str]; 2] = [&["check", "-t", "items"], &["view", "--csv", "--every-row"]];
 
-/// The file is refused for this reason, in whatever way it is read.
+/// Checks that every command refuses the file for this reason.
 #[track_caller]
 fn check_refused(place: &Place, file: &str, reason: &str) {
     for way in WAYS {
@@ -47,13 +47,13 @@ fn endless(place: &Place, name: &str, beginning: &[u8]) {
     file.set_len(ENDLESS).unwrap();
 }
 
-/// More than the part of a file by which it is judged.
+/// More rows than detection examines.
 fn many_rows() -> Vec<u8> {
     [&b"SKU,Name\n"[..], &b"1,2\n".repeat(40_000)].concat()
 }
 
 #[test]
-fn nuls() {
+fn endless_nul_bytes_are_refused() {
     let place = Place::new();
     endless(&place, "nuls.csv", b"");
     check_refused(&place, "nuls.csv", "is not a spreadsheet: binary data");
@@ -62,7 +62,7 @@ fn nuls() {
 }
 
 #[test]
-fn a_line_of_ten_gibibytes() {
+fn a_line_of_ten_gibibytes_is_refused() {
     let place = Place::new();
     endless(&place, "nuls.csv", &many_rows());
     check_refused(&place, "nuls.csv", "at row 40002: it is longer than 16 MiB");
@@ -73,7 +73,7 @@ fn a_line_of_ten_gibibytes() {
 }
 
 #[test]
-fn a_quote_that_is_never_closed() {
+fn an_unclosed_quote_is_refused() {
     let place = Place::new();
     let rows = [&many_rows()[..], b"3,\"4\n", &b"5,6\n".repeat(5 << 20)].concat();
     endless(&place, "quote.csv", &rows);
@@ -83,7 +83,7 @@ fn a_quote_that_is_never_closed() {
 }
 
 #[test]
-fn what_expands_without_bounds() {
+fn decompression_bombs_are_refused() {
     let place = Place::new();
     let text = [&many_rows()[..], &[&b"x".repeat(65_000)[..], b",2\n"].concat().repeat(2000)].concat();
     place.write("bomb.csv.zst", zstd::bulk::compress(&text, 1).unwrap());
@@ -92,7 +92,7 @@ fn what_expands_without_bounds() {
     gzip.write_all(&text).unwrap();
     place.write("bomb.csv.gz", gzip.finish().unwrap());
     check_refused(&place, "bomb.csv.gz", "expands to more than 64 MiB");
-    // One line, in a frame that asks for as much memory as the format lets it.
+    // A frame with the maximum window size.
     let mut frame = b"\x28\xB5\x2F\xFD\x00\xA8".to_vec();
     frame.extend([3, 0, 0, b'x'].repeat(64));
     place.write("window.csv.zst", &frame);
@@ -100,10 +100,10 @@ fn what_expands_without_bounds() {
 }
 
 #[test]
-fn a_table_that_ended_is_not_read_further() {
+fn rows_after_the_end_of_the_table_are_not_read() {
     let place = Place::new();
     endless(&place, "again.csv", &[&many_rows()[..], b"SKU,Name\n"].concat());
-    // What follows belongs to another table, which was not asked for, whatever it is.
+    // The rest belongs to another table.
     let view = place
         .sheetport(["view", "--csv", "again.csv"])
         .exits(0)
@@ -119,12 +119,12 @@ fn long() -> String {
 }
 
 #[test]
-fn cells_of_megabytes_among_the_rows_where_the_header_is_looked_for() {
+fn huge_cells_near_the_header_are_handled() {
     let place = Place::new();
     let rows: String = (0..24).map(|row| format!("{row},{},1,EUR\n", long())).collect();
     place.write("long.csv", format!("SKU,Name,Price,Currency\n{rows}"));
     check_bounds(&place.sheetport(["check", "long.csv", "-t", "items", "-q"]).exits(0));
-    // As a header, too, and then it is not repeated in full.
+    // Also as a header, which messages shorten.
     place.write("header.csv", format!("{},{}\n1,x\n", long().repeat(3), long().repeat(3)));
     let ended =
         place.sheetport(["check", "header.csv", "-t", "items"]).exits(2).says(&["the header in row 1 has: 'xxx"]);
@@ -139,10 +139,10 @@ const ORDERS: &str = "record = \"order\"\n[group]\nby = \"No\"\n[fields.external
     [lines.quantity]\ncolumn = \"Qty\"\n";
 
 #[test]
-fn a_cell_of_a_megabyte_that_fills_all_rows_below() {
+fn filling_down_a_huge_cell_is_refused() {
     let place = Place::new();
     place.write("t.toml", FILLED);
-    // Rows that the template leaves out are filled all the same, and sooner done with.
+    // Skipped rows are filled, too.
     let rows: String = (0..100_000).map(|row| format!("T{row},\n")).collect();
     place.write("filled.csv", format!("SKU,Name\n1,{}\n{rows}", long()));
     let ended = place.sheetport(["check", "filled.csv", "-t", "t.toml", "--no-progress", "-q"]).exits(7);
@@ -151,14 +151,14 @@ fn a_cell_of_a_megabyte_that_fills_all_rows_below() {
         "fill_down repeats more than 4 GiB of text; the limit is exceeded at row 4099, in column B",
         "the repeated cell is extremely long",
     ]);
-    // A long text that some rows share is none of that.
+    // A long text for a few rows is accepted.
     let rows: String = (2..40).map(|row| format!("{row},\n")).collect();
     place.write("shared.csv", format!("SKU,Name\n1,{}\n{rows}", long()));
     check_bounds(&place.sheetport(["check", "shared.csv", "-t", "t.toml", "-q"]).exits(0));
 }
 
 #[test]
-fn a_record_whose_rows_are_all_wrong() {
+fn a_record_of_only_invalid_rows_is_handled() {
     let place = Place::new();
     place.write("t.toml", ORDERS);
     let rows: String = (0..100_000).map(|row| format!("A,c,{row},many\n")).collect();
@@ -166,7 +166,7 @@ fn a_record_whose_rows_are_all_wrong() {
     let ended = place.sheetport(["check", "wrong.csv", "-t", "t.toml", "--json"]).exits(3);
     check_bounds(&ended);
     assert_eq!(ended.json()["problems"][0]["count"], 100_000);
-    // Each of them differs from one that is long.
+    // Every row differs from a long value.
     let rows: String = (0..2_000).map(|row| format!("A,d,{row},1\n")).collect();
     place.write("differ.csv", format!("No,Customer,SKU,Qty\nA,{},a,1\n{rows}", long()));
     let ended = place.sheetport(["check", "differ.csv", "-t", "t.toml", "--json"]).exits(3);
@@ -177,7 +177,7 @@ fn a_record_whose_rows_are_all_wrong() {
 }
 
 #[test]
-fn a_value_and_a_header_of_megabytes_are_told_by_their_beginnings() {
+fn messages_shorten_huge_values_and_headers() {
     let place = Place::new();
     place.write("t.toml", ITEMS_BY_NUMBER);
     place.write("wrong.csv", format!("SKU,Price{}\n1,{}\n", long(), long()));

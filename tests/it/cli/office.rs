@@ -1,4 +1,4 @@
-//! A real office program, which opens what Sheetport writes and saves it.
+//! A real office program that opens and saves files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,13 @@ use std::process::Command;
 
 use super::process::{Place, name};
 
-/// A workbook of today's Excel.
+/// Filter for current Excel workbooks.
 pub const XLSX: &str = "xlsx:Calc MS Excel 2007 XML";
 
-/// A text in UTF-8 with commas and quotes.
+/// Filter for UTF-8 CSV with commas and quotes.
 pub const CSV: &str = "csv:Text - txt - csv (StarCalc):44,34,76";
 
-/// False where there is none, which is said.
+/// Returns false with a message if no office program is installed.
 pub fn is_there() -> bool {
     let is_there = Command::new("soffice").arg("--version").output().is_ok_and(|output| output.status.success());
     if !is_there {
@@ -21,7 +21,7 @@ pub fn is_there() -> bool {
     is_there
 }
 
-/// Opens `file` and saves it as `to` into the place's folder `saved`, which is given back.
+/// Opens `file`, saves it as `to` in the folder `saved`, and returns that folder.
 pub fn save_again(place: &Place, file: &Path, to: &str) -> PathBuf {
     let (saved, scratch) = (place.path("saved"), place.path("scratch"));
     fs::create_dir_all(&scratch).unwrap();

@@ -1,4 +1,4 @@
-//! Reports: the person's own columns and then what became of each row, never over a file that is there.
+//! Reports: the original columns, then the results. An existing file is never replaced.
 
 use std::fs;
 use std::sync::{Arc, Barrier};
@@ -21,7 +21,7 @@ const OURS: [&str; 10] = [
     "sheetport_run",
 ];
 
-/// A place and a service where a file with one row of each fate was uploaded.
+/// Uploads a file with rows in several states.
 fn uploaded() -> (Place, Served) {
     let place = Place::new();
     let served = Served::start(&place);
@@ -32,7 +32,7 @@ fn uploaded() -> (Place, Served) {
 }
 
 #[test]
-fn the_report_beside_the_file_has_its_columns_first_and_then_ours() {
+fn a_report_has_the_original_columns_first() {
     let (place, _served) = uploaded();
     let report = table(&place.path("prices.report.csv"));
     assert_eq!(
@@ -52,7 +52,7 @@ fn the_report_beside_the_file_has_its_columns_first_and_then_ours() {
 }
 
 #[test]
-fn a_report_is_never_written_over_another_file() {
+fn a_report_never_replaces_a_file() {
     let (place, served) = uploaded();
     let first = fs::read(place.path("prices.report.csv")).unwrap();
     served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).exits(3);
@@ -69,7 +69,7 @@ fn a_report_is_never_written_over_another_file() {
 }
 
 #[test]
-fn an_upload_whose_report_can_not_be_written_sends_nothing() {
+fn an_upload_with_an_unwritable_report_sends_nothing() {
     let (place, served) = uploaded();
     let before = place.names();
     let mine = fs::read(place.path("prices.csv")).unwrap();
@@ -91,7 +91,7 @@ fn an_upload_whose_report_can_not_be_written_sends_nothing() {
 }
 
 #[test]
-fn resuming_what_is_done_changes_nothing_and_names_the_report_command() {
+fn resuming_a_finished_run_names_the_report_command() {
     let (place, served) = uploaded();
     let before = place.names();
     let resumed = served.sheetport(&place, ["resume", "--json"]).exits(3).says(&["run 1 was done before"]);
@@ -102,7 +102,7 @@ fn resuming_what_is_done_changes_nothing_and_names_the_report_command() {
 }
 
 #[test]
-fn only_the_rows_that_were_asked_for_are_reported() {
+fn only_selects_rows() {
     let (place, _served) = uploaded();
     for (only, rows) in [("all", 3), ("problems", 2), ("sent", 1), ("failed", 1), ("rejected", 1), ("pending", 0)] {
         let file = format!("{only}.csv");
@@ -114,7 +114,7 @@ fn only_the_rows_that_were_asked_for_are_reported() {
 }
 
 #[test]
-fn a_report_says_what_it_can_not_do() {
+fn unsupported_report_options_are_refused() {
     let (place, _served) = uploaded();
     place.sheetport(["report", "-o", "report.pdf"]).exits(2).says(&["report.pdf", ".xlsx or .csv", ".html"]);
     place.sheetport(["report", "7", "-o", "report.csv"]).exits(2).says(&["there is no run 7", "sheetport runs"]);
@@ -123,7 +123,7 @@ fn a_report_says_what_it_can_not_do() {
 }
 
 #[test]
-fn a_report_is_made_again_from_the_ledger_alone() {
+fn a_report_needs_only_the_ledger() {
     let (place, _served) = uploaded();
     let first = fs::read(place.path("prices.report.csv")).unwrap();
     fs::remove_file(place.path("prices.csv")).unwrap();
@@ -132,7 +132,7 @@ fn a_report_is_made_again_from_the_ledger_alone() {
 }
 
 #[test]
-fn a_csv_begins_with_a_byte_order_mark_where_its_file_did_or_somebody_asks() {
+fn a_csv_report_has_a_byte_order_mark_if_the_file_had_or_on_request() {
     let (place, served) = uploaded();
     let begins_with_mark = |file: &str| fs::read(place.path(file)).unwrap().starts_with(b"\xEF\xBB\xBF");
     assert!(!begins_with_mark("prices.report.csv"));
@@ -144,14 +144,14 @@ fn a_csv_begins_with_a_byte_order_mark_where_its_file_did_or_somebody_asks() {
     place.write("excel.csv", "\u{feff}SKU,Name,Price,Currency\n0050,Größe,frei,EUR\n");
     served.sheetport(&place, ["upload", "excel.csv", "-t", "items"]).exits(3);
     assert!(begins_with_mark("excel.report.csv"));
-    // It is read again, the mark and all.
+    // It can be read again.
     let mended = fs::read_to_string(place.path("excel.report.csv")).unwrap().replacen("frei", "1.50", 1);
     place.write("mended.csv", mended);
     served.sheetport(&place, ["upload", "mended.csv", "-t", "items"]).exits(0);
 }
 
 #[test]
-fn text_that_a_spreadsheet_would_run_is_harmless_in_a_report_and_sent_as_it_was() {
+fn formulas_are_defused_in_reports_and_restored_when_sent() {
     let place = Place::new();
     let served = Served::start(&place);
     let names = ["=HYPERLINK(\"http://x\")", "+49 170 1", "@SUM(A1)", "'=quoted", "-"];
@@ -182,7 +182,7 @@ fn text_that_a_spreadsheet_would_run_is_harmless_in_a_report_and_sent_as_it_was(
 }
 
 #[test]
-fn a_report_s_name_is_that_of_its_file() {
+fn a_report_is_named_after_its_file() {
     let (place, served) = uploaded();
     place.write("my.reporting.csv", "SKU,Name,Price,Currency\n1,Bolt,free,EUR\n");
     served.sheetport(&place, ["upload", "my.reporting.csv", "-t", "items"]).exits(3);
@@ -191,7 +191,7 @@ fn a_report_s_name_is_that_of_its_file() {
     assert!(place.path("my.reporting.report-2.csv").exists());
 }
 
-/// Several machines share a folder, and their runs end at the same moment.
+/// Several runs in a shared folder end at the same moment.
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
 async fn runs_that_end_together_each_have_a_report_of_their_own() {
     const RUNS: usize = 6;

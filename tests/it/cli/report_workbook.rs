@@ -1,5 +1,4 @@
-//! Reports as workbooks: the first sheet that sums the run up, links, drop-downs, and what becomes of such a workbook
-//! when it is handed back.
+//! Reports as workbooks: the summary sheet, links, drop-downs, and reading a report back.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -40,7 +39,7 @@ SKU,Name,Price,Currency,Active,Unit
 0046,Washer,3.00,Euro,yes,Piece
 ";
 
-/// The cells of each sheet of a workbook, by the sheet's name.
+/// Returns the cells of each sheet with its name.
 #[track_caller]
 fn sheets(place: &Place, file: &str) -> Vec<(String, Vec<Vec<Value>>)> {
     let seen = place.sheetport(["view", file, "--all-sheets", "--json"]).exits(0).json();
@@ -52,7 +51,7 @@ fn rows_of(rows: &Value) -> Vec<Vec<Value>> {
     rows.as_array().unwrap().iter().map(|row| row.as_array().unwrap().clone()).collect()
 }
 
-/// The rows of the first sheet, blank cells left out.
+/// Returns the rows of the summary sheet without blank cells.
 #[track_caller]
 fn front(place: &Place, file: &str) -> Vec<Vec<Value>> {
     let (name, rows) = sheets(place, file).remove(0);
@@ -68,7 +67,7 @@ pub(super) fn part(path: &Path, part: &str) -> String {
     text
 }
 
-/// The values of an attribute, in their order.
+/// Returns the values of an attribute, in order.
 pub(super) fn attributes<'x>(xml: &'x str, element: &str, attribute: &str) -> Vec<&'x str> {
     let begin = format!("<{element} ");
     let of_element = |text: &'x str| {
@@ -88,7 +87,7 @@ fn place_with(sheet: &str) -> (Place, Served) {
 }
 
 #[test]
-fn the_first_sheet_sums_the_run_up_and_leads_to_the_cells_at_fault() {
+fn the_summary_links_to_cells_with_problems() {
     let (place, served) = place_with(SHEET);
     served.sheetport(&place, ["upload", "prices.csv", "-t", "t.toml", "--report", "r.xlsx"]).exits(3);
     let front = front(&place, "r.xlsx");
@@ -134,7 +133,7 @@ fn the_first_sheet_sums_the_run_up_and_leads_to_the_cells_at_fault() {
 }
 
 #[test]
-fn what_a_cell_can_hold_can_be_chosen_in_the_words_of_the_sheet() {
+fn drop_downs_offer_the_words_of_the_sheet() {
     let (place, served) = place_with(SHEET);
     served.sheetport(&place, ["upload", "prices.csv", "-t", "t.toml", "--report", "r.xlsx"]).exits(3);
     let sheet = part(&place.path("r.xlsx"), "xl/worksheets/sheet2.xml");
@@ -150,7 +149,7 @@ fn what_a_cell_can_hold_can_be_chosen_in_the_words_of_the_sheet() {
     assert_eq!(list(2), ["Piece", "Box of 100", "Pair, of shoes"]);
     assert!(part(&place.path("r.xlsx"), "xl/workbook.xml").contains(r#"name="Lists" sheetId="3" state="hidden""#));
 
-    // Long lists and the file gone: the report is made again from the ledger, and says what it does without.
+    // A long list, with the file deleted: the summary mentions the missing drop-down.
     place.write(
         "units.csv",
         (0..20_000).fold("Word,Code\nPiece,C62\n".to_owned(), |all, n| all + &format!("U{n},C{n}\n")),
@@ -168,7 +167,7 @@ fn what_a_cell_can_hold_can_be_chosen_in_the_words_of_the_sheet() {
 }
 
 #[test]
-fn a_report_is_found_in_its_workbook_whatever_sheet_the_template_speaks_of() {
+fn the_rows_of_a_report_are_found_whatever_sheet_the_template_names() {
     let (place, served) = place_with(SHEET);
     served.sheetport(&place, ["upload", "prices.csv", "-t", "t.toml", "--report", "r.xlsx"]).exits(3);
     let by_letters = r#"
@@ -222,7 +221,7 @@ fn all_sheets_of_a_long_report_are_read() {
 }
 
 #[test]
-fn what_the_service_says_of_many_records_is_one_cause() {
+fn similar_messages_of_the_service_are_one_cause() {
     let place = Place::new();
     let served = Served::demo(&place);
     let template =
@@ -239,7 +238,7 @@ fn what_the_service_says_of_many_records_is_one_cause() {
 }
 
 #[test]
-fn text_too_long_for_a_workbook_is_whole_in_a_csv_and_the_workbook_says_so() {
+fn long_text_is_cut_in_a_workbook_and_complete_in_a_csv() {
     let long = "long ".repeat(8_000);
     let (place, served) =
         place_with(&format!("SKU,Name,Price,Currency,Active,Unit,Note\n1,Bolt,free,EUR,yes,Piece,{long}\n"));
@@ -258,7 +257,7 @@ fn text_too_long_for_a_workbook_is_whole_in_a_csv_and_the_workbook_says_so() {
 }
 
 #[test]
-fn notes_that_a_workbook_is_too_slow_with_are_counted_on_the_first_sheet() {
+fn notes_beyond_the_limit_are_counted_in_the_summary() {
     let rows: String = (0..4_100).map(|row| format!("{row:04},Bolt,free,EUR,yes,Piece\n")).collect();
     let (place, _served) = place_with(&format!("SKU,Name,Price,Currency,Active,Unit\n{rows}"));
     place.sheetport(["check", "prices.csv", "-t", "t.toml", "--report", "r.xlsx", "-q"]).exits(3);
@@ -271,18 +270,18 @@ fn notes_that_a_workbook_is_too_slow_with_are_counted_on_the_first_sheet() {
     let rows = &sheets(&place, "r.xlsx")[1].1;
     assert_eq!(rows.len(), 4_101);
     assert!(rows[4_100][7].as_str().unwrap().contains("Price 'free' is not a number"), "{:?}", rows[4_100]);
-    // A cell past the last note looks as one with a note does.
+    // A cell without a note has the same format as one with a note.
     let sheet = part(&place.path("r.xlsx"), "xl/worksheets/sheet2.xml");
     let look = |row: u32| sheet.split_once(&format!("r=\"C{row}\" s=\"")).unwrap().1.split_once('"').unwrap().0;
     assert_eq!(look(2), look(4_101));
-    // One that has room for all notes says nothing of them.
+    // With few notes, the summary does not mention them.
     place.write("few.csv", "SKU,Name,Price,Currency,Active,Unit\n1,Bolt,free,EUR,yes,Piece\n");
     place.sheetport(["check", "few.csv", "-t", "t.toml", "--report", "few.xlsx", "-q"]).exits(3);
     assert!(!format!("{:?}", front(&place, "few.xlsx")).contains("without a note"));
 }
 
 #[test]
-fn a_check_says_on_the_first_sheet_that_nothing_was_sent() {
+fn the_summary_of_a_check_says_that_nothing_was_sent() {
     let (place, _served) = place_with(SHEET);
     place.sheetport(["check", "prices.csv", "-t", "t.toml", "--report", "r.xlsx"]).exits(3);
     let front = front(&place, "r.xlsx");
@@ -292,7 +291,7 @@ fn a_check_says_on_the_first_sheet_that_nothing_was_sent() {
 }
 
 #[test]
-fn an_office_program_opens_a_report_and_saves_it_as_it_was() {
+fn an_office_program_preserves_a_report() {
     if !office::is_there() {
         return;
     }

@@ -1,4 +1,4 @@
-//! What stands in a workbook's cells and what of it arrives at the service, digit by digit.
+//! Values of workbook cells as they arrive at the service, digit by digit.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use super::service::Served;
 use super::{accounting, column, summary, table};
 use crate::sheet::parts::{XlsbCell, Xlsx, ods, xls, xls_cell, xlsb};
 
-/// The prices of the items that the service has, by name.
+/// Returns the prices of the service's items by name.
 #[track_caller]
 fn prices(served: &Served, place: &Place) -> Vec<(String, String)> {
     served.sheetport(place, ["export", "items", "-o", "items.csv"]).exits(0);
@@ -19,7 +19,7 @@ fn prices(served: &Served, place: &Place) -> Vec<(String, String)> {
     pairs
 }
 
-/// Numbers as they stand in the file or come out of a calculation, and the digits that are sent.
+/// Stored or calculated numbers, and the digits to be sent.
 const DIGITS: [(f64, &str); 5] = [
     (0.1, "0.1"),
     (1234.5600000000001, "1234.56"),
@@ -101,7 +101,7 @@ fn fifteen_digits_survive_every_kind_of_workbook() {
     }
 }
 
-/// Shown as 19 %, 19.5 %, 7 % and 1.234,50 €; the last is a text.
+/// Cells shown as 19 %, 19.5 %, 7 % and 1.234,50 €; the last one is text.
 fn percentages() -> Vec<u8> {
     let text = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
     let header = format!("<row>{}{}{}</row>", text("SKU"), text("Name"), text("Price"));
@@ -118,7 +118,7 @@ fn percentages() -> Vec<u8> {
     Xlsx { sheet: &sheet, formats: &["0%", "#,##0.00\\ [$€-407]"], ..Xlsx::default() }.bytes()
 }
 
-/// A template that says what percentages mean.
+/// A template with a rule for percentages.
 fn with_percent(percent: &str) -> String {
     format!(
         "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n\
@@ -127,7 +127,7 @@ fn with_percent(percent: &str) -> String {
 }
 
 #[test]
-fn a_percentage_is_sent_as_the_template_says_whether_it_is_a_text_or_a_format() {
+fn percentages_are_sent_as_the_template_says() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("a.xlsx", percentages());
@@ -149,7 +149,7 @@ fn a_percentage_is_sent_as_the_template_says_whether_it_is_a_text_or_a_format() 
 }
 
 #[test]
-fn of_a_percentage_that_the_template_does_not_explain_nothing_is_sent_and_the_report_can_be_sent_again() {
+fn an_ambiguous_percentage_is_a_problem_and_the_report_can_be_retried() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("a.xlsx", percentages());
@@ -174,7 +174,7 @@ fn of_a_percentage_that_the_template_does_not_explain_nothing_is_sent_and_the_re
 }
 
 #[test]
-fn programs_are_shown_the_number_of_a_percentage_and_people_the_percentage() {
+fn view_shows_percentages_to_people_and_numbers_to_programs() {
     let place = Place::new();
     place.write("a.xlsx", percentages());
     let all = place.sheetport(["view", "a.xlsx", "--json", "--all-sheets"]).exits(0);
@@ -186,7 +186,7 @@ fn programs_are_shown_the_number_of_a_percentage_and_people_the_percentage() {
 }
 
 #[test]
-fn a_template_is_made_that_says_what_a_workbooks_percentages_mean() {
+fn infer_writes_a_rule_for_percentages() {
     let place = Place::new();
     let mut workbook = rust_xlsxwriter::Workbook::new();
     let sheet = workbook.add_worksheet();
@@ -207,7 +207,7 @@ fn a_template_is_made_that_says_what_a_workbooks_percentages_mean() {
 }
 
 #[test]
-fn identifiers_whose_digits_are_there_arrive_and_those_that_lost_them_are_told() {
+fn identifiers_are_sent_exactly_or_reported_if_digits_are_lost() {
     let place = Place::new();
     let served = Served::start(&place);
     let text = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");

@@ -1,4 +1,4 @@
-//! What the cells of a workbook mean: dates and times, formats, formulas, order.
+//! Values of workbook cells: dates and times, number formats, formulas, order.
 
 use sheetport::sheet::{Cell, Row};
 
@@ -21,7 +21,7 @@ fn check_row(cells: &str, formats: &[&str], properties: &str, expected: &str) {
 }
 
 #[test]
-fn numbers_are_dates_by_their_format_in_both_epochs() {
+fn date_formats_make_dates_in_both_epochs() {
     let cells = "<c s=\"1\"><v>45943</v></c><c s=\"1\"><v>60</v></c><c s=\"1\"><v>59</v></c><c s=\"2\"><v>0.5</v></c>\
                  <c s=\"3\"><v>1.5208333333333333</v></c><c s=\"4\"><v>0.19</v></c><c s=\"5\"><v>1234.5</v></c>";
     let formats = ["yyyy-mm-dd", "hh:mm", "[h]:mm", "0%", "#,##0.00 [$€-407]"];
@@ -31,15 +31,15 @@ fn numbers_are_dates_by_their_format_in_both_epochs() {
 }
 
 #[test]
-fn numbers_that_a_format_shows_with_leading_zeros_are_read_as_shown() {
+fn formats_for_leading_zeros_are_applied() {
     let cells = "<c s=\"1\"><v>42</v></c><c s=\"2\"><v>1234</v></c><c s=\"1\"><v>123456</v></c><c><v>42</v></c>\
                  <c s=\"1\"><v>4.5</v></c><c s=\"1\" t=\"str\"><v>7</v></c><c s=\"1\"><f>1+1</f></c><c s=\"1\"/>";
     check_row(cells, &["00000", "000-000"], "", "1: 00042|001-234|123456|42|4.5|7|#NOT CALCULATED");
 }
 
 #[test]
-fn a_percentage_is_one_in_whatever_kind_of_workbook_tells() {
-    // Beside blank cells and formulas, which take a look of their own.
+fn percent_formats_are_read_from_all_supporting_formats() {
+    // Blank cells and formulas need a separate pass.
     let cells = "<c s=\"1\"><v>0.19</v></c><c s=\"2\"/><c s=\"2\"><f>A1/2</f><v>9.5000000000000001E-2</v></c>\
                  <c s=\"1\"><f>A1</f></c><c><v>0.19</v></c><c s=\"1\" t=\"str\"><v>0.19</v></c><c s=\"2\"/>";
     check_row(cells, &["0%", "0.0 %;[Red]-0.0 %"], "", "1: 19%||9.5%|#NOT CALCULATED|0.19|0.19");
@@ -63,7 +63,7 @@ fn a_percentage_is_one_in_whatever_kind_of_workbook_tells() {
 }
 
 #[test]
-fn a_formula_that_was_never_calculated_is_told_from_blanks_wherever_it_stands() {
+fn uncalculated_formulas_are_distinguished_from_blanks() {
     let folder = folder();
     for (formats, shown) in [(&["0.00"][..], "7"), (&["000"], "007")] {
         let mut sheet = "<sheetData>".to_owned();
@@ -84,7 +84,7 @@ fn a_formula_that_was_never_calculated_is_told_from_blanks_wherever_it_stands() 
 }
 
 #[test]
-fn a_formula_has_its_value_and_one_that_was_never_calculated_is_an_error() {
+fn formulas_have_their_value_or_are_an_error() {
     let cells = "<c><f>1+1</f><v>2</v></c><c t=\"str\"><f>\"\"</f><v></v></c><c t=\"e\"><f>NA()</f><v>#N/A</v></c>\
                  <c><f>A1*2</f><v/></c><c><f t=\"shared\" si=\"0\"/></c><c t=\"b\"><f>1=1</f><v>1</v></c>";
     check_row(cells, &[], "", "1: 2||#N/A|#NOT CALCULATED|#NOT CALCULATED|TRUE");
@@ -97,13 +97,13 @@ fn a_formula_has_its_value_and_one_that_was_never_calculated_is_an_error() {
 }
 
 #[test]
-fn a_formula_that_can_t_be_followed_costs_no_value() {
+fn an_unparsable_formula_keeps_its_value() {
     let cells = "<c><v>1</v></c><c><f t=\"shared\">A1</f><v>2</v></c><c><v>3</v></c>";
     check_row(cells, &[], "", "1: 1|2|3");
 }
 
 #[test]
-fn errors_that_newer_programs_know_are_errors_at_their_cells() {
+fn newer_error_values_are_errors_at_their_cells() {
     let sheet = "<sheetData><row r=\"1\"><c r=\"A1\"><v>1</v></c><c r=\"B1\" t=\"e\"><v>#SPILL!</v></c><c r=\"C1\"><v>2</v></c></row>\
                  <row r=\"3\"><c r=\"A3\" t=\"e\"><f>X()</f><v>#CALC!</v></c><c r=\"B3\" t=\"e\"><v>#BUSY!</v></c>\
                  <c r=\"D3\" s=\"1\"><v>7</v></c></row></sheetData>";
@@ -112,7 +112,7 @@ fn errors_that_newer_programs_know_are_errors_at_their_cells() {
         let expected = ["1: 1|#SPILL!|2".to_owned(), format!("3: #CALC!|#BUSY!||{last}")];
         check(&Xlsx { sheet, formats, ..Xlsx::default() }, &expected.each_ref().map(String::as_str));
     }
-    // A cell that does not say where it is would be taken for the one before it.
+    // A cell without a position would be mistaken for the previous one.
     let cells = "<c><v>1</v></c><c t=\"e\"><v>#SPILL!</v></c><c><v>3</v></c>";
     let folder = folder();
     let sheet = format!("<sheetData><row>{cells}</row></sheetData>");
@@ -122,18 +122,18 @@ fn errors_that_newer_programs_know_are_errors_at_their_cells() {
 }
 
 #[test]
-fn rows_and_cells_in_disorder_are_put_in_order() {
+fn rows_and_cells_out_of_order_are_sorted() {
     let sheet = "<sheetData><row r=\"3\"><c r=\"B3\"><v>2</v></c><c r=\"A3\"><v>1</v></c></row>\
                  <row r=\"1\"><c r=\"A1\"><v>0</v></c></row><row r=\"3\"><c r=\"C3\"><v>3</v></c></row></sheetData>";
     check(&Xlsx { sheet, ..Xlsx::default() }, &["1: 0", "3: 1|2|3"]);
 }
 
 #[test]
-fn of_merged_cells_the_first_has_the_value() {
+fn the_first_of_merged_cells_has_the_value() {
     let sheet = "<sheetData><row r=\"1\"><c r=\"A1\"><v>1</v></c><c r=\"B1\"/><c r=\"C1\"><v>2</v></c></row></sheetData>\
                  <mergeCells><mergeCell ref=\"A1:B2\"/></mergeCells>";
     check(&Xlsx { sheet, ..Xlsx::default() }, &["1: 1||2"]);
-    // Programs may keep a value in the others, too: one that nobody sees.
+    // Programs may keep invisible values in the others.
     let folder = folder();
     let cell = |span: &str, kind: &str, text: &str| {
         format!("<table:{kind} {span} office:value-type=\"string\"><text:p>{text}</text:p></table:{kind}>")
@@ -146,7 +146,7 @@ fn of_merged_cells_the_first_has_the_value() {
 }
 
 #[test]
-fn an_opendocument_sheet_has_its_kinds_and_its_repeated_rows() {
+fn opendocument_cells_and_repeated_rows_are_read() {
     let folder = folder();
     let cells = "<table:table-cell office:value-type=\"string\"><text:p>0042</text:p></table:table-cell>\
                  <table:table-cell table:number-columns-repeated=\"2\" office:value-type=\"float\" office:value=\"1.5\"/>\
@@ -165,7 +165,7 @@ fn an_opendocument_sheet_has_its_kinds_and_its_repeated_rows() {
 }
 
 #[test]
-fn a_binary_workbook_has_its_kinds_its_zeros_and_its_errors() {
+fn xlsb_cells_leading_zeros_and_errors_are_read() {
     let folder = folder();
     let (number, text) = (1.5_f64.to_le_bytes(), [2, 0, 0, 0, b'a', 0, b'b', 0]);
     // Types: 11 a formula that is an error, 2 a small number (42, four times, plus a mark), 5 a number, 4 a boolean,

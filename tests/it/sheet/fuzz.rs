@@ -1,7 +1,7 @@
-//! Files changed at random: whatever befalls one, reading it ends with rows or with one line that says why not, and
-//! never with a panic of the program or without end.
+//! Fuzzing with randomly changed files: reading ends with rows or with an error message, never with a panic or an endless
+//! loop.
 //!
-//! The short form runs with all tests, on files made here. The long form takes files of any kind from a folder:
+//! The short test runs with all others on generated files. The long test uses the files of a folder:
 //!
 //! ```text
 //! SHEETPORT_FUZZ_FOLDER=files SHEETPORT_FUZZ_SECONDS=600 cargo nextest run --run-ignored all changed_files_of_a_folder
@@ -21,7 +21,7 @@ use super::hostile_workbooks::end;
 use super::parts::{XlsbCell, Xlsx, ods, xls, xls_cell, xlsb};
 use super::{file, folder};
 
-/// Longer than any file may keep its reader busy, on a machine that has other work, too.
+/// Maximum time to read a file, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[track_caller]
@@ -52,7 +52,7 @@ fn sample_ods() -> Vec<u8> {
         .repeat(20))
 }
 
-/// Cells as no library writes them all.
+/// Cells of kinds that no library writes.
 fn sample_plain_xlsx() -> Vec<u8> {
     let cells = "<sheetData><row r=\"2\"><c r=\"A2\" s=\"1\" t=\"n\"><v>42</v></c><c r=\"B2\" t=\"inlineStr\"><is><t>a&amp;b</t></is></c>\
      <c r=\"C2\"><f t=\"shared\" ref=\"C2:C9\" si=\"0\">A2*2</f><v>84</v></c><c t=\"e\"><v>#N/A</v></c></row></sheetData>"
@@ -94,7 +94,7 @@ fn sample_xls() -> Vec<u8> {
 }
 
 #[test]
-fn the_samples_are_workbooks_before_they_are_changed() {
+fn unchanged_samples_are_workbooks() {
     for (sample, rows) in
         [(sample_xlsx(), 20), (sample_ods(), 60), (sample_plain_xlsx(), 1), (sample_xlsb(), 2), (sample_xls(), 2)]
     {
@@ -103,7 +103,7 @@ fn the_samples_are_workbooks_before_they_are_changed() {
     assert_eq!(end(&sample_xls()).unwrap()[0], "1: 1234.5|1900-01-20|abc|hi|TRUE|#N/A|ho");
 }
 
-/// Where to change a file, and into what.
+/// Positions and new values of bytes.
 fn changes() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
     let bytes = prop_oneof![any::<u8>(), Just(b'<'), Just(b'9'), Just(b'"'), Just(0xFF), Just(0)];
     prop::collection::vec((any::<prop::sample::Index>(), bytes), 1..6)
@@ -120,7 +120,7 @@ fn changed(mut bytes: Vec<u8>, changes: &[(prop::sample::Index, u8)], keep: Opti
     bytes
 }
 
-/// Changes one part of an archive, where the checksums do not protect it. What is no archive is changed as it is.
+/// Changes one part of an archive before checksums are computed. Other files are changed directly.
 fn changed_inside(bytes: &[u8], part: usize, change: impl Fn(Vec<u8>) -> Vec<u8>) -> Vec<u8> {
     let Ok(mut archive) = ZipArchive::new(Cursor::new(bytes)) else { return change(bytes.to_vec()) };
     let part = part % archive.len().max(1);
@@ -140,7 +140,7 @@ fn changed_inside(bytes: &[u8], part: usize, change: impl Fn(Vec<u8>) -> Vec<u8>
     changed.finish().unwrap().into_inner()
 }
 
-/// All rows of a text, with these options.
+/// Reads all rows of a text with these options.
 fn read_text(bytes: &[u8], options: &Options) -> Option<Vec<Vec<String>>> {
     let folder = folder();
     let book = open(&file(&folder, "prices.csv", bytes), options).ok()?;
@@ -205,10 +205,10 @@ proptest! {
     }
 }
 
-/// The long form.
+/// The long test.
 #[test]
 #[ignore = "needs a folder of files, in SHEETPORT_FUZZ_FOLDER"]
-fn changed_files_of_a_folder_have_an_answer() {
+fn changed_files_of_a_folder_end_with_rows_or_an_error() {
     let folder = std::env::var_os("SHEETPORT_FUZZ_FOLDER").expect("SHEETPORT_FUZZ_FOLDER names a folder");
     let seconds = std::env::var("SHEETPORT_FUZZ_SECONDS").map_or(60, |seconds| seconds.parse().expect("a number"));
     let seed = std::env::var("SHEETPORT_FUZZ_SEED").map_or(1, |seed| seed.parse().expect("a number"));
@@ -254,7 +254,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A few bytes, numbers or stretches changed, taken out, doubled or put elsewhere.
+/// Changes, removes, duplicates or moves a few bytes, numbers or ranges.
 fn spoilt(mut bytes: Vec<u8>, chance: &mut fastrand::Rng) -> Vec<u8> {
     for _ in 0..chance.usize(1..8) {
         if bytes.is_empty() {

@@ -1,4 +1,4 @@
-//! Text files made to exhaust a program: each is refused with one clear line, early and in bounded memory.
+//! Hostile text files are refused early, with a clear message and in bounded memory.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -8,7 +8,7 @@ use sheetport::sheet::{Error, Row};
 
 use super::{file, folder, read};
 
-/// The file is refused for this reason, soon.
+/// Checks that the file is refused quickly for this reason.
 #[track_caller]
 fn check(path: &std::path::Path, reason: &str) {
     let start = Instant::now();
@@ -27,7 +27,7 @@ fn read_all(path: &std::path::Path) -> Result<u64, Error> {
     Ok(count)
 }
 
-/// A file that claims 10 GiB and takes no room on disk: what follows the beginning is NULs.
+/// Creates a sparse file of 10 GiB.
 fn endless(path: &std::path::Path, beginning: &[u8]) {
     let mut file = File::create(path).unwrap();
     file.write_all(beginning).unwrap();
@@ -36,7 +36,7 @@ fn endless(path: &std::path::Path, beginning: &[u8]) {
 }
 
 #[test]
-fn a_line_of_ten_gibibytes() {
+fn a_line_of_ten_gibibytes_is_refused() {
     let folder = folder();
     let path = folder.path().join("line.csv");
     endless(&path, b"a,b\n1,2\n");
@@ -46,7 +46,7 @@ fn a_line_of_ten_gibibytes() {
 }
 
 #[test]
-fn a_quote_before_ten_gibibytes() {
+fn an_unclosed_quote_before_ten_gibibytes_is_refused() {
     let folder = folder();
     let path = folder.path().join("quote.csv");
     endless(&path, &[&b"a,b\n1,2\n".repeat(20_000)[..], b"3,\"4\n"].concat());
@@ -54,7 +54,7 @@ fn a_quote_before_ten_gibibytes() {
 }
 
 #[test]
-fn quotes_that_never_close_where_they_should_do_not_take_ever_longer() {
+fn unclosed_quotes_take_linear_time() {
     let folder = folder();
     for line in ["\"a\"b\n", "\"a\n", "\"a\"b,\"c\n", "\"\"\"\"x\n", "\"a\"\"b\n"] {
         let path = file(&folder, "strays.csv", line.repeat(60_000));
@@ -65,7 +65,7 @@ fn quotes_that_never_close_where_they_should_do_not_take_ever_longer() {
 }
 
 #[test]
-fn what_expands_without_bounds() {
+fn decompression_bombs_are_refused() {
     let folder = folder();
     let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
     encoder.write_all(b"a,b\n").unwrap();
@@ -77,7 +77,7 @@ fn what_expands_without_bounds() {
 }
 
 #[test]
-fn an_archive_cut_short_or_broken() {
+fn incomplete_and_damaged_archives_are_refused() {
     let folder = folder();
     let text: String = (0..20_000).map(|n: u64| format!("{n},{}\n", n * n * 7919 % 10_007)).collect();
     let whole = zstd::bulk::compress(text.as_bytes(), 1).unwrap();

@@ -1,4 +1,4 @@
-//! Workbooks that are made to do harm, and workbooks that broke. Each ends with an answer.
+//! Hostile and damaged workbooks end with an error message.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use sheetport::sheet::Error;
 use super::parts::{Xlsx, archive, ods};
 use super::{file, folder, read, rows};
 
-/// What a file's reading ends with, sheets and all.
+/// Reads all sheets of a file and returns the error.
 pub fn end(bytes: &[u8]) -> Result<Vec<String>, Error> {
     let folder = folder();
     let book = read(&file(&folder, "prices.xlsx", bytes))?;
@@ -34,7 +34,7 @@ fn check_unreadable(bytes: &[u8], reason: &str) {
 }
 
 #[test]
-fn two_cells_in_far_corners_are_two_cells() {
+fn cells_in_opposite_corners_are_read() {
     let sheet = "<dimension ref=\"A1:XFD1048576\"/><sheetData><row r=\"1\"><c r=\"A1\"><v>1</v></c></row>\
                  <row r=\"1048576\"><c r=\"XFD1048576\"><v>2</v></c></row></sheetData>";
     let lines = end(&Xlsx { sheet, ..Xlsx::default() }.bytes()).unwrap();
@@ -48,20 +48,20 @@ fn two_cells_in_far_corners_are_two_cells() {
 }
 
 #[test]
-fn a_table_that_fills_the_memory_is_refused() {
+fn a_table_that_exceeds_the_memory_limit_is_refused() {
     let cell = "<table:table-cell office:value-type=\"string\"><text:p>abc</text:p></table:table-cell>";
     let wide = format!("<table:table-row table:number-rows-repeated=\"90000\">{}</table:table-row>", cell.repeat(1000));
     check_unreadable(&ods(&wide), "more than the 400 MiB of memory");
 }
 
 #[test]
-fn a_count_of_shared_strings_that_lies_is_refused() {
+fn a_wrong_count_of_shared_strings_is_refused() {
     let strings = Some("<sst count=\"1\" uniqueCount=\"4294967295\"><si><t>a</t></si></sst>");
     check_unreadable(&Xlsx { shared_strings: strings, ..Xlsx::default() }.bytes(), "memory");
 }
 
 #[test]
-fn a_bomb_is_refused_also_if_it_lies_about_its_size() {
+fn a_zip_bomb_is_refused_even_with_a_wrong_size() {
     let sheet = format!("<sheetData>{}</sheetData>", " ".repeat(200 << 20));
     let bomb = Xlsx { sheet: &sheet, ..Xlsx::default() }.bytes();
     assert!(bomb.len() < 1 << 20);
@@ -82,7 +82,7 @@ fn an_archive_of_many_parts_is_refused() {
 }
 
 #[test]
-fn a_bomb_of_many_parts_that_are_each_within_bounds_is_refused() {
+fn a_zip_bomb_of_many_small_parts_is_refused() {
     let names: Vec<_> = (0..140).map(|index| format!("xl/media/{index}.xml")).collect();
     let part = [b' '; 1013];
     let parts: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &part[..])).collect();
@@ -104,7 +104,7 @@ fn entities_are_not_expanded() {
 }
 
 #[test]
-fn a_workbook_that_keeps_its_reader_busy_for_nothing_is_refused() {
+fn a_workbook_without_progress_is_refused() {
     let content: &[u8] = b"<office:spreadsheet><table:table table:name=\"Prices\"><table:table-row>";
     let endless = archive(&[
         ("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"),
@@ -118,7 +118,7 @@ fn a_workbook_that_keeps_its_reader_busy_for_nothing_is_refused() {
 }
 
 #[test]
-fn an_old_workbook_that_asks_for_memory_is_refused() {
+fn an_xls_workbook_that_requests_much_memory_is_refused() {
     let mut bytes = vec![0xFF_u8; 1024];
     bytes[..8].copy_from_slice(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1");
     bytes[26..34].copy_from_slice(&[3, 0, 0xFE, 0xFF, 9, 0, 6, 0]);
@@ -133,7 +133,7 @@ fn an_old_workbook_that_asks_for_memory_is_refused() {
 }
 
 #[test]
-fn the_program_ends_with_its_code_and_one_line() {
+fn the_program_ends_with_its_exit_code_and_a_message() {
     let folder = folder();
     let strings = Some("<sst uniqueCount=\"4294967295\"></sst>");
     let asking = Xlsx { shared_strings: strings, ..Xlsx::default() }.bytes();
@@ -170,11 +170,11 @@ fn the_program_ends_with_its_code_and_one_line() {
 }
 
 #[test]
-fn readers_do_not_outlive_their_book() {
+fn reading_processes_end_with_their_book() {
     let folder = folder();
     let book = read(&Xlsx::default().save(&folder)).unwrap();
     drop(book.rows(0).unwrap());
     drop(book);
-    // A second reading of the same file finds nothing in its way, on any system.
+    // The file can be read again, on any system.
     std::fs::remove_file(folder.path().join("prices.xlsx")).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Files that are no spreadsheets, by what they are.
+//! Detection of files that are not readable spreadsheets.
 
 use sheetport::sheet::Error;
 
@@ -24,7 +24,7 @@ pub fn ole(stream: &str) -> Vec<u8> {
     bytes
 }
 
-/// An archive's first entry, stored, and nothing more.
+/// The first entry of an archive, without compression.
 fn zip(name: &str, content: &str) -> Vec<u8> {
     let mut bytes = b"PK\x03\x04".to_vec();
     bytes.extend([0; 22]);
@@ -36,7 +36,7 @@ fn zip(name: &str, content: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_not_a_spreadsheet_is_named() {
+fn other_file_types_are_named() {
     check_refused("%PDF-1.7\n%âãÏÓ\n1 0 obj", "a PDF document");
     check_refused(b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR", "an image");
     check_refused(b"\x7FELF\x02\x01\x01\0", "a program");
@@ -51,7 +51,7 @@ fn what_is_not_a_spreadsheet_is_named() {
 }
 
 #[test]
-fn what_says_that_it_is_a_workbook_and_is_none_is_unreadable() {
+fn an_invalid_workbook_is_unreadable() {
     let ods = zip("mimetype", "application/vnd.oasis.opendocument.spreadsheet");
     for bytes in [ole("Workbook"), ods, zip("xl/workbook.bin", ""), zip("xl/workbook.xml", "")] {
         let folder = folder();
@@ -61,7 +61,7 @@ fn what_says_that_it_is_a_workbook_and_is_none_is_unreadable() {
 }
 
 #[test]
-fn a_workbook_that_is_too_old_or_in_an_unknown_code_page_says_so() {
+fn old_workbooks_and_unsupported_code_pages_are_reported() {
     let folder = folder();
     let ancient = [b"\x09\x04\x06\x00\x00\x04\x10\x00".as_slice(), &[0; 200]].concat();
     let error = read(&file(&folder, "prices.xls", ancient)).unwrap_err();
@@ -76,12 +76,12 @@ fn a_workbook_that_is_too_old_or_in_an_unknown_code_page_says_so() {
 }
 
 #[test]
-fn an_encrypted_workbook_says_so() {
+fn encrypted_workbooks_are_reported() {
     let folder = folder();
     let error = read(&file(&folder, "prices.xlsx", ole("EncryptedPackage"))).unwrap_err();
     assert!(matches!(error, Error::Encrypted { .. }));
     assert!(error.hint().unwrap().contains("password"));
-    // The way of before Excel 97: no cipher's number, a key and its check.
+    // XOR obfuscation from before Excel 97: a key and its verifier.
     for globals in [&[(0x002F, vec![0, 0, 0x12, 0x34, 0x56, 0x78])][..], &[(0x0086, vec![]), (0x002F, vec![0; 6])]] {
         let error = read(&file(&folder, "prices.xls", xls(globals, &[]))).unwrap_err();
         assert!(matches!(error, Error::Encrypted { .. }), "{error}");
@@ -92,7 +92,7 @@ fn an_encrypted_workbook_says_so() {
 }
 
 #[test]
-fn nothing_but_white_space_is_empty() {
+fn white_space_counts_as_empty() {
     for bytes in [&b""[..], b" \r\n\t\n", b"\xEF\xBB\xBF", b"\xFF\xFE", b"\xFF\xFE\n\0"] {
         let folder = folder();
         assert!(matches!(read(&file(&folder, "a.csv", bytes)), Err(Error::Empty { .. })), "{bytes:?}");
@@ -100,7 +100,7 @@ fn nothing_but_white_space_is_empty() {
 }
 
 #[test]
-fn a_folder_and_a_missing_file_are_told() {
+fn folders_and_missing_files_are_reported() {
     let folder = folder();
     let error = read(folder.path()).unwrap_err();
     assert!(error.to_string().ends_with("it is a folder"), "{error}");

@@ -1,4 +1,4 @@
-//! Spreadsheets as real files on disk: read as people have them, written and read back.
+//! Reading and writing of spreadsheets as files on disk.
 
 mod cells;
 mod fuzz;
@@ -27,13 +27,13 @@ fn file(folder: &TempDir, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
     path
 }
 
-/// Workbooks are read in processes of the program, as people's are.
+/// Opens a file. Workbooks are read in processes of the real program.
 fn read(path: &Path) -> Result<Book, Error> {
     read_workbooks_with(env!("CARGO_BIN_EXE_sheetport").into());
     open(path, &Options::default())
 }
 
-/// All rows of a sheet as `number: cell|cell`, and what stopped the reading.
+/// Returns all rows of a sheet as `number: cell|cell`, and the error, if any.
 fn rows(book: &Book, sheet: usize) -> (Vec<String>, Option<Error>) {
     let mut rows = book.rows(sheet).unwrap();
     let (mut row, mut lines) = (Row::default(), Vec::new());

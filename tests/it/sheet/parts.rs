@@ -1,4 +1,4 @@
-//! Workbooks put together part by part, as no library would write them.
+//! Workbooks assembled from parts, with content that no library writes.
 
 use std::io::{Cursor, Write};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use zip::write::SimpleFileOptions;
 
 use super::{file, utf16};
 
-/// An archive of `parts`, packed.
+/// Creates a compressed archive of `parts`.
 pub fn archive(parts: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in parts {
@@ -21,18 +21,18 @@ pub fn archive(parts: &[(&str, &[u8])]) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
-/// What an XLSX file has besides its sheet.
+/// The parts of an XLSX file.
 pub struct Xlsx<'a> {
-    /// What stands in `<worksheet>`.
+    /// Content of `<worksheet>`.
     pub sheet: &'a str,
-    /// What stands in `<numFmts>`; the cells' formats are these, counted from 1.
+    /// Content of `<numFmts>`. The formats of cells are numbered from 1.
     pub formats: &'a [&'a str],
     pub shared_strings: Option<&'a str>,
     pub workbook_properties: &'a str,
-    /// More elements `<sheet>`, and more relations of the workbook.
+    /// Additional elements `<sheet>` and relations.
     pub more_sheets: &'a str,
     pub more_relations: &'a str,
-    /// The sheet's part is in UTF-16.
+    /// Encodes the sheet in UTF-16.
     pub utf16: bool,
 }
 
@@ -100,7 +100,7 @@ impl Xlsx<'_> {
     }
 }
 
-/// An ODS file whose one table has these rows.
+/// Creates an ODS file with these rows.
 pub fn ods(rows: &str) -> Vec<u8> {
     let content = format!(
         r#"<office:document-content><office:body><office:spreadsheet><table:table table:name="Prices">{rows}</table:table></office:spreadsheet></office:body></office:document-content>"#
@@ -112,10 +112,10 @@ pub fn ods(rows: &str) -> Vec<u8> {
     ])
 }
 
-/// A cell of an XLSB file: its record's type, its style and what follows in it.
+/// A cell of an XLSB file: record type, style and further bytes.
 pub type XlsbCell<'a> = (u8, u8, &'a [u8]);
 
-/// An XLSB file whose one sheet has these rows. Style 1 is shown as `format`.
+/// Creates an XLSB file with these rows. Style 1 has the number format `format`.
 pub fn xlsb(format: &str, rows: &[&[XlsbCell<'_>]]) -> Vec<u8> {
     let wide = |text: &str| {
         let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -154,8 +154,8 @@ pub fn xlsb(format: &str, rows: &[&[XlsbCell<'_>]]) -> Vec<u8> {
     ])
 }
 
-/// An XLS file (BIFF8) whose one sheet holds these records, each a type and a body. `globals` are further records of
-/// the workbook: code page, formats, styles.
+/// Creates an XLS file (BIFF8) with these records, each a type and a body. `globals` are further workbook records: code
+/// page, formats, styles.
 pub fn xls(globals: &[(u16, Vec<u8>)], cells: &[(u16, Vec<u8>)]) -> Vec<u8> {
     const BEGIN: u16 = 0x0809;
     const END: u16 = 0x000A;
@@ -166,7 +166,7 @@ pub fn xls(globals: &[(u16, Vec<u8>)], cells: &[(u16, Vec<u8>)]) -> Vec<u8> {
     let all = |records: &[(u16, Vec<u8>)]| records.iter().map(|(kind, body)| record(*kind, body)).collect::<Vec<_>>();
     let begin = |what: u16| record(BEGIN, &[&0x0600_u16.to_le_bytes()[..], &what.to_le_bytes(), &[0; 12]].concat());
     let before = [begin(5), all(globals).concat()].concat();
-    // Its place, its state, and its name as a counted text of one byte a character.
+    // Position, visibility, and name as a text with a length and one byte per character.
     let bundle = |place: u32| [&place.to_le_bytes()[..], &[0, 0, 6, 0], b"Prices"].concat();
     let place = before.len() + record(SHEET, &bundle(0)).len() + record(END, &[]).len();
     let bundle = record(SHEET, &bundle(u32::try_from(place).unwrap()));
@@ -174,22 +174,22 @@ pub fn xls(globals: &[(u16, Vec<u8>)], cells: &[(u16, Vec<u8>)]) -> Vec<u8> {
     ole(&[before, bundle, record(END, &[]), sheet].concat())
 }
 
-/// A cell's record: its row, its column and its style come first.
+/// Creates a cell record, which starts with row, column and style.
 pub fn xls_cell(kind: u16, (row, column): (u16, u16), style: u16, rest: &[u8]) -> (u16, Vec<u8>) {
     (kind, [&row.to_le_bytes()[..], &column.to_le_bytes(), &style.to_le_bytes(), rest].concat())
 }
 
-/// An OLE2 file with one stream, `Workbook`.
+/// Creates an OLE2 file with one stream, `Workbook`.
 fn ole(stream: &[u8]) -> Vec<u8> {
     const SECTOR: usize = 512;
     const FREE: u32 = 0xFFFF_FFFF;
     const CHAIN_END: u32 = 0xFFFF_FFFE;
     const TABLE: u32 = 0xFFFF_FFFD;
-    // Shorter streams would lie among the small ones.
+    // Shorter streams would be stored separately.
     let mut stream = stream.to_vec();
     stream.resize(stream.len().max(4096).next_multiple_of(SECTOR), 0);
     let sectors = u32::try_from(stream.len() / SECTOR).unwrap();
-    // Sector 0 is the table of sectors, 1 the directory, the stream follows.
+    // Sector 0 is the allocation table, sector 1 the directory, then the stream.
     let mut table = vec![TABLE, CHAIN_END];
     table.extend((2..2 + sectors).map(|sector| if sector == 1 + sectors { CHAIN_END } else { sector + 1 }));
     assert!(table.len() <= SECTOR / 4, "more than one sector of the table");

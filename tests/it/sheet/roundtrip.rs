@@ -1,5 +1,5 @@
-//! Tables made by chance, written in every dialect and encoding, and read back: rows in are rows out. And bytes made by
-//! chance, which may be refused but never end the program.
+//! Property tests: random tables in every dialect and encoding are read back unchanged, and random bytes never cause a
+//! panic.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ enum Packing {
     Zstd,
 }
 
-/// Encodings by label, with letters that each has; `+` is a byte order mark.
+/// Encodings by label, with some of their letters; `+` means a byte order mark.
 const ENCODINGS: [(&str, &str); 14] = [
     ("utf-8", "äß€日😀"),
     ("utf-8+", "äß€日😀"),
@@ -117,7 +117,7 @@ fn written(delimiters: &[char]) -> impl Strategy<Value = Written> + use<> {
         })
 }
 
-/// A table below a header, of cells with everything that needs quotes, and letters of the encoding.
+/// A table with a header, special characters and letters of the encoding.
 fn table(letters: &'static str) -> impl Strategy<Value = Rows> {
     let special = "aB1 ,;|:^~\t\"'\\\n\r.-";
     let alphabet: Vec<char> = special.chars().chain(letters.chars()).collect();
@@ -129,7 +129,7 @@ fn table(letters: &'static str) -> impl Strategy<Value = Rows> {
     })
 }
 
-/// What people's tables hold, with words of the encoding.
+/// Typical cells, with words of the encoding.
 fn price_list(words: &'static str) -> impl Strategy<Value = Rows> {
     let row = (1u32..99_999, "[A-Z][a-z]{2,8}( M[0-9]{1,2})?", 0u32..9999, 0u32..100).prop_map(
         move |(sku, name, price, cents)| {
@@ -193,7 +193,7 @@ proptest! {
     }
 }
 
-/// Reads as a table, too: titles, names and pages are looked for.
+/// Reads the file as a table, with detection of titles, headers and pages.
 fn exhaust(bytes: &[u8]) {
     let folder = folder();
     let Ok(book) = open(&file(&folder, "any.csv", bytes), &Options::default()) else { return };

@@ -1,10 +1,10 @@
-//! Text files: encodings, delimiters, rows and their numbers, and what makes one unreadable.
+//! Text files: encodings, delimiters, row numbers and errors.
 
 use sheetport::sheet::{Error, Options, Row, open};
 
 use super::{file, folder, read, rows, utf16};
 
-/// A text file of these bytes is described so and has these rows.
+/// Checks the description and rows of a text file.
 #[track_caller]
 fn check(bytes: impl AsRef<[u8]>, description: &str, expected: &[&str]) {
     let folder = folder();
@@ -16,7 +16,7 @@ fn check(bytes: impl AsRef<[u8]>, description: &str, expected: &[&str]) {
     assert_eq!(book.sheets(), ["prices"]);
 }
 
-/// Reading a text file of these bytes stops at this place for this reason, after this many rows.
+/// Checks the place and reason of an error, and the number of rows before it.
 #[track_caller]
 fn check_unreadable(bytes: impl AsRef<[u8]>, given: usize, place: &str, reason: &str) {
     let folder = folder();
@@ -52,14 +52,14 @@ fn utf16_as_excel_saves_unicode_text() {
 }
 
 #[test]
-fn a_line_that_names_the_delimiter_is_not_a_row() {
+fn a_line_with_the_delimiter_is_not_a_row() {
     let expected = ["1: a,b|c", "2: 1,2|3"];
     check("sep=;\r\na,b;c\r\n1,2;3\r\n", "CSV, UTF-8, delimiter ';'", &expected);
     check(utf16("\u{FEFF}sep=;\r\na,b;c\r\n1,2;3\r\n", u16::to_le_bytes), "CSV, UTF-16LE, delimiter ';'", &expected);
 }
 
 #[test]
-fn rows_are_counted_as_spreadsheet_programs_show_them() {
+fn rows_are_numbered_as_in_spreadsheet_programs() {
     let expected = ["2: a|b", "5: \"one\"\ntwo|2", "6: |", "8: c|d"];
     let text = "\na,b\n\n\n\"\"\"one\"\"\ntwo\",2\n,\n\nc,d\n\n";
     check(text, "CSV, UTF-8, delimiter ','", &expected);
@@ -73,7 +73,7 @@ fn rows_are_counted_as_spreadsheet_programs_show_them() {
 }
 
 #[test]
-fn blank_lines_are_counted_across_the_reader_s_chunks() {
+fn blank_lines_are_counted_across_chunks() {
     let text = format!("a,b\r\n{}c,d\r\n", "\r\n".repeat(200_000));
     check(text, "CSV, UTF-8, delimiter ','", &["1: a|b", "200002: c|d"]);
 }
@@ -88,7 +88,7 @@ fn cells_are_neither_trimmed_nor_parsed() {
 }
 
 #[test]
-fn ragged_rows_are_given_as_they_are() {
+fn ragged_rows_are_unchanged() {
     check("a,b,c\n1,2\n1,2,3,4\n1,2,3", "CSV, UTF-8, delimiter ','", &["1: a|b|c", "2: 1|2", "3: 1|2|3|4", "4: 1|2|3"]);
 }
 
@@ -106,7 +106,7 @@ fn bytes_that_are_not_utf8_past_the_sample_are_an_error_at_their_cell() {
 }
 
 #[test]
-fn a_first_umlaut_far_down_still_tells_the_encoding() {
+fn the_encoding_is_detected_from_a_late_character() {
     for (size, encoding) in [("Größe".as_bytes(), "UTF-8"), (b"Gr\xF6\xDFe", "windows-1252")] {
         let mut bytes = b"0042,Bolt\n".repeat(50_000);
         bytes.extend(b"0043,");
@@ -119,7 +119,7 @@ fn a_first_umlaut_far_down_still_tells_the_encoding() {
 }
 
 #[test]
-fn bytes_that_the_encoding_does_not_know_are_an_error_and_never_replaced() {
+fn invalid_bytes_are_an_error_and_never_replaced() {
     let mut bytes = utf16("\u{FEFF}a;b\n1;2\n", u16::to_le_bytes);
     bytes.extend(0xD800_u16.to_le_bytes());
     bytes.extend(utf16(";3\n", u16::to_le_bytes));
@@ -127,7 +127,7 @@ fn bytes_that_the_encoding_does_not_know_are_an_error_and_never_replaced() {
 }
 
 #[test]
-fn the_caller_knows_better() {
+fn options_override_detection() {
     let folder = folder();
     let path = file(&folder, "a.csv", b"a;b,c\n\xE4;\xF6,\xFC\n");
     let options = Options { delimiter: Some(b','), encoding: Some("latin2".to_owned()), ..Options::default() };
@@ -145,19 +145,19 @@ fn the_caller_knows_better() {
 }
 
 #[test]
-fn a_quote_never_closed_is_an_error_at_the_row_where_it_opened() {
+fn an_unclosed_quote_is_an_error_at_its_row() {
     check_unreadable("a,b\n1,2\n3,\"4\n5,6\n7,8\n", 2, " at row 3", "never closed");
 }
 
 #[test]
-fn a_quote_never_closed_in_the_last_line_takes_nothing_in_and_is_text() {
+fn an_unclosed_quote_in_the_last_line_is_text() {
     check("a,b\n1,\"2", "CSV, UTF-8, delimiter ','", &["1: a|b", "2: 1|\"2"]);
     check("a,b\n1,\"2\n\n", "CSV, UTF-8, delimiter ','", &["1: a|b", "2: 1|\"2"]);
     check("a,b\n1,\"2\"", "CSV, UTF-8, delimiter ','", &["1: a|b", "2: 1|2"]);
 }
 
 #[test]
-fn a_record_without_end_is_an_error() {
+fn an_endless_record_is_an_error() {
     let text = format!("a,b\n1,\"{}", "2,3\n".repeat(5 * 1024 * 1024));
     check_unreadable(text, 1, " at row 2", "longer than 16 MiB");
     let text = format!("a,b\n{}\n", ",".repeat(1_000_000));
@@ -165,7 +165,7 @@ fn a_record_without_end_is_an_error() {
 }
 
 #[test]
-fn a_row_as_wide_as_a_spreadsheet_is_read() {
+fn a_row_of_maximum_width_is_read() {
     let folder = folder();
     let path = file(&folder, "wide.csv", format!("{}x\n", "x,".repeat(16_383)));
     let mut rows = read(&path).unwrap().rows(0).unwrap();
@@ -175,7 +175,7 @@ fn a_row_as_wide_as_a_spreadsheet_is_read() {
 }
 
 #[test]
-fn a_book_is_read_any_number_of_times() {
+fn a_book_can_be_read_repeatedly() {
     let folder = folder();
     let book = read(&file(&folder, "a.csv", "a,b\n1,2\n")).unwrap();
     assert_eq!(rows(&book, 0).0, rows(&book, 0).0);

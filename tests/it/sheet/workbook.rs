@@ -1,4 +1,4 @@
-//! Workbooks of another library, read.
+//! Reading of workbooks written by another library.
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ fn save(folder: &TempDir, build: impl FnOnce(&mut Workbook)) -> PathBuf {
 }
 
 #[test]
-fn cells_have_their_kinds_and_rows_their_numbers() {
+fn cell_types_and_row_numbers_are_read() {
     let folder = folder();
     let path = save(&folder, |workbook| {
         let sheet = workbook.add_worksheet();
@@ -68,7 +68,7 @@ fn cells_have_their_kinds_and_rows_their_numbers() {
 }
 
 #[test]
-fn a_long_sheet_comes_whole_and_in_order_and_can_be_left_early() {
+fn a_long_sheet_is_read_in_order_and_can_be_abandoned() {
     let folder = folder();
     let path = save(&folder, |workbook| {
         let sheet = workbook.add_worksheet();
@@ -93,7 +93,7 @@ fn a_long_sheet_comes_whole_and_in_order_and_can_be_left_early() {
 }
 
 #[test]
-fn numbers_that_are_shown_as_percentages_are_percentages() {
+fn percent_formats_make_percentages() {
     let folder = folder();
     let path = save(&folder, |workbook| {
         let sheet = workbook.add_worksheet();
@@ -131,7 +131,7 @@ fn numbers_that_are_shown_as_percentages_are_percentages() {
 }
 
 #[test]
-fn a_workbook_cut_short_is_unreadable() {
+fn an_incomplete_workbook_is_unreadable() {
     let folder = folder();
     let path = save(&folder, |workbook| {
         workbook.add_worksheet().write_string(0, 0, "SKU").unwrap();
