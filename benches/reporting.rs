@@ -1,9 +1,7 @@
-//! Reporting: what became of a run, made from its ledger, beside a bare loop that writes the same cells from values that
-//! are ready.
+//! Writing a run's report from its ledger, compared with a bare loop that writes the same cells from memory.
 //!
-//! The sheet has twelve columns of its own, and the report ten more of ours. Of each hundred rows one is wrong. The rows
-//! repeat every thousand, but for their numbers: within a block of the ledger no row is like another, and the bare loop
-//! makes nothing but the file. Both files are on disk when the clock stops.
+//! The sheet has twelve columns, and the report adds ten. One in a hundred rows has a problem. Rows repeat every thousand,
+//! except for their numbers, so rows within a block of the ledger differ. Both files are on disk when the clock stops.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -23,7 +21,7 @@ use crate::child::{Sample, Seen, timed};
 use crate::items::{CURRENCY, HEADER, Item};
 use crate::{BARE, Job, Outcome as Ended, Row, items};
 
-/// As long as the name that a report has for its run.
+/// A run name of the usual length.
 const RUN: &str = "1-bcdfgh";
 
 pub const REPORT_CSV: Row = Row {
@@ -104,7 +102,7 @@ fn is_wrong(number: u32) -> bool {
     number % WRONG_EVERY == WRONG_EVERY - 1
 }
 
-/// Writes the ledger of a run that is done. `typed` as a workbook gives its cells, otherwise as a CSV does.
+/// Writes the ledger of a finished run, with cells of a workbook if `typed`, or else of a CSV.
 fn prepare(folder: &Path, scale: f64, typed: bool) -> Ended<()> {
     let count = items::count(FULL, scale);
     let ready = cycle();
@@ -225,7 +223,7 @@ fn ours(job: &Job, name: &str, format: Format) -> Ended<Sample> {
         choices: &[],
         has_bom: false,
     };
-    // As the program runs it, on a thread of the runtime's own.
+    // On a thread of the runtime, as in the program.
     timed(
         || Ok(runtime.block_on(report::write(&ledger, &run, &request))?),
         |written| match written.rows == u64::from(count) {
@@ -279,7 +277,7 @@ fn bare_xlsx(job: &Job) -> Ended<Sample> {
         workbook.set_zip_compression_level(1);
         workbook.set_tempdir(folder.path())?;
         let sheet = workbook.add_worksheet_with_constant_memory()?;
-        // As in the report, what is text stays text when a person edits it.
+        // As in the report, edited text stays text.
         let (text, date) = (Look::new().set_num_format("@"), Look::new().set_num_format("yyyy-mm-dd"));
         for column in [0, 1, 2, 3, 7, 10, 11, 12, 13, 14, 15, 16] {
             sheet.set_column_format(column, &text)?;
@@ -323,8 +321,8 @@ fn bare_xlsx(job: &Job) -> Ended<Sample> {
     timed(work, |()| seen(count, &path, Format::Xlsx))
 }
 
-/// All cells, blank ones, too; of a CSV the bytes of the file, which are the same to the letter. A workbook of ours has
-/// more than its cells.
+/// Counts all cells, including blank ones, and the bytes of a CSV, which are identical on both sides. A report workbook has
+/// more content than its cells.
 fn seen(count: u32, path: &PathBuf, format: Format) -> Ended<Seen> {
     let bytes = if format == Format::Csv { std::fs::metadata(path)?.len() } else { 0 };
     Ok(Seen { units: u64::from(count) * (OWN + OURS.len()) as u64, bytes })
@@ -334,7 +332,7 @@ fn decimal(cents: u32) -> String {
     format!("{}.{:02}", cents / 100, cents % 100)
 }
 
-/// Looks like the ids that services give.
+/// Returns an id of the usual format.
 fn id(number: u32, between: char) -> String {
     let scattered = u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let (high, low) = (scattered >> 32, scattered & 0xFFFF_FFFF);

@@ -1,19 +1,20 @@
 //! Reports of a run, made from the ledger alone: each source row with its outcome and problems, as CSV, workbook or page.
 
-mod ahead;
 mod csv;
 mod error;
 mod html;
 mod model;
-mod outcome;
+mod records;
 mod row;
+mod windows;
 mod workbook;
+
+use std::collections::BTreeSet;
 
 use crate::ledger::{Causes, Ledger, Problem, Run};
 
 pub use self::error::Error;
 pub use self::model::{Format, Request, RowFilter, Written};
-use self::outcome::Outcomes;
 pub use self::workbook::choices::{Choices, MAX_CHOICES};
 
 /// Writes the report of `run`.
@@ -31,17 +32,15 @@ pub async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<
 /// Groups the problems of the first `limit` refused records by cause. Each problem has the title of its source column.
 pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Causes, Error> {
     let mut causes = Causes::default();
-    let mut outcomes = Outcomes::new(ledger, run.id);
-    let found = outcomes.of_all(&ledger.failed(run.id, limit).await?).await?;
-    for outcome in found.iter() {
-        let Some(trouble) = outcome.trouble() else { continue };
-        // Records without rows, such as those made from defaults, count as row 0.
-        let number = trouble.rows.first().copied().unwrap_or(0);
-        for problem in &trouble.problems {
+    let seqs = BTreeSet::from_iter(ledger.failed(run.id, limit).await?);
+    for record in records::load(ledger, run.id, &seqs).await?.into_values() {
+        // Problems of records without rows count as row 0.
+        let number = record.rows.first().copied().unwrap_or(0);
+        for problem in record.problems() {
             let column = row::column_of(problem, run);
             let header = column.and_then(|column| run.about.header.get(column)).cloned().unwrap_or_default();
-            let problem = Problem { header, sheet: trouble.sheet.clone(), ..problem.clone() };
-            causes.add_of(number, &problem, &outcome.names());
+            let problem = Problem { header, sheet: record.sheet.clone(), ..problem.clone() };
+            causes.add_of(number, &problem, &record.names());
         }
     }
     Ok(causes)

@@ -1,4 +1,4 @@
-//! What a report can be asked for: its format, its rows and its destination.
+//! Options of a report: format, rows and destination.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub struct Request<'a> {
     pub rows: RowFilter,
     /// The command to run next.
     pub next: Option<&'a str>,
-    /// Whether the run stays in the ledger, so that its number can be used in commands.
+    /// The run is kept in the ledger, so commands can refer to its number.
     pub is_kept: bool,
     /// Drop-down lists for columns of a workbook.
     pub choices: &'a [Choices],

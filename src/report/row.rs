@@ -2,17 +2,17 @@
 
 use std::borrow::Cow;
 
-use super::ahead;
 use super::error::Error;
 use super::model::RowFilter;
-use super::outcome::RecordOutcome;
-use crate::ledger::{Ledger, Problem, Run, RunCommand, SourceRow};
+use super::records::RecordResult;
+use super::windows;
+use crate::ledger::{self, Ledger, Problem, Run, RunCommand, SourceRow};
 use crate::sheet::{Cell, RESERVED_PREFIX, Row, column_letters};
 
 /// Maximum length of a value within a message, in characters.
 const MAX_VALUE: usize = 60;
 
-/// Columns that a report adds, without the prefix.
+/// Added columns, without the prefix.
 const COLUMNS: &[&str] =
     &["status", "errors", "field", "service_id", "ctx_id", "job_id", "http_status", "attempts", SHEET, "row", "run"];
 
@@ -29,7 +29,7 @@ pub(super) struct ReportRow<'a> {
     pub source: &'a SourceRow,
     /// The original cells, padded to the length of the header.
     pub cells: &'a Row,
-    pub outcome: RecordOutcome<'a>,
+    pub record: &'a RecordResult,
     /// Identifies the run in the report.
     pub token: &'a str,
     /// Problems of this row. Problems of the record's other rows are reported there.
@@ -45,56 +45,55 @@ pub(super) struct Fault<'a> {
     pub words: String,
 }
 
-/// Returns the titles of the columns that the report of `run` adds.
+/// Returns the titles of the added columns.
 pub(super) fn report_columns(run: &Run) -> Vec<String> {
     let names = COLUMNS.iter().filter(|name| run.about.reads_several_sheets() || **name != SHEET);
     names.map(|name| format!("{RESERVED_PREFIX}{name}")).collect()
 }
 
-/// Calls `take` for each row of `run` that `filter` includes, in sheet order, and returns their number.
+/// Calls `take` for each included row, in sheet order, and returns the number of rows.
 pub(super) async fn each_row(
     ledger: &Ledger,
     run: &Run,
     filter: RowFilter,
     mut take: impl FnMut(&ReportRow<'_>) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    // Checks are not kept in the ledger; their number could be confused with that of another run.
+    // Checks are not kept in the ledger; their number could belong to another run.
     let token = if run.about.command == RunCommand::Check { String::new() } else { run.token() };
-    let (mut windows, reader) = ahead::read(ledger, run.id);
+    let (mut windows, reader) = windows::read(ledger, run.id);
     let mut cells = Row::default();
     let mut taken = 0;
     while let Some(window) = windows.recv().await {
-        for (source, outcome) in window.rows() {
-            if !filter.includes(outcome.state()) {
+        for (source, record) in window.rows() {
+            if !filter.includes(record.state()) {
                 continue;
             }
             cells.decode_one(&source.cells).ok_or(Error::Corrupt(source.number))?;
             cells.pad(run.about.header.len());
-            let faults = faults(run, source, outcome);
-            take(&ReportRow { run, source, cells: &cells, outcome, token: &token, faults })?;
+            let faults = faults(run, source, record);
+            take(&ReportRow { run, source, cells: &cells, record, token: &token, faults })?;
             taken += 1;
         }
     }
-    reader.end().await?;
+    let ended = reader.await.map_err(|_| ledger::Error::Corrupt("reading its rows failed".to_owned()))?;
+    ended?;
     Ok(taken)
 }
 
 impl ReportRow<'_> {
     /// Returns true for the first row of a record. Problems of the whole record are counted there.
     pub fn is_first(&self) -> bool {
-        self.outcome.trouble().is_none_or(|trouble| {
-            let is_its_sheet = self.source.sheet == trouble.sheet;
-            is_its_sheet && trouble.rows.first().is_none_or(|first| *first == self.source.number)
-        })
+        let is_its_sheet = self.source.sheet == self.record.sheet;
+        is_its_sheet && self.record.rows.first().is_none_or(|first| *first == self.source.number)
     }
 
     /// Returns all problems as one text.
     pub fn errors(&self) -> String {
-        if self.outcome.problems().is_empty() {
+        if self.record.problems().is_empty() {
             return String::new();
         }
         let texts: Vec<&str> = self.faults.iter().map(|fault| fault.words.as_str()).collect();
-        match self.outcome.problems().first().and_then(|problem| problem.row) {
+        match self.record.problems().first().and_then(|problem| problem.row) {
             Some(row) if texts.is_empty() => format!("row {row} of the same record has a problem"),
             _ => texts.join("; "),
         }
@@ -108,20 +107,20 @@ impl ReportRow<'_> {
         fields.join(", ")
     }
 
-    /// Returns the cells of the columns that the report adds. `errors` and `fields` are those of this row.
+    /// Returns the cells of the added columns, given the texts for errors and fields.
     pub fn report_cells<'b>(&'b self, errors: &'b str, fields: &'b str) -> impl Iterator<Item = Cell<'b>> {
         let number = |number: Option<f64>| number.map_or(Cell::Blank, Cell::Number);
-        let outcome = self.outcome;
+        let record = self.record;
         let sheet = self.run.about.reads_several_sheets().then_some(Cell::Text(&self.source.sheet));
         [
-            Cell::Text(outcome.state().name()),
+            Cell::Text(record.state().name()),
             Cell::Text(errors),
             Cell::Text(fields),
-            Cell::Text(outcome.service_id().unwrap_or("")),
-            Cell::Text(outcome.ctx_id().unwrap_or("")),
-            Cell::Text(outcome.job_id().unwrap_or("")),
-            number(outcome.http_status().map(f64::from)),
-            number(outcome.attempts().map(f64::from)),
+            Cell::Text(record.service_id().unwrap_or("")),
+            Cell::Text(record.ctx_id().unwrap_or("")),
+            Cell::Text(record.job_id().unwrap_or("")),
+            number(record.http_status().map(f64::from)),
+            number(record.attempts().map(f64::from)),
         ]
         .into_iter()
         .chain(sheet)
@@ -129,13 +128,13 @@ impl ReportRow<'_> {
     }
 }
 
-fn faults<'a>(run: &Run, source: &SourceRow, outcome: RecordOutcome<'a>) -> Vec<Fault<'a>> {
-    if outcome.problems().is_empty() {
+fn faults<'a>(run: &Run, source: &SourceRow, record: &'a RecordResult) -> Vec<Fault<'a>> {
+    if record.problems().is_empty() {
         return Vec::new();
     }
     let is_of_row =
         |problem: &&Problem| problem.row.is_none_or(|row| row == source.number && problem.sheet == source.sheet);
-    let of_row = outcome.problems().iter().filter(is_of_row);
+    let of_row = record.problems().iter().filter(is_of_row);
     of_row
         .map(|problem| {
             let column = column_of(problem, run);

@@ -88,7 +88,7 @@ pub fn column_index(letters: &str) -> Option<usize> {
 fn percentage(number: f64) -> String {
     match decimal::from_f64(number).and_then(|number| decimal::multiply(number, Decimal::ONE_HUNDRED)) {
         Ok(percent) => format!("{}%", percent.normalize()),
-        // Absurdly large or small.
+        // Out of the range of decimals.
         Err(_) => format!("{}%", number * 100.0),
     }
 }

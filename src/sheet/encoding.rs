@@ -19,13 +19,13 @@ impl Row {
         encode_row(self.number, self.cells(), bytes);
     }
 
-    /// Replaces the row by the one that `bytes` encode. Returns `None` if they are not exactly one valid row.
+    /// Decodes a row. Returns `None` unless `bytes` are exactly one valid row.
     pub fn decode_one(&mut self, bytes: &[u8]) -> Option<()> {
         self.decode(bytes, usize::MAX)?.is_empty().then_some(())
     }
 
-    /// Replaces the row by the first one in `bytes` and returns the bytes after it. Returns `None` if they do not start
-    /// with a valid row of at most `max_cells` cells.
+    /// Decodes the first row in `bytes` and returns the remaining bytes. Returns `None` unless `bytes` start with a valid
+    /// row of at most `max_cells` cells.
     pub(super) fn decode<'a>(&mut self, bytes: &'a [u8], max_cells: usize) -> Option<&'a [u8]> {
         let ((number, len), mut rest) = postcard::take_from_bytes::<(u64, usize)>(bytes).ok()?;
         self.clear(number);

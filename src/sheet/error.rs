@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// `Display` states the problem and its place; [`Error::hint`] states how to fix it.
+/// `Display` shows the problem and its place, [`Error::hint`] the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{path} can't be opened: {source}", path = path.display())]
@@ -29,7 +29,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Replaces the path by the name that the user knows.
+    /// Replaces the path, for temporary copies of a file.
     pub fn of_file(mut self, name: &Path) -> Error {
         let path = match &mut self {
             Error::Open { path, .. }

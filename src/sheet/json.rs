@@ -4,7 +4,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{Cell, Row};
 
-/// A row that serializes to JSON. A percentage is written as the number that the workbook stores.
+/// Serializes a row. A percentage is written as the stored number.
 pub struct JsonRow<'a>(pub &'a Row);
 
 struct JsonCell<'a>(Cell<'a>);

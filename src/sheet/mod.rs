@@ -24,5 +24,5 @@ pub use table::Table;
 /// Prefix of column titles reserved for Sheetport's reports. Templates ignore such columns.
 pub const RESERVED_PREFIX: &str = "sheetport_";
 
-/// Names of the summary sheet that a report begins with: the second one if the rows have the first. Uploads skip it.
+/// Names of a report's summary sheet: the second one if the rows have the first. Uploads skip this sheet.
 pub const SUMMARY_SHEETS: [&str; 2] = ["Summary", "Report"];

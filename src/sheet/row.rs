@@ -127,7 +127,7 @@ impl Row {
         self.cells().all(|cell| cell.is_blank())
     }
 
-    /// Returns the first cell that is not blank, if it is text.
+    /// Returns the first non-blank cell, if text.
     pub fn first_filled_text(&self) -> Option<&str> {
         self.cells().find(|cell| !cell.is_blank()).and_then(|cell| match cell {
             Cell::Text(text) => Some(text),

@@ -91,7 +91,7 @@ impl Table {
     pub fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
         if !self.header_returned {
             self.header_returned = true;
-            row.clear(self.header_row.unwrap_or(0));
+            row.clear(self.header_row.expect("a header has a row number"));
             self.header.names.iter().for_each(|name| row.push(Cell::Text(name)));
             self.decode_controls(row);
             return Ok(true);
@@ -194,7 +194,7 @@ fn from_windows_1252(c: char) -> char {
         '\u{80}'..='\u{9F}' => {
             let byte = [c as u32 as u8];
             let (text, _) = encoding_rs::WINDOWS_1252.decode_without_bom_handling(&byte);
-            text.chars().next().unwrap_or(c)
+            text.chars().next().expect("a byte decodes to a character")
         }
         c => c,
     }

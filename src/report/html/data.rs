@@ -108,7 +108,7 @@ impl<'a, W: Write> PageData<'a, W> {
 
     pub fn row(&mut self, row: &ReportRow<'_>) -> io::Result<()> {
         let causes = row.faults.iter().map(|fault| self.add_cause(row, fault)).collect::<Vec<_>>();
-        let quota = if row.outcome.state().is_problem() { &mut self.problems } else { &mut self.others };
+        let quota = if row.record.state().is_problem() { &mut self.problems } else { &mut self.others };
         if quota.rows == 0 {
             self.shown.left_out += 1;
             return Ok(());
@@ -135,7 +135,7 @@ impl<'a, W: Write> PageData<'a, W> {
         Ok(self.shown)
     }
 
-    /// Adds the problem to its cause, with the title of its column, which the service does not know.
+    /// Adds the problem to its cause, with the title of the column. The service names only fields.
     fn add_cause(&mut self, row: &ReportRow<'_>, fault: &Fault<'_>) -> Option<usize> {
         let header = fault.column.and_then(|column| row.run.about.header.get(column));
         let value = cut(&fault.problem.value, CAUSE_VALUE).0.to_owned();
@@ -147,7 +147,7 @@ impl<'a, W: Write> PageData<'a, W> {
 }
 
 fn data<'a>(row: &'a ReportRow<'_>, causes: &[Option<usize>]) -> RowData<'a> {
-    let outcome = row.outcome;
+    let record = row.record;
     let mut long = Vec::new();
     let mut cells: Vec<String> = Vec::with_capacity(row.cells.len());
     for (place, cell) in row.cells.cells().enumerate() {
@@ -173,17 +173,17 @@ fn data<'a>(row: &'a ReportRow<'_>, causes: &[Option<usize>]) -> RowData<'a> {
     });
     RowData {
         row: row.source.number,
-        state: outcome.state().name(),
+        state: record.state().name(),
         sheet: &row.source.sheet,
         faults: faults.collect(),
         cells,
         cut: long,
         note: if row.faults.is_empty() { row.errors() } else { String::new() },
-        service_id: outcome.service_id(),
-        ctx_id: outcome.ctx_id(),
-        job_id: outcome.job_id(),
-        http_status: outcome.http_status(),
-        attempts: outcome.attempts(),
+        service_id: record.service_id(),
+        ctx_id: record.ctx_id(),
+        job_id: record.job_id(),
+        http_status: record.http_status(),
+        attempts: record.attempts(),
     }
 }
 
@@ -193,7 +193,7 @@ fn plain(row: &ReportRow<'_>) -> PlainRow {
     PlainRow {
         number: row.source.number,
         sheet: row.source.sheet.clone(),
-        state: row.outcome.state().name(),
+        state: row.record.state().name(),
         words: if is_all { words } else { format!("{shown}…") },
     }
 }

@@ -185,7 +185,7 @@ fn facts(run: &Run, accounting: &Accounting, is_kept: bool) -> Vec<Value> {
         ("Service", if about.command == RunCommand::Check { String::new() } else { about.base_url.clone() }),
         ("Workspace", about.workspace.clone()),
         ("Run", if is_kept { run.id.to_string() } else { String::new() }),
-        ("Retries", about.retry_of.map(|run| format!("run {run}")).unwrap_or_default()),
+        ("Retry of", about.retry_of.map(|run| format!("run {run}")).unwrap_or_default()),
         ("Requests", if accounting.requests > 0 { requests } else { String::new() }),
     ];
     let text = |(name, value): &(&str, String)| context! { name => *name, value => visible(value) };

@@ -30,7 +30,7 @@ impl Summary {
     pub fn add(&mut self, row: &ReportRow<'_>) {
         let written = self.rows;
         self.rows += 1;
-        if row.faults.is_empty() || !row.outcome.state().is_problem() {
+        if row.faults.is_empty() || !row.record.state().is_problem() {
             return;
         }
         // Messages of the service often quote the values sent; these must not distinguish causes.
@@ -38,7 +38,7 @@ impl Summary {
             true => row.cells.cells().map(|cell| cell.shown()).collect(),
             false => Vec::new(),
         };
-        let names = row.outcome.names();
+        let names = row.record.names();
         for fault in row.faults.iter().filter(|fault| fault.problem.row.is_some() || row.is_first()) {
             let own: Vec<&str> = match fault.problem.code == FROM_SERVICE {
                 true => names.iter().copied().chain(values.iter().map(AsRef::as_ref)).collect(),
@@ -57,7 +57,7 @@ impl Summary {
 
     pub fn sheet(&self, run: &Run, accounting: &Accounting, request: &Request<'_>, omitted: Omissions) -> SummarySheet {
         let is_check = run.about.command == RunCommand::Check;
-        let file = run.about.file.rsplit(['/', '\\']).next().unwrap_or(&run.about.file);
+        let file = run.about.file.rsplit(['/', '\\']).next().expect("splitting yields a part");
         let (title, number) = match is_check {
             true => (format!("Check of {file}"), String::new()),
             false => (format!("Upload of {file}"), format!("Run {} · ", run.id)),

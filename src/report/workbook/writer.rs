@@ -33,7 +33,7 @@ pub(super) struct Columns<'a> {
     pub original: usize,
     /// Column of states.
     pub status: usize,
-    /// Column of error messages, which are wrapped.
+    /// Column of error messages, with wrapped text.
     pub errors: usize,
     pub choices: &'a [Choices],
 }
@@ -46,7 +46,7 @@ pub(super) struct Mark<'a> {
     pub note: &'a str,
 }
 
-/// What the workbook lacks compared with the run.
+/// Content omitted from the workbook.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Omissions {
     /// Texts that were cut to the limit of a cell.
@@ -163,7 +163,7 @@ fn layout(columns: &Columns<'_>, lists: &'static str) -> Layout {
     }
 }
 
-/// Colours states by rules for the column, which cost nothing per row and follow edits.
+/// Colours states by rules for the column. Rules cost nothing per row and follow edits.
 fn color_states(sheet: &mut Worksheet, status: usize, last_row: u32) -> Result<(), XlsxError> {
     if last_row == 0 {
         return Ok(());
@@ -183,7 +183,7 @@ fn free_name(names: [&'static str; 2], rows: &str) -> &'static str {
     if is_taken { names[1] } else { names[0] }
 }
 
-/// Joins the messages for each cell, which can have only one note.
+/// Joins the messages per cell: a cell has at most one note.
 fn notes_by_cell(marks: &[Mark<'_>]) -> Vec<(u16, String)> {
     let mut notes: Vec<(u16, String)> = Vec::new();
     for mark in marks.iter().filter(|mark| !mark.note.is_empty()) {

@@ -1,4 +1,4 @@
-//! A file that was opened for reading, and the rows of its sheets.
+//! An open file and the rows of its sheets.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -149,14 +149,14 @@ fn zip(file: &mut File, sample: &[u8]) -> io::Result<FileKind> {
     } else if has("index/") && has("metadata/") {
         FileKind::Other("an Apple Numbers or Pages document")
     } else if has("[content_types].xml") {
-        // A workbook's parts may have any name. The parser checks whether it is one.
+        // A workbook's parts may have any name. The parser checks the content.
         FileKind::Workbook(WorkbookFormat::Xlsx)
     } else {
         FileKind::Other("a ZIP archive")
     })
 }
 
-/// Detects OpenDocument files by their first entry `mimetype`, which is not compressed.
+/// Detects OpenDocument files by their uncompressed first entry `mimetype`.
 fn open_document(sample: &[u8]) -> Option<FileKind> {
     let rest = sample.get(30..)?.strip_prefix(b"mimetype")?;
     let media = rest.get(..rest.len().min(128))?;

@@ -57,7 +57,7 @@ pub fn detect_header(top: &[Row]) -> Header {
         if filled[row] == 0 {
             continue;
         }
-        let above = *name_rows.last().unwrap_or(&first);
+        let above = *name_rows.last().expect("the first row is a header row");
         let fills_a_gap = (0..types[row].len()).any(|column| {
             types[row][column] != ValueType::Blank && name_rows.iter().all(|above| is_blank(&types[*above], column))
         });

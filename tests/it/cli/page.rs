@@ -1,4 +1,4 @@
-//! A report as a page: what stands in it, and that nothing in it runs, in a real browser where there is one.
+//! Reports as web pages: their content and, in a real browser if one is installed, their behaviour and safety.
 
 use std::fs;
 use std::net::TcpListener;
@@ -14,7 +14,7 @@ use super::process::{Place, until};
 use super::service::Served;
 use super::{count, items};
 
-/// Rows that are refused in four ways; those whose number is in the thousands sort wrongly as text.
+/// Rows refused for four reasons. Numbers in the thousands would sort wrongly as text.
 const ROWS: &str = "SKU,Name,Price,Currency,Remark\n\
     0042,Bolt,free,EUR,=1+1\n\
     43,\"Nut, \"\"fine\"\"\",10.5 pcs,EUR,-5\n\
@@ -23,7 +23,7 @@ const ROWS: &str = "SKU,Name,Price,Currency,Remark\n\
     46,Rivet,2.50,EUR,\"two\nlines\"\n\
     47,Größe,1 000 pcs,EURO,\n";
 
-/// The text of the first cell under each row's name.
+/// Returns the texts of the row column.
 const NUMBERS: &str = "[...document.querySelectorAll('#list .toggle')].map((b) => b.lastChild.textContent).join(' ')";
 const SHOWN: &str = "document.getElementById('shown').firstChild.textContent";
 
@@ -36,7 +36,7 @@ fn uploaded(rows: &str) -> (Place, PathBuf) {
     (place, page)
 }
 
-/// The rows that the page has as data.
+/// Returns the rows in the page's data.
 fn data(page: &PathBuf) -> Vec<Value> {
     let html = fs::read_to_string(page).unwrap();
     let json = html.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
@@ -44,7 +44,7 @@ fn data(page: &PathBuf) -> Vec<Value> {
 }
 
 #[test]
-fn a_page_has_the_problems_unless_something_else_is_asked_for() {
+fn a_page_shows_problems_by_default() {
     let (place, page) = uploaded(ROWS);
     assert_eq!(data(&page).len(), 5);
     for (only, rows) in [("all", 6), ("sent", 1), ("failed", 1), ("pending", 0)] {
@@ -59,7 +59,7 @@ fn a_page_has_the_problems_unless_something_else_is_asked_for() {
 }
 
 #[test]
-fn what_comes_next_is_never_to_send_the_page() {
+fn the_next_command_never_sends_the_page() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("prices.csv", ROWS);
@@ -77,7 +77,7 @@ fn what_comes_next_is_never_to_send_the_page() {
 }
 
 #[test]
-fn more_rows_than_a_browser_takes_are_counted_and_not_hidden() {
+fn rows_beyond_the_limit_are_counted() {
     let place = Place::new();
     let rows: String = (0..50_003).map(|row| format!("{row},,x\n")).collect();
     place.write("many.csv", format!("SKU,Name,Price\n{rows}"));
@@ -89,7 +89,7 @@ fn more_rows_than_a_browser_takes_are_counted_and_not_hidden() {
 }
 
 #[test]
-fn without_scripts_the_causes_and_the_first_rows_are_there() {
+fn the_page_has_causes_and_first_rows_without_scripts() {
     let (_place, page) = uploaded(ROWS);
     let html = fs::read_to_string(&page).unwrap();
     let plain = html.split_once("<noscript>").unwrap().1.split_once("</noscript>").unwrap().0;
@@ -100,7 +100,7 @@ fn without_scripts_the_causes_and_the_first_rows_are_there() {
 }
 
 #[test]
-fn a_browser_without_scripts_shows_the_accounting_the_causes_and_the_rows() {
+fn a_browser_without_scripts_shows_counts_causes_and_rows() {
     let Some(mut browser) = Browser::start() else { return };
     let (_place, page) = uploaded(ROWS);
     browser.call("Emulation.setScriptExecutionDisabled", serde_json::json!({"value": true}));
@@ -141,7 +141,7 @@ fn rows_are_searched_filtered_and_sorted() {
     browser.open(&page, "");
     assert_eq!(browser.text(NUMBERS), "2 3 4 5 7");
     assert_eq!(browser.text(SHOWN), "5 rows shown");
-    // By hand: the search is a key away, looks through all cells, and Escape lets go of it.
+    // Search: `/` focuses it, all cells are searched, Escape clears it.
     browser.press("/");
     browser.write("gröSSe eur");
     assert_eq!(browser.text(SHOWN), "0 of 5 rows shown");
@@ -150,7 +150,7 @@ fn rows_are_searched_filtered_and_sorted() {
     assert_eq!((browser.text(NUMBERS), browser.text(SHOWN)), ("7".to_owned(), "1 of 5 rows shown".to_owned()));
     browser.press("Escape");
     assert_eq!(browser.text(SHOWN), "5 rows shown");
-    // By state, by cause, and by a column, twice for the other direction.
+    // Filters by state and cause, sorting by a column in both directions.
     browser.eval("document.querySelector('#choices [value=failed]').click()");
     assert_eq!(browser.text(NUMBERS), "4");
     browser.eval("document.querySelector('#choices [value=\"\"]').click()");
@@ -166,7 +166,7 @@ fn rows_are_searched_filtered_and_sorted() {
     assert_eq!(browser.text(sort), "ascending");
     browser.eval("document.querySelector('#list [value=value]').click()");
     assert_eq!((browser.text(NUMBERS), browser.text(sort)), ("2 3 5 7".to_owned(), "descending".to_owned()));
-    // What is shown is an address; one that means nothing shows all.
+    // Fragments of the address; an invalid one shows all rows.
     browser.eval("new Promise((done) => setTimeout(done, 200))");
     let address = browser.text("location.hash");
     assert!(address.starts_with("#cause=") && address.ends_with("&sort=-value"), "{address}");
@@ -204,7 +204,7 @@ fn numbers_sort_as_numbers() {
 }
 
 #[test]
-fn a_row_opens_with_all_that_is_known_and_is_copied_as_a_spreadsheet_takes_it() {
+fn a_row_can_be_opened_and_copied_into_a_spreadsheet() {
     let Some(mut browser) = Browser::start() else { return };
     let (_place, page) = uploaded(ROWS);
     let stub = "Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => { \
@@ -236,14 +236,14 @@ fn a_row_opens_with_all_that_is_known_and_is_copied_as_a_spreadsheet_takes_it() 
     let all = browser.text("window.copied");
     assert!(all.starts_with("SKU\tName\tPrice\tCurrency\tRemark\n0042\t") && all.lines().count() == 6, "{all}");
     assert_eq!(browser.text("document.getElementById('said').textContent"), "5 rows copied.");
-    // Where the clipboard is kept from files, the old way works.
+    // Without access to the clipboard, the old API works.
     browser.eval("window.refuses = true; document.getElementById('copy').click()");
     assert_eq!(browser.text("window.chosen"), all);
     assert_eq!(browser.eval("document.querySelectorAll('textarea').length"), 0);
 }
 
 #[test]
-fn nothing_that_stands_in_a_cell_runs_is_fetched_or_breaks_the_page() {
+fn cells_cannot_run_scripts_load_content_or_break_the_page() {
     let Some(mut browser) = Browser::start() else { return };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -267,7 +267,7 @@ fn nothing_that_stands_in_a_cell_runs_is_fetched_or_breaks_the_page() {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let mut rows = format!("SKU,Name,Price,Currency,{}\n", quoted(&hostile[3]));
     for (place, text) in hostile.iter().enumerate() {
-        // The price is refused here, and in every other row the service refuses the currency.
+        // The price is invalid here, and the service refuses the currency of every other row.
         let (price, currency) = if place % 2 == 0 { (text.as_str(), "EUR") } else { ("1.50", text.as_str()) };
         let remark = if text == "__proto__" { "W".repeat(1 << 20) } else { text.clone() };
         let cells = [&format!("{place}{text}"), text, price, currency, &remark].map(&quoted);
@@ -326,7 +326,7 @@ fn nothing_that_stands_in_a_cell_runs_is_fetched_or_breaks_the_page() {
 }
 
 #[test]
-fn ten_thousand_rows_are_put_into_the_page_as_they_are_needed_and_as_many_as_anybody_reads_on_paper() {
+fn many_rows_are_loaded_on_demand_and_printed_up_to_a_limit() {
     let Some(mut browser) = Browser::start() else { return };
     let place = Place::new();
     let rows = items(10_000).replace(".50,EUR", ".5O,EUR");
@@ -344,12 +344,12 @@ fn ten_thousand_rows_are_put_into_the_page_as_they_are_needed_and_as_many_as_any
     browser.eval("document.querySelector('#list [value=row]').click()");
     assert!(browser.text(NUMBERS).starts_with("10001 10000 9999 "));
     assert!(browser.eval(in_page).as_u64().unwrap() <= 500);
-    // Somebody scrolled down to the end before, or had all shown.
+    // After scrolling to the end or showing all rows.
     browser.eval("document.getElementById('all').click()");
     until("all rows in the page", || (browser.eval(in_page) == 10_000).then_some(()));
     let before = Instant::now();
     let pdf = pdf(&mut browser);
-    // All of them would take minutes.
+    // Printing all rows would take minutes.
     println!("{} bytes printed in {:?}", pdf.len(), before.elapsed());
     assert!((50..100).contains(&pages(&pdf)), "{}", pages(&pdf));
     let said = "getComputedStyle(document.getElementById('unprinted')).display";
@@ -368,20 +368,20 @@ fn ten_thousand_rows_are_put_into_the_page_as_they_are_needed_and_as_many_as_any
     assert_eq!(browser.eval("document.getElementById('unprinted').hidden"), true, "111 rows are all printed");
 }
 
-/// The page on paper.
+/// Prints the page.
 fn pdf(browser: &mut Browser) -> String {
     let paper = browser.call("Page.printToPDF", serde_json::json!({"preferCSSPageSize": true}));
     let pdf = STANDARD.decode(paper["data"].as_str().unwrap()).unwrap();
     String::from_utf8_lossy(&pdf).into_owned()
 }
 
-/// The sheets of paper.
+/// Counts the printed pages.
 fn pages(pdf: &str) -> usize {
     pdf.matches("/MediaBox").count()
 }
 
 #[test]
-fn every_word_is_readable_in_light_and_dark_and_every_control_has_a_name() {
+fn texts_have_contrast_and_controls_have_names() {
     let Some(mut browser) = Browser::start() else { return };
     let (_place, page) = uploaded(ROWS);
     for scheme in ["light", "dark"] {
@@ -407,7 +407,7 @@ fn every_word_is_readable_in_light_and_dark_and_every_control_has_a_name() {
 }
 
 #[test]
-fn paper_lies_across_and_has_no_controls() {
+fn printing_is_landscape_without_controls() {
     let Some(mut browser) = Browser::start() else { return };
     let (_place, page) = uploaded(ROWS);
     browser.open(&page, "#search=pcs");
@@ -425,7 +425,7 @@ fn paper_lies_across_and_has_no_controls() {
     assert!((size[2] - 842.0).abs() < 2.0 && (size[3] - 595.0).abs() < 2.0, "{size:?}");
 }
 
-/// The texts whose contrast with what is behind them is below 4.5 to 1, the bound of WCAG 2 AA.
+/// Returns the texts with a contrast below 4.5 to 1, the limit of WCAG 2 AA.
 const CONTRAST: &str = r"(() => {
   const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
   const rgba = (color) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };

@@ -23,7 +23,7 @@ pub struct Dialect {
     pub encoding: DetectedEncoding,
     pub grammar: Grammar,
     pub line_ending: LineEnding,
-    /// Length of a first line `sep=;` with its line ending, in UTF-8; 0 if there is none.
+    /// Length of a first line `sep=;` with its line ending, in UTF-8, or 0.
     pub directive: usize,
     pub confidence: DialectConfidence,
 }

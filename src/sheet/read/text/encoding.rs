@@ -26,7 +26,7 @@ pub(in crate::sheet::read) fn with_label(label: &str, sample: &[u8]) -> Option<D
     Some(DetectedEncoding { encoding, bom })
 }
 
-/// Detects the encoding of a text that starts with `sample`. `whole` means that the sample is complete.
+/// Detects the encoding of a text from its first bytes. `whole` means a complete text.
 pub(in crate::sheet::read) fn detect(sample: &[u8], whole: bool) -> (DetectedEncoding, Confidence) {
     if let Some((encoding, bom)) = Encoding::for_bom(sample) {
         return (DetectedEncoding { encoding, bom }, Confidence::Certain);

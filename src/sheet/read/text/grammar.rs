@@ -13,10 +13,10 @@ pub(in crate::sheet::read) const MAX_COLUMNS: usize = 16_384;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grammar {
     pub delimiter: u8,
-    /// Minimum number of consecutive delimiters that count as one; those around a record are ignored. 0 if every
-    /// delimiter counts.
+    /// Minimum number of consecutive delimiters that count as one; delimiters around a record are ignored. 0 if
+    /// every delimiter counts.
     pub runs: usize,
-    /// One space after a delimiter is part of it.
+    /// One space after a delimiter belongs to the delimiter.
     pub spaced: bool,
     pub quote: Option<u8>,
     /// Escapes quotes in quoted fields. Without an escape, quotes are doubled.

@@ -32,8 +32,8 @@ pub(in crate::sheet::read) struct DetectedGrammar {
     pub escape: Confidence,
 }
 
-/// Detects the grammar of a text that starts with `sample`. `whole` means that the sample is complete. A text with a
-/// single column gets a comma.
+/// Detects the grammar of a text from its first part. `whole` means a complete text. A text with a single column gets a
+/// comma.
 pub(in crate::sheet::read) fn sniff(sample: &str, whole: bool, hints: DialectHints) -> DetectedGrammar {
     let bytes = sample.as_bytes();
     let delimiters: Vec<u8> = match hints.delimiter {
@@ -90,7 +90,7 @@ fn single_column(bytes: &[u8], whole: bool, hints: DialectHints) -> DetectedGram
     finish(&trial, hints, confidence)
 }
 
-/// Adds the properties that were seen while parsing, with their confidence.
+/// Adds the properties seen while parsing, with their confidence.
 fn finish(best: &Trial, hints: DialectHints, delimiter: Confidence) -> DetectedGrammar {
     let mut grammar = Grammar { spaced: best.spaced, columns: best.width, ..best.grammar };
     let quote = match hints.quote {
@@ -328,7 +328,7 @@ impl Table {
             counts[ValueType::Words as usize] = 0;
             let filled = rows.len() - blank;
             if filled > 0 {
-                sum += counts.iter().copied().max().unwrap_or(0) as f64 / filled as f64;
+                sum += counts.iter().copied().max().expect("an array of counts") as f64 / filled as f64;
                 columns += 1.0;
             }
         }

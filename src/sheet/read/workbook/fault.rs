@@ -14,7 +14,7 @@ impl Fault {
         Fault { encrypted: false, reason: reason.into() }
     }
 
-    /// The fault of a workbook that made its parser panic or send invalid data.
+    /// The fault for a parser's panic or invalid output.
     pub fn malformed() -> Fault {
         Fault::new("the structure of the workbook is invalid")
     }

@@ -1,4 +1,4 @@
-//! Cells and values in the form in which a worksheet stores them.
+//! Conversion of cells and values to worksheet cells.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ pub(crate) const EXACT_DIGITS: usize = 15;
 /// Maximum width of a column, in characters.
 pub(crate) const MAX_WIDTH: usize = 40;
 
-/// What a cell's format has to show.
+/// The kind of format for a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
     General,
@@ -70,8 +70,8 @@ impl<'a> XlsxCell<'a> {
         })
     }
 
-    /// Converts a value, or returns `None` for a blank one. Numbers show all their decimals; digits that a double would
-    /// not preserve become text.
+    /// Converts a value, or returns `None` for a blank one. Numbers show all decimals; digits not preserved by a
+    /// double become text.
     pub fn from_value(value: &'a Value<'_>) -> Option<XlsxCell<'a>> {
         Some(match value {
             Value::Blank => return None,
@@ -154,8 +154,8 @@ impl<'a> XlsxCell<'a> {
     }
 }
 
-/// Parses digits into the double that represents them exactly, and counts their decimals. Returns `None` for digits that
-/// a double does not preserve; the count is `None` for digits with an exponent.
+/// Parses digits as a double and counts the decimals (`None` with an exponent). Returns `None` if a double would not
+/// preserve the digits.
 fn exact_number(digits: &str) -> Option<(f64, Option<usize>)> {
     if digits.bytes().filter(u8::is_ascii_digit).count() > EXACT_DIGITS {
         return None;

@@ -36,7 +36,7 @@ impl WorkbookFile {
         guard(self.file.path(), &mut self.is_broken, || work(workbook))
     }
 
-    /// Writes the workbook to its file, which the caller must still finish.
+    /// Writes the workbook to the file. The caller must finish the file.
     pub fn save(self) -> Result<WholeFile, Error> {
         let WorkbookFile { mut file, mut workbook, mut is_broken } = self;
         let path: PathBuf = file.path().to_owned();

@@ -18,7 +18,7 @@ pub(crate) struct CellStyles {
 }
 
 impl CellStyles {
-    /// Derives the formats from `base`, whose number format they replace.
+    /// Derives the formats from `base`, replacing the number format.
     pub fn on(base: &Format) -> CellStyles {
         let with = |number_format: &str| base.clone().set_num_format(number_format);
         let places = || (0..=EXACT_DIGITS).map(decimal_format);
@@ -49,8 +49,8 @@ impl CellStyles {
     }
 }
 
-/// The format that other formats are based on. Aligned to the top, beside texts of several lines. Any explicit format
-/// also keeps a cell from inheriting its column's: an edited number in a text column would become text.
+/// The base of other formats, aligned to the top beside texts of several lines. Being explicit, it also stops cells from
+/// inheriting the format of a text column, where edited numbers would become text.
 pub(crate) fn base() -> Format {
     Format::new().set_align(FormatAlign::Top)
 }

@@ -30,7 +30,7 @@ pub struct XlsxTable {
     sheets: Sheets,
 }
 
-/// What a table looks like apart from its cells.
+/// Name, header and format of a table.
 pub struct Layout {
     /// Name of the worksheet; the nearest valid name is used.
     pub name: String,
@@ -51,13 +51,13 @@ pub struct Title {
     pub width: Option<f64>,
 }
 
-/// A cell, if not blank, with a format that replaces the one of its column.
+/// A cell, or `None` if blank, and a format to use instead of the column's.
 pub struct StyledCell<'a> {
     pub cell: Option<XlsxCell<'a>>,
     pub format: Option<&'a Format>,
 }
 
-/// Finds the cells of a table on its worksheets.
+/// Creates references to the cells of a table.
 #[derive(Clone)]
 pub struct Locations {
     name: String,
@@ -241,7 +241,7 @@ impl Sheets {
             {
                 *width = cell.width().max(*width);
             }
-            // Cells with the format of their column need none of their own, which would take a third of the time.
+            // Cells inherit the format of their column. Writing explicit formats takes 50 % longer.
             let format = match (format, self.kinds.get_mut(index)) {
                 (Some(format), _) => Some(format),
                 (None, Some(Some(kind))) if *kind == cell.kind => None,
@@ -282,7 +282,7 @@ impl Sheets {
 impl Locations {
     /// Returns a reference such as `'Items 2'!B7` to a cell, by the zero-based indexes of its row and column.
     pub fn reference(&self, row: u64, column: usize) -> String {
-        let sheet = usize::try_from(row / self.rows_per_sheet).unwrap_or(usize::MAX - 1) + 1;
+        let sheet = usize::try_from(row / self.rows_per_sheet).expect("sheets are counted in memory") + 1;
         let sheet = numbered_sheet_name(&self.name, sheet).replace('\'', "''");
         format!("'{sheet}'!{}{}", column_letters(column), row % self.rows_per_sheet + 2)
     }

@@ -7,7 +7,7 @@ use crate::sheet::write::defuse::defuse;
 /// Maximum length of a cell's text, in UTF-16 code units.
 pub const MAX_TEXT: usize = 32_767;
 const MAX_SHEET_NAME: usize = 31;
-/// Ends every text that was cut.
+/// The end of every cut text.
 const CUT_MARK: &str = "… [cut]";
 /// Minimum length of a text that counts as cut. Less than [`MAX_TEXT`], because people may edit a cut text, and programs
 /// may shorten its line endings.
@@ -28,7 +28,7 @@ pub fn is_cut(text: &str) -> bool {
     text.len() >= MIN_CUT && text.ends_with(CUT_MARK) && utf16_len(text) >= MIN_CUT
 }
 
-/// Returns the shortened text that a workbook cell stores for `text`, or `None` if it fits.
+/// Returns the shortened text stored in a workbook, or `None` if `text` fits.
 pub fn cut_text(text: &str) -> Option<String> {
     if text.len() < MAX_TEXT {
         return None;
@@ -39,8 +39,8 @@ pub fn cut_text(text: &str) -> Option<String> {
     }
 }
 
-/// Adds an apostrophe to text that starts with one and that reading would otherwise take for defused. Workbook text
-/// needs no other escaping.
+/// Adds an apostrophe to text with a leading apostrophe that reading would take for defused. Workbook text needs no other
+/// escaping.
 pub(crate) fn escape_apostrophe(text: &str) -> Cow<'_, str> {
     if text.starts_with('\'') { defuse(text) } else { Cow::Borrowed(text) }
 }

@@ -46,7 +46,7 @@ pub(super) fn check(input: &mut (impl Read + Seek)) -> Result<Found, String> {
             continue;
         }
         let mut start = Vec::new();
-        // If the parser needs a part that cannot be unpacked, it reports the error.
+        // Unpacking errors are reported by the parser.
         if (&mut part).take(PEEK).read_to_end(&mut start).is_ok() && defines_a_type(&start) {
             return Err("a part of it has a document type definition, which workbooks never need".to_owned());
         }

@@ -34,7 +34,7 @@ pub(super) fn send_range(range: &Range<Data>, is_1904: bool, rows: &mut RowSende
     Ok(())
 }
 
-/// Sends a cell by its value, without its format.
+/// Sends a cell by its value; the format was handled before.
 pub(super) fn send(
     rows: &mut RowSender<'_>,
     (row, column): (u32, u32),

@@ -1,5 +1,5 @@
-//! Percentages in OpenDocument sheets. Calamine reads them as numbers. Before it reads the archive, their values are moved
-//! to the attribute for times and marked with a percent sign, which times never have.
+//! Percentages in OpenDocument sheets, which calamine reads as numbers. Before parsing, their values are moved to the
+//! attribute for times and marked with a percent sign, which never occurs in times.
 
 use std::io::{BufRead, BufReader, Cursor, Read, Seek, Write};
 
@@ -70,7 +70,7 @@ fn each_piece(part: impl Read, mut take: impl FnMut(&[u8]) -> std::io::Result<bo
     }
 }
 
-/// Returns the piece with its value marked if it starts with a percentage cell.
+/// Marks the value of a percentage cell at the start of the piece.
 fn marked_piece(piece: &[u8]) -> Option<Vec<u8>> {
     if !CELLS.iter().any(|cell| piece.starts_with(cell)) || !TYPES.iter().any(|kind| find(piece, kind).is_some()) {
         return None;

@@ -1,4 +1,4 @@
-//! Reads XLSB sheets with calamine for the values and with `xlsb_records` for what calamine leaves out.
+//! Reads XLSB sheets with calamine for the values and with `xlsb_records` for the parts missing in calamine.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(super) fn send_sheet(
     let is_1904 = book.has_1904_epoch();
     let mut workbook = XlsbRecords::open(path);
     let mut records = workbook.as_mut().and_then(|workbook| workbook.cells(name));
-    // Sends the formula errors that calamine leaves out, up to the next cell that it returns.
+    // Sends the formula errors missing in calamine, up to calamine's next cell.
     let mut next_record = |rows: &mut RowSender<'_>| {
         while let Some(record) = records.as_mut().and_then(CellRecords::next) {
             match record.error {

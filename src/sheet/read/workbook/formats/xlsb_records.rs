@@ -1,5 +1,5 @@
-//! Parts of XLSB workbooks that calamine does not return: formula results that are errors, and number formats. Both are
-//! read from the sheet's records, cell by cell, in parallel with calamine.
+//! Parts of XLSB workbooks missing in calamine: error results of formulas, and number formats. Both are read from the
+//! sheet's records, cell by cell, in parallel with calamine.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -10,7 +10,7 @@ use zip::ZipArchive;
 use super::archive::relation_target;
 use crate::sheet::read::workbook::styles::NumberFormat;
 
-/// Maximum length of the records that are needed here. Longer ones are cut.
+/// Maximum length of a record. Longer records are cut.
 const MAX_RECORD: usize = 1 << 20;
 /// Maximum number of sheets, formats and styles. Further ones are ignored.
 const MAX_ENTRIES: usize = 1 << 16;
@@ -74,7 +74,7 @@ pub(super) struct CellRecord<'a> {
     /// Zero-based row and column.
     pub at: (u32, u32),
     pub format: Option<&'a NumberFormat>,
-    /// The result of its formula, if it is an error.
+    /// Error value of the formula, if any.
     pub error: Option<&'static str>,
 }
 
@@ -177,7 +177,7 @@ impl<R: Read> Records<R> {
     }
 }
 
-/// Parses a text in UTF-16 with its length before it, and returns the bytes after it.
+/// Parses a length-prefixed UTF-16 text and returns the remaining bytes.
 fn utf16_text(bytes: &[u8]) -> Option<(String, &[u8])> {
     let len = (u32_at(bytes, 0)? as usize).checked_mul(2)?;
     let (text, rest) = bytes.get(4..)?.split_at_checked(len)?;

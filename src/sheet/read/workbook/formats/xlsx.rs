@@ -52,7 +52,7 @@ struct SheetPasses<'f> {
 
 /// How to read cells without a value.
 enum Blanks {
-    /// None was seen yet.
+    /// No such cell was seen yet.
     Unseen,
     Blank,
     /// Blank, except for the marked formulas without a result.
@@ -64,13 +64,13 @@ enum Blanks {
 /// Why a pass ended.
 enum Halt {
     End,
-    /// An error value that calamine does not know and that was not looked up yet.
+    /// An error value unknown to calamine and not looked up yet.
     UnknownError,
     /// A cell without a value that may be a formula.
     Blank {
         has_formats: bool,
     },
-    /// A formula that calamine cannot parse.
+    /// An unparsable formula.
     Formula,
 }
 
@@ -158,7 +158,7 @@ impl SheetPasses<'_> {
     }
 }
 
-/// Error values that calamine does not know, such as `#SPILL!`. It reports them without a position and can continue.
+/// Error values that calamine does not know, such as `#SPILL!`. Calamine reports no position, but can continue.
 #[derive(Default)]
 struct UnknownErrors(Vec<UnknownError>);
 

@@ -58,7 +58,7 @@ pub fn read_workbooks_with(program: PathBuf) {
     PROGRAM.get_or_init(|| program);
 }
 
-/// A connection to a reading process that has opened its workbook.
+/// A connection to a reading process with an open workbook.
 pub(in crate::sheet::read::workbook) struct Connection {
     commands: Box<dyn Write + Send>,
     frames: Box<dyn Read + Send>,
@@ -88,7 +88,7 @@ impl Connection {
     /// Requests the rows of a sheet. [`Connection::next`] returns them.
     pub fn read(&mut self, sheet: usize) -> Result<(), Fault> {
         self.reading += 1;
-        let sheet = u32::try_from(sheet).unwrap_or(u32::MAX);
+        let sheet = u32::try_from(sheet).expect("sheets are counted in memory");
         let sent = protocol::send_command(&mut self.commands, Command::Read { reading: self.reading, sheet });
         sent.map_err(|_| self.cause_of_death())
     }
@@ -96,7 +96,7 @@ impl Connection {
     /// Receives the next frame.
     ///
     /// # Errors
-    /// The fault that the process reports, or the cause of its death.
+    /// The reported fault, or the cause of the process's death.
     pub fn next(&mut self) -> Result<Kind, Fault> {
         match protocol::read(&mut self.frames, &mut self.body) {
             Ok(Kind::Fault) => Err(match serde_json::from_slice::<Fault>(&self.body) {
@@ -125,7 +125,7 @@ impl Connection {
     /// Returns why the process ended or sent invalid data.
     fn cause_of_death(&mut self) -> Fault {
         let Some(process) = &mut self.process else { return Fault::malformed() };
-        // It has closed its output or sent invalid data.
+        // The output was closed or invalid.
         let _ = process.kill();
         let code = process.wait().ok().and_then(|status| status.code());
         let mut words = Vec::new();

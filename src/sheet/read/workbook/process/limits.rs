@@ -16,14 +16,14 @@ const MAX_SILENCE: Duration = Duration::from_secs(5);
 const MAX_WITHOUT_INPUT: Duration = Duration::from_secs(3);
 /// Maximum resident memory. Even with allocations between two checks, usage stays well below 512 MiB.
 pub(super) const MEMORY: u64 = 400 << 20;
-/// Memory that may be allocated beyond [`MEMORY`] if resident memory can be measured: parsers reserve what a workbook
-/// claims to need and may never use it.
+/// Allocations allowed beyond [`MEMORY`] where resident memory is measured: parsers reserve the sizes claimed by a workbook
+/// without using them.
 const RESERVED: u64 = 1536 << 20;
 /// Additional address space for the program and its threads.
 const ADDRESSES: u64 = 512 << 20;
 const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Limits this process, which only reads one workbook.
+/// Applies the limits to this process.
 pub(super) fn enforce(activity: Arc<Activity>) {
     limit_memory();
     let watch = move || {
@@ -58,7 +58,7 @@ fn limit_memory() {
     let limits = [
         (Resource::Data, memory),
         (Resource::As, memory + ADDRESSES),
-        // It writes no files and no core dumps.
+        // No files, no core dumps.
         (Resource::Core, 0),
         (Resource::Fsize, 0),
     ];

@@ -1,4 +1,4 @@
-//! The reading process: its client side, its server side and its limits.
+//! The reading process: client side, server side and limits.
 
 mod client;
 mod limits;

@@ -7,7 +7,7 @@ pub(in crate::sheet::read::workbook) struct Percent {
     sections: Vec<Section<Content>>,
 }
 
-/// What a section shows.
+/// Content of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     Percent,

@@ -1,0 +1,166 @@
+//! Planned records with their outcomes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ledger::{self, BLOCK_LEN, Disposition, Ledger, Outcome, PlannedRecord, Problem, RecordState, RunId, Seq};
+
+/// Maximum number of blocks per query.
+const MAX_BLOCKS: u32 = 8;
+
+/// A record of a run with its outcome.
+#[derive(Debug)]
+pub(super) struct RecordResult {
+    /// The stored outcome, or one derived from the plan.
+    outcome: Outcome,
+    /// Identifies the record in the service.
+    key: Option<String>,
+    /// Numbers of the rows that form the record.
+    pub rows: Vec<u64>,
+    /// Sheet of the first row, if the run reads several sheets.
+    pub sheet: String,
+}
+
+impl RecordResult {
+    fn new(seq: Seq, record: PlannedRecord<()>, outcome: Option<Outcome>) -> RecordResult {
+        let PlannedRecord { key, rows, sheet, disposition, .. } = record;
+        let planned = Outcome::new(seq, disposition.state(), 0);
+        let outcome = outcome.unwrap_or_else(|| match disposition {
+            Disposition::Rejected(problems) => Outcome { problems, ..planned },
+            Disposition::AcceptedEarlier(earlier) => Outcome { service_id: earlier.service_id, ..planned },
+            Disposition::Send(()) | Disposition::Skipped => planned,
+        });
+        RecordResult { outcome, key, rows, sheet }
+    }
+
+    pub fn state(&self) -> RecordState {
+        self.outcome.state
+    }
+
+    pub fn http_status(&self) -> Option<u16> {
+        self.outcome.http_status
+    }
+
+    /// Returns the number of requests, or `None` if there were none.
+    pub fn attempts(&self) -> Option<u32> {
+        (self.outcome.attempts > 0).then_some(self.outcome.attempts)
+    }
+
+    pub fn service_id(&self) -> Option<&str> {
+        self.outcome.service_id.as_deref()
+    }
+
+    pub fn ctx_id(&self) -> Option<&str> {
+        self.outcome.ctx_id.as_deref()
+    }
+
+    pub fn job_id(&self) -> Option<&str> {
+        self.outcome.job_id.as_deref()
+    }
+
+    pub fn problems(&self) -> &[Problem] {
+        &self.outcome.problems
+    }
+
+    /// Returns the key and ids of the record, which messages of the service may quote.
+    pub fn names(&self) -> Vec<&str> {
+        [self.key.as_deref(), self.service_id(), self.ctx_id(), self.job_id()].into_iter().flatten().collect()
+    }
+}
+
+/// Loads records with their outcomes. Reads each block of the ledger at most once.
+///
+/// # Errors
+/// [`ledger::Error::Corrupt`] if a record does not exist.
+pub(super) async fn load(
+    ledger: &Ledger,
+    run: RunId,
+    seqs: &BTreeSet<Seq>,
+) -> Result<BTreeMap<Seq, RecordResult>, ledger::Error> {
+    let mut found = BTreeMap::new();
+    let mut wanted = seqs.iter().copied().peekable();
+    while let (Some(first), Some(last)) = (wanted.peek().copied(), seqs.last()) {
+        let missing = || ledger::Error::Corrupt(format!("run {run} has no record {first}"));
+        let blocks =
+            u32::try_from((last - first) / BLOCK_LEN as Seq + 1).map_or(MAX_BLOCKS, |count| count.min(MAX_BLOCKS));
+        let block = ledger.records_without_bodies(run, first, blocks).await?.ok_or_else(missing)?;
+        let mut outcomes = ledger.outcomes(run, first..=block.end() - 1).await?;
+        for (seq, record) in (block.first..).zip(block.records) {
+            if wanted.next_if_eq(&seq).is_some() {
+                found.insert(seq, RecordResult::new(seq, record, outcomes.remove(&seq)));
+            }
+        }
+        if wanted.peek() == Some(&first) {
+            return Err(missing());
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::ledger::{NewRun, RunCommand, SheetSelection};
+    use crate::records::RecordKind;
+
+    const RECORDS: Seq = 2_000;
+
+    fn about() -> NewRun {
+        NewRun {
+            command: RunCommand::Upload,
+            record: RecordKind::Item,
+            template: String::new(),
+            template_toml: String::new(),
+            file: String::new(),
+            file_hash: String::new(),
+            base_url: String::new(),
+            workspace: String::new(),
+            sheet: SheetSelection::One(String::new()),
+            header: Vec::new(),
+            header_row: 1,
+            columns: Vec::new(),
+            chosen: None,
+            retry_of: None,
+            options: Vec::new(),
+        }
+    }
+
+    async fn planned(folder: &std::path::Path) -> (Ledger, RunId) {
+        let ledger = Ledger::open(folder).await.unwrap();
+        let mut plan = ledger.begin_plan(&about(), 1).await.unwrap();
+        for seq in 0..RECORDS {
+            let disposition = match seq % 3 {
+                0 => Disposition::Rejected(vec![Problem::of_record("blank", seq.to_string())]),
+                _ => Disposition::Skipped,
+            };
+            let key = Some(seq.to_string());
+            let rows = vec![seq.unsigned_abs()];
+            plan.add_record(PlannedRecord { key, target: None, rows, disposition, sheet: String::new() })
+                .await
+                .unwrap();
+        }
+        let run = plan.finish(0).await.unwrap();
+        (ledger, run)
+    }
+
+    #[tokio::test]
+    async fn records_are_found_in_any_selection() {
+        let folder = tempfile::tempdir().unwrap();
+        let (ledger, run) = planned(folder.path()).await;
+        let scattered: Vec<Seq> = (0..RECORDS).map(|place| place * 997 % RECORDS).collect();
+        let in_order: Vec<Seq> = (0..RECORDS).collect();
+        for seqs in [scattered, in_order] {
+            for seqs in seqs.chunks(700) {
+                let seqs = BTreeSet::from_iter(seqs.iter().copied());
+                let found = load(&ledger, run, &seqs).await.unwrap();
+                assert!(found.keys().eq(&seqs));
+                for (seq, record) in found {
+                    let message = record.problems().first().map(|problem| problem.message.clone());
+                    assert_eq!(message, (seq % 3 == 0).then(|| seq.to_string()));
+                }
+            }
+        }
+        assert!(load(&ledger, run, &BTreeSet::from([RECORDS])).await.is_err());
+        assert!(load(&ledger, run, &BTreeSet::new()).await.unwrap().is_empty());
+    }
+}
