@@ -71,7 +71,7 @@ fn the_next_command_never_sends_the_page() {
     assert!(page.contains(&format!("<code id=\"next\">{next}</code>")), "it says the same");
     place.sheetport(["check", "prices.csv", "-t", "items", "--report", "check.html"]).exits(3);
     let check = fs::read_to_string(place.path("check.html")).unwrap();
-    assert!(check.contains("Sheetport check") && check.contains("can be sent"));
+    assert!(check.contains("Sheetport check") && check.contains("ready to send"));
     assert!(check.contains("sheetport upload prices.csv -t items"));
     assert_eq!(data(&place.path("check.html")).len(), 4, "what can be sent is no problem");
 }
