@@ -24,7 +24,7 @@ impl RecordResult {
     fn new(seq: Seq, record: PlannedRecord<()>, outcome: Option<Outcome>) -> RecordResult {
         let PlannedRecord { key, rows, sheet, disposition, .. } = record;
         let planned = Outcome::new(seq, disposition.state(), 0);
-        let outcome = outcome.unwrap_or_else(|| match disposition {
+        let outcome = outcome.unwrap_or(match disposition {
             Disposition::Rejected(problems) => Outcome { problems, ..planned },
             Disposition::AcceptedEarlier(earlier) => Outcome { service_id: earlier.service_id, ..planned },
             Disposition::Send(()) | Disposition::Skipped => planned,
