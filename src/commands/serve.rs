@@ -11,7 +11,7 @@ use super::signals::Interrupt;
 use crate::cli::{self, Data, Lifetimes, Serve, ServeAction, Token, TokenAccess};
 use crate::error::{Exit, Failure};
 use crate::records::token::Access;
-use crate::service::{self, Config, Rehearsal, Service};
+use crate::service::{self, Config, FaultInjection, Service};
 use crate::settings::Settings;
 use crate::ui;
 
@@ -29,8 +29,8 @@ pub async fn run(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
 async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     let mut config = config(&args.data, &args.lifetimes);
     config.rotate_refresh = args.rotate_refresh;
-    config.rehearsal = rehearsal(&args.rehearsal);
-    let seed = args.rehearsal.fail.as_ref().and(config.rehearsal.as_ref()).map(|rehearsal| rehearsal.seed);
+    config.fault_injection = fault_injection(&args.rehearsal);
+    let seed = args.rehearsal.fail.as_ref().and(config.fault_injection.as_ref()).map(|faults| faults.seed);
     let service = Service::open(config).await?;
     let filled = if args.demo { service.fill_demo(DEMO).await? } else { 0 };
     let listener = TcpListener::bind(args.listen).await.map_err(|error| {
@@ -72,16 +72,16 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
 }
 
 /// What the flags ask to go wrong, if anything. Without `--seed` each start has faults of its own.
-fn rehearsal(args: &cli::Rehearsal) -> Option<Rehearsal> {
+fn fault_injection(args: &cli::Rehearsal) -> Option<FaultInjection> {
     if args.limit.is_none() && args.latency.is_none() && args.fail.is_none() {
         return None;
     }
     // Short enough to be typed again.
-    let mut rehearsal = Rehearsal::new(args.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000)));
-    rehearsal.limit = args.limit;
-    rehearsal.latency = args.latency.unwrap_or_default();
-    rehearsal.faults = args.fail.clone().unwrap_or_default();
-    Some(rehearsal)
+    let mut faults = FaultInjection::new(args.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000)));
+    faults.limit = args.limit;
+    faults.latency = args.latency.unwrap_or_default();
+    faults.faults = args.fail.clone().unwrap_or_default();
+    Some(faults)
 }
 
 fn config(data: &Data, lifetimes: &Lifetimes) -> Config {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::{Load, LoadKind};
 use crate::error::{Exit, Failure};
 use crate::records::{Field, JsonType, company, contact, inventory, item, order};
-use crate::service::{Config, LoadChange, Loaded, Service};
+use crate::service::{Config, LoadRecord, Service, WriteOutcome};
 use crate::settings::Settings;
 use crate::sheet::{self, Book, Cell, RESERVED_PREFIX, Row};
 use crate::ui;
@@ -101,10 +101,10 @@ async fn load(service: &Service, workspace: &str, kind: LoadKind, path: &Path, b
         }
         for (number, outcome) in numbers.into_iter().zip(service.load(workspace, records).await?) {
             match outcome {
-                Ok(loaded) => match loaded.change {
-                    LoadChange::Created => tally.created += 1,
-                    LoadChange::Updated => tally.updated += 1,
-                    LoadChange::Unchanged => tally.unchanged += 1,
+                Ok(loaded) => match loaded.outcome {
+                    WriteOutcome::Created => tally.created += 1,
+                    WriteOutcome::Updated => tally.updated += 1,
+                    WriteOutcome::Unchanged => tally.unchanged += 1,
                 },
                 Err(errors) => {
                     let problems = errors.into_iter().flat_map(|(field, messages)| {
@@ -140,13 +140,13 @@ impl LoadKind {
         }
     }
 
-    fn loaded(self, fields: Map<String, Value>) -> Loaded {
+    fn loaded(self, fields: Map<String, Value>) -> LoadRecord {
         match self {
-            LoadKind::Companies => Loaded::Company(fields),
-            LoadKind::Contacts => Loaded::Contact(fields),
-            LoadKind::Inventories => Loaded::Inventory(fields),
-            LoadKind::Orders => Loaded::Order(fields),
-            LoadKind::Items => Loaded::Item(fields),
+            LoadKind::Companies => LoadRecord::Company(fields),
+            LoadKind::Contacts => LoadRecord::Contact(fields),
+            LoadKind::Inventories => LoadRecord::Inventory(fields),
+            LoadKind::Orders => LoadRecord::Order(fields),
+            LoadKind::Items => LoadRecord::Item(fields),
         }
     }
 

@@ -1,7 +1,6 @@
 //! Items (products). Contract: "Item" in "Resources and their fields"; `GET` and `POST /v1/public/items`.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Number;
 use utoipa::ToSchema;
 
 use super::field::{Family, Field, JsonType, List, ListedField};
@@ -47,26 +46,20 @@ pub struct ItemResult {
     pub ctx_id: Option<String>,
 }
 
-/// One entry of `data` in `GET /v1/public/items` as our own service answers it. Numbers keep the digits that were sent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct ItemListed {
-    pub id: String,
-    pub name: Option<String>,
-    #[schema(value_type = Option<f64>)]
-    pub price: Option<Number>,
-    pub currency: Option<String>,
-    pub status: Option<String>,
-    #[schema(format = DateTime)]
-    pub updated_at: String,
-    /// This and what follows is beyond what the contract shows of the list: without it nobody could tell which item of an
-    /// upload is which of the list.
-    pub external_id: String,
-    pub description: Option<String>,
-    #[schema(value_type = Option<f64>)]
-    pub purchase_price: Option<Number>,
-    #[schema(value_type = Option<f64>)]
-    pub tax: Option<Number>,
-}
+/// The fields of an entry of the lists of our own service. Numbers keep the digits that were sent. The contract shows
+/// only the first six fields; the others let a client match the entries with its own items.
+pub const READ_FIELDS: &[Field] = &[
+    Field::required("id", JsonType::String, "the service's id"),
+    Field::nullable("name", JsonType::String, "name"),
+    Field::nullable("price", JsonType::Number, "selling price"),
+    Field::nullable("currency", JsonType::String, "currency code of the prices, such as EUR"),
+    Field::nullable("status", JsonType::String, "such as active"),
+    Field::required("updated_at", JsonType::String, "time of the last change"),
+    Field::required("external_id", JsonType::String, "your own identifier"),
+    Field::nullable("description", JsonType::String, "description"),
+    Field::nullable("purchase_price", JsonType::Number, "purchase price"),
+    Field::nullable("tax", JsonType::Number, "tax, as your workspace uses it"),
+];
 
 /// `GET /v1/public/items`. The entries need not hold the external id.
 pub static LIST: List =

@@ -1,8 +1,7 @@
-//! Tokens: JWTs signed with the folder's key, and the one place that lets a request through. Contract:
-//! "Authentication". Lifetimes and claims are not shown there; these are ours.
+//! Bearer tokens: JWTs signed with the data folder's key, and the middleware that verifies them. Contract:
+//! "Authentication"; lifetimes and claims are not specified there.
 //!
-//! Tokens are not kept anywhere: whoever has the key can tell whether one is good, and none can be taken back before
-//! it expires, except all at once by replacing the key.
+//! Tokens are not stored. A single token cannot be revoked; replacing the key revokes all of them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,75 +18,77 @@ use uuid::Uuid;
 
 use crate::records::token::Access;
 
-use super::Config;
-use super::answer::Refusal;
-use super::data::KEY_BYTES;
+use super::data_folder::KEY_BYTES;
 use super::error::Error;
-use super::router::App;
+use super::response::ErrorResponse;
 
-/// A pair as a person gets it: to be shown once and kept nowhere by us.
+/// A new token pair.
 #[derive(Clone)]
 pub struct Tokens {
     pub access: String,
     pub refresh: String,
 }
 
-/// What a token is for. Neither kind is taken in the place of the other.
+/// The purpose of a token. An access token cannot replace a refresh token, nor the reverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub(super) enum TokenKind {
     Access,
     Refresh,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claims {
-    pub workspace: String,
-    pub access: Access,
-    pub kind: Kind,
-    /// Seconds since 1970, as RFC 7519 has it.
-    pub iat: i64,
-    /// The first second in which the token is no longer good.
-    pub exp: i64,
-    pub jti: String,
+pub(super) struct Claims {
+    pub(super) workspace: String,
+    pub(super) access: Access,
+    kind: TokenKind,
+    /// Time of issue in seconds since 1970 (RFC 7519).
+    iat: i64,
+    /// Expiry in seconds since 1970; the token is invalid from this second on.
+    exp: i64,
+    jti: String,
 }
 
-/// Why a token is not good. The words are for the caller, who may be an attacker: no more than is needed to mend it.
+/// Why a token is invalid, in words for the caller. Reveals no more than the caller needs to fix it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TokenFault {
-    #[error("is not a token of this service")]
+pub(super) enum InvalidToken {
+    #[error("was not issued by this service")]
     Foreign,
     #[error("has expired")]
     Expired,
-    #[error("is a refresh token; an access token is needed")]
+    #[error("is a refresh token; send an access token")]
     NotAccess,
-    #[error("is an access token; a refresh token is needed")]
+    #[error("is an access token; send a refresh token")]
     NotRefresh,
 }
 
-/// The signing key in the forms that signing and verifying need.
-pub struct Keys {
+/// Signs and verifies tokens.
+pub(super) struct Keys {
     sign: EncodingKey,
     verify: DecodingKey,
     validation: Validation,
+    access_lifetime: Duration,
+    refresh_lifetime: Duration,
 }
 
 impl Keys {
-    pub fn new(key: &[u8; KEY_BYTES]) -> Keys {
+    pub(super) fn new(key: &[u8; KEY_BYTES], access_lifetime: Duration, refresh_lifetime: Duration) -> Keys {
         let mut validation = Validation::new(Algorithm::HS256);
-        // Expiry is checked in `verify`, against the time that it is given.
+        // `verify` checks the expiry against the time passed to it.
         validation.validate_exp = false;
         validation.required_spec_claims.clear();
-        Keys { sign: EncodingKey::from_secret(key), verify: DecodingKey::from_secret(key), validation }
+        let (sign, verify) = (EncodingKey::from_secret(key), DecodingKey::from_secret(key));
+        Keys { sign, verify, validation, access_lifetime, refresh_lifetime }
     }
 
-    pub fn issue(&self, config: &Config, workspace: &str, access: Access, now: Timestamp) -> Result<Tokens, Error> {
+    /// Issues an access token and a refresh token. Fails if `workspace` is not a valid name.
+    pub(super) fn issue(&self, workspace: &str, access: Access, now: Timestamp) -> Result<Tokens, Error> {
         if !is_workspace_name(workspace) {
             return Err(Error::WorkspaceName { name: workspace.to_owned() });
         }
         Ok(Tokens {
-            access: self.sign(workspace, access, Kind::Access, config.access_lifetime, now)?,
-            refresh: self.sign(workspace, access, Kind::Refresh, config.refresh_lifetime, now)?,
+            access: self.sign(workspace, access, TokenKind::Access, self.access_lifetime, now)?,
+            refresh: self.sign(workspace, access, TokenKind::Refresh, self.refresh_lifetime, now)?,
         })
     }
 
@@ -95,83 +96,91 @@ impl Keys {
         &self,
         workspace: &str,
         access: Access,
-        kind: Kind,
+        kind: TokenKind,
         lifetime: Duration,
         now: Timestamp,
     ) -> Result<String, Error> {
         let iat = now.as_second();
-        let lifetime = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);
         let claims = Claims {
             workspace: workspace.to_owned(),
             access,
             kind,
             iat,
-            exp: iat.saturating_add(lifetime),
+            exp: iat.saturating_add_unsigned(lifetime.as_secs()),
             jti: Uuid::now_v7().simple().to_string(),
         };
         Ok(jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.sign)?)
     }
 
-    /// The claims of a token that we signed, that is of `kind`, and that has not expired: no leeway is given.
-    pub fn verify(&self, token: &str, kind: Kind, now: Timestamp) -> Result<Claims, TokenFault> {
+    /// Returns the claims of a valid token. Fails if the signature or the kind is wrong or the token has expired;
+    /// there is no leeway.
+    pub(super) fn verify(&self, token: &str, kind: TokenKind, now: Timestamp) -> Result<Claims, InvalidToken> {
         let claims = jsonwebtoken::decode::<Claims>(token, &self.verify, &self.validation)
-            .map_err(|_| TokenFault::Foreign)?
+            .map_err(|_| InvalidToken::Foreign)?
             .claims;
         if claims.kind != kind {
             return Err(match kind {
-                Kind::Access => TokenFault::NotAccess,
-                Kind::Refresh => TokenFault::NotRefresh,
+                TokenKind::Access => InvalidToken::NotAccess,
+                TokenKind::Refresh => InvalidToken::NotRefresh,
             });
         }
         if now.as_second() >= claims.exp {
-            return Err(TokenFault::Expired);
+            return Err(InvalidToken::Expired);
         }
         Ok(claims)
     }
 }
 
-/// Whose records a request is about. Handlers get it only behind [`require_token`].
+/// The authenticated workspace of a request, set by [`require_token`].
 #[derive(Clone)]
-pub struct Caller {
-    pub workspace: Arc<str>,
+pub(super) struct Caller {
+    pub(super) workspace: Arc<str>,
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {
-    type Rejection = Refusal;
+    type Rejection = ErrorResponse;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Caller, Refusal> {
-        parts.extensions.get::<Caller>().cloned().ok_or_else(|| Refusal::unauthorized("a bearer token is needed"))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Caller, ErrorResponse> {
+        parts.extensions.get::<Caller>().cloned().ok_or_else(|| ErrorResponse::unauthorized("missing bearer token"))
     }
 }
 
-/// Lets a request through to its handler if its token is good and allows the method: a `Regular` token only reads.
-pub async fn require_token(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Result<Response, Refusal> {
-    let token = bearer(request.headers())?;
-    let claims = app
-        .keys
-        .verify(token, Kind::Access, Timestamp::now())
-        .map_err(|fault| Refusal::unauthorized(format!("the bearer token {fault}")))?;
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    if !reads && claims.access != Access::Full {
-        return Err(Refusal::forbidden("the token's permission level is Regular, which only reads; use Full Access"));
+/// Middleware that rejects requests without a valid access token. A `Regular` token permits only reads.
+pub(super) async fn require_token(
+    State(keys): State<Arc<Keys>>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, ErrorResponse> {
+    let token = bearer_token(request.headers())?;
+    let claims = keys
+        .verify(token, TokenKind::Access, Timestamp::now())
+        .map_err(|reason| ErrorResponse::unauthorized(format!("the bearer token {reason}")))?;
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    if !is_read && claims.access != Access::Full {
+        return Err(ErrorResponse::forbidden(
+            "the token has Regular access, which is read-only; use a token with Full Access",
+        ));
     }
     request.extensions_mut().insert(Caller { workspace: claims.workspace.into() });
     Ok(next.run(request).await)
 }
 
-fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
+fn bearer_token(headers: &HeaderMap) -> Result<&str, ErrorResponse> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
-        return Err(Refusal::unauthorized("one header `Authorization: Bearer <access token>` is needed"));
+        return Err(ErrorResponse::unauthorized("send exactly one header `Authorization: Bearer <access token>`"));
     };
     let token = value.to_str().ok().and_then(|value| value.split_once(' ')).and_then(|(scheme, token)| {
         let token = token.trim();
         (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
     });
-    token.ok_or_else(|| Refusal::unauthorized("the Authorization header is not of the form `Bearer <access token>`"))
+    token.ok_or_else(|| {
+        ErrorResponse::unauthorized("the Authorization header must have the form `Bearer <access token>`")
+    })
 }
 
-pub fn is_workspace_name(name: &str) -> bool {
+/// Whether `name` has 1 to 64 letters, digits, dots, underscores and hyphens.
+pub(super) fn is_workspace_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
 }
 
@@ -183,33 +192,35 @@ mod tests {
         Timestamp::from_second(second).expect("in range")
     }
 
+    fn keys(key: u8, access_lifetime: Duration) -> Keys {
+        Keys::new(&[key; KEY_BYTES], access_lifetime, Duration::from_secs(100))
+    }
+
     #[test]
-    fn a_token_is_good_until_the_second_it_expires() {
-        let keys = Keys::new(&[7; KEY_BYTES]);
-        let config = Config { access_lifetime: Duration::from_secs(10), ..Config::new("unused") };
-        let tokens = keys.issue(&config, "acme", Access::Full, at(1000)).expect("issued");
-        let claims = keys.verify(&tokens.access, Kind::Access, at(1009)).expect("good");
+    fn tokens_expire_and_are_bound_to_their_kind_and_key() {
+        let keys = keys(7, Duration::from_secs(10));
+        let tokens = keys.issue("acme", Access::Full, at(1000)).expect("issued");
+        let claims = keys.verify(&tokens.access, TokenKind::Access, at(1009)).expect("good");
         assert_eq!(
             (claims.workspace.as_str(), claims.access, claims.iat, claims.exp),
             ("acme", Access::Full, 1000, 1010)
         );
-        assert_eq!(keys.verify(&tokens.access, Kind::Access, at(1010)), Err(TokenFault::Expired));
-        assert_eq!(keys.verify(&tokens.access, Kind::Refresh, at(1000)), Err(TokenFault::NotRefresh));
-        assert_eq!(keys.verify(&tokens.refresh, Kind::Access, at(1000)), Err(TokenFault::NotAccess));
-        let others = Keys::new(&[8; KEY_BYTES]);
-        assert_eq!(others.verify(&tokens.access, Kind::Access, at(1000)), Err(TokenFault::Foreign));
+        assert_eq!(keys.verify(&tokens.access, TokenKind::Access, at(1010)), Err(InvalidToken::Expired));
+        assert_eq!(keys.verify(&tokens.access, TokenKind::Refresh, at(1000)), Err(InvalidToken::NotRefresh));
+        assert_eq!(keys.verify(&tokens.refresh, TokenKind::Access, at(1000)), Err(InvalidToken::NotAccess));
+        let other_keys = self::keys(8, Duration::from_secs(10));
+        assert_eq!(other_keys.verify(&tokens.access, TokenKind::Access, at(1000)), Err(InvalidToken::Foreign));
     }
 
     #[test]
-    fn a_lifetime_without_end_does_not_overflow() {
-        let keys = Keys::new(&[7; KEY_BYTES]);
-        let config = Config { access_lifetime: Duration::MAX, ..Config::new("unused") };
-        let tokens = keys.issue(&config, "acme", Access::Regular, at(1000)).expect("issued");
-        assert!(keys.verify(&tokens.access, Kind::Access, at(10_000_000_000)).is_ok());
+    fn an_unlimited_lifetime_does_not_overflow() {
+        let keys = keys(7, Duration::MAX);
+        let tokens = keys.issue("acme", Access::Regular, at(1000)).expect("issued");
+        assert!(keys.verify(&tokens.access, TokenKind::Access, at(10_000_000_000)).is_ok());
     }
 
     #[test]
-    fn workspace_names_are_short_and_plain() {
+    fn workspace_names_are_restricted() {
         for good in ["a", "acme-2.test_A", &"x".repeat(64)] {
             assert!(is_workspace_name(good), "{good}");
         }

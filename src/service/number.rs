@@ -9,7 +9,7 @@ const LONGEST: usize = 40;
 
 /// The number in plain notation, with its digits as they were sent (`1234.50` stays so, `1.50e2` becomes `150`).
 /// None if it has more digits than can be kept.
-pub fn exact(number: &Number) -> Option<String> {
+pub(super) fn exact(number: &Number) -> Option<String> {
     let text = number.as_str();
     let plain = match text.split_once(['e', 'E']) {
         None => text.to_owned(),
@@ -23,23 +23,23 @@ pub fn exact(number: &Number) -> Option<String> {
 }
 
 /// The number in plain notation as JSON, or None as in [`exact`].
-pub fn plain(number: &Number) -> Option<Number> {
+pub(super) fn plain(number: &Number) -> Option<Number> {
     exact(number)?.parse().ok()
 }
 
 /// The value of a number that is kept. None if it is not one.
-pub fn decimal(number: &Number) -> Option<Decimal> {
+pub(super) fn decimal(number: &Number) -> Option<Decimal> {
     Decimal::from_str_exact(&exact(number)?).ok()
 }
 
 /// A decimal as JSON, with all of its digits.
-pub fn json(decimal: Decimal) -> Number {
+pub(super) fn json(decimal: Decimal) -> Number {
     // A decimal in plain notation is a JSON number.
     decimal.to_string().parse().unwrap_or_else(|_| Number::from(0))
 }
 
 /// The product with all of its digits. None if they are more than can be kept.
-pub fn product(a: Decimal, b: Decimal) -> Option<Decimal> {
+pub(super) fn product(a: Decimal, b: Decimal) -> Option<Decimal> {
     let product = a.checked_mul(b)?;
     // The type rounds where digits do not fit.
     (product.is_zero() == (a.is_zero() || b.is_zero())
@@ -48,14 +48,14 @@ pub fn product(a: Decimal, b: Decimal) -> Option<Decimal> {
 }
 
 /// The sum with all of its digits. None if they are more than can be kept.
-pub fn sum(a: Decimal, b: Decimal) -> Option<Decimal> {
+pub(super) fn sum(a: Decimal, b: Decimal) -> Option<Decimal> {
     let sum = a.checked_add(b)?;
     // A zero leaves the other number its digits.
     (a.is_zero() || b.is_zero() || sum.is_zero() || sum.scale() == a.scale().max(b.scale())).then_some(sum)
 }
 
 /// The value of a JSON number without a fraction, such as `5` or `5.0`. None if 64 bits can't hold it.
-pub fn integer(number: &Number) -> Option<i64> {
+pub(super) fn integer(number: &Number) -> Option<i64> {
     decimal(number).filter(Decimal::is_integer)?.normalize().to_string().parse().ok()
 }
 

@@ -1,4 +1,4 @@
-//! All routes in one list, and what every handler may reach. What a route does is in the resource's own file.
+//! The routes.
 
 use std::sync::Arc;
 
@@ -6,61 +6,57 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::{get, post, put};
 
 use crate::records::answer::Health;
 use crate::records::{company, contact, inventory, invoice, item, order, subscription, token, transaction};
 
-use super::answer::{self, Refusal};
-use super::auth::{self, Keys};
-use super::rehearsal::{self, Rehearser};
-use super::store::Store;
-use super::{Config, billing, items, lists, openapi, orders, single, tokens, transactions};
+use super::app::App;
+use super::fault_injection::{self, FaultInjector};
+use super::handlers::{billing, items, lists, orders, single, tokens, transactions};
+use super::response::{self, ErrorResponse};
+use super::store::Kind;
+use super::{auth, openapi};
 
-pub struct App {
-    pub config: Config,
-    pub keys: Keys,
-    pub store: Store,
-}
-
-pub fn router(app: Arc<App>) -> Router {
-    let rehearser = app.config.rehearsal.clone().map(|rehearsal| Arc::new(Rehearser::new(rehearsal)));
-    let open = Router::new().route(token::REFRESH_PATH, post(tokens::refresh));
-    let guarded = Router::new()
-        .route(item::PATH, get(items::list).post(items::upsert))
-        .route(order::PATH, get(lists::orders))
-        .route(order::ONE_PATH, get(single::order).put(orders::update))
-        .route(company::PATH, get(lists::companies))
+/// Returns the router of the service.
+pub(super) fn router(app: Arc<App>) -> Router {
+    let injector = app.config.fault_injection.clone().map(|settings| Arc::new(FaultInjector::new(settings)));
+    let unauthenticated = Router::new().route(token::REFRESH_PATH, post(tokens::refresh));
+    let authenticated = Router::new()
+        .route(item::PATH, lists::list(Kind::Item, "limit").post(items::upsert))
+        .route(item::OLDER_PATH, lists::list(Kind::Item, "amount"))
+        .route(order::PATH, lists::list(Kind::Order, "limit"))
+        .route(order::OLDER_PATH, lists::list(Kind::Order, "amount"))
+        .route(order::ONE_PATH, put(orders::update).merge(single::by_id_or_external_id(Kind::Order)))
+        .route(company::PATH, lists::list(Kind::Company, "limit"))
+        .route(contact::PATH, lists::list(Kind::Contact, "amount"))
         .route(inventory::PATH, get(lists::inventories))
-        .route(inventory::ONE_PATH, get(single::inventory))
+        .route(inventory::ONE_PATH, single::by_id_or_external_id(Kind::Inventory))
         .route(transaction::PATH, post(transactions::create))
         .route(transaction::ONE_PATH, get(single::transaction).put(transactions::update))
-        .route(order::OLDER_PATH, get(lists::older_orders))
-        .route(item::OLDER_PATH, get(lists::older_items))
-        .route(contact::PATH, get(lists::older_contacts))
         .route(subscription::CREATE_PATH, post(billing::create_subscription))
         .route(invoice::CREATE_PATH, post(billing::create_invoice));
-    // The token comes before the rehearsal, which limits by workspace.
-    let guarded = rehearsal::around(guarded, rehearser.as_ref())
-        .route_layer(from_fn_with_state(app.clone(), auth::require_token));
-    rehearsal::around(open, rehearser.as_ref())
-        .merge(guarded)
+    // Authentication runs first, because the rate limit applies per workspace.
+    let authenticated = fault_injection::wrap(authenticated, injector.as_ref())
+        .route_layer(from_fn_with_state(app.keys.clone(), auth::require_token));
+    fault_injection::wrap(unauthenticated, injector.as_ref())
+        .merge(authenticated)
         .merge(openapi::routes())
         .route("/healthz", get(healthz))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
-        .layer(from_fn(answer::with_ctx_id))
+        .layer(from_fn(response::with_ctx_id))
         .with_state(app)
 }
 
 async fn healthz() -> Response {
-    answer::json(&Health { ok: true })
+    response::json(&Health { ok: true })
 }
 
-async fn not_found() -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path")
+async fn not_found() -> ErrorResponse {
+    ErrorResponse::new(StatusCode::NOT_FOUND, "no such path")
 }
 
-async fn method_not_allowed() -> Refusal {
-    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this path does not answer to this method")
+async fn method_not_allowed() -> ErrorResponse {
+    ErrorResponse::new(StatusCode::METHOD_NOT_ALLOWED, "this path does not support this method")
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::{Client, Method, StatusCode};
 use serde_json::Value;
 use sheetport::records::token::Access;
-use sheetport::service::{Config, Error, Loaded, Service, Tokens};
+use sheetport::service::{Config, Error, LoadRecord, Service, Tokens};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 
 mod auth;
 mod billing;
+mod fault_injection;
 mod items;
 mod lifecycle;
 mod lists;
@@ -21,7 +22,6 @@ mod load;
 mod openapi;
 mod orders;
 mod refusals;
-mod rehearsal;
 mod transactions;
 
 const ITEMS: &str = "/v1/public/items";
@@ -67,14 +67,14 @@ async fn start_with(config: Config) -> Running {
 }
 
 /// A record to be loaded, from the JSON of one that was exported.
-fn loaded(kind: &str, record: &str) -> Loaded {
+fn loaded(kind: &str, record: &str) -> LoadRecord {
     let fields = serde_json::from_str(record).unwrap();
     match kind {
-        "item" => Loaded::Item(fields),
-        "company" => Loaded::Company(fields),
-        "contact" => Loaded::Contact(fields),
-        "inventory" => Loaded::Inventory(fields),
-        _ => Loaded::Order(fields),
+        "item" => LoadRecord::Item(fields),
+        "company" => LoadRecord::Company(fields),
+        "contact" => LoadRecord::Contact(fields),
+        "inventory" => LoadRecord::Inventory(fields),
+        _ => LoadRecord::Order(fields),
     }
 }
 

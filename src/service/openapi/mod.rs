@@ -1,6 +1,5 @@
-//! The OpenAPI 3.1 document of the service, and the page that shows it. Answers are described by their types and
-//! inputs by the contract's data in `records`, the same that the handlers check against; only which operation has
-//! which of them is written here, in `operations`.
+//! The OpenAPI 3.1 document of the service, and a page that displays it. Schemas come from the types in `records` and from
+//! the fields and rules that the handlers validate. `operations` lists the operations.
 
 use std::sync::LazyLock;
 
@@ -15,19 +14,18 @@ use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    Components, ContentBuilder, Info, OpenApi, Paths, Ref, RefOr, Required, Response as Answer, ResponseBuilder,
-    Schema, Server,
+    self, Components, ContentBuilder, Info, OpenApi, Paths, Ref, RefOr, Required, ResponseBuilder, Schema, Server,
 };
 
-use super::answer::json_text;
+use super::response::json_text;
 use operations::{Access, Operation};
 
 mod operations;
 mod parameters;
 mod schema;
 
-/// `/openapi.json` and `/docs`. They say nothing of any workspace and need no token.
-pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
+/// Returns the routes of the document and the page. They need no token.
+pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new()
         .route("/openapi.json", get(async || json_text(DOCUMENT.clone())))
         .route("/docs", get(async || page(include_str!("page/index.html"), "text/html; charset=utf-8")))
@@ -35,12 +33,10 @@ pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
         .route("/docs/page.css", get(async || page(include_str!("page/page.css"), "text/css; charset=utf-8")))
 }
 
-static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
-    // It consists of maps with text for keys, which can always be written; a test reads it.
-    serde_json::to_string(&document()).unwrap_or_default()
-});
+static DOCUMENT: LazyLock<String> =
+    LazyLock::new(|| serde_json::to_string(&document()).expect("a document has only string keys"));
 
-/// Nothing is fetched from elsewhere, nothing is run that stands in the page, and no other site shows it as its own.
+/// Forbids other origins, inline scripts and framing.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -50,7 +46,7 @@ fn page(text: &'static str, content_type: &'static str) -> Response {
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
-        // A newer version of the program brings a newer page.
+        // The page changes with the version of the program.
         (header::CACHE_CONTROL, "no-cache"),
     ];
     let headers = headers.map(|(name, value): (HeaderName, _)| (name, HeaderValue::from_static(value)));
@@ -60,7 +56,7 @@ fn page(text: &'static str, content_type: &'static str) -> Response {
 const BEARER: &str = "bearer";
 
 const DESCRIPTION: &str = "Business records by workspace: orders, items, contacts, companies, inventories and their \
-    transactions, subscriptions and invoices. The bearer token says which workspace a call is for.";
+    transactions, subscriptions and invoices. The bearer token selects the workspace.";
 
 fn document() -> OpenApi {
     let mut components = Components::new();
@@ -80,7 +76,7 @@ fn document() -> OpenApi {
     info.description = Some(DESCRIPTION.to_owned());
     let mut document = OpenApi::new(info, paths);
     document.components = Some(components);
-    // The service does not know by which address it is reached.
+    // Relative, because the service does not know its public address.
     document.servers = Some(vec![Server::new("/")]);
     let tags = operations::TAGS.iter();
     document.tags =
@@ -94,7 +90,7 @@ fn describe(operation: &Operation, components: &mut Components) -> OperationBuil
         .operation_id(Some(operation.id))
         .summary(Some(operation.summary))
         .description((!operation.description.is_empty()).then_some(operation.description))
-        .response("200", answer("OK", (operation.answer)(components)));
+        .response("200", response("OK", (operation.response)(components)));
     for parameter in operation.parameters {
         described = described.parameter(parameter());
     }
@@ -104,13 +100,13 @@ fn describe(operation: &Operation, components: &mut Components) -> OperationBuil
     if matches!(operation.access, Access::Regular | Access::Full) {
         described = described.security(SecurityRequirement::new::<_, [&str; 0], &str>(BEARER, []));
     }
-    for (status, name, description) in operations::refusals(operation) {
+    for (status, name, description) in operations::error_responses(operation) {
         let error = schema::of::<crate::records::answer::ErrorBody>(components);
-        let mut refusal = answer(description, error);
-        if matches!(status, "429") {
-            refusal.headers.insert("Retry-After".to_owned(), number_header("Seconds to wait").into());
+        let mut response = response(description, error);
+        if status == "429" {
+            response.headers.insert("Retry-After".to_owned(), number_header("Seconds to wait").into());
         }
-        components.responses.insert(name.to_owned(), refusal.into());
+        components.responses.insert(name.to_owned(), response.into());
         described = described.response(status, RefOr::Ref(Ref::from_response_name(name)));
     }
     described
@@ -121,10 +117,10 @@ fn body(schema: RefOr<Schema>, example: &str) -> RequestBody {
     RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True)).build()
 }
 
-fn answer(description: &str, schema: RefOr<Schema>) -> Answer {
+fn response(description: &str, schema: RefOr<Schema>) -> openapi::Response {
     let ctx_id = HeaderBuilder::new()
         .schema(Some(String::schema()))
-        .description(Some("The id of this request, which stands in the service's log, too"));
+        .description(Some("Id of the request, also in the log of the service"));
     ResponseBuilder::new()
         .description(description)
         .content("application/json", ContentBuilder::new().schema(Some(schema)).build())
@@ -132,7 +128,7 @@ fn answer(description: &str, schema: RefOr<Schema>) -> Answer {
         .build()
 }
 
-fn number_header(description: &str) -> utoipa::openapi::header::Header {
+fn number_header(description: &str) -> openapi::header::Header {
     HeaderBuilder::new().schema(Some(u64::schema())).description(Some(description)).build()
 }
 
@@ -141,25 +137,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_makes_no_markup_of_text_and_names_no_other_site() {
+    fn the_page_inserts_no_markup_and_uses_no_other_origin() {
         let (html, script, style) =
             (include_str!("page/index.html"), include_str!("page/page.js"), include_str!("page/page.css"));
         for markup in [".innerHTML", ".outerHTML", "insertAdjacentHTML", "document.write", "eval("] {
             assert!(!script.contains(markup), "{markup}");
         }
         for text in [html, script, style] {
-            assert!(!text.contains("://") && !text.contains("\"//"), "another site is named");
+            assert!(!text.contains("://") && !text.contains("\"//"), "uses another origin");
         }
         assert!(
             !html.contains("<script>") && !html.contains("<style") && !html.contains(" on"),
-            "the policy forbids it"
+            "forbidden by the content security policy"
         );
     }
 
     #[test]
-    fn operations_have_names_of_their_own_and_known_tags() {
-        for (place, operation) in operations::ALL.iter().enumerate() {
-            assert!(operations::ALL[..place].iter().all(|earlier| earlier.id != operation.id), "{}", operation.id);
+    fn operations_have_unique_ids_examples_and_known_tags() {
+        for (index, operation) in operations::ALL.iter().enumerate() {
+            assert!(operations::ALL[..index].iter().all(|earlier| earlier.id != operation.id), "{}", operation.id);
             let is_json = serde_json::from_str::<serde_json::Value>(operation.example).is_ok();
             assert_eq!(is_json, operation.input.is_some(), "{}: each input has an example", operation.id);
             assert!(operations::TAGS.iter().any(|(tag, _)| *tag == operation.tag), "{}", operation.tag);

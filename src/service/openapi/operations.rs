@@ -1,61 +1,63 @@
-//! Every operation of the service: what it is called, what it takes and what it answers.
+//! The operations of the service: names, parameters, inputs and responses.
 
 use utoipa::openapi::path::{HttpMethod, Parameter};
 use utoipa::openapi::{Components, RefOr, Schema};
 
 use crate::records::answer::Health;
 use crate::records::invoice::{self, Invoice};
-use crate::records::item::{self, ItemListed, ItemResult};
+use crate::records::item::{self, ItemResult};
 use crate::records::order::{self, OrderUpdateResult};
 use crate::records::subscription::{self, Subscription};
 use crate::records::token::{self, RefreshInput, RefreshResult};
 use crate::records::transaction::{self, Transaction, TransactionResult};
 use crate::records::{company, contact, inventory};
+use crate::service::request::{BILLING_RULES, ITEM_RULES, ORDER_RULES, TRANSACTION_RULES};
 
-use super::super::{billing, items, orders, transactions};
 use super::parameters;
 use super::schema::{self, of};
 
-/// Puts a schema among the components and answers a reference to it.
-type Describe = fn(&mut Components) -> RefOr<Schema>;
+/// Registers a schema. Returns a reference to it.
+type SchemaFn = fn(&mut Components) -> RefOr<Schema>;
 
-pub struct Operation {
-    pub method: HttpMethod,
-    pub path: &'static str,
-    pub id: &'static str,
-    pub tag: &'static str,
-    pub summary: &'static str,
-    pub description: &'static str,
-    pub access: Access,
-    pub parameters: &'static [fn() -> Parameter],
-    pub input: Option<Describe>,
-    /// An input as JSON that is good in a workspace that `--demo` filled; empty where there is none.
-    pub example: &'static str,
-    pub answer: Describe,
+pub(super) struct Operation {
+    pub(super) method: HttpMethod,
+    pub(super) path: &'static str,
+    pub(super) id: &'static str,
+    pub(super) tag: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) description: &'static str,
+    pub(super) access: Access,
+    pub(super) parameters: &'static [fn() -> Parameter],
+    pub(super) input: Option<SchemaFn>,
+    /// An example input in JSON, valid in the demo workspace; empty without an input.
+    pub(super) example: &'static str,
+    pub(super) response: SchemaFn,
 }
 
-/// Who may call.
+/// The required authentication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Anybody, at any time.
+pub(super) enum Access {
+    /// None, and no rate limit.
     Open,
-    /// Whoever has a token that is sent in the body.
+    /// A token in the body.
     TokenInBody,
+    /// A bearer token of any access level.
     Regular,
+    /// A bearer token with Full Access.
     Full,
 }
 
-pub const TAGS: &[(&str, &str)] = &[
-    ("Items", "Products, found again by your own identifier."),
-    ("Orders", "Orders of a workspace's customers."),
-    ("Companies and contacts", "Whom the workspace deals with."),
-    ("Inventories", "What is in stock, and the transactions that move it."),
-    ("Subscriptions and invoices", "For a contact or a company, of items. They can be created, and not read."),
-    ("Tokens", "Access tokens live for minutes and are renewed with a refresh token."),
-    ("Service", "The service itself."),
+pub(super) const TAGS: &[(&str, &str)] = &[
+    ("Items", "Products, matched by your own identifier."),
+    ("Orders", "Orders of the workspace's customers."),
+    ("Companies and contacts", "Customers and suppliers of the workspace."),
+    ("Inventories", "Stock, and the transactions that change it."),
+    ("Subscriptions and invoices", "Billing of items to a contact or a company. They can be created but not read."),
+    ("Tokens", "Access tokens expire after minutes and are renewed with a refresh token."),
+    ("Service", "State of the service."),
 ];
 
-/// What most operations are: to be changed where one is not.
+/// Defaults of an operation.
 const GET: Operation = Operation {
     method: HttpMethod::Get,
     path: "",
@@ -67,10 +69,10 @@ const GET: Operation = Operation {
     parameters: &[],
     input: None,
     example: "",
-    answer: of::<Health>,
+    response: of::<Health>,
 };
 
-const OLDER: &str = "The older family's list. Its page size is called `amount`.";
+const OLDER: &str = "List of the older family. The parameter of the page size is `amount`.";
 
 const TRANSACTION: &str = r#"{"transactionType":"in","inventoryExternalId":"L-01","transactionAmount":12,
     "transactionDate":"2026-01-31T09:30:00Z","inventoryType":"available","useUnitValue":true,"price":15.40}"#;
@@ -85,15 +87,15 @@ const SUBSCRIPTION: &str = r#"{"cid":"019a3c00-0002-7000-8000-000000000001","sub
 const INVOICE: &str = r#"{"cid":"019a3c00-0003-7000-8000-000000000005","status":"scheduled",
     "items":[{"id":"019a3c00-0001-7000-8000-000000000001","amount":10}],"currency":"EUR"}"#;
 
-pub const ALL: &[Operation] = &[
+pub(super) const ALL: &[Operation] = &[
     Operation {
         path: item::PATH,
         id: "listItems",
         tag: "Items",
         summary: "List items",
-        description: "In the order in which they were created.",
+        description: "In the order of creation.",
         parameters: parameters::PAGE,
-        answer: items_page,
+        response: items_page,
         ..GET
     },
     Operation {
@@ -102,12 +104,12 @@ pub const ALL: &[Operation] = &[
         id: "upsertItem",
         tag: "Items",
         summary: "Create or change an item",
-        description: "The item with this `externalId` is changed, or created if there is none. A field that is absent \
-            is left as it is; null clears it.",
+        description: "Changes the item with this `externalId`, or creates it. Absent fields stay as they are; null \
+            clears a field.",
         access: Access::Full,
-        input: Some(|components| schema::input(components, "ItemInput", item::INPUT_FIELDS, &items::RULES)),
+        input: Some(|components| schema::input(components, "ItemInput", item::INPUT_FIELDS, &ITEM_RULES)),
         example: r#"{"externalId":"0045","name":"Hex bolt M10 × 40","currency":"EUR","price":31.90,"tax":19}"#,
-        answer: of::<ItemResult>,
+        response: of::<ItemResult>,
         ..GET
     },
     Operation {
@@ -117,7 +119,7 @@ pub const ALL: &[Operation] = &[
         summary: "List items, older family",
         description: OLDER,
         parameters: parameters::OLDER_PAGE,
-        answer: items_page,
+        response: items_page,
         ..GET
     },
     Operation {
@@ -126,7 +128,7 @@ pub const ALL: &[Operation] = &[
         tag: "Orders",
         summary: "List orders",
         parameters: parameters::PAGE,
-        answer: orders_page,
+        response: orders_page,
         ..GET
     },
     Operation {
@@ -135,7 +137,7 @@ pub const ALL: &[Operation] = &[
         tag: "Orders",
         summary: "Read an order",
         parameters: parameters::ORDER_OR_EXTERNAL,
-        answer: one_order,
+        response: one_order,
         ..GET
     },
     Operation {
@@ -144,13 +146,13 @@ pub const ALL: &[Operation] = &[
         id: "updateOrder",
         tag: "Orders",
         summary: "Change an order",
-        description: "All of it or nothing: `results` says what became of the order, and lists one error a line that \
-            is wrong. Lines replace all lines that the order had; a field that is absent is left as it is.",
+        description: "Applies all changes or none. `results` contains the status of the order and one error per \
+            invalid line. Lines replace all existing lines; absent fields stay as they are.",
         access: Access::Full,
         parameters: parameters::ORDER,
-        input: Some(|components| schema::input(components, "OrderUpdate", order::INPUT_FIELDS, &orders::RULES)),
+        input: Some(|components| schema::input(components, "OrderUpdate", order::INPUT_FIELDS, &ORDER_RULES)),
         example: ORDER,
-        answer: of::<OrderUpdateResult>,
+        response: of::<OrderUpdateResult>,
     },
     Operation {
         path: order::OLDER_PATH,
@@ -159,7 +161,7 @@ pub const ALL: &[Operation] = &[
         summary: "List orders, older family",
         description: OLDER,
         parameters: parameters::OLDER_PAGE,
-        answer: orders_page,
+        response: orders_page,
         ..GET
     },
     Operation {
@@ -167,9 +169,9 @@ pub const ALL: &[Operation] = &[
         id: "listCompanies",
         tag: "Companies and contacts",
         summary: "List companies",
-        description: "A company may have more fields than these.",
+        description: "Companies may have further fields.",
         parameters: parameters::PAGE,
-        answer: |components| {
+        response: |components| {
             let entry = schema::record(components, "Company", company::READ_FIELDS);
             schema::page(components, "CompanyPage", entry)
         },
@@ -180,10 +182,10 @@ pub const ALL: &[Operation] = &[
         id: "listContacts",
         tag: "Companies and contacts",
         summary: "List contacts",
-        description: "A list of the older family: its page size is called `amount`. A contact may have more fields \
-            than these.",
+        description: "List of the older family. The parameter of the page size is `amount`. Contacts may have further \
+            fields.",
         parameters: parameters::OLDER_PAGE,
-        answer: |components| {
+        response: |components| {
             let entry = schema::record(components, "Contact", contact::READ_FIELDS);
             schema::page(components, "ContactPage", entry)
         },
@@ -194,9 +196,9 @@ pub const ALL: &[Operation] = &[
         id: "listInventories",
         tag: "Inventories",
         summary: "List inventories",
-        description: "An array without an envelope; the header `x-total-count` says how many there are.",
+        description: "An array without an envelope. The header `x-total-count` has the total number.",
         parameters: parameters::BARE_PAGE,
-        answer: |components| schema::array(one_inventory(components)),
+        response: |components| schema::array(one_inventory(components)),
         ..GET
     },
     Operation {
@@ -205,7 +207,7 @@ pub const ALL: &[Operation] = &[
         tag: "Inventories",
         summary: "Read an inventory",
         parameters: parameters::INVENTORY,
-        answer: one_inventory,
+        response: one_inventory,
         ..GET
     },
     Operation {
@@ -214,11 +216,11 @@ pub const ALL: &[Operation] = &[
         id: "createTransaction",
         tag: "Inventories",
         summary: "Create a transaction",
-        description: "Moves the figures of the inventory that `inventoryId` or `inventoryExternalId` names.",
+        description: "Updates the figures of the inventory with this `inventoryId` or `inventoryExternalId`.",
         access: Access::Full,
         input: Some(transaction_input),
         example: TRANSACTION,
-        answer: of::<TransactionResult>,
+        response: of::<TransactionResult>,
         ..GET
     },
     Operation {
@@ -227,13 +229,13 @@ pub const ALL: &[Operation] = &[
         id: "updateTransaction",
         tag: "Inventories",
         summary: "Change a transaction",
-        description: "What it has done to its inventory is taken back and done anew. A field that is absent is left \
-            as it is; null clears it.",
+        description: "Reverts the previous effect on the inventory and applies the new one. Absent fields stay as they \
+            are; null clears a field.",
         access: Access::Full,
         parameters: parameters::TRANSACTION,
         input: Some(transaction_input),
         example: TRANSACTION,
-        answer: of::<TransactionResult>,
+        response: of::<TransactionResult>,
     },
     Operation {
         path: transaction::ONE_PATH,
@@ -241,7 +243,7 @@ pub const ALL: &[Operation] = &[
         tag: "Inventories",
         summary: "Read a transaction",
         parameters: parameters::TRANSACTION,
-        answer: of::<Transaction>,
+        response: of::<Transaction>,
         ..GET
     },
     Operation {
@@ -252,10 +254,10 @@ pub const ALL: &[Operation] = &[
         summary: "Create a subscription",
         access: Access::Full,
         input: Some(|components| {
-            schema::input(components, "SubscriptionInput", subscription::INPUT_FIELDS, &billing::RULES)
+            schema::input(components, "SubscriptionInput", subscription::INPUT_FIELDS, &BILLING_RULES)
         }),
         example: SUBSCRIPTION,
-        answer: of::<Subscription>,
+        response: of::<Subscription>,
         ..GET
     },
     Operation {
@@ -265,9 +267,9 @@ pub const ALL: &[Operation] = &[
         tag: "Subscriptions and invoices",
         summary: "Create a sales invoice record",
         access: Access::Full,
-        input: Some(|components| schema::input(components, "InvoiceInput", invoice::INPUT_FIELDS, &billing::RULES)),
+        input: Some(|components| schema::input(components, "InvoiceInput", invoice::INPUT_FIELDS, &BILLING_RULES)),
         example: INVOICE,
-        answer: of::<Invoice>,
+        response: of::<Invoice>,
         ..GET
     },
     Operation {
@@ -276,25 +278,25 @@ pub const ALL: &[Operation] = &[
         id: "refreshToken",
         tag: "Tokens",
         summary: "Renew an access token",
-        description: "The new token has the workspace and the permission level of the refresh token.",
+        description: "The new token has the workspace and the access level of the refresh token.",
         access: Access::TokenInBody,
         input: Some(of::<RefreshInput>),
         example: r#"{"refresh":"<REFRESH_TOKEN>"}"#,
-        answer: of::<RefreshResult>,
+        response: of::<RefreshResult>,
         ..GET
     },
     Operation {
         path: "/healthz",
         id: "health",
         tag: "Service",
-        summary: "Whether the service runs",
+        summary: "Check that the service is running",
         access: Access::Open,
         ..GET
     },
 ];
 
 fn items_page(components: &mut Components) -> RefOr<Schema> {
-    let entry = of::<ItemListed>(components);
+    let entry = schema::record(components, "Item", item::READ_FIELDS);
     schema::page(components, "ItemPage", entry)
 }
 
@@ -312,27 +314,29 @@ fn one_inventory(components: &mut Components) -> RefOr<Schema> {
 }
 
 fn transaction_input(components: &mut Components) -> RefOr<Schema> {
-    schema::input(components, "TransactionInput", transaction::INPUT_FIELDS, &transactions::RULES)
+    schema::input(components, "TransactionInput", transaction::INPUT_FIELDS, &TRANSACTION_RULES)
 }
 
-/// What the operation may answer when it is not carried out: status, the name of the answer, and when.
-pub fn refusals(operation: &Operation) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+/// Returns the possible error responses of an operation: status, name and description.
+pub(super) fn error_responses(
+    operation: &Operation,
+) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let access = operation.access;
     let open = access == Access::Open;
     let has_body = operation.input.is_some();
     let has_id = operation.path.contains('{');
     let checks_input = has_body || !operation.parameters.is_empty();
     let all = [
-        (checks_input, "400", "BadRequest", "The body is no JSON object, or the query can't be read"),
+        (checks_input, "400", "BadRequest", "The body is not a JSON object, or the query is malformed"),
         (!open, "401", "Unauthorized", "No valid token"),
-        (access == Access::Full, "403", "Forbidden", "A Regular token only reads"),
-        (has_id, "404", "NotFound", "There is no such record in this workspace"),
-        (has_body, "408", "RequestTimeout", "The body came too slowly"),
-        (has_body, "413", "ContentTooLarge", "The body is over 1 MiB"),
+        (access == Access::Full, "403", "Forbidden", "The token has Regular access, which is read-only"),
+        (has_id, "404", "NotFound", "No such record in this workspace"),
+        (has_body, "408", "RequestTimeout", "Timed out reading the body"),
+        (has_body, "413", "ContentTooLarge", "The body is larger than 1 MiB"),
         (has_body, "415", "UnsupportedMediaType", "The body is not `application/json`"),
-        (checks_input, "422", "Invalid", "`errors` says what is wrong with each field"),
-        (!open, "429", "TooManyRequests", "The workspace is over its limit"),
-        (!open, "500", "InternalError", "A fault of the service, never of the input"),
+        (checks_input, "422", "Invalid", "Invalid input; `errors` lists the errors by field"),
+        (!open, "429", "TooManyRequests", "The rate limit of the workspace is exceeded"),
+        (!open, "500", "InternalError", "Internal error of the service"),
     ];
     all.into_iter().filter(|(applies, ..)| *applies).map(|(_, status, name, when)| (status, name, when))
 }

@@ -1,4 +1,4 @@
-//! Schemas from types, and from the contract's data with the rules that the service checks, where there is no type.
+//! Schemas of types, and of fields with the rules that the handlers apply.
 
 use utoipa::openapi::schema::{ArrayBuilder, SchemaType};
 use utoipa::openapi::{Components, KnownFormat, ObjectBuilder, Ref, RefOr, Schema, SchemaFormat, Type};
@@ -7,56 +7,55 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::records::page::Page;
 use crate::records::{Field, JsonType};
 
-use super::super::input::{LONGEST, MOST_ENTRIES, Rules};
-use super::super::load::READ_RULES;
+use crate::service::request::{MAX_ENTRIES, READ_RULES, Rules};
 
-/// 2^96: what a number has to stay below, since its digits have to fit into 96 bits.
+/// 2^96, the exclusive upper bound of numbers: decimals have 96 bits.
 const NUMBER_BOUND: f64 = 79_228_162_514_264_337_593_543_950_336.0;
 
 /// Text without NUL.
 const TEXT: &str = r"^[^\u0000]*$";
-/// Text without NUL that is more than white space.
+/// Text without NUL that is not blank.
 const NOT_BLANK: &str = r"^[^\u0000]*[^\s\u0000][^\u0000]*$";
 const CODE: &str = "^[A-Z]{3}$";
 
-/// A reference to the type's schema, which is put among the components.
-pub fn of<T: ToSchema>(components: &mut Components) -> RefOr<Schema> {
+/// Registers the schema of a type. Returns a reference to it.
+pub(super) fn of<T: ToSchema>(components: &mut Components) -> RefOr<Schema> {
     let mut needed = Vec::new();
     T::schemas(&mut needed);
     components.schemas.extend(needed);
-    put(components, &T::name(), T::schema())
+    register(components, &T::name(), T::schema())
 }
 
-/// A reference to the schema of an input with these fields, which are checked by these rules.
-pub fn input(components: &mut Components, name: &str, fields: &[Field], rules: &Rules) -> RefOr<Schema> {
-    put(components, name, object(fields, Some(rules)))
+/// Registers the schema of an input. Returns a reference to it.
+pub(super) fn input(components: &mut Components, name: &str, fields: &[Field], rules: &Rules) -> RefOr<Schema> {
+    register(components, name, object(fields, Some(rules)))
 }
 
-/// A reference to the schema of a record as it is read.
-pub fn record(components: &mut Components, name: &str, fields: &[Field]) -> RefOr<Schema> {
-    put(components, name, object(fields, None))
+/// Registers the schema of a record in responses. Returns a reference to it.
+pub(super) fn record(components: &mut Components, name: &str, fields: &[Field]) -> RefOr<Schema> {
+    register(components, name, object(fields, None))
 }
 
-/// A reference to the schema of a list's page with such entries.
-pub fn page(components: &mut Components, name: &str, entry: RefOr<Schema>) -> RefOr<Schema> {
+/// Registers the schema of a page of a list. Returns a reference to it.
+pub(super) fn page(components: &mut Components, name: &str, entry: RefOr<Schema>) -> RefOr<Schema> {
     let mut schema = Page::<String>::schema();
     if let RefOr::T(Schema::Object(envelope)) = &mut schema {
         envelope.properties.insert("data".to_owned(), array(entry));
     }
-    put(components, name, schema)
+    register(components, name, schema)
 }
 
-/// An array of these, as a list without an envelope is one.
-pub fn array(entry: RefOr<Schema>) -> RefOr<Schema> {
+/// Returns the schema of a list without an envelope.
+pub(super) fn array(entry: RefOr<Schema>) -> RefOr<Schema> {
     ArrayBuilder::new().items(entry).build().into()
 }
 
-fn put(components: &mut Components, name: &str, schema: RefOr<Schema>) -> RefOr<Schema> {
+fn register(components: &mut Components, name: &str, schema: RefOr<Schema>) -> RefOr<Schema> {
     components.schemas.insert(name.to_owned(), schema);
     RefOr::Ref(Ref::from_schema_name(name))
 }
 
-/// What is sent is bounded by `rules`; what is read has none.
+/// Returns the schema of an object. Inputs have rules; responses have none.
 fn object(fields: &[Field], rules: Option<&Rules>) -> RefOr<Schema> {
     let mut object = ObjectBuilder::new().schema_type(Type::Object);
     for field in fields {
@@ -69,15 +68,15 @@ fn object(fields: &[Field], rules: Option<&Rules>) -> RefOr<Schema> {
 }
 
 fn value(field: &Field, rules: Option<&Rules>) -> RefOr<Schema> {
-    let most = rules.map(|_| MOST_ENTRIES);
+    let max_entries = rules.map(|_| MAX_ENTRIES);
     match field.json {
         JsonType::Object(fields) => described(object(fields, rules), field),
         JsonType::Objects(fields) => {
-            let array = ArrayBuilder::new().items(object(fields, rules)).max_items(most);
+            let array = ArrayBuilder::new().items(object(fields, rules)).max_items(max_entries);
             described(array.build().into(), field)
         }
         JsonType::Strings => {
-            let array = ArrayBuilder::new().items(text(field.name, rules)).max_items(most);
+            let array = ArrayBuilder::new().items(text(field.name, rules)).max_items(max_entries);
             described(array.schema_type(or_null(field, Type::Array)).build().into(), field)
         }
         JsonType::String | JsonType::DateTime => {
@@ -110,8 +109,8 @@ fn text(name: &str, rules: Option<&Rules>) -> ObjectBuilder {
     if rules.codes.contains(&name) {
         return text.pattern(Some(CODE));
     }
-    let longest = rules.longest.iter().find(|(named, _)| *named == name).map_or(LONGEST, |(_, longest)| *longest);
-    text.pattern(Some(if rules.not_blank.contains(&name) { NOT_BLANK } else { TEXT })).max_length(Some(longest))
+    let pattern = if rules.not_blank.contains(&name) { NOT_BLANK } else { TEXT };
+    text.pattern(Some(pattern)).max_length(Some(rules.max_length(name)))
 }
 
 fn scalar(field: &Field, json: Type) -> ObjectBuilder {

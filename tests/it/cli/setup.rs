@@ -44,7 +44,7 @@ fn two_services_can_not_share_data_or_a_port() {
     let place = Place::new();
     let served = Served::start(&place);
     let again = place.sheetport(["serve", "--listen", "127.0.0.1:0", "--data", "service"]);
-    again.exits(6).says(&["service is in use by another running service", "a data folder of its own"]);
+    again.exits(6).says(&["service is in use by another running service", "another data folder"]);
     let address = served.url().replace("http://", "");
     let beside = place.sheetport(["serve", "--listen", &address, "--data", "other"]);
     beside.exits(2).says(&["can't listen on", &address, "another port with --listen"]);
@@ -81,6 +81,6 @@ fn a_command_line_that_is_not_understood_ends_with_2_and_an_example() {
 #[test]
 fn a_workspace_name_that_is_none_gets_no_tokens() {
     let token = Place::new().sheetport(["serve", "token", "--workspace", "my shop"]).exits(2);
-    let token = token.says(&["\"my shop\" is not a workspace name", "letters, digits"]);
+    let token = token.says(&["\"my shop\" is not a valid workspace name", "letters, digits"]);
     assert_eq!(token.stdout, "");
 }

@@ -56,7 +56,7 @@ async fn orders_have_the_read_shape_in_both_families() {
         assert_eq!(second["data"].as_array().unwrap().len(), 1);
         assert_eq!(second["data"][0], list["data"][1]);
         let refused = service.get(&format!("{path}?page=0&{size}=x")).await;
-        let why = r#"["must be a whole number from 1 on"]"#;
+        let why = r#"["must be a whole number of at least 1"]"#;
         refused.invalid(&format!(r#"{{"page":{why},"{size}":{why}}}"#));
     }
     // Each family has its own word for the page size, and the older list its slash.
@@ -94,7 +94,10 @@ async fn inventories_are_a_bare_array() {
     assert!(list.text.contains(r#""inventory_value":32.50,"#), "{}", list.text);
     assert_eq!(list.header("x-total-count"), "1");
     assert_eq!(service.get("/v1/public/inventories?page=2&limit=1").await.text, "[]");
-    service.get("/v1/public/inventories?limit=0").await.invalid(r#"{"limit":["must be a whole number from 1 on"]}"#);
+    service
+        .get("/v1/public/inventories?limit=0")
+        .await
+        .invalid(r#"{"limit":["must be a whole number of at least 1"]}"#);
     service.stop().await;
 }
 
@@ -127,7 +130,7 @@ async fn an_inventory_is_found_by_its_ids_and_only_in_its_workspace() {
     messages.dedup();
     assert_eq!(messages.len(), 1, "{messages:?}");
     let twice = service.get("/v1/public/inventories/i-1?external_id=a&external_id=b").await;
-    twice.invalid(r#"{"external_id":["must be given once"]}"#);
+    twice.invalid(r#"{"external_id":["must not be repeated"]}"#);
     service.stop().await;
 }
 

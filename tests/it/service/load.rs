@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use sheetport::service::{Config, Error, LoadChange, LoadedAs, Service};
+use sheetport::service::{Config, Error, Service, Stored, WriteOutcome};
 
 use super::{ITEMS, folder, loaded, start};
 
-type Result = std::result::Result<LoadedAs, BTreeMap<String, Vec<String>>>;
+type Result = std::result::Result<Stored, BTreeMap<String, Vec<String>>>;
 
 async fn load(service: &Service, workspace: &str, records: &[(&str, &str)]) -> Vec<Result> {
     service.load(workspace, records.iter().map(|(kind, record)| loaded(kind, record)).collect()).await.unwrap()
 }
 
-fn changes(results: &[Result]) -> Vec<LoadChange> {
-    results.iter().map(|result| result.as_ref().unwrap().change).collect()
+fn changes(results: &[Result]) -> Vec<WriteOutcome> {
+    results.iter().map(|result| result.as_ref().unwrap().outcome).collect()
 }
 
 #[track_caller]
@@ -38,10 +38,10 @@ async fn loading_the_same_twice_changes_nothing() {
         ("inventory", r#"{"inventory_id":"INV-1","available":5.0,"inventory_value":2e1}"#),
         ("order", r#"{"order_id":7,"total_price":1.10}"#),
     ];
-    assert_eq!(changes(&load(&service, "acme", &records).await), [LoadChange::Created; 6]);
-    assert_eq!(changes(&load(&service, "acme", &records).await), [LoadChange::Unchanged; 6]);
+    assert_eq!(changes(&load(&service, "acme", &records).await), [WriteOutcome::Created; 6]);
+    assert_eq!(changes(&load(&service, "acme", &records).await), [WriteOutcome::Unchanged; 6]);
     // The same ids in another workspace are other records.
-    assert_eq!(changes(&load(&service, "other", &records).await), [LoadChange::Created; 6]);
+    assert_eq!(changes(&load(&service, "other", &records).await), [WriteOutcome::Created; 6]);
 
     let changed = [
         ("item", r#"{"id":"1","price":null}"#),
@@ -49,7 +49,7 @@ async fn loading_the_same_twice_changes_nothing() {
         ("order", r#"{"order_id":7,"external_id":"SO-7"}"#),
         ("order", r#"{"external_id":"SO-7","total_price":null,"order_at":null}"#),
     ];
-    assert_eq!(changes(&load(&service, "acme", &changed).await), [LoadChange::Updated; 4]);
+    assert_eq!(changes(&load(&service, "acme", &changed).await), [WriteOutcome::Updated; 4]);
     service.close().await;
 
     let service = start(data.path()).await;
@@ -106,7 +106,7 @@ async fn each_wrong_record_is_refused_with_its_reasons_and_the_others_are_stored
     refused(&results[6], r#"{"total_price":["must be a number or null, not a string"]}"#);
     refused(&results[7], r#"{"externalId":["is required"]}"#);
     refused(&results[9], r#"{"id":["belongs to an item with another external_id"]}"#);
-    refused(&results[10], r#"{"external_id":["belongs to an item with another id"]}"#);
+    refused(&results[10], r#"{"external_id":["belongs to a record with another id"]}"#);
     refused(&results[11], r#"{"price":["must be a number or null, not a string"]}"#);
     service.close().await;
 
@@ -126,7 +126,7 @@ async fn many_records_keep_their_order_and_their_numbers() {
     records.extend((0..1200).map(|n| loaded("item", &format!(r#"{{"external_id":"{n}"}}"#))));
     let results = service.load("acme", records).await.unwrap();
     assert_eq!(results.len(), 1203);
-    assert!(results.iter().all(|result| result.as_ref().is_ok_and(|loaded| loaded.change == LoadChange::Created)));
+    assert!(results.iter().all(|result| result.as_ref().is_ok_and(|loaded| loaded.outcome == WriteOutcome::Created)));
     let error = service.load("not a name", Vec::new()).await.unwrap_err();
     assert!(matches!(error, Error::WorkspaceName { .. }), "{error}");
     service.close().await;
@@ -147,9 +147,9 @@ async fn an_export_without_external_ids_finds_the_items_that_have_them() {
     let data = folder();
     let service = Service::open(Config::new(data.path())).await.unwrap();
     let known = [("item", r#"{"id":"1","external_id":"B","name":"Nut"}"#)];
-    assert_eq!(changes(&load(&service, "acme", &known).await), [LoadChange::Created]);
+    assert_eq!(changes(&load(&service, "acme", &known).await), [WriteOutcome::Created]);
     let exported = [("item", r#"{"id":"1","name":"Nut"}"#), ("item", r#"{"id":"1","name":"Lock nut"}"#)];
-    let expected = [LoadChange::Unchanged, LoadChange::Updated];
+    let expected = [WriteOutcome::Unchanged, WriteOutcome::Updated];
     assert_eq!(changes(&load(&service, "acme", &exported).await), expected);
     service.close().await;
 

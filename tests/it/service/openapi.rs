@@ -59,7 +59,7 @@ async fn items_are_described_as_the_contract_has_them() {
     let parameters = list["parameters"].as_array().unwrap();
     assert_eq!(parameters.iter().map(|p| p["name"].as_str().unwrap()).collect::<Vec<_>>(), ["page", "limit"]);
     assert!(parameters.iter().all(|parameter| parameter["schema"]["minimum"] == 1));
-    let entry = document.pointer("/components/schemas/ItemListed/properties/updated_at").unwrap();
+    let entry = document.pointer("/components/schemas/Item/properties/updated_at").unwrap();
     assert_eq!((&entry["type"], &entry["format"]), (&"string".into(), &"date-time".into()));
     service.stop().await;
 }

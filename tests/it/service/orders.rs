@@ -167,14 +167,14 @@ async fn what_is_not_there_is_listed_line_by_line_and_nothing_is_applied() {
         {"item_id":"their-item","itemExternalId":"N-1"},
         {"item_id":"nut","quantity":79228162514264337593543950335,"price":10}]},"triggerWorkflows":true}"#;
     let found = [
-        r#"there is no company with the companyId "nobody""#,
-        r#"there is no company with the companyExternalId "THEIRS""#,
-        r#"line 2: there is no item with the item_id "x\"y""#,
-        r#"line 3: there is no item with the itemExternalId "T-1""#,
-        "line 4: item_id and itemExternalId are not of the same item",
-        "line 5: item_id and itemExternalId are not of the same item",
-        r#"line 6: there is no item with the item_id "their-item""#,
-        "line 7: its amounts have more digits than can be kept",
+        r#"no company has the companyId "nobody""#,
+        r#"no company has the companyExternalId "THEIRS""#,
+        r#"line 2: no item has the item_id "x\"y""#,
+        r#"line 3: no item has the itemExternalId "T-1""#,
+        "line 4: item_id and itemExternalId belong to different items",
+        "line 5: item_id and itemExternalId belong to different items",
+        r#"line 6: no item has the item_id "their-item""#,
+        "line 7: its amounts have more than 28 digits",
     ];
     service.update_fails("o-1", body, &found).await;
     // An id is the service's own and can't be created; what else is wrong keeps everything from being created.
@@ -182,7 +182,7 @@ async fn what_is_not_there_is_listed_line_by_line_and_nothing_is_applied() {
     let found: Vec<_> = found.into_iter().filter(|error| !error.starts_with("line 3")).collect();
     service.update_fails("o-1", &body, &found).await;
     let body = r#"{"order":{"companyId":"c-1","companyExternalId":"GLOBEX"}}"#;
-    service.update_fails("o-1", body, &["companyId and companyExternalId are of different companies"]).await;
+    service.update_fails("o-1", body, &["companyId and companyExternalId belong to different companies"]).await;
     service.stop().await;
 }
 
@@ -237,12 +237,12 @@ async fn wrong_input_is_a_422() {
                 "triggerWorkflows":["must be a boolean, not a number"]}"#,
         ),
         (line("7"), r#"{"order.items[1]":["must be an object, not a number"]}"#),
-        (line(r#"{"quantity":1}"#), r#"{"order.items[1].item_id":["is required, unless itemExternalId is given"]}"#),
+        (line(r#"{"quantity":1}"#), r#"{"order.items[1].item_id":["is required without itemExternalId"]}"#),
         (
             line(r#"{"itemExternalId":" ","quantity":"1","price":1e40,"tax":null,"tax_rate":[]}"#),
             r#"{"order.items[1].itemExternalId":["must not be blank"],
                 "order.items[1].quantity":["must be a number, not a string"],
-                "order.items[1].price":["has more digits than can be kept"],
+                "order.items[1].price":["has more than 28 digits"],
                 "order.items[1].tax":["must be a number, not null"],
                 "order.items[1].tax_rate":["must be a number, not an array"]}"#,
         ),

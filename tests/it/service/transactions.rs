@@ -189,37 +189,37 @@ async fn wrong_input_is_a_422_and_moves_nothing() {
         (
             r#"{"transactionType":"in","inventoryId":"i-1","amount":9223372036854775808,"price":1e40,
                 "transactionDate":"03/04/2026"}"#,
-            r#"{"amount":["is too large"],"price":["has more digits than can be kept"],
+            r#"{"amount":["is too large"],"price":["has more than 28 digits"],
                 "transactionDate":["must be an ISO 8601 date-time such as 2026-01-31T08:30:00Z"]}"#,
         ),
-        (r#"{"transactionType":"in","inventoryId":"none"}"#, r#"{"inventoryId":["there is no such inventory"]}"#),
-        (r#"{"transactionType":"in","inventoryId":"theirs"}"#, r#"{"inventoryId":["there is no such inventory"]}"#),
+        (r#"{"transactionType":"in","inventoryId":"none"}"#, r#"{"inventoryId":["no such inventory"]}"#),
+        (r#"{"transactionType":"in","inventoryId":"theirs"}"#, r#"{"inventoryId":["no such inventory"]}"#),
         (
             r#"{"transactionType":"in","inventoryExternalId":"THEIRS"}"#,
-            r#"{"inventoryExternalId":["there is no such inventory"]}"#,
+            r#"{"inventoryExternalId":["no such inventory"]}"#,
         ),
         (
             r#"{"transactionType":"in","inventoryId":"i-1","inventoryExternalId":"NUTS"}"#,
-            r#"{"inventoryExternalId":["is of another inventory than inventoryId"]}"#,
+            r#"{"inventoryExternalId":["belongs to another inventory than inventoryId"]}"#,
         ),
         (
             r#"{"transactionType":"in","inventoryId":"i-1","amount":9223372036854775807}"#,
-            r#"{"amount":["moves the inventory's figures beyond what can be kept"]}"#,
+            r#"{"amount":["makes the inventory's figures too large"]}"#,
         ),
         (
             r#"{"transactionType":"out","inventoryId":"i-1","transactionAmount":-9223372036854775808}"#,
-            r#"{"transactionAmount":["moves the inventory's figures beyond what can be kept"]}"#,
+            r#"{"transactionAmount":["makes the inventory's figures too large"]}"#,
         ),
         (
             r#"{"transactionType":"in","inventoryId":"i-1","amount":2,"price":79228162514264337593543950335}"#,
-            r#"{"amount":["moves the inventory's figures beyond what can be kept"]}"#,
+            r#"{"amount":["makes the inventory's figures too large"]}"#,
         ),
     ];
     for (body, errors) in cases {
         service.post(TRANSACTIONS, body).await.invalid(errors);
         service.put(&one, body).await.invalid(errors);
     }
-    let needed = r#"{"inventoryId":["is required, unless inventoryExternalId is given"]}"#;
+    let needed = r#"{"inventoryId":["is required without inventoryExternalId"]}"#;
     service.post(TRANSACTIONS, r#"{"transactionType":"in","inventoryId":null}"#).await.invalid(needed);
     service.post(TRANSACTIONS, "[]").await.refused(400);
     assert_eq!(service.figures("i-1").await, "100 5 1 106 265.00");

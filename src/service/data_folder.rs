@@ -1,0 +1,132 @@
+//! Files of a data folder besides the database: the lock file, which prevents a second service on the same folder, and
+//! the signing key. Neither is ever deleted.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::error::Error;
+
+/// Length of the signing key.
+pub(super) const KEY_BYTES: usize = 32;
+
+/// Returns the path of the database.
+pub(super) fn database(folder: &Path) -> PathBuf {
+    folder.join("service.db")
+}
+
+/// Creates the folder and its parents, accessible only to the owner, if missing.
+pub(super) fn create(folder: &Path) -> Result<(), Error> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|source| Error::File { action: "create the folder", path: folder.into(), source })
+}
+
+/// Exclusive lock on a data folder, released on drop.
+pub(super) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Locks the folder. Fails immediately if another service, in any process, holds the lock.
+    pub(super) fn take(folder: &Path) -> Result<Lock, Error> {
+        let path = folder.join("service.lock");
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        match file.map(|file| (file.try_lock(), file)) {
+            Ok((Ok(()), file)) => Ok(Lock { _file: file }),
+            Ok((Err(TryLockError::WouldBlock), _)) => Err(Error::InUse { path: folder.into() }),
+            Ok((Err(TryLockError::Error(source)), _)) | Err(source) => {
+                Err(Error::File { action: "lock", path, source })
+            }
+        }
+    }
+}
+
+/// Returns the signing key, creating it on first use. If several processes create it at the same time, all of them use
+/// the first.
+pub(super) fn signing_key(folder: &Path) -> Result<[u8; KEY_BYTES], Error> {
+    let path = folder.join("signing.key");
+    if let Some(key) = read_key(&path)? {
+        return Ok(key);
+    }
+    create_key(folder, &path)?;
+    read_key(&path)?.ok_or_else(|| Error::File { action: "read", path, source: io::ErrorKind::NotFound.into() })
+}
+
+fn read_key(path: &Path) -> Result<Option<[u8; KEY_BYTES]>, Error> {
+    match fs::read(path) {
+        Ok(bytes) => match bytes.try_into() {
+            Ok(key) => Ok(Some(key)),
+            Err(_) => Err(Error::SigningKey { path: path.into(), expected: KEY_BYTES }),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Error::File { action: "read", path: path.into(), source }),
+    }
+}
+
+fn create_key(folder: &Path, path: &Path) -> Result<(), Error> {
+    let mut key = [0; KEY_BYTES];
+    getrandom::fill(&mut key).map_err(|error| Error::Random { path: path.into(), reason: error.to_string() })?;
+    let write = || -> io::Result<()> {
+        // Temporary files have mode 0600 on Unix; persisting keeps it.
+        let mut file = tempfile::Builder::new().prefix(".signing.key.").tempfile_in(folder)?;
+        file.write_all(&key)?;
+        file.as_file().sync_all()?;
+        match file.persist_noclobber(path) {
+            Ok(_) => {}
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error.error),
+        }
+        sync_folder(folder)
+    };
+    write().map_err(|source| Error::File { action: "write", path: path.into(), source })
+}
+
+/// Flushes the folder's directory entries, so that a new file survives a power failure. Not needed on Windows.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn concurrent_first_uses_share_one_private_key() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let keys: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| signing_key(folder.path()))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic").expect("a key")).collect()
+        });
+        assert!(keys.iter().all(|key| *key == keys[0] && *key != [0; KEY_BYTES]));
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "no temporary files are left");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(folder.path().join("signing.key")).expect("a file").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_damaged_key_is_an_error_and_is_not_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("signing.key");
+        fs::write(&path, b"short").expect("written");
+        let error = signing_key(folder.path()).expect_err("damaged");
+        assert!(matches!(error, Error::SigningKey { .. }), "{error}");
+        assert!(error.hint().contains("signing.key"));
+        assert_eq!(fs::read(&path).expect("read"), b"short");
+    }
+
+    #[test]
+    fn a_second_lock_fails() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let held = Lock::take(folder.path()).expect("free");
+        assert!(matches!(Lock::take(folder.path()), Err(Error::InUse { .. })));
+        drop(held);
+        Lock::take(folder.path()).expect("free again");
+    }
+}

@@ -1,0 +1,99 @@
+//! `POST /v1/public/items`. Contract: "Item"; the limits of the fields are not specified there.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use serde_json::{Map, Value};
+
+use crate::records::item::{INPUT_FIELDS, ItemResult};
+use crate::service::app::App;
+use crate::service::auth::Caller;
+use crate::service::request::{self, Errors, ITEM_RULES, JsonObject};
+use crate::service::response::{self, CtxId, ErrorResponse};
+use crate::service::store::{ItemUpsert, WriteOutcome};
+
+/// Creates an item or changes the fields in the body. Responds when the item is on disk.
+pub(crate) async fn upsert(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    ctx_id: CtxId,
+    JsonObject(body): JsonObject,
+) -> Result<Response, ErrorResponse> {
+    let upsert = parse_upsert(&body).map_err(ErrorResponse::invalid)?;
+    let external_id = upsert.external_id.clone();
+    let stored = app.store.upsert_item(caller.workspace, upsert).await?;
+    let status = match stored.outcome {
+        WriteOutcome::Created => "created",
+        WriteOutcome::Updated | WriteOutcome::Unchanged => "updated",
+    };
+    Ok(response::json(&ItemResult {
+        ok: true,
+        status: status.to_owned(),
+        external_id,
+        item_id: Some(stored.id),
+        ctx_id: Some(ctx_id.as_str().to_owned()),
+    }))
+}
+
+/// Validates the body of an upsert. Fails with all errors.
+pub(crate) fn parse_upsert(body: &Map<String, Value>) -> Result<ItemUpsert, Errors> {
+    let mut changes = request::validate(INPUT_FIELDS, &ITEM_RULES, body)?;
+    let external_id = request::take_text(&mut changes, "externalId").expect("a required field");
+    if let Some(price) = changes.shift_remove("purchasePrice") {
+        changes.insert("purchase_price".to_owned(), price);
+    }
+    Ok(ItemUpsert { external_id, changes })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::service::request::ITEM_RULES;
+
+    fn parse(json: &str) -> Result<ItemUpsert, Errors> {
+        parse_upsert(&serde_json::from_str(json).expect("a JSON object"))
+    }
+
+    #[test]
+    fn absent_fields_are_kept_and_null_clears() {
+        let upsert = parse(r#"{"externalId":" 0042 ","name":null,"price":1234.50,"purchasePrice":2e1,"colour":"red"}"#);
+        let upsert = upsert.expect("valid");
+        assert_eq!(upsert.external_id, " 0042 ");
+        let changes = serde_json::to_string(&upsert.changes).expect("JSON");
+        assert_eq!(changes, r#"{"name":null,"price":1234.50,"purchase_price":20}"#);
+    }
+
+    #[test]
+    fn all_errors_are_reported_at_once() {
+        let errors = parse(r#"{"externalId":" ","name":"a\u0000","currency":"eur","price":1e40,"tax":"5","status":7}"#);
+        let errors = errors.expect_err("invalid");
+        let errors: Vec<_> = errors.iter().map(|(field, messages)| (field.as_str(), messages[0].as_str())).collect();
+        assert_eq!(
+            errors,
+            [
+                ("currency", "must be a three-letter code such as EUR"),
+                ("externalId", "must not be blank"),
+                ("name", "must not contain NUL"),
+                ("price", "has more than 28 digits"),
+                ("status", "must be a string or null, not a number"),
+                ("tax", "must be a number or null, not a string"),
+            ]
+        );
+    }
+
+    #[test]
+    fn lengths_are_counted_in_characters() {
+        for (field, max_length) in [("externalId", 255), ("name", 500), ("description", 10_000), ("status", 50)] {
+            assert_eq!(ITEM_RULES.max_length(field), max_length);
+            for (length, is_valid) in [(max_length, true), (max_length + 1, false)] {
+                let mut body = json!({"externalId": "A"});
+                body[field] = "é".repeat(length).into();
+                let upsert = parse_upsert(body.as_object().expect("an object"));
+                assert_eq!(upsert.is_ok(), is_valid, "{field} of {length}");
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Pages of lists: in an envelope in both families, and the bare array of inventories. Contract: "Endpoints" and
+//! "Limits"; the shape of the older family's lists is not specified there.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::Response;
+use axum::routing::{MethodRouter, get};
+
+use crate::service::app::App;
+use crate::service::auth::Caller;
+use crate::service::request::{DEFAULT_LIMIT, MAX_LIMIT, PageQuery, QueryParameters};
+use crate::service::response::{self, CtxId, ErrorResponse};
+use crate::service::store::Kind;
+
+/// Total number of records, for the list without an envelope.
+const TOTAL_HEADER: HeaderName = HeaderName::from_static("x-total-count");
+
+/// Returns the handler for the list of a kind, in the order of creation. `size` names the parameter of the page size.
+pub(crate) fn list(kind: Kind, size: &'static str) -> MethodRouter<Arc<App>> {
+    get(async move |State(app): State<Arc<App>>, caller: Caller, ctx_id: CtxId, query: QueryParameters| {
+        let PageQuery { page: number, limit } = query.page(size, DEFAULT_LIMIT).map_err(ErrorResponse::invalid)?;
+        let page = app.store.page(&caller.workspace, kind, number, limit).await?;
+        let (entries, total, ctx_id) = (page.entries, page.total, ctx_id.as_str());
+        // The entries are JSON already; formatting the envelope around them avoids parsing them.
+        Ok::<_, ErrorResponse>(response::json_text(format!(
+            r#"{{"data":[{entries}],"page":{number},"count":{limit},"total":{total},"message":"OK","ctx_id":"{ctx_id}"}}"#
+        )))
+    })
+}
+
+/// Returns a page of inventories as a JSON array. An array cannot tell whether there are more pages, so the default page
+/// size is the maximum.
+pub(crate) async fn inventories(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    query: QueryParameters,
+) -> Result<Response, ErrorResponse> {
+    let PageQuery { page, limit } = query.page("limit", MAX_LIMIT).map_err(ErrorResponse::invalid)?;
+    let page = app.store.page(&caller.workspace, Kind::Inventory, page, limit).await?;
+    let mut response = response::json_text(format!("[{}]", page.entries));
+    response.headers_mut().insert(TOTAL_HEADER, HeaderValue::from(page.total));
+    Ok(response)
+}

@@ -1,0 +1,9 @@
+//! The handlers: one file per resource, plus the lists and the single records that all resources share.
+
+pub(super) mod billing;
+pub(super) mod items;
+pub(super) mod lists;
+pub(super) mod orders;
+pub(super) mod single;
+pub(super) mod tokens;
+pub(super) mod transactions;

@@ -1,0 +1,68 @@
+//! `POST` and `PUT` of inventory transactions: input and response. `effect` calculates the effect on the inventory,
+//! `write` stores both. Contract: "Inventory transaction"; the limits of the fields are not specified there.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use serde_json::{Map, Value};
+
+use crate::records::transaction::{INPUT_FIELDS, TransactionResult};
+use crate::service::app::App;
+use crate::service::auth::Caller;
+use crate::service::request::{self, JsonObject, RecordId, TRANSACTION_RULES};
+use crate::service::response::{self, CtxId, ErrorResponse};
+
+mod effect;
+mod write;
+
+use self::write::{WriteResult, WriteTransaction};
+
+/// Creates a transaction and updates the inventory. Responds when both are on disk.
+pub(crate) async fn create(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    ctx_id: CtxId,
+    JsonObject(body): JsonObject,
+) -> Result<Response, ErrorResponse> {
+    write(&app, caller, &ctx_id, None, &body).await
+}
+
+/// Changes the fields in the body, reverts the previous effect of the transaction and applies the new one.
+pub(crate) async fn update(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    ctx_id: CtxId,
+    RecordId(id): RecordId,
+    JsonObject(body): JsonObject,
+) -> Result<Response, ErrorResponse> {
+    write(&app, caller, &ctx_id, Some(id), &body).await
+}
+
+async fn write(
+    app: &App,
+    caller: Caller,
+    ctx_id: &CtxId,
+    id: Option<String>,
+    body: &Map<String, Value>,
+) -> Result<Response, ErrorResponse> {
+    let status = if id.is_some() { "updated" } else { "created" };
+    let mut changes = request::validate(INPUT_FIELDS, &TRANSACTION_RULES, body).map_err(ErrorResponse::invalid)?;
+    let write = WriteTransaction {
+        id,
+        inventory_id: request::take_text(&mut changes, "inventoryId"),
+        inventory_external_id: request::take_text(&mut changes, "inventoryExternalId"),
+        changes,
+    };
+    match app.store.write(caller.workspace, write).await? {
+        WriteResult::Stored { transaction_id, inventory_id } => Ok(response::json(&TransactionResult {
+            ok: true,
+            status: status.to_owned(),
+            transaction_id: Some(transaction_id),
+            inventory_id: Some(inventory_id),
+            ctx_id: Some(ctx_id.as_str().to_owned()),
+        })),
+        WriteResult::NoTransaction => Err(ErrorResponse::no_record()),
+        WriteResult::Invalid(errors) => Err(ErrorResponse::invalid(errors)),
+    }
+}

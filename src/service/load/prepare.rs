@@ -1,0 +1,137 @@
+//! Validates records to load, and orders the fields of stored records. Pure.
+
+use serde_json::{Map, Value};
+
+use crate::records::{Field, company, contact, inventory, item, order};
+use crate::service::handlers::items;
+use crate::service::request::{DEFAULT_MAX_LENGTH, Errors, READ_RULES, add_error, check_text, validate_partial};
+use crate::service::store::Kind;
+
+use super::model::{Entry, Keys, LoadRecord};
+
+/// Validates a record and separates its keys from its other fields. Fails with all errors.
+pub(super) fn prepare(record: LoadRecord) -> Result<Entry, Errors> {
+    match record {
+        LoadRecord::Item(fields) => prepare_item(fields),
+        LoadRecord::Company(fields) => prepare_record(Kind::Company, fields),
+        LoadRecord::Contact(fields) => prepare_record(Kind::Contact, fields),
+        LoadRecord::Inventory(fields) => prepare_record(Kind::Inventory, fields),
+        LoadRecord::Order(fields) => prepare_record(Kind::Order, fields),
+    }
+}
+
+/// Validates an item as the input of an upsert. Some services list items without external ids: the id replaces a missing
+/// external id.
+fn prepare_item(mut fields: Map<String, Value>) -> Result<Entry, Errors> {
+    for (listed, input) in [("external_id", "externalId"), ("purchase_price", "purchasePrice")] {
+        if let Some(value) = fields.shift_remove(listed) {
+            fields.entry(input).or_insert(value);
+        }
+    }
+    let mut errors = Errors::new();
+    let id = take_key(&mut fields, "id", &mut errors);
+    if fields.get("externalId").is_none_or(Value::is_null)
+        && let Some(id) = &id
+    {
+        fields.insert("externalId".to_owned(), Value::from(id.as_str()));
+    }
+    match items::parse_upsert(&fields) {
+        Ok(upsert) if errors.is_empty() => Ok(Entry {
+            kind: Kind::Item,
+            keys: Keys { id, number: None, external_id: Some(upsert.external_id) },
+            fields: upsert.changes,
+        }),
+        result => {
+            errors.extend(result.err().into_iter().flatten());
+            Err(errors)
+        }
+    }
+}
+
+fn prepare_record(kind: Kind, mut body: Map<String, Value>) -> Result<Entry, Errors> {
+    // Exports have null for missing values, even where the contract does not allow null.
+    for field in read_fields(kind).iter().filter(|field| !field.nullable) {
+        if body.get(field.name).is_some_and(Value::is_null) {
+            body.shift_remove(field.name);
+        }
+    }
+    let mut errors = Errors::new();
+    let external_id = take_key(&mut body, "external_id", &mut errors);
+    let id = take_key(&mut body, "id", &mut errors);
+    match validate_partial(read_fields(kind), &READ_RULES, &body) {
+        Ok(mut fields) if errors.is_empty() => {
+            if allows_other_fields(kind) {
+                body.retain(|name, _| !fields.contains_key(name));
+                fields.append(&mut body);
+            }
+            let number = number_field(kind).and_then(|name| match fields.shift_remove(name)? {
+                Value::String(text) => Some(text),
+                Value::Number(number) => Some(number.to_string()),
+                _ => None,
+            });
+            Ok(Entry { kind, keys: Keys { id, number, external_id }, fields })
+        }
+        result => {
+            errors.extend(result.err().into_iter().flatten());
+            Err(errors)
+        }
+    }
+}
+
+/// Removes a key from the body. Returns `None` if it is absent, null or invalid.
+fn take_key(body: &mut Map<String, Value>, name: &str, errors: &mut Errors) -> Option<String> {
+    let text = match body.shift_remove(name) {
+        None | Some(Value::Null) => return None,
+        Some(Value::String(text)) => text,
+        Some(_) => {
+            add_error(errors, name, "must be a string");
+            return None;
+        }
+    };
+    if text.trim().is_empty() {
+        add_error(errors, name, "must not be blank");
+    }
+    for message in check_text(&text, DEFAULT_MAX_LENGTH) {
+        add_error(errors, name, message);
+    }
+    Some(text)
+}
+
+/// Returns the fields of a kind in responses.
+fn read_fields(kind: Kind) -> &'static [Field] {
+    match kind {
+        Kind::Item => item::READ_FIELDS,
+        Kind::Company => company::READ_FIELDS,
+        Kind::Contact => contact::READ_FIELDS,
+        Kind::Inventory => inventory::READ_FIELDS,
+        Kind::Order => order::READ_FIELDS,
+        Kind::Transaction | Kind::Subscription | Kind::Invoice | Kind::Job => unreachable!("never loaded"),
+    }
+}
+
+/// Whether records of this kind may have fields that the contract does not name.
+fn allows_other_fields(kind: Kind) -> bool {
+    matches!(kind, Kind::Company | Kind::Contact)
+}
+
+/// Returns the field with the number or short name of a record.
+pub(super) fn number_field(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Order => Some("order_id"),
+        Kind::Inventory => Some("inventory_id"),
+        _ => None,
+    }
+}
+
+/// Orders the fields as in responses: the contract's fields, null if unknown, then the others.
+pub(super) fn ordered(kind: Kind, mut fields: Map<String, Value>) -> Map<String, Value> {
+    let mut ordered = Map::new();
+    for field in read_fields(kind) {
+        let value = fields.shift_remove(field.name).unwrap_or(Value::Null);
+        ordered.insert(field.name.to_owned(), value);
+    }
+    if allows_other_fields(kind) {
+        ordered.append(&mut fields);
+    }
+    ordered
+}

@@ -1,0 +1,111 @@
+//! Reads request bodies as JSON objects, with limits on size and time.
+
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody};
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, StatusCode, header};
+use futures_util::StreamExt;
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+
+use crate::service::response::ErrorResponse;
+
+/// Maximum size of a body.
+const MAX_BYTES: usize = 1024 * 1024;
+
+/// Maximum number of bytes of an oversized body to read and discard before the error response. Without this, a client
+/// that is still sending sees a connection reset instead of the response.
+const MAX_DISCARDED: u64 = 64 * 1024 * 1024;
+
+/// Maximum time for reading a body.
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The JSON object in a request's body. Duplicate keys: the last one wins.
+pub(crate) struct JsonObject(pub(crate) Map<String, Value>);
+
+impl<S: Sync> FromRequest<S> for JsonObject {
+    type Rejection = ErrorResponse;
+
+    async fn from_request(request: Request, _: &S) -> Result<JsonObject, ErrorResponse> {
+        require_json(request.headers())?;
+        let expects_continue = request.headers().contains_key(header::EXPECT);
+        let bytes = timeout(READ_TIMEOUT, read(request.into_body(), expects_continue))
+            .await
+            .map_err(|_| ErrorResponse::new(StatusCode::REQUEST_TIMEOUT, "timed out reading the body"))??;
+        parse(&bytes).map(JsonObject)
+    }
+}
+
+fn require_json(headers: &HeaderMap) -> Result<(), ErrorResponse> {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()?.split(';').next());
+    if !content_type.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json")) {
+        return Err(unsupported("send the header `Content-Type: application/json`"));
+    }
+    let encoding = headers.get(header::CONTENT_ENCODING).map_or(&b"identity"[..], |value| value.as_bytes());
+    if !encoding.eq_ignore_ascii_case(b"identity") {
+        return Err(unsupported("send the body without a Content-Encoding"));
+    }
+    Ok(())
+}
+
+async fn read(body: Body, expects_continue: bool) -> Result<Vec<u8>, ErrorResponse> {
+    let announced = body.size_hint().lower();
+    let refuse_unread = announced > MAX_DISCARDED || (expects_continue && announced > MAX_BYTES as u64);
+    if refuse_unread {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::with_capacity(announced.min(MAX_BYTES as u64) as usize);
+    let mut received: u64 = 0;
+    let mut chunks = body.into_data_stream();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| ErrorResponse::new(StatusCode::BAD_REQUEST, "the body is incomplete"))?;
+        received += chunk.len() as u64;
+        if received > MAX_DISCARDED {
+            break;
+        }
+        if received <= MAX_BYTES as u64 {
+            bytes.extend_from_slice(&chunk);
+        }
+    }
+    if received > MAX_BYTES as u64 { Err(too_large()) } else { Ok(bytes) }
+}
+
+/// Reads and discards a body within the same limits, so that the client sees the response.
+pub(crate) async fn discard(body: Body) {
+    let mut chunks = body.into_data_stream();
+    let all = async {
+        let mut received = 0;
+        while let Some(Ok(chunk)) = chunks.next().await {
+            received += chunk.len() as u64;
+            if received > MAX_DISCARDED {
+                break;
+            }
+        }
+    };
+    // A timeout only ends the reading.
+    let _ = timeout(READ_TIMEOUT, all).await;
+}
+
+fn parse(bytes: &[u8]) -> Result<Map<String, Value>, ErrorResponse> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        ErrorResponse::new(
+            StatusCode::BAD_REQUEST,
+            format!("the body is not valid UTF-8 at byte {}", error.valid_up_to()),
+        )
+    })?;
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| ErrorResponse::new(StatusCode::BAD_REQUEST, format!("the body is not valid JSON: {error}")))?;
+    match value {
+        Value::Object(object) => Ok(object),
+        _ => Err(ErrorResponse::new(StatusCode::BAD_REQUEST, "the body must be a JSON object")),
+    }
+}
+
+fn unsupported(message: &str) -> ErrorResponse {
+    ErrorResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message)
+}
+
+fn too_large() -> ErrorResponse {
+    ErrorResponse::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {MAX_BYTES} bytes"))
+}

@@ -1,0 +1,63 @@
+//! Limits of input fields beyond their types. The contract does not specify any.
+
+/// Maximum number of characters of a text without a limit of its own.
+pub(crate) const DEFAULT_MAX_LENGTH: usize = 255;
+
+/// Maximum number of entries of an array.
+pub(crate) const MAX_ENTRIES: usize = 1000;
+
+/// The rules of one input. Nested fields are named without the object that contains them.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    /// Maximum lengths in characters, where they differ from [`DEFAULT_MAX_LENGTH`].
+    max_lengths: &'static [(&'static str, usize)],
+    /// Codes of three capital letters.
+    pub(crate) codes: &'static [&'static str],
+    pub(crate) not_blank: &'static [&'static str],
+    /// ISO 8601 date-times.
+    pub(crate) date_times: &'static [&'static str],
+}
+
+impl Rules {
+    /// Returns the maximum length of a text in characters.
+    pub(crate) fn max_length(&self, name: &str) -> usize {
+        self.max_lengths.iter().find(|(field, _)| *field == name).map_or(DEFAULT_MAX_LENGTH, |(_, length)| *length)
+    }
+}
+
+pub(crate) const ITEM_RULES: Rules = Rules {
+    max_lengths: &[("name", 500), ("description", 10_000), ("status", 50)],
+    codes: &["currency"],
+    not_blank: &["externalId"],
+    date_times: &[],
+};
+
+pub(crate) const ORDER_RULES: Rules = Rules {
+    max_lengths: &[("deliveryStatus", 50)],
+    codes: &[],
+    not_blank: &["externalId", "itemExternalId"],
+    date_times: &["orderAt"],
+};
+
+pub(crate) const TRANSACTION_RULES: Rules = Rules {
+    max_lengths: &[("transactionType", 50), ("status", 50), ("inventoryType", 50)],
+    codes: &[],
+    not_blank: &["transactionType"],
+    date_times: &["transactionDate"],
+};
+
+/// Subscriptions and invoices.
+pub(crate) const BILLING_RULES: Rules = Rules {
+    max_lengths: &[("subscription_status", 50), ("status", 50)],
+    codes: &["currency"],
+    not_blank: &["subscription_status", "status"],
+    date_times: &[],
+};
+
+/// Loaded records, which have the fields of responses.
+pub(crate) const READ_RULES: Rules = Rules {
+    max_lengths: &[("name", 500), ("record_source_detail", 10_000)],
+    codes: &[],
+    not_blank: &["id", "external_id", "inventory_id"],
+    date_times: &["created_at", "updated_at", "order_at", "date"],
+};
