@@ -22,7 +22,6 @@ mod error;
 mod fault_injection;
 mod handlers;
 mod load;
-mod number;
 mod openapi;
 mod request;
 mod response;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Number, Value};
 
+use crate::decimal;
 use crate::records::check::{self, Fault};
 use crate::records::{Field, JsonType};
-use crate::service::{number, timestamp};
+use crate::service::timestamp;
 
 use super::rules::{MAX_ENTRIES, Rules};
 
@@ -91,6 +92,11 @@ fn apply_rules(
     if validator.errors.is_empty() { Ok(known) } else { Err(validator.errors) }
 }
 
+/// Returns the value of a whole number such as `5` or `5.0`, or `None` if it has a fraction or exceeds 64 bits.
+fn integer(number: &Number) -> Option<i64> {
+    decimal::to_integer(decimal::parse(number.as_str()).ok()?)?.try_into().ok()
+}
+
 struct Validator<'a> {
     rules: &'a Rules,
     errors: Errors,
@@ -114,11 +120,11 @@ impl Validator<'_> {
             (JsonType::String | JsonType::DateTime, Value::String(text)) => {
                 Value::String(self.text(field.name, text, path))
             }
-            (JsonType::Number, Value::Number(number)) => match number::plain(number) {
-                Some(plain) => Value::Number(plain),
-                None => self.reject(path, "has more than 28 digits"),
+            (JsonType::Number, Value::Number(number)) => match decimal::plain(number) {
+                Ok(plain) => Value::Number(plain),
+                Err(error) => self.reject(path, &error.to_string()),
             },
-            (JsonType::Integer, Value::Number(number)) => match number::integer(number) {
+            (JsonType::Integer, Value::Number(number)) => match integer(number) {
                 Some(integer) => Value::from(integer),
                 // A fraction, reported as a wrong type.
                 None if self.errors.contains_key(path) => Value::Null,

@@ -1,10 +1,11 @@
 //! Types of stored records.
 
-use rust_decimal::Decimal;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use uuid::Uuid;
+
+use crate::decimal;
 
 /// The kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,8 +156,8 @@ pub(crate) fn merge(fields: &mut Map<String, Value>, changes: Map<String, Value>
 }
 
 fn is_equal(old: &Value, new: &Value) -> bool {
-    let decimal = |value: &Value| Decimal::from_str_exact(value.as_number()?.as_str()).ok();
-    old == new || decimal(old).is_some_and(|old| Some(old) == decimal(new))
+    let canonical = |value: &Value| decimal::canonical(value.as_number()?.as_str());
+    old == new || canonical(old).is_some_and(|old| Some(old) == canonical(new))
 }
 
 #[cfg(test)]

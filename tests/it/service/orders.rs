@@ -174,7 +174,7 @@ async fn what_is_not_there_is_listed_line_by_line_and_nothing_is_applied() {
         "line 4: item_id and itemExternalId belong to different items",
         "line 5: item_id and itemExternalId belong to different items",
         r#"line 6: no item has the item_id "their-item""#,
-        "line 7: its amounts have more than 28 digits",
+        "line 7: an amount has more than 28 digits",
     ];
     service.update_fails("o-1", body, &found).await;
     // An id is the service's own and can't be created; what else is wrong keeps everything from being created.

@@ -1,11 +1,9 @@
 //! Totals of an order. The contract specifies no rule. Each line is rounded half away from zero to two digits before the
 //! lines are added, so that the totals match the sums of printed lines.
 
-use rust_decimal::{Decimal, RoundingStrategy};
+use crate::decimal::{Decimal, DecimalError, add, multiply, round};
 
-use crate::service::number::{product, sum};
-
-const DIGITS: u32 = 2;
+const DECIMALS: u32 = 2;
 
 /// The rounded amounts of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,50 +12,52 @@ pub(super) struct LineAmounts {
     tax: Decimal,
 }
 
-/// Calculates the amounts of a line. `tax` is an amount and takes precedence over `tax_rate`, a percentage. Returns
-/// `None` if a number has too many digits.
+/// Calculates the amounts of a line. `tax` is an amount and takes precedence over `tax_rate`, a percentage. Fails if
+/// a number has too many digits.
 pub(super) fn line_amounts(
     quantity: Decimal,
     price: Decimal,
     tax: Option<Decimal>,
     tax_rate: Option<Decimal>,
-) -> Option<LineAmounts> {
-    let without_tax = round(product(quantity, price)?);
+) -> Result<LineAmounts, DecimalError> {
+    let without_tax = round(multiply(quantity, price)?, DECIMALS);
     let tax = match (tax, tax_rate) {
         (Some(tax), _) => tax,
-        (None, Some(rate)) => product(product(without_tax, rate)?, Decimal::new(1, 2))?,
+        (None, Some(rate)) => multiply(multiply(without_tax, rate)?, Decimal::new(1, 2))?,
         (None, None) => Decimal::ZERO,
     };
-    Some(LineAmounts { without_tax, tax: round(tax) })
+    Ok(LineAmounts { without_tax, tax: round(tax, DECIMALS) })
 }
 
-/// Adds up the lines. Returns the totals without and with tax, with two decimals, or `None` if they have too many digits.
-pub(super) fn totals(lines: impl IntoIterator<Item = LineAmounts>) -> Option<(Decimal, Decimal)> {
+/// Adds up the lines. Returns the totals without and with tax, with two decimals, or fails if they have too many digits.
+pub(super) fn totals(lines: impl IntoIterator<Item = LineAmounts>) -> Result<(Decimal, Decimal), DecimalError> {
     let (mut without_tax, mut with_tax) = (Decimal::ZERO, Decimal::ZERO);
     for line in lines {
-        without_tax = sum(without_tax, line.without_tax)?;
-        with_tax = sum(sum(with_tax, line.without_tax)?, line.tax)?;
+        without_tax = add(without_tax, line.without_tax)?;
+        with_tax = add(add(with_tax, line.without_tax)?, line.tax)?;
     }
     // Pads with zeros unless the number is too large for them.
-    without_tax.rescale(DIGITS);
-    with_tax.rescale(DIGITS);
-    Some((without_tax, with_tax))
-}
-
-fn round(amount: Decimal) -> Decimal {
-    amount.round_dp_with_strategy(DIGITS, RoundingStrategy::MidpointAwayFromZero)
+    without_tax.rescale(DECIMALS);
+    with_tax.rescale(DECIMALS);
+    Ok((without_tax, with_tax))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decimal;
 
-    fn decimal(text: &str) -> Decimal {
-        Decimal::from_str_exact(text).expect("a decimal")
+    fn number(text: &str) -> Decimal {
+        decimal::parse(text).expect("a decimal")
     }
 
-    fn line(quantity: &str, price: &str, tax: Option<&str>, tax_rate: Option<&str>) -> Option<LineAmounts> {
-        line_amounts(decimal(quantity), decimal(price), tax.map(decimal), tax_rate.map(decimal))
+    fn line(
+        quantity: &str,
+        price: &str,
+        tax: Option<&str>,
+        tax_rate: Option<&str>,
+    ) -> Result<LineAmounts, DecimalError> {
+        line_amounts(number(quantity), number(price), tax.map(number), tax_rate.map(number))
     }
 
     #[test]
@@ -73,11 +73,11 @@ mod tests {
             ("0", "5", Some("0"), Some("19"), "0", "0"),
         ];
         for (quantity, price, tax, rate, without_tax, with) in cases {
-            let expected = LineAmounts { without_tax: decimal(without_tax), tax: decimal(with) };
-            assert_eq!(line(quantity, price, tax, rate), Some(expected), "{quantity} × {price}");
+            let expected = LineAmounts { without_tax: number(without_tax), tax: number(with) };
+            assert_eq!(line(quantity, price, tax, rate), Ok(expected), "{quantity} × {price}");
         }
-        assert_eq!(line("79228162514264337593543950335", "10", None, None), None);
-        assert_eq!(line("1", "7922816251426433759354395033", None, Some("100")), None);
+        assert_eq!(line("79228162514264337593543950335", "10", None, None), Err(DecimalError::TooManyDigits));
+        assert_eq!(line("1", "7922816251426433759354395033", None, Some("100")), Err(DecimalError::TooManyDigits));
     }
 
     #[test]
@@ -91,6 +91,6 @@ mod tests {
         assert_eq!(totals([whole]).expect("small").0.to_string(), "15.00");
         let large = line("1", "79228162514264337593543950335", None, None).expect("fits");
         assert_eq!(totals([large]).expect("fits").0, large.without_tax);
-        assert_eq!(totals([large; 2]), None);
+        assert_eq!(totals([large; 2]), Err(DecimalError::TooManyDigits));
     }
 }

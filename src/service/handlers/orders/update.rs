@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value, json};
 
+use crate::decimal::{self, Decimal, DecimalError};
 use crate::records::order::Order;
 use crate::service::store::{ItemUpsert, Key, Kind, Record, Transaction, Work, to_json};
-use crate::service::{number, timestamp};
+use crate::service::timestamp;
 
 use super::totals::{LineAmounts, line_amounts, totals};
 
@@ -106,8 +106,8 @@ impl Work for UpdateOrder {
 
         if let (Some(lines), Some((without_tax, with_tax))) = (lines, totals) {
             order.number_item = Some(lines.len() as i64);
-            order.total_price_without_tax = Some(number::json(without_tax));
-            order.total_price = Some(number::json(with_tax));
+            order.total_price_without_tax = Some(decimal::to_json(without_tax));
+            order.total_price = Some(decimal::to_json(with_tax));
             state.lines = create_missing(tx, lines).await?;
         }
         record.external_id = self.external_id.or(record.external_id);
@@ -215,10 +215,9 @@ impl UpdateOrder {
 impl<'a> ResolvedLine<'a> {
     fn new(number: usize, line: &'a Line, item: Option<&Record>) -> Result<ResolvedLine<'a>, sqlx::Error> {
         let price = match (&line.price, item) {
-            (Some(price), _) => decimal(price),
+            (Some(price), _) => validated(price),
             (None, Some(item)) => match item.parse_body::<ItemPrice>()?.price {
-                Some(price) => number::decimal(&price)
-                    .ok_or_else(|| sqlx::Error::Decode(format!("price {price} of item {}", item.id).into()))?,
+                Some(price) => decimal::parse(price.as_str()).map_err(|error| sqlx::Error::Decode(error.into()))?,
                 None => Decimal::ZERO,
             },
             (None, None) => Decimal::ZERO,
@@ -227,36 +226,32 @@ impl<'a> ResolvedLine<'a> {
             number,
             line,
             item_id: item.map(|item| item.id.clone()),
-            quantity: line.quantity.as_ref().map_or(Decimal::ONE, decimal),
+            quantity: line.quantity.as_ref().map_or(Decimal::ONE, validated),
             price,
         })
     }
 
-    /// Returns the amounts of the line, or `None` if a number has too many digits.
-    fn amounts(&self) -> Option<LineAmounts> {
+    /// Returns the amounts of the line. Fails if a number has too many digits.
+    fn amounts(&self) -> Result<LineAmounts, DecimalError> {
         let Line { tax, tax_rate, .. } = self.line;
-        line_amounts(self.quantity, self.price, tax.as_ref().map(decimal), tax_rate.as_ref().map(decimal))
+        line_amounts(self.quantity, self.price, tax.as_ref().map(validated), tax_rate.as_ref().map(validated))
     }
 }
 
-fn decimal(number: &Number) -> Decimal {
-    number::decimal(number).expect("validation rejects other numbers")
+fn validated(number: &Number) -> Decimal {
+    decimal::parse(number.as_str()).expect("validation rejects other numbers")
 }
 
-/// Returns the totals without and with tax, or `None` and errors if a number has too many digits.
+/// Returns the totals without and with tax. Returns `None` and adds errors if a number has too many digits.
 fn order_totals(lines: &[ResolvedLine<'_>], errors: &mut Vec<String>) -> Option<(Decimal, Decimal)> {
     let mut amounts = Vec::with_capacity(lines.len());
     for line in lines {
         match line.amounts() {
-            Some(line) => amounts.push(line),
-            None => errors.push(format!("line {}: its amounts have more than 28 digits", line.number)),
+            Ok(line) => amounts.push(line),
+            Err(error) => errors.push(format!("line {}: an amount {error}", line.number)),
         }
     }
-    let totals = totals(amounts);
-    if totals.is_none() {
-        errors.push("the totals have more than 28 digits".to_owned());
-    }
-    totals
+    totals(amounts).map_err(|error| errors.push(format!("a total {error}"))).ok()
 }
 
 /// Creates the missing items, each once, with the price of its first line. Returns the lines with the ids of all items.
@@ -280,8 +275,8 @@ async fn create_missing(
         let created = || &stored[created[resolved.line.item_external_id.as_deref().expect("a missing item")]].id;
         StoredLine {
             item_id: resolved.item_id.as_ref().unwrap_or_else(created).clone(),
-            quantity: number::json(resolved.quantity),
-            price: number::json(resolved.price),
+            quantity: decimal::to_json(resolved.quantity),
+            price: decimal::to_json(resolved.price),
             tax: resolved.line.tax.clone(),
             tax_rate: resolved.line.tax_rate.clone(),
         }

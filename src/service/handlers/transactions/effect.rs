@@ -1,14 +1,13 @@
 //! The effect of a transaction on the figures of its inventory. The contract specifies no rules; docs/service.md does.
 
-use rust_decimal::{Decimal, RoundingStrategy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
+use crate::decimal::{self, Decimal, DecimalError};
 use crate::records::inventory::Inventory;
-use crate::service::number;
 
 /// Decimals of an average price calculated by division.
-const AVERAGE_DIGITS: u32 = 4;
+const AVERAGE_DECIMALS: u32 = 4;
 
 /// The change of the figures, stored so that it can be reverted exactly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,25 +40,30 @@ pub(super) struct Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooLarge;
 
+impl From<DecimalError> for TooLarge {
+    fn from(_: DecimalError) -> TooLarge {
+        TooLarge
+    }
+}
+
 /// Calculates the values of a validated transaction. `unit_value` is the inventory's unit price, if known.
 pub(super) fn outcome(input: &Map<String, Value>, unit_value: Option<Decimal>) -> Result<Outcome, TooLarge> {
-    let units = match integer(input, "transactionAmount")? {
-        Some(units) => units,
-        None => integer(input, "amount")?.unwrap_or(0),
-    };
+    let integer = |name: &str| input.get(name).and_then(Value::as_i64);
+    let units = integer("transactionAmount").or_else(|| integer("amount")).unwrap_or(0);
     // Every effect must be reversible.
     let reversed = units.checked_neg().ok_or(TooLarge)?;
     let count = Decimal::from(units).abs();
-    let price = input.get("price").and_then(Value::as_number).map(decimal).transpose()?;
+    let price = input.get("price").and_then(Value::as_number).map(stored).transpose()?;
     let by_unit = input.get("useUnitValue") == Some(&Value::Bool(true));
-    let times = |unit: Decimal| number::product(count, unit).ok_or(TooLarge);
+    let times = |unit: Decimal| decimal::multiply(count, unit);
 
     let (total_price, average_price) = if by_unit {
         let unit = price.or(unit_value);
         (unit.map(times).transpose()?, unit)
     } else {
-        let average = price.and_then(|price| price.checked_div(count));
-        (price, average.map(|average| round(average, AVERAGE_DIGITS).normalize()))
+        let price_to_divide = price.filter(|_| !count.is_zero());
+        let average = price_to_divide.map(|price| decimal::divide(price, count, AVERAGE_DECIMALS)).transpose()?;
+        (price, average.map(|average| average.normalize()))
     };
     let worth = match (total_price, unit_value) {
         (Some(total), _) => total,
@@ -73,7 +77,7 @@ pub(super) fn outcome(input: &Map<String, Value>, unit_value: Option<Decimal>) -
             1 => worth,
             _ => -worth,
         };
-        Effect { figure: figure(text(input, "inventoryType")), units, value: number::json(value) }
+        Effect { figure: figure(text(input, "inventoryType")), units, value: decimal::to_json(value) }
     });
     Ok(Outcome { units, total_price, average_price, effect })
 }
@@ -105,11 +109,11 @@ fn move_figures(inventory: &mut Inventory, effect: &Effect, sign: i64) -> Result
         };
         inventory.total_inventory = Some(total.and_then(|total| total.checked_add(units)).ok_or(TooLarge)?);
     }
-    let value = decimal(&effect.value)?;
+    let value = stored(&effect.value)?;
     if !value.is_zero() {
-        let before = inventory.inventory_value.as_ref().map_or(Ok(Decimal::ZERO), decimal)?;
-        let after = number::sum(before, value * Decimal::from(sign)).ok_or(TooLarge)?;
-        inventory.inventory_value = Some(number::json(after));
+        let before = inventory.inventory_value.as_ref().map_or(Ok(Decimal::ZERO), stored)?;
+        let after = decimal::add(before, value * Decimal::from(sign))?;
+        inventory.inventory_value = Some(decimal::to_json(after));
     }
     Ok(())
 }
@@ -151,18 +155,9 @@ fn text<'a>(input: &'a Map<String, Value>, name: &str) -> &'a str {
     input.get(name).and_then(Value::as_str).unwrap_or("")
 }
 
-fn integer(input: &Map<String, Value>, name: &str) -> Result<Option<i64>, TooLarge> {
-    let number = input.get(name).and_then(Value::as_number);
-    number.map(|number| number::integer(number).ok_or(TooLarge)).transpose()
-}
-
 /// Returns the value of a stored number.
-pub(super) fn decimal(number: &Number) -> Result<Decimal, TooLarge> {
-    number::decimal(number).ok_or(TooLarge)
-}
-
-fn round(value: Decimal, digits: u32) -> Decimal {
-    value.round_dp_with_strategy(digits, RoundingStrategy::MidpointAwayFromZero)
+pub(super) fn stored(number: &Number) -> Result<Decimal, TooLarge> {
+    Ok(decimal::parse(number.as_str())?)
 }
 
 #[cfg(test)]
@@ -174,7 +169,7 @@ mod tests {
     fn of(json: &str, unit_value: Option<&str>) -> Outcome {
         outcome(
             &serde_json::from_str(json).expect("an object"),
-            unit_value.map(|value| Decimal::from_str_exact(value).expect("a decimal")),
+            unit_value.map(|value| decimal::parse(value).expect("a decimal")),
         )
         .expect("not too large")
     }

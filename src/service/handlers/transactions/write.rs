@@ -1,15 +1,15 @@
 //! Storing a transaction and its effect on the inventory within the writer's transaction. Nothing is written until all
 //! checks have passed.
 
-use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
+use crate::decimal::{self, Decimal};
 use crate::records::inventory::Inventory;
 use crate::records::transaction;
 use crate::service::request::{Errors, add_error};
 use crate::service::store::{Key, Kind, Record, Transaction, Work, to_json};
-use crate::service::{number, timestamp};
+use crate::service::timestamp;
 
 use super::effect::{self, Effect, Outcome, TooLarge};
 
@@ -128,7 +128,7 @@ impl WriteTransaction {
             Some(named) => named.inventory.unit_price.clone(),
             None => state.unit_value.clone(),
         };
-        let moved = unit_value.as_ref().map(effect::decimal).transpose();
+        let moved = unit_value.as_ref().map(effect::stored).transpose();
         let moved = moved.and_then(|unit_value| effect::outcome(&input, unit_value));
         let moved = moved.and_then(|outcome| move_figures(previous, named, state.effect.as_ref(), outcome));
         let Ok((outcome, previous, mut inventory)) = moved else {
@@ -213,7 +213,7 @@ fn body(
 ) -> transaction::Transaction {
     let text = |name: &str| input.get(name).and_then(Value::as_str).map(str::to_owned);
     let number = |name: &str| input.get(name).and_then(Value::as_number).cloned();
-    let json = |price: Option<Decimal>| price.map(number::json);
+    let json = |price: Option<Decimal>| price.map(decimal::to_json);
     transaction::Transaction {
         created_at: timestamp::format(record.created_at),
         updated_at: timestamp::format(record.updated_at),
