@@ -1,8 +1,7 @@
-//! The service itself: upserts that are on disk when they are answered, and pages of a large list.
+//! Benchmarks of the embedded service: durable upserts, and pages of a large list.
 //!
-//! The same client talks to the real executable over a folder of its own and, beside it, to the bench's server that
-//! answers at once; what is left of the difference is what the service does. Processor time and memory here are the
-//! server's: the client is the same on both sides.
+//! The same client calls the real executable and the bare server of the benchmarks, which responds at once. Processor time
+//! and memory are those of the servers.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -75,15 +74,15 @@ pub const SERVE_LAST_PAGES: Row = Row {
 const FULL: u32 = 1_000_000;
 const CONNECTIONS: usize = 64;
 const LIMIT: u32 = 100;
-/// Pages that are read at scale 1.
+/// Number of pages read at scale 1.
 const PAGES: u32 = 100_000;
-/// The data folder of a service with all items.
+/// Data folder of a service with all items.
 pub const DATA: &str = "service";
-/// One page as the service answered it, for the server beside it.
+/// A page of the service, returned by the bare server.
 const PAGE: &str = "page.json";
 const COUNT: &str = "pages.txt";
 
-/// The real executable with its folder. It ends with the value.
+/// A running executable, killed on drop.
 pub struct Service {
     process: Child,
     pub address: String,
@@ -104,7 +103,7 @@ impl Service {
         if let Some(stdout) = process.stdout.take() {
             BufReader::new(stdout).read_line(&mut line)?;
         }
-        // From here on, the process ends when this value does.
+        // Errors from here on drop the service and end the process.
         let mut service = Service { process, address: text_at(&line, "listening")?, token: String::new() };
         let tokens = serve().args(["token", "--json", "--workspace", "bench", "--data"]).arg(data).output()?;
         service.token = text_at(&String::from_utf8(tokens.stdout)?, "access")?;
@@ -124,7 +123,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // What it acknowledged is on disk, so there is nothing to wait for.
+        // Acknowledged writes are on disk: a graceful stop is not needed.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -135,7 +134,7 @@ fn text_at(json: &str, name: &str) -> Outcome<String> {
     Ok(value[name].as_str().ok_or_else(|| format!("no '{name}' in {json}"))?.to_owned())
 }
 
-/// The sample with the processor time and the memory of the server, which `end` ends.
+/// Returns the sample with the processor time and memory of the server. `end` stops the server.
 fn with_usage_of(sample: Sample, end: impl FnOnce()) -> Sample {
     end();
     let (cpu_seconds, peak_bytes) = children_usage().unzip();
@@ -155,7 +154,7 @@ fn count(calls: &Calls) -> u64 {
     }
 }
 
-/// Of what is sent, less the headers.
+/// Returns the number of bytes sent, without headers.
 fn bytes(calls: &Calls) -> u64 {
     match &calls.each {
         Each::Post { bodies, .. } => bodies.iter().map(|body| body.len() as u64).sum(),
@@ -175,7 +174,7 @@ fn upserts(folder: &Path, server: &str, token: &str) -> Outcome<Calls> {
     })
 }
 
-/// Fills a service's folder with all items, and keeps one page.
+/// Fills the data folder with all items and saves one page.
 pub fn fill(folder: &Path, scale: f64) -> Outcome<()> {
     let items = items::count(FULL, scale).max(LIMIT);
     items::write_bodies(&folder.join(BODIES), items)?;
@@ -191,7 +190,7 @@ pub fn fill(folder: &Path, scale: f64) -> Outcome<()> {
     Ok(())
 }
 
-/// The last page of the service that [`fill`] filled.
+/// Returns the number of the last page in a folder filled by [`fill`].
 pub fn last_page(folder: &Path) -> Outcome<u32> {
     let counts = fs::read_to_string(folder.join(COUNT))?;
     Ok(counts.split_once(' ').ok_or("no counts")?.1.parse()?)
@@ -205,10 +204,10 @@ fn pages_of(job: &Job, choose: Choose) -> Outcome<Sample> {
     Ok(service.end(sample))
 }
 
-/// From the number of the request and the last page to the page that is asked for.
+/// Selects a page by the number of the request and the number of pages.
 type Choose = fn(u32, u32) -> u32;
 
-/// Everywhere in turn, far apart, and the same on each run.
+/// Spreads the requests over the whole list, in the same order on each run.
 fn anywhere(request: u32, last: u32) -> u32 {
     1 + (u64::from(request) * 7919 % u64::from(last)) as u32
 }
@@ -223,13 +222,13 @@ fn pages(folder: &Path, server: &str, token: &str, choose: Choose) -> Outcome<Ca
         connections: CONNECTIONS,
         each: Each::Get {
             paths: (0..count).map(|request| path(choose(request, last))).collect(),
-            // The envelope and its entries are the only objects.
+            // The only objects are the envelope and the entries.
             is_good: |body| body.iter().filter(|byte| **byte == b'{').count() == 1 + LIMIT as usize,
         },
     })
 }
 
-/// All of one length, so that every side sends the same number of bytes.
+/// Paths have a fixed length, so that both sides send the same number of bytes.
 fn path(page: u32) -> String {
     format!("{ITEMS}?page={page:07}&limit={LIMIT}")
 }

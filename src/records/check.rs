@@ -1,5 +1,4 @@
-//! Whether a JSON object is a valid input: required fields, types and nulls, all faults at once, also in what the
-//! object holds.
+//! Validation of a JSON object as an input: required fields, types and nulls, also in nested objects. Collects all faults.
 
 use serde_json::{Map, Value};
 
@@ -7,36 +6,36 @@ use crate::decimal;
 
 use super::field::{Field, JsonType};
 
-/// A field of an input and what is wrong with it.
+/// A fault of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Its name; within objects the way to it, such as `order.items[2].quantity`.
+    /// Path of the field, such as `order.items[2].quantity`.
     pub field: String,
     pub message: String,
 }
 
-/// Every field of `body` that breaks the contract. Fields that the contract does not name are not looked at.
+/// Returns the faults of all fields. Ignores fields that the contract does not name.
 pub fn faults(fields: &'static [Field], body: &Map<String, Value>) -> Vec<Fault> {
     let mut faults = Vec::new();
     object(fields, body, "", true, &mut faults);
     faults
 }
 
-/// As [`faults`], but of what is there: nothing is required.
+/// Returns the faults of all fields like [`faults`], but requires no fields.
 pub fn mismatches(fields: &'static [Field], body: &Map<String, Value>) -> Vec<Fault> {
     let mut faults = Vec::new();
     object(fields, body, "", false, &mut faults);
     faults
 }
 
-fn object(fields: &'static [Field], body: &Map<String, Value>, within: &str, whole: bool, faults: &mut Vec<Fault>) {
+fn object(fields: &'static [Field], body: &Map<String, Value>, parent: &str, requires: bool, faults: &mut Vec<Fault>) {
     for field in fields {
-        let name = format!("{within}{}", field.name);
+        let name = format!("{parent}{}", field.name);
         match body.get(field.name) {
-            None if field.required && whole => faults.push(Fault { field: name, message: "is required".to_owned() }),
+            None if field.required && requires => faults.push(Fault { field: name, message: "is required".to_owned() }),
             None => {}
             Some(Value::Null) if field.nullable => {}
-            Some(found) if has_type(found, field.json) => inner(field.json, found, &name, whole, faults),
+            Some(found) if has_type(found, field.json) => nested(field.json, found, &name, requires, faults),
             Some(found) => {
                 let message = mismatch(field.json, field.nullable, found);
                 faults.push(Fault { field: name, message });
@@ -45,14 +44,14 @@ fn object(fields: &'static [Field], body: &Map<String, Value>, within: &str, who
     }
 }
 
-/// What is wrong within a value that is of the right type itself.
-fn inner(json: JsonType, value: &Value, name: &str, whole: bool, faults: &mut Vec<Fault>) {
+/// Checks the contents of a value of the right type.
+fn nested(json: JsonType, value: &Value, name: &str, requires: bool, faults: &mut Vec<Fault>) {
     match (json, value) {
-        (JsonType::Object(fields), Value::Object(body)) => object(fields, body, &format!("{name}."), whole, faults),
+        (JsonType::Object(fields), Value::Object(body)) => object(fields, body, &format!("{name}."), requires, faults),
         (JsonType::Objects(fields), Value::Array(entries)) => {
             for (index, entry) in entries.iter().enumerate() {
                 match entry {
-                    Value::Object(body) => object(fields, body, &format!("{name}[{index}]."), whole, faults),
+                    Value::Object(body) => object(fields, body, &format!("{name}[{index}]."), requires, faults),
                     other => {
                         let message = mismatch(JsonType::Object(fields), false, other);
                         faults.push(Fault { field: format!("{name}[{index}]"), message });
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn all_faults_of_an_input_are_found_at_once() {
+    fn all_faults_of_an_input_are_reported() {
         let body = json!({"name": 5, "price": "12", "tax": null, "unknown": []});
         let expected = [
             ("externalId", "is required"),
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_within_objects_say_where_they_are() {
+    fn faults_in_nested_objects_have_paths() {
         let body = json!({
             "order": {"externalId": null, "items": [{"quantity": "1"}, 7, {"item_id": "a", "price": []}]},
             "createMissingItems": "yes",

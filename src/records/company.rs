@@ -1,22 +1,22 @@
-//! Companies. Contract: "Company and contact"; `GET /v1/public/companies`. The fields of a company are not shown there:
-//! these are ours, and a company may have any others.
+//! Companies. Contract: "Company and contact"; `GET /v1/public/companies`. The fields are not specified there; companies
+//! may have any further fields.
 
 use super::field::{Family, Field, JsonType, List, ListedField};
 
 pub const PATH: &str = "/v1/public/companies";
 
-/// The fields that every entry of the list has, null where nothing is known.
+/// The fields of every entry of the list, null if unknown.
 pub const READ_FIELDS: &[Field] = &[
     Field::required("id", JsonType::String, "the service's id"),
     Field::nullable("external_id", JsonType::String, "your own identifier"),
-    Field::nullable("name", JsonType::String, "what it is called"),
-    Field::nullable("email", JsonType::String, "its address for mail"),
-    Field::nullable("phone", JsonType::String, "its telephone number"),
+    Field::nullable("name", JsonType::String, "name"),
+    Field::nullable("email", JsonType::String, "email address"),
+    Field::nullable("phone", JsonType::String, "telephone number"),
     Field::nullable("status", JsonType::String, "such as active"),
-    Field::required("created_at", JsonType::String, "when the service first had it"),
-    Field::required("updated_at", JsonType::String, "when anything of it last changed"),
+    Field::required("created_at", JsonType::String, "time of creation"),
+    Field::required("updated_at", JsonType::String, "time of the last change"),
 ];
 
-/// `GET /v1/public/companies`. What an entry holds is not shown in the contract, so that an export has the columns that it meets.
+/// `GET /v1/public/companies`. The contract does not specify the other fields; an export has the columns that it finds.
 pub static LIST: List =
     List { name: "companies", family: Family::Public, path: PATH, size: "limit", fields: &[ListedField::plain("id")] };

@@ -1,24 +1,24 @@
-//! Contacts. Contract: "Company and contact"; `GET /v1/contacts`. The fields of a contact are not shown there: these are
-//! ours, and a contact may have any others.
+//! Contacts. Contract: "Company and contact"; `GET /v1/contacts`. The fields are not specified there; contacts may have
+//! any further fields.
 
 use super::field::{Family, Field, JsonType, List, ListedField};
 
-/// The older family's list, which is the only one.
+/// Contacts have only a list of the older family.
 pub const PATH: &str = "/v1/contacts";
 
-/// The fields that every entry of the list has, null where nothing is known.
+/// The fields of every entry of the list, null if unknown.
 pub const READ_FIELDS: &[Field] = &[
     Field::required("id", JsonType::String, "the service's id"),
     Field::nullable("external_id", JsonType::String, "your own identifier"),
-    Field::nullable("name", JsonType::String, "what the person is called"),
-    Field::nullable("email", JsonType::String, "the person's address for mail"),
-    Field::nullable("phone", JsonType::String, "the person's telephone number"),
-    Field::nullable("company_id", JsonType::String, "the company that the person works for"),
+    Field::nullable("name", JsonType::String, "name"),
+    Field::nullable("email", JsonType::String, "email address"),
+    Field::nullable("phone", JsonType::String, "telephone number"),
+    Field::nullable("company_id", JsonType::String, "id of the contact's company"),
     Field::nullable("status", JsonType::String, "such as active"),
-    Field::required("created_at", JsonType::String, "when the service first had it"),
-    Field::required("updated_at", JsonType::String, "when anything of it last changed"),
+    Field::required("created_at", JsonType::String, "time of creation"),
+    Field::required("updated_at", JsonType::String, "time of the last change"),
 ];
 
-/// `GET /v1/contacts`. What an entry holds is not shown in the contract, so that an export has the columns that it meets.
+/// `GET /v1/contacts`. The contract does not specify the other fields; an export has the columns that it finds.
 pub static LIST: List =
     List { name: "contacts", family: Family::Legacy, path: PATH, size: "amount", fields: &[ListedField::plain("id")] };

@@ -1,8 +1,8 @@
-//! What an input is made of, as data. Template checking, mapping, the service's validation and the docs all read it.
+//! Fields of inputs and responses as data, for templates, mapping, validation and the docs.
 
 use std::fmt;
 
-/// One field of an input or of a record as it is read (section "Resources and their fields" of the contract).
+/// A field of an input or a response (section "Resources and their fields" of the contract).
 #[derive(Debug, PartialEq, Eq)]
 pub struct Field {
     pub name: &'static str,
@@ -13,21 +13,22 @@ pub struct Field {
 }
 
 impl Field {
+    /// A field that must be present and not null.
     pub const fn required(name: &'static str, json: JsonType, doc: &'static str) -> Field {
         Field { name, json, required: true, nullable: false, doc }
     }
 
-    /// May be absent, but not null.
+    /// A field that may be absent but not null.
     pub const fn optional(name: &'static str, json: JsonType, doc: &'static str) -> Field {
         Field { name, json, required: false, nullable: false, doc }
     }
 
-    /// May be absent, and may be null.
+    /// A field that may be absent or null.
     pub const fn nullable(name: &'static str, json: JsonType, doc: &'static str) -> Field {
         Field { name, json, required: false, nullable: true, doc }
     }
 
-    /// Whether the value names a record, here or there: a spreadsheet program that takes it for a number damages it.
+    /// Whether the value is the identifier of a record. Spreadsheet programs damage identifiers that look like numbers.
     pub fn is_name(&self) -> bool {
         let endings = ["Id", "_id"];
         matches!(self.json, JsonType::String)
@@ -35,20 +36,20 @@ impl Field {
     }
 }
 
-/// The JSON type that the contract gives a field.
+/// The JSON type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonType {
     String,
-    /// A string that holds an ISO 8601 date or date-time.
+    /// A string with an ISO 8601 date or date-time.
     DateTime,
     Number,
-    /// A number without a fraction; `5.0` is one, too.
+    /// A number without a fraction, such as `5` or `5.0`.
     Integer,
     Boolean,
     /// An array of strings.
     Strings,
     Object(&'static [Field]),
-    /// An array of objects that all have these fields.
+    /// An array of objects with these fields.
     Objects(&'static [Field]),
 }
 
@@ -66,21 +67,21 @@ impl fmt::Display for JsonType {
     }
 }
 
-/// A list that can be read page by page (section "Endpoints" of the contract).
+/// A list of records, read page by page (section "Endpoints" of the contract).
 #[derive(Debug)]
 pub struct List {
-    /// What the command line calls it.
+    /// Name on the command line.
     pub name: &'static str,
     pub family: Family,
     /// Relative to the base address, with a leading slash.
     pub path: &'static str,
-    /// What the query calls the page size (section "Limits", points 1 and 3).
+    /// Query parameter of the page size (section "Limits", points 1 and 3).
     pub size: &'static str,
-    /// What the contract says of each entry, in its order. Entries may hold more.
+    /// The specified fields of each entry, in order. Entries may have further fields.
     pub fields: &'static [ListedField],
 }
 
-/// The two families of paths.
+/// The two families of endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     Public,
@@ -96,18 +97,19 @@ impl Family {
     }
 }
 
-/// A record that is read by its id (section "Endpoints" of the contract).
+/// A record read by its id (section "Endpoints" of the contract).
 #[derive(Debug)]
 pub struct Single {
-    /// What the command line calls such records.
+    /// Name on the command line.
     pub name: &'static str,
-    /// Relative to the base address, with a leading slash; the id follows it.
+    /// Relative to the base address, with a leading slash. The id follows.
     pub path: &'static str,
-    /// Whether the query takes an `external_id`.
+    /// Whether the query parameter `external_id` is supported.
     pub has_external_id: bool,
     pub fields: &'static [ListedField],
 }
 
+/// A field of a listed record.
 #[derive(Debug)]
 pub struct ListedField {
     pub name: &'static str,

@@ -9,14 +9,14 @@ use super::field::{Family, Field, JsonType, List, ListedField, Single};
 pub const PATH: &str = "/v1/public/inventories";
 pub const ONE_PATH: &str = "/v1/public/inventories/{inventory_id}";
 
-/// An inventory as it is read.
+/// An inventory in responses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inventory {
-    /// Date-times here and below are ISO 8601 in UTC.
+    /// Date-times are ISO 8601 in UTC.
     pub created_at: String,
     pub updated_at: String,
     pub id: Option<String>,
-    /// The short name of the inventory, where `id` is the service's own.
+    /// The short name of the inventory; `id` is the service's.
     pub inventory_id: String,
     pub name: Option<String>,
     pub status: Option<String>,
@@ -38,26 +38,26 @@ pub struct Inventory {
 
 /// The fields of [`Inventory`] as data.
 pub const READ_FIELDS: &[Field] = &[
-    Field::required("created_at", JsonType::String, "when the service first had it"),
-    Field::required("updated_at", JsonType::String, "when anything of it last changed"),
+    Field::required("created_at", JsonType::String, "time of creation"),
+    Field::required("updated_at", JsonType::String, "time of the last change"),
     Field::nullable("id", JsonType::String, "the service's id"),
     Field::optional("inventory_id", JsonType::String, "the inventory's short name"),
-    Field::nullable("name", JsonType::String, "what it is called"),
+    Field::nullable("name", JsonType::String, "name"),
     Field::nullable("status", JsonType::String, "such as active"),
-    Field::nullable("record_source", JsonType::String, "where it came from"),
-    Field::nullable("record_source_detail", JsonType::String, "more of where it came from"),
+    Field::nullable("record_source", JsonType::String, "origin"),
+    Field::nullable("record_source_detail", JsonType::String, "details of the origin"),
     Field::nullable("inventory_status", JsonType::String, "such as in stock"),
     Field::nullable("currency", JsonType::String, "currency code of the values, such as EUR"),
-    Field::nullable("available", JsonType::Integer, "units that can be sold"),
-    Field::nullable("committed", JsonType::Integer, "units that are promised"),
-    Field::nullable("unavailable", JsonType::Integer, "units that are there and can't be sold"),
-    Field::nullable("initial_value", JsonType::Integer, "units that it began with"),
+    Field::nullable("available", JsonType::Integer, "units for sale"),
+    Field::nullable("committed", JsonType::Integer, "reserved units"),
+    Field::nullable("unavailable", JsonType::Integer, "units in stock that are not for sale"),
+    Field::nullable("initial_value", JsonType::Integer, "initial number of units"),
     Field::nullable("total_inventory", JsonType::Integer, "all units"),
-    Field::nullable("inventory_value", JsonType::Number, "what all units are worth"),
-    Field::nullable("unit_price", JsonType::Number, "what one unit is worth"),
-    Field::nullable("warehouse_id", JsonType::String, "where it lies"),
-    Field::nullable("item_ids", JsonType::Strings, "the items of which it is an inventory"),
-    Field::nullable("date", JsonType::String, "the day that the figures are of"),
+    Field::nullable("inventory_value", JsonType::Number, "value of all units"),
+    Field::nullable("unit_price", JsonType::Number, "value of one unit"),
+    Field::nullable("warehouse_id", JsonType::String, "id of the warehouse"),
+    Field::nullable("item_ids", JsonType::Strings, "ids of the items in this inventory"),
+    Field::nullable("date", JsonType::String, "date of the figures"),
 ];
 
 /// `GET /v1/public/inventories`: a bare array.

@@ -1,24 +1,24 @@
-//! Sales invoice records. Contract: "Subscription and sales invoice record"; `POST /v1/invoices/create`. The answer is
-//! not shown there; it is ours.
+//! Sales invoice records. Contract: "Subscription and sales invoice record"; `POST /v1/invoices/create`. The response
+//! is not specified there.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::field::{Field, JsonType};
-use super::kind::{Call, Input, Method};
+use super::input::{Call, Input, Method};
 use super::subscription::{BILLED_FIELDS, BilledItem};
 
 pub const CREATE_PATH: &str = "/v1/invoices/create";
 
-/// Body of `POST /v1/invoices/create`. Which of the fields are required is not shown; this is ours.
+/// Body of `POST /v1/invoices/create`. The contract does not specify which fields are required.
 pub const INPUT_FIELDS: &[Field] = &[
     Field::required("cid", JsonType::String, "id of a contact or a company"),
     Field::optional("status", JsonType::String, "such as scheduled"),
-    Field::required("items", JsonType::Objects(BILLED_FIELDS), "what is invoiced"),
+    Field::required("items", JsonType::Objects(BILLED_FIELDS), "the invoiced items"),
     Field::optional("currency", JsonType::String, "currency code, such as EUR"),
 ];
 
-pub static INPUT: Input = Input {
+pub(super) static INPUT: Input = Input {
     name: "invoice",
     plural: "invoices",
     section: "Subscription and sales invoice record",
@@ -30,7 +30,7 @@ pub static INPUT: Input = Input {
     answer_id: "id",
 };
 
-/// Answer of `POST /v1/invoices/create`.
+/// Response of `POST /v1/invoices/create`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Invoice {
     pub ok: bool,

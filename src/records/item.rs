@@ -4,13 +4,14 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::field::{Family, Field, JsonType, List, ListedField};
-use super::kind::{Call, Input, Method};
+use super::input::{Call, Input, Method};
 
 pub const PATH: &str = "/v1/public/items";
-/// The older family's list; its entries are not shown in the contract and are the same.
+/// The list of the older family. The contract does not specify its entries; they have the same fields.
 pub const OLDER_PATH: &str = "/v1/items";
 
-/// Body of `POST /v1/public/items`, an upsert by `externalId`. An absent field is left as it is, a null clears it.
+/// Body of `POST /v1/public/items`, an upsert by `externalId`. Absent fields stay as they are; null
+/// clears a field.
 pub const INPUT_FIELDS: &[Field] = &[
     Field::required("externalId", JsonType::String, "your own identifier, such as a SKU; the service matches by it"),
     Field::nullable("name", JsonType::String, "what the item is called"),
@@ -22,7 +23,7 @@ pub const INPUT_FIELDS: &[Field] = &[
     Field::nullable("status", JsonType::String, "such as active"),
 ];
 
-pub static INPUT: Input = Input {
+pub(super) static INPUT: Input = Input {
     name: "item",
     plural: "items",
     section: "Item",
@@ -34,7 +35,7 @@ pub static INPUT: Input = Input {
     answer_id: "item_id",
 };
 
-/// Answer of `POST /v1/public/items`.
+/// Response of `POST /v1/public/items`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ItemResult {
     pub ok: bool,
@@ -61,7 +62,7 @@ pub const READ_FIELDS: &[Field] = &[
     Field::nullable("tax", JsonType::Number, "tax, as your workspace uses it"),
 ];
 
-/// `GET /v1/public/items`. The entries need not hold the external id.
+/// `GET /v1/public/items`. Other services may list items without external ids.
 pub static LIST: List =
     List { name: "items", family: Family::Public, path: PATH, size: "limit", fields: LISTED_FIELDS };
 

@@ -1,14 +1,14 @@
-//! The service's contract as types and data: what each record's input holds, what the answers look like.
+//! The contract as types and data: the fields of inputs, the shapes of responses, paths and calls.
 //!
-//! Both the client and the embedded service read these, so nothing here talks to a network, a disk or a clock, and
-//! nothing here imports another room. The wire format itself is pinned by raw JSON in the tests, written by hand from
-//! the contract.
+//! Shared by the client and the embedded service, therefore without network, disk or clock. The tests pin the wire format
+//! with raw JSON, written by hand from the contract.
 
 pub mod answer;
 pub mod check;
 pub mod company;
 pub mod contact;
 pub mod field;
+mod input;
 pub mod inventory;
 pub mod invoice;
 pub mod item;
@@ -20,4 +20,5 @@ pub mod token;
 pub mod transaction;
 
 pub use field::{Family, Field, JsonType, List, ListedField, Single};
-pub use kind::{Call, Input, Method, RecordKind};
+pub use input::{Call, Input, Method};
+pub use kind::RecordKind;

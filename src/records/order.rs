@@ -1,28 +1,29 @@
 //! Orders. Contract: "Order (read shape)", "Order update input"; `GET` and `PUT` under `/v1/public/orders`, and
-//! `GET /v1/orders/`. The entries of both lists are not shown there; they are orders in the read shape.
+//! `GET /v1/orders/`. The entries of both lists are not specified there; they are orders in the read shape.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
 
 use super::field::{Family, Field, JsonType, List, ListedField, Single};
-use super::kind::{Call, Input, Method};
+use super::input::{Call, Input, Method};
 
 pub const PATH: &str = "/v1/public/orders";
 pub const ONE_PATH: &str = "/v1/public/orders/{order_id}";
-/// The older family's list, with its slash at the end.
+/// The list of the older family, with a trailing slash.
 pub const OLDER_PATH: &str = "/v1/orders/";
 
-/// Body of `PUT /v1/public/orders/{order_id}`. Which of the fields are required is not shown; ours is `order` alone.
+/// Body of `PUT /v1/public/orders/{order_id}`. The contract does not specify which fields are
+/// required; the service requires `order`.
 pub const INPUT_FIELDS: &[Field] = &[
-    Field::required("order", JsonType::Object(ORDER_FIELDS), "what is to change; an absent field is left as it is"),
+    Field::required("order", JsonType::Object(ORDER_FIELDS), "the changes; absent fields stay as they are"),
     Field::optional("createMissingItems", JsonType::Boolean, "whether items that do not exist are created"),
     Field::optional("triggerWorkflows", JsonType::Boolean, "whether the update triggers workflows"),
 ];
 
-/// An order is named in the path by its id, or by its external id where the sheet has no id: the body's `externalId`
-/// then says which order is meant.
-pub static INPUT: Input = Input {
+/// The path contains the id of the order, or its external id if the sheet has no id: the service then finds the order by
+/// the body's `externalId`.
+pub(super) static INPUT: Input = Input {
     name: "order",
     plural: "orders",
     section: "Order update input",
@@ -35,7 +36,7 @@ pub static INPUT: Input = Input {
 };
 
 /// The `order` object of the update input.
-pub const ORDER_FIELDS: &[Field] = &[
+const ORDER_FIELDS: &[Field] = &[
     Field::optional("externalId", JsonType::String, "your own identifier of the order"),
     Field::optional("items", JsonType::Objects(LINE_FIELDS), "the order's lines; they replace all lines that it had"),
     Field::optional("companyId", JsonType::String, "the company, by the service's id"),
@@ -44,8 +45,8 @@ pub const ORDER_FIELDS: &[Field] = &[
     Field::optional("deliveryStatus", JsonType::String, "such as delivered"),
 ];
 
-/// One line of an order.
-pub const LINE_FIELDS: &[Field] = &[
+/// A line of an order.
+const LINE_FIELDS: &[Field] = &[
     Field::optional("item_id", JsonType::String, "the item, by the service's id"),
     Field::optional("itemExternalId", JsonType::String, "the item, by your own identifier"),
     Field::optional("quantity", JsonType::Number, "how many"),
@@ -54,11 +55,11 @@ pub const LINE_FIELDS: &[Field] = &[
     Field::optional("tax_rate", JsonType::Number, "the line's tax in percent, where there is no amount"),
 ];
 
-/// An order as it is read: `GET /v1/public/orders/{order_id}` and the lists.
+/// An order in responses: `GET /v1/public/orders/{order_id}` and the lists.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Order {
     pub id: String,
-    /// Date-times here and below are ISO 8601 in UTC.
+    /// Date-times are ISO 8601 in UTC.
     pub order_at: String,
     pub created_at: String,
     pub updated_at: String,
@@ -76,18 +77,18 @@ pub struct Order {
 /// The fields of [`Order`] as data.
 pub const READ_FIELDS: &[Field] = &[
     Field::required("id", JsonType::String, "the service's id"),
-    Field::required("order_at", JsonType::String, "when it was ordered"),
-    Field::required("created_at", JsonType::String, "when the service first had it"),
-    Field::required("updated_at", JsonType::String, "when anything of it last changed"),
-    Field::nullable("order_id", JsonType::Integer, "the order's number"),
+    Field::required("order_at", JsonType::String, "time of the order"),
+    Field::required("created_at", JsonType::String, "time of creation"),
+    Field::required("updated_at", JsonType::String, "time of the last change"),
+    Field::nullable("order_id", JsonType::Integer, "number of the order"),
     Field::nullable("status", JsonType::String, "such as open"),
     Field::nullable("delivery_status", JsonType::String, "such as delivered"),
     Field::nullable("total_price", JsonType::Number, "with tax"),
     Field::nullable("total_price_without_tax", JsonType::Number, "without tax"),
-    Field::nullable("number_item", JsonType::Integer, "how many lines it has"),
+    Field::nullable("number_item", JsonType::Integer, "number of lines"),
     Field::nullable("currency", JsonType::String, "currency code of the prices, such as EUR"),
-    Field::nullable("company_id", JsonType::String, "the company's id"),
-    Field::nullable("contact_id", JsonType::String, "the contact's id"),
+    Field::nullable("company_id", JsonType::String, "id of the company"),
+    Field::nullable("contact_id", JsonType::String, "id of the contact"),
 ];
 
 /// `GET /v1/public/orders`.
@@ -117,20 +118,20 @@ const LISTED_FIELDS: &[ListedField] = &[
     ListedField::plain("contact_id"),
 ];
 
-/// Answer of `PUT /v1/public/orders/{order_id}`.
+/// Response of `PUT /v1/public/orders/{order_id}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OrderUpdateResult {
     pub ok: bool,
     pub results: Vec<OrderResult>,
-    /// Empty where no workflows were triggered.
+    /// Empty if no workflows were triggered.
     pub job_id: String,
     pub ctx_id: String,
 }
 
-/// What became of one order.
+/// The result of an update of one order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OrderResult {
-    /// Empty where the order has none.
+    /// Empty if the order has none.
     pub external_id: String,
     pub status: String,
     pub order_id: String,

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Envelope of a list in the public family.
+/// Envelope of a list.
 ///
-/// `count` is the page size in force, so that the contract's rule `page * count < total` says whether more pages
-/// exist. Clients must not rely on that reading: another service may answer with the entries on this page.
+/// `count` is the page size in use, so that the contract's rule `page * count < total` tells whether further pages exist.
+/// Clients must not rely on this: other services may return the number of entries of this page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Page<T> {
     pub data: Vec<T>,

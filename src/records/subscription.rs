@@ -1,24 +1,24 @@
-//! Subscriptions. Contract: "Subscription and sales invoice record"; `POST /v1/subscriptions/create`. The answer is not
-//! shown there; it is ours.
+//! Subscriptions. Contract: "Subscription and sales invoice record"; `POST /v1/subscriptions/create`. The response is
+//! not specified there.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
 
 use super::field::{Field, JsonType};
-use super::kind::{Call, Input, Method};
+use super::input::{Call, Input, Method};
 
 pub const CREATE_PATH: &str = "/v1/subscriptions/create";
 
-/// Body of `POST /v1/subscriptions/create`. Which of the fields are required is not shown; this is ours.
+/// Body of `POST /v1/subscriptions/create`. The contract does not specify which fields are required.
 pub const INPUT_FIELDS: &[Field] = &[
     Field::required("cid", JsonType::String, "id of a contact or a company"),
     Field::optional("subscription_status", JsonType::String, "such as active"),
-    Field::required("items", JsonType::Objects(BILLED_FIELDS), "what is subscribed to"),
+    Field::required("items", JsonType::Objects(BILLED_FIELDS), "the subscribed items"),
     Field::optional("currency", JsonType::String, "currency code, such as EUR"),
 ];
 
-pub static INPUT: Input = Input {
+pub(super) static INPUT: Input = Input {
     name: "subscription",
     plural: "subscriptions",
     section: "Subscription and sales invoice record",
@@ -30,13 +30,13 @@ pub static INPUT: Input = Input {
     answer_id: "id",
 };
 
-/// One entry of `items` in the inputs of subscriptions and invoices.
-pub const BILLED_FIELDS: &[Field] = &[
+/// An entry of `items` in the inputs of subscriptions and invoices.
+pub(super) const BILLED_FIELDS: &[Field] = &[
     Field::required("id", JsonType::String, "the item's id"),
     Field::required("amount", JsonType::Number, "how many"),
 ];
 
-/// One entry of `items` in the answers.
+/// An entry of `items` in responses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BilledItem {
     pub id: String,
@@ -44,11 +44,11 @@ pub struct BilledItem {
     pub amount: Number,
 }
 
-/// Answer of `POST /v1/subscriptions/create`.
+/// Response of `POST /v1/subscriptions/create`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Subscription {
     pub ok: bool,
-    /// The same as `subscription_status`: contract, "Errors", point 2.
+    /// Equal to `subscription_status`: contract, "Errors", point 2.
     pub status: String,
     pub id: String,
     pub cid: String,

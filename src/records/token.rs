@@ -1,4 +1,4 @@
-//! Tokens. Contract: "Authentication". The shape of the refresh answer is not shown there; this is ours.
+//! Tokens. Contract: "Authentication". The response of a refresh is not specified there.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -11,7 +11,7 @@ pub struct RefreshInput {
     pub refresh: String,
 }
 
-/// Answer of `POST /api/token/refresh/`; `refresh` is there when the service rotates refresh tokens.
+/// Response of `POST /api/token/refresh/`, with `refresh` if the service rotates refresh tokens.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct RefreshResult {
     pub access: String,
@@ -19,7 +19,7 @@ pub struct RefreshResult {
     pub refresh: Option<String>,
 }
 
-/// What a token may do. Contract: "Authentication", point 2.
+/// The access level of a token. Contract: "Authentication", point 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {

@@ -1,12 +1,12 @@
 //! Inventory transactions. Contract: "Inventory transaction"; `POST /v1/public/inventory-transactions`, and `GET` and
-//! `PUT` of one of them. They have no list.
+//! `PUT` of one of them. Transactions have no list.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
 
 use super::field::{Field, JsonType, ListedField, Single};
-use super::kind::{Call, Input, Method};
+use super::input::{Call, Input, Method};
 
 pub const PATH: &str = "/v1/public/inventory-transactions";
 pub const ONE_PATH: &str = "/v1/public/inventory-transactions/{transaction_id}";
@@ -25,8 +25,8 @@ pub const INPUT_FIELDS: &[Field] = &[
     Field::nullable("price", JsonType::Number, "of one unit or of all, see useUnitValue"),
 ];
 
-/// With an id it is an update, without one a create, which must not be repeated.
-pub static INPUT: Input = Input {
+/// With an id this is an update, without an id a create, which is not idempotent.
+pub(super) static INPUT: Input = Input {
     name: "inventory-transaction",
     plural: "inventory transactions",
     section: "Inventory transaction",
@@ -38,7 +38,7 @@ pub static INPUT: Input = Input {
     answer_id: "transaction_id",
 };
 
-/// Answer of the `POST` and of the `PUT`.
+/// Response of the `POST` and of the `PUT`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TransactionResult {
     pub ok: bool,
@@ -51,10 +51,10 @@ pub struct TransactionResult {
     pub ctx_id: Option<String>,
 }
 
-/// A transaction as `GET` shows it. What was never said is null.
+/// A transaction in responses. Missing values are null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Transaction {
-    /// Date-times here and below are ISO 8601 in UTC.
+    /// Date-times are ISO 8601 in UTC.
     #[schema(format = DateTime)]
     pub created_at: String,
     #[schema(format = DateTime)]

@@ -44,8 +44,8 @@ impl Lock {
     }
 }
 
-/// Returns the signing key, creating it on first use. If several processes create it at the same time, all of them use
-/// the first.
+/// Returns the signing key, creating it on first use. Concurrent first uses all return the
+/// same key.
 pub(super) fn signing_key(folder: &Path) -> Result<[u8; KEY_BYTES], Error> {
     let path = folder.join("signing.key");
     if let Some(key) = read_key(&path)? {

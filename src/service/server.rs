@@ -27,8 +27,8 @@ use super::error::Error;
 use super::store::{BUSY_TIMEOUT, Store};
 use super::{fault_injection, router};
 
-/// Maximum time for reading a request head, and for an idle connection. Longer than the 90 s after which clients
-/// commonly close idle connections, so that a client rarely writes to a connection that the service has just closed.
+/// Maximum time for reading a request head, and for an idle connection. Clients commonly close idle connections
+/// after 90 s; with a longer timeout, clients rarely write to a connection just closed by the service.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Maximum time for requests in flight to finish after a stop.

@@ -1,4 +1,4 @@
-//! `serve load` over the real executable: what becomes of the rows of spreadsheets.
+//! Tests of `serve load` with the real executable.
 
 use std::process::{Command, Output};
 
@@ -24,7 +24,7 @@ impl Loading {
         command.args(["serve", "load", "--workspace", "acme"]).args(words).output().unwrap()
     }
 
-    /// The exit code and the outcome of each file.
+    /// Returns the exit code and the result of each file.
     fn load(&self, words: &[&str]) -> (i32, Vec<Value>) {
         let output = self.run(&[words, &["--json"]].concat());
         let text = String::from_utf8(output.stdout).unwrap();
@@ -39,7 +39,7 @@ fn counts(outcome: &Value) -> [u64; 5] {
 }
 
 #[test]
-fn records_are_created_then_changed_then_left_alone() {
+fn records_are_created_updated_or_unchanged() {
     let loading = Loading::new();
     loading.put("companies.csv", "id,name,vat\nc1,Müller & Söhne,DE1\nc2,Lefèvre,\n");
     loading.put("orders.csv", "order_id;order_at;total_price;company_id\n5001;2026-01-02T09:17:00Z;1458.35;c1\n");
@@ -52,7 +52,7 @@ fn records_are_created_then_changed_then_left_alone() {
 }
 
 #[test]
-fn every_faulty_row_is_reported_and_the_others_are_stored() {
+fn invalid_rows_are_reported_and_the_others_stored() {
     let loading = Loading::new();
     loading.put("items.csv", "externalId,name,price,tax\nA,Bolt,1.50,19\n,Nut,2,\nC,Pin,\"1,5\",x\nD,Rod,1e40,\n");
     let (exit, files) = loading.load(&["items.csv"]);
@@ -68,7 +68,7 @@ fn every_faulty_row_is_reported_and_the_others_are_stored() {
 }
 
 #[test]
-fn what_cannot_be_loaded_is_refused_with_a_remedy() {
+fn invalid_arguments_fail_with_a_hint() {
     let loading = Loading::new();
     loading.put("list.csv", "id,name\n1,a\n");
     loading.put("orders.csv", "Nummer,Summe\n1,2\n");

@@ -1,4 +1,4 @@
-//! The embedded service, driven over HTTP. Bodies are typed by hand from the contract, never made from our own types.
+//! Tests of the embedded service over HTTP. Bodies are written by hand from the contract, not generated from types.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 
 mod auth;
 mod billing;
+mod errors;
 mod fault_injection;
 mod items;
 mod lifecycle;
@@ -21,18 +22,17 @@ mod lists;
 mod load;
 mod openapi;
 mod orders;
-mod refusals;
 mod transactions;
 
 const ITEMS: &str = "/v1/public/items";
 const REFRESH: &str = "/api/token/refresh/";
 
-/// A service on a port of its own, and a client of it.
+/// A running service and its client.
 struct Running {
     base: String,
     config: Config,
     client: Client,
-    /// Full Access to the workspace `acme`.
+    /// Token with Full Access to the workspace `acme`.
     token: String,
     stop: oneshot::Sender<()>,
     served: JoinHandle<Result<(), Error>>,
@@ -66,7 +66,7 @@ async fn start_with(config: Config) -> Running {
     Running { base, config, client, token, stop, served }
 }
 
-/// A record to be loaded, from the JSON of one that was exported.
+/// Parses a record to load.
 fn loaded(kind: &str, record: &str) -> LoadRecord {
     let fields = serde_json::from_str(record).unwrap();
     match kind {
@@ -78,7 +78,7 @@ fn loaded(kind: &str, record: &str) -> LoadRecord {
     }
 }
 
-/// Loads records that have to be right into `workspace`, before a service starts on the folder.
+/// Loads valid records into `workspace` before a service starts.
 async fn load(data: &Path, workspace: &str, records: &[(&str, &str)]) {
     let service = Service::open(Config::new(data)).await.unwrap();
     let records = records.iter().map(|(kind, record)| loaded(kind, record)).collect();
@@ -111,14 +111,14 @@ impl Running {
         answer(request.header("content-type", "application/json").body(body)).await
     }
 
-    /// A request of Full Access to another workspace.
+    /// Starts a request with Full Access to another workspace.
     async fn other_calls(&self, method: Method, path: &str, body: &str) -> Answer {
         let token = self.tokens("other", Access::Full).access;
         let request = self.request(method, path).bearer_auth(token).header("content-type", "application/json");
         answer(request.body(body.to_owned())).await
     }
 
-    /// An upsert that has to succeed, and its answer.
+    /// Sends an upsert that must succeed. Returns the response.
     async fn upsert(&self, body: impl Into<reqwest::Body>) -> Value {
         let answer = self.post(ITEMS, body).await;
         assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
@@ -130,7 +130,7 @@ impl Running {
         self.served.await.unwrap().unwrap();
     }
 
-    /// Ends the service in the middle of whatever it does.
+    /// Kills the service without a graceful stop.
     async fn kill(self) {
         self.served.abort();
         assert!(self.served.await.unwrap_err().is_cancelled());
@@ -143,7 +143,7 @@ impl Answer {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
-    /// The body of an answer that has to be a success.
+    /// Returns the body of a successful response.
     #[track_caller]
     fn ok(&self) -> Value {
         assert_eq!(self.status, StatusCode::OK, "{}", self.text);
@@ -156,7 +156,7 @@ impl Answer {
         self.headers.get(name).unwrap_or_else(|| panic!("no {name}: {:?}", self.headers)).to_str().unwrap()
     }
 
-    /// The answer is a refusal of this status, in the shape that all refusals have.
+    /// Asserts an error response with this status.
     #[track_caller]
     fn refused(&self, status: u16) -> Value {
         assert_eq!(self.status.as_u16(), status, "{}", self.text);
@@ -167,7 +167,7 @@ impl Answer {
         body
     }
 
-    /// The answer is a refusal of the input for these reasons and no others.
+    /// Asserts a 422 with exactly these errors.
     #[track_caller]
     fn invalid(&self, errors: &str) {
         let expected: Value = serde_json::from_str(errors).unwrap();

@@ -1,7 +1,7 @@
-"""The one rule that JSON Schema can't say: a number has at most 28 decimals.
+"""Adapts generated numbers to a rule that JSON Schema cannot express: at most 28 decimals.
 
-Generated numbers such as 1e-67 are within the schema and rightly refused; here they become 0, so that the check that
-all valid input is accepted can stay on.
+The service rejects numbers such as 1e-67 although they match the schema. Replacing them with 0 keeps the check that all
+valid input is accepted.
 """
 
 import schemathesis

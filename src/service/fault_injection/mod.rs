@@ -131,7 +131,7 @@ async fn run_with_fault(request: Request, next: Next, fault: Option<Fault>, slow
     }
 }
 
-/// Rejects a request after reading its body: a client that is still sending would not see the response.
+/// Rejects a request after reading the body. Otherwise a client that is still sending would not see the response.
 async fn reject(request: Request, status: StatusCode, message: &str) -> Response {
     discard(request.into_body()).await;
     error_response(status, message)
@@ -197,7 +197,7 @@ async fn cut(response: Response) -> Result<Response, Closed> {
         match half {
             Some(half) => Some((Ok(half), None)),
             None => {
-                // Lets the connection flush the first half before it sees the error.
+                // Lets the connection flush the first half before the error.
                 tokio::task::yield_now().await;
                 Some((Err(Closed), None))
             }

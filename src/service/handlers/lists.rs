@@ -23,7 +23,7 @@ pub(crate) fn list(kind: Kind, size: &'static str) -> MethodRouter<Arc<App>> {
         let PageQuery { page: number, limit } = query.page(size, DEFAULT_LIMIT).map_err(ErrorResponse::invalid)?;
         let page = app.store.page(&caller.workspace, kind, number, limit).await?;
         let (entries, total, ctx_id) = (page.entries, page.total, ctx_id.as_str());
-        // The entries are JSON already; formatting the envelope around them avoids parsing them.
+        // Formatting the envelope around JSON entries avoids parsing the entries.
         Ok::<_, ErrorResponse>(response::json_text(format!(
             r#"{{"data":[{entries}],"page":{number},"count":{limit},"total":{total},"message":"OK","ctx_id":"{ctx_id}"}}"#
         )))

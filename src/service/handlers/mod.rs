@@ -1,4 +1,4 @@
-//! The handlers: one file per resource, plus the lists and the single records that all resources share.
+//! The handlers: one file per resource, plus the lists and single records of all resources.
 
 pub(super) mod billing;
 pub(super) mod items;

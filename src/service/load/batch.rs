@@ -9,7 +9,7 @@ use crate::service::timestamp;
 use super::model::{Entry, Keys};
 use super::prepare;
 
-/// Records to write. Entries with errors keep their place, so that the results have the order of the records.
+/// Records to write. Entries with errors keep their place, so that results and records have the same order.
 pub(super) struct Batch {
     pub(super) entries: Vec<Result<Entry, Errors>>,
 }
@@ -59,7 +59,7 @@ async fn write(tx: &mut Transaction<'_>, entry: Entry) -> Result<Result<Stored, 
     Ok(Ok(Stored { id: record.id, outcome }))
 }
 
-/// Returns the record that the keys identify, if it exists. Fails if the keys belong to different records.
+/// Returns the record with these keys, if any. Fails if the keys belong to different records.
 async fn find(
     tx: &mut Transaction<'_>,
     kind: Kind,
@@ -88,7 +88,7 @@ async fn find(
             found = Some(record);
         }
     }
-    // Upserts match items by the external id, so that it never changes.
+    // The external id of an item never changes: upserts match items by external id.
     if kind == Kind::Item
         && let (Some(record), Some(_)) = (&found, &keys.external_id)
         && record.external_id != keys.external_id
@@ -98,7 +98,7 @@ async fn find(
     Ok(if errors.is_empty() { Ok(found) } else { Err(errors) })
 }
 
-/// Returns a new record with the id of the keys, and with its position as its number unless that is taken.
+/// Returns a new record with the id of the keys, and with the position as the number if that is free.
 async fn new_record(tx: &mut Transaction<'_>, kind: Kind, keys: &Keys) -> Result<Record, sqlx::Error> {
     let mut record = tx.new_record(kind).await?;
     if let Some(id) = &keys.id {

@@ -12,7 +12,7 @@ use super::model::LoadRecord;
 
 type Variant = fn(Map<String, Value>) -> LoadRecord;
 
-/// In an order in which each file refers only to earlier ones.
+/// Each file refers only to records of earlier files.
 const FILES: [(Variant, &str); 4] = [
     (LoadRecord::Item, include_str!("demo/items.json")),
     (LoadRecord::Company, include_str!("demo/companies.json")),

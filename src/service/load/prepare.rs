@@ -9,7 +9,7 @@ use crate::service::store::Kind;
 
 use super::model::{Entry, Keys, LoadRecord};
 
-/// Validates a record and separates its keys from its other fields. Fails with all errors.
+/// Validates a record and separates the keys from the other fields. Fails with all errors.
 pub(super) fn prepare(record: LoadRecord) -> Result<Entry, Errors> {
     match record {
         LoadRecord::Item(fields) => prepare_item(fields),

@@ -1,5 +1,5 @@
 //! The OpenAPI 3.1 document of the service, and a page that displays it. Schemas come from the types in `records` and from
-//! the fields and rules that the handlers validate. `operations` lists the operations.
+//! the same fields and rules as the validation. `operations` lists the operations.
 
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ mod operations;
 mod parameters;
 mod schema;
 
-/// Returns the routes of the document and the page. They need no token.
+/// Returns the routes of the document and the page, which need no token.
 pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new()
         .route("/openapi.json", get(async || json_text(DOCUMENT.clone())))

@@ -16,7 +16,7 @@ use crate::service::request::{BILLING_RULES, ITEM_RULES, ORDER_RULES, TRANSACTIO
 use super::parameters;
 use super::schema::{self, of};
 
-/// Registers a schema. Returns a reference to it.
+/// Registers a schema. Returns a reference.
 type SchemaFn = fn(&mut Components) -> RefOr<Schema>;
 
 pub(super) struct Operation {

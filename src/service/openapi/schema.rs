@@ -1,4 +1,4 @@
-//! Schemas of types, and of fields with the rules that the handlers apply.
+//! Schemas of types, and of fields with their rules.
 
 use utoipa::openapi::schema::{ArrayBuilder, SchemaType};
 use utoipa::openapi::{Components, KnownFormat, ObjectBuilder, Ref, RefOr, Schema, SchemaFormat, Type};
@@ -18,7 +18,7 @@ const TEXT: &str = r"^[^\u0000]*$";
 const NOT_BLANK: &str = r"^[^\u0000]*[^\s\u0000][^\u0000]*$";
 const CODE: &str = "^[A-Z]{3}$";
 
-/// Registers the schema of a type. Returns a reference to it.
+/// Registers the schema of a type. Returns a reference.
 pub(super) fn of<T: ToSchema>(components: &mut Components) -> RefOr<Schema> {
     let mut needed = Vec::new();
     T::schemas(&mut needed);
@@ -26,17 +26,17 @@ pub(super) fn of<T: ToSchema>(components: &mut Components) -> RefOr<Schema> {
     register(components, &T::name(), T::schema())
 }
 
-/// Registers the schema of an input. Returns a reference to it.
+/// Registers the schema of an input. Returns a reference.
 pub(super) fn input(components: &mut Components, name: &str, fields: &[Field], rules: &Rules) -> RefOr<Schema> {
     register(components, name, object(fields, Some(rules)))
 }
 
-/// Registers the schema of a record in responses. Returns a reference to it.
+/// Registers the schema of a record in responses. Returns a reference.
 pub(super) fn record(components: &mut Components, name: &str, fields: &[Field]) -> RefOr<Schema> {
     register(components, name, object(fields, None))
 }
 
-/// Registers the schema of a page of a list. Returns a reference to it.
+/// Registers the schema of a page of a list. Returns a reference.
 pub(super) fn page(components: &mut Components, name: &str, entry: RefOr<Schema>) -> RefOr<Schema> {
     let mut schema = Page::<String>::schema();
     if let RefOr::T(Schema::Object(envelope)) = &mut schema {

@@ -21,7 +21,7 @@ const MAX_DISCARDED: u64 = 64 * 1024 * 1024;
 /// Maximum time for reading a body.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The JSON object in a request's body. Duplicate keys: the last one wins.
+/// The JSON object in a request's body. For duplicate keys, the last value wins.
 pub(crate) struct JsonObject(pub(crate) Map<String, Value>);
 
 impl<S: Sync> FromRequest<S> for JsonObject {

@@ -13,7 +13,7 @@ pub(crate) const DEFAULT_LIMIT: u64 = 100;
 /// Maximum page size.
 pub(crate) const MAX_LIMIT: u64 = 1000;
 
-/// A page of a list: its number, counted from 1, and the page size.
+/// A page of a list: the number, counted from 1, and the page size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PageQuery {
     pub(crate) page: u64,

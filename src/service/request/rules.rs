@@ -1,4 +1,4 @@
-//! Limits of input fields beyond their types. The contract does not specify any.
+//! Limits of input fields beyond their types. Not specified in the contract.
 
 /// Maximum number of characters of a text without a limit of its own.
 pub(crate) const DEFAULT_MAX_LENGTH: usize = 255;
@@ -6,7 +6,7 @@ pub(crate) const DEFAULT_MAX_LENGTH: usize = 255;
 /// Maximum number of entries of an array.
 pub(crate) const MAX_ENTRIES: usize = 1000;
 
-/// The rules of one input. Nested fields are named without the object that contains them.
+/// The rules of one input. Nested fields have their names, not paths.
 #[derive(Debug)]
 pub(crate) struct Rules {
     /// Maximum lengths in characters, where they differ from [`DEFAULT_MAX_LENGTH`].

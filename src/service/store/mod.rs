@@ -1,8 +1,8 @@
-//! The database of the service and all of its SQL, in the subset that SQLite and PostgreSQL share. Validates no input
-//! and knows nothing of HTTP.
+//! The database of the service and all of its SQL, in the subset that SQLite and PostgreSQL share. Independent of HTTP;
+//! does not validate input.
 //!
-//! `database` opens it. One task writes (`writer`, in batches), several connections read. A write completes when it is
-//! on disk.
+//! `database` opens it. One task writes (`writer`, in batches), several connections read. A write completes when the
+//! data is on disk.
 
 mod database;
 mod items;

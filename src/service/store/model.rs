@@ -64,7 +64,7 @@ pub(crate) struct Record {
     pub(crate) id: String,
     /// Place in the list of its workspace and kind: 1, 2, 3, … in the order of creation.
     pub(crate) position: i64,
-    /// The number or short name that people use, such as an order's number.
+    /// The number or short name for people, such as the number of an order.
     pub(crate) number: Option<String>,
     pub(crate) external_id: Option<String>,
     pub(crate) created_at: i64,

@@ -84,7 +84,7 @@ fn select(workspace: &str, kind: Kind, key: Key, values: &[&str]) -> QueryBuilde
     query.push(" AND ").push(key.column()).push(" IN (");
     let mut list = query.separated(", ");
     for value in values {
-        // PostgreSQL rejects text with NUL. No stored key contains NUL or is empty, so an empty key matches nothing, too.
+        // PostgreSQL rejects text with NUL. No stored key contains NUL; no stored key is empty either.
         list.push_bind(if value.contains('\0') { "" } else { value });
     }
     query.push(")");
@@ -144,7 +144,7 @@ fn record(row: &SqliteRow) -> Result<Record, sqlx::Error> {
     })
 }
 
-/// Returns a time, checked to be in the range that can be formatted.
+/// Returns a time. Fails outside the range of [`Timestamp`].
 fn millisecond(row: &SqliteRow, column: usize) -> Result<i64, sqlx::Error> {
     let millisecond = row.try_get(column)?;
     Timestamp::from_millisecond(millisecond).map_err(|error| sqlx::Error::Decode(error.into()))?;

@@ -1,4 +1,4 @@
-//! Writes that read before they write, such as an update of an order: they run one after another within the writer's
+//! Writes that depend on stored records, such as an update of an order. Run one after another within the writer's
 //! transaction and complete after the commit.
 
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use super::items::{self, ItemUpsert};
 use super::model::{Key, Kind, Record, Stored};
 use super::records;
 
-/// A write for one workspace. It must check everything before its first change: an error of the database rolls back the
+/// A write for one workspace. Implementations must check everything before the first change: an error of the database rolls back the
 /// whole batch, and any other result is committed.
 pub(crate) trait Work: Send + 'static {
     type Done: Send + 'static;
@@ -47,7 +47,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Returns the existing items with these ids or external ids, by their key.
+    /// Returns the existing items with these ids or external ids, by key.
     pub(crate) async fn find_items(
         &mut self,
         key: Key,

@@ -1,5 +1,4 @@
-//! The task that writes. It commits all waiting writes in one transaction, so that concurrent requests share one sync of
-//! the disk.
+//! The writer task. Commits all waiting writes in one transaction, so that concurrent requests share one sync of the disk.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -49,12 +48,12 @@ impl Write {
     }
 }
 
-/// Returns the action that sends a result. A caller that no longer waits is ignored: its write stays committed.
+/// Returns the action that sends a result. The write stays committed even if the caller no longer waits.
 fn reply<T: Send + 'static>(sender: oneshot::Sender<T>, result: T) -> Reply {
     Box::new(move || drop(sender.send(result)))
 }
 
-/// Starts the writer. It ends after [`Write::Close`], or when the last sender is dropped.
+/// Starts the writer, which ends after [`Write::Close`] or when the last sender is dropped.
 pub(super) fn start(connection: SqliteConnection, options: SqliteConnectOptions) -> mpsc::Sender<Write> {
     let (sender, queue) = mpsc::channel(QUEUE);
     tokio::spawn(Writer { connection: Some(connection), options }.run(queue));
@@ -119,7 +118,7 @@ impl Writer {
                 Ok(replies)
             }
             Err(error) => {
-                // Waits for the end of the connection, which may hold a lock that the next one needs.
+                // The connection may hold a lock until it is closed.
                 let _ = connection.close().await;
                 Err(error)
             }

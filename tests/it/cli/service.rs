@@ -1,4 +1,4 @@
-//! A service of its own for each test, and what it holds, asked over plain HTTP.
+//! A separate service for each test, and plain HTTP access to its records.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::count;
 use super::process::{Place, Running, Sheetport};
 
-/// `sheetport serve` at work on a free port, with its data in the place's folder.
+/// A running `sheetport serve` on a free port, with data in the folder of the test.
 pub struct Served {
     _process: Running,
-    /// Without the scheme.
+    /// Host and port.
     host: String,
     full: Tokens,
 }
@@ -32,7 +32,7 @@ impl Served {
         Served::start_with(place, port, &[])
     }
 
-    /// With further words on its command line.
+    /// Starts a service with additional arguments.
     #[track_caller]
     pub fn start_with(place: &Place, port: u16, words: &[&str]) -> Served {
         let listen = format!("127.0.0.1:{port}");
@@ -40,7 +40,7 @@ impl Served {
         Served::of(place, place.sheetport(first.iter().chain(words)), "shop")
     }
 
-    /// With the records of the demo, in its workspace.
+    /// Starts a service with the demo workspace.
     #[track_caller]
     pub fn demo(place: &Place) -> Served {
         let arguments = ["serve", "--demo", "--listen", "127.0.0.1:0", "--data", "service", "--json"];
@@ -59,12 +59,12 @@ impl Served {
         format!("http://{}", self.host)
     }
 
-    /// The executable with this service's address and both tokens in its environment.
+    /// Returns the executable with the address and both tokens in the environment.
     pub fn sheetport<'a>(&self, place: &Place, args: impl IntoIterator<Item = &'a str>) -> Sheetport {
         self.known_to(place.sheetport(args))
     }
 
-    /// A line for the shell, with the same in its environment.
+    /// Returns a shell command with the same environment.
     #[cfg(unix)]
     pub fn shell(&self, place: &Place, line: &str) -> Sheetport {
         self.known_to(place.command("sh", ["-c", line]))
@@ -77,19 +77,19 @@ impl Served {
             .secret("SHEETPORT_REFRESH_TOKEN", &self.full.refresh)
     }
 
-    /// How many items the service has.
+    /// Returns the number of items.
     #[track_caller]
     pub fn total(&self) -> u64 {
         count(&self.get("/v1/public/items?page=1&limit=1"), "total")
     }
 
-    /// What the service answers to a read.
+    /// Sends a GET. Returns the response body.
     #[track_caller]
     pub fn get(&self, path: &str) -> Value {
         serde_json::from_str(&self.call("GET", path, "")).unwrap()
     }
 
-    /// What the service answers to a write.
+    /// Sends a POST. Returns the response body.
     #[track_caller]
     pub fn post(&self, path: &str, body: &str) -> String {
         self.call("POST", path, body)
@@ -112,7 +112,7 @@ impl Served {
     }
 }
 
-/// Tokens of the service in `place`, for `full` or `regular` access to one workspace.
+/// Issues tokens of the service in `place` with `full` or `regular` access.
 #[track_caller]
 pub fn tokens(place: &Place, access: &str) -> Tokens {
     tokens_of(place, "shop", access)

@@ -1,4 +1,4 @@
-//! Who gets in: bearer tokens, permission levels, refresh.
+//! Authentication: bearer tokens, access levels, refresh.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn signed(key: &[u8], algorithm: Algorithm, claims: &Value) -> String {
 }
 
 #[tokio::test]
-async fn only_a_good_access_token_gets_in() {
+async fn only_valid_access_tokens_are_accepted() {
     let data = folder();
     let service = start(data.path()).await;
     let good = service.tokens("acme", Access::Regular);
@@ -63,7 +63,7 @@ async fn only_a_good_access_token_gets_in() {
         let refused = get_with(&service, &format!("Bearer {token}")).await;
         refused.refused(401);
         assert_eq!(refused.header("www-authenticate"), "Bearer", "{what}");
-        assert!(!refused.text.contains(&token) || token.len() < 5, "{what}: the token is not repeated");
+        assert!(!refused.text.contains(&token) || token.len() < 5, "{what}: the response must not contain the token");
     }
     for header in ["", "Bearer", "Bearer ", &good.access, &format!("Basic {}", good.access), "Bearer \u{e9}"] {
         get_with(&service, header).await.refused(401);
@@ -76,7 +76,7 @@ async fn only_a_good_access_token_gets_in() {
 }
 
 #[tokio::test]
-async fn a_regular_token_reads_and_does_not_write() {
+async fn regular_tokens_are_read_only() {
     let data = folder();
     let service = start(data.path()).await;
     let token = service.tokens("acme", Access::Regular).access;
@@ -88,7 +88,7 @@ async fn a_regular_token_reads_and_does_not_write() {
 }
 
 #[tokio::test]
-async fn a_refresh_gives_an_access_token_like_the_first() {
+async fn a_refresh_returns_an_access_token_of_the_same_access_level() {
     let data = folder();
     let service = start(data.path()).await;
     let tokens = service.tokens("acme", Access::Regular);
@@ -105,7 +105,7 @@ async fn a_refresh_gives_an_access_token_like_the_first() {
 }
 
 #[tokio::test]
-async fn a_rotating_service_also_gives_a_refresh_token() {
+async fn rotation_also_returns_a_refresh_token() {
     let data = folder();
     let service = start_with(Config { rotate_refresh: true, ..Config::new(data.path()) }).await;
     let first = service.tokens("acme", Access::Full).refresh;
@@ -120,7 +120,7 @@ async fn a_rotating_service_also_gives_a_refresh_token() {
 }
 
 #[tokio::test]
-async fn a_refresh_is_refused_without_a_good_refresh_token() {
+async fn a_refresh_requires_a_valid_refresh_token() {
     let data = folder();
     let service = start(data.path()).await;
     let tokens = service.tokens("acme", Access::Full);
@@ -142,7 +142,7 @@ async fn a_refresh_is_refused_without_a_good_refresh_token() {
 }
 
 #[tokio::test]
-async fn workspace_names_are_checked_before_a_token_is_made() {
+async fn invalid_workspace_names_get_no_tokens() {
     let data = folder();
     for name in ["", "a b", "a/b", &"x".repeat(65)] {
         let error = issue_tokens(&Config::new(data.path()), name, Access::Full).err().unwrap();

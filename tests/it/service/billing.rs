@@ -63,7 +63,7 @@ async fn an_invoice_is_created() {
 }
 
 #[tokio::test]
-async fn who_and_what_is_not_there_is_a_422() {
+async fn unknown_customers_and_items_are_a_422() {
     let (_data, service) = with_customers().await;
     let cases = [
         ("{}", r#"{"cid":["is required"],"items":["is required"]}"#),

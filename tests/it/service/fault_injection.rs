@@ -1,4 +1,4 @@
-//! A service that misbehaves on purpose.
+//! Fault injection: rate limits, latency and faults.
 
 use std::time::{Duration, Instant};
 
@@ -35,7 +35,7 @@ async fn responses_have_no_rate_limit_headers_by_default() {
 }
 
 #[tokio::test]
-async fn a_workspace_over_its_limit_is_told_when_to_go_on() {
+async fn a_workspace_over_its_limit_gets_a_429_with_retry_after() {
     let data = folder();
     let faults = FaultInjection { limit: Some("3/h".parse().unwrap()), ..FaultInjection::new(0) };
     let service = start_with_faults(&data, faults).await;
@@ -65,7 +65,7 @@ async fn a_workspace_over_its_limit_is_told_when_to_go_on() {
 }
 
 #[tokio::test]
-async fn statuses_come_in_the_shape_of_all_refusals_and_half_of_the_writes_are_kept() {
+async fn injected_errors_have_error_bodies_and_half_of_the_writes_are_stored() {
     let data = folder();
     let service = start_with_faults(&data, failing("503:1", 1)).await;
     for n in 0..40 {
@@ -80,7 +80,7 @@ async fn statuses_come_in_the_shape_of_all_refusals_and_half_of_the_writes_are_k
 }
 
 #[tokio::test]
-async fn a_429_that_is_a_fault_says_when_to_go_on() {
+async fn an_injected_429_has_retry_after() {
     let data = folder();
     let service = start_with_faults(&data, failing("429:1", 1)).await;
     for n in 0..10 {
@@ -92,7 +92,7 @@ async fn a_429_that_is_a_fault_says_when_to_go_on() {
 }
 
 #[tokio::test]
-async fn a_reset_closes_the_connection_without_an_answer() {
+async fn a_reset_closes_the_connection_without_a_response() {
     let data = folder();
     let service = start_with_faults(&data, failing("reset:1", 1)).await;
     for n in 0..40 {
@@ -106,7 +106,7 @@ async fn a_reset_closes_the_connection_without_an_answer() {
 }
 
 #[tokio::test]
-async fn a_cut_answer_begins_well_and_does_not_end() {
+async fn a_cut_response_ends_after_half_of_its_body() {
     let data = folder();
     let service = start_with_faults(&data, failing("cut:1", 1)).await;
     let invalid = upsert(&service, 0).body("{}");
@@ -132,7 +132,7 @@ async fn a_cut_answer_begins_well_and_does_not_end() {
 }
 
 #[tokio::test]
-async fn slow_answers_and_latency_take_their_time() {
+async fn slow_responses_and_latency_add_up() {
     let data = folder();
     let (slow, latency) = (Duration::from_millis(30), Duration::from_millis(20));
     let service = start_with_faults(&data, FaultInjection { slow, latency, ..failing("slow:1", 1) }).await;
@@ -146,7 +146,7 @@ async fn slow_answers_and_latency_take_their_time() {
 }
 
 #[tokio::test]
-async fn the_same_seed_spoils_the_same_requests() {
+async fn the_same_seed_repeats_the_same_faults() {
     let mut runs = Vec::new();
     for seed in [7, 7, 8] {
         let data = folder();

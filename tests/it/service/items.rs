@@ -1,4 +1,4 @@
-//! Items as the contract has them: upserts and lists that succeed.
+//! Successful upserts and lists of items.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ async fn updated_at(service: &Running) -> String {
 }
 
 #[tokio::test]
-async fn an_item_is_created_and_then_updated() {
+async fn an_upsert_creates_then_updates_an_item() {
     let data = folder();
     let service = start(data.path()).await;
     let sent = r#"{"externalId":"0042","name":"Bolt M8","description":"Zinc","currency":"EUR","price":1234.50,
@@ -48,7 +48,7 @@ async fn an_item_is_created_and_then_updated() {
 }
 
 #[tokio::test]
-async fn an_absent_field_stays_and_null_clears() {
+async fn absent_fields_stay_and_null_clears() {
     let data = folder();
     let service = start(data.path()).await;
     service.upsert(r#"{"externalId":"A","name":"Bolt","price":1,"currency":"EUR","status":"active"}"#).await;
@@ -60,7 +60,7 @@ async fn an_absent_field_stays_and_null_clears() {
 }
 
 #[tokio::test]
-async fn numbers_come_back_with_the_digits_that_were_sent() {
+async fn numbers_keep_their_digits() {
     let data = folder();
     let service = start(data.path()).await;
     let prices = ["1234.50", "0.10", "-3.000", "12345678901234567890.12345678", "79228162514264337593543950335", "0"];
@@ -76,7 +76,7 @@ async fn numbers_come_back_with_the_digits_that_were_sent() {
 }
 
 #[tokio::test]
-async fn updated_at_moves_only_when_something_changed() {
+async fn updated_at_advances_only_with_changes() {
     let data = folder();
     let service = start(data.path()).await;
     service.upsert(r#"{"externalId":"A","name":"Bolt","price":1.0}"#).await;
@@ -88,14 +88,14 @@ async fn updated_at_moves_only_when_something_changed() {
     service.upsert(r#"{"externalId":"A","name":"Nut"}"#).await;
     let renamed = updated_at(&service).await;
     assert!(renamed > created, "{renamed} after {created}");
-    // Not in the list, but part of the item all the same.
+    // A field beyond those of the contract's list.
     service.upsert(r#"{"externalId":"A","tax":7}"#).await;
     assert!(updated_at(&service).await > renamed);
     service.stop().await;
 }
 
 #[tokio::test]
-async fn text_of_any_kind_comes_back_as_it_was() {
+async fn text_is_returned_unchanged() {
     let data = folder();
     let service = start(data.path()).await;
     let name = "Größe \"L\" \\ 🚀\u{1}\n\u{202e}";
@@ -108,14 +108,14 @@ async fn text_of_any_kind_comes_back_as_it_was() {
 }
 
 #[tokio::test]
-async fn pages_follow_the_contracts_rule_and_miss_nothing() {
+async fn pages_contain_every_item_once() {
     let data = folder();
     let service = start(data.path()).await;
     let mut created = Vec::new();
     for n in 0..25 {
         created.push(service.upsert(format!(r#"{{"externalId":"{n}"}}"#)).await["item_id"].clone());
     }
-    // A change does not move an item.
+    // Changes do not affect the order.
     service.upsert(r#"{"externalId":"3","name":"changed"}"#).await;
 
     let mut listed = Vec::new();
@@ -137,7 +137,7 @@ async fn pages_follow_the_contracts_rule_and_miss_nothing() {
 }
 
 #[tokio::test]
-async fn a_large_limit_is_capped_and_says_so() {
+async fn large_limits_are_reduced_to_the_maximum() {
     let data = folder();
     let service = start(data.path()).await;
     let capped = service.get(&format!("{ITEMS}?limit=5000")).await.json();
@@ -148,7 +148,7 @@ async fn a_large_limit_is_capped_and_says_so() {
 }
 
 #[tokio::test]
-async fn workspaces_see_nothing_of_each_other() {
+async fn workspaces_are_isolated() {
     let data = folder();
     let service = start(data.path()).await;
     let ours = service.upsert(r#"{"externalId":"A","name":"ours"}"#).await;
@@ -167,7 +167,7 @@ async fn workspaces_see_nothing_of_each_other() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_upserts_at_once_lose_nothing_and_create_each_item_once() {
+async fn concurrent_upserts_create_each_item_once() {
     let data = folder();
     let service = start(data.path()).await;
     let bodies = (0..200).map(|n| {

@@ -1,4 +1,4 @@
-//! Opening, stopping, and what outlives a service.
+//! Opening and stopping a service, and durability.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use sheetport::service::{Config, Error, Service, issue_tokens};
 use super::{ITEMS, answer, folder, start};
 
 #[tokio::test]
-async fn a_second_service_on_the_same_data_is_refused_but_tokens_are_issued() {
+async fn a_second_service_on_the_same_data_fails_but_tokens_are_issued() {
     let data = folder();
     let service = start(data.path()).await;
     let error = Service::open(Config::new(data.path())).await.err().unwrap();
@@ -24,7 +24,7 @@ async fn a_second_service_on_the_same_data_is_refused_but_tokens_are_issued() {
 }
 
 #[tokio::test]
-async fn tokens_issued_before_the_first_start_are_good() {
+async fn tokens_issued_before_the_first_start_are_valid() {
     let data = folder();
     let config = Config::new(data.path().join("new/folder"));
     let early = issue_tokens(&config, "acme", Access::Regular).unwrap().access;
@@ -39,7 +39,7 @@ async fn tokens_issued_before_the_first_start_are_good() {
 }
 
 #[tokio::test]
-async fn acknowledged_writes_and_tokens_outlive_a_service_that_is_killed() {
+async fn acknowledged_writes_and_tokens_survive_a_crash() {
     let data = folder();
     let service = start(data.path()).await;
     let token = service.token.clone();
@@ -55,7 +55,7 @@ async fn acknowledged_writes_and_tokens_outlive_a_service_that_is_killed() {
 }
 
 #[tokio::test]
-async fn a_stop_leaves_one_whole_database_file() {
+async fn a_stop_leaves_a_single_database_file() {
     let data = folder();
     let service = start(data.path()).await;
     service.upsert(r#"{"externalId":"A"}"#).await;
@@ -67,7 +67,7 @@ async fn a_stop_leaves_one_whole_database_file() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stop_lets_the_request_in_flight_finish() {
+async fn a_stop_finishes_requests_in_flight() {
     let data = folder();
     let service = start(data.path()).await;
     let address = service.base.trim_start_matches("http://").to_owned();
@@ -81,7 +81,7 @@ async fn a_stop_lets_the_request_in_flight_finish() {
     let mut stream = tokio::task::spawn_blocking(move || {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.write_all(head.as_bytes()).unwrap();
-        // This says that the handler waits for the body.
+        // The interim response shows that the handler is waiting for the body.
         let mut interim = [0; 25];
         stream.read_exact(&mut interim).unwrap();
         assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
@@ -108,7 +108,7 @@ async fn a_stop_lets_the_request_in_flight_finish() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_none_is_refused_with_its_path() {
+async fn an_invalid_database_is_an_error_with_its_path() {
     let data = folder();
     let path = data.path().join("service.db");
     std::fs::write(&path, "this is a text file and long enough not to be taken for an empty database").unwrap();

@@ -1,4 +1,4 @@
-//! The lists beside that of items: their envelopes, entries and pages.
+//! Lists of other records than items: envelopes, entries and pages.
 
 use reqwest::Method;
 use serde_json::Value;
@@ -39,7 +39,7 @@ async fn with_records() -> (tempfile::TempDir, Running) {
 }
 
 #[tokio::test]
-async fn orders_have_the_read_shape_in_both_families() {
+async fn lists_of_both_families_contain_orders_in_the_read_shape() {
     let (_data, service) = with_records().await;
     for (path, size) in [("/v1/public/orders", "limit"), ("/v1/orders/", "amount")] {
         let list = service.get(path).await.ok();
@@ -59,7 +59,7 @@ async fn orders_have_the_read_shape_in_both_families() {
         let why = r#"["must be a whole number of at least 1"]"#;
         refused.invalid(&format!(r#"{{"page":{why},"{size}":{why}}}"#));
     }
-    // Each family has its own word for the page size, and the older list its slash.
+    // The families differ in the parameter of the page size; the older path has a trailing slash.
     assert_eq!(service.get("/v1/orders/?limit=1").await.ok()["count"], 100);
     assert_eq!(service.get("/v1/public/orders?amount=1").await.ok()["count"], 100);
     service.get("/v1/orders").await.refused(404);
@@ -68,7 +68,7 @@ async fn orders_have_the_read_shape_in_both_families() {
 }
 
 #[tokio::test]
-async fn companies_and_contacts_keep_the_fields_that_only_they_have() {
+async fn companies_and_contacts_keep_further_fields() {
     let (_data, service) = with_records().await;
     let list = service.get("/v1/public/companies").await.ok();
     assert_eq!(keys(&list), ["data", "page", "count", "total", "message", "ctx_id"]);
@@ -86,7 +86,7 @@ async fn companies_and_contacts_keep_the_fields_that_only_they_have() {
 }
 
 #[tokio::test]
-async fn inventories_are_a_bare_array() {
+async fn the_list_of_inventories_is_a_bare_array() {
     let (_data, service) = with_records().await;
     let list = service.get("/v1/public/inventories").await;
     let expected = INVENTORY.replace(":00Z", ":00.000Z");
@@ -102,7 +102,7 @@ async fn inventories_are_a_bare_array() {
 }
 
 #[tokio::test]
-async fn an_inventory_is_found_by_its_ids_and_only_in_its_workspace() {
+async fn inventories_are_found_by_any_id_within_their_workspace() {
     let data = folder();
     let external = INVENTORY.replacen('{', r#"{"external_id":"EXT/1 ü","#, 1);
     load(data.path(), "acme", &[("inventory", &external)]).await;
@@ -135,7 +135,7 @@ async fn an_inventory_is_found_by_its_ids_and_only_in_its_workspace() {
 }
 
 #[tokio::test]
-async fn the_older_list_of_items_has_the_same_entries() {
+async fn both_families_list_the_same_items() {
     let data = folder();
     let service = start(data.path()).await;
     for n in 0..3 {
@@ -144,7 +144,7 @@ async fn the_older_list_of_items_has_the_same_entries() {
     let older = service.get("/v1/items?page=2&amount=2").await.ok();
     assert_eq!((&older["page"], &older["count"], &older["total"]), (&2.into(), &2.into(), &3.into()));
     assert_eq!(older["data"], service.get("/v1/public/items?page=2&limit=2").await.ok()["data"]);
-    // The contract's fields, and those of an upload beyond them.
+    // The contract's fields, then further fields of uploads.
     let fields = keys(&older["data"][0]);
     assert_eq!(fields[..6], ["id", "name", "price", "currency", "status", "updated_at"]);
     assert_eq!(fields[6..], ["external_id", "description", "purchase_price", "tax"]);
@@ -152,7 +152,7 @@ async fn the_older_list_of_items_has_the_same_entries() {
 }
 
 #[tokio::test]
-async fn no_list_shows_another_workspace() {
+async fn lists_contain_only_records_of_the_workspace() {
     let (_data, service) = with_records().await;
     for path in ["/v1/public/orders", "/v1/orders/", "/v1/public/companies", "/v1/contacts", "/v1/items"] {
         let list = service.other_calls(Method::GET, path, "").await.ok();

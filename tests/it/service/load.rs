@@ -1,4 +1,4 @@
-//! Records that are brought in without the contract's calls.
+//! Loading records without the contract's calls.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ fn refused(result: &Result, errors: &str) {
 }
 
 #[tokio::test]
-async fn loading_the_same_twice_changes_nothing() {
+async fn loading_twice_changes_nothing() {
     let data = folder();
     let service = Service::open(Config::new(data.path())).await.unwrap();
     let records = [
@@ -40,7 +40,7 @@ async fn loading_the_same_twice_changes_nothing() {
     ];
     assert_eq!(changes(&load(&service, "acme", &records).await), [WriteOutcome::Created; 6]);
     assert_eq!(changes(&load(&service, "acme", &records).await), [WriteOutcome::Unchanged; 6]);
-    // The same ids in another workspace are other records.
+    // Ids are unique only within a workspace.
     assert_eq!(changes(&load(&service, "other", &records).await), [WriteOutcome::Created; 6]);
 
     let changed = [
@@ -60,14 +60,14 @@ async fn loading_the_same_twice_changes_nothing() {
     assert_eq!((order["order_id"].as_i64(), order["total_price"].is_null()), (Some(7), true));
     assert!(order["order_at"].is_string());
     assert!(order["updated_at"].as_str() > order["created_at"].as_str());
-    // What was loaded by its id alone is upserted by it.
+    // An item loaded with only an id has the id as its external id.
     assert_eq!(service.upsert(r#"{"externalId":"1","price":2}"#).await["status"], "updated");
     assert_eq!(service.upsert(r#"{"externalId":"B"}"#).await["status"], "updated");
     service.stop().await;
 }
 
 #[tokio::test]
-async fn each_wrong_record_is_refused_with_its_reasons_and_the_others_are_stored() {
+async fn invalid_records_are_rejected_and_the_others_stored() {
     let data = folder();
     let service = Service::open(Config::new(data.path())).await.unwrap();
     let results = load(
@@ -118,10 +118,10 @@ async fn each_wrong_record_is_refused_with_its_reasons_and_the_others_are_stored
 }
 
 #[tokio::test]
-async fn many_records_keep_their_order_and_their_numbers() {
+async fn batches_keep_the_order_and_the_numbers() {
     let data = folder();
     let service = Service::open(Config::new(data.path())).await.unwrap();
-    // The numbers of the first are those that the others would get.
+    // The first record takes the number that the second would get.
     let mut records = vec![loaded("order", r#"{"order_id":2}"#), loaded("order", "{}"), loaded("order", "{}")];
     records.extend((0..1200).map(|n| loaded("item", &format!(r#"{{"external_id":"{n}"}}"#))));
     let results = service.load("acme", records).await.unwrap();
@@ -143,7 +143,7 @@ async fn many_records_keep_their_order_and_their_numbers() {
 }
 
 #[tokio::test]
-async fn an_export_without_external_ids_finds_the_items_that_have_them() {
+async fn items_without_external_ids_match_by_id() {
     let data = folder();
     let service = Service::open(Config::new(data.path())).await.unwrap();
     let known = [("item", r#"{"id":"1","external_id":"B","name":"Nut"}"#)];

@@ -1,4 +1,4 @@
-//! The service's description of itself: true to what the service does, and readable without another site.
+//! The OpenAPI document matches the service, and its page works without other sites.
 
 use reqwest::Method;
 use serde_json::Value;
@@ -13,7 +13,7 @@ async fn document(service: &Running) -> Value {
     document.json()
 }
 
-/// Every value of a key `$ref` anywhere below.
+/// Collects all values of `$ref` keys.
 fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     match value {
         Value::Object(object) => {
@@ -26,7 +26,7 @@ fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
 }
 
 #[tokio::test]
-async fn the_document_is_whole() {
+async fn all_references_resolve() {
     let data = folder();
     let service = start(data.path()).await;
     let document = document(&service).await;
@@ -44,7 +44,7 @@ async fn the_document_is_whole() {
 }
 
 #[tokio::test]
-async fn items_are_described_as_the_contract_has_them() {
+async fn the_description_of_items_matches_the_contract() {
     let data = folder();
     let service = start(data.path()).await;
     let document = document(&service).await;
@@ -65,7 +65,7 @@ async fn items_are_described_as_the_contract_has_them() {
 }
 
 #[tokio::test]
-async fn what_is_described_is_there_and_no_other_method_is() {
+async fn exactly_the_described_methods_exist() {
     let data = folder();
     let service = start(data.path()).await;
     let document = document(&service).await;
@@ -88,7 +88,7 @@ async fn what_is_described_is_there_and_no_other_method_is() {
 }
 
 #[tokio::test]
-async fn the_page_is_served_under_a_policy_that_lets_nothing_else_in() {
+async fn the_page_has_a_strict_content_security_policy() {
     let data = folder();
     let service = start(data.path()).await;
     for (path, kind) in [("/docs", "text/html"), ("/docs/page.js", "text/javascript"), ("/docs/page.css", "text/css")] {
@@ -106,7 +106,7 @@ async fn the_page_is_served_under_a_policy_that_lets_nothing_else_in() {
 }
 
 #[tokio::test]
-async fn examples_are_good_in_the_demos_workspace() {
+async fn examples_are_valid_in_the_demo_workspace() {
     let data = folder();
     let config = sheetport::service::Config::new(data.path());
     let filling = sheetport::service::Service::open(config).await.unwrap();
@@ -126,7 +126,7 @@ async fn examples_are_good_in_the_demos_workspace() {
             let example = &operation["requestBody"]["content"]["application/json"]["example"];
             let body = if example.is_null() { String::new() } else { example.to_string() };
             let request = request.header("content-type", "application/json").body(body);
-            // There is no transaction yet, and the token is a placeholder.
+            // No transaction exists yet, and the token is a placeholder.
             let expected = match operation["operationId"].as_str().unwrap() {
                 "getTransaction" | "updateTransaction" => 404,
                 "refreshToken" => 401,

@@ -43,7 +43,7 @@ impl Running {
         self.put(&format!("{ORDERS}/{id}"), body.to_owned()).await.ok()
     }
 
-    /// An update that has to be refused for these reasons and to leave the order as it was.
+    /// Asserts that an update fails with these errors and changes nothing.
     async fn update_fails(&self, id: &str, body: &str, errors: &[&str]) {
         let (order, items) = (self.order(id).await, self.get(ITEMS).await.ok()["data"].clone());
         let result = self.update(id, body).await;
@@ -58,7 +58,7 @@ impl Running {
         assert_eq!(self.get(ITEMS).await.ok()["data"], items, "{body}");
     }
 
-    /// `number_item total_price_without_tax total_price` of an order.
+    /// Returns `number_item total_price_without_tax total_price` of an order.
     async fn totals(&self, id: &str) -> String {
         let order = self.order(id).await;
         ["number_item", "total_price_without_tax", "total_price"].map(|name| order[name].to_string()).join(" ")
@@ -66,7 +66,7 @@ impl Running {
 }
 
 #[tokio::test]
-async fn an_order_is_read_by_each_of_its_ids_in_the_contracts_shape() {
+async fn orders_are_found_by_any_id() {
     let (_data, service) = with_orders().await;
     let expected = r#"{"id":"o-1","order_at":"2026-01-05T09:00:00.000Z","created_at":"2026-01-05T09:00:00.000Z","updated_at":"2026-01-06T10:00:00.000Z","order_id":1001,"status":"open","delivery_status":"pending","total_price":119.00,"total_price_without_tax":100.00,"number_item":2,"currency":"EUR","company_id":null,"contact_id":"k-1"}"#;
     for path in ["o-1", "1001", "o-1?external_id=", "o-2?external_id=SO-1", "nothing?external_id=SO-1"] {
@@ -85,7 +85,7 @@ async fn an_order_is_read_by_each_of_its_ids_in_the_contracts_shape() {
 }
 
 #[tokio::test]
-async fn an_update_changes_what_it_has_and_leaves_the_rest() {
+async fn an_update_changes_only_the_fields_in_the_body() {
     let (_data, service) = with_orders().await;
     let before = service.order("o-1").await;
     let body = r#"{"order":{"externalId":"SO-1b","companyId":"c-1","companyExternalId":"ACME",
@@ -105,7 +105,7 @@ async fn an_update_changes_what_it_has_and_leaves_the_rest() {
     for same in ["id", "created_at", "order_id", "status", "total_price", "number_item", "currency", "contact_id"] {
         assert_eq!(after[same], before[same], "{same}");
     }
-    // The same again changes nothing.
+    // Repeating the update changes nothing.
     for body in [body, r#"{"order":{}}"#, r#"{"order":{"companyExternalId":"ACME"},"createMissingItems":true}"#] {
         assert_eq!(service.update("o-1", body).await["results"][0]["status"], "updated");
         assert_eq!(service.order("o-1").await, after);
@@ -114,13 +114,13 @@ async fn an_update_changes_what_it_has_and_leaves_the_rest() {
 }
 
 #[tokio::test]
-async fn an_order_is_found_by_the_external_id_where_the_path_names_none() {
+async fn an_update_finds_the_order_by_external_id() {
     let (_data, service) = with_orders().await;
     let body = r#"{"order":{"externalId":"SO-2","deliveryStatus":"sent"}}"#;
     let result = service.update("no-such-id", body).await;
     assert_eq!((&result["ok"], &result["results"][0]["order_id"]), (&true.into(), &"o-2".into()));
     assert_eq!(service.order("o-2").await["delivery_status"], "sent");
-    // An update creates no order.
+    // Updates do not create orders.
     for body in [r#"{"order":{"externalId":"new"}}"#, r#"{"order":{"externalId":"THEIRS"}}"#, r#"{"order":{}}"#] {
         service.put(&format!("{ORDERS}/new"), body).await.refused(404);
     }
@@ -130,7 +130,7 @@ async fn an_order_is_found_by_the_external_id_where_the_path_names_none() {
 }
 
 #[tokio::test]
-async fn totals_follow_from_the_lines() {
+async fn totals_are_calculated_from_the_lines() {
     let (_data, service) = with_orders().await;
     let cases = [
         (r#"{"item_id":"bolt","quantity":4,"price":10.50,"tax_rate":19}"#, "1 42.00 49.98"),
@@ -159,7 +159,7 @@ async fn totals_follow_from_the_lines() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_listed_line_by_line_and_nothing_is_applied() {
+async fn missing_references_are_listed_by_line_and_nothing_changes() {
     let (_data, service) = with_orders().await;
     let body = r#"{"order":{"externalId":"changed","deliveryStatus":"changed","companyId":"nobody",
         "companyExternalId":"THEIRS","items":[{"item_id":"bolt"},{"item_id":"x\"y"},{"itemExternalId":"T-1"},
@@ -177,7 +177,7 @@ async fn what_is_not_there_is_listed_line_by_line_and_nothing_is_applied() {
         "line 7: an amount has more than 28 digits",
     ];
     service.update_fails("o-1", body, &found).await;
-    // An id is the service's own and can't be created; what else is wrong keeps everything from being created.
+    // Items are never created by `item_id`, and an error prevents the creation of all items.
     let body = body.replacen('{', r#"{"createMissingItems":true,"#, 1);
     let found: Vec<_> = found.into_iter().filter(|error| !error.starts_with("line 3")).collect();
     service.update_fails("o-1", &body, &found).await;
@@ -187,7 +187,7 @@ async fn what_is_not_there_is_listed_line_by_line_and_nothing_is_applied() {
 }
 
 #[tokio::test]
-async fn missing_items_are_created_if_that_is_asked_for() {
+async fn missing_items_are_created_on_request() {
     let (_data, service) = with_orders().await;
     let body = r#"{"order":{"items":[{"itemExternalId":"NEW","quantity":2,"price":1.50},{"itemExternalId":"B-1"},
         {"itemExternalId":"NEW","price":9}, {"itemExternalId":"FREE"}]},"createMissingItems":true}"#;
@@ -204,7 +204,7 @@ async fn missing_items_are_created_if_that_is_asked_for() {
 }
 
 #[tokio::test]
-async fn workflows_are_answered_with_a_job() {
+async fn triggered_workflows_return_a_job() {
     let (_data, service) = with_orders().await;
     let mut jobs = Vec::new();
     for _ in 0..2 {
@@ -217,7 +217,7 @@ async fn workflows_are_answered_with_a_job() {
 }
 
 #[tokio::test]
-async fn wrong_input_is_a_422() {
+async fn invalid_input_is_a_422() {
     let (_data, service) = with_orders().await;
     let line = |line: &str| format!(r#"{{"order":{{"items":[{{"item_id":"bolt"}},{line}]}}}}"#);
     let cases = [
@@ -270,7 +270,7 @@ async fn wrong_input_is_a_422() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn updates_at_once_each_apply_in_full() {
+async fn concurrent_updates_are_atomic() {
     let (_data, service) = with_orders().await;
     let bodies: Vec<_> = (1..=40)
         .map(|n| {

@@ -1,4 +1,4 @@
-//! Inventory transactions: their shape, and what they do to the figures of their inventories.
+//! Inventory transactions: responses, and effects on inventories.
 
 use futures_util::future::join_all;
 use reqwest::Method;
@@ -12,7 +12,7 @@ const TRANSACTIONS: &str = "/v1/public/inventory-transactions";
 const BOLTS: &str = r#"{"id":"i-1","external_id":"BOLTS","inventory_id":"INV-1","available":100,"committed":5,
     "unavailable":1,"total_inventory":106,"inventory_value":265.00,"unit_price":2.50,"currency":"EUR",
     "created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}"#;
-/// Nothing is known of its figures.
+/// An inventory with unknown figures.
 const NUTS: &str = r#"{"id":"i-2","external_id":"NUTS","inventory_id":"INV-2"}"#;
 
 async fn with_inventories() -> (tempfile::TempDir, Running) {
@@ -38,7 +38,7 @@ impl Running {
         self.get(&format!("{TRANSACTIONS}/{id}")).await.ok()
     }
 
-    /// `available committed unavailable total value` of an inventory.
+    /// Returns `available committed unavailable total value` of an inventory.
     async fn figures(&self, id: &str) -> String {
         let inventory = self.get(&format!("/v1/public/inventories/{id}")).await.ok();
         let names = ["available", "committed", "unavailable", "total_inventory", "inventory_value"];
@@ -47,7 +47,7 @@ impl Running {
 }
 
 #[tokio::test]
-async fn a_transaction_is_created_and_read_in_the_contracts_shapes() {
+async fn a_transaction_is_created_and_read() {
     let (_data, service) = with_inventories().await;
     let sent = r#"{"transactionType":"in","inventoryId":"INV-1","amount":12,"transactionAmount":10,
         "transactionDate":"2026-02-03T09:00:00+01:00","status":"done","inventoryType":"available",
@@ -73,7 +73,7 @@ async fn a_transaction_is_created_and_read_in_the_contracts_shapes() {
 }
 
 #[tokio::test]
-async fn what_was_never_said_is_null_or_follows_from_the_rest() {
+async fn missing_values_are_null_or_derived() {
     let (_data, service) = with_inventories().await;
     let id = service.create(r#"{"transactionType":"In","inventoryExternalId":"NUTS","amount":3.0}"#).await;
     let read = service.transaction(&id).await;
@@ -90,7 +90,7 @@ async fn what_was_never_said_is_null_or_follows_from_the_rest() {
 }
 
 #[tokio::test]
-async fn types_and_inventory_types_say_which_figures_move() {
+async fn types_and_inventory_types_determine_the_figures() {
     let (_data, service) = with_inventories().await;
     let cases = [
         (r#""transactionType":"in","amount":10"#, "110 5 1 116 290.00"),
@@ -114,7 +114,7 @@ async fn types_and_inventory_types_say_which_figures_move() {
 }
 
 #[tokio::test]
-async fn an_update_takes_back_what_was_done_and_does_it_anew() {
+async fn an_update_reverts_and_replaces_the_effect() {
     let (_data, service) = with_inventories().await;
     let id = service.create(r#"{"transactionType":"in","inventoryId":"i-1","amount":10,"price":33.10}"#).await;
     assert_eq!(service.figures("i-1").await, "110 5 1 116 298.10");
@@ -137,7 +137,7 @@ async fn an_update_takes_back_what_was_done_and_does_it_anew() {
     let after = service.transaction(&id).await;
     assert_eq!((&after["transaction_amount"], after["price"].is_null()), (&10.into(), true));
 
-    // To another inventory, of whose worth nothing is known, and back.
+    // To another inventory with an unknown value, and back.
     service.change(&id, r#"{"transactionType":"in","inventoryExternalId":"NUTS"}"#).await;
     assert_eq!(service.figures("i-1").await, "100 5 1 106 265.00");
     assert_eq!(service.figures("i-2").await, "null 10 null 10 null");
@@ -149,7 +149,7 @@ async fn an_update_takes_back_what_was_done_and_does_it_anew() {
 }
 
 #[tokio::test]
-async fn an_update_that_changes_nothing_moves_nothing() {
+async fn an_update_without_changes_has_no_effect() {
     let (_data, service) = with_inventories().await;
     let body = r#"{"transactionType":"in","inventoryId":"i-1","amount":10,"price":5,"status":null}"#;
     let id = service.create(body).await;
@@ -159,14 +159,14 @@ async fn an_update_that_changes_nothing_moves_nothing() {
     }
     assert_eq!(service.transaction(&id).await, transaction);
     assert_eq!(service.get("/v1/public/inventories/i-1").await.text, inventory.text);
-    // What moves no figure leaves the inventory as it was.
+    // Without an effect the inventory does not change.
     service.change(&id, r#"{"transactionType":"in","status":"done"}"#).await;
     assert_eq!(service.get("/v1/public/inventories/i-1").await.text, inventory.text);
     service.stop().await;
 }
 
 #[tokio::test]
-async fn wrong_input_is_a_422_and_moves_nothing() {
+async fn invalid_input_is_a_422_without_effect() {
     let (_data, service) = with_inventories().await;
     let id = service.create(r#"{"transactionType":"in","inventoryId":"i-1","amount":0}"#).await;
     let one = format!("{TRANSACTIONS}/{id}");
@@ -227,7 +227,7 @@ async fn wrong_input_is_a_422_and_moves_nothing() {
 }
 
 #[tokio::test]
-async fn another_workspaces_transactions_are_not_there() {
+async fn transactions_of_other_workspaces_are_a_404() {
     let (_data, service) = with_inventories().await;
     let id = service.create(r#"{"transactionType":"in","inventoryId":"i-1","amount":1}"#).await;
     let body = r#"{"transactionType":"out","inventoryId":"theirs","amount":1}"#;
@@ -253,7 +253,7 @@ async fn another_workspaces_transactions_are_not_there() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn transactions_at_once_all_count() {
+async fn concurrent_transactions_all_count() {
     let (_data, service) = with_inventories().await;
     let bodies: Vec<_> = (1..=60)
         .map(|n| {
@@ -262,7 +262,7 @@ async fn transactions_at_once_all_count() {
         })
         .collect();
     let ids = join_all(bodies.iter().map(|body| service.create(body))).await;
-    // 1 + … + 60 is 1830, of which the multiples of 3 are 630 and go out.
+    // 1 + … + 60 is 1830; the multiples of 3 add up to 630 and are subtracted.
     assert_eq!(service.figures("i-2").await, "570 null null 570 2.00");
     let again = r#"{"transactionType":"adjust","amount":1,"price":0.01}"#;
     join_all(ids.iter().map(|id| service.change(id, again))).await;

@@ -65,9 +65,9 @@ struct ResolvedLine<'a> {
     number: usize,
     line: &'a Line,
     item_id: Option<String>,
-    /// 1 if the line has no quantity.
+    /// 1 by default.
     quantity: Decimal,
-    /// The item's price if the line has none, or 0 if neither has one.
+    /// By default the price of the item, or else 0.
     price: Decimal,
 }
 

@@ -9,7 +9,7 @@ use crate::records::inventory::Inventory;
 /// Decimals of an average price calculated by division.
 const AVERAGE_DECIMALS: u32 = 4;
 
-/// The change of the figures, stored so that it can be reverted exactly.
+/// The change of the figures, stored for an exact reversal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Effect {
     figure: Figure,
@@ -17,7 +17,7 @@ pub(super) struct Effect {
     value: Number,
 }
 
-/// The figure of an inventory that changes. The total changes with it.
+/// The changed figure of an inventory. The total always changes, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Figure {

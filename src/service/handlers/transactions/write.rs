@@ -70,7 +70,7 @@ impl Work for WriteTransaction {
 }
 
 impl WriteTransaction {
-    /// Returns the transaction to change, or a new one. Returns `None` if it does not exist.
+    /// Returns the transaction to change, or a new one. Returns `None` if the transaction does not exist.
     async fn draft(&self, tx: &mut Transaction<'_>) -> Result<Option<Draft>, sqlx::Error> {
         let Some(id) = &self.id else {
             let record = tx.new_record(Kind::Transaction).await?;
@@ -83,7 +83,7 @@ impl WriteTransaction {
         Ok(Some(Draft { state: record.parse_state()?, record, inventory }))
     }
 
-    /// Returns the inventory in the input, or `None` if the input has none.
+    /// Returns the inventory in the input, if any.
     async fn find_inventory(
         &self,
         tx: &mut Transaction<'_>,
@@ -173,8 +173,8 @@ impl StoredInventory {
     }
 }
 
-/// Reverts the old effect on the previous inventory and applies the new effect to the named inventory, or to the
-/// previous one if the input names none. Returns the previous inventory, if it is another one, and the transaction's.
+/// Reverts the old effect on the previous inventory and applies the new effect to the named inventory, or else to the
+/// previous inventory. Returns the previous inventory, if different, and the inventory of the transaction.
 fn move_figures(
     mut previous: Option<StoredInventory>,
     named: Option<StoredInventory>,

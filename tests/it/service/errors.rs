@@ -1,4 +1,4 @@
-//! Input that the service refuses: with the right status, the reason, and never a 500.
+//! Error responses: status and errors of invalid requests, and never a 500.
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
@@ -12,7 +12,7 @@ use reqwest::Method;
 use super::{ITEMS, REFRESH, answer, folder, start};
 
 #[tokio::test]
-async fn a_body_that_is_no_json_object_is_a_400() {
+async fn bodies_without_a_json_object_are_a_400() {
     let data = folder();
     let service = start(data.path()).await;
     let deep = format!(r#"{{"externalId":"A","x":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
@@ -38,7 +38,7 @@ async fn a_body_that_is_no_json_object_is_a_400() {
 }
 
 #[tokio::test]
-async fn an_item_with_faults_is_a_422_that_names_all_of_them() {
+async fn invalid_items_are_a_422_with_all_errors() {
     let data = folder();
     let service = start(data.path()).await;
     let cases = [
@@ -88,7 +88,7 @@ async fn an_item_with_faults_is_a_422_that_names_all_of_them() {
 }
 
 #[tokio::test]
-async fn pages_that_cannot_be_are_a_422() {
+async fn invalid_page_parameters_are_a_422() {
     let data = folder();
     let service = start(data.path()).await;
     for bad in ["0", "-1", "two", "1.5", "", "%00", "%ff"] {
@@ -101,7 +101,7 @@ async fn pages_that_cannot_be_are_a_422() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_too_large_is_a_413_that_the_client_gets_to_see() {
+async fn an_oversized_body_is_a_413_and_the_client_sees_it() {
     let data = folder();
     let service = start(data.path()).await;
     let body = |bytes: usize| {
@@ -126,9 +126,9 @@ async fn a_body_that_is_too_large_is_a_413_that_the_client_gets_to_see() {
     service.stop().await;
 }
 
-/// A client that reads nothing until it has written everything, as many do.
+/// A client that sends the whole request before reading, as is common.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_body_that_is_too_large_is_read_before_it_is_refused() {
+async fn an_oversized_body_is_read_before_the_response() {
     let data = folder();
     let service = start(data.path()).await;
     let address = service.base.trim_start_matches("http://").to_owned();
@@ -153,7 +153,7 @@ async fn a_body_that_is_too_large_is_read_before_it_is_refused() {
 }
 
 #[tokio::test]
-async fn a_content_type_other_than_json_is_a_415() {
+async fn other_content_types_are_a_415() {
     let data = folder();
     let service = start(data.path()).await;
     let post = |content_type: Option<&'static str>| {
@@ -172,7 +172,7 @@ async fn a_content_type_other_than_json_is_a_415() {
 }
 
 #[tokio::test]
-async fn unknown_paths_and_methods_are_refused_in_the_same_shape() {
+async fn unknown_paths_and_methods_have_error_bodies() {
     let data = folder();
     let service = start(data.path()).await;
     for path in ["/", "/v1/public/nothing", "/v1/public/items/", "/v1/public/items/1", "/%ff", "//"] {

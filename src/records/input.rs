@@ -1,0 +1,134 @@
+//! Inputs of calls that write a record: fields, keys and calls.
+
+use std::fmt;
+
+use super::field::{Field, JsonType};
+
+/// The input of a kind of record: body, keys and calls.
+#[derive(Debug)]
+pub struct Input {
+    pub name: &'static str,
+    pub plural: &'static str,
+    /// Section of the contract.
+    pub section: &'static str,
+    /// The fields of the body, in the contract's order. If one of them is an object, it is the record, and the others are
+    /// options of the call.
+    pub body: &'static [Field],
+    /// The service's id of the record, part of the path of [`Input::update`].
+    pub id: Option<Field>,
+    /// The fields that identify a record across runs; the first with a value is the key. Records with the same key are never
+    /// in flight at the same time, and a duplicate key in a sheet is an error.
+    pub key: &'static [&'static str],
+    pub create: Option<Call>,
+    /// For existing records, identified in the path.
+    pub update: Option<Call>,
+    /// The field of a successful response with the id of the record.
+    pub answer_id: &'static str,
+}
+
+impl Input {
+    /// Returns the field of the body that contains the record, or `None` if the body is the record.
+    pub fn member(&self) -> Option<&'static str> {
+        self.body.iter().find(|field| matches!(field.json, JsonType::Object(_))).map(|field| field.name)
+    }
+
+    fn record(&self) -> &'static [Field] {
+        self.body
+            .iter()
+            .find_map(|field| match field.json {
+                JsonType::Object(fields) => Some(fields),
+                _ => None,
+            })
+            .unwrap_or(self.body)
+    }
+
+    /// Returns the fields of the record without its lines, in the contract's order.
+    pub fn fields(&self) -> impl Iterator<Item = &'static Field> + Clone {
+        self.record().iter().filter(|field| !matches!(field.json, JsonType::Objects(_)))
+    }
+
+    /// Returns the field of the lines and the fields of a line, if the record has lines.
+    pub fn lines(&self) -> Option<(&'static Field, &'static [Field])> {
+        self.record().iter().find_map(|field| match field.json {
+            JsonType::Objects(fields) => Some((field, fields)),
+            _ => None,
+        })
+    }
+
+    /// Returns the options of the call.
+    pub fn options(&self) -> impl Iterator<Item = &'static Field> + Clone {
+        let beside = self.member().is_some();
+        self.body.iter().filter(move |field| beside && !matches!(field.json, JsonType::Object(_)))
+    }
+
+    /// Returns all fields with one value per record: the id, the fields and the options.
+    pub fn mappable(&'static self) -> impl Iterator<Item = &'static Field> + Clone {
+        self.id.iter().chain(self.fields()).chain(self.options())
+    }
+
+    /// Returns the field of [`Input::mappable`] with this name.
+    pub fn field(&'static self, name: &str) -> Option<&'static Field> {
+        self.mappable().find(|field| field.name == name)
+    }
+
+    /// Whether sending a record twice creates a duplicate.
+    pub fn must_not_repeat(&self) -> bool {
+        self.create.as_ref().is_some_and(|call| !call.repeatable)
+    }
+
+    /// Returns the call that updates a record identified in the path, or the call that creates a record. Returns `None` if
+    /// the contract has no such call.
+    pub fn call(&self, is_named: bool) -> Option<&Call> {
+        match is_named {
+            true => self.update.as_ref(),
+            false => self.create.as_ref(),
+        }
+    }
+}
+
+/// HTTP method of a call that writes a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    Post,
+    Put,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Method::Post => "POST",
+            Method::Put => "PUT",
+        })
+    }
+}
+
+/// A call that sends a record. `repeatable` means idempotent: the same body may be sent again after a lost response.
+#[derive(Debug)]
+pub struct Call {
+    pub method: Method,
+    /// Relative to the base address, with a leading slash. `{…}` is the placeholder of the id.
+    pub path: &'static str,
+    pub repeatable: bool,
+}
+
+impl Call {
+    /// Returns the path with `name` as the id, percent-encoded except for unreserved characters. Returns `None` for an empty
+    /// name, `.` and `..`, which have a special meaning in paths even if encoded.
+    pub fn path(&self, name: &str) -> Option<String> {
+        let (Some(from), Some(to)) = (self.path.find('{'), self.path.find('}')) else {
+            return Some(self.path.to_owned());
+        };
+        if matches!(name, "" | "." | "..") {
+            return None;
+        }
+        let mut path = self.path[..from].to_owned();
+        for byte in name.bytes() {
+            match byte {
+                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => path.push(char::from(byte)),
+                byte => path.push_str(&format!("%{byte:02X}")),
+            }
+        }
+        path.push_str(&self.path[to + 1..]);
+        Some(path)
+    }
+}
