@@ -34,7 +34,7 @@ pub const SEND_ITEMS: Row = Row {
     name: "send-items",
     compares: "the uploader's sending with its ledger, beside a bare hyper client on 32 connections",
     unit: "requests",
-    target: 1.25,
+    target: 2.0,
     beside: BARE,
     prepare,
     needs_server: true,

@@ -13,5 +13,5 @@ pub mod tally;
 pub use dispatch::StopReason;
 pub use error::Error;
 pub use plan::Source;
-pub use send::{Ended, Progress, Work};
+pub use send::{Progress, SendResult, Work};
 pub use tally::Tally;

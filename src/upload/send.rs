@@ -66,7 +66,7 @@ pub struct Progress {
 
 /// Result of sending.
 #[derive(Debug)]
-pub struct Ended {
+pub struct SendResult {
     /// Why it stopped early, or `None` if every record has its outcome.
     pub stopped: Option<StopReason>,
     /// Rate limit that was found, in requests per second.
@@ -80,7 +80,7 @@ pub async fn send(
     work: &Work<'_>,
     interrupt: impl Future<Output = Duration>,
     progress: &(dyn Fn(&Progress) + Sync),
-) -> Result<Ended, ledger::Error> {
+) -> Result<SendResult, ledger::Error> {
     let (began, run) = (Instant::now(), work.run.id());
     let unknown = work.ledger.mark_in_flight_unknown(run).await?;
     tracing::info!(run, kind = %work.kind, unknown, "sending begins");
@@ -112,7 +112,11 @@ pub async fn send(
     let loaded = joined(loader).await;
     joined(journal).await?;
     loaded?;
-    Ok(Ended { stopped, learnt, millis: i64::try_from(began.elapsed().as_millis()).expect("a plausible duration") })
+    Ok(SendResult {
+        stopped,
+        learnt,
+        millis: i64::try_from(began.elapsed().as_millis()).expect("a plausible duration"),
+    })
 }
 
 struct Sender<'a> {

@@ -1,51 +1,55 @@
-//! Finding a limit that nobody names: faster and faster until the service refuses, then half, then up again step by step.
+//! The automatic rate: grows until the service refuses a request, then halves, then climbs back to just below the limit.
 
 use std::time::{Duration, Instant};
 
-/// Requests a second to begin with.
-const FIRST: f64 = 5.0;
-const LOWEST: f64 = 0.1;
-const HIGHEST: f64 = 10_000.0;
-/// Growth in a second while nothing was refused yet.
+/// Initial rate, in requests per second.
+const INITIAL: f64 = 5.0;
+/// Lowest rate, in requests per second.
+const MIN: f64 = 0.1;
+/// Highest rate, in requests per second.
+const MAX: f64 = 10_000.0;
+/// Growth per second until the first refusal.
 const SEARCH: f64 = 1.3;
-/// The part of the rate that was refused at which it is comfortable.
+/// Share of the refused rate that is used permanently.
 const COMFORT: f64 = 0.95;
-/// Growth in a second, in parts of the refused rate: up to the comfortable rate, and beyond it.
+/// Growth per second up to the comfortable rate, as a share of the refused rate.
 const CLIMB: f64 = 0.06;
+/// Growth per second beyond the comfortable rate, as a share of the refused rate.
 const PROBE: f64 = 0.0005;
-/// After this long without a refusal the limit may have been raised, and growth beyond comfort is quicker and quicker.
+/// Seconds without a refusal after which the limit may have been raised, so that probing accelerates.
 const PATIENCE: f64 = 120.0;
-/// What was refused is taken to be this much over the limit.
-const OVER: f64 = 0.98;
-/// Refusals within this belong to one event.
+/// Factor from the refused rate to the presumed limit.
+const PRESUMED: f64 = 0.98;
+/// Refusals within this time count as one.
 const EVENT: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
-pub(super) struct Auto {
+pub(super) struct AutoRate {
+    /// Current rate, in requests per second.
     rate: f64,
-    /// The lowest rate that is known to be refused.
+    /// Lowest rate known to be refused.
     refused: Option<f64>,
     refused_at: Option<Instant>,
-    /// When the rate was last looked at.
-    at: Instant,
+    updated_at: Instant,
 }
 
-impl Auto {
-    pub fn new(known: Option<f64>, now: Instant) -> Auto {
-        let known = known.filter(|rate| rate.is_finite()).map(|rate| rate.clamp(LOWEST, HIGHEST));
-        Auto {
-            rate: known.unwrap_or(FIRST),
+impl AutoRate {
+    /// Starts with a rate that an earlier run found, or with a search.
+    pub fn new(known: Option<f64>, now: Instant) -> AutoRate {
+        let known = known.filter(|rate| rate.is_finite()).map(|rate| rate.clamp(MIN, MAX));
+        AutoRate {
+            rate: known.unwrap_or(INITIAL),
             refused: known.map(|rate| rate / COMFORT),
             refused_at: known.map(|_| now),
-            at: now,
+            updated_at: now,
         }
     }
 
-    /// The time from one request to the next, now.
+    /// Returns the time between two requests at this moment.
     pub fn interval(&mut self, now: Instant) -> Duration {
-        // Only time in which requests follow each other shows anything: neither pauses nor a slow service count.
-        let seconds = now.saturating_duration_since(self.at).as_secs_f64().min(2.0 / self.rate);
-        self.at = now;
+        // Neither pauses nor a slow service show that a higher rate would be accepted.
+        let seconds = now.saturating_duration_since(self.updated_at).as_secs_f64().min(2.0 / self.rate);
+        self.updated_at = now;
         self.rate = match self.refused {
             None => self.rate * SEARCH.powf(seconds),
             Some(refused) if self.rate < refused * COMFORT => {
@@ -56,21 +60,22 @@ impl Auto {
                 self.rate + refused * PROBE * seconds * (1.0 + (since / PATIENCE).powi(2))
             }
         };
-        self.rate = self.rate.clamp(LOWEST, HIGHEST);
+        self.rate = self.rate.clamp(MIN, MAX);
         Duration::from_secs_f64(1.0 / self.rate)
     }
 
+    /// Halves the rate after a refusal.
     pub fn refused(&mut self, now: Instant) {
-        if self.refused_at.is_some_and(|at| now < at + EVENT) && self.rate < self.refused.unwrap_or(HIGHEST) * COMFORT {
+        if self.refused_at.is_some_and(|at| now < at + EVENT) && self.rate < self.refused.unwrap_or(MAX) * COMFORT {
             return;
         }
-        self.refused = Some(self.rate * OVER);
+        self.refused = Some(self.rate * PRESUMED);
         self.refused_at = Some(now);
-        self.rate = (self.rate / 2.0).max(LOWEST);
-        self.at = now;
+        self.rate = (self.rate / 2.0).max(MIN);
+        self.updated_at = now;
     }
 
-    /// The comfortable rate, once it is known.
+    /// Returns the comfortable rate, or `None` before the first refusal.
     pub fn learnt(&self) -> Option<f64> {
         self.refused.map(|refused| (refused * COMFORT).max(self.rate))
     }

@@ -1,4 +1,4 @@
-//! Services and credentials that don't do: the exit code, the remedy, and that nothing was applied.
+//! Unusable services and credentials: exit code, hint, and that nothing was sent.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::process::{Place, until};
 use super::service::{Served, tokens};
 use super::{accounting, items, summary};
+use crate::faults::server::{Server, answer};
 
 const UPLOAD: [&str; 4] = ["upload", "items.csv", "-t", "items"];
 
@@ -15,7 +16,7 @@ fn with_items(rows: usize) -> Place {
     place
 }
 
-/// A port that nobody listens on and that nobody else gets, until it is dropped.
+/// Reserves a port without listening on it, until the socket is dropped.
 fn silent_port() -> tokio::net::TcpSocket {
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.set_reuseaddr(true).unwrap();
@@ -24,7 +25,7 @@ fn silent_port() -> tokio::net::TcpSocket {
 }
 
 #[test]
-fn without_an_address_or_credentials_it_says_where_to_put_them() {
+fn missing_address_or_credentials_are_explained() {
     let place = with_items(3);
     let served = Served::start(&place);
     let upload = served.sheetport(&place, UPLOAD).without("SHEETPORT_BASE_URL");
@@ -39,7 +40,7 @@ fn without_an_address_or_credentials_it_says_where_to_put_them() {
 }
 
 #[test]
-fn a_rate_that_is_none_is_refused_with_an_example() {
+fn invalid_rate_is_refused_with_an_example() {
     let place = with_items(3);
     let served = Served::start(&place);
     for rate in ["10", "0/s", "fast", "10/day"] {
@@ -49,7 +50,7 @@ fn a_rate_that_is_none_is_refused_with_an_example() {
 }
 
 #[test]
-fn a_service_that_is_away_stops_the_run_and_resume_finishes_it_later() {
+fn unreachable_service_stops_the_run_and_resume_finishes_it() {
     for rows in [1, 60] {
         let place = with_items(rows);
         let socket = silent_port();
@@ -75,7 +76,7 @@ fn a_service_that_is_away_stops_the_run_and_resume_finishes_it_later() {
 }
 
 #[test]
-fn credentials_that_are_refused_stop_the_run_until_there_are_better_ones() {
+fn refused_credentials_stop_the_run_and_resume_takes_new_ones() {
     for token in ["garbage", "eyJhbGciOiJIUzI1NiJ9.eyJ3b3Jrc3BhY2UiOiJzaG9wIn0.AAAA"] {
         let place = with_items(3);
         let served = Served::start(&place);
@@ -92,7 +93,7 @@ fn credentials_that_are_refused_stop_the_run_until_there_are_better_ones() {
 }
 
 #[test]
-fn a_regular_token_reads_and_does_not_write() {
+fn regular_token_can_export_but_not_upload() {
     let place = with_items(40);
     let served = Served::start(&place);
     let regular = tokens(&place, "regular");
@@ -107,7 +108,7 @@ fn a_regular_token_reads_and_does_not_write() {
 }
 
 #[test]
-fn a_refresh_token_alone_is_enough() {
+fn refresh_token_alone_is_enough() {
     let place = with_items(20);
     let served = Served::start(&place);
     for (access, sent) in [(None, "20: sent 20"), (Some("expired"), "20: sent 20")] {
@@ -122,7 +123,7 @@ fn a_refresh_token_alone_is_enough() {
 }
 
 #[test]
-fn a_run_is_not_carried_on_elsewhere_than_it_was_planned_for() {
+fn resume_refuses_another_address_or_workspace() {
     let place = with_items(30);
     let served = Served::start(&place);
     let slow = served.sheetport(&place, UPLOAD).arg("--rate").arg("1/s").start();
@@ -140,7 +141,7 @@ fn a_run_is_not_carried_on_elsewhere_than_it_was_planned_for() {
 }
 
 #[test]
-fn a_second_upload_of_a_file_that_is_being_sent_is_turned_away() {
+fn second_upload_of_a_file_in_use_is_refused() {
     let place = with_items(30);
     let served = Served::start(&place);
     let slow = served.sheetport(&place, UPLOAD).arg("--rate").arg("1/s").start();
@@ -153,4 +154,15 @@ fn a_second_upload_of_a_file_that_is_being_sent_is_turned_away() {
     slow.kill();
     served.sheetport(&place, ["resume"]).exits(0);
     assert_eq!(served.total(), 30);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_command_reports_a_redirect_in_the_same_way() {
+    let server = Server::start(|_| answer(302, "location: /login\r\n", "")).await;
+    let place = with_items(3);
+    for args in [&UPLOAD[..], &["export", "items", "-o", "out.csv"], &["whoami"]] {
+        let command = place.sheetport(args).env("SHEETPORT_BASE_URL", &server.address);
+        let ended = command.secret("SHEETPORT_ACCESS_TOKEN", "access-1").exits(9);
+        ended.says(&["the service redirects (302), and a token is never sent to another address", "the base address"]);
+    }
 }

@@ -1,4 +1,4 @@
-//! Uploads that end in the middle, by force or by request, and are carried on with.
+//! Uploads that are killed, interrupted or run out of disk, and are resumed.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use super::service::Served;
 use super::{accounting, count, items, summary};
 use crate::faults::server::{Reply, Server};
 
-/// Begins to upload `rows` items at `rate` and waits until some of them are there.
+/// Starts an upload of `rows` items at `rate` and waits until the service has `some` of them.
 fn begun(place: &Place, served: &Served, rows: usize, rate: &str, some: u64) -> Running {
     place.write("items.csv", items(rows));
     let args = ["upload", "items.csv", "-t", "items", "--json", "--rate", rate];
@@ -18,7 +18,7 @@ fn begun(place: &Place, served: &Served, rows: usize, rate: &str, some: u64) -> 
     upload
 }
 
-/// Resumes the run and holds it to have sent all `rows`, each once.
+/// Resumes the run and checks that it has sent all `rows`, each once.
 #[track_caller]
 fn check_resumes(place: &Place, served: &Served, rows: usize) {
     let resumed = summary(&served.sheetport(place, ["resume", "--json"]).exits(0));
@@ -35,7 +35,7 @@ fn state(place: &Place) -> String {
 }
 
 #[test]
-fn a_killed_upload_is_resumed_to_exactly_its_records() {
+fn killed_upload_is_resumed_without_loss_or_duplicates() {
     const ROWS: usize = 5_000;
     let place = Place::new();
     let served = Served::start(&place);
@@ -52,7 +52,7 @@ fn a_killed_upload_is_resumed_to_exactly_its_records() {
 }
 
 #[test]
-fn a_resume_does_not_need_the_file() {
+fn resume_does_not_need_the_file() {
     let place = Place::new();
     let served = Served::start(&place);
     begun(&place, &served, 40, "10/s", 1).kill();
@@ -62,7 +62,7 @@ fn a_resume_does_not_need_the_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_stops_an_upload_with_its_accounting_and_resume_finishes() {
+fn signal_stops_an_upload_and_resume_finishes_it() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let place = Place::new();
         let served = Served::start(&place);
@@ -73,7 +73,7 @@ fn a_signal_stops_an_upload_with_its_accounting_and_resume_finishes() {
         assert!(count(&stopped, "sent") > 0 && count(&stopped, "pending") > 0, "{stopped}");
         assert_eq!(count(&stopped, "sent") + count(&stopped, "pending"), 40);
         assert_eq!(stopped["next"], "sheetport resume 1");
-        assert_eq!(served.total(), count(&stopped, "sent"), "what was under way was waited for");
+        assert_eq!(served.total(), count(&stopped, "sent"), "requests in flight were awaited");
         assert_eq!(state(&place), "stopped");
         check_resumes(&place, &served, 40);
     }
@@ -91,9 +91,9 @@ column = \"Name\"
 column = \"Price\"
 ";
 
-/// Ended by force in the middle, again and again: no invoice is made twice, and what nobody knows is in doubt.
+/// Kills an upload of invoices several times.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_upload_of_what_must_not_be_repeated_makes_nothing_twice() {
+async fn killed_upload_of_invoices_creates_no_duplicates() {
     const ROWS: usize = 300;
     let place = Place::new();
     let server = Server::start(|_| Reply::Late(Duration::from_millis(2), Box::new(Reply::Accept))).await;
@@ -118,17 +118,17 @@ async fn a_killed_upload_of_what_must_not_be_repeated_makes_nothing_twice() {
     assert!(server.log().len() as u64 >= sent);
 }
 
-/// The ledger's disk is full after some kilobytes: nothing is sent, or it stops where a resume goes on.
+/// Limits the size of the ledger as a full disk would: either nothing is sent, or the run stops and can be resumed.
 #[cfg(unix)]
 #[test]
-fn a_full_disk_stops_an_upload_where_it_can_be_resumed() {
+fn full_disk_stops_an_upload_that_can_be_resumed() {
     const ROWS: usize = 4_000;
     let (mut refused, mut stopped) = (0, 0);
     for blocks in [16, 64, 256, 600, 900, 1_100, 1_300] {
         let place = Place::new();
         let served = Served::start(&place);
         place.write("items.csv", items(ROWS));
-        // A file that gets too long is refused to the process, as a full disk would be, instead of ending it.
+        // Ignoring SIGXFSZ makes writes beyond the limit fail, as on a full disk.
         let upload = format!(
             "trap '' XFSZ; ulimit -f {blocks}; exec '{}' upload items.csv -t items --json --report r.csv",
             env!("CARGO_BIN_EXE_sheetport")
@@ -150,11 +150,11 @@ fn a_full_disk_stops_an_upload_where_it_can_be_resumed() {
     assert!(refused > 0 && stopped > 0, "{refused} refused, {stopped} stopped");
 }
 
-/// Permissions do not bind whoever runs tests as root, so something stands where the ledger has to be written.
+/// Blocks the ledger's paths with files and folders, because permissions do not apply to root.
 #[test]
-fn a_ledger_that_cannot_be_written_is_refused_before_the_first_request() {
-    type InTheWay = (&'static str, fn(&Place));
-    let in_the_way: [InTheWay; 5] = [
+fn unwritable_ledger_is_refused_before_the_first_request() {
+    type Obstacle = (&'static str, fn(&Place));
+    let obstacles: [Obstacle; 5] = [
         ("the home is a file", |place| {
             let _ = std::fs::remove_dir_all(place.path("home"));
             place.write("home", "");
@@ -171,7 +171,7 @@ fn a_ledger_that_cannot_be_written_is_refused_before_the_first_request() {
             make_folder(place.path("home/ledger.db-wal"));
         }),
     ];
-    for (what, make) in in_the_way {
+    for (what, make) in obstacles {
         let place = Place::new();
         let served = Served::start(&place);
         make(&place);
@@ -190,10 +190,10 @@ fn make_folder(path: PathBuf) {
     std::fs::create_dir_all(path).unwrap();
 }
 
-/// A file system that nobody may write to, not even root.
+/// A file system that is read-only even for root.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_read_only_file_system_is_refused_before_the_first_request() {
+fn read_only_file_system_is_refused_before_the_first_request() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", items(3));
@@ -203,10 +203,10 @@ fn a_read_only_file_system_is_refused_before_the_first_request() {
     assert_eq!(served.total(), 0);
 }
 
-/// A person who has no patience gets the end at once; what was under way is in doubt or pending, as ever.
+/// A second signal ends the upload at once; requests in flight are unknown or pending.
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn asked_twice_it_ends_at_once() {
+async fn second_signal_ends_the_upload_at_once() {
     let place = Place::new();
     let server = Server::start(|_| Reply::Late(Duration::from_secs(100), Box::new(Reply::Accept))).await;
     place.write("items.csv", items(30));
@@ -226,10 +226,10 @@ async fn asked_twice_it_ends_at_once() {
     assert_eq!(count(&listed, "unknown"), 2);
 }
 
-/// Whoever reads along may go away: the ledger is what counts.
+/// A closed or full stdout does not affect the upload.
 #[cfg(unix)]
 #[test]
-fn a_closed_stdout_costs_nothing() {
+fn closed_stdout_does_not_stop_an_upload() {
     let place = Place::new();
     let served = Served::start(&place);
     for (number, to) in [">&-", ">/dev/full", "| true"].into_iter().enumerate() {

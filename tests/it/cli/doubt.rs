@@ -1,4 +1,4 @@
-//! Records in doubt and records refused: what a person is shown, what they say, and how it goes on.
+//! Unknown and failed records: `resolve`, `retry`, `--max-errors` and `runs prune`.
 
 use sheetport::records::RecordKind;
 
@@ -20,7 +20,7 @@ column = \"Amount\"
 by = [\"Invoice\"]
 ";
 
-/// A sheet of `count` invoices of one line each, on the rows from 2 on.
+/// Creates a sheet of `count` invoices with one line each, from row 2.
 fn place(count: usize) -> Place {
     assert_eq!(RecordKind::Invoice.input().key.len(), 0);
     let place = Place::new();
@@ -31,7 +31,7 @@ fn place(count: usize) -> Place {
     place
 }
 
-/// The invoice that a request is for.
+/// Returns the customer in the body of a request.
 fn customer(seen: &Seen) -> String {
     let body: serde_json::Value = serde_json::from_str(&seen.body).unwrap();
     body["cid"].as_str().unwrap().to_owned()
@@ -51,7 +51,7 @@ async fn run(place: &Place, server: &Server, args: &[&str], code: i32) -> Ended 
 const UPLOAD: [&str; 5] = ["upload", "invoices.csv", "-t", "invoices.toml", "--json"];
 
 #[tokio::test]
-async fn a_person_says_what_became_of_records_in_doubt_and_the_failed_are_sent_again() {
+async fn resolve_settles_unknown_records_and_retry_sends_the_failed_ones() {
     let place = place(6);
     let server = Server::start(|seen| match customer(seen).as_str() {
         "c-2" | "c-4" | "c-5" => Reply::Reset,
@@ -87,7 +87,7 @@ async fn a_person_says_what_became_of_records_in_doubt_and_the_failed_are_sent_a
     let elsewhere = run(&place, &sane, &["retry", "1"], 2).await;
     elsewhere.says(&["planned for"]);
     drop(sane);
-    // The same bytes as before go out.
+    // The retry sends the same bytes.
     let first = server.bodies();
     let retried = summary(&run(&place, &server, &["retry", "1", "--json"], 4).await);
     assert_eq!((accounting(&retried).as_str(), &retried["command"]), ("2: unknown 2", &"retry".into()));
@@ -101,7 +101,7 @@ async fn a_person_says_what_became_of_records_in_doubt_and_the_failed_are_sent_a
 }
 
 #[tokio::test]
-async fn a_file_whose_records_would_be_made_twice_is_refused_until_it_is_asked_for() {
+async fn file_of_invoices_is_refused_the_second_time_without_allow_repeat() {
     let place = place(4);
     let server = Server::start(|_| Reply::Accept).await;
     let with = |more: &[&'static str]| UPLOAD.iter().copied().chain(more.iter().copied()).collect::<Vec<_>>();
@@ -117,7 +117,7 @@ async fn a_file_whose_records_would_be_made_twice_is_refused_until_it_is_asked_f
 }
 
 #[tokio::test]
-async fn too_many_refusals_stop_a_run_and_it_can_be_resumed() {
+async fn max_errors_stops_the_run_and_resume_continues() {
     let place = place(30);
     let server = Server::start(|_| answer(422, "", r#"{"message": "no such customer"}"#)).await;
     let mut args = UPLOAD.to_vec();
@@ -131,7 +131,7 @@ async fn too_many_refusals_stop_a_run_and_it_can_be_resumed() {
 }
 
 #[tokio::test]
-async fn old_runs_are_removed_but_not_those_that_somebody_still_needs() {
+async fn prune_keeps_runs_with_unknown_records_and_the_newest_run() {
     let place = place(3);
     let server = Server::start(|seen| if customer(seen) == "c-2" { Reply::Reset } else { Reply::Accept }).await;
     for code in [4, 4, 4] {

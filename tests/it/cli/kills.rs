@@ -1,10 +1,8 @@
-//! The executable killed in the middle, again and again, over each kind of record, and carried on with: the accounting
-//! adds up, no call that must not be repeated is made twice, no more is in doubt than was under way, and all else ends as
-//! one clean run would.
+//! Kills the executable repeatedly for each kind of record and resumes. The accounting must add up, no non-idempotent call
+//! may be repeated, at most the records in flight may be unknown, and all others must end as in an undisturbed run.
 //!
-//! The service takes its time at random, so that a kill finds each record at one of five points: before the intent to
-//! send it, after the intent, after its request was written, after its answer, and after its outcome was committed. What
-//! the service saw and what the ledger holds tell which, and each point has to have been hit.
+//! The service answers after random delays, so that a kill hits each record at one of five points: before its intent,
+//! after it, after its request was written, after its answer, or after its outcome was committed. Every point must be hit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,10 +18,10 @@ use super::process::{Place, Running, Sheetport};
 use super::{accounting, count, summary};
 use crate::faults::server::{Reply, Seen, Server};
 
-/// Of each kind, at least; more where a point was not hit by then, because some are only passed through.
+/// Minimum number of kills per kind; continued up to [`MOST_KILLS`] until every point was hit.
 const KILLS: usize = 15;
 const MOST_KILLS: usize = 90;
-/// Of one file, before it is let through.
+/// Number of kills per file before its upload may finish.
 const KILLS_OF_ONE: usize = 5;
 const RECORDS: usize = 40;
 const CONCURRENCY: usize = 3;
@@ -73,32 +71,32 @@ column = \"Amount\"
 ";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn items_end_as_one_clean_run_would() {
-    kill_again_and_again(ITEM, |_| false).await;
+async fn items_end_as_in_an_undisturbed_run() {
+    kill_repeatedly(ITEM, |_| false).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_end_as_one_clean_run_would() {
-    kill_again_and_again(ORDER, |_| false).await;
+async fn orders_end_as_in_an_undisturbed_run() {
+    kill_repeatedly(ORDER, |_| false).await;
 }
 
-/// Every second one is an update, which may be repeated.
+/// Every second transaction is an idempotent update.
 #[tokio::test(flavor = "multi_thread")]
 async fn transactions_are_created_once_and_updated_at_least_once() {
-    kill_again_and_again(TRANSACTION, |seq| seq % 2 == 0).await;
+    kill_repeatedly(TRANSACTION, |seq| seq % 2 == 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn subscriptions_are_created_once() {
-    kill_again_and_again(SUBSCRIPTION, |_| true).await;
+    kill_repeatedly(SUBSCRIPTION, |_| true).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn invoices_are_created_once() {
-    kill_again_and_again(&SUBSCRIPTION.replace("subscription", "invoice"), |_| true).await;
+    kill_repeatedly(&SUBSCRIPTION.replace("subscription", "invoice"), |_| true).await;
 }
 
-/// Where a kill found a record.
+/// The progress of a record at a kill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Point {
     BeforeIntent,
@@ -111,34 +109,34 @@ enum Point {
 /// When to kill.
 #[derive(Debug)]
 enum Moment {
-    /// Whatever it is doing then.
+    /// After a time, at whatever progress.
     After(Duration),
-    /// When the service has so many more requests.
+    /// When the service has received this many more requests.
     AtRequest(usize),
-    /// When the service has answered the one of that place.
+    /// When the service has answered the request with this index.
     AtAnswer(usize),
-    /// When there are more outcomes in the ledger than before.
+    /// When the ledger has more outcomes than before.
     AtCommit,
-    /// When there is a ledger.
+    /// When the ledger exists.
     AtLedger,
 }
 
-async fn kill_again_and_again(template: &str, is_once: fn(usize) -> bool) {
+async fn kill_repeatedly(template: &str, is_non_idempotent: fn(usize) -> bool) {
     let seed = fastrand::u64(..);
     println!("seed {seed}");
     let mut random = fastrand::Rng::with_seed(seed);
     let mut hit: BTreeMap<Point, usize> = BTreeMap::new();
     let mut kills = 0;
     while kills < KILLS || hit.len() < 5 && kills < MOST_KILLS {
-        let file = File::new(template, is_once).await;
-        // How long it takes to the first request, as far as it is known.
+        let file = File::new(template, is_non_idempotent).await;
+        // Estimated time to the first request.
         let mut to_start = Duration::from_millis(200);
-        // A resume that is killed early leaves them as they were.
-        let mut in_doubt = BTreeSet::new();
+        // Records that were in flight at any of the kills; an early kill of a resume leaves them as they were.
+        let mut unknown = BTreeSet::new();
         let mut ended = None;
         for kill in 0..KILLS_OF_ONE {
             let moment = match kills % 4 {
-                // The intent of what may be repeated is noted for all at once, so before that there is one moment alone.
+                // Intents of idempotent calls are written for all records at once, so only this moment is before them.
                 _ if kill == 0 => Moment::AtLedger,
                 0 => Moment::AtRequest(1 + random.usize(..RECORDS / 6)),
                 1 => Moment::After(to_start.mul_f64(0.6 + 0.8 * random.f64())),
@@ -152,9 +150,9 @@ async fn kill_again_and_again(template: &str, is_once: fn(usize) -> bool) {
                 to_start = first - begun;
             }
             kills += 1;
-            let found = file.look(killed).await;
+            let found = file.inspect(killed).await;
             assert!(found.in_flight.len() <= CONCURRENCY, "kill {kill}, seed {seed}: {found:?}");
-            in_doubt.extend(found.in_flight);
+            unknown.extend(found.in_flight);
             for point in found.points.values().copied().collect::<BTreeSet<_>>() {
                 *hit.entry(point).or_default() += 1;
             }
@@ -163,23 +161,23 @@ async fn kill_again_and_again(template: &str, is_once: fn(usize) -> bool) {
             Some(ended) => ended,
             None => file.command().await.run(),
         };
-        file.check(ended, in_doubt.len(), seed).await;
+        file.check(ended, unknown.len(), seed).await;
     }
     println!("{hit:?}");
     assert_eq!(hit.len(), 5, "seed {seed}: {hit:?}");
 }
 
-/// A file to upload, and a service that takes its time.
+/// A file to upload, and a service that answers after random delays.
 struct File {
     place: Place,
     server: Server,
-    is_once: fn(usize) -> bool,
-    /// How many requests it is until [`File::arrived`] is told.
+    is_non_idempotent: fn(usize) -> bool,
+    /// Number of requests until [`File::arrived`] gets a message.
     until: Arc<AtomicUsize>,
     arrived: Receiver<()>,
 }
 
-/// What a kill left behind.
+/// The state after a kill.
 #[derive(Debug)]
 struct Found {
     points: BTreeMap<usize, Point>,
@@ -187,10 +185,10 @@ struct Found {
 }
 
 impl File {
-    async fn new(template: &str, is_once: fn(usize) -> bool) -> File {
+    async fn new(template: &str, is_non_idempotent: fn(usize) -> bool) -> File {
         let place = Place::new();
         let rows = (0..RECORDS).map(|seq| {
-            let update = if is_once(seq) { String::new() } else { format!("t-{seq}") };
+            let update = if is_non_idempotent(seq) { String::new() } else { format!("t-{seq}") };
             format!("r{seq:04},{update},{}\n", seq + 1)
         });
         place.write("r.csv", std::iter::once("Id,Update,Amount\n".to_owned()).chain(rows).collect::<String>());
@@ -204,10 +202,10 @@ impl File {
             }
             Reply::Late(Duration::from_micros(fastrand::u64(..4_000)), Box::new(Reply::Accept))
         });
-        File { place, server: server.await, is_once, until, arrived }
+        File { place, server: server.await, is_non_idempotent, until, arrived }
     }
 
-    /// The command that carries on with it: `upload`, until there is a whole plan.
+    /// Returns the command to continue: `upload`, or `resume` once the plan is complete.
     async fn command(&self) -> Sheetport {
         let planned = match self.ledger().await {
             None => None,
@@ -225,7 +223,7 @@ impl File {
         command.env("SHEETPORT_BASE_URL", &self.server.address).secret("SHEETPORT_ACCESS_TOKEN", "access-1")
     }
 
-    /// The ledger, where there is one.
+    /// Returns the ledger, if it exists.
     async fn ledger(&self) -> Option<Ledger> {
         let home = self.place.path("home");
         match home.join("ledger.db").exists() {
@@ -234,7 +232,8 @@ impl File {
         }
     }
 
-    /// Starts it and kills it. Nothing: it ended by itself before, which `ended` gets. Otherwise, when it was killed.
+    /// Starts the command and kills it. Returns the time of the kill, or `None` if the command ended before, with its result in
+    /// `ended`.
     fn kill(&self, moment: Moment, jitter: Duration, ended: &mut Option<super::process::Ended>) -> Option<Instant> {
         while self.arrived.try_recv().is_ok() {}
         let before = self.server.log().len();
@@ -252,7 +251,7 @@ impl File {
         };
         let since = Instant::now();
         while !is_time(since) && !running.has_ended() {
-            assert!(Instant::now() < end, "{moment:?} does not come");
+            assert!(Instant::now() < end, "{moment:?} was not reached");
             std::thread::sleep(Duration::from_micros(100));
         }
         std::thread::sleep(jitter);
@@ -266,7 +265,7 @@ impl File {
         None
     }
 
-    /// How many outcomes are in the ledger, which may be in the making.
+    /// Returns the number of outcomes in the ledger, which may be incomplete.
     fn outcomes(&self) -> i64 {
         let path = self.place.path("home/ledger.db");
         if !path.exists() {
@@ -279,8 +278,8 @@ impl File {
         tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(count)).unwrap_or_default()
     }
 
-    /// Where the kill found each record.
-    async fn look(&self, killed: Instant) -> Found {
+    /// Returns the progress of each record at the kill.
+    async fn inspect(&self, killed: Instant) -> Found {
         let mut found = Found { points: BTreeMap::new(), in_flight: Vec::new() };
         let mut intended: Vec<(i64, i64)> = Vec::new();
         let mut outcomes: BTreeMap<i64, Outcome> = BTreeMap::new();
@@ -302,7 +301,7 @@ impl File {
         for seq in 0..RECORDS {
             let place = seq as i64;
             let last = log.iter().rfind(|seen| seq_of(seen) == seq);
-            let is_intended = match (self.is_once)(seq) {
+            let is_intended = match (self.is_non_idempotent)(seq) {
                 true => found.in_flight.contains(&place),
                 false => intended.iter().any(|(first, last)| (*first..=*last).contains(&place)),
             };
@@ -318,13 +317,13 @@ impl File {
         found
     }
 
-    /// Holds the run, which has come to its end, to what was promised. `in_doubt` were under way at the kills.
-    async fn check(&self, ended: super::process::Ended, in_doubt: usize, seed: u64) {
+    /// Checks the finished run. `unknown` is the number of records that were in flight at the kills.
+    async fn check(&self, ended: super::process::Ended, unknown: usize, seed: u64) {
         let said = summary(&ended);
         let context = format!("seed {seed}: {said}");
-        assert_eq!(ended.code, Some(if in_doubt > 0 { 4 } else { 0 }), "{context}");
-        assert_eq!(count(&said, "unknown"), in_doubt as u64, "{context}");
-        assert_eq!(count(&said, "sent"), (RECORDS - in_doubt) as u64, "{context}");
+        assert_eq!(ended.code, Some(if unknown > 0 { 4 } else { 0 }), "{context}");
+        assert_eq!(count(&said, "unknown"), unknown as u64, "{context}");
+        assert_eq!(count(&said, "sent"), (RECORDS - unknown) as u64, "{context}");
         assert!(accounting(&said).starts_with(&format!("{RECORDS}: sent ")), "{context}");
         let mut bodies: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         for seen in self.server.log() {
@@ -337,7 +336,7 @@ impl File {
             let made = bodies.remove(&seq).unwrap_or_default();
             let state = outcomes.get(&(seq as i64)).map(|outcome| outcome.state);
             assert!(made.iter().all(|body| *body == made[0]), "other bytes for {seq}: {made:?}; {context}");
-            let fits = match ((self.is_once)(seq), state) {
+            let fits = match ((self.is_non_idempotent)(seq), state) {
                 (true, Some(RecordState::Sent)) => made.len() == 1,
                 (true, Some(RecordState::Unknown)) => made.len() <= 1,
                 (false, Some(RecordState::Sent)) => !made.is_empty(),
@@ -350,7 +349,7 @@ impl File {
     }
 }
 
-/// The record that a request was for.
+/// Returns the index of the record in a request.
 fn seq_of(seen: &Seen) -> usize {
     let (_, name) = seen.body.split_once("\"r").unwrap_or_else(|| panic!("no name in {}", seen.body));
     name[..4].parse().unwrap()

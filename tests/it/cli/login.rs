@@ -1,4 +1,4 @@
-//! Stored credentials: taken in, used, shown and removed, and never printed.
+//! `login`, `whoami` and `logout`: stored credentials and profiles.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use super::process::Place;
 use super::service::{Served, tokens};
 
 #[test]
-fn tokens_are_stored_for_their_owner_and_used_until_they_are_removed() {
+fn stored_tokens_are_private_and_used_until_logout() {
     let place = Place::new();
     let served = Served::start(&place);
     let pair = tokens(&place, "full");
@@ -29,14 +29,14 @@ fn tokens_are_stored_for_their_owner_and_used_until_they_are_removed() {
     let names: Vec<_> =
         fs::read_dir(place.path("home/credentials")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!format!("{names:?}").contains("new.json"), "{names:?}");
-    // Neither an address nor tokens are said any more.
+    // The stored address and tokens are used.
     place.sheetport(["upload", "items.csv", "-t", "items", "-q"]).exits(0);
     assert_eq!(served.total(), 5);
     place.sheetport(["whoami"]).exits(0).shows(&["shop", "full", &served.url(), "stored by login"]);
-    // Another address never gets them.
+    // They are not sent to another address.
     let other = place.sheetport(["upload", "items.csv", "-t", "items", "--base-url", "http://127.0.0.1:9"]);
     other.exits(2).says(&["no credentials for http://127.0.0.1:9", "sheetport login"]);
-    // Those of the environment come first.
+    // Environment variables take precedence.
     let other = place.sheetport(["whoami"]).env("SHEETPORT_ACCESS_TOKEN", "wrong");
     other.exits(5).says(&["refused the credentials"]);
     place.sheetport(["logout"]).exits(0).shows(&["removed"]);
@@ -45,7 +45,7 @@ fn tokens_are_stored_for_their_owner_and_used_until_they_are_removed() {
 }
 
 #[test]
-fn tokens_that_the_service_refuses_do_not_replace_good_ones() {
+fn refused_tokens_do_not_replace_stored_ones() {
     let place = Place::new();
     let served = Served::start(&place);
     let pair = tokens(&place, "full");
@@ -54,14 +54,14 @@ fn tokens_that_the_service_refuses_do_not_replace_good_ones() {
     login("wrong\nwrong too\n").exits(5).says(&["refused the credentials"]);
     login("\n\n").exits(2).says(&["no credentials"]);
     place.sheetport(["whoami"]).exits(0);
-    // A refresh token alone will do: what it brings is stored.
+    // A refresh token alone is enough; the renewed pair is stored.
     login(&format!("\n{}\n", pair.refresh)).exits(0);
     let stored = fs::read_to_string(place.path("home/credentials/default.json")).unwrap();
     assert!(stored.contains("\"access\":\"ey"), "an access token was fetched and stored");
 }
 
 #[test]
-fn profiles_have_their_own_tokens_and_what_the_file_says() {
+fn profiles_have_their_own_tokens_and_settings() {
     let place = Place::new();
     let served = Served::start(&place);
     let regular = tokens(&place, "regular");
@@ -79,5 +79,5 @@ fn profiles_have_their_own_tokens_and_what_the_file_says() {
     let place_and_remedy = ["sheetport.toml:2:1", "'base_uri' is no key here", "did you mean base_url?"];
     place.sheetport(["whoami"]).exits(2).says(&place_and_remedy);
     place.write("home/sheetport.toml", "[profiles.default]\nrate = \"fast\"\n");
-    place.sheetport(["whoami"]).exits(2).says(&["'fast' is no rate"]);
+    place.sheetport(["whoami"]).exits(2).says(&["'fast' is not a rate"]);
 }

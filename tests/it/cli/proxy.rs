@@ -1,4 +1,4 @@
-//! Proxies that the environment names: what is sent goes through them, and past them where it says so.
+//! Proxies from environment variables.
 
 use super::process::Place;
 use super::{accounting, count, items, summary};
@@ -7,11 +7,11 @@ use crate::faults::server::{Reply, Server, answer};
 const ITEMS: &str = "/v1/public/items";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn uploads_go_through_the_proxy_that_the_environment_names() {
+async fn uploads_use_the_proxy_from_the_environment() {
     let server = Server::start(|_| Reply::Accept).await;
     let host = server.address.trim_start_matches("http://");
     for (name, value, base, path) in [
-        // Nobody but the proxy could find that service.
+        // Only the proxy can resolve this host.
         ("HTTP_PROXY", server.address.as_str(), "http://service.invalid", format!("http://service.invalid{ITEMS}")),
         ("http_proxy", host, "http://service.invalid/below/", format!("http://service.invalid/below{ITEMS}")),
         ("ALL_PROXY", &server.address, "http://service.invalid", format!("http://service.invalid{ITEMS}")),
@@ -30,7 +30,7 @@ async fn uploads_go_through_the_proxy_that_the_environment_names() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_that_needs_no_proxy_is_spoken_to_directly() {
+async fn hosts_in_no_proxy_are_reached_directly() {
     let server = Server::start(|_| Reply::Accept).await;
     let place = Place::new();
     place.write("items.csv", items(5));
@@ -42,15 +42,30 @@ async fn a_service_that_needs_no_proxy_is_spoken_to_directly() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn exports_go_through_the_proxy_too() {
+async fn exports_use_the_proxy_from_the_environment() {
     let server = Server::start(|_| answer(200, "", r#"{"data": [{"id": "1"}, {"id": "2"}], "total": 2}"#)).await;
     let place = Place::new();
     let export = place.sheetport(["export", "items", "-o", "items.csv", "--json"]);
     let export =
         export.env("SHEETPORT_BASE_URL", "http://service.invalid").secret("SHEETPORT_ACCESS_TOKEN", "access-1");
-    let told = export.env("HTTP_PROXY", &server.address).exits(0).json();
-    assert_eq!(count(&told, "count"), 2, "{told}");
+    let summary = export.env("HTTP_PROXY", &server.address).exits(0).json();
+    assert_eq!(count(&summary, "count"), 2, "{summary}");
     let first = server.log()[0].clone();
     assert!(first.path.starts_with(&format!("http://service.invalid{ITEMS}?page=1")), "{first:?}");
     assert_eq!(first.bearer.as_deref(), Some("access-1"));
+}
+
+/// Over HTTP the proxy answers the request itself, over HTTPS it refuses the tunnel.
+#[tokio::test(flavor = "multi_thread")]
+async fn proxy_that_requires_credentials_stops_the_upload() {
+    let proxy = Server::start(|_| answer(407, "proxy-authenticate: Basic\r\n", "")).await;
+    for (name, base) in [("HTTP_PROXY", "http://service.invalid"), ("HTTPS_PROXY", "https://service.invalid")] {
+        let place = Place::new();
+        place.write("items.csv", items(5));
+        let upload = place.sheetport(["upload", "items.csv", "-t", "items", "--json"]);
+        let upload = upload.env("SHEETPORT_BASE_URL", base).secret("SHEETPORT_ACCESS_TOKEN", "access-1");
+        let upload = upload.env(name, &proxy.address).exits(9);
+        let upload = upload.says(&["the proxy requires credentials (407)", "user:password@proxy.example"]);
+        assert_eq!(accounting(&summary(&upload)), "5: pending 5", "{name}");
+    }
 }

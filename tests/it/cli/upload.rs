@@ -1,4 +1,4 @@
-//! Uploads that go well, or as well as the spreadsheet lets them.
+//! Uploads to a healthy service.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use super::service::Served;
 use super::{accounting, column, count, items, sample, summary, table};
 
 #[test]
-fn clean_items_all_arrive_from_csv_and_from_a_workbook() {
+fn valid_items_are_sent_from_csv_and_xlsx() {
     for file in ["items.csv", "items.xlsx"] {
         let place = Place::new();
         let served = Served::start(&place);
@@ -19,12 +19,12 @@ fn clean_items_all_arrive_from_csv_and_from_a_workbook() {
         assert_eq!((count(&summary, "rows"), count(&summary, "requests")), (25, 25));
         assert!(summary["report"].is_null() && summary["next"].is_null(), "{summary}");
         assert_eq!(served.total(), 25);
-        assert_eq!(place.names(), ["home", file, "service"], "without a problem there is no report");
+        assert_eq!(place.names(), ["home", file, "service"], "no report without problems");
     }
 }
 
 #[test]
-fn a_price_list_with_mistakes_sends_the_rest_and_ends_with_3() {
+fn price_list_with_problems_sends_the_valid_rows_and_exits_with_3() {
     let place = Place::new();
     let served = Served::start(&place);
     for file in ["price-list.csv", "price-list.toml"] {
@@ -42,7 +42,7 @@ fn a_price_list_with_mistakes_sends_the_rest_and_ends_with_3() {
 }
 
 #[test]
-fn what_was_typed_is_what_arrives() {
+fn values_arrive_as_typed() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("prices.csv", "SKU,Name,Price,Currency\n0042,007 bolts,1234.50,EUR\n42,Nut,0.10,EUR\n");
@@ -58,7 +58,7 @@ fn what_was_typed_is_what_arrives() {
 }
 
 #[test]
-fn all_or_nothing_sends_nothing_when_a_row_is_wrong_and_all_when_none_is() {
+fn all_or_nothing_sends_only_if_every_row_is_valid() {
     let place = Place::new();
     let served = Served::start(&place);
     let upload = |file| served.sheetport(&place, ["upload", file, "-t", "items", "--all-or-nothing", "--json"]);
@@ -73,7 +73,7 @@ fn all_or_nothing_sends_nothing_when_a_row_is_wrong_and_all_when_none_is() {
 }
 
 #[test]
-fn a_rate_is_kept() {
+fn rate_is_not_exceeded() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", items(60));
@@ -86,7 +86,7 @@ fn a_rate_is_kept() {
 }
 
 #[test]
-fn a_mended_report_is_sent_with_the_same_template() {
+fn fixed_report_is_uploaded_with_the_same_template() {
     let place = Place::new();
     let served = Served::start(&place);
     let arguments = ["-t", "items", "--json"];
@@ -107,12 +107,12 @@ fn a_mended_report_is_sent_with_the_same_template() {
     let back = table(&place.path("items.csv"));
     let mut names = column(&back, "name");
     names.sort_unstable();
-    // In our own file the quote keeps a spreadsheet from running the name; the service has it as it was typed.
+    // The quote in the export keeps spreadsheet programs from running the name as a formula.
     assert_eq!(names, ["'=Bolt", "Nut", "Screw"]);
 }
 
 #[test]
-fn the_runs_are_listed_newest_first() {
+fn runs_are_listed_newest_first() {
     let place = Place::new();
     let served = Served::start(&place);
     place.sheetport(["runs"]).exits(0).shows(&["no runs yet", "sheetport upload"]);
@@ -130,12 +130,12 @@ fn the_runs_are_listed_newest_first() {
     place.sheetport(["runs", "--limit", "1"]).exits(0).shows(&["two.csv"]);
     place.sheetport(["runs", "--limit", "0"]).exits(2).says(&["'0'", "--limit"]);
     let resumed = served.sheetport(&place, ["resume", "--json"]).exits(0);
-    assert_eq!(accounting(&summary(&resumed)), "2: sent 2", "there is nothing to carry on with");
+    assert_eq!(accounting(&summary(&resumed)), "2: sent 2", "nothing was pending");
     assert_eq!(served.total(), 2);
 }
 
 #[test]
-fn quiet_says_no_more_than_the_accounting() {
+fn quiet_prints_only_the_accounting() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", items(3));

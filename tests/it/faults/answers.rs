@@ -1,4 +1,4 @@
-//! What becomes of a record, answer by answer, as the table of the retry policy says.
+//! The outcome of an idempotent call for each kind of answer.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use sheetport::ledger::RecordState::{self, Failed, Sent};
 use super::Planned;
 use super::server::{Reply, Seen, Server, accepted, answer};
 
-/// Sends one record to a service whose first answer is `first` and which then accepts. The record's end, and how many
-/// requests it took; all of them are the same to the byte.
+/// Sends a record to a service that answers `first` once and then accepts. Returns the record's state, its messages and
+/// the number of requests, and checks that all of them had the same bytes.
 async fn one(first: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> (RecordState, String, usize) {
     let server = Server::start(move |seen| if seen.number == 0 { first(seen) } else { Reply::Accept }).await;
     let planned = Planned::new(&["0042"]).await;
@@ -22,12 +22,12 @@ async fn one(first: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> (RecordS
 }
 
 #[tokio::test]
-async fn what_the_service_accepts_is_sent_once() {
+async fn accepted_record_is_sent_once() {
     assert_eq!(one(|_| Reply::Accept).await, (Sent, String::new(), 1));
 }
 
 #[tokio::test]
-async fn a_refusal_fails_the_record_at_once_and_keeps_every_word() {
+async fn refusal_fails_the_record_and_keeps_every_message() {
     for status in [400, 404, 409, 413, 422] {
         let body = r#"{"message": "no", "errors": {"name": ["too long", "not nice"]}}"#;
         let end = one(move |_| answer(status, "", body)).await;
@@ -38,7 +38,7 @@ async fn a_refusal_fails_the_record_at_once_and_keeps_every_word() {
 }
 
 #[tokio::test]
-async fn an_ok_that_is_not_ok_fails_the_record() {
+async fn success_status_with_errors_fails_the_record() {
     let refused = accepted("0042").replace("true", "false").replace("created", "rejected");
     let end = one(move |_| answer(200, "", &refused)).await;
     assert_eq!(end, (Failed, "the service answered with the status 'rejected'".into(), 1));
@@ -48,7 +48,7 @@ async fn an_ok_that_is_not_ok_fails_the_record() {
 }
 
 #[tokio::test]
-async fn a_service_out_of_order_is_asked_again() {
+async fn server_errors_are_retried() {
     for status in [408, 423, 425, 500, 501, 502, 503, 504, 505, 520, 529, 598, 599] {
         let end = one(move |_| answer(status, "", "<html>Bad Gateway</html>")).await;
         assert_eq!(end, (Sent, String::new(), 2), "{status}");
@@ -56,7 +56,7 @@ async fn a_service_out_of_order_is_asked_again() {
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_is_made_again() {
+async fn broken_connections_are_retried() {
     assert_eq!(one(|_| Reply::Reset).await, (Sent, String::new(), 2));
     assert_eq!(one(|_| Reply::Cut(String::new())).await, (Sent, String::new(), 2));
     assert_eq!(one(|_| Reply::Cut("HTTP/1.1 20".into())).await, (Sent, String::new(), 2));
@@ -64,7 +64,7 @@ async fn a_connection_that_breaks_is_made_again() {
 }
 
 #[tokio::test]
-async fn a_connection_reset_before_the_request_was_read_is_made_again() {
+async fn connection_reset_before_the_request_is_retried() {
     let server = Server::refusing(2, |_| Reply::Accept).await;
     let planned = Planned::new(&["0042"]).await;
     assert_eq!(planned.send(&server, 1).await, None);
@@ -73,7 +73,7 @@ async fn a_connection_reset_before_the_request_was_read_is_made_again() {
 }
 
 #[tokio::test]
-async fn an_answer_that_lies_about_its_length_is_not_believed() {
+async fn answer_with_a_wrong_length_is_retried() {
     let body = accepted("0042");
     let longer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len() + 10);
     assert_eq!(one(move |_| Reply::Cut(longer.clone())).await, (Sent, String::new(), 2));
@@ -84,17 +84,17 @@ async fn an_answer_that_lies_about_its_length_is_not_believed() {
 }
 
 #[tokio::test]
-async fn an_ok_that_cannot_be_understood_is_no_proof() {
+async fn unreadable_success_is_retried() {
     for body in ["", "{\"ok\": tr", "<html>Welcome to the hotel's network</html>", "[]"] {
         assert_eq!(one(move |_| answer(200, "", body)).await, (Sent, String::new(), 2), "{body}");
     }
-    // The answer to another record, as a confused proxy would give it.
+    // The answer for another record, as a faulty proxy may return it.
     assert_eq!(one(|_| answer(200, "", &accepted("0043"))).await, (Sent, String::new(), 2));
 }
 
-/// What follows an answer on its connection is not taken for the answer to the next request.
+/// Extra bytes after an answer are not taken for the answer to the next request.
 #[tokio::test]
-async fn a_second_answer_to_one_request_is_not_believed() {
+async fn second_answer_to_a_request_is_ignored() {
     let stray = r#"{"ok": false, "status": "stray", "external_id": "1"}"#;
     let server = Server::start(move |seen| {
         let body = accepted(&seen.key());
@@ -109,7 +109,7 @@ async fn a_second_answer_to_one_request_is_not_believed() {
 }
 
 #[tokio::test]
-async fn an_answer_without_end_is_cut_off() {
+async fn endless_answer_is_cut_off() {
     let end = tokio::time::timeout(Duration::from_secs(20), one(|_| Reply::Endless("HTTP/1.1 200 OK\r\n\r\n".into())));
     assert_eq!(end.await.unwrap(), (Sent, String::new(), 2));
     let head = "HTTP/1.1 422 No\r\ncontent-length: 99999999999\r\n\r\n{\"message\": \"no\"}";
@@ -118,7 +118,7 @@ async fn an_answer_without_end_is_cut_off() {
 }
 
 #[tokio::test]
-async fn a_slow_service_is_waited_for() {
+async fn slow_answers_are_awaited() {
     let late = |_: &Seen| Reply::Late(Duration::from_millis(700), Box::new(Reply::Accept));
     assert_eq!(one(late).await, (Sent, String::new(), 1));
 }

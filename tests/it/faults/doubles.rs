@@ -1,4 +1,4 @@
-//! Rows with one key, however far apart: all of them are rejected, once each, and none is sent.
+//! Duplicate keys: all rows with the key are rejected, however far apart.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ column = "Name"
 column = "Price"
 "#;
 
-/// Plans a sheet of 1500 rows with keys of their own, some of them replaced. Rejected, skipped and left to send.
+/// Plans a sheet of 1500 rows with different keys, some of them replaced. Returns the rejected, skipped and pending records.
 async fn planned(replaced: &[(usize, &str)]) -> (u64, u64, u64) {
     let mut csv = String::from("SKU,Name,Price\n");
     for number in 0..1_500 {
@@ -49,7 +49,7 @@ async fn planned(replaced: &[(usize, &str)]) -> (u64, u64, u64) {
 }
 
 #[tokio::test]
-async fn rows_with_one_key_are_all_rejected_across_batches() {
+async fn duplicate_keys_are_rejected_across_batches() {
     assert_eq!(planned(&[]).await, (0, 0, 1_500));
     assert_eq!(planned(&[(5, "x,n,1"), (7, "x,n,1")]).await, (2, 0, 1_498));
     assert_eq!(planned(&[(5, "x,n,1"), (1_400, "x,n,1")]).await, (2, 0, 1_498));
@@ -57,12 +57,12 @@ async fn rows_with_one_key_are_all_rejected_across_batches() {
 }
 
 #[tokio::test]
-async fn a_row_whose_first_like_was_rejected_is_rejected_too_and_that_one_once() {
+async fn duplicate_of_a_rejected_row_is_rejected_too() {
     assert_eq!(planned(&[(5, "x,n,oops"), (1_400, "x,n,1")]).await, (2, 0, 1_498));
     assert_eq!(planned(&[(5, "x,n,1"), (1_400, "x,n,oops")]).await, (2, 0, 1_498));
 }
 
 #[tokio::test]
-async fn a_row_that_is_skipped_takes_no_key() {
+async fn skipped_row_does_not_take_a_key() {
     assert_eq!(planned(&[(5, "x,Total,1"), (1_400, "x,n,1")]).await, (0, 1, 1_499));
 }

@@ -1,4 +1,4 @@
-//! The engine against a service that breaks, lies and stalls: what was promised about every record holds anyway.
+//! Sending to a service that fails, stalls and sends invalid answers: every record must still be accounted for.
 
 mod answers;
 mod doubles;
@@ -22,7 +22,7 @@ use sheetport::ledger::{
 };
 use sheetport::records::RecordKind;
 use sheetport::sheet::{Cell, Row};
-use sheetport::upload::{self, Ended, StopReason, Work};
+use sheetport::upload::{self, SendResult, StopReason, Work};
 use tempfile::TempDir;
 
 use server::Server;
@@ -37,13 +37,13 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// A run of one record for each key, in a ledger of its own.
+    /// Plans an item per key in a new ledger.
     pub async fn new(keys: &[&str]) -> Planned {
         let records = keys.iter().enumerate().map(|(seq, key)| record(seq, key));
         Planned::with(RecordKind::Item, records.collect()).await
     }
 
-    /// A run of these records.
+    /// Plans these records in a new ledger.
     pub async fn with(kind: RecordKind, records: Vec<PlannedRecord>) -> Planned {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Ledger::open(folder.path()).await.unwrap();
@@ -58,12 +58,12 @@ impl Planned {
         Planned { folder, ledger, kind, run, total }
     }
 
-    /// `count` records of a kind that must not be sent twice.
+    /// Plans `count` records of a kind with a non-idempotent call.
     pub async fn once(kind: RecordKind, count: usize) -> Planned {
         Planned::with(kind, (0..count).map(|seq| unnamed(kind, seq)).collect()).await
     }
 
-    /// `count` records with keys of their own.
+    /// Plans `count` items with different keys.
     pub async fn many(count: usize) -> Planned {
         let keys: Vec<String> = (0..count).map(|number| number.to_string()).collect();
         Planned::new(&keys.iter().map(String::as_str).collect::<Vec<_>>()).await
@@ -82,7 +82,7 @@ impl Planned {
         client: Arc<Client>,
         concurrency: usize,
         interrupt: impl Future<Output = Duration>,
-    ) -> Ended {
+    ) -> SendResult {
         let kind = self.kind;
         let locked = self.ledger.lock_run(self.run).await.unwrap();
         let work = Work {
@@ -99,7 +99,7 @@ impl Planned {
         upload::send::send(&work, interrupt, &|_| {}).await.unwrap()
     }
 
-    /// The accounting, which adds up whatever happened.
+    /// Returns the accounting and checks that it adds up.
     pub async fn accounting(&self) -> Accounting {
         let accounting = self.ledger.accounting(self.run).await.unwrap();
         assert_adds_up(&accounting);
@@ -112,14 +112,14 @@ impl Planned {
         outcomes.remove(&seq).unwrap_or_else(|| panic!("record {seq} has no outcome"))
     }
 
-    /// What the outcome of the first record says, in a line: its state and its words.
+    /// Returns the first record's state and messages.
     pub async fn first(&self) -> (RecordState, String) {
         let outcome = self.outcome(0).await;
         let words: Vec<_> = outcome.problems.into_iter().map(|problem| problem.message).collect();
         (outcome.state, words.join("; "))
     }
 
-    /// Sends all that is left to a service in its right mind, and all is sent.
+    /// Sends the pending records to a healthy service and checks that none is left.
     pub async fn resumes(&self) {
         let sane = Server::start(|_| server::Reply::Accept).await;
         assert_eq!(self.send(&sane, 4).await, None);
@@ -181,7 +181,7 @@ pub fn record(seq: usize, key: &str) -> PlannedRecord {
     }
 }
 
-/// A record that only its place tells from others.
+/// Returns a record without a key.
 pub fn unnamed(kind: RecordKind, seq: usize) -> PlannedRecord {
     let body = match kind {
         RecordKind::InventoryTransaction => format!(r#"{{"transactionType":"in","amount":{seq}}}"#),

@@ -1,4 +1,4 @@
-//! Calls that must not be repeated: whatever breaks, none is made twice, and what may have been applied is unknown.
+//! Non-idempotent calls: no record is sent twice, and records that may have been applied are unknown.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use super::{Planned, client, client_of};
 
 const KINDS: [RecordKind; 3] = [RecordKind::InventoryTransaction, RecordKind::Subscription, RecordKind::Invoice];
 
-/// Every body came at most once.
+/// Checks that no body was received twice.
 #[track_caller]
 fn assert_once(server: &Server) {
     let twice: Vec<_> = server.bodies().into_iter().filter(|(_, times)| *times > 1).collect();
@@ -22,7 +22,7 @@ fn assert_once(server: &Server) {
 }
 
 #[tokio::test]
-async fn all_are_sent_once_and_nothing_stays_noted() {
+async fn every_record_is_sent_once_and_none_stays_in_flight() {
     for kind in KINDS {
         let server = Server::start(|_| Reply::Accept).await;
         let planned = Planned::once(kind, 600).await;
@@ -34,7 +34,7 @@ async fn all_are_sent_once_and_nothing_stays_noted() {
 }
 
 #[tokio::test]
-async fn each_lost_answer_is_one_unknown_record_and_a_resume_leaves_it_alone() {
+async fn lost_answers_leave_records_unknown_and_resume_skips_them() {
     for kind in KINDS {
         let server = Server::start(|seen| match seen.number % 5 {
             1 => Reply::Reset,
@@ -54,9 +54,9 @@ async fn each_lost_answer_is_one_unknown_record_and_a_resume_leaves_it_alone() {
     }
 }
 
-/// A 429 says that nothing was done. While everybody waits, nothing is in doubt.
+/// A 429 means that nothing was applied, so no record is in flight during the pause.
 #[tokio::test]
-async fn a_throttled_record_goes_again_and_is_not_in_doubt_meanwhile() {
+async fn throttled_record_is_retried_and_never_unknown() {
     let waits = Arc::new(Notify::new());
     let wait = Arc::clone(&waits);
     let server = Server::start(move |seen| match seen.number {
@@ -70,7 +70,7 @@ async fn a_throttled_record_goes_again_and_is_not_in_doubt_meanwhile() {
     let planned = Planned::once(RecordKind::Invoice, 40).await;
     let stop = async {
         waits.notified().await;
-        // Those that went out with it end in the meantime.
+        // Other requests in flight end in the meantime.
         tokio::time::sleep(Duration::from_millis(200)).await;
         Duration::from_secs(30)
     };
@@ -83,7 +83,7 @@ async fn a_throttled_record_goes_again_and_is_not_in_doubt_meanwhile() {
 }
 
 #[tokio::test]
-async fn what_has_no_answer_when_the_grace_is_over_is_unknown() {
+async fn requests_without_an_answer_after_the_grace_period_are_unknown() {
     let began = Instant::now();
     for kind in [RecordKind::Invoice, RecordKind::Item] {
         let asked = Arc::new(Notify::new());
@@ -114,9 +114,9 @@ async fn what_has_no_answer_when_the_grace_is_over_is_unknown() {
     assert!(began.elapsed() < Duration::from_secs(20));
 }
 
-/// The process ends without a word while requests are under way: the sending task is dropped where it is.
+/// Simulates a crash by dropping the sending task while requests are in flight.
 #[tokio::test]
-async fn what_was_under_way_at_a_crash_is_unknown_and_no_more_than_that() {
+async fn only_records_in_flight_at_a_crash_are_unknown() {
     for kind in KINDS {
         let asked = Arc::new(Notify::new());
         let ask = Arc::clone(&asked);
@@ -148,7 +148,7 @@ async fn what_was_under_way_at_a_crash_is_unknown_and_no_more_than_that() {
 }
 
 #[tokio::test]
-async fn a_connection_that_is_not_made_leaves_no_doubt() {
+async fn failed_connections_leave_no_record_unknown() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let planned = Planned::once(RecordKind::Subscription, 20).await;
     let client = client_of(&format!("http://{nobody}"), Some("a"), None, 4);
@@ -158,18 +158,18 @@ async fn a_connection_that_is_not_made_leaves_no_doubt() {
     assert_eq!(planned.accounting().await.sent, 20);
 }
 
-/// A ledger that can't be written any more ends the run, and nothing is sent that it does not hold.
+/// Nothing is sent without its intent in the ledger.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_ledger_that_fails_ends_the_run_before_anything_else_is_sent() {
-    // Time enough to meddle, in the middle.
+async fn failing_ledger_stops_the_run_before_the_next_request() {
+    // Time for another sender to interfere.
     let wait = |number| Duration::from_millis(if number == 8 { 1_000 } else { 0 });
     let server = Server::start(move |seen| Reply::Late(wait(seen.number), Box::new(Reply::Accept))).await;
     let planned = Planned::once(RecordKind::Invoice, 40).await;
     let changes = SendingChanges { started: vec![20], ..SendingChanges::default() };
     let other = Ledger::open(planned.folder.path()).await.unwrap();
     let once = std::sync::Once::new();
-    // Another sender, where there should be none, takes a record in the middle of the run.
-    let meddle = |state: &Progress| {
+    // Another sender, which the lock should prevent, begins a record of the run.
+    let interfere = |state: &Progress| {
         if state.sent >= 5 {
             once.call_once(|| {
                 tokio::task::block_in_place(|| {
@@ -190,7 +190,7 @@ async fn a_ledger_that_fails_ends_the_run_before_anything_else_is_sent() {
         max_errors: None,
         wall: || 2,
     };
-    let ended = upload::send::send(&work, std::future::pending(), &meddle).await;
+    let ended = upload::send::send(&work, std::future::pending(), &interfere).await;
     drop(locked);
     assert!(matches!(ended, Err(ledger::Error::Database(_))), "{ended:?}");
     assert_eq!(server.log().len(), 20);
@@ -210,7 +210,7 @@ async fn server_errors_of_every_kind_leave_the_record_unknown() {
     }
 }
 
-/// 423 and 425 say that the request was not applied.
+/// 423 and 425 mean that the request was not applied.
 #[tokio::test]
 async fn locked_and_too_early_requests_are_retried() {
     for status in [423, 425] {

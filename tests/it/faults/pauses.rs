@@ -1,4 +1,4 @@
-//! Throttling: when the service asks to wait, everybody waits.
+//! Throttling: a pause that the service asks for holds all workers.
 
 use std::time::{Duration, Instant};
 
@@ -10,18 +10,18 @@ use super::{Planned, client};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// When the service had asked to wait, and the first request that came after that.
+/// Returns the time from the answer that asked for a pause to the next request.
 fn wait_kept(server: &Server, asked: impl Fn(&Seen) -> bool) -> Duration {
     let log = server.log();
     let asked = log.iter().find(|seen| asked(seen)).unwrap();
-    // What was under way when the answer left had come before the client could know of it.
+    // Requests in flight arrive before the client knows of the pause.
     let known = asked.left.unwrap() + Duration::from_millis(50);
     let next = log.iter().map(|seen| seen.came).filter(|came| *came > known).min().unwrap();
     next - asked.left.unwrap()
 }
 
 #[tokio::test]
-async fn no_worker_sends_while_the_service_asked_to_wait() {
+async fn no_worker_sends_during_a_pause() {
     for status in [429, 503] {
         let server = Server::start(move |seen| match seen.number {
             5 => answer(status, "retry-after: 1\r\n", ""),
@@ -37,7 +37,7 @@ async fn no_worker_sends_while_the_service_asked_to_wait() {
 }
 
 #[tokio::test]
-async fn a_pause_may_be_named_as_a_date() {
+async fn retry_after_may_be_a_date() {
     let server = Server::start(|seen| match seen.number {
         0 => answer(429, "date: Fri, 21 Nov 2025 07:28:00 GMT\r\nretry-after: Fri, 21 Nov 2025 07:28:02 GMT\r\n", ""),
         _ => Reply::Accept,
@@ -48,9 +48,9 @@ async fn a_pause_may_be_named_as_a_date() {
     assert!(wait_kept(&server, |seen| seen.number == 0) >= 2 * SECOND - Duration::from_millis(5));
 }
 
-/// One answer that says "too many" for each worker is one event, not as many as there are workers.
+/// A 429 for each worker counts as a single pause.
 #[tokio::test]
-async fn a_burst_that_is_throttled_as_a_whole_is_one_throttling() {
+async fn throttled_burst_counts_as_one_pause() {
     let server = Server::start(|seen| match seen.repeat {
         0 => Reply::Late(Duration::from_millis(100), Box::new(answer(429, "retry-after: 1\r\n", ""))),
         _ => Reply::Accept,
@@ -64,7 +64,7 @@ async fn a_burst_that_is_throttled_as_a_whole_is_one_throttling() {
 }
 
 #[tokio::test]
-async fn a_pause_longer_than_anybody_waits_stops_the_run() {
+async fn pause_of_more_than_15_minutes_stops_the_run() {
     for (header, minutes) in [("901", 15), ("99999999999", u64::MAX / 60)] {
         let server = Server::start(move |_| answer(429, &format!("retry-after: {header}\r\n"), "")).await;
         let planned = Planned::many(20).await;
@@ -79,7 +79,7 @@ async fn a_pause_longer_than_anybody_waits_stops_the_run() {
 }
 
 #[tokio::test]
-async fn a_person_need_not_wait_out_a_pause() {
+async fn interrupt_ends_a_pause() {
     let server = Server::start(|_| answer(429, "retry-after: 600\r\n", "")).await;
     let planned = Planned::many(20).await;
     let began = Instant::now();

@@ -1,5 +1,4 @@
-//! A server that may lie: it writes whatever bytes a script tells it to, where a proper HTTP server would keep to the
-//! rules, and notes every request that it saw.
+//! A scripted server that can break the HTTP protocol, and records every request.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -9,46 +8,46 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What to do about a request.
+/// Reaction to a request.
 pub enum Reply {
-    /// Accept the record: the contract's answer for the `externalId` of the body.
+    /// The contract's answer for the record in the body.
     Accept,
-    /// These very bytes, and then the next request.
+    /// These bytes; the connection stays open.
     Bytes(String),
-    /// These very bytes, and then the end of the connection.
+    /// These bytes; then the connection is closed.
     Cut(String),
-    /// Nothing but a reset.
+    /// A connection reset without an answer.
     Reset,
-    /// These very bytes, and then white space for as long as the client takes it.
+    /// These bytes, followed by endless white space.
     Endless(String),
-    /// Wait before the reply.
+    /// The reply after a delay.
     Late(Duration, Box<Reply>),
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// Its place among all requests, from 0.
+    /// Index among all requests.
     pub number: usize,
-    /// Its place among the requests with its body, from 0.
+    /// Index among the requests with the same body.
     pub repeat: usize,
     pub path: String,
     pub bearer: Option<String>,
     pub body: String,
     pub came: Instant,
-    /// When the reply was on its way.
+    /// When the reply was written.
     pub left: Option<Instant>,
 }
 
 impl Seen {
-    /// The external id in the body, or nothing.
+    /// Returns the external id in the body, or an empty string.
     pub fn key(&self) -> String {
         let body: Value = serde_json::from_str(&self.body).unwrap_or_default();
         body["externalId"].as_str().unwrap_or_default().to_owned()
     }
 }
 
-/// An answer as HTTP has it. `headers` end with a line break each.
+/// Returns an HTTP response. Each line of `headers` ends with `\r\n`.
 pub fn answer(status: u16, headers: &str, body: &str) -> Reply {
     Reply::Bytes(format!("HTTP/1.1 {status} Said\r\n{headers}content-length: {}\r\n\r\n{body}", body.len()))
 }
@@ -57,7 +56,7 @@ pub fn accepted(key: &str) -> String {
     json!({"ok": true, "status": "created", "external_id": key, "item_id": "i", "ctx_id": null}).to_string()
 }
 
-/// The contract's answer to the call.
+/// Returns the contract's answer to the call.
 fn acceptance(seen: &Seen) -> String {
     if !seen.path.starts_with("/v1/public/orders/") {
         return accepted(&seen.key());
@@ -85,7 +84,7 @@ impl Server {
         Server::refusing(0, script).await
     }
 
-    /// Resets the first `refused` connections before it reads anything.
+    /// Starts a server that resets the first `refused` connections before it reads anything.
     pub async fn refusing(refused: usize, script: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -109,7 +108,7 @@ impl Server {
         self.log.lock().unwrap().clone()
     }
 
-    /// The bodies that came, each with how often.
+    /// Returns the received bodies with the number of their requests.
     pub fn bodies(&self) -> std::collections::BTreeMap<String, usize> {
         self.log().into_iter().fold(Default::default(), |mut bodies: std::collections::BTreeMap<_, _>, seen| {
             *bodies.entry(seen.body).or_default() += 1;
@@ -161,12 +160,12 @@ async fn write(stream: &mut TcpStream, reply: Reply, seen: &Seen) -> After {
             return After::Close;
         }
     };
-    // A client that has gone is what some tests want.
+    // Some tests close the client first.
     let _ = stream.write_all(bytes.as_bytes()).await;
     after
 }
 
-/// One request's head and body; nothing at the end of the connection.
+/// Reads the head and body of a request. Returns `None` at the end of the connection.
 async fn read(stream: &mut TcpStream) -> Option<(String, String)> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];

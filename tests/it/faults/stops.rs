@@ -1,4 +1,4 @@
-//! Runs that stop before their end: for the right reason, with every record accounted for, and resumed to the end.
+//! Runs that stop early: the reason, the accounting, and the resumed rest.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use super::{Planned, client, client_of};
 const GRACE: Duration = Duration::from_secs(30);
 
 #[tokio::test]
-async fn several_refusals_for_want_of_rights_stop_the_run() {
+async fn several_403_in_a_row_stop_the_run() {
     let server = Server::start(|_| answer(403, "", r#"{"message": "read only"}"#)).await;
     let planned = Planned::many(40).await;
     assert_eq!(planned.send(&server, 2).await, Some(StopReason::Service(Stop::Forbidden("read only".into()))));
@@ -25,7 +25,7 @@ async fn several_refusals_for_want_of_rights_stop_the_run() {
 }
 
 #[tokio::test]
-async fn refusals_for_want_of_rights_among_others_stop_nothing() {
+async fn scattered_403_do_not_stop_the_run() {
     let server = Server::start(|seen| if seen.number % 5 < 4 { answer(403, "", "") } else { Reply::Accept }).await;
     let planned = Planned::many(40).await;
     assert_eq!(planned.send(&server, 1).await, None);
@@ -34,7 +34,7 @@ async fn refusals_for_want_of_rights_among_others_stop_nothing() {
 }
 
 #[tokio::test]
-async fn an_address_where_nobody_listens_stops_the_run() {
+async fn unreachable_address_stops_the_run() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let planned = Planned::many(40).await;
     let client = client_of(&format!("http://{nobody}"), Some("a"), None, 4);
@@ -46,9 +46,9 @@ async fn an_address_where_nobody_listens_stops_the_run() {
     planned.resumes().await;
 }
 
-/// All connections of a service that restarts break at once. That is one event, and the service is back soon.
+/// A restart breaks all connections at once, which counts as a single event.
 #[tokio::test]
-async fn a_restart_of_the_service_is_survived() {
+async fn run_survives_a_restart_of_the_service() {
     let away: OnceLock<Instant> = OnceLock::new();
     let server = Server::start(move |seen| {
         let is_back = || away.get_or_init(Instant::now).elapsed() > Duration::from_millis(500);
@@ -65,7 +65,7 @@ async fn a_restart_of_the_service_is_survived() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_in_trouble_is_not_stormed() {
+async fn retry_budget_stops_the_run_on_a_failing_service() {
     let server = Server::start(|_| answer(500, "", "")).await;
     let planned = Planned::many(2_000).await;
     let Some(StopReason::TooManyRetries(reason)) = planned.send(&server, 8).await else { panic!("not stopped") };
@@ -76,7 +76,7 @@ async fn a_service_that_is_in_trouble_is_not_stormed() {
 }
 
 #[tokio::test]
-async fn an_interrupt_waits_for_what_is_under_way_and_keeps_its_outcome() {
+async fn interrupt_waits_for_requests_in_flight_and_keeps_their_outcomes() {
     let asked = Arc::new(Notify::new());
     let ask = Arc::clone(&asked);
     let server = Server::start(move |seen| {
@@ -101,9 +101,9 @@ async fn an_interrupt_waits_for_what_is_under_way_and_keeps_its_outcome() {
     assert_eq!(planned.accounting().await.sent, 3_000);
 }
 
-/// Nothing is pending, so there is nothing to resume, whoever asked for what at the end.
+/// Without pending records there is nothing to resume, even after an interrupt or a 403.
 #[tokio::test]
-async fn a_run_that_is_done_when_it_is_stopped_was_not_stopped() {
+async fn finished_run_does_not_count_as_stopped() {
     let asked = Arc::new(Notify::new());
     let ask = Arc::clone(&asked);
     let server = Server::start(move |_| {
@@ -125,9 +125,9 @@ async fn a_run_that_is_done_when_it_is_stopped_was_not_stopped() {
     assert_eq!(planned.accounting().await.failed, 5);
 }
 
-/// The plan refuses keys that occur twice; should the ledger hold some anyway, they go one after the other.
+/// The plan rejects duplicate keys; if the ledger has some anyway, they are sent one after another.
 #[tokio::test]
-async fn records_with_one_key_are_never_under_way_together_and_keep_their_order() {
+async fn records_with_the_same_key_are_sent_one_after_another() {
     let server = Server::start(|seen| match seen.number % 7 {
         2 => answer(503, "", ""),
         _ => Reply::Late(Duration::from_millis(3), Box::new(Reply::Accept)),
@@ -140,7 +140,7 @@ async fn records_with_one_key_are_never_under_way_together_and_keep_their_order(
     let log = server.log();
     for key in ["a", "b", "c", "d"] {
         let of: Vec<_> = log.iter().filter(|seen| seen.key() == key).collect();
-        assert!(of.windows(2).all(|two| two[0].left.unwrap() <= two[1].came), "{key} was under way twice");
+        assert!(of.windows(2).all(|two| two[0].left.unwrap() <= two[1].came), "two requests for {key} in flight");
         let mut bodies: Vec<&str> = of.iter().map(|seen| seen.body.as_str()).collect();
         bodies.dedup();
         assert!(bodies.is_sorted(), "{bodies:?}");
@@ -148,7 +148,7 @@ async fn records_with_one_key_are_never_under_way_together_and_keep_their_order(
 }
 
 #[tokio::test]
-async fn what_two_runs_would_do_twice_a_resume_does_not() {
+async fn resume_sends_only_unsettled_records() {
     let server = Server::start(|seen| if seen.number == 50 { answer(302, "", "") } else { Reply::Accept }).await;
     let planned = Planned::many(1_200).await;
     assert_eq!(planned.send(&server, 4).await, Some(StopReason::Service(Stop::Redirected { status: 302 })));

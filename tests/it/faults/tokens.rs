@@ -1,4 +1,4 @@
-//! Tokens: refreshed once for all, never carried elsewhere, never repeated in words.
+//! Tokens: renewed once for all workers, never sent to another address, never written to messages.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::{Planned, client, client_of};
 
 const REFRESH: &str = "/api/token/refresh/";
 
-/// Accepts the newest of the tokens `access-1`, `access-2`, … and hands out the next on refresh.
+/// Accepts the token `newest`, and returns it on refresh.
 fn renewing(seen: &Seen, newest: &str) -> Reply {
     match (seen.path.as_str(), seen.bearer.as_deref()) {
         (REFRESH, None) => answer(200, "", &format!(r#"{{"access": "{newest}", "refresh": "refresh-2"}}"#)),
@@ -35,7 +35,7 @@ fn refreshes(server: &Server) -> Vec<Seen> {
 }
 
 #[tokio::test]
-async fn an_expired_token_is_refreshed_once_for_all_workers() {
+async fn expired_token_is_renewed_once_for_all_workers() {
     let server = Server::start(|seen| renewing(seen, "access-2")).await;
     let planned = Planned::many(40).await;
     assert_eq!(planned.send(&server, 8).await, None);
@@ -51,7 +51,7 @@ async fn an_expired_token_is_refreshed_once_for_all_workers() {
 }
 
 #[tokio::test]
-async fn a_refresh_token_alone_is_enough() {
+async fn refresh_token_alone_is_enough() {
     let server = Server::start(|seen| renewing(seen, "access-2")).await;
     let planned = Planned::many(10).await;
     let client = client_of(&server.address, None, Some("refresh-1"), 8);
@@ -61,7 +61,7 @@ async fn a_refresh_token_alone_is_enough() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_refused_after_its_refresh_stops_the_run() {
+async fn refused_renewed_token_stops_the_run() {
     let server = Server::start(|seen| match seen.path.as_str() {
         REFRESH => answer(200, "", r#"{"access": "access-2"}"#),
         _ => answer(401, "", r#"{"message": "go away"}"#),
@@ -76,7 +76,7 @@ async fn a_token_that_is_refused_after_its_refresh_stops_the_run() {
 }
 
 #[tokio::test]
-async fn a_refused_refresh_token_is_not_offered_again() {
+async fn refused_refresh_token_is_not_sent_again() {
     let server = Server::start(|seen| match seen.path.as_str() {
         REFRESH => answer(401, "", r#"{"message": "blacklisted: refresh-1"}"#),
         _ => Reply::Late(Duration::from_millis(50), Box::new(answer(401, "", "{}"))),
@@ -94,7 +94,7 @@ async fn a_refused_refresh_token_is_not_offered_again() {
 }
 
 #[tokio::test]
-async fn a_refusal_that_the_service_cuts_short_is_still_a_401() {
+async fn truncated_401_renews_the_token() {
     let server = Server::start(|seen| match renewing(seen, "access-2") {
         Reply::Late(..) => Reply::Cut("HTTP/1.1 401 No\r\ncontent-length: 50\r\n\r\n{".into()),
         reply => reply,
@@ -106,7 +106,7 @@ async fn a_refusal_that_the_service_cuts_short_is_still_a_401() {
 }
 
 #[tokio::test]
-async fn a_throttled_refresh_holds_everybody() {
+async fn throttled_renewal_pauses_all_workers() {
     let server = Server::start({
         let asked = AtomicUsize::new(0);
         move |seen| match seen.path.as_str() {
@@ -124,14 +124,14 @@ async fn a_throttled_refresh_holds_everybody() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_never_followed() {
+async fn redirects_are_never_followed() {
     let elsewhere = Server::start(|_| Reply::Accept).await;
     for status in [301, 302, 307, 308] {
         let location = format!("location: {}/v1/public/items\r\n", elsewhere.address);
         let server = Server::start(move |_| answer(status, &location, "")).await;
         let planned = Planned::many(20).await;
         assert_eq!(planned.send(&server, 4).await, Some(StopReason::Service(Stop::Redirected { status })));
-        assert!(server.log().len() <= 4, "only what was under way");
+        assert!(server.log().len() <= 4, "only requests in flight");
         assert_eq!(planned.accounting().await.pending, 20);
         planned.resumes().await;
     }
@@ -139,7 +139,7 @@ async fn a_redirect_is_never_followed() {
 }
 
 #[tokio::test]
-async fn a_redirected_refresh_keeps_its_token() {
+async fn redirected_renewal_stops_the_run() {
     let elsewhere = Server::start(|_| answer(200, "", r#"{"access": "stolen"}"#)).await;
     let location = format!("location: {}{REFRESH}\r\n", elsewhere.address);
     let server = Server::start(move |seen| match seen.path.as_str() {
@@ -153,7 +153,7 @@ async fn a_redirected_refresh_keeps_its_token() {
 }
 
 #[tokio::test]
-async fn a_service_that_repeats_the_token_does_not_get_it_into_the_ledger() {
+async fn token_in_an_answer_is_masked_in_the_ledger() {
     let server = Server::start(|seen| {
         let bearer = seen.bearer.as_deref().unwrap();
         answer(400, "", &format!(r#"{{"message": "bad token {bearer}", "errors": {{"{bearer}": "{bearer}"}}}}"#))
@@ -166,7 +166,7 @@ async fn a_service_that_repeats_the_token_does_not_get_it_into_the_ledger() {
 }
 
 #[test]
-fn a_base_address_with_a_password_is_refused_without_repeating_it() {
+fn secrets_in_a_base_address_are_refused_and_not_shown() {
     for address in
         ["https://user:secret@host", "https://host/?token=secret", "https://host/#secret", "user:secret@host"]
     {
@@ -176,15 +176,15 @@ fn a_base_address_with_a_password_is_refused_without_repeating_it() {
     }
 }
 
-/// A token as a service writes it, good from `from` to `to`.
+/// Returns a JWT that is valid from `from` to `to`.
 fn jwt(name: &str, from: i64, to: i64) -> String {
     let claims = serde_json::json!({"iat": from, "exp": to, "jti": name, "workspace": "w"});
-    let key = jsonwebtoken::EncodingKey::from_secret(b"nobody checks it");
+    let key = jsonwebtoken::EncodingKey::from_secret(b"not verified");
     jsonwebtoken::encode(&jsonwebtoken::Header::default(), &claims, &key).unwrap()
 }
 
 #[tokio::test]
-async fn a_token_is_renewed_before_it_is_over() {
+async fn token_is_renewed_before_it_expires() {
     let now = jiff::Timestamp::now().as_second();
     let (old, new) = (jwt("old", now - 900, now + 5), jwt("new", now, now + 900));
     let pair = format!(r#"{{"access_token": "{new}"}}"#);
@@ -200,9 +200,9 @@ async fn a_token_is_renewed_before_it_is_over() {
     assert!(server.log().iter().all(|seen| seen.path == REFRESH || seen.bearer.as_deref() == Some(&new)));
 }
 
-/// A machine whose clock is far off takes every token for expired: that must not end in refreshing for ever.
+/// With a wrong clock every token looks expired, which must not lead to endless renewals.
 #[tokio::test]
-async fn a_token_that_always_looks_expired_is_renewed_once() {
+async fn token_that_always_looks_expired_is_renewed_once() {
     let server = Server::start(|seen| match seen.path.as_str() {
         REFRESH => answer(200, "", &format!(r#"{{"token": "{}"}}"#, jwt("new", 1_000, 2_000))),
         _ => Reply::Accept,
@@ -215,7 +215,7 @@ async fn a_token_that_always_looks_expired_is_renewed_once() {
 }
 
 #[tokio::test]
-async fn processes_share_what_one_of_them_gets_and_it_is_kept_before_it_is_used() {
+async fn processes_share_renewed_tokens_and_store_them_before_use() {
     let folder = tempfile::tempdir().unwrap();
     let file = TokenFile::of(folder.path(), "default");
     let server = Server::start({

@@ -1,9 +1,9 @@
-//! Ends the sender at random moments, 200 times over each kind, and resumes: the accounting adds up, no call that must
-//! not be repeated is made twice, no more is in doubt than was under way, and all else ends as one clean run would.
+//! Ends the sender at random moments, 200 times per kind, and resumes. The accounting must add up, no non-idempotent call
+//! may be repeated, at most the records in flight may be unknown, and all others must end as in an undisturbed run.
 //!
-//! Each sender has a runtime of its own, which is dropped with all its tasks where they are. Half of the ends come with a
-//! request's arrival (its intent is on disk, its answer is not) or right after its answer (which is not on disk yet); the
-//! others come anywhere, from before the first intent to after the last commit.
+//! Each sender has its own runtime, which is dropped with all of its tasks. Half of the ends coincide with the arrival of a
+//! request (intent on disk, no answer) or its answer (not on disk yet); the others are random, from before the first intent
+//! to after the last commit.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,12 +25,12 @@ const RECORDS: usize = 12;
 const CONCURRENCY: usize = 3;
 
 #[test]
-fn items_end_as_one_clean_run_would() {
+fn items_end_as_in_an_undisturbed_run() {
     torture(RecordKind::Item);
 }
 
 #[test]
-fn orders_end_as_one_clean_run_would() {
+fn orders_end_as_in_an_undisturbed_run() {
     torture(RecordKind::Order);
 }
 
@@ -53,7 +53,7 @@ fn torture(kind: RecordKind) {
     let seed = fastrand::u64(..);
     println!("seed {seed}");
     let mut random = fastrand::Rng::with_seed(seed);
-    // Nothing of it has to outlive the machine: in memory, a commit takes no time that a disk would need.
+    // Commits to memory are fast, and nothing has to survive the machine.
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
     let serving = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -69,13 +69,13 @@ fn torture(kind: RecordKind) {
             Reply::Accept
         }))
     };
-    // What plans and resumes goes on; only what is ended begins anew each time.
+    // Planning and resuming share a ledger and a client; only the sender that is ended gets new ones.
     let ledger = serving.block_on(Ledger::open(folder.path())).unwrap();
     let client = client(&server, CONCURRENCY);
     let mut seen_before = 0;
     for end in 0..ENDS {
         let records: Vec<PlannedRecord> = (0..RECORDS).map(|seq| record(kind, end, seq)).collect();
-        let once = records.iter().filter(|record| is_once(kind, record)).count() as u64;
+        let once = records.iter().filter(|record| is_non_idempotent(kind, record)).count() as u64;
         let bodies: Vec<String> = records.iter().map(body).collect();
         let run = serving.block_on(plan(&ledger, kind, records));
         let is_aimed = random.bool();
@@ -86,13 +86,13 @@ fn torture(kind: RecordKind) {
         let (path, shared) = (folder.path().to_owned(), Arc::clone(&client));
         doomed.spawn(async move { send(&Ledger::open(&path).await.unwrap(), shared, kind, run).await });
         if is_aimed {
-            // A record that is never sent, because the run ended before, tells nothing.
+            // The run may end before the chosen request; then nothing arrives.
             let _ = moments.recv_timeout(Duration::from_secs(20));
             std::thread::sleep(Duration::from_micros(random.u64(..800)));
         } else {
             std::thread::sleep(Duration::from_micros(random.u64(..12_000)));
         }
-        // Once it returns, none of its tasks lives on, as after the end of a process.
+        // Afterwards none of its tasks is alive, as after the end of a process.
         doomed.shutdown_timeout(Duration::from_secs(20));
         fatal.store(usize::MAX, Ordering::Relaxed);
 
@@ -109,14 +109,14 @@ fn torture(kind: RecordKind) {
         let mut missing = 0;
         for (seq, body) in bodies.iter().enumerate() {
             let made = times.get(body.as_str()).copied().unwrap_or_default();
-            if is_once(kind, &record(kind, end, seq)) {
+            if is_non_idempotent(kind, &record(kind, end, seq)) {
                 assert!(made <= 1, "made {made} times: {body}; {context}");
                 missing += u64::from(made == 0);
             } else {
                 assert!(made >= 1, "not made: {body}; {context}");
             }
         }
-        // What was never made is in doubt, because nobody could tell.
+        // Records that were never received are unknown: the sender could not tell.
         assert!(missing <= ended.unknown, "{missing} are missing; {context}");
         seen_before = log.len();
     }
@@ -149,7 +149,7 @@ async fn send(ledger: &Ledger, client: Arc<Client>, kind: RecordKind, run: RunId
     ledger.accounting(run).await.unwrap()
 }
 
-/// Every second transaction is an update, which may be repeated.
+/// Every second transaction is an idempotent update.
 fn record(kind: RecordKind, end: usize, seq: usize) -> PlannedRecord {
     let name = format!("{end}-{seq}");
     let (key, target, body) = match kind {
@@ -172,7 +172,7 @@ fn record(kind: RecordKind, end: usize, seq: usize) -> PlannedRecord {
     }
 }
 
-fn is_once(kind: RecordKind, record: &PlannedRecord) -> bool {
+fn is_non_idempotent(kind: RecordKind, record: &PlannedRecord) -> bool {
     !kind.input().call(record.target.is_some()).unwrap().repeatable
 }
 
