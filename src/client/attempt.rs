@@ -1,4 +1,4 @@
-//! The client: one attempt of a request with the current access token.
+//! The client: sends a request with the current access token.
 
 use secrecy::{ExposeSecret, SecretString};
 
@@ -91,7 +91,7 @@ impl Client {
         Attempt { requests, outcome }
     }
 
-    /// Exchanges the refresh token for a new pair. An error is the outcome of the request that needed the token.
+    /// Exchanges the refresh token for a new pair. An error becomes the outcome of the pending request.
     async fn request_tokens(&self, refresh: &SecretString) -> Result<TokenPair, TransportOutcome> {
         let input = RefreshInput { refresh: refresh.expose_secret().to_owned() };
         let body = serde_json::to_vec(&input).expect("a struct of one string is valid JSON");
@@ -109,7 +109,7 @@ impl Client {
             }
             // Redirects, proxies and pauses concern every request.
             (Action::Stop | Action::UnknownAndStop | Action::Throttle, outcome) => Err(outcome),
-            // The request that needed the token was not sent, so it may be retried whatever became of the refresh.
+            // The pending request was not sent, so a retry is safe.
             (_, outcome) => Err(TransportOutcome::NotSent { reason: format!("token refresh: {}", outcome.reason()) }),
         }
     }

@@ -1,11 +1,11 @@
-//! Errors of the client that concern a whole command.
+//! Errors that end a command.
 
 use super::next_step::Failure;
 use super::outcome::Response;
 use super::service_message;
 use super::stop::Stop;
 
-/// A failure to set the client up, or of a request that no retry can help. `Display` never shows a token.
+/// A failure to set up the client, or a permanently failed request. `Display` never shows a token.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     #[error("'{0}' is not a base address")]
@@ -25,7 +25,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns how to fix it.
+    /// Returns a hint for the user.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Error::BaseUrl(_) => "give the service's root address, such as https://host.example, in --base-url or SHEETPORT_BASE_URL".to_owned(),
@@ -39,7 +39,7 @@ impl Error {
         })
     }
 
-    /// Returns the error for a response that refuses the request.
+    /// Returns the error for a refusal.
     pub(super) fn refused(response: &Response) -> Error {
         Error::status(response.status, service_message::summary(&response.body))
     }
@@ -55,7 +55,7 @@ impl From<Stop> for Error {
     }
 }
 
-/// The last failure of a request whose attempts are used up.
+/// Converts the last failure after all attempts.
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Error {
         match failure {

@@ -1,4 +1,4 @@
-//! Reads: idempotent requests, retried until they are answered or their attempts are used up.
+//! Reads with retries.
 
 use std::time::Instant;
 
@@ -12,11 +12,11 @@ use super::policy::{Call, MAX_ATTEMPTS, backoff};
 use super::request::Request;
 use super::stop::Stop;
 
-/// 429 responses to one request after which it is given up.
+/// Maximum number of 429 responses per request.
 const MAX_THROTTLED: u32 = 20;
 
-/// Reads `path` and returns the result of `parse` on the body of the response. Each attempt takes a permit of `pace`; a
-/// pause that the service asks for holds every user of `pace`.
+/// Reads `path` and returns the result of `parse` on the response body. Each attempt takes a permit of `pace`; a pause
+/// requested by the service holds every user of `pace`.
 pub async fn fetch<T>(
     client: &Client,
     pace: &Pace,
@@ -26,7 +26,7 @@ pub async fn fetch<T>(
     fetch_with(client, pace, path, MAX_ATTEMPTS, parse).await
 }
 
-/// Checks that the service answers `path`, without retries: for a person who waits for the answer.
+/// Reads `path` without retries, as a quick check of address and credentials.
 pub async fn check(client: &Client, path: &str) -> Result<(), Error> {
     fetch_with(client, &Pace::new(None, Instant::now()), path, 1, |_| Ok(())).await
 }
@@ -78,7 +78,7 @@ async fn fetch_with<T>(
 }
 
 /// Returns the path of a single record: `list` and the id as one segment. With `by_external_id` the id is also the query
-/// parameter `external_id`. Returns `None` for an id that no path can hold.
+/// parameter `external_id`. Returns `None` for `.`, `..` and the empty id.
 pub fn record_path(list: &str, id: &str, by_external_id: bool) -> Option<String> {
     // URLs resolve these, even percent-encoded.
     if matches!(id, "" | "." | "..") {

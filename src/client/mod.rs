@@ -1,8 +1,7 @@
 //! HTTP client of the service: one transport, one retry policy, rate limiting, authentication and paging.
 //!
-//! [`Client`] makes a single attempt and never repeats a write by itself. [`policy`] decides what follows from the outcome
-//! of an attempt, [`Pace`] when the next request may be sent, and [`pages`] how a list is read to its end. These three are
-//! pure: they are given the time and do no I/O.
+//! [`Client`] makes single attempts and never repeats a write. [`policy`] maps the outcome of an attempt to an action, [`Pace`]
+//! permits the next request, and [`pages`] reads a list to the end. All three are pure: no I/O, and the time is an argument.
 
 pub mod auth;
 pub mod error;

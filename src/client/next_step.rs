@@ -7,7 +7,7 @@ use super::policy::{self, Action, Call, LONGEST_WAIT, Outcome, SHORTEST_THROTTLE
 use super::service_message;
 use super::stop::Stop;
 
-/// What to do after an attempt. `T` is the parsed body of a success.
+/// The next step after an attempt. `T` is the parsed body of a success.
 #[derive(Debug, PartialEq)]
 pub(crate) enum NextStep<T> {
     Done {
@@ -16,7 +16,7 @@ pub(crate) enum NextStep<T> {
     },
     /// The service refused the request.
     Refused(Response),
-    /// Try again after `after`, the pause that the service asked for, or after a backoff.
+    /// Try again after Retry-After (`after`) or a backoff.
     Retry {
         after: Option<Duration>,
         failure: Failure,
@@ -43,7 +43,7 @@ pub(crate) enum NextStep<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     NoAnswer(String),
-    /// A 2xx response whose body is truncated or not a result.
+    /// A 2xx response with a truncated or invalid body.
     Unreadable {
         status: u16,
         reason: String,
@@ -73,8 +73,8 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// Returns the next step after an attempt. `parse` reads the body of a success; its error is the reason why the body
-/// cannot be read.
+/// Returns the next step after an attempt. `parse` reads the body of a success, and fails with a reason if the body is
+/// invalid.
 pub(crate) fn next_step<T>(
     call: Call,
     outcome: TransportOutcome,

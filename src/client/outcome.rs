@@ -1,4 +1,4 @@
-//! Outcome of one attempt, as far as the transport and the authentication know it.
+//! Outcome of an attempt, before the retry policy.
 
 use secrecy::{ExposeSecret, SecretString};
 
@@ -6,13 +6,13 @@ use super::policy::Outcome;
 use super::service_message;
 use super::transport::rate_headers::Quota;
 
-/// Maximum size of the response to a write. As many of them are in memory as there are workers.
+/// Maximum size of the response to a write. Each worker may hold a response in memory.
 pub(super) const MAX_RESULT: usize = 1 << 20;
 
 /// How an attempt ended.
 #[derive(Clone, Debug)]
 pub enum TransportOutcome {
-    /// A response. Outside 2xx its body may be incomplete: the status is enough.
+    /// A response. Outside 2xx the body may be incomplete: the status is enough.
     Response(Response),
     /// A 2xx response with a truncated or oversized body.
     Truncated { status: u16, reason: String },
@@ -20,7 +20,7 @@ pub enum TransportOutcome {
     NotSent { reason: String },
     /// The connection broke, or the time was up, after the request may have been written.
     NoResponse { reason: String },
-    /// Refused for an old token (401), which has been renewed since: send the request again.
+    /// Refused with an old token (401). The token has been renewed: send the request again.
     TokenRenewed { reason: String },
     /// Neither the access token nor the refresh token is valid.
     Unauthorized { reason: String },
@@ -38,7 +38,7 @@ pub struct Response {
 }
 
 impl TransportOutcome {
-    /// Returns the row of the policy table that applies before the body is read.
+    /// Returns the outcome for the policy table, before parsing the body.
     pub fn kind(&self) -> Outcome {
         match self {
             TransportOutcome::Response(response) => Outcome::Status(response.status),
@@ -61,7 +61,7 @@ impl TransportOutcome {
         }
     }
 
-    /// Masks a token that the service repeats in its body: messages end up in ledgers and reports.
+    /// Masks a token in the body, because messages end up in ledgers and reports.
     pub(super) fn redacted(mut self, secret: &SecretString) -> TransportOutcome {
         let secret = secret.expose_secret();
         if let TransportOutcome::Response(response) = &mut self
@@ -75,7 +75,7 @@ impl TransportOutcome {
     }
 }
 
-/// Returns the sentence for a status that is not a success.
+/// Returns the sentence for a failure status.
 pub(super) fn answered(status: u16, message: Option<String>) -> String {
     match message {
         Some(message) => format!("the service answered {status}: {message}"),

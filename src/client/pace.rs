@@ -15,7 +15,7 @@ use shared::SharedGate;
 
 pub use rate::{Rate, Speed};
 
-/// A rate limiter. It is given the time, so that tests can simulate a day in a moment.
+/// A rate limiter. The time is an argument, so tests can simulate a day in a moment.
 pub struct Pace {
     state: Mutex<State>,
 }
@@ -58,7 +58,7 @@ impl Pace {
         }
     }
 
-    /// Shares the rate with all processes on this machine that name the same file. If the file cannot be used, the limiter
+    /// Shares the rate with all processes on this machine through the same file. If the file cannot be used, the limiter
     /// logs a warning and works alone.
     pub fn shared(self, file: &Path, now: Instant) -> Pace {
         let mut state = self.state();
@@ -72,7 +72,7 @@ impl Pace {
         self
     }
 
-    /// Takes a permit. The error is the time at which to ask again.
+    /// Takes a permit. The error is the time of the next permit.
     pub fn permit(&self, now: Instant) -> Result<(), Instant> {
         let mut state = self.state();
         if let Some(until) = state.held_until.filter(|until| now < *until) {
@@ -107,7 +107,7 @@ impl Pace {
         state.held_until = state.held_until.max(Some(until));
     }
 
-    /// Lowers an automatic rate after the service refused a request as one too many.
+    /// Lowers an automatic rate after a 429.
     pub fn refused(&self, now: Instant) {
         if let Some(Limit::Auto(auto)) = &mut self.state().limit {
             auto.refused(now);
@@ -123,7 +123,7 @@ impl Pace {
         }
     }
 
-    /// Returns the service's limit in requests per second, if an automatic rate has found it.
+    /// Returns the limit found by the automatic rate, in requests per second.
     pub fn learnt(&self) -> Option<f64> {
         match &self.state().limit {
             Some(Limit::Auto(auto)) => auto.learnt(),

@@ -1,13 +1,13 @@
-//! The retry policy: one table from the kind of call and the outcome of an attempt to the action that follows.
+//! The retry policy: a table from the kind of call and the outcome of an attempt to the next action.
 //!
 //! Every attempt of every command is decided here. docs/uploads.md contains the same table, generated from [`TABLE`].
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Attempts per request before it is given up.
+/// Maximum number of attempts per request.
 pub const MAX_ATTEMPTS: u32 = 5;
-/// Longest pause that is waited for. If the service asks for a longer one, the run stops and can be resumed.
+/// Longest pause on request of the service. After a request for a longer pause the run stops and can be resumed.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
 /// Shortest pause after a 429 or a Retry-After.
 pub(super) const SHORTEST_THROTTLE: Duration = Duration::from_secs(1);
@@ -19,7 +19,7 @@ const THROTTLED_BASE: Duration = Duration::from_secs(1);
 /// Upper limit of a backoff.
 const CAP: Duration = Duration::from_secs(20);
 
-/// Whether the same request may be sent again after its outcome was lost.
+/// Whether a request may be repeated after a lost response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     Idempotent,
@@ -27,7 +27,7 @@ pub enum Call {
     NonIdempotent,
 }
 
-/// How an attempt ended, without its details.
+/// How an attempt ended, without details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// No connection was established: nothing was written.
@@ -40,14 +40,14 @@ pub enum Outcome {
     Status(u16),
 }
 
-/// What follows from an attempt.
+/// The next action after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Read the result from the body.
     Accept,
     /// The service refused the request.
     Fail,
-    /// Send the request again after a backoff, or after the pause that the service asked for.
+    /// Send the request again after a backoff or Retry-After.
     Retry,
     /// Send nothing for a while, then send the request again.
     Throttle,
@@ -88,7 +88,7 @@ const fn status(
     Rule { applies_to: Matcher::Statuses(statuses), note, idempotent, non_idempotent }
 }
 
-/// The policy. The first row that matches applies; the last one matches every remaining status.
+/// The policy. The first matching row applies; the last row matches every remaining status.
 #[rustfmt::skip]
 const TABLE: &[Rule] = &[
     transport(Outcome::NotConnected, "no connection (DNS, TCP or TLS failure): nothing was sent", Action::Retry, Action::Retry),
@@ -110,7 +110,7 @@ const TABLE: &[Rule] = &[
     status(&[0..=u16::MAX], "any other status, such as 1xx", Action::Retry, Action::Unknown),
 ];
 
-/// Returns the action that follows from an attempt.
+/// Returns the next action after an attempt.
 pub fn decide(call: Call, outcome: Outcome) -> Action {
     let matches = |rule: &&Rule| match (&rule.applies_to, outcome) {
         (Matcher::Outcome(expected), outcome) => *expected == outcome,
@@ -132,7 +132,7 @@ pub fn backoff(attempt: u32, throttled: bool, chance: f64) -> Duration {
     if throttled { jittered.max(SHORTEST_THROTTLE) } else { jittered }
 }
 
-/// Parses Retry-After in seconds, however many digits it has.
+/// Parses Retry-After in seconds, with any number of digits.
 pub(super) fn parse_retry_after(value: &str) -> Option<Duration> {
     let value = value.trim();
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());

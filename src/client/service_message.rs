@@ -1,8 +1,8 @@
-//! Messages in the service's answers, in whatever shape they come.
+//! Messages in the service's answers, in all known shapes.
 
 use serde_json::Value;
 
-/// A message of the service about a record or one of its fields.
+/// A message of the service about a record or a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceMessage {
     /// Field of the record, or `None` for the record as a whole.
@@ -17,7 +17,7 @@ impl ServiceMessage {
     }
 }
 
-/// Returns the sentence in an error body: its `message`, `detail` or `error`.
+/// Returns the sentence in an error body: `message`, `detail` or `error`.
 pub(super) fn summary(body: &[u8]) -> Option<String> {
     summary_of(&serde_json::from_slice(body).ok()?)
 }

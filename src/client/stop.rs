@@ -1,11 +1,11 @@
-//! Reasons to stop that concern every request, whichever record or page it was for.
+//! Reasons to stop a whole command.
 
 use std::time::Duration;
 
 /// A condition under which no further request can succeed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Neither the access token nor a renewed one was accepted.
+    /// The service accepts neither the access token nor a renewed token.
     Unauthorized(String),
     /// The token lacks the permission for these calls.
     Forbidden(String),
@@ -15,7 +15,7 @@ pub enum Stop {
     WrongAddress,
     /// The proxy requires credentials (407).
     ProxyCredentials,
-    /// No connection could be established or every one of them broke.
+    /// All connections failed.
     Unreachable(String),
     /// The service kept answering 429.
     Throttled,
@@ -24,7 +24,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Returns the reason for a status that stops the run.
+    /// Returns the reason for a redirect or a 407.
     pub(super) fn for_status(status: u16) -> Stop {
         match status {
             407 => Stop::ProxyCredentials,
@@ -32,7 +32,7 @@ impl Stop {
         }
     }
 
-    /// Returns how to fix it, without a full stop.
+    /// Returns a hint for the user, without a full stop.
     pub fn hint(&self) -> &'static str {
         match self {
             Stop::Unauthorized(_) => {

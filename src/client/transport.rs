@@ -1,4 +1,4 @@
-//! The HTTP transport: sends a request once and reports its response, or how far the request got.
+//! The HTTP transport: sends a request once and returns the response or the kind of failure.
 
 mod address;
 pub(super) mod rate_headers;
@@ -24,8 +24,8 @@ const READ_TIMEOUT: Duration = Duration::from_secs(60);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long an idle connection may be reused for idempotent calls.
 const MAX_IDLE: Duration = Duration::from_secs(90);
-/// How long an idle connection may be reused for other calls. A service that closes idle connections may do so just when
-/// the request is written, and its outcome would be unknown.
+/// How long an idle connection may be reused for other calls. If the service closed an idle connection during the write, the
+/// outcome would be unknown.
 const MAX_IDLE_NON_IDEMPOTENT: Duration = Duration::from_secs(1);
 /// Interval of TCP keep-alive probes.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -46,7 +46,7 @@ pub(super) struct Transport {
 }
 
 impl Transport {
-    /// Creates a transport that keeps up to `connections` idle connections. Fails if the address is invalid or the system
+    /// Creates a transport with up to `connections` idle connections. Fails if the address is invalid or the system
     /// has no usable CA certificates.
     pub(super) fn new(base: &str, connections: usize) -> Result<Transport, Error> {
         let mut headers = HeaderMap::new();
@@ -71,7 +71,7 @@ impl Transport {
         self.address.as_str()
     }
 
-    /// Sends the request once, with `token` as its bearer token.
+    /// Sends the request once, with `token` as bearer token.
     pub(super) async fn send(&self, request: &Request, token: Option<&SecretString>) -> TransportOutcome {
         let built = match self.build(request, token) {
             Ok(built) => built,
@@ -165,10 +165,10 @@ async fn read(mut response: reqwest::Response, max_len: usize) -> TransportOutco
 
 /// Whether a proxy refused a tunnel with 407. The error type is private to the HTTP library.
 fn is_proxy_refusal(error: &reqwest::Error) -> bool {
-    error.is_connect() && root_cause(error) == "proxy authorization required"
+    error.is_connect() && root_cause(error).ends_with("proxy authorization required")
 }
 
-/// Returns the error in the words of its root cause, without the URL.
+/// Returns the message of the root cause, without the URL.
 fn describe(error: &reqwest::Error) -> String {
     match (error.is_timeout(), error.is_connect()) {
         (true, true) => format!("no connection in {} s", CONNECT_TIMEOUT.as_secs()),

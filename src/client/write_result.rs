@@ -1,4 +1,4 @@
-//! Results of writes: the meaning of the service's answer for the record that was sent.
+//! Results of writes, parsed from the service's answers.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::records::RecordKind;
 /// The parsed answer to a write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WriteResult {
-    /// Whether the service accepted the record, whatever the HTTP status says.
+    /// Whether the service accepted the record.
     pub ok: bool,
     pub status: Option<String>,
     pub service_id: Option<String>,
@@ -17,27 +17,27 @@ pub(crate) struct WriteResult {
     pub errors: Vec<ServiceMessage>,
 }
 
-/// The record that a request carried, to match the answer with it.
+/// The record in a request, to match with the answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestContext<'a> {
     pub kind: RecordKind,
-    /// Name of the record in the path, if the call has one.
+    /// Name of the record in the path, if any.
     pub target: Option<&'a str>,
-    /// Key that identifies the record across runs.
+    /// Identity of the record across runs.
     pub key: Option<&'a str>,
     pub body: &'a [u8],
 }
 
 impl WriteResult {
-    /// Parses the body of a 2xx response. Fails if it is not an answer by the contract, or is about another record.
+    /// Parses the body of a 2xx response. Fails if the answer violates the contract or is about another record.
     pub(crate) fn parse(context: &RequestContext<'_>, body: &[u8]) -> Result<WriteResult, String> {
         let body: Value = serde_json::from_slice(body).map_err(|_| UNREADABLE)?;
         parse(context, &body).ok_or_else(|| UNREADABLE.to_owned())
     }
 
-    /// Returns the result of a response outside 2xx: refused, with all of its messages.
+    /// Returns the refusal in a response outside 2xx, with all messages.
     pub(crate) fn refusal(status: u16, body: &[u8]) -> WriteResult {
-        // A body that is not JSON has no messages.
+        // Without JSON there are no messages.
         let body: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
         let mut errors = errors(&body);
         if errors.is_empty() {
@@ -87,7 +87,7 @@ fn parse(context: &RequestContext<'_>, body: &Value) -> Option<WriteResult> {
         RecordKind::InventoryTransaction => {
             ok?;
         }
-        // The contract shows no answer for these: an object is a success unless it reports an error.
+        // The contract shows no answer here: any object without an error is a success.
         RecordKind::Subscription | RecordKind::Invoice => {
             result.ok = ok != Some(false) && result.errors.is_empty() && !reports_failure(body, &result);
         }
@@ -99,7 +99,7 @@ fn parse(context: &RequestContext<'_>, body: &Value) -> Option<WriteResult> {
     Some(result)
 }
 
-/// Whether an answer without an id says in another way than by `ok` that the record was not accepted.
+/// Whether an answer without an id and without `ok` reports a failure.
 fn reports_failure(body: &Value, result: &WriteResult) -> bool {
     let has_error = body.get("error").is_some_and(|error| !texts(error).is_empty());
     let is_unsuccessful = body.get("success") == Some(&Value::Bool(false));
@@ -107,8 +107,8 @@ fn reports_failure(body: &Value, result: &WriteResult) -> bool {
     result.service_id.is_none() && (has_error || is_unsuccessful || is_error)
 }
 
-/// Returns the result for the order that was sent, found by its external id or its id, never by its position. Contract:
-/// "Order update result".
+/// Returns the result with the external id or id of the order in the request, never by position. Contract: "Order update
+/// result".
 fn order_result(context: &RequestContext<'_>, body: &Value, result: WriteResult) -> Option<WriteResult> {
     let results = body.get("results")?.as_array()?;
     let sent: Value = serde_json::from_slice(context.body).ok()?;
@@ -141,7 +141,7 @@ fn order_result(context: &RequestContext<'_>, body: &Value, result: WriteResult)
     })
 }
 
-/// Returns an id, which may be a string or a number.
+/// Returns the text of an id: a string or a number.
 fn as_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

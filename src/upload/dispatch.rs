@@ -1,5 +1,5 @@
-//! Decides which record is sent next, when, and what follows from an attempt. Pure: the time and the jitter are given to
-//! it, and it does no I/O, so that tests can simulate any behaviour of the service.
+//! The dispatcher: order and timing of records, retries and pauses. Pure, so tests can simulate any behaviour of the service:
+//! no I/O, and time and jitter are arguments.
 
 mod health;
 mod job;
@@ -21,10 +21,10 @@ use health::Health;
 pub use job::{Job, OrderingKey, Settled};
 pub use stop_reason::StopReason;
 
-/// Repeated requests that every run may have, in addition to one per two settled records.
+/// Retries permitted in every run, in addition to half the number of settled records.
 const RETRY_BUDGET: u64 = 100;
 
-/// What to do now.
+/// The next step of a run.
 #[derive(Debug)]
 pub enum Step {
     Send(Job),
@@ -34,7 +34,7 @@ pub enum Step {
     Wait,
 }
 
-/// The state of a run that is being sent.
+/// The state of a run during sending.
 pub struct Dispatcher {
     kind: RecordKind,
     concurrency: usize,
@@ -42,15 +42,15 @@ pub struct Dispatcher {
     ready: VecDeque<Job>,
     /// Jobs to be sent again at a given time.
     delayed: BinaryHeap<Reverse<Delayed>>,
-    /// Ordering keys of jobs that were issued and are not settled, with the jobs that wait for them.
+    /// Ordering keys of issued and unsettled jobs, with waiting jobs.
     keys: HashMap<OrderingKey, VecDeque<Job>>,
     /// Number of jobs in `keys`.
     waiting: usize,
-    /// Ordering keys of jobs that were given up for now: later jobs with these keys must not overtake them.
+    /// Ordering keys of deferred jobs: later jobs with these keys must not overtake.
     deferred_keys: HashSet<OrderingKey>,
-    /// Number of jobs that were given up for now.
+    /// Number of deferred jobs: given up for now, and still pending.
     deferred: u64,
-    /// Last failure of a job that was given up for now.
+    /// Last failure of a deferred job.
     deferred_reason: String,
     in_flight: usize,
     paused_until: Option<Instant>,
@@ -112,12 +112,12 @@ impl Dispatcher {
         }
     }
 
-    /// Returns the number of jobs that wait to be sent, for any reason.
+    /// Returns the number of waiting jobs, for any reason.
     pub fn backlog(&self) -> usize {
         self.ready.len() + self.delayed.len() + self.waiting
     }
 
-    /// Returns the number of jobs that wait to be sent again.
+    /// Returns the number of jobs waiting for a retry.
     pub fn retrying(&self) -> u64 {
         self.delayed.len() as u64
     }
@@ -141,12 +141,12 @@ impl Dispatcher {
         self.stop.as_ref()
     }
 
-    /// Returns the number of jobs that were given up for now, and the last failure of one of them.
+    /// Returns the number of deferred jobs and the last failure among them.
     pub fn deferred(&self) -> Option<(u64, &str)> {
         (self.deferred > 0).then_some((self.deferred, self.deferred_reason.as_str()))
     }
 
-    /// Returns the remaining time of a pause in which nothing is sent.
+    /// Returns the remaining time of the current pause.
     pub fn pause(&self, now: Instant) -> Option<Duration> {
         self.paused_until.map(|until| until.saturating_duration_since(now)).filter(|left| !left.is_zero())
     }
@@ -155,7 +155,7 @@ impl Dispatcher {
         &self.pace
     }
 
-    /// Returns the next job to send, or how long to wait for one.
+    /// Returns the next job to send, or how long to wait.
     pub fn step(&mut self, now: Instant) -> Step {
         if self.stop.is_some() {
             return Step::Wait;
@@ -186,7 +186,7 @@ impl Dispatcher {
         Step::Send(job)
     }
 
-    /// Moves jobs whose delay is over to the front, and leading jobs whose key is taken behind the job that holds it.
+    /// Moves jobs with an expired delay to the front, and leading jobs with an occupied key into its queue.
     fn queue_due_jobs(&mut self, now: Instant) {
         while self.delayed.peek().is_some_and(|Reverse(delayed)| delayed.at <= now) {
             if let Some(Reverse(delayed)) = self.delayed.pop() {
@@ -202,20 +202,20 @@ impl Dispatcher {
         }
     }
 
-    /// Takes back a job that was issued but not sent.
+    /// Takes back an issued job before sending.
     pub fn put_back(&mut self, job: Job) {
         self.in_flight -= 1;
         self.ready.push_front(job);
     }
 
-    /// Forgets a job in flight whose outcome was recorded elsewhere.
+    /// Forgets a job in flight after an external outcome.
     pub fn forget(&mut self) {
         self.in_flight -= 1;
         self.unsettled -= 1;
     }
 
-    /// Processes the outcome of an attempt. Returns the settled job, or `None` if it stays pending. `jitter` is between
-    /// 0 and 1.
+    /// Processes the outcome of an attempt. Returns the settled job, or `None` if the job stays pending. `jitter` is
+    /// between 0 and 1.
     pub fn settle(
         &mut self,
         mut job: Job,
@@ -278,7 +278,7 @@ impl Dispatcher {
         Some(settled)
     }
 
-    /// Delays a job for another attempt. If its attempts are used up, returns it settled, or `None` if it stays pending.
+    /// Delays a job for another attempt. After the last attempt, returns the settled job, or `None` if the job is deferred.
     fn retry(
         &mut self,
         mut job: Job,
@@ -299,11 +299,11 @@ impl Dispatcher {
         }
         let reason = format!("{failure}, {} times", job.attempts);
         match failure.status() {
-            // The service did something, but did not say what.
+            // The service accepted the request without a readable result.
             Some(200..=299) => Some(Settled::unknown(job, failure, reason)),
             // The record itself may cause the error.
             Some(status @ 500) => Some(Settled::answered(job, status, WriteResult::refused(reason))),
-            // The service is in trouble or unreachable, which is not the record's fault.
+            // The service is in trouble or unreachable; the record is not at fault.
             Some(_) | None => {
                 self.deferred_reason = failure.to_string();
                 self.defer(job);
@@ -312,7 +312,7 @@ impl Dispatcher {
         }
     }
 
-    /// Counts a settled job and releases its key.
+    /// Counts a settled job and releases the key.
     fn record(&mut self, settled: &Settled) {
         if settled.state == RecordState::Failed {
             self.failed += 1;
@@ -355,13 +355,13 @@ impl Dispatcher {
         self.stop.get_or_insert_with(|| reason.into());
     }
 
-    /// Extends the pause in which nothing is sent. A pause is never shortened.
+    /// Extends the pause. A pause is never shortened.
     fn pause_for(&mut self, pause: Option<Duration>, now: Instant) {
         let until = pause.map(|pause| now + pause);
         self.paused_until = self.paused_until.max(until);
     }
 
-    /// Gives a job up for now, together with the jobs that wait for its key.
+    /// Defers a job together with all jobs of the same key.
     fn defer(&mut self, job: Job) {
         let waiting = self.keys.remove(&job.ordering_key).map_or(0, |waiting| waiting.len());
         self.waiting -= waiting;
@@ -375,7 +375,7 @@ impl Dispatcher {
         self.delayed.push(Reverse(Delayed { at, job }));
     }
 
-    /// Releases an ordering key, and queues the jobs that waited for it.
+    /// Releases an ordering key and queues the waiting jobs.
     fn release(&mut self, key: &OrderingKey) {
         if let Some(waiting) = self.keys.remove(key) {
             self.waiting -= waiting.len();

@@ -1,8 +1,7 @@
 //! Sends the pending records of a planned run.
 //!
-//! One task owns the dispatcher and starts an attempt for each record that may be sent. A loader reads records ahead, and a
-//! journal writes intents and outcomes to the ledger in batches. A record of a non-idempotent call is sent only after its
-//! intent is on disk.
+//! A single task owns the dispatcher and starts the attempts. A loader reads records ahead, and a journal writes intents and
+//! outcomes to the ledger in batches. The intent of a non-idempotent call is on disk before the request is sent.
 
 mod journal;
 mod loader;
@@ -24,7 +23,7 @@ use crate::ledger::{self, Ledger, LockedRun, Outcome, Problem, RecordState, Seq}
 use crate::records::RecordKind;
 use journal::{Durable, JournalEntry};
 
-/// Number of waiting records below which the next block is taken.
+/// Minimum number of waiting records; below, the next block is taken.
 const LOW_BACKLOG: usize = 256;
 /// Number of blocks read ahead.
 const BLOCKS_AHEAD: usize = 4;
@@ -40,9 +39,9 @@ pub struct Work<'a> {
     pub kind: RecordKind,
     pub concurrency: usize,
     pub rate: Option<Speed>,
-    /// File that shares the rate with other processes on this machine.
+    /// File for sharing the rate with other processes on this machine.
     pub rate_file: Option<&'a Path>,
-    /// Number of refused records above which the run stops.
+    /// Maximum number of refused records before the run stops.
     pub max_errors: Option<u64>,
     /// Clock of the ledger: milliseconds since 1970, UTC.
     pub wall: fn() -> i64,
@@ -56,9 +55,9 @@ pub struct Progress {
     pub unknown: u64,
     pub retries: u64,
     pub throttled: u64,
-    /// Records that wait to be sent again.
+    /// Records waiting for a retry.
     pub retrying: u64,
-    /// Remaining time of a pause that the service asked for.
+    /// Remaining time of a pause.
     pub pause: Option<Duration>,
     /// Current limit in requests per second.
     pub rate: Option<f64>,
@@ -67,15 +66,15 @@ pub struct Progress {
 /// Result of sending.
 #[derive(Debug)]
 pub struct SendResult {
-    /// Why it stopped early, or `None` if every record has its outcome.
+    /// Reason for an early stop, or `None` if every record has an outcome.
     pub stopped: Option<StopReason>,
-    /// Rate limit that was found, in requests per second.
+    /// Rate limit found by the automatic rate, in requests per second.
     pub learnt: Option<f64>,
     pub millis: i64,
 }
 
-/// Sends the pending records of a run. `interrupt` resolves when the user asks to stop, to the time that requests in flight
-/// may still take. Fails if the ledger cannot be read or written.
+/// Sends the pending records of a run. `interrupt` resolves when the user asks to stop, to the grace period for
+/// requests in flight. Fails if the ledger cannot be read or written.
 pub async fn send(
     work: &Work<'_>,
     interrupt: impl Future<Output = Duration>,
@@ -108,7 +107,7 @@ pub async fn send(
     };
     let (stopped, learnt) = sender.run(interrupt, progress).await;
     tracing::info!(run, ?stopped, seconds = began.elapsed().as_secs_f64(), "sending ends");
-    // Both tasks end when their channels are closed. An error of the loader explains why there was nothing left to send.
+    // Both tasks end with the channels. An error of the loader looks like the end of the records until here.
     let loaded = joined(loader).await;
     joined(journal).await?;
     loaded?;
@@ -130,14 +129,14 @@ struct Sender<'a> {
     durable: mpsc::UnboundedReceiver<Durable>,
     /// Non-idempotent calls in flight, with the requests made for each record.
     unconfirmed: HashMap<Seq, u32>,
-    /// Records that the ledger has as in flight, or soon will. A crash leaves as many unknown: at most `concurrency`.
+    /// Records in flight according to the ledger, now or soon: at most `concurrency`. After a crash they are unknown.
     recorded: usize,
     /// End of the grace period after an interrupt.
     deadline: Option<Instant>,
     progress: Progress,
 }
 
-/// The journal ended with an error. Without it nothing may be sent.
+/// The journal ended with an error. Nothing may be sent without a journal.
 struct JournalClosed;
 
 impl Sender<'_> {
@@ -147,7 +146,7 @@ impl Sender<'_> {
         interrupt: impl Future<Output = Duration>,
         progress: &(dyn Fn(&Progress) + Sync),
     ) -> (Option<StopReason>, Option<f64>) {
-        // An error of the journal is reported by its own task.
+        // The journal's task reports the error.
         let _ = self.send_all(interrupt, progress).await;
         let learnt = self.dispatcher.pace().learnt();
         (self.stop_reason().await, learnt)
@@ -198,7 +197,7 @@ impl Sender<'_> {
         !self.all_loaded && self.dispatcher.backlog() < LOW_BACKLOG
     }
 
-    /// Takes the blocks that are loaded already, as far as they are needed.
+    /// Takes loaded blocks up to the minimum backlog.
     fn take_blocks(&mut self) {
         while self.wants_block() {
             match self.jobs.try_recv() {
@@ -216,8 +215,8 @@ impl Sender<'_> {
         }
     }
 
-    /// Starts all attempts that may start now. Returns when to try again. Records of non-idempotent calls go to the journal
-    /// first; [`Sender::start_durable`] sends them.
+    /// Starts all attempts permitted now. Returns when to try again. Records of non-idempotent calls go to the journal first,
+    /// and then to [`Sender::start_durable`].
     async fn start_attempts(&mut self, now: Instant) -> Result<Option<Instant>, JournalClosed> {
         while self.recorded < self.work.concurrency.max(1) {
             match self.dispatcher.step(now) {
@@ -235,7 +234,7 @@ impl Sender<'_> {
         Ok(None)
     }
 
-    /// Sends the records whose intent is on disk, unless the run was stopped or paused in the meantime.
+    /// Sends records after their intents were written, unless the run was stopped or paused in the meantime.
     async fn start_durable(&mut self, durable: Durable) -> Result<(), JournalClosed> {
         self.recorded -= durable.ended;
         for job in durable.begun {
@@ -261,7 +260,7 @@ impl Sender<'_> {
         });
     }
 
-    /// Settles all attempts that have ended by now.
+    /// Settles all finished attempts.
     async fn settle_ended(&mut self) -> Result<(), JournalClosed> {
         while let Some(ended) = self.attempts.try_join_next() {
             self.settle(joined_attempt(ended)).await?;
@@ -275,7 +274,7 @@ impl Sender<'_> {
         let settled = self.dispatcher.settle(job, attempt.requests, attempt.outcome, Instant::now(), fastrand::f64());
         let entry = match (settled, call) {
             (None, Call::Idempotent) => return Ok(()),
-            // A non-idempotent call that stays pending was certainly not applied.
+            // Pending again: certainly not applied.
             (None, Call::NonIdempotent) => JournalEntry::NotSent(seq),
             (Some(settled), call) => {
                 match settled.state {

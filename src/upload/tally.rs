@@ -1,26 +1,27 @@
-//! Counting a pass over a sheet: records by what was decided about them, and problems grouped by cause.
+//! Counters of a pass over a sheet: records by state, and problems by cause.
 
 use super::retry::{RowHistory, RowStatus};
 use crate::ledger::{Causes, Problem, RecordState, RunId};
 
-/// Rows that are named where only their number counts.
+/// Maximum number of row numbers in a message.
 const FIRST_ROWS: usize = 5;
 
-/// What a pass over a sheet decided, in numbers.
+/// Counters of a pass over a sheet.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub rows: u64,
     pub to_send: u64,
     pub skipped: u64,
     pub rejected: u64,
-    /// Not sent because an earlier run did that, which was accepted.
+    /// Records accepted in an earlier run and not sent again.
     pub kept: u64,
-    /// Rows of those whose cells say something else since, and the first of them.
+    /// Rows of these records with edited cells.
     pub edited: u64,
+    /// Numbers of the first edited rows.
     pub first_edited: Vec<u64>,
-    /// The run that knows of a record in doubt, which is therefore not sent.
+    /// A run with an unknown record of this sheet, which is not sent again.
     pub in_doubt: Option<RunId>,
-    /// Cells of the longest row.
+    /// Number of cells in the longest row.
     pub width: usize,
     pub causes: Causes,
 }
@@ -34,7 +35,7 @@ impl Tally {
         }
     }
 
-    /// Notes what is worth a word about a record whose rows were in a run before.
+    /// Counts edited rows of accepted records, and notes runs with unknown records.
     pub(super) fn look_back(&mut self, is_kept: bool, histories: &[RowHistory]) {
         for history in histories {
             if let RowStatus::Unknown(run) = history.status {
@@ -49,7 +50,7 @@ impl Tally {
         }
     }
 
-    /// Counts a record as rejected or skipped that was counted as to be sent.
+    /// Moves a record from `to_send` to rejected or skipped.
     pub fn take_back(&mut self, number: u64, state: RecordState, problem: &Problem) {
         self.to_send -= 1;
         match state {

@@ -1,16 +1,16 @@
-//! A pair of tokens, the claims in them, and the path of the file that stores them.
+//! A pair of tokens with claims, and the path of a token file.
 
 use std::path::PathBuf;
 
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-/// Tokens as given by the user. `Debug` shows neither of them.
+/// Tokens as given by the user. `Debug` hides both.
 #[derive(Clone, Debug, Default)]
 pub struct Credentials {
     pub access: Option<SecretString>,
     pub refresh: Option<SecretString>,
-    /// File that the tokens come from; a renewed pair is stored there.
+    /// Source of the tokens, and destination of renewed tokens.
     pub file: Option<TokenFile>,
 }
 
@@ -26,7 +26,7 @@ impl Credentials {
         self.access.is_none() && self.refresh.is_none()
     }
 
-    /// Returns the workspace claim. The signature is not verified: that is up to the service.
+    /// Returns the workspace claim. The service alone verifies the signature.
     pub fn workspace(&self) -> Option<String> {
         self.claim(&["workspace", "workspace_id"])
     }

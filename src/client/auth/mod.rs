@@ -1,4 +1,4 @@
-//! Authentication: the user's tokens, the file that stores them, and their renewal.
+//! Authentication: tokens, token files and renewal.
 
 mod credentials;
 mod token_file;

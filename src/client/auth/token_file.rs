@@ -1,4 +1,4 @@
-//! The file of a profile's tokens: replaced as a whole, and renewed by one process at a time.
+//! Token files: atomic writes, and a lock against concurrent renewal.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -50,7 +50,7 @@ impl TokenFile {
         Ok(Some((content.base_url, credentials)))
     }
 
-    /// Replaces the file atomically. On Unix only its owner may read it; elsewhere it is as private as its folder.
+    /// Replaces the file atomically, with mode 0600 on Unix. Other systems rely on the folder's permissions.
     pub fn write(&self, base_url: &str, credentials: &Credentials) -> io::Result<()> {
         let text = |token: &Option<SecretString>| token.as_ref().map(|token| token.expose_secret().to_owned());
         let content = Content {
@@ -67,7 +67,7 @@ impl TokenFile {
         Ok(())
     }
 
-    /// Removes the file. Returns whether it existed.
+    /// Removes the file. Returns false if there was no file.
     pub fn remove(&self) -> io::Result<bool> {
         match std::fs::remove_file(&self.path) {
             Ok(()) => Ok(true),
@@ -76,7 +76,7 @@ impl TokenFile {
         }
     }
 
-    /// Waits until no other process renews these tokens, and locks them.
+    /// Waits for renewals by other processes, then locks the tokens.
     pub(super) fn lock(&self) -> io::Result<RenewalLock> {
         self.create_folder()?;
         let path = self.path.with_extension("lock");

@@ -1,4 +1,4 @@
-//! The current tokens of a client, renewed once for all workers that found them expired.
+//! The current tokens of a client, renewed once for all workers.
 
 use std::io;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -11,13 +11,13 @@ use super::credentials::{Credentials, TokenFile};
 use super::token_file::RenewalLock;
 use crate::client::outcome::TransportOutcome;
 
-/// How long before its end a token is renewed.
+/// Time before the expiry of a token at which to renew it.
 const MARGIN: Duration = Duration::from_secs(30);
 
 /// The current tokens, shared by all workers.
 #[derive(Debug)]
 pub(in crate::client) struct Tokens {
-    /// Base address of the service that they are for.
+    /// Base address of the service.
     address: String,
     state: RwLock<State>,
 }
@@ -28,7 +28,7 @@ struct State {
     generation: Generation,
     /// When to renew the access token without waiting for a 401.
     renew_at: Option<Instant>,
-    /// Outcome of the last renewal, if it failed.
+    /// Outcome of the last failed renewal.
     failure: Option<TransportOutcome>,
 }
 
@@ -110,7 +110,7 @@ impl Tokens {
             Some(failure) if used.failed != state.generation.failed => return Err(failure.clone()),
             _ => {}
         }
-        // One renewal ahead of time is enough; the next one waits for a 401.
+        // Renew ahead of time only once; afterwards wait for a 401.
         state.renew_at = None;
         let file = state.credentials.file.clone();
         let _lock = match &file {
@@ -140,7 +140,7 @@ impl Tokens {
         }
     }
 
-    /// Returns the tokens in the file if another process has replaced them. An unreadable file has no newer tokens.
+    /// Returns newer tokens of another process from the file. An unreadable file counts as unchanged.
     fn renewed_elsewhere(&self, file: &TokenFile, current: &Credentials) -> Option<Credentials> {
         let (base_url, stored) = file.read().ok().flatten()?;
         let is_newer = base_url == self.address && stored.access.is_some() && !stored.has_same_access(current);
@@ -174,10 +174,10 @@ fn expiry_by_clock(credentials: &Credentials) -> Option<Instant> {
     Instant::now().checked_add(expires.saturating_sub(MARGIN).saturating_sub(now))
 }
 
-/// Returns when to renew a token that was just issued: after its lifetime less a margin, whatever this machine's clock says.
+/// Returns when to renew a new token: its lifetime less a margin from now, independent of this machine's clock.
 fn expiry_by_age(credentials: &Credentials) -> Option<Instant> {
     let lifetime = credentials.expires_at()?.checked_sub(credentials.issued_at()?)?;
     let lifetime = Duration::from_secs(u64::try_from(lifetime).ok()?);
-    // Tokens that live no longer than the margin are used for half of their lifetime.
+    // Use short-lived tokens for half of the lifetime.
     Instant::now().checked_add(lifetime.saturating_sub(MARGIN).max(lifetime / 2))
 }

@@ -10,17 +10,17 @@ const MIN: f64 = 0.1;
 const MAX: f64 = 10_000.0;
 /// Growth per second until the first refusal.
 const SEARCH: f64 = 1.3;
-/// Share of the refused rate that is used permanently.
+/// Comfortable share of the refused rate.
 const COMFORT: f64 = 0.95;
 /// Growth per second up to the comfortable rate, as a share of the refused rate.
 const CLIMB: f64 = 0.06;
 /// Growth per second beyond the comfortable rate, as a share of the refused rate.
 const PROBE: f64 = 0.0005;
-/// Seconds without a refusal after which the limit may have been raised, so that probing accelerates.
+/// Seconds without a refusal until probing accelerates: the limit may have been raised.
 const PATIENCE: f64 = 120.0;
 /// Factor from the refused rate to the presumed limit.
 const PRESUMED: f64 = 0.98;
-/// Refusals within this time count as one.
+/// Refusals within this time count as a single event.
 const EVENT: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(super) struct AutoRate {
 }
 
 impl AutoRate {
-    /// Starts with a rate that an earlier run found, or with a search.
+    /// Starts with the rate of an earlier run, or with a search.
     pub fn new(known: Option<f64>, now: Instant) -> AutoRate {
         let known = known.filter(|rate| rate.is_finite()).map(|rate| rate.clamp(MIN, MAX));
         AutoRate {
@@ -47,7 +47,7 @@ impl AutoRate {
 
     /// Returns the time between two requests at this moment.
     pub fn interval(&mut self, now: Instant) -> Duration {
-        // Neither pauses nor a slow service show that a higher rate would be accepted.
+        // Pauses and slow answers are no evidence for a higher limit.
         let seconds = now.saturating_duration_since(self.updated_at).as_secs_f64().min(2.0 / self.rate);
         self.updated_at = now;
         self.rate = match self.refused {

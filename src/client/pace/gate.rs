@@ -1,5 +1,5 @@
-//! Permits at an interval, with bursts of at most [`BURST`]: governor's rate limiter with time and state passed in, so that
-//! the interval can change at any time and processes can share the state.
+//! Permits at an interval, with bursts of at most [`BURST`]. Wraps governor's rate limiter with explicit time and state: the
+//! interval can change at any time, and processes can share the state.
 
 use std::cell::Cell;
 use std::num::NonZeroU32;
@@ -11,17 +11,17 @@ use governor::nanos::Nanos;
 use governor::state::{NotKeyed, StateStore};
 use governor::{Quota, RateLimiter};
 
-/// Longest burst after a pause, as the time that its requests would take.
+/// Longest burst after a pause, in units of time.
 const BURST: Duration = Duration::from_millis(10);
 
 /// The state of a limiter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Gate {
-    /// Theoretical time of the next permit, from an origin that the caller chooses.
+    /// Theoretical time of the next permit, relative to the caller's origin.
     pub due: Duration,
 }
 
-/// A clock that is set by hand.
+/// A clock for explicit time.
 #[derive(Default)]
 struct ManualClock(Cell<Nanos>);
 
@@ -50,14 +50,14 @@ impl StateStore for CellStore<'_> {
 }
 
 impl Gate {
-    /// Takes a permit of a limiter with this interval. The error is the time of the next one.
+    /// Takes a permit of a limiter with this interval. The error is the time of the next permit.
     pub fn pass(&mut self, interval: Duration, now: Duration) -> Result<(), Duration> {
         // An interval of zero means no limit.
         let Some(quota) = Quota::with_period(interval) else { return Ok(()) };
         let burst = (BURST.as_nanos() / interval.as_nanos()).clamp(1, u128::from(u32::MAX));
         let burst = u32::try_from(burst).ok().and_then(NonZeroU32::new).expect("clamped to 1..=u32::MAX");
         let due = Cell::new(Nanos::from(self.due));
-        // The limiter takes the first time of its clock, zero, as its origin.
+        // The limiter starts at time zero.
         let limiter = RateLimiter::<NotKeyed, _, _, NoOpMiddleware<Nanos>>::new(
             quota.allow_burst(burst),
             CellStore(&due),

@@ -1,4 +1,4 @@
-//! Rates as users write them.
+//! Rates, as in `10/s`.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub struct Rate {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Speed {
     Fixed(Rate),
-    /// As fast as the service permits. Starts with the rate that an earlier run found, in requests per second.
+    /// As fast as the service permits, starting with the rate of an earlier run in requests per second.
     Auto(Option<f64>),
 }
 

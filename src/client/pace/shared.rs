@@ -13,7 +13,7 @@ const MAX_AHEAD: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(super) struct SharedGate {
     file: File,
-    /// One moment by the monotonic clock and since 1970, the only time that processes share.
+    /// The same moment by the monotonic clock and since 1970, because processes share only the latter.
     origin: (Instant, Duration),
 }
 
@@ -24,7 +24,7 @@ impl SharedGate {
         Ok(SharedGate { file, origin: (now, wall) })
     }
 
-    /// Takes a permit. The inner error is the time of the next one.
+    /// Takes a permit. The inner error is the time of the next permit.
     pub fn pass(&mut self, interval: Duration, now: Instant) -> io::Result<Result<(), Instant>> {
         self.file.lock()?;
         let permit = self.pass_locked(interval, now);

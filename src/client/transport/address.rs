@@ -19,18 +19,18 @@ impl Address {
         if is_http && is_plain { Ok(Address(url)) } else { Err(invalid()) }
     }
 
-    /// Returns the address without its trailing slash.
+    /// Returns the address without the trailing slash.
     pub(super) fn as_str(&self) -> &str {
         self.0.as_str().trim_end_matches('/')
     }
 
-    /// Returns the full URL of a path with its query.
+    /// Returns the full URL of a path and query.
     pub(super) fn url(&self, path: &str) -> Result<Url, String> {
         self.0.join(path.trim_start_matches('/')).map_err(|error| error.to_string())
     }
 }
 
-/// Returns the address for a message, without user information, query and fragment: they may hold a secret.
+/// Returns the address for a message, without potential secrets in user information, query and fragment.
 fn redacted(base: &str) -> String {
     let base = base.split(['?', '#']).next().expect("a split yields at least one part");
     match (base.split_once("://"), base.rsplit_once('@')) {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use reqwest::StatusCode;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
-/// Requests that the service still accepts before the limit is reset.
+/// Remaining requests before the limit is reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
     pub remaining: u64,
@@ -15,7 +15,7 @@ pub struct Quota {
 }
 
 /// Returns the value of Retry-After, with a date converted to seconds from the service's own clock (the Date header).
-/// Returns `None` for statuses that are not retried.
+/// Returns `None` for statuses without a retry.
 pub(in crate::client) fn retry_after(status: StatusCode, headers: &HeaderMap) -> Option<String> {
     if !matches!(status.as_u16(), 408 | 423 | 425 | 429 | 500..) {
         return None;
@@ -27,7 +27,7 @@ pub(in crate::client) fn retry_after(status: StatusCode, headers: &HeaderMap) ->
     })
 }
 
-/// Reads the RateLimit headers in their common forms: a header per number, with or without `X-`, or all in one, as
+/// Reads the common RateLimit headers: a header per number, with or without `X-`, or a combined header such as
 /// `limit=10, remaining=0, reset=7` or `"default";r=0;t=7`. Returns `None` unless both numbers are present and valid.
 pub(in crate::client) fn quota(headers: &HeaderMap) -> Option<Quota> {
     // Larger values are seconds since 1970, not a duration.

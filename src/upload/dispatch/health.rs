@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use crate::client::{NextStep, Stop, WriteResult};
 
-/// Consecutive 403 responses after which every further record would be refused.
+/// Maximum number of consecutive 403 responses.
 const MAX_FORBIDDEN: u32 = 5;
-/// 404 responses to the first requests of a run after which the base address is presumably wrong.
+/// Maximum number of 404 responses without any other response; then the base address is presumably wrong.
 const MAX_NOT_FOUND: u32 = 5;
-/// Consecutive pauses, with no other response in between, after which the run stops.
+/// Maximum number of consecutive pauses without any other response.
 const MAX_THROTTLED: u32 = 20;
-/// Broken connections after which a service that has never answered counts as unreachable.
+/// Maximum number of broken connections before the first response.
 const MAX_BROKEN_AT_START: u32 = 3;
-/// Failed probes after which a service that has answered before counts as unreachable.
+/// Maximum number of failed probes.
 const MAX_PROBES: u32 = 5;
 
 /// Counters of consecutive outcomes.
@@ -23,13 +23,13 @@ pub(super) struct Health {
     broken_in_a_row: u32,
     throttled_in_a_row: u32,
     forbidden_in_a_row: u32,
-    /// Number of responses, as long as all of them were 404.
+    /// Number of 404 responses, or `None` after any other response.
     not_found: Option<u32>,
     /// Failed probes, while the service is unreachable.
     probes: Option<u32>,
 }
 
-/// What follows for all records from an outcome.
+/// Consequences of an outcome for all records.
 #[derive(Debug, Default)]
 pub(super) struct Reaction {
     pub stop: Option<Stop>,
@@ -56,7 +56,7 @@ impl Health {
         }
     }
 
-    /// Whether the service is unreachable, so that one request at a time probes for it.
+    /// Whether the service is unreachable, so single requests probe for a return.
     pub fn is_probing(&self) -> bool {
         self.probes.is_some()
     }
@@ -66,8 +66,7 @@ impl Health {
         self.throttled_in_a_row
     }
 
-    /// Counts the outcome of an attempt. `is_paused` tells whether a pause was in force already: requests that were in
-    /// flight together are throttled together, which counts once.
+    /// Counts the outcome of an attempt. With `is_paused`, a 429 belongs to the current pause and is not counted.
     pub fn observe(&mut self, step: &NextStep<WriteResult>, is_probe: bool, is_paused: bool) -> Reaction {
         if let NextStep::Retry { failure, .. } | NextStep::Unknown { failure, .. } = step
             && failure.status().is_none()
@@ -113,7 +112,7 @@ impl Health {
         Reaction::default()
     }
 
-    /// Counts a broken connection. Many in a row mean that the service is unreachable.
+    /// Counts a broken connection. After many in a row the service is unreachable.
     fn broken(&mut self, reason: String, is_probe: bool) -> Reaction {
         self.broken_in_a_row += 1;
         let max_broken = match self.has_answered {

@@ -1,4 +1,4 @@
-//! Records on their way to the service.
+//! Records to be sent, and settled records.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::records::RecordKind;
 pub struct Job {
     pub seq: Seq,
     pub ordering_key: OrderingKey,
-    /// Name of the record in the path, if its call has one.
+    /// Name of the record in the path, if any.
     pub target: Option<String>,
     /// JSON body, sent unchanged.
     pub body: Bytes,
     pub call: Call,
     /// Requests made so far.
     pub requests: u32,
-    /// Attempts that count towards [`MAX_ATTEMPTS`](crate::client::policy::MAX_ATTEMPTS).
+    /// Attempts counted towards [`MAX_ATTEMPTS`](crate::client::policy::MAX_ATTEMPTS).
     pub(super) attempts: u32,
-    /// Whether the job holds its ordering key: from its first attempt until it is settled.
+    /// Whether the job holds the ordering key: from the first attempt until the job is settled.
     pub(super) holds_key: bool,
     /// Whether the last attempt failed for an old token.
     pub(super) was_renewed: bool,
-    /// Whether the attempt probes for a service that was unreachable.
+    /// Whether the attempt probes for an unreachable service.
     pub(super) is_probe: bool,
 }
 
@@ -78,7 +78,7 @@ impl Job {
     }
 }
 
-/// A job with its final outcome.
+/// A job with the final outcome.
 #[derive(Debug)]
 pub struct Settled {
     pub job: Job,

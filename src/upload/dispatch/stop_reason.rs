@@ -1,4 +1,4 @@
-//! Why a run stopped before every record had its outcome.
+//! Reasons for an early stop of a run.
 
 use crate::client::Stop;
 
@@ -12,7 +12,7 @@ pub enum StopReason {
     TooManyRetries(String),
     /// The service refused more records than `--max-errors` allows.
     TooManyErrors(u64),
-    /// Some records got no usable answer in any of their attempts; the last failure.
+    /// Some records used up all attempts without a usable answer; the last failure.
     LeftPending {
         records: u64,
         reason: String,
@@ -20,11 +20,11 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// Returns what to do before the run is resumed.
+    /// Returns a hint for the user.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             StopReason::Interrupted => return None,
-            // A run is bound to its base address.
+            // The base address of a run is fixed.
             StopReason::Service(stop @ Stop::Redirected { .. }) => {
                 format!("{}; then upload the file again, because a run keeps its address", stop.hint())
             }

@@ -10,20 +10,20 @@ use crate::upload::dispatch::Job;
 
 /// Maximum number of entries per batch.
 const MAX_BATCH: usize = 2_048;
-/// Maximum age of a batch that no request waits for. After a crash, records whose outcomes are lost are sent again.
+/// Maximum age of a batch without urgent entries. After a crash, records with lost outcomes are sent again.
 const MAX_AGE: Duration = Duration::from_millis(20);
-/// Entries that may wait for the disk before the sender waits, too.
+/// Maximum number of entries in the queue; then the sender waits.
 pub(super) const CAPACITY: usize = 2 * MAX_BATCH;
 
 /// An entry to be written.
 pub(super) enum JournalEntry {
     /// Outcome of an idempotent call.
     Outcome(Outcome),
-    /// Outcome of a record that was in flight.
+    /// Outcome of a non-idempotent call.
     Finished(Outcome),
     /// The record is about to be sent by a non-idempotent call, once this is on disk.
     Begin(Job),
-    /// The record that was in flight has certainly not been applied.
+    /// A record in flight has certainly not been applied.
     NotSent(Seq),
 }
 
@@ -34,12 +34,12 @@ impl JournalEntry {
     }
 }
 
-/// Entries about records in flight that are on disk now.
+/// Entries about records in flight, after the write to disk.
 #[derive(Default)]
 pub(super) struct Durable {
     /// These may be sent.
     pub begun: Vec<Job>,
-    /// Number of records that are no longer in flight.
+    /// Number of records no longer in flight.
     pub ended: usize,
 }
 
@@ -71,14 +71,14 @@ pub(super) async fn write(
         ledger.store(run, &changes, wall()).await?;
         done.ended = changes.finished.len();
         if !done.begun.is_empty() || done.ended > 0 {
-            // A sender that has ended sends nothing else.
+            // Fails only after the end of the sender.
             let _ = durable.send(done);
         }
     }
     Ok(())
 }
 
-/// Collects entries until the batch is full or old, or a request waits for it. Returns false when there are no more.
+/// Collects entries until the batch is full, old or urgent. Returns false at the end of all entries.
 async fn next_batch(entries: &mut mpsc::Receiver<JournalEntry>, batch: &mut Vec<JournalEntry>) -> bool {
     if entries.recv_many(batch, MAX_BATCH).await == 0 {
         return false;

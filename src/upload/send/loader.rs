@@ -1,4 +1,4 @@
-//! Reads planned records ahead of their sending.
+//! Reads planned records ahead of the sender.
 
 use tokio::sync::mpsc;
 
@@ -7,13 +7,13 @@ use crate::ledger::{self, Disposition, Ledger, PlannedRecord, RecordBlock, RunId
 use crate::records::RecordKind;
 use crate::upload::dispatch::Job;
 
-/// Maximum number of blocks whose intent is written in one go: each write waits for the disk.
+/// Maximum number of blocks per write of intents, because each write waits for the disk.
 const MAX_BLOCKS: usize = 8;
-/// Size of bodies after which no further block is added.
+/// Maximum size of the bodies per write of intents, exceeded by at most a block.
 const MAX_BYTES: usize = 8 << 20;
 
-/// Sends the pending records of a run to `jobs`, block by block. For idempotent calls the intent of several blocks is
-/// written before the first of them is handed on; for other calls the sender writes it for each record.
+/// Sends the pending records of a run to `jobs`, block by block. For idempotent calls the intents of several
+/// blocks are written in advance; for other calls the sender writes the intent of each record.
 pub(super) async fn load(
     ledger: Ledger,
     run: RunId,
@@ -25,7 +25,7 @@ pub(super) async fn load(
         return Ok(());
     }
     let mut from: Seq = 0;
-    // The first block goes alone, so that the first request is early and a short run intends no more than it sends.
+    // Start with a single block, for an early first request and no superfluous intents of short runs.
     let mut max_blocks = 1;
     loop {
         let (first, mut blocks, mut bytes) = (from, Vec::new(), 0);
@@ -55,7 +55,7 @@ pub(super) async fn load(
     }
 }
 
-/// Returns the records of a block that have no outcome yet. Fails if the ledger has a record that no request can carry.
+/// Returns the pending records of a block. Fails if the ledger has a record without a valid request.
 async fn pending(ledger: &Ledger, run: RunId, kind: RecordKind, block: RecordBlock) -> Result<Vec<Job>, ledger::Error> {
     let settled = ledger.settled(run, block.first..=block.end() - 1).await?;
     let pending = (block.first..).zip(block.records).filter(|(seq, _)| !settled.contains(seq));
