@@ -67,7 +67,7 @@ async fn an_order_that_got_a_row_is_sent_again_whole_and_never_without_rows_that
     torn.0.remove(2);
     assert_eq!(retry(&place, &server, &torn, 3).await, "2: sent 1, rejected 1");
     let report = Sheet::open(&place, "mended.report.csv");
-    assert!(report.column("sheetport_errors")[0].contains("would be sent without them"), "{report:?}");
+    assert!(report.column("sheetport_errors")[0].contains("would remove them"), "{report:?}");
     assert_eq!(retry(&place, &server, &sheet, 0).await, "2: sent 1, unchanged 1");
     assert_eq!(orders(&server), ["A: a-1 1, a-2 2", "B: b-1 3, b-2 4", "A: a-1 1, a-2 2, a-3 9"]);
     // What was accepted with the row stays accepted without it.
@@ -86,7 +86,7 @@ async fn an_invoice_that_was_made_is_not_made_again_with_a_further_row() {
     assert_eq!(retry(&place, &server, &sheet, 3).await, "2: sent 1, rejected 1");
     let report = Sheet::open(&place, "mended.report.csv");
     let errors = report.column("sheetport_errors");
-    assert!(errors[3].contains("row 2 was sent in run 1") && errors[3].contains("made again"), "{errors:?}");
+    assert!(errors[3].contains("row 2 was sent in run 1") && errors[3].contains("creates duplicates"), "{errors:?}");
     assert_eq!(server.log().len(), 2);
     // With a number of its own it is another invoice.
     sheet.set(5, "No", "3");

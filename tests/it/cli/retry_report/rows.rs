@@ -106,11 +106,7 @@ fn a_row_that_does_not_say_plainly_where_it_is_from_is_a_problem_at_that_cell() 
     copied.set(6, "SKU", "50").set(7, "SKU", "51");
     copied.save(&place, "mended.csv");
     let refused = served.sheetport(&place, ["retry", "mended.csv", "--dry-run"]).exits(3);
-    refused.shows(&[
-        "sheetport_row such as '4' is the number of another row here",
-        "rows 6, 7",
-        "empty its sheetport_",
-    ]);
+    refused.shows(&["sheetport_row such as '4' appears twice", "rows 6, 7", "empty its sheetport_"]);
     assert_eq!(retry(&place, &served, &copied, 3), "6: sent 2, unchanged 2, rejected 2");
     let mut emptied = copied.clone();
     for row in [6, 7] {
