@@ -8,7 +8,7 @@ pub mod bind;
 pub mod builtin;
 pub mod examples;
 pub mod infer;
-pub(crate) mod language;
+pub mod language;
 pub mod load;
 pub mod map;
 pub mod model;

@@ -5,13 +5,13 @@ use std::ops::RangeInclusive;
 use super::constant::{self, ParseConstant};
 
 pub(super) struct Function {
-    pub name: &'static str,
+    pub(super) name: &'static str,
     /// An example, for messages.
-    pub usage: &'static str,
+    pub(super) usage: &'static str,
     /// Number of arguments, without the value before `|`.
-    pub arguments: RangeInclusive<usize>,
+    pub(super) arguments: RangeInclusive<usize>,
     /// Parses the first argument, a constant in quotes.
-    pub constant: Option<ParseConstant>,
+    pub(super) constant: Option<ParseConstant>,
     /// Names of the function in other languages, for suggestions.
     aliases: &'static [&'static str],
 }

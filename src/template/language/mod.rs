@@ -12,4 +12,5 @@ mod functions;
 mod rewrite;
 mod token;
 
+pub use error::ExpressionError;
 pub use expression::Expression;

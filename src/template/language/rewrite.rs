@@ -22,13 +22,13 @@ const MAX_JOINS: usize = 64;
 /// The translated expression, with ranges in the original.
 #[derive(Debug)]
 pub(super) struct Rewritten {
-    pub source: String,
-    pub columns: Vec<String>,
+    pub(super) source: String,
+    pub(super) columns: Vec<String>,
     /// The first place of each column in the original.
-    pub column_ranges: Vec<Range<usize>>,
-    pub constants: Vec<Constant>,
+    pub(super) column_ranges: Vec<Range<usize>>,
+    pub(super) constants: Vec<Constant>,
     /// Length of the original in bytes.
-    pub length: usize,
+    pub(super) length: usize,
     /// The start of each piece in `source`, and the range in the original.
     pieces: Vec<(usize, Range<usize>)>,
 }

@@ -6,8 +6,8 @@ use super::error::ExpressionError;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
-    pub kind: Kind,
-    pub range: Range<usize>,
+    pub(super) kind: Kind,
+    pub(super) range: Range<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,14 +15,14 @@ use crate::sheet::Cell;
 
 /// Converts the cells of one rule.
 pub(super) struct Conversion<'a> {
-    pub rule: &'a FieldRule,
+    pub(super) rule: &'a FieldRule,
     /// The date format of the column.
-    pub date: &'a DateColumn,
+    pub(super) date: &'a DateColumn,
 }
 
 impl Conversion<'_> {
     /// Appends the value of a cell to `out`. Returns `false` if the cell is blank.
-    pub fn write(&self, cell: Cell<'_>, out: &mut Vec<u8>) -> Result<bool, Cause> {
+    pub(super) fn write(&self, cell: Cell<'_>, out: &mut Vec<u8>) -> Result<bool, Cause> {
         if cell.is_blank() {
             return Ok(false);
         }

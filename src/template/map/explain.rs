@@ -3,7 +3,7 @@
 use super::super::model::{FieldRule, OnBlank, Place, Source, Translate};
 use super::super::problem::Problem;
 use super::super::value::number::Percent;
-use super::mapper::{Draft, Mapper};
+use super::mapper::Mapper;
 use crate::records::JsonType;
 use crate::sheet::Row;
 
@@ -22,7 +22,6 @@ pub struct Explained {
 
 /// Applies every rule of the template to one row.
 pub fn explain(mapper: &Mapper<'_>, row: &Row) -> Vec<Explained> {
-    let mut draft = Draft::default();
     let rules = mapper.template().rules().enumerate();
     rules
         .map(|(index, rule)| Explained {
@@ -30,7 +29,7 @@ pub fn explain(mapper: &Mapper<'_>, row: &Row) -> Vec<Explained> {
             place: rule.place,
             cells: mapper.cells(index, row),
             steps: steps(rule),
-            value: mapper.try_rule(index, row, &mut draft),
+            value: mapper.try_rule(index, row),
         })
         .collect()
 }

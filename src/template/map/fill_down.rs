@@ -13,10 +13,8 @@ pub struct Filler {
     within: Vec<usize>,
     /// The last cell of each column in `columns`, or blank.
     above: Row,
-    next: Row,
     /// The cells of the columns in `within` of the last row.
     group: Row,
-    next_group: Row,
     filled: u64,
 }
 
@@ -30,23 +28,19 @@ impl Filler {
         if self.columns.is_empty() {
             return;
         }
-        self.fill(row);
-        self.remember(row);
-    }
-
-    fn fill(&mut self, row: &mut Row) {
-        copy(row, &self.within, &mut self.next_group);
-        if !self.next_group.cells().eq(self.group.cells()) {
+        let group = cells(row, &self.within);
+        if !group.cells().eq(self.group.cells()) {
             self.above.clear(0);
         }
-        std::mem::swap(&mut self.group, &mut self.next_group);
-        for (nth, column) in self.columns.iter().enumerate() {
-            let above = self.above.get(nth);
+        for (index, column) in self.columns.iter().enumerate() {
+            let above = self.above.get(index);
             if row.get(*column).is_blank() && above != Cell::Blank {
                 self.filled += text_len(above) as u64;
                 row.put(*column, above);
             }
         }
+        self.group = group;
+        self.above = cells(row, &self.columns);
     }
 
     /// Returns the column with the longest text if too much has been filled in.
@@ -55,26 +49,23 @@ impl Filler {
         if self.filled > MAX_FILLED { longest().map(|(column, _)| *column) } else { None }
     }
 
-    fn remember(&mut self, row: &Row) {
-        copy(row, &self.columns, &mut self.next);
-        std::mem::swap(&mut self.above, &mut self.next);
-    }
-
     /// Adds a row without filling, for rows that were filled before.
     pub fn pass(&mut self, row: &Row) {
-        copy(row, &self.within, &mut self.group);
-        self.remember(row);
+        self.group = cells(row, &self.within);
+        self.above = cells(row, &self.columns);
     }
 }
 
-fn copy(from: &Row, columns: &[usize], to: &mut Row) {
-    to.clear(0);
+/// Returns the cells of some columns, with all blank cells empty.
+fn cells(row: &Row, columns: &[usize]) -> Row {
+    let mut cells = Row::default();
     for column in columns {
-        match from.get(*column) {
-            cell if cell.is_blank() => to.push(Cell::Blank),
-            cell => to.push(cell),
+        match row.get(*column) {
+            cell if cell.is_blank() => cells.push(Cell::Blank),
+            cell => cells.push(cell),
         }
     }
+    cells
 }
 
 fn text_len(cell: Cell<'_>) -> usize {

@@ -33,8 +33,6 @@ pub struct Draft {
     /// The group column's text, or blank. Rows with equal texts form one record.
     pub group: String,
     pub parts: Parts,
-    /// A buffer for joined texts.
-    text: String,
 }
 
 /// The identifiers of a record.
@@ -77,7 +75,7 @@ impl<'t> Mapper<'t> {
         let mut line_problems = Vec::new();
         for (index, (rule, columns)) in self.template.rules().zip(&self.layout.columns).enumerate() {
             let start = draft.parts.values.len();
-            let written = self.write_value(index, rule, columns, row, draft);
+            let written = self.write_value(index, row, &mut draft.parts.values);
             match (rule.place, written) {
                 (Place::Line, Ok(has_value)) => {
                     let is_constant = matches!(rule.source, Source::Constant(_));
@@ -131,15 +129,15 @@ impl<'t> Mapper<'t> {
     }
 
     /// Applies one rule to a row. Returns the JSON value, or `None` for an omitted field.
-    pub fn try_rule(&self, index: usize, row: &Row, draft: &mut Draft) -> Result<Option<String>, Box<Problem>> {
+    pub fn try_rule(&self, index: usize, row: &Row) -> Result<Option<String>, Box<Problem>> {
         let (rule, columns) = self.rule(index);
-        draft.parts.begin(row.number);
-        let written = self.write_value(index, rule, columns, row, draft).and_then(|has_value| match has_value {
+        let mut json = Vec::new();
+        let written = self.write_value(index, row, &mut json).and_then(|has_value| match has_value {
             true => Ok(true),
-            false => self.write_replacement(rule, &mut draft.parts.values),
+            false => self.write_replacement(rule, &mut json),
         });
         match written {
-            Ok(has_value) => Ok(has_value.then(|| String::from_utf8_lossy(&draft.parts.values).into_owned())),
+            Ok(has_value) => Ok(has_value.then(|| String::from_utf8(json).expect("JSON is UTF-8"))),
             Err(cause) => Err(Box::new(self.problem(rule, columns, row, cause))),
         }
     }
@@ -280,16 +278,9 @@ impl<'t> Mapper<'t> {
     }
 
     /// Appends the value of a rule. Returns `false` if the cells are blank.
-    fn write_value(
-        &self,
-        index: usize,
-        rule: &FieldRule,
-        columns: &Columns,
-        row: &Row,
-        draft: &mut Draft,
-    ) -> Result<bool, Cause> {
+    fn write_value(&self, index: usize, row: &Row, out: &mut Vec<u8>) -> Result<bool, Cause> {
+        let (rule, columns) = self.rule(index);
         let conversion = Conversion { rule, date: self.survey.column(index) };
-        let out = &mut draft.parts.values;
         match (&rule.source, columns) {
             (Source::Constant(constant), _) => {
                 json::constant(out, constant);
@@ -297,21 +288,20 @@ impl<'t> Mapper<'t> {
             }
             (Source::Column(_), Columns::One(column)) => conversion.write(usable(self.cell(row, *column))?, out),
             (Source::Joined { with, .. }, Columns::Several(columns)) => {
-                draft.text.clear();
+                let mut text = String::new();
                 for column in columns.iter().flatten() {
                     let cell = usable(self.cell(row, *column))?;
                     if cell.is_blank() {
                         continue;
                     }
-                    if !draft.text.is_empty() {
-                        draft.text.push_str(with);
+                    if !text.is_empty() {
+                        text.push_str(with);
                     }
-                    draft.text.push_str(text_of(cell)?.trim());
+                    text.push_str(text_of(cell)?.trim());
                 }
-                conversion.write(Cell::Text(&draft.text), out)
+                conversion.write(Cell::Text(&text), out)
             }
             (Source::Text { expression, written }, Columns::Several(columns)) => {
-                draft.text.clear();
                 let mut texts = Vec::with_capacity(columns.len());
                 for column in columns {
                     texts.push(match column {
@@ -320,10 +310,11 @@ impl<'t> Mapper<'t> {
                     });
                 }
                 let value = |index: usize| Cow::Borrowed(texts.get(index).map_or("", AsRef::as_ref));
+                let mut text = String::new();
                 expression
-                    .eval(&value, &mut draft.text)
+                    .eval(&value, &mut text)
                     .map_err(|error| Cause::Expression { reason: error.message, source: written.clone() })?;
-                conversion.write(Cell::Text(&draft.text), out)
+                conversion.write(Cell::Text(&text), out)
             }
             _ => Ok(false),
         }

@@ -13,5 +13,5 @@ mod mapper;
 mod parts;
 
 pub use json::unquoted;
-pub use mapper::{Draft, Mapper};
+pub use mapper::{Draft, Mapper, Names};
 pub use parts::Parts;

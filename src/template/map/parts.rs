@@ -37,11 +37,11 @@ pub(super) enum Value<'a> {
 
 /// Two rows with different values for one field.
 pub(super) struct Conflict {
-    pub rule: usize,
-    pub row: u64,
-    pub value: String,
-    pub other_row: u64,
-    pub other: String,
+    pub(super) rule: usize,
+    pub(super) row: u64,
+    pub(super) value: String,
+    pub(super) other_row: u64,
+    pub(super) other: String,
 }
 
 impl Parts {

@@ -5,7 +5,7 @@ pub(crate) mod boolean;
 pub(crate) mod currency;
 pub mod date;
 pub mod identifier;
-pub(crate) mod locale;
+pub mod locale;
 pub mod lookup;
 mod normalize;
 pub mod number;

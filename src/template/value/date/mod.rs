@@ -13,7 +13,7 @@ mod zone;
 
 pub use detect::{Detected, Detector};
 pub use error::DateError;
-pub use format::DateFormat;
+pub use format::{DateFormat, PatternError};
 pub use iso::{ParsedDate, from_cell, to_iso};
 pub use order::Order;
 pub(crate) use order::order_of;

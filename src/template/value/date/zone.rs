@@ -6,9 +6,9 @@ use crate::diagnostics::nearest;
 
 /// An unknown name of a time zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownZone {
-    pub name: String,
-    pub nearest: Option<String>,
+pub(crate) struct UnknownZone {
+    pub(crate) name: String,
+    pub(crate) nearest: Option<String>,
 }
 
 /// Looks up a time zone by name, such as `Europe/Berlin`, in the program's own database.
