@@ -12,7 +12,7 @@ use std::time::{Instant, SystemTime};
 use rust_xlsxwriter::{ExcelDateTime, Format, Workbook};
 use sheetport::client::auth::Credentials;
 use sheetport::client::{Client, Pace};
-use sheetport::export::{self, Clock, Job as Export, Output, Since, What};
+use sheetport::export::{self, Clock, Job as Export, Output, Since, Source};
 use sheetport::records::item::LIST;
 use sheetport::sheet::write::{Shape, Style};
 use tokio::runtime::{Builder, Runtime};
@@ -97,7 +97,7 @@ fn exported(
     let home = tempfile::tempdir_in(&job.folder)?;
     let path = home.path().join(file);
     let export = Export {
-        what: What::List(&LIST),
+        source: Source::List(&LIST),
         output: Output::File {
             pattern: path.to_string_lossy().into_owned(),
             shape: Shape::of(&path).ok_or("no such format")?,

@@ -160,7 +160,7 @@ impl From<export::Error> for Failure {
             export::Error::Api(error) => error.into(),
             export::Error::Sheet(error) => error.into(),
             export::Error::Page { .. } => Failure::of(Exit::Stopped, &error, error.hint()),
-            export::Error::Spool { .. } | export::Error::Stuck => Failure::of(Exit::Fault, &error, error.hint()),
+            export::Error::Spool { .. } | export::Error::Internal(_) => Failure::of(Exit::Fault, &error, error.hint()),
             export::Error::Busy => Failure::of(Exit::Busy, &error, error.hint()),
             export::Error::Name(_) | export::Error::Ids { .. } => Failure::of(Exit::Usage, &error, error.hint()),
         }

@@ -10,7 +10,7 @@ use super::signals::Interrupt;
 use crate::cli::{Export, Exportable, Family};
 use crate::client::{Client, Pace};
 use crate::error::{Exit, Failure};
-use crate::export::{self, Clock, Exported, IdFile, Job, Manifest, Output, Since, Template, What, template};
+use crate::export::{self, Clock, Exported, IdFile, Job, Manifest, Output, Since, Source, Template, template};
 use crate::records::{List, Single, company, contact, inventory, item, order, transaction};
 use crate::settings::Settings;
 use crate::sheet::write::{Packing, Shape, Style, TextKind};
@@ -145,7 +145,7 @@ fn job(args: &Export, settings: &Settings) -> Result<Job, Failure> {
     }
     let now = jiff::Zoned::now();
     Ok(Job {
-        what: what(args)?,
+        source: source(args)?,
         output,
         style: Style {
             delimiter: args.look.delimiter,
@@ -191,7 +191,7 @@ fn output(args: &Export) -> Result<Output, Failure> {
     Ok(Output::File { pattern: pattern.to_owned(), shape })
 }
 
-fn what(args: &Export) -> Result<What, Failure> {
+fn source(args: &Export) -> Result<Source, Failure> {
     let name = word(args.records);
     if let Some(ids) = &args.by_id.ids {
         let single = single(args.records).ok_or_else(|| {
@@ -203,10 +203,10 @@ fn what(args: &Export) -> Result<What, Failure> {
             return Err(Failure::new(Exit::Usage, message, "leave --external out, and give the service's ids"));
         }
         let file = IdFile { path: ids.clone(), column: args.by_id.column.clone() };
-        return Ok(What::Ids { single, file, by_external_id: args.by_id.external });
+        return Ok(Source::Ids { single, file, by_external_id: args.by_id.external });
     }
     match (list(args.records, args.family), args.records) {
-        (Some(list), _) => Ok(What::List(list)),
+        (Some(list), _) => Ok(Source::List(list)),
         (None, Exportable::Transactions) => {
             let hint = "give a spreadsheet with their ids: --ids FILE --column COLUMN";
             Err(Failure::new(Exit::Usage, "the service has no list of transactions", hint))

@@ -1,5 +1,5 @@
-//! What changed since the export before: of each record a hash of its id and one of its content, kept from one export to
-//! the next.
+//! Comparison with the previous export: a hash of each record's ID and one of its content, kept from one export to the
+//! next.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -8,32 +8,15 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
-use super::Error;
+use super::error::Error;
 use crate::client::pages::Entry;
 use crate::sheet::write::{Existing, WholeFile};
 
 const MAGIC: &[u8] = b"sheetport prints 2\n";
+/// Length of a pair of hashes in the file.
+const PAIR_LEN: usize = 16;
 
-/// Of a record: a hash of its id, or else of its text, and one of its text.
-pub type Print = (u64, u64);
-
-/// Hashes of the records of an export; 16 bytes each.
-#[derive(Debug, Default)]
-pub struct Prints {
-    /// By the first byte of the id's hash, so that they can be put in order by several threads. There are [`PARTS`], or
-    /// none before the first.
-    parts: Vec<Vec<Print>>,
-    /// Nobody asks for them.
-    is_off: bool,
-}
-
-const PARTS: usize = 256;
-/// Threads that put them in order.
-const MOST_THREADS: usize = 4;
-/// Bytes of one in the file.
-const PRINT_LEN: usize = 16;
-
-/// An export beside the one before.
+/// Differences from the previous export, in records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changes {
     pub added: u64,
@@ -41,124 +24,86 @@ pub struct Changes {
     pub removed: u64,
 }
 
-/// What became of hashes that were held against those of before.
+/// Hashes of the exported records, 16 bytes each: of the ID, or of the JSON of a record without one, and of the JSON.
 #[derive(Debug, Default)]
-pub struct Compared {
-    /// Nothing where none were before.
-    pub changes: Option<Changes>,
-    /// On its way to where the next export looks.
-    kept: Option<WholeFile>,
+pub(super) struct RecordHashes(Vec<(u64, u64)>);
+
+/// The result of a comparison.
+#[derive(Debug, Default)]
+pub(super) struct Comparison {
+    /// `None` if there was no previous export.
+    pub(super) changes: Option<Changes>,
+    /// The new hashes, ready to replace the previous ones.
+    new_hashes: Option<WholeFile>,
 }
 
-impl Compared {
-    /// Puts the hashes where the next export looks.
-    pub fn keep(self) -> Result<(), Error> {
-        self.kept.map(WholeFile::finish).transpose()?;
+impl Comparison {
+    /// Replaces the hashes of the previous export.
+    pub(super) fn save(self) -> Result<(), Error> {
+        self.new_hashes.map(WholeFile::finish).transpose()?;
         Ok(())
     }
 }
 
-impl Prints {
-    pub fn off() -> Prints {
-        Prints { parts: Vec::new(), is_off: true }
-    }
-
-    pub fn are_on(&self) -> bool {
-        !self.is_off
-    }
-
-    pub fn print(entry: Entry<'_>) -> Print {
+impl RecordHashes {
+    pub(super) fn insert(&mut self, entry: &Entry<'_>) {
         let id = entry.id();
-        let id = id.as_deref().unwrap_or(entry.text());
-        (XxHash3_64::oneshot(id.as_bytes()), XxHash3_64::oneshot(entry.text().as_bytes()))
+        let id = id.as_deref().unwrap_or(entry.json());
+        self.0.push((XxHash3_64::oneshot(id.as_bytes()), XxHash3_64::oneshot(entry.json().as_bytes())));
     }
 
-    pub fn add(&mut self, entry: Entry<'_>) {
-        if !self.is_off {
-            self.extend(&[Prints::print(entry)]);
-        }
+    /// Compares the hashes with those of the previous export at `path`, and prepares to replace them.
+    pub(super) fn compare(mut self, path: &Path) -> Result<Comparison, Error> {
+        self.0.sort_unstable();
+        let error = |source| Error::Spool { path: path.to_owned(), source };
+        let changes = self.changes_since(path).map_err(error)?;
+        let mut file = WholeFile::create(path, Existing::Replace)?;
+        self.write_to(&mut file).map_err(error)?;
+        file.sync()?;
+        Ok(Comparison { changes, new_hashes: Some(file) })
     }
 
-    pub fn extend(&mut self, prints: &[Print]) {
-        self.parts.resize_with(PARTS, Vec::new);
-        for print in prints {
-            let [first, ..] = print.0.to_be_bytes();
-            self.parts[usize::from(first)].push(*print);
-        }
-    }
-
-    /// What changed since those at `path` were kept; nothing where none are.
-    fn changes_since(&self, path: &Path) -> Result<Option<Changes>, Error> {
-        let failed = |source| Error::Spool { path: path.to_owned(), source };
+    fn changes_since(&self, path: &Path) -> io::Result<Option<Changes>> {
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(failed(source)),
+            Err(error) => return Err(error),
         };
-        let mut before = BufReader::with_capacity(1 << 16, file);
+        let mut previous = BufReader::with_capacity(1 << 16, file);
         let mut magic = vec![0; MAGIC.len()];
-        // What is not ours, or was damaged, says nothing of what was before.
-        if before.read_exact(&mut magic).is_err() || magic != MAGIC {
+        // A file of another version, or a damaged one, is ignored.
+        if previous.read_exact(&mut magic).is_err() || magic != MAGIC {
             return Ok(None);
         }
         let mut changes = Changes::default();
-        let mut now = self.parts.iter().flatten().copied().peekable();
-        while let Some((id, content)) = next(&mut before).map_err(failed)? {
-            while now.next_if(|(other, _)| *other < id).is_some() {
+        let mut current = self.0.iter().copied().peekable();
+        while let Some((id, content)) = read_pair(&mut previous)? {
+            while current.next_if(|(other, _)| *other < id).is_some() {
                 changes.added += 1;
             }
-            match now.next_if(|(other, _)| *other == id) {
+            match current.next_if(|(other, _)| *other == id) {
                 Some((_, same)) if same == content => {}
                 Some(_) => changes.changed += 1,
                 None => changes.removed += 1,
             }
         }
-        changes.added += now.count() as u64;
+        changes.added += current.count() as u64;
         Ok(Some(changes))
     }
 
-    /// Puts them in order, holds them against those at `path`, and has them ready to take their place for the next export.
-    pub fn compare(&mut self, path: &Path) -> Result<Compared, Error> {
-        if self.is_off {
-            return Ok(Compared::default());
+    fn write_to(&self, file: &mut impl Write) -> io::Result<()> {
+        file.write_all(MAGIC)?;
+        for (id, content) in &self.0 {
+            file.write_all(&id.to_le_bytes())?;
+            file.write_all(&content.to_le_bytes())?;
         }
-        self.sort();
-        Ok(Compared { changes: self.changes_since(path)?, kept: Some(self.written(path)?) })
-    }
-
-    fn sort(&mut self) {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-        let each = self.parts.len().div_ceil(threads).max(1);
-        std::thread::scope(|scope| {
-            for parts in self.parts.chunks_mut(each) {
-                scope.spawn(|| parts.iter_mut().for_each(|part| part.sort_unstable()));
-            }
-        });
-    }
-
-    fn written(&self, path: &Path) -> Result<WholeFile, Error> {
-        let failed = |source| Error::Spool { path: path.to_owned(), source };
-        let mut file = WholeFile::create(path, Existing::Replace)?;
-        // Hashes don't get smaller by compression.
-        file.write_all(MAGIC).map_err(failed)?;
-        let mut buffer = Vec::new();
-        for part in &self.parts {
-            buffer.clear();
-            buffer.reserve(part.len() * PRINT_LEN);
-            for (id, content) in part {
-                buffer.extend_from_slice(&id.to_le_bytes());
-                buffer.extend_from_slice(&content.to_le_bytes());
-            }
-            file.write_all(&buffer).map_err(failed)?;
-        }
-        file.sync()?;
-        Ok(file)
+        Ok(())
     }
 }
 
-fn next(before: &mut impl Read) -> io::Result<Option<(u64, u64)>> {
-    let mut bytes = [0; PRINT_LEN];
-    match before.read_exact(&mut bytes) {
+fn read_pair(file: &mut impl Read) -> io::Result<Option<(u64, u64)>> {
+    let mut bytes = [0; PAIR_LEN];
+    match file.read_exact(&mut bytes) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
         other => other?,
     }
@@ -174,38 +119,41 @@ fn next(before: &mut impl Read) -> io::Result<Option<(u64, u64)>> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::client::pages::read;
+    use crate::client::pages::Page;
 
-    /// What `compare` says of these entries; they are kept for the next time.
+    fn hashes(entries: &str) -> RecordHashes {
+        let mut hashes = RecordHashes::default();
+        Page::parse(entries.as_bytes().to_vec()).unwrap().entries().for_each(|entry| hashes.insert(&entry));
+        hashes
+    }
+
+    /// Compares these entries with the previous ones, and replaces them.
     fn compared(entries: &str, path: &Path) -> Option<Changes> {
-        let mut prints = Prints::default();
-        read(entries.as_bytes().to_vec()).unwrap().entries().for_each(|entry| prints.add(entry));
-        let compared = prints.compare(path).unwrap();
-        let changes = compared.changes;
-        compared.keep().unwrap();
+        let comparison = hashes(entries).compare(path).unwrap();
+        let changes = comparison.changes;
+        comparison.save().unwrap();
         changes
     }
 
     #[test]
-    fn what_came_changed_and_went_is_counted() {
+    fn added_changed_and_removed_records_are_counted() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("prints");
+        let path = folder.path().join("records");
         let before = r#"[{"id":"a","n":1},{"id":"b","n":1},{"id":"c","n":1},{"n":5}]"#;
         assert_eq!(compared(before, &path), None);
         assert_eq!(compared(before, &path), Some(Changes::default()));
         let after = r#"[{"id":"d","n":1},{"id":"b","n":2},{"id":"a","n":1},{"n":6},{"id":"e"}]"#;
         assert_eq!(compared(after, &path), Some(Changes { added: 3, changed: 1, removed: 2 }));
-        std::fs::write(&path, zstd::encode_all(&b"something else"[..], 1).unwrap()).unwrap();
+        std::fs::write(&path, zstd::encode_all(&b"another format"[..], 1).unwrap()).unwrap();
         assert_eq!(compared(after, &path), None);
     }
 
     #[test]
-    fn hashes_that_are_not_kept_leave_those_of_before() {
+    fn hashes_that_are_not_saved_leave_the_previous_ones() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("prints");
+        let path = folder.path().join("records");
         compared(r#"[{"id":"a"}]"#, &path);
-        let mut prints = Prints::default();
-        drop(prints.compare(&path).unwrap());
+        drop(hashes(r#"[{"id":"b"}]"#).compare(&path).unwrap());
         assert_eq!(compared(r#"[{"id":"a"}]"#, &path), Some(Changes::default()));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }

@@ -1,16 +1,15 @@
-//! Where people write a comma for the decimal point. That is all of a locale that a file of values needs: what came with
-//! its digits keeps them, and dates stay as they were sent.
+//! Locales, which determine the decimal separator. Other formats do not depend on the locale.
 
-/// Languages with a comma.
+/// Languages with a decimal comma.
 const COMMA: &[&str] = &[
     "bg", "cs", "da", "de", "el", "es", "fi", "fr", "hu", "id", "it", "nb", "nl", "pl", "pt", "ro", "ru", "sk", "sv",
     "tr", "uk",
 ];
-/// Languages with a point, and places that differ from their language.
+/// Languages with a decimal point, and regions that differ from their language.
 const POINT: &[&str] = &["en", "he", "ja", "ko", "th", "zh", "de-ch", "it-ch", "es-mx"];
 
-/// Whether numbers have a comma in the locale of that name, such as `de` or `de-AT`; nothing for one that is not known.
-pub fn has_decimal_comma(name: &str) -> Option<bool> {
+/// Returns whether a locale such as `de` or `de-AT` has a decimal comma, or `None` for an unknown locale.
+pub(crate) fn has_decimal_comma(name: &str) -> Option<bool> {
     let name = name.replace('_', "-").to_ascii_lowercase();
     let known = |name: &str| match (POINT.contains(&name), COMMA.contains(&name)) {
         (true, _) => Some(false),
@@ -25,7 +24,7 @@ mod tests {
     use super::has_decimal_comma;
 
     #[test]
-    fn a_place_goes_before_its_language() {
+    fn regions_take_precedence_over_languages() {
         for (name, comma) in [
             ("de", Some(true)),
             ("de-AT", Some(true)),

@@ -1,233 +1,199 @@
-//! One export from its first request to its last file.
+//! Runs an export: fetches all pages, spools them, writes the table and concludes.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::ahead::ListPages;
-use super::before::records_before;
-use super::changes::{Compared, Prints};
-use super::conclude::{Ending, Verdict, conclude};
-use super::gather::{Asking, Fetched, Records};
-use super::history::{History, State};
-use super::layout::InForce;
-use super::look::{Look, Looked};
-use super::making::{Given, Making};
-use super::rows::{Maker, Recipe, Target};
-use super::spool::{Kind, Spool};
-use super::{Error, Exported, Job, Output, Since, What, names};
-use crate::client::pages::{self, Completeness, Identity, Page, Walk};
+use super::changes::Comparison;
+use super::conclude::{
+    ExportResults, Exported, History, State, Verdict, conclude, incomplete, records_before, resolve,
+};
+use super::error::Error;
+use super::fetch::{Fetched, Fetcher, ListPages, RecordsById};
+use super::job::{Job, Output, Since, Source};
+use super::spool::{FrameKind, Frames, Spool};
+use super::table::{FinishedTable, TableBuilder, TableOptions, Target, WriterThread};
+use crate::client::pages::{Completeness, Page, Walk};
 use crate::client::{Client, Pace};
-use crate::sheet::write::{Existing, WholeFile, Written, sweep};
+use crate::sheet;
+use crate::sheet::write::{Existing, WholeFile, sweep};
 
-/// A record may have changed while the last export read it, and clocks differ: what changed so long before its beginning
-/// is exported again.
+/// Subtracted from the start of the previous export for `--since last`: a record may have changed while it was read, and
+/// clocks differ.
 const OVERLAP: jiff::SignedDuration = jiff::SignedDuration::from_mins(10);
 
-/// Told the records so far and their total, if it is known.
+/// Called with the number of records so far and the total, if it is known.
 pub type Progress<'a> = dyn Fn(u64, Option<u64>) + Sync + 'a;
 
-/// Reads all that the job says and writes it to its file.
+/// Runs an export.
 pub async fn export(
     client: Arc<Client>,
     pace: Arc<Pace>,
     job: &Job,
     progress: &Progress<'_>,
 ) -> Result<Exported, Error> {
-    let path = path_of(job)?;
+    let path = file_path(job)?;
     let identity = identity(job)?;
-    let history = History::take(&job.home, &identity)?;
-    history.sweep(&job.home, (job.clock.now)());
-    sweep(&history.prints(), (job.clock.now)());
-    let before = history.state();
-    let since = since(job, before.as_ref());
-    let records_before = records_before(job, path.as_deref(), before.as_ref());
-    let target = target(job, path.as_deref());
-    let mut gathering = Gathering::begin(job, &identity, &history, recipe(job, target, &history, since))?;
-    let asking = Asking { client, pace, concurrency: job.concurrency.max(1) };
-    let completeness = gathering.gather(job, asking, progress).await?;
-    let Gathering { walk, spool, making, skips, missing, was_resumed, began, .. } = gathering;
-    let maker = making.end().await?;
-    let verdict = Verdict::of(job, &completeness, &walk, records_before);
-    let place = path.as_deref().map(|path| verdict.place(path));
-    let name = place.clone().unwrap_or_default();
-    let prints = history.prints();
-    let finishing = tokio::task::spawn_blocking(move || finish(maker, name, spool, &skips, &prints));
-    let Finished { maker, written, compared, spool } = finishing.await.unwrap_or(Err(Error::Stuck))?;
-    let ending = Ending {
+    let history = History::open(&job.home, &identity)?;
+    history.delete_old_spools(&job.home, (job.clock.now)());
+    sweep(&history.hashes(), (job.clock.now)());
+    let previous = history.state();
+    let since = since(job, previous.as_ref());
+    let records_before = records_before(job, path.as_deref(), previous.as_ref());
+    let table = TableBuilder::new(table_options(job, path.as_deref(), &history, since));
+    let fetcher = Fetcher { client, pace, concurrency: job.concurrency.max(1) };
+
+    let mut session = ExportSession::start(job, &identity, &history, table)?;
+    let completeness = session.fetch_all(job, &fetcher, progress).await?;
+    let verdict = Verdict::new(job, &completeness, &session.walk, records_before);
+    let path = path.map(|path| if verdict.is_complete { path } else { incomplete(&path) });
+
+    let ExportSession { walk, spool, writer, repeated, missing, was_resumed, started, .. } = session;
+    let (file, hashes_path) = (path.clone().unwrap_or_else(|| PathBuf::from("-")), history.hashes());
+    let finishing = tokio::task::spawn_blocking(move || finish_table(writer, file, spool, repeated, &hashes_path));
+    let finished = finishing.await.unwrap_or(Err(Error::Internal("writing the file panicked")))?;
+    let (table, comparison, spool) = finished;
+    let results = ExportResults {
         job,
         history: &history,
         verdict,
         walk,
-        maker,
-        written,
-        compared,
-        place,
+        table,
+        comparison,
+        path,
         since,
         missing,
         was_resumed,
-        began,
+        started,
     };
-    conclude(ending, spool)
+    conclude(results, spool)
 }
 
-/// The way from the service into the spool and to the maker of rows.
-struct Gathering {
+/// An export while pages are being fetched.
+struct ExportSession {
     walk: Walk,
     spool: Spool,
-    making: Making,
-    /// For each page with entries that had come before, by its number among all frames: which were new.
-    skips: HashMap<u64, Vec<bool>>,
-    /// How pages are looked at where they are fetched.
-    look: Look,
+    writer: WriterThread,
+    /// For pages with repeated entries, by their position in the spool: which of their entries are new.
+    repeated: HashMap<u64, Vec<bool>>,
+    /// Number of frames in the spool.
     frames: u64,
+    /// Number of IDs that were not found.
     missing: u64,
     was_resumed: bool,
-    began: jiff::Timestamp,
+    /// When the first page was requested, possibly by an interrupted export.
+    started: jiff::Timestamp,
 }
 
-impl Gathering {
-    fn begin(job: &Job, identity: &str, history: &History, recipe: Recipe) -> Result<Gathering, Error> {
-        // What frames are may change from one version to the next.
-        let begin = format!("2 {identity}");
-        let left = match job.fresh {
+impl ExportSession {
+    fn start(job: &Job, identity: &str, history: &History, table: TableBuilder) -> Result<ExportSession, Error> {
+        let interrupted = match job.fresh {
             true => None,
-            false => Spool::left_in(history.folder(), &begin, (job.clock.now)())?,
+            false => Spool::open_interrupted(history.folder(), identity, (job.clock.now)())?,
         };
-        let was_resumed = left.is_some();
-        // What is carried on with began when its first page was read.
-        let began = left.as_ref().and_then(|(_, began)| began.parse().ok()).unwrap_or(job.clock.started);
-        let spool = match left {
-            Some((spool, _)) => spool,
+        let was_resumed = interrupted.is_some();
+        let (spool, started) = match interrupted {
+            Some(interrupted) => interrupted,
             None => {
-                let begin = format!("{begin}\n{began}");
-                let mut spool = Spool::create(history.folder())?;
-                spool.add(Kind::Begin, begin.as_bytes())?;
-                spool.flush()?;
-                spool
+                let started = job.clock.started;
+                (Spool::create(history.folder(), identity, started)?, started)
             }
         };
-        let prints = if recipe.compares() { Prints::default() } else { Prints::off() };
-        let in_force = InForce::default();
-        let making = Making::begin(Maker::new(recipe, prints, in_force.clone()));
-        let (walk, skips) = (Walk::default(), HashMap::new());
-        let look = Look { identifier: walk.identifier(), in_force: Some(in_force) };
-        Ok(Gathering { walk, spool, making, skips, look, frames: 0, missing: 0, was_resumed, began })
+        Ok(ExportSession {
+            walk: Walk::default(),
+            spool,
+            writer: WriterThread::spawn(table),
+            repeated: HashMap::new(),
+            frames: 0,
+            missing: 0,
+            was_resumed,
+            started,
+        })
     }
 
-    async fn gather(&mut self, job: &Job, asking: Asking, progress: &Progress<'_>) -> Result<Completeness, Error> {
+    async fn fetch_all(
+        &mut self,
+        job: &Job,
+        fetcher: &Fetcher,
+        progress: &Progress<'_>,
+    ) -> Result<Completeness, Error> {
         if self.was_resumed {
             self.replay(progress).await?;
         }
-        match &job.what {
-            What::List(list) => {
-                let mut pages = ListPages::new(asking.clone(), list, self.frames + 1, self.look.clone());
-                while !self.walk.is_over() {
-                    match pages.take(&self.walk) {
-                        Some(looked) => {
-                            if let Some((page, ids)) = self.take(looked?).await? {
-                                pages.take_back(page, ids);
-                            }
-                        }
-                        None => {
-                            progress(self.walk.entries, self.walk.total);
-                            self.spool.flush_if_due()?;
-                            pages.wait().await;
-                        }
-                    }
+        match &job.source {
+            Source::List(list) => {
+                let mut pages = ListPages::new(fetcher, list, self.frames + 1);
+                while let Some(fetched) = pages.next(&self.walk).await? {
+                    self.insert(fetched).await?;
+                    progress(self.walk.entries, self.walk.total);
                 }
-                drop(pages);
-                progress(self.walk.entries, self.walk.total);
                 if !job.verify {
                     return Ok(self.walk.completeness());
                 }
-                // Nothing more is added, and the second reading may take as long as the first.
-                self.spool.flush()?;
-                let mut second = self.walk.again();
-                let look = Look { in_force: None, ..self.look.clone() };
-                let mut pages = ListPages::new(asking, list, 1, look);
-                while !second.is_over() {
-                    match pages.take(&second) {
-                        Some(looked) => {
-                            let Looked { fetched, ids, .. } = looked?;
-                            second.take_identified(fetched.into_page().total, &ids);
-                        }
-                        None => {
-                            progress(second.entries, second.total);
-                            pages.wait().await;
-                        }
-                    }
+                let mut second = self.walk.restarted();
+                let mut pages = ListPages::new(fetcher, list, 1);
+                while let Some(fetched) = pages.next(&second).await? {
+                    second.insert(&fetched.into_page());
+                    progress(second.entries, second.total);
                 }
                 Ok(self.walk.confirmed_by(&second))
             }
-            What::Ids { single, file, by_external_id } => {
-                let mut records = Records::new(asking, single, *by_external_id, file, self.frames)?;
+            Source::Ids { single, file, by_external_id } => {
+                let mut records = RecordsById::new(fetcher, single, *by_external_id, file, self.frames)?;
                 while let Some(fetched) = records.next().await? {
-                    self.take(self.look.at(fetched)).await?;
-                    self.spool.flush()?;
+                    self.insert(fetched).await?;
                     progress(self.frames, None);
                 }
-                Ok(Completeness::EachAsked)
+                Ok(Completeness::RequestedById)
             }
         }
     }
 
-    /// Takes in what an earlier export left.
+    /// Reads the pages of an interrupted export.
     async fn replay(&mut self, progress: &Progress<'_>) -> Result<(), Error> {
         let mut frames = self.spool.frames()?;
-        let mut good = 0;
+        let mut valid_len = frames.valid_len();
         while let Some(frame) = frames.next()? {
             match frame.kind {
-                Kind::Begin => {}
-                Kind::Missing => self.count_missing(),
-                Kind::NoPage => drop(self.page(self.look.at(Fetched::NoPage)).await?),
-                // What can't be read is asked for again, with all that came after it.
-                Kind::Page => match pages::read(frame.text) {
-                    Ok(page) => drop(self.page(self.look.at(Fetched::Page(page))).await?),
+                FrameKind::Missing => self.count_missing(),
+                FrameKind::Begin => {}
+                FrameKind::NoPage => self.insert_page(Page::default()).await?,
+                // If a page is unreadable, it is requested again, with all pages after it.
+                FrameKind::Page => match Page::parse(frame.payload) {
+                    Ok(page) => self.insert_page(page).await?,
                     Err(_) => break,
                 },
             }
-            good = frames.good();
+            valid_len = frames.valid_len();
             progress(self.walk.entries, self.walk.total);
         }
-        self.spool.carry_on(good)
+        self.spool.truncate(valid_len)
     }
 
-    /// Gives back what is not needed any more.
-    async fn take(&mut self, looked: Looked) -> Result<Option<(Page, Vec<Identity>)>, Error> {
-        let (kind, text) = looked.fetched.in_spool();
-        self.spool.add(kind, &text)?;
-        match looked.fetched {
+    /// Spools a result and adds it to the table.
+    async fn insert(&mut self, fetched: Fetched) -> Result<(), Error> {
+        let (kind, payload) = fetched.to_frame();
+        self.spool.append(kind, &payload)?;
+        match fetched {
             Fetched::Missing(_) => {
                 self.count_missing();
-                Ok(None)
+                Ok(())
             }
-            _ => self.page(looked).await,
+            Fetched::Page(_) | Fetched::NoPage => self.insert_page(fetched.into_page()).await,
         }
     }
 
-    async fn page(&mut self, looked: Looked) -> Result<Option<(Page, Vec<Identity>)>, Error> {
-        let Looked { fetched, ids, made } = looked;
-        let page = fetched.into_page();
-        let new = self.walk.take_identified(page.total, &ids);
-        let are_all_new = !new.contains(&false);
-        if !are_all_new {
-            self.skips.insert(self.frames, new.clone());
+    async fn insert_page(&mut self, page: Page) -> Result<(), Error> {
+        let new = self.walk.insert(&page);
+        if new.contains(&false) {
+            self.repeated.insert(self.frames, new.clone());
         }
         self.frames += 1;
-        match made.filter(|_| are_all_new) {
-            Some(made) => {
-                self.making.give(Given::Made(made)).await?;
-                Ok(Some((page, ids)))
-            }
-            None => {
-                self.making.give(Given::Page(page, new)).await?;
-                Ok(None)
-            }
-        }
+        self.writer.send(page, new).await
     }
 
     fn count_missing(&mut self) {
@@ -236,74 +202,66 @@ impl Gathering {
     }
 }
 
-/// What is left when the file is in place.
-struct Finished {
-    maker: Maker,
-    written: Option<Written>,
-    compared: Compared,
-    spool: Spool,
+/// The pages of a spool, with a flag for each entry that is new.
+struct SpooledPages {
+    frames: Frames,
+    repeated: HashMap<u64, Vec<bool>>,
+    /// Position of the next frame.
+    position: u64,
 }
 
-/// Writes the file under the name `place`, from the spool where it could not be written yet. While the disk takes it, the
-/// records are held against those of before, which are known at `prints`.
-fn finish(
-    mut maker: Maker,
-    place: PathBuf,
-    mut spool: Spool,
-    skips: &HashMap<u64, Vec<bool>>,
-    prints: &Path,
-) -> Result<Finished, Error> {
-    let mut now = std::mem::take(&mut maker.prints);
-    let (written, compared) = std::thread::scope(|scope| {
-        let comparing = scope.spawn(|| now.compare(prints));
-        let written = write(&mut maker, place, &mut spool, skips);
-        (written, comparing.join().unwrap_or(Err(Error::Stuck)))
-    });
-    Ok(Finished { maker, written: written?, compared: compared?, spool })
-}
-
-fn write(
-    maker: &mut Maker,
-    place: PathBuf,
-    spool: &mut Spool,
-    skips: &HashMap<u64, Vec<bool>>,
-) -> Result<Option<Written>, Error> {
-    maker.finish(place, &mut |take| {
-        let mut frames = spool.frames()?;
-        let mut number = 0;
-        while let Some(frame) = frames.next()? {
-            if frame.kind == Kind::Page {
-                let page = pages::read(frame.text).map_err(|reason| Error::Page { page: number, reason })?;
-                match skips.get(&number) {
-                    Some(new) => take(&page, new)?,
-                    None => take(&page, &vec![true; page.len()])?,
-                }
+impl SpooledPages {
+    fn next_page(&mut self) -> Result<Option<(Page, Vec<bool>)>, Error> {
+        while let Some(frame) = self.frames.next()? {
+            let position = self.position;
+            self.position += 1;
+            if frame.kind == FrameKind::Page {
+                let page = Page::parse(frame.payload).map_err(|reason| Error::Page { page: position + 1, reason })?;
+                let new = self.repeated.remove(&position).unwrap_or_else(|| vec![true; page.len()]);
+                return Ok(Some((page, new)));
             }
-            number += u64::from(frame.kind != Kind::Begin);
         }
-        Ok(())
-    })
+        Ok(None)
+    }
 }
 
-/// The file's name today. That it can be written is looked at before anybody is asked for anything.
-fn path_of(job: &Job) -> Result<Option<PathBuf>, Error> {
+impl Iterator for SpooledPages {
+    type Item = Result<(Page, Vec<bool>), Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_page().transpose()
+    }
+}
+
+/// Finishes the table under the name `file`, and compares its records with the previous export.
+fn finish_table(
+    writer: WriterThread,
+    file: PathBuf,
+    spool: Spool,
+    repeated: HashMap<u64, Vec<bool>>,
+    hashes_path: &Path,
+) -> Result<(FinishedTable, Comparison, Spool), Error> {
+    let pages = SpooledPages { frames: spool.frames()?, repeated, position: 0 };
+    let mut table = writer.finish()?.finish(file, pages)?;
+    let comparison = table.hashes.take().map(|hashes| hashes.compare(hashes_path)).transpose()?;
+    Ok((table, comparison.unwrap_or_default(), spool))
+}
+
+/// Returns the path of the file, after checking that it can be written.
+fn file_path(job: &Job) -> Result<Option<PathBuf>, Error> {
     let Output::File { pattern, .. } = &job.output else { return Ok(None) };
-    let path = names::resolve(pattern, job.clock.today, &job.workspace).map_err(Error::Name)?;
+    let path = resolve(pattern, job.clock.today, &job.workspace).map_err(Error::Name)?;
     drop(WholeFile::create(&path, Existing::Replace)?);
     sweep(&path, (job.clock.now)());
     Ok(Some(path))
 }
 
-/// What tells an export from others, so that its earlier pages and its history are known for its own.
+/// Returns the identity of an export, by which its history and an interrupted export are found.
 fn identity(job: &Job) -> Result<String, Error> {
-    let what = match &job.what {
-        What::List(list) => json!({"list": list.path}),
-        What::Ids { single, file, by_external_id } => {
-            let unreadable = |source| crate::sheet::Error::Open { path: file.path.clone(), source };
-            let mut digest = Sha256::new();
-            let mut ids = std::fs::File::open(&file.path).map_err(unreadable)?;
-            std::io::copy(&mut ids, &mut Hashing(&mut digest)).map_err(unreadable)?;
-            let hash: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let source = match &job.source {
+        Source::List(list) => json!({"list": list.path}),
+        Source::Ids { single, file, by_external_id } => {
+            let hash = sha256(&file.path).map_err(|source| sheet::Error::Open { path: file.path.clone(), source })?;
             json!({"single": single.path, "ids": hash, "column": file.column, "external": by_external_id})
         }
     };
@@ -313,58 +271,61 @@ fn identity(job: &Job) -> Result<String, Error> {
     };
     let (base_url, workspace, language) = (&job.base_url, &job.workspace, &job.language);
     let identity =
-        json!({"base_url": base_url, "workspace": workspace, "what": what, "name": name, "language": language});
+        json!({"base_url": base_url, "workspace": workspace, "what": source, "name": name, "language": language});
     Ok(identity.to_string())
 }
 
-struct Hashing<'a>(&'a mut Sha256);
+fn sha256(path: &Path) -> io::Result<String> {
+    let mut digest = Sha256::new();
+    io::copy(&mut std::fs::File::open(path)?, &mut HashWriter(&mut digest))?;
+    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
 
-impl std::io::Write for Hashing<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+struct HashWriter<'a>(&'a mut Sha256);
+
+impl io::Write for HashWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.update(bytes);
         Ok(bytes.len())
     }
 
-    fn flush(&mut self) -> std::io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// From when on a change counts.
-fn since(job: &Job, before: Option<&State>) -> Option<jiff::Timestamp> {
+/// Returns the time since when a record must have changed to be exported.
+fn since(job: &Job, previous: Option<&State>) -> Option<jiff::Timestamp> {
     match job.since {
         Since::Ever => None,
         Since::Moment(moment) => Some(moment),
         Since::Last => {
-            let until: jiff::Timestamp = before?.changed_until.parse().ok()?;
+            let until: jiff::Timestamp = previous?.changed_until.parse().ok()?;
             Some(until.saturating_sub(OVERLAP).unwrap_or(jiff::Timestamp::MIN))
         }
     }
 }
 
-fn target(job: &Job, path: Option<&Path>) -> Target {
-    match (&job.output, path) {
-        (Output::File { shape, .. }, Some(path)) => Target::File { path: path.to_owned(), shape: *shape },
-        (Output::File { pattern, shape }, None) => Target::File { path: PathBuf::from(pattern), shape: *shape },
-        (Output::Stdout { kind, packing }, _) => Target::Stdout { kind: *kind, packing: *packing },
-    }
-}
-
-fn recipe(job: &Job, target: Target, history: &History, since: Option<jiff::Timestamp>) -> Recipe {
-    let (fields, sheet) = match &job.what {
-        What::List(list) => (list.fields, list.name),
-        What::Ids { single, .. } => (single.fields, single.name),
+fn table_options(job: &Job, path: Option<&Path>, history: &History, since: Option<jiff::Timestamp>) -> TableOptions {
+    let (fields, sheet) = match &job.source {
+        Source::List(list) => (list.fields, list.name),
+        Source::Ids { single, .. } => (single.fields, single.name),
     };
-    let style = job.template.as_ref().map_or(job.style, |template| job.style.or(template.style));
-    Recipe {
+    let target = match &job.output {
+        Output::File { pattern, shape } => {
+            Target::File { path: path.unwrap_or(Path::new(pattern)).to_owned(), shape: *shape }
+        }
+        Output::Stdout { kind, packing } => Target::Stdout { kind: *kind, packing: *packing },
+    };
+    TableOptions {
         fields,
         sheet,
         target,
-        style,
+        style: job.template.as_ref().map_or(job.style, |template| job.style.or(template.style)),
         template: job.template.clone(),
         explode: job.explode.clone(),
         since,
-        minds_changes: job.since != Since::Ever,
+        reads_changes: job.since != Since::Ever,
         scratch: history.folder().to_owned(),
     }
 }

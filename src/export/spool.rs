@@ -1,233 +1,197 @@
-//! The spool: every page as it came, on disk, so that an export that was cut off carries on where it was, columns that
-//! only appear late are not lost, and memory is not filled.
+//! The spool: every response of an export as received, in one file on disk. It lets an interrupted export resume, and
+//! lets the table be rewritten when a late page adds a column, without keeping all pages in memory.
 //!
-//! One file that only grows: frames of a kind, a length, a checksum and what the service said. They are not compressed,
-//! which would take as long as all else that is done with a page, to save room for as long as the export takes. A frame that
-//! a crash cut off at the end is cut away when the spool is opened again. Frames are written some at a time: whoever adds
-//! them flushes before waiting for more, so that little is ever asked for twice. Nothing is synced: what a machine that
-//! loses its power forgets is asked for again.
+//! The file consists of frames: a kind, a length, a checksum and a payload. A frame cut off by a crash is dropped when the
+//! spool is opened again. The file is not compressed, because it exists only while the export runs, and not synced: pages
+//! lost in a power failure are requested again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use twox_hash::XxHash3_64;
 
-use super::Error;
+use super::error::Error;
 
-/// The name of its file.
-pub const NAME: &str = "pages";
-/// Pages that are older than this are not carried on with: the list may be another one by now.
-const FRESH: Duration = Duration::from_secs(60 * 60);
-/// The kind, the length and the checksum of both and the text.
-const HEAD: usize = 1 + 4 + 8;
-/// More than any answer is.
-const LONGEST: usize = 80 << 20;
-/// Frames that wait are written when there are so many bytes of them, up to a multiple of it in the file: the system takes
-/// whole stretches of memory faster than parts of them.
-const TOGETHER: usize = 256 * 1024;
-/// Frames wait no longer than this while there is nothing else to do.
-const LONGEST_WAIT: Duration = Duration::from_millis(50);
+/// Name of the spool file.
+pub(super) const FILE_NAME: &str = "pages";
+/// Maximum age of a spool that is resumed. The list may have changed since.
+const MAX_AGE: Duration = Duration::from_secs(60 * 60);
+/// Version of the frames' content.
+const VERSION: u32 = 2;
+/// Length of a frame's header: the kind, the length and a checksum of all of the frame.
+const HEADER_LEN: usize = 1 + 4 + 8;
+/// Maximum length of a payload, which is more than any accepted response.
+const MAX_PAYLOAD: usize = 80 << 20;
 
-/// What a frame holds.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Of which export the spool is, as JSON.
+pub(super) enum FrameKind {
+    /// Identifies the export. The first frame.
     Begin,
     /// A page of a list, or a single record.
     Page,
-    /// The list has no such page.
+    /// The list has no page of this number.
     NoPage,
-    /// An id that was not found, as JSON.
+    /// An ID that was not found, as JSON.
     Missing,
 }
 
-/// What is read back.
+/// A frame that was read back.
 #[derive(Debug)]
-pub struct Frame {
-    pub kind: Kind,
-    pub text: Vec<u8>,
+pub(super) struct Frame {
+    pub(super) kind: FrameKind,
+    pub(super) payload: Vec<u8>,
 }
 
+/// A spool file, open for appending.
 #[derive(Debug)]
-pub struct Spool {
+pub(super) struct Spool {
     path: PathBuf,
     file: File,
-    /// Frames that were not written yet, and where in the file they begin.
-    waiting: Vec<u8>,
-    written: u64,
-    last_written: Instant,
+    /// Assembles each frame, so that one write appends it.
+    buffer: Vec<u8>,
 }
 
-/// The frames of a spool from its first, and how far the whole ones reach.
-pub struct Frames {
+/// Reads the frames of a spool in order.
+pub(super) struct Frames {
     path: PathBuf,
     file: BufReader<File>,
-    good: u64,
+    valid_len: u64,
 }
 
-impl Kind {
-    fn byte(self) -> u8 {
+impl FrameKind {
+    fn to_byte(self) -> u8 {
         match self {
-            Kind::Begin => b'B',
-            Kind::Page => b'P',
-            Kind::NoPage => b'N',
-            Kind::Missing => b'M',
+            FrameKind::Begin => b'B',
+            FrameKind::Page => b'P',
+            FrameKind::NoPage => b'N',
+            FrameKind::Missing => b'M',
         }
     }
 
-    fn of(byte: u8) -> Option<Kind> {
-        [Kind::Begin, Kind::Page, Kind::NoPage, Kind::Missing].into_iter().find(|kind| kind.byte() == byte)
+    fn from_byte(byte: u8) -> Option<FrameKind> {
+        let kinds = [FrameKind::Begin, FrameKind::Page, FrameKind::NoPage, FrameKind::Missing];
+        kinds.into_iter().find(|kind| kind.to_byte() == byte)
     }
 }
 
 impl Spool {
-    fn at_its_begin(path: PathBuf, file: File) -> Spool {
-        Spool { path, file, waiting: Vec::new(), written: 0, last_written: Instant::now() }
-    }
-
-    /// A spool without frames in `folder`, in place of any that is there.
-    pub fn create(folder: &Path) -> Result<Spool, Error> {
-        let path = folder.join(NAME);
+    /// Creates a spool in `folder` for the export with this identity, replacing any other.
+    pub(super) fn create(folder: &Path, identity: &str, started: jiff::Timestamp) -> Result<Spool, Error> {
+        let path = folder.join(FILE_NAME);
         let mut options = OpenOptions::new();
         options.create(true).truncate(true).read(true).write(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path).map_err(|source| failed(&path, source))?;
-        Ok(Spool::at_its_begin(path, file))
+        let file = options.open(&path).map_err(|source| error(&path, source))?;
+        let mut spool = Spool { path, file, buffer: Vec::new() };
+        spool.append(FrameKind::Begin, format!("{VERSION} {identity}\n{started}").as_bytes())?;
+        Ok(spool)
     }
 
-    /// The spool that an earlier export left in `folder`, if it is fresh enough and its first frame, up to a line break,
-    /// says `begin`; and what the frame says after that. It is
-    /// positioned behind its last whole frame once [`Spool::carry_on`] was told where that is.
-    pub fn left_in(folder: &Path, begin: &str, now: SystemTime) -> Result<Option<(Spool, String)>, Error> {
-        let path = folder.join(NAME);
+    /// Opens the spool that an interrupted export with this identity left in `folder`. Returns it with the time at which
+    /// that export started, or `None` if there is none or it is too old.
+    ///
+    /// Read all frames and call [`Spool::truncate`] before appending.
+    pub(super) fn open_interrupted(
+        folder: &Path,
+        identity: &str,
+        now: SystemTime,
+    ) -> Result<Option<(Spool, jiff::Timestamp)>, Error> {
+        let path = folder.join(FILE_NAME);
         let file = match OpenOptions::new().read(true).write(true).open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(failed(&path, source)),
+            Err(source) => return Err(error(&path, source)),
         };
-        let changed = file.metadata().and_then(|found| found.modified()).map_err(|source| failed(&path, source))?;
-        let is_fresh = now.duration_since(changed).is_ok_and(|age| age <= FRESH) || changed > now;
-        let mut spool = Spool::at_its_begin(path, file);
-        let first = spool.frames()?.next()?;
-        let said = first.filter(|frame| is_fresh && frame.kind == Kind::Begin);
-        let said = said.and_then(|frame| String::from_utf8(frame.text).ok());
-        let more = said.and_then(|said| Some(said.strip_prefix(begin)?.strip_prefix('\n')?.to_owned()));
-        Ok(more.map(|more| (spool, more)))
+        let modified = file.metadata().and_then(|found| found.modified()).map_err(|source| error(&path, source))?;
+        let is_recent = now.duration_since(modified).map_or(true, |age| age <= MAX_AGE);
+        let first = Frames::open(&path).and_then(|mut frames| frames.read()).map_err(|source| error(&path, source))?;
+        let begin = first.filter(|frame| is_recent && frame.kind == FrameKind::Begin);
+        let started = begin.and_then(|frame| {
+            let begin = String::from_utf8(frame.payload).ok()?;
+            begin.strip_prefix(&format!("{VERSION} {identity}\n"))?.parse().ok()
+        });
+        Ok(started.map(|started| (Spool { path, file, buffer: Vec::new() }, started)))
     }
 
-    /// Cuts away what is behind the whole frames, and appends from there.
-    pub fn carry_on(&mut self, good: u64) -> Result<(), Error> {
-        let cut = self.file.set_len(good).and_then(|()| self.file.seek(SeekFrom::Start(good)));
-        self.written = cut.map_err(|source| failed(&self.path, source))?;
-        Ok(())
+    /// Truncates the file to `len`, the length of its valid frames, and appends from there.
+    pub(super) fn truncate(&mut self, len: u64) -> Result<(), Error> {
+        let truncated = self.file.set_len(len).and_then(|()| self.file.seek(SeekFrom::Start(len)));
+        truncated.map(drop).map_err(|source| error(&self.path, source))
     }
 
-    /// Adds a frame. It is sure to be written after the next [`Spool::flush`].
-    pub fn add(&mut self, kind: Kind, text: &[u8]) -> Result<(), Error> {
-        let head = head(kind, text).map_err(|source| failed(&self.path, source))?;
-        self.waiting.extend_from_slice(&head);
-        self.waiting.extend_from_slice(text);
-        if self.waiting.len() < TOGETHER {
-            return Ok(());
-        }
-        let beyond = (self.written + self.waiting.len() as u64) % TOGETHER as u64;
-        self.write(self.waiting.len().saturating_sub(beyond as usize))
+    /// Appends a frame.
+    pub(super) fn append(&mut self, kind: FrameKind, payload: &[u8]) -> Result<(), Error> {
+        let header = header(kind, payload).map_err(|source| error(&self.path, source))?;
+        self.buffer.clear();
+        self.buffer.extend_from_slice(&header);
+        self.buffer.extend_from_slice(payload);
+        self.file.write_all(&self.buffer).map_err(|source| error(&self.path, source))
     }
 
-    /// Writes the frames that wait.
-    pub fn flush(&mut self) -> Result<(), Error> {
-        self.write(self.waiting.len())
+    /// Returns the frames after the first.
+    pub(super) fn frames(&self) -> Result<Frames, Error> {
+        let mut frames = Frames::open(&self.path).map_err(|source| error(&self.path, source))?;
+        frames.next()?;
+        Ok(frames)
     }
 
-    /// The same, if they may have waited for long enough.
-    pub fn flush_if_due(&mut self) -> Result<(), Error> {
-        if self.last_written.elapsed() >= LONGEST_WAIT { self.flush() } else { Ok(()) }
-    }
-
-    fn write(&mut self, len: usize) -> Result<(), Error> {
-        // What was written in part is not written again: the frame that is not whole ends the spool.
-        let mut waiting = std::mem::take(&mut self.waiting);
-        self.file.write_all(&waiting[..len]).map_err(|source| failed(&self.path, source))?;
-        self.written += len as u64;
-        self.last_written = Instant::now();
-        waiting.drain(..len);
-        // A single long page does not keep its room.
-        waiting.shrink_to(2 * TOGETHER);
-        self.waiting = waiting;
-        Ok(())
-    }
-
-    pub fn frames(&mut self) -> Result<Frames, Error> {
-        self.flush()?;
-        let path = self.path.clone();
-        let open = || -> io::Result<Frames> {
-            let file = BufReader::with_capacity(256 * 1024, File::open(&path)?);
-            Ok(Frames { path: path.clone(), file, good: 0 })
-        };
-        open().map_err(|source| failed(&path, source))
-    }
-
-    /// The export is done: nothing is to be carried on with.
-    pub fn remove(self) -> Result<(), Error> {
-        let mut spool = self;
-        spool.waiting.clear();
-        let path = spool.path.clone();
-        drop(spool);
-        std::fs::remove_file(&path).map_err(|source| failed(&path, source))
-    }
-}
-
-impl Drop for Spool {
-    fn drop(&mut self) {
-        // Whoever carries on asks for what could not be written.
-        let _ = self.flush();
+    /// Deletes the spool, because the export is finished.
+    pub(super) fn remove(self) -> Result<(), Error> {
+        let Spool { path, file, .. } = self;
+        drop(file);
+        std::fs::remove_file(&path).map_err(|source| error(&path, source))
     }
 }
 
 impl Frames {
-    /// The next whole frame. Nothing at the end, and from where one is not whole.
-    pub fn next(&mut self) -> Result<Option<Frame>, Error> {
-        self.read().map_err(|source| failed(&self.path, source))
+    fn open(path: &Path) -> io::Result<Frames> {
+        let file = BufReader::with_capacity(256 * 1024, File::open(path)?);
+        Ok(Frames { path: path.to_owned(), file, valid_len: 0 })
     }
 
-    /// Where the frames given so far end.
-    pub fn good(&self) -> u64 {
-        self.good
+    /// Returns the next frame, or `None` at the end of the file or at a damaged frame.
+    pub(super) fn next(&mut self) -> Result<Option<Frame>, Error> {
+        self.read().map_err(|source| error(&self.path, source))
+    }
+
+    /// Returns the length of the file up to the end of the last frame returned.
+    pub(super) fn valid_len(&self) -> u64 {
+        self.valid_len
     }
 
     fn read(&mut self) -> io::Result<Option<Frame>> {
-        let mut found = [0; HEAD];
-        if !filled(&mut self.file, &mut found)? {
+        let mut found = [0; HEADER_LEN];
+        if !fill(&mut self.file, &mut found)? {
             return Ok(None);
         }
         let [kind, len @ .., _, _, _, _, _, _, _, _] = found;
         let len = u32::from_le_bytes(len) as usize;
-        let Some(kind) = Kind::of(kind).filter(|_| len <= LONGEST) else { return Ok(None) };
-        let mut text = vec![0; len];
-        if !filled(&mut self.file, &mut text)? || head(kind, &text)? != found {
+        let Some(kind) = FrameKind::from_byte(kind).filter(|_| len <= MAX_PAYLOAD) else { return Ok(None) };
+        let mut payload = vec![0; len];
+        if !fill(&mut self.file, &mut payload)? || header(kind, &payload)? != found {
             return Ok(None);
         }
-        self.good += (HEAD + len) as u64;
-        Ok(Some(Frame { kind, text }))
+        self.valid_len += (HEADER_LEN + len) as u64;
+        Ok(Some(Frame { kind, payload }))
     }
 }
 
-/// What stands before the text of a frame.
-fn head(kind: Kind, text: &[u8]) -> io::Result<[u8; HEAD]> {
-    let len = u32::try_from(text.len()).map_err(io::Error::other)?;
-    let checksum = XxHash3_64::oneshot_with_seed(u64::from(len) << 8 | u64::from(kind.byte()), text);
-    let mut head = [0; HEAD];
-    head[0] = kind.byte();
-    head[1..5].copy_from_slice(&len.to_le_bytes());
-    head[5..].copy_from_slice(&checksum.to_le_bytes());
-    Ok(head)
+fn header(kind: FrameKind, payload: &[u8]) -> io::Result<[u8; HEADER_LEN]> {
+    let len = u32::try_from(payload.len()).map_err(io::Error::other)?;
+    let checksum = XxHash3_64::oneshot_with_seed(u64::from(len) << 8 | u64::from(kind.to_byte()), payload);
+    let mut header = [0; HEADER_LEN];
+    header[0] = kind.to_byte();
+    header[1..5].copy_from_slice(&len.to_le_bytes());
+    header[5..].copy_from_slice(&checksum.to_le_bytes());
+    Ok(header)
 }
 
-/// False where the file ends before.
-fn filled(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
+/// Fills the buffer. Returns `false` if the file ends before.
+fn fill(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match file.read_exact(buffer) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
@@ -235,7 +199,7 @@ fn filled(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-fn failed(path: &Path, source: io::Error) -> Error {
+fn error(path: &Path, source: io::Error) -> Error {
     Error::Spool { path: path.to_owned(), source }
 }
 
@@ -244,55 +208,56 @@ fn failed(path: &Path, source: io::Error) -> Error {
 mod tests {
     use super::*;
 
-    fn texts(spool: &mut Spool) -> (Vec<String>, u64) {
+    const STARTED: &str = "2026-11-22T12:00:00Z";
+
+    fn payloads(spool: &Spool) -> (Vec<String>, u64) {
         let mut frames = spool.frames().unwrap();
-        let mut texts = Vec::new();
+        let mut payloads = Vec::new();
         while let Some(frame) = frames.next().unwrap() {
-            texts.push(String::from_utf8(frame.text).unwrap());
+            payloads.push(String::from_utf8(frame.payload).unwrap());
         }
-        (texts, frames.good())
+        (payloads, frames.valid_len())
     }
 
     #[test]
-    fn a_spool_that_was_cut_anywhere_carries_on_behind_its_last_whole_frame() {
+    fn a_damaged_spool_resumes_after_its_last_valid_frame() {
         let folder = tempfile::tempdir().unwrap();
-        let last = (Kind::Page, "[2]");
-        let frames = [(Kind::Begin, "b\nat noon"), (Kind::Page, "[1]"), (Kind::NoPage, ""), last];
-        let frames = frames.map(|(kind, text)| [&head(kind, text.as_bytes()).unwrap(), text.as_bytes()].concat());
+        let open = || Spool::open_interrupted(folder.path(), "b", SystemTime::now()).unwrap().unwrap().0;
+        let begin = format!("{VERSION} b\n{STARTED}");
+        let last = (FrameKind::Page, "[2]");
+        let frames = [(FrameKind::Begin, begin.as_str()), (FrameKind::Page, "[1]"), (FrameKind::NoPage, ""), last];
+        let frames = frames.map(|(kind, text)| [&header(kind, text.as_bytes()).unwrap(), text.as_bytes()].concat());
         let whole: Vec<u8> = frames.concat();
         let ends: Vec<usize> = frames.iter().scan(0, |end, frame| Some((*end += frame.len(), *end).1)).collect();
         for cut in ends[0]..whole.len() {
-            std::fs::write(folder.path().join(NAME), &whole[..cut]).unwrap();
-            let mut spool = Spool::left_in(folder.path(), "b", SystemTime::now()).unwrap().unwrap().0;
-            let (texts_left, good) = texts(&mut spool);
-            let kept = ends.iter().filter(|end| **end <= cut).count();
-            assert_eq!((texts_left.len(), good), (kept, ends[kept - 1] as u64), "cut at {cut}");
-            spool.carry_on(good).unwrap();
-            spool.add(last.0, last.1.as_bytes()).unwrap();
-            assert_eq!(texts(&mut spool).0.len(), kept + 1, "cut at {cut}");
+            std::fs::write(folder.path().join(FILE_NAME), &whole[..cut]).unwrap();
+            let mut spool = open();
+            let (payloads_left, valid_len) = payloads(&spool);
+            let valid = ends.iter().filter(|end| **end <= cut).count();
+            assert_eq!((payloads_left.len(), valid_len), (valid - 1, ends[valid - 1] as u64), "cut at {cut}");
+            spool.truncate(valid_len).unwrap();
+            spool.append(last.0, last.1.as_bytes()).unwrap();
+            assert_eq!(payloads(&spool).0.len(), valid, "cut at {cut}");
         }
-        // A byte that the disk changed ends it, too, wherever it stands in a frame.
+        // So does a spool with a changed byte, at any position in a frame.
         for at in ends[0]..ends[1] {
             let mut changed = whole.clone();
             changed[at] ^= 1;
-            std::fs::write(folder.path().join(NAME), changed).unwrap();
-            let mut spool = Spool::left_in(folder.path(), "b", SystemTime::now()).unwrap().unwrap().0;
-            assert_eq!(texts(&mut spool).0, ["b\nat noon"]);
+            std::fs::write(folder.path().join(FILE_NAME), changed).unwrap();
+            assert_eq!(payloads(&open()), (vec![], ends[0] as u64));
         }
     }
 
     #[test]
-    fn a_spool_of_something_else_or_of_long_ago_is_not_carried_on_with() {
+    fn only_a_recent_spool_of_the_same_export_is_resumed() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Spool::left_in(folder.path(), "b", SystemTime::now()).unwrap().is_none());
-        let mut spool = Spool::create(folder.path()).unwrap();
-        spool.add(Kind::Begin, b"b\nat noon").unwrap();
-        spool.flush().unwrap();
         let now = SystemTime::now();
-        assert_eq!(Spool::left_in(folder.path(), "b", now).unwrap().unwrap().1, "at noon");
-        assert!(Spool::left_in(folder.path(), "b\nat", now).unwrap().is_none());
-        assert!(Spool::left_in(folder.path(), "c", now).unwrap().is_none());
-        assert!(Spool::left_in(folder.path(), "b", now + FRESH + FRESH).unwrap().is_none());
+        let open = |identity: &str, now| Spool::open_interrupted(folder.path(), identity, now).unwrap();
+        assert!(open("b", now).is_none());
+        let spool = Spool::create(folder.path(), "b", STARTED.parse().unwrap()).unwrap();
+        assert_eq!(open("b", now).unwrap().1.to_string(), STARTED);
+        assert!(open("c", now).is_none());
+        assert!(open("b", now + MAX_AGE + MAX_AGE).is_none());
         spool.remove().unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }

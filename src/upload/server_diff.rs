@@ -11,8 +11,7 @@ use std::time::Instant;
 use futures_util::future::try_join_all;
 
 use super::error::Error;
-use crate::client::pages::read::{fields_of, unquoted};
-use crate::client::pages::{self, Entry, Walk};
+use crate::client::pages::{Entry, Page, Walk, object_fields, unescaped};
 use crate::client::{self, Client, Pace, fetch};
 use crate::decimal;
 use crate::ledger::{Disposition, Ledger, Outcome, RecordState, Run, Seq};
@@ -73,7 +72,7 @@ pub async fn mark_unchanged(
         let last = walk.horizon().min(next + connection.concurrency.max(1) as u64 - 1);
         let fetched = (next..=last).map(|page| async move {
             let path = format!("{}?page={page}&{}={PAGE_SIZE}", list.path, list.size);
-            fetch::fetch(connection.client, connection.pace, &path, pages::read).await
+            fetch::fetch(connection.client, connection.pace, &path, Page::parse).await
         });
         let fetched = match try_join_all(fetched).await {
             Ok(fetched) => fetched,
@@ -87,8 +86,8 @@ pub async fn mark_unchanged(
         next = last + 1;
         let mut outcomes = Vec::new();
         for page in &fetched {
-            walk.take(page);
-            let same = page.entries().filter_map(|entry| pending.take_same(entry));
+            walk.insert(page);
+            let same = page.entries().filter_map(|entry| pending.take_same(&entry));
             outcomes.extend(same.map(|seq| Outcome::new(seq, RecordState::Unchanged, now)));
         }
         comparison.unchanged += outcomes.len() as u64;
@@ -159,12 +158,12 @@ impl PendingRecords {
     }
 
     /// Removes and returns the record with the same key and values as this entry, if any.
-    fn take_same(&mut self, entry: Entry<'_>) -> Option<Seq> {
-        let key = entry.fields().find(|(name, _)| unquoted(name) == self.key)?.1;
+    fn take_same(&mut self, entry: &Entry<'_>) -> Option<Seq> {
+        let key = entry.field(self.key)?;
         self.list_has_keys = true;
         let key = self.hasher.hash_one(canonical(key)?);
         let record = self.records.get(&key)?;
-        let (_, _, values) = self.hashes(entry.text(), Some(record.fields))?;
+        let (_, _, values) = self.hashes(entry.json(), Some(record.fields))?;
         if values != record.values {
             return None;
         }
@@ -174,7 +173,7 @@ impl PendingRecords {
     /// Returns the hash of the key, the fields present, and the hash of the values: of a request body, or of the fields
     /// `listed` of an entry in the list. `None` if a value is missing or can't be compared.
     fn hashes(&self, json: &str, listed: Option<FieldSet>) -> Option<(u64, FieldSet, u64)> {
-        let fields = fields_of(json)?;
+        let fields = object_fields(json)?;
         let (mut key, mut present, mut values) = (0, 0, Vec::new());
         for (index, field) in item::INPUT_FIELDS.iter().enumerate() {
             let bit = 1 << index;
@@ -184,7 +183,7 @@ impl PendingRecords {
                 continue;
             }
             let name = if listed.is_some() { listed_name.as_str() } else { field.name };
-            let mut found = fields.iter().filter(|(found, _)| unquoted(found) == name).map(|(_, value)| *value);
+            let mut found = fields.iter().filter(|(found, _)| *found == name).map(|(_, value)| *value);
             let value = match (found.next(), found.next()) {
                 (Some(value), None) => canonical(value)?,
                 (None, _) if listed.is_none() && !is_key => continue,
@@ -217,7 +216,7 @@ fn listed_name(name: &str) -> String {
 /// Returns a text identifying the value, such as 1.50 and 1.5. `None` for arrays and objects.
 fn canonical(json: &str) -> Option<String> {
     match json.as_bytes().first()? {
-        b'"' => Some(format!("\"{}", unquoted(json))),
+        b'"' => Some(format!("\"{}", unescaped(json))),
         b'[' | b'{' => None,
         b'-' | b'0'..=b'9' => decimal::canonical(json),
         _ => Some(json.to_owned()),
@@ -255,8 +254,8 @@ mod tests {
             let mut pending = PendingRecords::new("external_id");
             pending.insert(7, body);
             assert_eq!(pending.len(), 1);
-            let page = pages::read(format!("[{entry}]").into_bytes()).expect("a page");
-            page.entries().find_map(|entry| pending.take_same(entry)) == Some(7)
+            let page = Page::parse(format!("[{entry}]").into_bytes()).expect("a page");
+            page.entries().find_map(|entry| pending.take_same(&entry)) == Some(7)
         };
         let body = r#"{"externalId":"00042","name":"a","price":1.50,"purchasePrice":null}"#;
         let entry = r#"{"id":"u","external_id":"00042","name":"a","price":1.5,"purchase_price":null,"tax":7}"#;

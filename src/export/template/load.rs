@@ -1,4 +1,4 @@
-//! Reading an export template: TOML to a checked [`Template`], or the first mistake with its line and the remedy.
+//! Parses an export template from TOML, or returns the first mistake with its line and a fix.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,13 +8,14 @@ use regex::Regex;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::model::{Column, Condition, Field, SortBy, Source, Template, Test};
+use super::model::{Column, ColumnSource, Condition, Field, SortBy, Template, Test};
 use crate::diagnostics::{Mistake, TomlFile, suggestion};
+use crate::export::locale::has_decimal_comma;
 use crate::sheet::Options;
 use crate::sheet::write::Style;
 
-/// Checks the TOML in `source`; `name` is what messages call the template, `records` the kinds that can be exported.
-pub fn load(name: &str, source: &str, records: &[&str]) -> Result<Template, Mistake> {
+/// Parses the TOML in `source`. `name` is the template's name in messages, and `records` are the exportable kinds.
+pub(crate) fn load(name: &str, source: &str, records: &[&str]) -> Result<Template, Mistake> {
     let file = TomlFile { what: "export template", name, source };
     let raw: RawTemplate = toml::from_str(source).map_err(|error| file.syntax(&error))?;
     Checker { file }.template(raw, records)
@@ -74,7 +75,7 @@ impl Checker<'_> {
     fn template(&self, raw: RawTemplate, records: &[&str]) -> Result<Template, Mistake> {
         if let Some(record) = raw.record.as_ref().filter(|record| !records.contains(&record.get_ref().as_str())) {
             let hint = suggestion(record.get_ref(), records);
-            return Err(self.error(record.span(), format!("'{}' can't be exported", record.get_ref()), hint));
+            return Err(self.error(record.span(), format!("'{}' cannot be exported", record.get_ref()), hint));
         }
         let mut columns: Vec<Column> = Vec::new();
         for column in raw.columns {
@@ -91,8 +92,8 @@ impl Checker<'_> {
         let explode = raw.explode.as_ref().map(|path| self.path(path)).transpose()?;
         let decimal_comma = match &raw.locale {
             None => false,
-            Some(locale) => super::super::locale::has_decimal_comma(locale.get_ref()).ok_or_else(|| {
-                let message = format!("'{}' is no locale that is known", locale.get_ref());
+            Some(locale) => has_decimal_comma(locale.get_ref()).ok_or_else(|| {
+                let message = format!("unknown locale '{}'", locale.get_ref());
                 self.error(locale.span(), message, "such as \"de\", \"fr\" or \"en\"")
             })?,
         };
@@ -101,7 +102,6 @@ impl Checker<'_> {
             read.map_err(|reason| self.error(word.span(), reason, "such as \";\" or \"tab\""))
         });
         Ok(Template {
-            name: self.file.name.to_owned(),
             record: raw.record.map(Spanned::into_inner),
             others: raw.others || columns.is_empty(),
             columns,
@@ -119,33 +119,33 @@ impl Checker<'_> {
             (Some(field), None) => {
                 let path = self.path(field)?;
                 let field = self.field(path.clone(), &raw)?;
-                (Source::Field(field), Some(path.replace("\\.", ".")))
+                (ColumnSource::Field(field), Some(path.replace("\\.", ".")))
             }
             (None, Some(value)) => {
-                let looks = [
+                let formats = [
                     raw.decimals.as_ref().map(Spanned::span),
                     raw.date.as_ref().map(Spanned::span),
                     raw.zone.as_ref().map(Spanned::span),
                     raw.map.as_ref().map(Spanned::span),
                     raw.default.as_ref().map(Spanned::span),
                 ];
-                if let Some(span) = looks.into_iter().flatten().next() {
-                    return Err(self.error(span, "a constant has no look of its own", "remove this line"));
+                if let Some(span) = formats.into_iter().flatten().next() {
+                    return Err(self.error(span, "a constant cannot be formatted", "remove this line"));
                 }
-                (Source::Constant(self.constant(value)?), None)
+                (ColumnSource::Constant(self.constant(value)?), None)
             }
             (Some(_), Some(value)) => {
-                let message = "a column has a field or a value, and this has both";
+                let message = "this column has both a field and a value";
                 return Err(self.error(value.span(), message, "keep one of them"));
             }
             (None, None) => {
-                let hint = "say what is in it: field = \"…\" for a field of the record, value = \"…\" for a constant";
-                return Err(self.error(span, "a column has neither a field nor a value", hint));
+                let hint = "add field = \"…\" for a field of the record, or value = \"…\" for a constant";
+                return Err(self.error(span, "this column has neither a field nor a value", hint));
             }
         };
         let name = match (raw.name, default_name) {
             (Some(name), _) if name.get_ref().trim().is_empty() => {
-                return Err(self.error(name.span(), "a column's name can't be blank", "write what the header says"));
+                return Err(self.error(name.span(), "the name of a column cannot be blank", "write the header"));
             }
             (Some(name), _) => name.into_inner(),
             (None, Some(name)) => name,
@@ -157,28 +157,24 @@ impl Checker<'_> {
     fn field(&self, path: String, raw: &RawColumn) -> Result<Field, Mistake> {
         let decimals = raw.decimals.as_ref().map(|places| {
             let count = u32::try_from(*places.get_ref()).ok().filter(|count| *count <= 15);
-            count.ok_or_else(|| self.error(places.span(), "decimals is a number from 0 to 15", "such as 2"))
+            count.ok_or_else(|| self.error(places.span(), "decimals must be a number from 0 to 15", "such as 2"))
         });
         if let Some(date) = &raw.date {
             let moment = jiff::Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
             if jiff::fmt::strtime::format(date.get_ref(), &moment).is_err() {
                 let hint = "such as \"%d.%m.%Y\" or \"%Y-%m-%d %H:%M\"";
-                return Err(self.error(date.span(), "this is no way to write a date", hint));
+                return Err(self.error(date.span(), "invalid date format", hint));
             }
         }
         let zone = raw.zone.as_ref().map(|zone| {
             let found = TimeZone::get(zone.get_ref());
             found.map_err(|_| {
-                let message = format!("'{}' is no time zone that is known", zone.get_ref());
+                let message = format!("unknown time zone '{}'", zone.get_ref());
                 self.error(zone.span(), message, "such as \"Europe/Berlin\"")
             })
         });
         if let (Some(zone), None) = (&raw.zone, &raw.date) {
-            return Err(self.error(
-                zone.span(),
-                "a time zone needs a way to write dates",
-                "add date = \"%d.%m.%Y %H:%M\"",
-            ));
+            return Err(self.error(zone.span(), "a time zone needs a date format", "add date = \"%d.%m.%Y %H:%M\""));
         }
         let mut map = BTreeMap::new();
         if let Some(raw) = &raw.map {
@@ -224,10 +220,10 @@ impl Checker<'_> {
             (Some(test), true) => Ok(Condition { path, test }),
             (found, _) => {
                 let message = match found {
-                    None => "a condition says nothing of its field",
-                    Some(_) => "a condition says one thing of its field",
+                    None => "this condition has no test",
+                    Some(_) => "this condition has more than one test",
                 };
-                let hint = "one of equals, not, matches, at_least, at_most and blank; for more write more [[where]]";
+                let hint = "use one of equals, not, matches, at_least, at_most and blank; add another [[where]] for each further test";
                 Err(self.error(span, message, hint))
             }
         }
@@ -244,7 +240,7 @@ impl Checker<'_> {
 
     fn path(&self, path: &Spanned<String>) -> Result<String, Mistake> {
         match path.get_ref().split('.').any(|name| name.trim().is_empty()) {
-            true => Err(self.error(path.span(), "this names no field", "such as \"price\" or \"address.city\"")),
+            true => Err(self.error(path.span(), "empty field name", "such as \"price\" or \"address.city\"")),
             false => Ok(path.get_ref().clone()),
         }
     }
@@ -262,7 +258,7 @@ impl Checker<'_> {
         match value.get_ref() {
             toml::Value::String(text) => Ok(text.clone()),
             toml::Value::Integer(number) => Ok(number.to_string()),
-            // As it is written, so that 1.50 stays that.
+            // As written in the template, so that 1.50 keeps its zero.
             toml::Value::Float(number) => {
                 let written = self.file.source.get(value.span()).filter(|text| text.parse::<f64>().is_ok());
                 Ok(written.map_or_else(|| number.to_string(), str::to_owned))
@@ -270,7 +266,7 @@ impl Checker<'_> {
             toml::Value::Boolean(boolean) => Ok(boolean.to_string()),
             toml::Value::Datetime(moment) => Ok(moment.to_string()),
             other => {
-                let message = format!("this is a text, a number or a date, and not a {}", other.type_str());
+                let message = format!("expected a string, a number or a date, found {}", other.type_str());
                 Err(self.error(value.span(), message, "write it in quotes"))
             }
         }
@@ -280,8 +276,8 @@ impl Checker<'_> {
         Regex::new(pattern.get_ref()).map_err(|error| {
             let reason = error.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            let message = format!("this is not a regular expression: {reason}");
-            self.error(pattern.span(), message, "in TOML, 'single quotes' keep backslashes as they are")
+            let message = format!("invalid regular expression: {reason}");
+            self.error(pattern.span(), message, "in TOML, strings in 'single quotes' keep backslashes")
         })
     }
 

@@ -1,8 +1,7 @@
-//! Export templates: which fields become which columns, how they look, which records are in the file and in what order.
-//! [`mod@load`] reads one, [`model`] is what it says; applying it to values is pure.
+//! Export templates: the columns of the table and their formats, the records in it and their order.
 
-pub mod load;
-pub mod model;
+mod load;
+pub(crate) mod model;
 
-pub use load::load;
-pub use model::Template;
+pub(crate) use self::load::load;
+pub use self::model::Template;

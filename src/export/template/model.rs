@@ -1,4 +1,4 @@
-//! What an export template says, and what follows for a value.
+//! The content of an export template, and its application to values. Pure.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -6,68 +6,68 @@ use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
 use regex::Regex;
-use rust_decimal::{Decimal, RoundingStrategy};
 
-use crate::client::pages::Entry;
-use crate::client::pages::read::{fields_of, unquoted};
-use crate::export::columns;
+use crate::client::pages::{Entry, object_fields};
+use crate::decimal;
+use crate::export::value::text;
 use crate::sheet::write::{Style, Value};
 
+/// A checked export template.
 #[derive(Clone, Debug)]
 pub struct Template {
-    pub name: String,
-    /// The records that it is for; nothing where it fits any.
-    pub record: Option<String>,
-    /// No columns of its own mean all.
-    pub columns: Vec<Column>,
-    /// After its own columns come all other fields.
-    pub others: bool,
-    /// All of them hold for a record that is in the file.
-    pub conditions: Vec<Condition>,
-    pub sort: Vec<SortBy>,
-    /// The path of an array of which each element gets a row.
-    pub explode: Option<String>,
-    /// How a text file is written, where flags do not say it.
-    pub style: Style,
+    /// The kind of record the template is for; `None` for any.
+    pub(crate) record: Option<String>,
+    /// The first columns of the table. If empty, the table has all columns.
+    pub(crate) columns: Vec<Column>,
+    /// Appends all other fields.
+    pub(crate) others: bool,
+    /// Conditions for a record to be exported; all must hold.
+    pub(crate) conditions: Vec<Condition>,
+    pub(crate) sort: Vec<SortBy>,
+    /// Path of an array whose elements get a row each.
+    pub(crate) explode: Option<String>,
+    /// Style of text files. Command-line flags take precedence.
+    pub(crate) style: Style,
 }
 
 #[derive(Clone, Debug)]
-pub struct Column {
-    pub name: String,
-    pub source: Source,
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) source: ColumnSource,
 }
 
 #[derive(Clone, Debug)]
-pub enum Source {
+pub(crate) enum ColumnSource {
     Constant(String),
     Field(Field),
 }
 
-/// A field, and how its value looks. What is not said leaves it as it came.
+/// A field and the format of its value. Without a format, values are written as received.
 #[derive(Clone, Debug, Default)]
-pub struct Field {
-    /// Names with dots between them.
-    pub path: String,
-    /// A number has so many decimals; halves go away from zero.
-    pub decimals: Option<u32>,
-    /// A moment looks like this, in the zone.
-    pub date: Option<String>,
-    pub zone: Option<TimeZone>,
-    /// What each value becomes; others stay.
-    pub map: BTreeMap<String, String>,
-    /// What a blank becomes.
-    pub default: Option<String>,
+pub(crate) struct Field {
+    /// Field names joined by dots.
+    pub(crate) path: String,
+    /// Number of decimals; halves are rounded away from zero.
+    pub(crate) decimals: Option<u32>,
+    /// Format of a time, as in strftime.
+    pub(crate) date: Option<String>,
+    /// Time zone of formatted times; UTC by default.
+    pub(crate) zone: Option<TimeZone>,
+    /// Replacements of values. Other values are unchanged.
+    pub(crate) map: BTreeMap<String, String>,
+    /// Replacement of a blank.
+    pub(crate) default: Option<String>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Condition {
-    pub path: String,
-    pub test: Test,
+pub(crate) struct Condition {
+    pub(crate) path: String,
+    pub(crate) test: Test,
 }
 
-/// A blank, an absent field and null are all the empty text here.
+/// A test of a field's text. Missing fields and nulls are empty.
 #[derive(Clone, Debug)]
-pub enum Test {
+pub(crate) enum Test {
     OneOf(Vec<String>),
     NoneOf(Vec<String>),
     Matches(Regex),
@@ -77,21 +77,21 @@ pub enum Test {
 }
 
 #[derive(Clone, Debug)]
-pub struct SortBy {
-    pub path: String,
-    pub descending: bool,
+pub(crate) struct SortBy {
+    pub(crate) path: String,
+    pub(crate) descending: bool,
 }
 
 impl Template {
-    /// Whether a record is in the file.
-    pub fn takes(&self, entry: Entry<'_>) -> bool {
+    /// Returns whether a record meets all conditions.
+    pub(crate) fn selects(&self, entry: &Entry<'_>) -> bool {
         self.conditions.iter().all(|condition| condition.test.holds(&text(json_at(entry, &condition.path))))
     }
 }
 
 impl Field {
-    /// How the value of the field looks.
-    pub fn value<'a>(&self, json: Option<&'a str>, value: Value<'a>) -> Value<'a> {
+    /// Formats the value of the field, whose JSON is `json`.
+    pub(crate) fn format<'a>(&self, json: Option<&'a str>, value: Value<'a>) -> Value<'a> {
         let text = text(json);
         if text.is_empty() {
             return match &self.default {
@@ -102,19 +102,17 @@ impl Field {
         if let Some(mapped) = self.map.get(&*text) {
             return Value::Text(Cow::Owned(mapped.clone()));
         }
-        if let Some(places) = self.decimals
-            && let Ok(number) = Decimal::from_str_exact(&text).or_else(|_| Decimal::from_scientific(&text))
+        if let Some(decimals) = self.decimals
+            && let Ok(number) = decimal::parse(&text)
         {
-            let rounded = number.round_dp_with_strategy(places, RoundingStrategy::MidpointAwayFromZero);
-            let places = usize::try_from(places).unwrap_or_default();
-            return Value::Digits(format!("{rounded:.places$}"));
+            return Value::Digits(decimal::to_fixed(number, decimals));
         }
         if let Some(format) = &self.date
-            && let Ok(moment) = text.parse::<jiff::Timestamp>()
+            && let Ok(time) = text.parse::<jiff::Timestamp>()
         {
-            let zoned = moment.to_zoned(self.zone.clone().unwrap_or(TimeZone::UTC));
-            if let Ok(shown) = jiff::fmt::strtime::format(format, &zoned) {
-                return Value::Text(Cow::Owned(shown));
+            let zoned = time.to_zoned(self.zone.clone().unwrap_or(TimeZone::UTC));
+            if let Ok(formatted) = jiff::fmt::strtime::format(format, &zoned) {
+                return Value::Text(Cow::Owned(formatted));
             }
         }
         value
@@ -134,56 +132,46 @@ impl Test {
     }
 }
 
-/// Numbers as numbers, moments as moments, all else as text.
+/// Compares numbers by value, times by time, and everything else as text.
 fn compare(one: &str, other: &str) -> Ordering {
-    if let (Ok(one), Ok(other)) = (one.parse::<Decimal>(), other.parse::<Decimal>()) {
+    if let (Ok(one), Ok(other)) = (decimal::parse(one), decimal::parse(other)) {
         return one.cmp(&other);
     }
-    match (moment(one), moment(other)) {
+    match (time(one), time(other)) {
         (Some(one), Some(other)) => one.cmp(&other),
         _ => one.cmp(other),
     }
 }
 
-/// A date alone is its first moment in UTC.
-fn moment(text: &str) -> Option<jiff::Timestamp> {
+/// Parses a time, or a date as its start in UTC.
+fn time(text: &str) -> Option<jiff::Timestamp> {
     text.parse().ok().or_else(|| {
-        let day: jiff::civil::Date = text.parse().ok()?;
-        day.to_zoned(TimeZone::UTC).ok().map(|start| start.timestamp())
+        let date: jiff::civil::Date = text.parse().ok()?;
+        date.to_zoned(TimeZone::UTC).ok().map(|start| start.timestamp())
     })
 }
 
-/// The JSON of an entry's field at a dotted path.
-pub fn json_at<'a>(entry: Entry<'a>, path: &str) -> Option<&'a str> {
-    let mut names = path_names(path).into_iter();
-    let first = names.next()?;
-    let found = entry.fields().find(|(name, _)| unquoted(name) == first);
-    names.try_fold(found?.1, |json, wanted| {
-        fields_of(json)?.into_iter().find(|(name, _)| unquoted(name) == wanted).map(|(_, value)| value)
+/// Returns the JSON of the field at a dotted path.
+pub(crate) fn json_at<'a>(entry: &Entry<'a>, path: &str) -> Option<&'a str> {
+    let mut names = field_names(path).into_iter();
+    let first = entry.field(&names.next()?)?;
+    names.try_fold(first, |json, wanted| {
+        object_fields(json)?.into_iter().find(|(name, _)| *name == wanted).map(|(_, json)| json)
     })
 }
 
-/// The words that conditions and orders go by; nothing and null are empty.
-pub fn text(json: Option<&str>) -> Cow<'_, str> {
-    match columns::value(json, false) {
-        Value::Blank => Cow::Borrowed(""),
-        Value::Text(text) => text,
-        Value::Number(text) | Value::DateTime { text, .. } => Cow::Borrowed(text),
-        Value::Digits(digits) => Cow::Owned(digits),
-        Value::Boolean(boolean) => Cow::Borrowed(if boolean { "true" } else { "false" }),
-    }
-}
-
-fn path_names(path: &str) -> Vec<String> {
-    let mut names = vec![String::new()];
+/// Splits a dotted path into field names. A backslash precedes a dot or backslash within a name.
+fn field_names(path: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut name = String::new();
     let mut chars = path.chars();
     while let Some(c) = chars.next() {
-        match (c, names.last_mut()) {
-            ('.', _) => names.push(String::new()),
-            ('\\', Some(name)) => name.extend(chars.next()),
-            (c, Some(name)) => name.push(c),
-            (_, None) => {}
+        match c {
+            '.' => names.push(std::mem::take(&mut name)),
+            '\\' => name.extend(chars.next()),
+            c => name.push(c),
         }
     }
+    names.push(name);
     names
 }

@@ -3,7 +3,6 @@
 
 mod csv;
 mod defuse;
-mod delimited;
 mod sink;
 mod value;
 mod value_table;
@@ -12,7 +11,6 @@ pub(crate) mod xlsx;
 
 pub(crate) use self::csv::CsvTable;
 pub use self::defuse::{defuse, restore};
-pub use self::delimited::Delimiting;
 pub use self::value::{Shape, Style, TextKind, Value};
 pub use self::value_table::ValueTable;
 pub use self::whole_file::{Existing, WholeFile, Written, folder, sweep};

@@ -24,19 +24,6 @@ pub enum Value<'a> {
     },
 }
 
-impl Value<'_> {
-    pub(super) fn borrowed(&self) -> Value<'_> {
-        match self {
-            Value::Blank => Value::Blank,
-            Value::Text(text) => Value::Text(Cow::Borrowed(text)),
-            Value::Number(digits) => Value::Number(digits),
-            Value::Digits(digits) => Value::Number(digits),
-            Value::Boolean(boolean) => Value::Boolean(*boolean),
-            Value::DateTime { at, text } => Value::DateTime { at: *at, text },
-        }
-    }
-}
-
 /// File format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::delimited::{Delimited, Delimiting};
+use super::csv::CsvTable;
 use super::sink::Sink;
 use super::value::{Shape, Style, TextKind, Value};
 use super::whole_file::{Existing, WholeFile, Written};
@@ -13,7 +13,7 @@ use crate::sheet::compression::Compression;
 
 /// A table under construction. Dropping it without [`ValueTable::finish_as`] leaves no file.
 pub enum ValueTable {
-    Delimited(Box<Delimited>),
+    Delimited(Box<CsvTable<Sink>>),
     Lines(Box<Lines>),
     Xlsx(Box<XlsxTable>),
 }
@@ -46,10 +46,14 @@ impl ValueTable {
     }
 
     fn text(sink: Sink, kind: TextKind, style: Style, header: &[String]) -> Result<ValueTable, Error> {
-        match Delimiting::of(kind, style) {
-            Some(delimiting) => Ok(ValueTable::Delimited(Box::new(Delimited::create(sink, delimiting, header)?))),
-            None => Ok(ValueTable::Lines(Box::new(Lines::new(sink, header)))),
-        }
+        let delimiter = match (kind, style.delimiter) {
+            (TextKind::Ndjson, _) => return Ok(ValueTable::Lines(Box::new(Lines::new(sink, header)))),
+            (_, Some(delimiter)) => delimiter,
+            (TextKind::Tsv, None) => b'\t',
+            (TextKind::Csv, None) if style.decimal_comma => b';',
+            (TextKind::Csv, None) => b',',
+        };
+        Ok(ValueTable::Delimited(Box::new(CsvTable::delimited(sink, delimiter, style, header)?)))
     }
 
     pub fn row(&mut self, values: &[Value<'_>]) -> Result<(), Error> {
@@ -72,7 +76,7 @@ impl ValueTable {
     /// output.
     pub fn finish_as(self, path: PathBuf) -> Result<Option<Written>, Error> {
         match self {
-            ValueTable::Delimited(table) => table.finish()?.finish_as(path),
+            ValueTable::Delimited(table) => table.into_inner()?.finish_as(path),
             ValueTable::Lines(table) => table.sink.finish_as(path),
             ValueTable::Xlsx(table) => table.finish_as(path).map(Some),
         }

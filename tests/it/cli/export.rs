@@ -1,4 +1,4 @@
-//! Exports: whole, the same each time, and refused with a word where they can't be made.
+//! Basic exports: reproducible, empty, refused and failed ones.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use super::service::Served;
 use super::{count, items, table};
 
 #[test]
-fn two_exports_of_the_same_items_are_the_same_file() {
+fn exports_of_the_same_items_are_identical() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("in.csv", items(250));
@@ -23,7 +23,7 @@ fn two_exports_of_the_same_items_are_the_same_file() {
 }
 
 #[test]
-fn an_export_of_nothing_is_a_header() {
+fn an_export_without_records_has_a_header() {
     let place = Place::new();
     let served = Served::start(&place);
     for file in ["items.csv", "items.xlsx"] {
@@ -33,7 +33,7 @@ fn an_export_of_nothing_is_a_header() {
 }
 
 #[test]
-fn an_exported_workbook_reads_back_as_the_same_items() {
+fn an_exported_workbook_can_be_read_back() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("in.csv", items(5));
@@ -46,7 +46,7 @@ fn an_exported_workbook_reads_back_as_the_same_items() {
 }
 
 #[test]
-fn what_can_not_be_written_is_said_before_the_service_is_asked() {
+fn invalid_outputs_are_refused_before_any_request() {
     let place = Place::new();
     for file in ["items.txt", "items"] {
         place.sheetport(["export", "items", "-o", file]).exits(2).says(&[file, ".ndjson", ".xlsx"]);
@@ -56,7 +56,7 @@ fn what_can_not_be_written_is_said_before_the_service_is_asked() {
 }
 
 #[test]
-fn an_export_that_fails_leaves_the_file_that_was_there() {
+fn a_failed_export_leaves_the_existing_file() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", "yesterday's");

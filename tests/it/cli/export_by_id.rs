@@ -1,4 +1,4 @@
-//! Records by the ids in a spreadsheet.
+//! Exports of single records by the IDs in a spreadsheet.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use super::process::Place;
 use super::service::Served;
 use super::{column, count, table};
 
-fn stocked(place: &Place) -> Served {
+fn served_with_orders(place: &Place) -> Served {
     place.write("inventories.csv", "id,inventory_id,external_id,name\ni1,1,BOLTS,Bolts\ni2,2,NUTS/7,Nuts\n");
     place.write("orders.csv", "id,order_id,external_id,total_price\no1,1001,A-1,19.90\no2,1002,A 2,5\n");
     let load = ["serve", "load", "--data", "service", "--workspace", "shop", "inventories.csv", "orders.csv"];
@@ -19,25 +19,29 @@ fn stocked(place: &Place) -> Served {
 }
 
 #[test]
-fn orders_and_inventories_come_by_the_service_s_ids_and_by_your_own() {
+fn orders_and_inventories_are_exported_by_id_or_external_id() {
     let place = Place::new();
-    let served = stocked(&place);
+    let served = served_with_orders(&place);
     place.write("ids.csv", "Shop,Order\nx,o2\ny,o1\nz,o2\nw,o9\nv,..\n");
     let args = ["export", "orders", "-o", "o.csv", "--ids", "ids.csv", "--column", "Order", "--json"];
-    let told = served.sheetport(&place, args).exits(3).json();
-    assert_eq!((count(&told, "count"), count(&told, "not_found"), &told["complete"]), (2, 2, &true.into()), "{told}");
+    let exported = served.sheetport(&place, args).exits(3).json();
+    assert_eq!(
+        (count(&exported, "count"), count(&exported, "not_found"), &exported["complete"]),
+        (2, 2, &true.into()),
+        "{exported}"
+    );
     let rows = table(&place.path("o.csv"));
-    assert_eq!(column(&rows, "id"), ["o2", "o1"], "in the order of the file, each once");
+    assert_eq!(column(&rows, "id"), ["o2", "o1"], "in the order of the file, without duplicates");
     assert_eq!(column(&rows, "total_price"), ["5", "19.90"]);
-    assert_eq!(told["not_found_file"], "o.csv.not-found.csv");
+    assert_eq!(exported["not_found_file"], "o.csv.not-found.csv");
     let missing = table(&place.path("o.csv.not-found.csv"));
-    assert_eq!(missing[1..], [["o9", "5", "not found"], ["..", "6", "it can't be asked for"]]);
+    assert_eq!(missing[1..], [["o9", "5", "not found"], ["..", "6", "not a valid ID"]]);
 
     place.write("external.csv", "A-1\nA 2\n");
     let args = ["export", "orders", "-o", "o.csv", "--ids", "external.csv", "--external", "--language", "de"];
-    served.sheetport(&place, args).exits(0).shows(&["2 orders in o.csv", "each id was asked for"]);
+    served.sheetport(&place, args).exits(0).shows(&["2 orders in o.csv", "every ID was requested"]);
     assert_eq!(column(&table(&place.path("o.csv")), "id"), ["o1", "o2"]);
-    assert!(!place.path("o.csv.not-found.csv").exists(), "the list of an earlier export");
+    assert!(!place.path("o.csv.not-found.csv").exists(), "the list of the earlier export is removed");
 
     place.write("external.csv", "NUTS/7\n");
     let args = ["export", "inventories", "-o", "i.ndjson", "--ids", "external.csv", "--external"];
@@ -47,43 +51,43 @@ fn orders_and_inventories_come_by_the_service_s_ids_and_by_your_own() {
 }
 
 #[test]
-fn transactions_come_by_their_ids_alone() {
+fn transactions_are_exported_only_by_id() {
     let place = Place::new();
-    let served = stocked(&place);
+    let served = served_with_orders(&place);
     let mut ids = Vec::new();
     for amount in [5, -2] {
         let body =
             format!(r#"{{"transactionType": "adjust", "inventoryId": "i1", "amount": {amount}, "price": 1.10}}"#);
-        let made: Value = serde_json::from_str(&served.post("/v1/public/inventory-transactions", &body)).unwrap();
-        ids.push(made["transaction_id"].as_str().unwrap().to_owned());
+        let created: Value = serde_json::from_str(&served.post("/v1/public/inventory-transactions", &body)).unwrap();
+        ids.push(created["transaction_id"].as_str().unwrap().to_owned());
     }
     place.write("ids.tsv", format!("transaction_id\n{}\n{}\nnone\n", ids[0], ids[1]));
     let args = ["export", "transactions", "-o", "t.csv", "--ids", "ids.tsv"];
-    let told = served.sheetport(&place, args).exits(3);
-    told.shows(&["2 transactions in t.csv", "1 not found t.csv.not-found.csv"]);
+    let exported = served.sheetport(&place, args).exits(3);
+    exported.shows(&["2 transactions in t.csv", "1 not found t.csv.not-found.csv"]);
     let rows = table(&place.path("t.csv"));
     assert_eq!(
         (column(&rows, "id"), column(&rows, "amount")),
         (ids.iter().map(String::as_str).collect(), vec!["5", "-2"])
     );
     assert_eq!(rows[0][..4], ["created_at", "updated_at", "id", "transaction_id"]);
-    for (records, words, said) in [
+    for (records, flags, message) in [
         ("transactions", &["--ids", "ids.tsv", "--external"][..], "no external ids"),
         ("items", &["--ids", "ids.tsv"], "can't be read by their ids"),
         ("orders", &["--ids", "orders.csv"], "--column"),
         ("orders", &["--ids", "orders.csv", "--column", "nr"], "no column 'nr'"),
     ] {
         let first = ["export", records, "-o", "x.csv"];
-        served.sheetport(&place, first.iter().chain(words).copied()).exits(2).says(&[said]);
+        served.sheetport(&place, first.iter().chain(flags).copied()).exits(2).says(&[message]);
     }
     served.sheetport(&place, ["export", "orders", "-o", "x.csv", "--ids", "none.csv"]).exits(7);
 }
 
 #[test]
-fn the_language_that_is_asked_for_reaches_the_service() {
+fn the_language_is_sent_to_the_service() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
-    let asked = std::thread::spawn(move || {
+    let request = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
@@ -99,7 +103,7 @@ fn the_language_that_is_asked_for_reaches_the_service() {
     let args = ["export", "inventories", "-o", "i.csv", "--ids", "ids.csv", "--external", "--language", "de-AT"];
     let export = place.sheetport(args).env("SHEETPORT_BASE_URL", &address);
     export.secret("SHEETPORT_ACCESS_TOKEN", "a-token-of-no-use").exits(0);
-    let head = asked.join().unwrap();
+    let head = request.join().unwrap();
     assert!(head.starts_with("GET /v1/public/inventories/a%2Fb?external_id=a%2Fb HTTP/1.1\r\n"), "{head}");
     assert!(head.to_lowercase().contains("\r\naccept-language: de-at\r\n"), "{head}");
 }

@@ -1,4 +1,4 @@
-//! The way back: an export of items, uploaded as it is, changes nothing, whatever is in its cells.
+//! Round trips: uploading an unchanged export of items changes nothing, whatever its cells contain.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use super::process::Place;
 use super::service::Served;
 use super::{accounting, column, count, summary, table};
 
-/// Items with all that a spreadsheet is known to spoil, each field in turn.
+/// Items whose fields contain everything that spreadsheets are known to damage.
 fn awkward() -> Vec<Value> {
     let texts = [
         "plain",
@@ -79,8 +79,8 @@ fn awkward() -> Vec<Value> {
     items
 }
 
-/// A service that has them.
-fn stocked(place: &Place) -> (Served, u64) {
+/// Starts a service with these items, and returns their number.
+fn serve_awkward_items(place: &Place) -> (Served, u64) {
     let served = Served::start(place);
     let items = awkward();
     for item in &items {
@@ -91,9 +91,9 @@ fn stocked(place: &Place) -> (Served, u64) {
 }
 
 #[test]
-fn an_export_of_items_changes_nothing_when_it_is_sent_back() {
+fn uploading_an_export_changes_nothing() {
     let place = Place::new();
-    let (served, len) = stocked(&place);
+    let (served, len) = serve_awkward_items(&place);
     served.sheetport(&place, ["export", "items", "-o", "before.ndjson", "-q"]).exits(0);
     let before = fs::read_to_string(place.path("before.ndjson")).unwrap();
     for file in ["items.csv", "items.tsv", "items.csv.gz", "items.csv.zst", "items.xlsx", "bom.csv", "pipes.csv"] {
@@ -110,25 +110,25 @@ fn an_export_of_items_changes_nothing_when_it_is_sent_back() {
         let sent = served.sheetport(&place, upload).exits(0);
         assert_eq!(accounting(&summary(&sent)), format!("{len}: sent {len}"), "{file}");
         served.sheetport(&place, ["export", "items", "-o", "after.ndjson", "-q"]).exits(0);
-        // The service moves an item's updated_at when anything in it changes.
+        // The service changes an item's updated_at with any of its fields.
         assert_eq!(fs::read_to_string(place.path("after.ndjson")).unwrap(), before, "{file}");
     }
 }
 
 #[test]
-fn of_an_export_in_which_somebody_changed_cells_only_those_rows_are_sent() {
+fn only_edited_rows_of_an_export_are_sent() {
     let place = Place::new();
-    let (served, len) = stocked(&place);
+    let (served, len) = serve_awkward_items(&place);
     served.sheetport(&place, ["export", "items", "-o", "items.csv", "-q"]).exits(0);
     let text = fs::read_to_string(place.path("items.csv")).unwrap();
-    let mended = text.replacen(",plain,", ",=changed,", 1).replacen(",1234.50,", ",1234.51,", 1);
-    // The columns that nobody needs are gone, and with them the look of an export.
-    let rows = csv::ReaderBuilder::new().has_headers(false).from_reader(mended.as_bytes()).into_records();
+    let edited = text.replacen(",plain,", ",=changed,", 1).replacen(",1234.50,", ",1234.51,", 1);
+    // Without the first column, the file is not recognised as an export.
+    let rows = csv::ReaderBuilder::new().has_headers(false).from_reader(edited.as_bytes()).into_records();
     let rows: Vec<Vec<String>> = rows.map(|row| row.unwrap().iter().skip(1).map(str::to_owned).collect()).collect();
     let mut writer = csv::Writer::from_writer(Vec::new());
     rows.iter().for_each(|row| writer.write_record(row).unwrap());
-    place.write("mended.csv", writer.into_inner().unwrap());
-    let upload = ["upload", "mended.csv", "-t", "exported-items", "--changed-only", "--json"];
+    place.write("edited.csv", writer.into_inner().unwrap());
+    let upload = ["upload", "edited.csv", "-t", "exported-items", "--changed-only", "--json"];
     let ended = summary(&served.sheetport(&place, upload).exits(0));
     assert_eq!(accounting(&ended), format!("{len}: sent 2, unchanged {}", len - 2));
     let again = summary(&served.sheetport(&place, upload).exits(0));
@@ -140,13 +140,13 @@ fn of_an_export_in_which_somebody_changed_cells_only_those_rows_are_sent() {
 }
 
 #[test]
-fn the_list_is_asked_only_where_that_is_less_work_than_sending() {
+fn the_list_is_read_only_if_that_takes_fewer_requests() {
     let place = Place::new();
-    let (served, _) = stocked(&place);
+    let (served, _) = serve_awkward_items(&place);
     let rows = (0..450).map(|number| format!("x{number},{number}\n"));
     place.write("many.csv", std::iter::once("SKU,Price\n".to_owned()).chain(rows).collect::<String>());
     served.sheetport(&place, ["upload", "many.csv", "-t", "items", "-q"]).exits(0);
-    // Another home remembers nothing.
+    // Another home folder has no earlier runs.
     let upload = |file: &str| {
         let args = ["upload", file, "-t", "items", "--changed-only", "--json"];
         let home = place.path("another-home");
@@ -159,7 +159,7 @@ fn the_list_is_asked_only_where_that_is_less_work_than_sending() {
 }
 
 #[test]
-fn an_export_without_external_ids_is_not_taken_for_one_that_can_be_sent_back() {
+fn an_export_without_external_ids_is_refused() {
     let place = Place::new();
     place
         .write("items.csv", "id,name,price,currency,status,updated_at\nu1,Bolt,1.50,EUR,active,2026-01-02T03:04:05Z\n");
@@ -170,7 +170,7 @@ fn an_export_without_external_ids_is_not_taken_for_one_that_can_be_sent_back() {
 }
 
 #[test]
-fn an_apostrophe_of_a_sheet_that_is_none_of_ours_is_sent() {
+fn apostrophes_in_other_sheets_are_sent() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("own.csv", "SKU,Name\nA,'=1+1\nB,=1+1\n");
@@ -178,7 +178,7 @@ fn an_apostrophe_of_a_sheet_that_is_none_of_ours_is_sent() {
     for file in ["items.csv", "items.xlsx"] {
         let exported = served.sheetport(&place, ["export", "items", "-o", file, "--json"]).exits(0).json();
         assert_eq!(count(&exported, "count"), 2);
-        // Also by the template for sheets in general, which knows an export by its columns.
+        // The general template recognises an export by its columns.
         let upload = ["upload", file, "-t", "items", "--changed-only", "--json"];
         assert_eq!(accounting(&summary(&served.sheetport(&place, upload).exits(0))), "2: unchanged 2");
         served.sheetport(&place, ["upload", file, "-t", "items", "-q"]).exits(0);

@@ -1,22 +1,22 @@
-//! Exports from a service that can't be trusted: whole under the name asked for, or not there under that name.
+//! Exports from an unreliable service: the requested file is complete, or does not exist.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use sheetport::client::{Client, Pace};
-use sheetport::export::{self, Clock, Error, Exported, IdFile, Job, Output, Since, What};
+use sheetport::export::{self, Clock, Error, Exported, IdFile, Job, Output, Since, Source};
 use sheetport::records::item::LIST;
 use sheetport::sheet::write::{Shape, Style};
 
 use super::client;
 use super::server::{Reply, Seen, Server, answer};
 
-/// An export of all items into `items.csv` of a folder.
+/// Returns options that export all items to `items.csv` in a folder.
 pub fn job(folder: &Path) -> Job {
     let path = folder.join("items.csv");
     Job {
-        what: What::List(&LIST),
+        source: Source::List(&LIST),
         output: Output::File { pattern: path.to_str().unwrap().to_owned(), shape: Shape::of(&path).unwrap() },
         style: Style::default(),
         template: None,
@@ -47,10 +47,10 @@ pub async fn export_as(client: Arc<Client>, job: &Job) -> Result<Exported, Error
     export::export(client, Arc::new(Pace::new(None, Instant::now())), job, &|_, _| {}).await
 }
 
-const BY_TOTAL: &str = "as many different records as the service says there are";
-const TO_THE_END: &str = "read until a page was empty; the service names no total";
+const BY_TOTAL: &str = "all 1000 records that the service lists";
+const TO_THE_END: &str = "read until a page was empty; the service reports no total";
 
-/// A page of a list of 1000 items, 100 to a page.
+/// Returns a page of a list of 1000 items, with 100 per page.
 fn page(seen: &Seen, total: &str) -> Reply {
     let page = number(seen);
     let ids = if page <= 10 { (page - 1) * 100..page * 100 } else { 0..0 };
@@ -68,7 +68,7 @@ fn lines(path: &Path) -> usize {
 }
 
 #[tokio::test]
-async fn a_list_is_whole_whatever_breaks_on_the_way() {
+async fn connection_faults_are_retried_until_the_list_is_complete() {
     let server = Server::start(|seen| match (seen.number, number(seen)) {
         (1, _) => Reply::Reset,
         (2, _) => answer(502, "", "<html>"),
@@ -87,7 +87,7 @@ async fn a_list_is_whole_whatever_breaks_on_the_way() {
 }
 
 #[tokio::test]
-async fn a_list_that_cannot_be_shown_to_be_whole_does_not_get_the_name() {
+async fn an_unproven_list_is_written_as_incomplete() {
     let server = Server::start(|seen| page(seen, "1001")).await;
     let folder = tempfile::tempdir().unwrap();
     let exported = export(client(&server, 4), folder.path()).await.unwrap();
@@ -98,7 +98,7 @@ async fn a_list_that_cannot_be_shown_to_be_whole_does_not_get_the_name() {
 }
 
 #[tokio::test]
-async fn a_list_whose_pages_end_in_not_found_has_ended() {
+async fn a_404_past_the_last_page_ends_the_list() {
     let server = Server::start(|seen| match number(seen) {
         11.. => answer(404, "", r#"{"detail": "Invalid page."}"#),
         _ => page(seen, "null"),
@@ -111,7 +111,7 @@ async fn a_list_whose_pages_end_in_not_found_has_ended() {
 }
 
 #[tokio::test]
-async fn a_page_that_never_comes_leaves_no_file() {
+async fn a_refused_page_leaves_no_file() {
     let server = Server::start(|seen| match number(seen) {
         4 => answer(403, "", r#"{"message": "no"}"#),
         _ => page(seen, "1000"),
@@ -125,7 +125,7 @@ async fn a_page_that_never_comes_leaves_no_file() {
 }
 
 #[tokio::test]
-async fn no_page_is_asked_for_while_the_service_asked_to_wait() {
+async fn no_page_is_requested_during_retry_after() {
     let server = Server::start(|seen| match seen.number {
         3 => answer(429, "retry-after: 1\r\n", ""),
         _ => Reply::Late(Duration::from_millis(10), Box::new(page(seen, "1000"))),
@@ -140,7 +140,7 @@ async fn no_page_is_asked_for_while_the_service_asked_to_wait() {
     assert!(next - asked >= Duration::from_millis(995), "{:?}", next - asked);
 }
 
-/// A page of 10 of `len` items, each with what `more` says of it.
+/// Returns a page of 10 of `len` items with the additional fields returned by `more`.
 fn small_page(seen: &Seen, len: usize, more: impl Fn(usize) -> String) -> Reply {
     let page = number(seen);
     let ids = ((page - 1) * 10).min(len)..(page * 10).min(len);
@@ -149,7 +149,7 @@ fn small_page(seen: &Seen, len: usize, more: impl Fn(usize) -> String) -> Reply 
 }
 
 #[tokio::test]
-async fn a_column_that_only_a_late_page_brings_is_in_every_format() {
+async fn columns_added_by_a_late_page_are_in_every_format() {
     let late = |id: usize| if id == 97 { r#", "note": "late""#.to_owned() } else { String::new() };
     let server = Server::start(move |seen| small_page(seen, 100, late)).await;
     let folder = tempfile::tempdir().unwrap();
@@ -176,14 +176,14 @@ async fn a_column_that_only_a_late_page_brings_is_in_every_format() {
 }
 
 #[tokio::test]
-async fn an_entry_with_ever_new_fields_fills_no_more_columns_than_there_may_be() {
+async fn the_number_of_columns_is_limited() {
     let strange = |id: usize| (0..50).map(|field| format!(r#", "f{}": {field}"#, id * 50 + field)).collect::<String>();
     let server = Server::start(move |seen| small_page(seen, 60, strange)).await;
     let folder = tempfile::tempdir().unwrap();
     let exported = export(client(&server, 4), folder.path()).await.unwrap();
     let manifest = &exported.manifest;
     assert_eq!((manifest.columns.len(), manifest.columns.last().map(String::as_str)), (2001, Some("other_fields")));
-    // 60 items of 50 fields each, less those that have columns beside the contract's six.
+    // 60 items with 50 fields each, less those with columns of their own besides the contract's six.
     assert_eq!(manifest.gathered, 60 * 50 - (2_000 - 6));
     assert!(exported.remarks[0].contains("more than 2000 columns"), "{:?}", exported.remarks);
     let text = std::fs::read_to_string(folder.path().join("items.csv")).unwrap();
@@ -191,14 +191,14 @@ async fn an_entry_with_ever_new_fields_fills_no_more_columns_than_there_may_be()
 }
 
 #[tokio::test]
-async fn an_order_s_lines_can_have_a_row_each() {
+async fn array_elements_can_have_a_row_each() {
     let lines = |id: usize| format!(r#", "items": [{}]"#, vec![format!(r#"{{"sku": "s{id}"}}"#); id % 3].join(","));
     let server = Server::start(move |seen| small_page(seen, 30, lines)).await;
     let folder = tempfile::tempdir().unwrap();
     let mut job = job(folder.path());
     job.explode = Some("items".to_owned());
     let manifest = export_as(client(&server, 4), &job).await.unwrap().manifest;
-    // Those without a line have a row, too.
+    // Records with an empty array have one row.
     assert_eq!((manifest.count, manifest.rows), (30, 10 + 10 + 20));
     let text = std::fs::read_to_string(folder.path().join("items.csv")).unwrap();
     let row = |line: &str| text.lines().filter(|found| *found == line).count();
@@ -207,7 +207,7 @@ async fn an_order_s_lines_can_have_a_row_each() {
 }
 
 #[tokio::test]
-async fn what_was_read_before_a_fault_is_not_asked_for_again() {
+async fn pages_before_a_fault_are_not_requested_again() {
     let server = Server::start(|seen| match (seen.number, number(seen)) {
         (..70, 60) => answer(403, "", r#"{"message": "no"}"#),
         _ => small_page(seen, 1_000, |_| String::new()),
@@ -215,26 +215,26 @@ async fn what_was_read_before_a_fault_is_not_asked_for_again() {
     .await;
     let folder = tempfile::tempdir().unwrap();
     assert!(export(client(&server, 4), folder.path()).await.is_err());
-    let asked = server.log().len();
-    assert!((60..70).contains(&asked), "{asked}");
+    let requests = server.log().len();
+    assert!((60..70).contains(&requests), "{requests}");
     let mut again = job(folder.path());
     again.clock.started = "2026-11-21T02:30:00Z".parse().unwrap();
     again.concurrency = 1;
-    let refused = loop {
-        // The service refuses page 60 until it has seen seventy requests.
+    let exported = loop {
+        // The service refuses page 60 until its seventieth request.
         match export_as(client(&server, 1), &again).await {
             Err(error) => assert_eq!(error.to_string(), "the service answered 403: no"),
             Ok(exported) => break exported,
         }
-        assert!(server.log().len() <= 71, "only page 60 is asked for");
+        assert!(server.log().len() <= 71, "only page 60 is requested");
     };
-    assert!(refused.manifest.resumed && refused.manifest.complete, "{:#?}", refused.manifest);
-    assert_eq!((refused.manifest.count, refused.manifest.pages), (1_000, 100));
-    assert_eq!(refused.manifest.started, "2026-11-21T02:00:00Z", "when its first page was read");
+    assert!(exported.manifest.resumed && exported.manifest.complete, "{:#?}", exported.manifest);
+    assert_eq!((exported.manifest.count, exported.manifest.pages), (1_000, 100));
+    assert_eq!(exported.manifest.started, "2026-11-21T02:00:00Z", "when its first page was requested");
     let mut numbers: Vec<usize> = server.log().iter().map(number).filter(|page| *page < 60).collect();
     numbers.sort_unstable();
-    assert_eq!(numbers, (1..60).collect::<Vec<_>>(), "each page before the fault once");
-    // The next one, of another name for the same list, begins anew.
+    assert_eq!(numbers, (1..60).collect::<Vec<_>>(), "each page before the fault is requested once");
+    // An export of the same list to another name starts from the beginning.
     again.output = Output::File {
         pattern: folder.path().join("other.csv").to_str().unwrap().to_owned(),
         shape: Shape::of(Path::new("other.csv")).unwrap(),
@@ -243,7 +243,7 @@ async fn what_was_read_before_a_fault_is_not_asked_for_again() {
 }
 
 #[tokio::test]
-async fn records_by_ids_carry_on_behind_those_that_were_asked_for() {
+async fn exports_by_id_resume_after_the_last_requested_id() {
     let folder = tempfile::tempdir().unwrap();
     let ids: String = (0..200).map(|id| format!("i{id}\n")).collect();
     std::fs::write(folder.path().join("ids.csv"), ids).unwrap();
@@ -255,7 +255,7 @@ async fn records_by_ids_carry_on_behind_those_that_were_asked_for() {
     .await;
     let mut job = job(folder.path());
     let file = IdFile { path: folder.path().join("ids.csv"), column: None };
-    job.what = What::Ids { single: &sheetport::records::order::SINGLE, file, by_external_id: false };
+    job.source = Source::Ids { single: &sheetport::records::order::SINGLE, file, by_external_id: false };
     assert!(export_as(client(&server, 8), &job).await.is_err());
     let before = server.log().len();
     assert!((151..=160).contains(&before), "{before}");
@@ -267,7 +267,7 @@ async fn records_by_ids_carry_on_behind_those_that_were_asked_for() {
     let exported = export_as(client(&other, 8), &job).await.unwrap();
     let manifest = &exported.manifest;
     assert_eq!((manifest.count, manifest.not_found, manifest.resumed), (180, 20, true), "{manifest:#?}");
-    assert_eq!(other.log().len(), 50, "from the 151st on");
+    assert_eq!(other.log().len(), 50, "from the 151st ID on");
     let text = std::fs::read_to_string(folder.path().join("items.csv")).unwrap();
     let found: Vec<&str> = text.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
     let expected: Vec<String> = (0..200).filter(|id| id % 10 != 7).map(|id| format!("i{id}")).collect();
@@ -276,9 +276,9 @@ async fn records_by_ids_carry_on_behind_those_that_were_asked_for() {
     assert_eq!((missing.lines().count(), missing.lines().nth(1)), (21, Some("i7,8,not found")));
 }
 
-/// What a service that lists its items' external ids gives can be sent to it again as it was.
+/// If the service lists external IDs, an export can be uploaded again unchanged.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_export_of_items_uploads_to_what_it_was() {
+async fn an_export_with_external_ids_uploads_unchanged() {
     let list = r#"{"data": [
         {"id": "u1", "external_id": "00042", "name": "Bolt, M8 \"x\"", "price": 1234.50, "currency": "EUR", "status": "active", "updated_at": "2026-01-02T03:04:05Z"},
         {"id": "u2", "external_id": "4006381333931", "name": "Écrou", "price": 0.10, "currency": "EUR", "status": null, "updated_at": "2026-01-02T03:04:05Z"},
@@ -314,12 +314,12 @@ async fn an_export_of_items_uploads_to_what_it_was() {
             for field in ["name", "currency"] {
                 assert_eq!(body[field], entry[field], "{name}");
             }
-            // A workbook keeps the number, and shows its decimals; a text keeps its digits.
+            // A workbook keeps the number's value; text files keep its digits.
             match name {
                 "items.xlsx" => assert_eq!(body["price"].as_f64(), entry["price"].as_f64()),
                 _ => assert_eq!(body["price"].to_string(), entry["price"].to_string(), "{name}"),
             }
-            // Nothing in the cell leaves what the service has.
+            // A blank cell leaves the service's value unchanged.
             assert!(body.get("status").is_none_or(|status| *status == entry["status"]), "{name}: {body}");
         }
         assert_eq!(sent.len(), 3, "{name}");

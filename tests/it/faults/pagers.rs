@@ -1,5 +1,5 @@
-//! Lists whose paging is a trap. An export of each ends within bounded requests, has every record that the service gave,
-//! each once, and calls itself complete only where it has all that there are.
+//! Lists with misleading paging. Each export ends within a bounded number of requests, contains every returned record once,
+//! and is complete only if it contains all records of the list.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,24 +8,24 @@ use super::client;
 use super::exports::{export_as, job, number};
 use super::server::{Server, answer};
 
-/// The records of the list that most traps are about.
+/// Number of records in most of the lists.
 const LEN: usize = 250;
 
-/// How a list is answered: by the number of the page, from 1, as ids and a total in JSON, or as a whole body.
+/// Returns the body of a page; the first page is 1.
 type Pager = fn(usize) -> String;
 
 struct Trap {
     name: &'static str,
     pager: Pager,
-    /// The records that the list really has in the end; nothing where nobody can know.
+    /// The records of the list in the end, if they are known.
     has: Option<Range<usize>>,
-    /// What the manifest says: whether it is complete, and why.
-    says: (bool, &'static str),
+    /// Expected `complete` of the manifest, and part of `how`.
+    expected: (bool, &'static str),
     records: u64,
     requests: usize,
 }
 
-const BY_TOTAL: &str = "as many different records";
+const BY_TOTAL: &str = "records that the service lists";
 const TO_THE_END: &str = "read until a page was empty";
 
 const TRAPS: [Trap; 15] = [
@@ -36,7 +36,7 @@ const TRAPS: [Trap; 15] = [
             format!(r#"{{"data": {}, "page": {page}, "count": {}, "total": {LEN}}}"#, entries(ids.clone()), ids.len())
         },
         has: Some(0..LEN),
-        says: (true, BY_TOTAL),
+        expected: (true, BY_TOTAL),
         records: 250,
         requests: 3,
     },
@@ -44,7 +44,7 @@ const TRAPS: [Trap; 15] = [
         name: "total is the number of entries on this page",
         pager: |page| envelope(slice(page, 100, LEN), slice(page, 100, LEN).len()),
         has: Some(0..LEN),
-        says: (false, "0 records, and its pages held 250"),
+        expected: (false, "0 records, but its pages contained 250"),
         records: 250,
         requests: 8,
     },
@@ -52,23 +52,23 @@ const TRAPS: [Trap; 15] = [
         name: "there is no total",
         pager: |page| format!(r#"{{"data": {}, "page": {page}}}"#, entries(slice(page, 100, LEN))),
         has: Some(0..LEN),
-        says: (true, TO_THE_END),
+        expected: (true, TO_THE_END),
         records: 250,
         requests: 8,
     },
     Trap {
-        name: "the page that is asked for is ignored, and the total known",
+        name: "the requested page is ignored, and the total is known",
         pager: |_| envelope(0..100, LEN),
         has: Some(0..LEN),
-        says: (false, "250 records, and its pages held 100"),
+        expected: (false, "250 records, but its pages contained 100"),
         records: 100,
         requests: 4,
     },
     Trap {
-        name: "the page that is asked for is ignored, and all are on it",
+        name: "the requested page is ignored, and contains all records",
         pager: |_| envelope(0..100, 100),
         has: Some(0..100),
-        says: (true, BY_TOTAL),
+        expected: (true, BY_TOTAL),
         records: 100,
         requests: 3,
     },
@@ -76,7 +76,7 @@ const TRAPS: [Trap; 15] = [
         name: "the limit is capped",
         pager: |page| envelope(slice(page, 20, LEN), LEN),
         has: Some(0..LEN),
-        says: (true, BY_TOTAL),
+        expected: (true, BY_TOTAL),
         records: 250,
         requests: 13,
     },
@@ -84,19 +84,19 @@ const TRAPS: [Trap; 15] = [
         name: "the list is a bare array",
         pager: |page| entries(slice(page, 100, LEN)),
         has: Some(0..LEN),
-        says: (true, TO_THE_END),
+        expected: (true, TO_THE_END),
         records: 250,
         requests: 8,
     },
     Trap {
         name: "a record is inserted at the front between pages",
-        // The record 1000 is new, and pushes the others on by one.
+        // A new first record moves the others by one.
         pager: |page| match page {
             1 => envelope(0..100, LEN),
             page => envelope((page - 1) * 100 - 1..(page * 100 - 1).min(LEN), LEN + 1),
         },
         has: None,
-        says: (false, "251 records, and its pages held 250"),
+        expected: (false, "251 records, but its pages contained 250"),
         records: 250,
         requests: 8,
     },
@@ -107,7 +107,7 @@ const TRAPS: [Trap; 15] = [
             page => envelope(((page - 1) * 100 + 1).min(LEN)..(page * 100 + 1).min(LEN), LEN - 1),
         },
         has: None,
-        says: (false, "removed while the list was read"),
+        expected: (false, "removed while the list was being read"),
         records: 249,
         requests: 8,
     },
@@ -115,7 +115,7 @@ const TRAPS: [Trap; 15] = [
         name: "pages overlap",
         pager: |page| envelope(((page - 1) * 90).min(LEN)..((page - 1) * 90 + 100).min(LEN), LEN),
         has: Some(0..LEN),
-        says: (true, BY_TOTAL),
+        expected: (true, BY_TOTAL),
         records: 250,
         requests: 4,
     },
@@ -123,7 +123,7 @@ const TRAPS: [Trap; 15] = [
         name: "the total grows while the list is read",
         pager: |page| envelope(slice(page, 100, 249 + page.min(3)), 249 + page.min(3)),
         has: Some(0..252),
-        says: (true, BY_TOTAL),
+        expected: (true, BY_TOTAL),
         records: 252,
         requests: 8,
     },
@@ -134,15 +134,15 @@ const TRAPS: [Trap; 15] = [
             page => envelope(slice(page - usize::from(page > 2), 100, LEN), LEN),
         },
         has: Some(0..LEN),
-        says: (true, BY_TOTAL),
+        expected: (true, BY_TOTAL),
         records: 250,
         requests: 8,
     },
     Trap {
-        name: "the same page comes for ever, and there is no total",
+        name: "the same page is repeated endlessly without a total",
         pager: |_| entries(0..100),
         has: None,
-        says: (false, "its pages repeat records"),
+        expected: (false, "its pages repeat records"),
         records: 100,
         requests: 4,
     },
@@ -154,7 +154,7 @@ const TRAPS: [Trap; 15] = [
             envelope(at(page - 1)..at(page), LEN)
         },
         has: Some(0..LEN),
-        says: (true, BY_TOTAL),
+        expected: (true, BY_TOTAL),
         records: 250,
         requests: 6,
     },
@@ -165,38 +165,38 @@ const TRAPS: [Trap; 15] = [
             format!(r#"{{"data": [{named}], "total": {LEN}}}"#)
         },
         has: Some(0..LEN),
-        says: (true, BY_TOTAL),
+        expected: (true, BY_TOTAL),
         records: 250,
         requests: 3,
     },
 ];
 
 #[tokio::test]
-async fn every_trap_ends_and_the_truth_is_told_of_it() {
+async fn misleading_paging_ends_and_is_reported() {
     for trap in TRAPS {
         let pager = trap.pager;
         let server = Server::start(move |seen| answer(200, "", &pager(number(seen)))).await;
         let folder = tempfile::tempdir().unwrap();
         let exported = export_as(client(&server, 4), &job(folder.path())).await.unwrap();
         let (manifest, requests) = (exported.manifest, server.log().len());
-        let said = format!("{}: {manifest:#?} after {requests} requests", trap.name);
-        assert_eq!((manifest.complete, manifest.distinct), (trap.says.0, trap.records), "{said}");
-        assert!(manifest.how.contains(trap.says.1), "{said}");
-        assert!(requests <= trap.requests, "{said}");
+        let details = format!("{}: {manifest:#?} after {requests} requests", trap.name);
+        assert_eq!((manifest.complete, manifest.distinct), (trap.expected.0, trap.records), "{details}");
+        assert!(manifest.how.contains(trap.expected.1), "{details}");
+        assert!(requests <= trap.requests, "{details}");
         let file = exported.path.unwrap();
-        assert_eq!(file.extension().is_some_and(|end| end == "incomplete"), !manifest.complete, "{said}");
+        assert_eq!(file.extension().is_some_and(|end| end == "incomplete"), !manifest.complete, "{details}");
         let rows = numbers(&file, manifest.columns.iter().rposition(|name| name == "n" || name == "id").unwrap());
         let distinct: BTreeSet<usize> = rows.iter().copied().collect();
-        assert_eq!((rows.len(), rows.len() as u64), (distinct.len(), manifest.count), "each once: {said}");
+        assert_eq!((rows.len(), rows.len() as u64), (distinct.len(), manifest.count), "no duplicates: {details}");
         if let (true, Some(has)) = (manifest.complete, trap.has) {
-            assert_eq!(distinct, has.collect(), "{said}");
+            assert_eq!(distinct, has.collect(), "{details}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_second_reading_finds_what_moved_past_the_first() {
-    // Between the readings the record 250 came, and 17 went: the total is the same as before.
+async fn a_second_pass_finds_records_missed_by_the_first() {
+    // Between the passes, record 250 is added and 17 removed, so the total is unchanged.
     let pager = |request: usize, page: usize| match request {
         0..3 => envelope(slice(page, 100, LEN), LEN),
         _ => {
@@ -211,12 +211,15 @@ async fn a_second_reading_finds_what_moved_past_the_first() {
     let exported = export_as(client(&server, 4), &job).await.unwrap();
     let manifest = exported.manifest;
     assert!(!manifest.complete && manifest.verified, "{manifest:#?}");
-    assert!(manifest.how.contains("found 1 records") && manifest.how.contains("missed 1 of its own"), "{manifest:#?}");
+    assert!(
+        manifest.how.contains("found 1 records") && manifest.how.contains("missed 1 that the first had found"),
+        "{manifest:#?}"
+    );
     let exported = export_as(client(&server, 4), &job).await.unwrap();
     assert!(exported.manifest.complete, "{:#?}", exported.manifest);
-    assert!(exported.manifest.how.ends_with("a second reading met the same ids"));
+    assert!(exported.manifest.how.ends_with("a second pass found the same IDs"));
     assert_eq!(exported.path, Some(folder.path().join("items.csv")));
-    assert!(!folder.path().join("items.csv.incomplete").exists(), "the whole one takes its place");
+    assert!(!folder.path().join("items.csv.incomplete").exists(), "the complete file replaces it");
 }
 
 fn numbers(file: &std::path::Path, column: usize) -> Vec<usize> {
@@ -233,7 +236,7 @@ fn envelope(ids: Range<usize>, total: usize) -> String {
     format!(r#"{{"data": {}, "total": {total}}}"#, entries(ids))
 }
 
-/// The ids of a page of `size` in a list of `0..len`.
+/// Returns the IDs on a page of `size` entries in a list of `0..len`.
 fn slice(page: usize, size: usize, len: usize) -> Range<usize> {
     ((page - 1) * size).min(len)..(page * size).min(len)
 }

@@ -1,4 +1,4 @@
-//! Exports that end in the middle: what is under the final name is whole, and the same command carries on.
+//! Interrupted exports: the final name always refers to a complete file, and the same command resumes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use super::{count, table};
 use crate::faults::exports::number;
 use crate::faults::server::{Reply, Server, answer};
 
-/// A service with so many items, by what is quicker than an upload.
-fn filled(place: &Place, items: usize) -> Served {
+/// Starts a service with this number of items, loaded without an upload.
+fn serve_items(place: &Place, items: usize) -> Served {
     let rows = (1..=items).map(|number| format!("i{number:05},Item {number},{number}.50,EUR\n"));
     place.write("in.csv", std::iter::once("id,name,price,currency\n".to_owned()).chain(rows).collect::<String>());
     let load = ["serve", "load", "--data", "service", "--workspace", "shop", "--kind", "items", "in.csv"];
@@ -19,7 +19,7 @@ fn filled(place: &Place, items: usize) -> Served {
     Served::start(place)
 }
 
-/// The spool of the one export that was begun.
+/// Returns the spool of the only export.
 fn spool(place: &Place) -> Option<PathBuf> {
     let folders = fs::read_dir(place.path("home/exports")).ok()?;
     folders.flatten().map(|folder| folder.path().join("pages")).find(|pages| pages.exists())
@@ -30,17 +30,17 @@ fn len(path: &Path) -> u64 {
 }
 
 #[test]
-fn whatever_moment_it_is_killed_at_only_whole_files_have_the_name() {
+fn an_export_killed_at_any_moment_leaves_no_partial_file() {
     const KILLS: usize = 100;
     let place = Place::new();
-    let served = filled(&place, 1_000);
+    let served = serve_items(&place, 1_000);
     let export = |file| served.sheetport(&place, ["export", "items", "-o", file, "--rate", "300/s", "--json"]);
     export("whole.csv").exits(0);
     let whole = fs::read(place.path("whole.csv")).unwrap();
     let (mut cut, mut resumed) = (0, 0);
     for _ in 0..KILLS {
         let running = export("items.csv").start();
-        // The moment is the point here, and nothing is waited for.
+        // Kills at a random moment.
         std::thread::sleep(Duration::from_millis(fastrand::u64(0..90)));
         running.kill();
         let file = place.path("items.csv");
@@ -52,39 +52,39 @@ fn whatever_moment_it_is_killed_at_only_whole_files_have_the_name() {
         }
         assert!(!place.path("items.csv.incomplete").exists());
         if fastrand::u8(..) < 32 {
-            let told = export("items.csv").exits(0).json();
-            assert_eq!((count(&told, "count"), &told["complete"]), (1_000, &true.into()), "{told}");
-            resumed += u32::from(told["resumed"] == true);
+            let exported = export("items.csv").exits(0).json();
+            assert_eq!((count(&exported, "count"), &exported["complete"]), (1_000, &true.into()), "{exported}");
+            resumed += u32::from(exported["resumed"] == true);
             assert_eq!(fs::read(&file).unwrap(), whole);
             fs::remove_file(&file).unwrap();
         }
     }
-    assert!(cut > KILLS / 10 && resumed > 0, "{cut} were cut off, {resumed} carried on with");
-    let strange = |name: &String| name.starts_with("items") && name != "items.csv.manifest.json";
-    assert!(!place.names().iter().any(strange), "{:?}", place.names());
+    assert!(cut > KILLS / 10 && resumed > 0, "{cut} were interrupted, {resumed} were resumed");
+    let is_leftover = |name: &String| name.starts_with("items") && name != "items.csv.manifest.json";
+    assert!(!place.names().iter().any(is_leftover), "{:?}", place.names());
 }
 
 #[test]
-fn an_export_that_was_cut_off_is_carried_on_with_and_can_be_begun_anew() {
+fn an_interrupted_export_resumes_unless_fresh() {
     let place = Place::new();
-    let served = filled(&place, 3_000);
+    let served = serve_items(&place, 3_000);
     let args = ["export", "items", "-o", "items.csv", "--json"];
     for (more, is_resumed) in [(None, true), (Some("--fresh"), false)] {
         let running = served.sheetport(&place, args.iter().copied().chain(["--rate", "3/s"])).start();
         until("some pages", || spool(&place).filter(|pages| len(pages) > 1_000));
         running.kill();
         assert!(!place.path("items.csv").exists());
-        let told = served.sheetport(&place, args.iter().copied().chain(more)).exits(0).json();
-        assert_eq!((count(&told, "count"), count(&told, "pages")), (3_000, 30), "{told}");
-        assert_eq!(told["resumed"], is_resumed);
-        assert_eq!(spool(&place), None, "nothing is left to carry on with");
+        let exported = served.sheetport(&place, args.iter().copied().chain(more)).exits(0).json();
+        assert_eq!((count(&exported, "count"), count(&exported, "pages")), (3_000, 30), "{exported}");
+        assert_eq!(exported["resumed"], is_resumed);
+        assert_eq!(spool(&place), None, "the spool is removed");
         assert_eq!(table(&place.path("items.csv")).len(), 3_001);
         fs::remove_file(place.path("items.csv")).unwrap();
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_are_kept_while_the_ids_are_read_a_second_time() {
+async fn pages_are_spooled_before_the_second_pass() {
     const PAGES: usize = 10;
     let server = Server::start(|seen| {
         if seen.number >= PAGES {
@@ -99,42 +99,42 @@ async fn pages_are_kept_while_the_ids_are_read_a_second_time() {
     let export = place.sheetport(["export", "items", "-o", "items.csv", "--verify"]);
     let export = export.env("SHEETPORT_BASE_URL", &server.address).secret("SHEETPORT_ACCESS_TOKEN", "access-1");
     let running = export.start();
-    let kept = |pages: PathBuf| {
-        let kept = String::from_utf8_lossy(&fs::read(pages).unwrap_or_default()).matches("total").count();
-        (kept == PAGES).then_some(())
+    let is_complete = |pages: PathBuf| {
+        let pages = String::from_utf8_lossy(&fs::read(pages).unwrap_or_default()).matches("total").count();
+        (pages == PAGES).then_some(())
     };
-    until("all pages", || spool(&place).and_then(kept));
+    until("all pages", || spool(&place).and_then(is_complete));
     running.kill();
 }
 
 #[test]
-fn an_export_that_fails_when_its_file_is_in_place_asks_for_nothing_twice() {
+fn an_export_that_fails_after_writing_repeats_no_request() {
     const ITEMS: usize = 1_000;
     let place = Place::new();
-    let served = filled(&place, ITEMS);
+    let served = serve_items(&place, ITEMS);
     let export = || served.sheetport(&place, ["export", "items", "-o", "items.csv", "--json"]);
     export().exits(0);
-    // What the night before is held against can't be read.
+    // The hashes of the previous export are unreadable.
     let folder = fs::read_dir(place.path("home/exports")).unwrap().next().unwrap().unwrap().path();
     fs::remove_file(folder.join("records")).unwrap();
     fs::create_dir(folder.join("records")).unwrap();
     export().exits(1);
-    assert!(spool(&place).is_some_and(|pages| len(&pages) > ITEMS as u64 * 50), "the pages are kept");
+    assert!(spool(&place).is_some_and(|pages| len(&pages) > ITEMS as u64 * 50), "the spool is kept");
     fs::remove_dir(folder.join("records")).unwrap();
-    let told = export().exits(0).json();
-    assert_eq!((count(&told, "count"), &told["resumed"]), (ITEMS as u64, &true.into()), "{told}");
+    let exported = export().exits(0).json();
+    assert_eq!((count(&exported, "count"), &exported["resumed"]), (ITEMS as u64, &true.into()), "{exported}");
     assert_eq!(spool(&place), None);
 }
 
 #[test]
-fn two_exports_to_one_file_do_not_run_at_once() {
+fn a_second_export_to_the_same_file_is_refused() {
     let place = Place::new();
-    let served = filled(&place, 1_000);
+    let served = serve_items(&place, 1_000);
     let args = ["export", "items", "-o", "items.csv"];
     let running = served.sheetport(&place, args.iter().copied().chain(["--rate", "1/s"])).start();
     until("a spool", || spool(&place).filter(|pages| len(pages) > 0));
-    let beside = served.sheetport(&place, args).exits(6);
-    beside.says(&["another export to this file is under way", "wait for it to end"]);
+    let second = served.sheetport(&place, args).exits(6);
+    second.says(&["another export to this file is running", "wait until it ends"]);
     served.sheetport(&place, ["export", "items", "-o", "other.csv", "-q"]).exits(0);
     running.kill();
     served.sheetport(&place, args).exits(0);
@@ -142,10 +142,10 @@ fn two_exports_to_one_file_do_not_run_at_once() {
 
 #[cfg(unix)]
 #[test]
-fn an_export_that_is_asked_to_stop_leaves_no_litter_and_says_how_to_go_on() {
+fn an_interrupted_export_removes_temporary_files_and_says_how_to_resume() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let place = Place::new();
-        let served = filled(&place, 3_000);
+        let served = serve_items(&place, 3_000);
         let mut before = place.names();
         before.insert(0, "home".to_owned());
         let args = ["export", "items", "-o", "items.csv", "--rate", "3/s"];
@@ -155,7 +155,7 @@ fn an_export_that_is_asked_to_stop_leaves_no_litter_and_says_how_to_go_on() {
         assert!(std::process::Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
         running.wait().exits(code).says(&["interrupted", "the same command carries on"]);
         assert_eq!(place.names(), before);
-        let told = served.sheetport(&place, ["export", "items", "-o", "items.csv", "--json"]).exits(0).json();
-        assert_eq!((count(&told, "count"), &told["resumed"]), (3_000, &true.into()));
+        let exported = served.sheetport(&place, ["export", "items", "-o", "items.csv", "--json"]).exits(0).json();
+        assert_eq!((count(&exported, "count"), &exported["resumed"]), (3_000, &true.into()));
     }
 }

@@ -1,4 +1,4 @@
-//! What exports look like: every list, every format, columns and templates, and the manifest beside them.
+//! Lists, formats, columns, templates and manifests of exports.
 
 use std::fs;
 use std::io::Read;
@@ -10,7 +10,7 @@ use super::process::{Place, name};
 use super::service::Served;
 use super::{column, count, sample, table};
 
-/// A service with a company of every kind of record.
+/// Starts a service with a few records of every kind.
 pub(super) fn company(place: &Place) -> Served {
     place.write("companies.csv", "id,external_id,name,vat_no\nc1,42,Müller & Söhne,\nc2,43,=cmd(),0042\n");
     place.write("contacts.csv", "id,name\np1,Ann\np2,Ben\np3,Cy\n");
@@ -37,7 +37,7 @@ fn manifest(place: &Place, file: &str) -> Value {
 }
 
 #[test]
-fn every_list_of_both_families_comes_whole_with_a_manifest() {
+fn lists_of_both_families_are_exported_with_a_manifest() {
     let place = Place::new();
     let served = company(&place);
     for (records, family, rows) in [
@@ -51,8 +51,8 @@ fn every_list_of_both_families_comes_whole_with_a_manifest() {
     ] {
         let file = format!("{records}-{family}.csv");
         let args = ["export", records, "-o", &file, "--family", family, "--json"];
-        let told = served.sheetport(&place, args).exits(0).json();
-        assert_eq!((count(&told, "count"), &told["complete"]), (rows, &true.into()), "{told}");
+        let exported = served.sheetport(&place, args).exits(0).json();
+        assert_eq!((count(&exported, "count"), &exported["complete"]), (rows, &true.into()), "{exported}");
         let table = table(&place.path(&file));
         assert_eq!(table.len() as u64, 1 + rows);
         let manifest = manifest(&place, &file);
@@ -65,7 +65,7 @@ fn every_list_of_both_families_comes_whole_with_a_manifest() {
         assert_eq!((count(&manifest, "distinct"), count(&manifest, "duplicates")), (rows, 0));
         assert!(manifest["started"].as_str() <= manifest["finished"].as_str(), "{manifest}");
     }
-    // Without a family it is the one that has the list.
+    // Without --family, the family that has the list is used.
     served.sheetport(&place, ["export", "contacts", "-o", "contacts.out.csv", "-q"]).exits(0);
     let refused = served.sheetport(&place, ["export", "companies", "-o", "a.csv", "--family", "legacy"]);
     refused.exits(2).says(&["no list of companies", "leave --family out"]);
@@ -73,13 +73,13 @@ fn every_list_of_both_families_comes_whole_with_a_manifest() {
 }
 
 #[test]
-fn fields_that_the_contract_does_not_name_have_columns_and_keep_their_digits() {
+fn unknown_fields_have_columns_and_numbers_keep_their_digits() {
     let place = Place::new();
     let served = company(&place);
     served.sheetport(&place, ["export", "companies", "-o", "c.csv", "-q"]).exits(0);
     let rows = table(&place.path("c.csv"));
-    assert_eq!(column(&rows, "vat_no"), ["", "0042"], "a column that only the last record has");
-    assert_eq!(column(&rows, "name"), ["Müller & Söhne", "'=cmd()"], "a formula is defused");
+    assert_eq!(column(&rows, "vat_no"), ["", "0042"], "only the last record has a value");
+    assert_eq!(column(&rows, "name"), ["Müller & Söhne", "'=cmd()"], "a formula is neutralised");
     served.sheetport(&place, ["export", "companies", "-o", "c.csv", "-q", "--exact"]).exits(0);
     assert_eq!(column(&table(&place.path("c.csv")), "name")[1], "=cmd()");
     served.sheetport(&place, ["export", "inventories", "-o", "i.csv", "-q"]).exits(0);
@@ -90,7 +90,7 @@ fn fields_that_the_contract_does_not_name_have_columns_and_keep_their_digits() {
 }
 
 #[test]
-fn every_format_holds_the_same_records() {
+fn all_formats_contain_the_same_records() {
     let place = Place::new();
     let served = company(&place);
     let mut texts = Vec::new();
@@ -112,7 +112,7 @@ fn every_format_holds_the_same_records() {
     assert_eq!(ndjson, ndjson_gz);
     let lines: Vec<Value> = ndjson.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((lines.len(), &lines[0]["id"]), (2, &"o1".into()));
-    assert!(ndjson.contains(r#""total_price":19.90,"#), "as it was sent: {ndjson}");
+    assert!(ndjson.contains(r#""total_price":19.90,"#), "digits are unchanged: {ndjson}");
     let view = place.sheetport(["view", "o.xlsx", "--json", "--all-sheets"]).exits(0).json();
     let rows = &view["sheets"][0]["rows"];
     let at = |name: &str| rows[0].as_array().unwrap().iter().position(|cell| cell == name).unwrap();
@@ -126,7 +126,7 @@ fn every_format_holds_the_same_records() {
 }
 
 #[test]
-fn texts_that_a_workbook_cuts_are_counted_and_whole_in_a_text() {
+fn texts_too_long_for_a_workbook_are_cut_and_counted() {
     let place = Place::new();
     let ids: Vec<String> = (0..1_000).map(|number| format!("item-{number:040}")).collect();
     let cell = format!("\"\"{}\"\"", ids.join("\"\",\"\""));
@@ -137,14 +137,14 @@ fn texts_that_a_workbook_cuts_are_counted_and_whole_in_a_text() {
     place.sheetport(["serve", "load", "--data", "service", "--workspace", "shop", "inventories.csv"]).exits(0);
     let served = Served::start(&place);
     let export = |file: &str| served.sheetport(&place, ["export", "inventories", "-o", file, "--json"]).exits(0);
-    let told = export("i.xlsx").says(&["2 texts are longer than the 32,767 characters", "they are cut", ".csv"]);
-    assert_eq!((count(&told.json(), "cut"), count(&told.json(), "count")), (2, 3));
+    let exported = export("i.xlsx").says(&["2 texts were longer than 32,767 characters", "and cut", ".csv"]);
+    assert_eq!((count(&exported.json(), "cut"), count(&exported.json(), "count")), (2, 3));
     assert_eq!(count(&manifest(&place, "i.xlsx"), "cut"), 2);
-    let told = export("i.csv");
-    assert!(!told.stderr.contains("cut"), "{}", told.stderr);
-    assert_eq!((count(&told.json(), "cut"), count(&manifest(&place, "i.csv"), "cut")), (0, 0));
+    let exported = export("i.csv");
+    assert!(!exported.stderr.contains("cut"), "{}", exported.stderr);
+    assert_eq!((count(&exported.json(), "cut"), count(&manifest(&place, "i.csv"), "cut")), (0, 0));
     assert_eq!(column(&table(&place.path("i.csv")), "item_ids")[0], ids.join(", "));
-    // The mark keeps the beginning from being taken for all of it.
+    // An upload recognises cut texts by their mark.
     let template =
         "record = \"item\"\n[fields.externalId]\ncolumn = \"id\"\n[fields.description]\ncolumn = \"item_ids\"\n";
     place.write("t.toml", template);
@@ -157,7 +157,7 @@ fn texts_that_a_workbook_cuts_are_counted_and_whole_in_a_text() {
 }
 
 #[test]
-fn numbers_are_written_as_people_write_them_where_they_ask_for_it() {
+fn the_locale_sets_the_decimal_separator() {
     let place = Place::new();
     let served = company(&place);
     let args = ["export", "orders", "-o", "o.csv", "-q", "--locale", "de", "--bom"];
@@ -170,7 +170,7 @@ fn numbers_are_written_as_people_write_them_where_they_ask_for_it() {
 }
 
 #[test]
-fn an_export_template_chooses_renames_formats_filters_and_sorts() {
+fn an_export_template_selects_formats_filters_and_sorts() {
     let place = Place::new();
     let served = company(&place);
     let template = r#"
@@ -212,13 +212,14 @@ field = "currency"
 equals = ["EUR", "USD"]
 "#;
     place.write("t.toml", template);
-    let told = served.sheetport(&place, ["export", "items", "-o", "t.csv", "-t", "t.toml", "--json"]).exits(0).json();
+    let exported =
+        served.sheetport(&place, ["export", "items", "-o", "t.csv", "-t", "t.toml", "--json"]).exits(0).json();
     let text = fs::read_to_string(place.path("t.csv")).unwrap();
     let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(';').collect()).collect();
     assert_eq!(rows[0], ["Artikel", "Preis", "Quelle", "Status", "Stand"]);
-    assert_eq!(count(&told, "count") + count(&told, "left_out"), 25);
-    assert_eq!(rows.len() as u64, 1 + count(&told, "count"));
-    assert!(count(&told, "left_out") > 0 && rows.len() > 3, "{told}");
+    assert_eq!(count(&exported, "count") + count(&exported, "left_out"), 25);
+    assert_eq!(rows.len() as u64, 1 + count(&exported, "count"));
+    assert!(count(&exported, "left_out") > 0 && rows.len() > 3, "{exported}");
     let prices: Vec<f64> = rows[1..].iter().map(|row| row[1].parse().unwrap()).collect();
     assert!(prices.is_sorted_by(|one, other| one >= other) && prices.iter().all(|price| *price >= 10.0), "{prices:?}");
     assert!(rows[1..].iter().all(|row| row[1].split_once('.').unwrap().1.len() == 1 && row[2] == "Sheetport"));
@@ -227,32 +228,32 @@ equals = ["EUR", "USD"]
 }
 
 #[test]
-fn a_field_of_a_template_that_no_record_has_is_named() {
+fn unused_template_fields_are_reported() {
     let place = Place::new();
     let served = company(&place);
     place.write("t.toml", "[[columns]]\nfield = \"id\"\n[[columns]]\nfield = \"vat\"\n");
     let export = served.sheetport(&place, ["export", "companies", "-o", "t.csv", "-t", "t.toml"]).exits(0);
-    export.says(&["no record has a value in the field vat that the template names"]);
+    export.says(&["the template uses the field vat, but it is blank in every record"]);
     assert_eq!(table(&place.path("t.csv"))[0], ["id", "vat"]);
 }
 
 #[test]
-fn a_mistake_in_an_export_template_is_shown_at_its_line() {
+fn mistakes_in_an_export_template_show_their_line() {
     let place = Place::new();
     let served = Served::start(&place);
     for (template, words) in [
         ("recrd = \"items\"\n", &["t.toml:1:1", "'recrd' is no key here", "did you mean record?"][..]),
-        ("record = \"item\"\n", &["t.toml:1:10", "'item' can't be exported", "did you mean items?"]),
+        ("record = \"item\"\n", &["t.toml:1:10", "'item' cannot be exported", "did you mean items?"]),
         ("record = \"orders\"\n", &["is for orders", "export orders with it"]),
         ("[[columns]]\nname = \"a\"\n", &["neither a field nor a value"]),
-        ("[[columns]]\nfield = \"a\"\nvalue = 1\n", &["t.toml:3:9", "this has both"]),
+        ("[[columns]]\nfield = \"a\"\nvalue = 1\n", &["t.toml:3:9", "both a field and a value"]),
         ("[[columns]]\nfield = \"a\"\n[[columns]]\nfield = \"a\"\n", &["two columns are called 'a'"]),
-        ("[[columns]]\nfield = \"a\"\ndate = \"%!\"\n", &["t.toml:3:8", "no way to write a date"]),
-        ("[[columns]]\nfield = \"a\"\ndate = \"%d\"\nzone = \"Mars\"\n", &["t.toml:4:8", "no time zone"]),
-        ("[[where]]\nfield = \"a\"\n", &["says nothing", "equals, not, matches"]),
-        ("[[where]]\nfield = \"a\"\nmatches = \"(\"\n", &["t.toml:3:11", "not a regular expression"]),
-        ("sort = [\"-\"]\n", &["t.toml:1:9", "names no field"]),
-        ("locale = \"xx\"\n", &["t.toml:1:10", "no locale"]),
+        ("[[columns]]\nfield = \"a\"\ndate = \"%!\"\n", &["t.toml:3:8", "invalid date format"]),
+        ("[[columns]]\nfield = \"a\"\ndate = \"%d\"\nzone = \"Mars\"\n", &["t.toml:4:8", "unknown time zone 'Mars'"]),
+        ("[[where]]\nfield = \"a\"\n", &["has no test", "equals, not, matches"]),
+        ("[[where]]\nfield = \"a\"\nmatches = \"(\"\n", &["t.toml:3:11", "invalid regular expression"]),
+        ("sort = [\"-\"]\n", &["t.toml:1:9", "empty field name"]),
+        ("locale = \"xx\"\n", &["t.toml:1:10", "unknown locale 'xx'"]),
     ] {
         place.write("t.toml", template);
         served.sheetport(&place, ["export", "items", "-o", "t.csv", "-t", "t.toml"]).exits(2).says(words);
@@ -261,22 +262,22 @@ fn a_mistake_in_an_export_template_is_shown_at_its_line() {
 }
 
 #[test]
-fn what_does_not_go_together_is_said() {
+fn conflicting_flags_are_refused() {
     let place = Place::new();
-    for (words, said) in [
+    for (flags, message) in [
         (&["-o", "-", "--json"][..], "can't get a summary"),
         (&["-o", "a.csv", "--format", "csv"], "what its extension says"),
         (&["-o", "a.csv", "--keep", "3"], "{date}"),
-        (&["-o", "{day}.csv", "--base-url", "http://localhost:1"], "'{day}' is not known"),
+        (&["-o", "{day}.csv", "--base-url", "http://localhost:1"], "unknown placeholder '{day}'"),
         (&["-o", "a.csv", "--since", "yesterday"], "2026-11-21T06:00:00Z"),
         (&["-o", "a.csv", "--min-ratio", "80"], "from 0 to 1"),
         (&["-o", "a.csv", "--column", "id"], "--ids"),
         (&["-o", "missing/a.csv", "--base-url", "http://localhost:1"], "no such folder"),
     ] {
-        let args = ["export", "items"].iter().chain(words);
+        let args = ["export", "items"].iter().chain(flags);
         let ended = place.sheetport(args).secret("SHEETPORT_ACCESS_TOKEN", "a-token-of-no-use").run();
         assert!(matches!(ended.code, Some(1 | 2)), "{ended:?}");
-        ended.says(&[said]);
+        ended.says(&[message]);
     }
     assert!(place.names().iter().all(|name| name == "home"), "{:?}", place.names());
 }

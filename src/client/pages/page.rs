@@ -1,0 +1,143 @@
+//! One page of a list. Its entries stay JSON text.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::json::{object_fields, unescaped};
+
+/// The body of a list response and the position of each entry in it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Page {
+    text: String,
+    entries: Vec<Range<usize>>,
+    /// Number of entries in the whole list, according to the service.
+    pub(crate) total: Option<u64>,
+}
+
+/// An entry of a page, split into its fields.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry<'a> {
+    json: &'a str,
+    /// `None` for an entry that is not an object.
+    fields: Option<Vec<(Cow<'a, str>, &'a str)>>,
+}
+
+impl Page {
+    /// Parses the body of a list response: an object with the entries in its field `data`, or a bare array.
+    pub(crate) fn parse(body: Vec<u8>) -> Result<Page, String> {
+        let text = utf8(body)?;
+        let envelope: Envelope<'_> = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        let range = |entry: &RawValue| {
+            let start = entry.get().as_ptr().addr() - text.as_ptr().addr();
+            start..start + entry.get().len()
+        };
+        let (entries, total) = (envelope.data.into_iter().map(range).collect(), envelope.total);
+        Ok(Page { text, entries, total })
+    }
+
+    /// Parses a single record into a page with one entry.
+    pub(crate) fn parse_record(body: Vec<u8>) -> Result<Page, String> {
+        let text = utf8(body)?;
+        if !text.trim_start().starts_with('{') {
+            return Err("expected a JSON object".to_owned());
+        }
+        Page::parse(format!("[{text}]").into_bytes())
+    }
+
+    pub(crate) fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_>> {
+        self.entries.iter().map(|range| Entry::new(&self.text[range.clone()]))
+    }
+
+    /// Returns the number of entries.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Returns the response body.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl<'a> Entry<'a> {
+    pub(crate) fn new(json: &'a str) -> Entry<'a> {
+        let fields = if json.starts_with('{') { object_fields(json) } else { None };
+        Entry { json, fields }
+    }
+
+    /// Returns the entry as JSON.
+    pub(crate) fn json(&self) -> &'a str {
+        self.json
+    }
+
+    pub(crate) fn is_object(&self) -> bool {
+        self.fields.is_some()
+    }
+
+    /// Returns the fields of an object in their order: unescaped names and the JSON of the values.
+    pub(crate) fn fields(&self) -> &[(Cow<'a, str>, &'a str)] {
+        self.fields.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the JSON of the first field with this name.
+    pub(crate) fn field(&self, name: &str) -> Option<&'a str> {
+        self.fields().iter().find(|(known, _)| known == name).map(|(_, json)| *json)
+    }
+
+    /// Returns the service's ID of the record, or `None` if it is missing or null.
+    pub(crate) fn id(&self) -> Option<Cow<'a, str>> {
+        self.field("id").filter(|json| *json != "null").map(unescaped)
+    }
+}
+
+fn utf8(body: Vec<u8>) -> Result<String, String> {
+    String::from_utf8(body).map_err(|_| "the response is not valid UTF-8".to_owned())
+}
+
+struct Envelope<'a> {
+    data: Vec<&'a RawValue>,
+    total: Option<u64>,
+}
+
+impl<'de> Deserialize<'de> for Envelope<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Envelope<'de>, D::Error> {
+        deserializer.deserialize_any(EnvelopeVisitor)
+    }
+}
+
+struct EnvelopeVisitor;
+
+impl<'de> Visitor<'de> for EnvelopeVisitor {
+    type Value = Envelope<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an array, or an object with an array in its field 'data'")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Envelope<'de>, A::Error> {
+        let mut data = Vec::new();
+        while let Some(entry) = seq.next_element()? {
+            data.push(entry);
+        }
+        Ok(Envelope { data, total: None })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
+        let (mut data, mut total) = (None, None);
+        while let Some(name) = map.next_key::<&RawValue>()? {
+            match &*unescaped(name.get()) {
+                "data" if data.is_some() => return Err(A::Error::duplicate_field("data")),
+                "data" => data = Some(map.next_value()?),
+                // Totals that are not whole numbers are ignored; of several, the last one counts.
+                "total" => total = map.next_value::<&RawValue>()?.get().parse().ok(),
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        let data = data.ok_or_else(|| A::Error::missing_field("data"))?;
+        Ok(Envelope { data, total })
+    }
+}

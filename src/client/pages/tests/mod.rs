@@ -1,0 +1,4 @@
+//! Tests of pages and walks with random and misleading input.
+
+mod page;
+mod walk;

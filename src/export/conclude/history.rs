@@ -1,0 +1,133 @@
+//! The folder of an export, which outlives it: a lock against a second export at the same time, the spool of an
+//! interrupted one, and the state of the last complete one.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::export::error::Error;
+use crate::export::spool;
+use crate::sheet;
+use crate::sheet::write::{Existing, WholeFile};
+
+const STATE: &str = "state.json";
+const HASHES: &str = "records";
+const LOCK: &str = "lock";
+
+/// Age at which the spool of an interrupted export is deleted.
+const MAX_SPOOL_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The folder of one export: the same records of the same workspace to the same name.
+#[derive(Debug)]
+pub(in crate::export) struct History {
+    folder: PathBuf,
+    _lock: File,
+}
+
+/// The state of the last complete export.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::export) struct State {
+    pub(super) file: PathBuf,
+    /// Number of records in the list.
+    pub(super) distinct: u64,
+    /// Start of the next `--since last`.
+    pub(in crate::export) changed_until: String,
+    pub(super) finished: String,
+}
+
+impl History {
+    /// Opens and locks the folder of the export with this identity.
+    ///
+    /// # Errors
+    /// Returns [`Error::Busy`] if another process has locked it.
+    pub(in crate::export) fn open(home: &Path, identity: &str) -> Result<History, Error> {
+        let digest = Sha256::digest(identity.as_bytes());
+        let name: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+        let folder = home.join("exports").join(name);
+        let failed = |source| Error::Spool { path: folder.clone(), source };
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&folder).map_err(failed)?;
+        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join(LOCK));
+        let lock = lock.map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(History { folder, _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(Error::Busy),
+            Err(TryLockError::Error(source)) => Err(failed(source)),
+        }
+    }
+
+    /// Deletes old spools that other interrupted exports left below `home`. Errors are ignored.
+    pub(in crate::export) fn delete_old_spools(&self, home: &Path, now: SystemTime) {
+        for folder in std::fs::read_dir(home.join("exports")).into_iter().flatten().flatten() {
+            let spool = folder.path().join(spool::FILE_NAME);
+            let changed = spool.metadata().and_then(|found| found.modified());
+            let is_old = changed.is_ok_and(|changed| now.duration_since(changed).is_ok_and(|age| age > MAX_SPOOL_AGE));
+            let lock = OpenOptions::new().write(true).open(folder.path().join(LOCK));
+            if folder.path() != self.folder && is_old && lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+                let _ = std::fs::remove_file(spool);
+            }
+        }
+    }
+
+    pub(in crate::export) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the path of the hashes of the last export's records.
+    pub(in crate::export) fn hashes(&self) -> PathBuf {
+        self.folder.join(HASHES)
+    }
+
+    /// Returns the state of the last complete export, or `None` if there is none or it is unreadable.
+    pub(in crate::export) fn state(&self) -> Option<State> {
+        serde_json::from_slice(&std::fs::read(self.folder.join(STATE)).ok()?).ok()
+    }
+
+    pub(in crate::export) fn remember(&self, state: &State) -> Result<(), Error> {
+        let path = self.folder.join(STATE);
+        let failed = |source| sheet::Error::Write { path: path.clone(), source };
+        let mut file = WholeFile::create(&path, Existing::Replace)?;
+        let text = serde_json::to_string(state).map_err(|error| failed(error.into()))?;
+        file.write_all(text.as_bytes()).map_err(failed)?;
+        file.finish()?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_an_export_is_locked() {
+        let home = tempfile::tempdir().unwrap();
+        let first = History::open(home.path(), "items").unwrap();
+        assert!(matches!(History::open(home.path(), "items"), Err(Error::Busy)));
+        assert_ne!(History::open(home.path(), "orders").unwrap().folder(), first.folder());
+        assert!(first.state().is_none());
+        drop(first);
+        History::open(home.path(), "items").unwrap();
+    }
+
+    #[test]
+    fn old_spools_of_other_exports_are_deleted() {
+        let home = tempfile::tempdir().unwrap();
+        let history = History::open(home.path(), "mine").unwrap();
+        let running = History::open(home.path(), "running").unwrap();
+        let left = History::open(home.path(), "left").unwrap().folder().to_owned();
+        let pages = [history.folder(), running.folder(), &left].map(|folder| folder.join(spool::FILE_NAME));
+        pages.iter().for_each(|pages| std::fs::write(pages, "pages").unwrap());
+        history.delete_old_spools(home.path(), SystemTime::now());
+        assert!(pages.iter().all(|pages| pages.exists()));
+        history.delete_old_spools(home.path(), SystemTime::now() + MAX_SPOOL_AGE + MAX_SPOOL_AGE);
+        assert_eq!(pages.map(|pages| pages.exists()), [true, true, false]);
+    }
+}

@@ -1,0 +1,98 @@
+//! The manifest: a JSON file beside the exported file that describes it, so that a consumer can check that it is complete
+//! and unchanged.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::export::changes::Changes;
+use crate::export::error::Error;
+use crate::sheet;
+use crate::sheet::write::{Existing, WholeFile};
+
+/// The manifest of `items.csv` is `items.csv.manifest.json`.
+const SUFFIX: &str = ".manifest.json";
+/// Maximum size of a manifest.
+const MAX_SIZE: u64 = 4 << 20;
+
+/// The content of a manifest. Its fields are part of the interface. Times are in UTC.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of Sheetport.
+    pub sheetport: String,
+    /// File name without the folder.
+    pub file: String,
+    pub bytes: u64,
+    pub sha256: String,
+    /// Kind of the records, such as `items`.
+    pub records: String,
+    pub family: String,
+    pub base_url: String,
+    pub workspace: String,
+    /// Requested file name with its placeholders.
+    pub pattern: String,
+    pub started: String,
+    pub finished: String,
+    /// Whether an interrupted export was resumed.
+    pub resumed: bool,
+    pub complete: bool,
+    /// Reason for `complete`.
+    pub how: String,
+    /// Whether all IDs were read a second time.
+    pub verified: bool,
+    /// Number of records in the file.
+    pub count: u64,
+    /// Number of rows in the file.
+    pub rows: u64,
+    /// Number of distinct records in the service's list.
+    pub distinct: u64,
+    pub pages: u64,
+    /// Number of repeated entries.
+    pub duplicates: u64,
+    /// Latest total reported by the service.
+    pub total: Option<u64>,
+    /// Records that last changed before this time are not in the file.
+    pub since: Option<String>,
+    /// Number of records omitted because of `since`.
+    pub older: u64,
+    /// Number of records omitted by the export template.
+    pub left_out: u64,
+    /// Number of requested IDs that were not found.
+    pub not_found: u64,
+    pub columns: Vec<String>,
+    /// Number of values in the column for fields beyond the maximum number of columns.
+    pub gathered: u64,
+    /// Number of texts cut to the maximum length of a workbook's cell.
+    #[serde(default)]
+    pub cut: u64,
+    /// Differences from the previous export to the same name.
+    pub changes: Option<Changes>,
+}
+
+impl Manifest {
+    /// Returns the path of a file's manifest.
+    pub fn path_of(file: &Path) -> PathBuf {
+        let mut name = file.as_os_str().to_owned();
+        name.push(SUFFIX);
+        PathBuf::from(name)
+    }
+
+    /// Reads the manifest of a file, or returns `None` if there is none or it is invalid.
+    pub(super) fn beside(file: &Path) -> Option<Manifest> {
+        let path = Manifest::path_of(file);
+        let is_small = path.metadata().ok()?.len() <= MAX_SIZE;
+        let bytes = std::fs::read(path).ok().filter(|_| is_small)?;
+        serde_json::from_slice(&bytes).ok()
+    }
+
+    /// Writes the manifest beside its file.
+    pub(super) fn write(&self, file: &Path) -> Result<PathBuf, Error> {
+        let path = Manifest::path_of(file);
+        let mut whole = WholeFile::create(&path, Existing::Replace)?;
+        let failed = |source| sheet::Error::Write { path: path.clone(), source };
+        let text = serde_json::to_string_pretty(self).map_err(|error| failed(error.into()))?;
+        whole.write_all(text.as_bytes()).and_then(|()| whole.write_all(b"\n")).map_err(failed)?;
+        Ok(whole.finish()?)
+    }
+}

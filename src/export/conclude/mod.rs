@@ -1,0 +1,17 @@
+//! The end of an export: whether the file is complete, its manifest, and everything remembered for the next export.
+
+mod baseline;
+mod file_names;
+mod finish;
+mod history;
+mod manifest;
+mod verdict;
+
+pub(super) use self::baseline::records_before;
+pub(crate) use self::file_names::has_date;
+pub(super) use self::file_names::{incomplete, resolve};
+pub use self::finish::Exported;
+pub(super) use self::finish::{ExportResults, conclude};
+pub(super) use self::history::{History, State};
+pub use self::manifest::Manifest;
+pub(super) use self::verdict::Verdict;

@@ -1,0 +1,44 @@
+//! Whether an export is complete.
+
+use crate::client::pages::{Completeness, Walk};
+use crate::export::job::Job;
+
+/// Whether the file gets the requested name, and the reason.
+#[derive(Debug)]
+pub(in crate::export) struct Verdict {
+    pub(in crate::export) is_complete: bool,
+    pub(super) reason: String,
+    /// `--min-ratio` was requested, but no earlier export is known.
+    pub(super) lacks_baseline: bool,
+}
+
+impl Verdict {
+    /// Judges a walk over a list. `records_before` is the number of records in the previous export.
+    pub(in crate::export) fn new(
+        job: &Job,
+        completeness: &Completeness,
+        walk: &Walk,
+        records_before: Option<u64>,
+    ) -> Verdict {
+        let incomplete = |reason: String| Verdict { is_complete: false, reason, lacks_baseline: false };
+        let mut reason = match completeness {
+            Completeness::TotalReached => format!("all {} records that the service lists", walk.entries),
+            Completeness::ReadToEnd => "read until a page was empty; the service reports no total".to_owned(),
+            Completeness::RequestedById => "every ID was requested".to_owned(),
+            Completeness::Unproven(reason) => return incomplete(reason.clone()),
+        };
+        if let (Some(ratio), Some(before)) = (job.min_ratio, records_before)
+            && (walk.entries as f64) < ratio * before as f64
+        {
+            return incomplete(format!(
+                "the list has {} records, but the previous export had {before}: less than --min-ratio {ratio} allows; \
+                 the previous file is kept",
+                walk.entries
+            ));
+        }
+        if job.verify {
+            reason.push_str("; a second pass found the same IDs");
+        }
+        Verdict { is_complete: true, reason, lacks_baseline: job.min_ratio.is_some() && records_before.is_none() }
+    }
+}

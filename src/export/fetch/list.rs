@@ -1,0 +1,53 @@
+//! Pages of a list.
+
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesOrdered;
+
+use super::response::{Fetched, Fetcher};
+use crate::client::pages::{Page, Walk};
+use crate::client::{self, fetch};
+use crate::export::error::Error;
+use crate::records::List;
+
+/// Number of entries requested per page. The service may return fewer.
+const PAGE_SIZE: u32 = 100;
+
+/// The pages of a list in order, with several requests in flight.
+pub(in crate::export) struct ListPages<'a> {
+    fetcher: &'a Fetcher,
+    list: &'static List,
+    /// Number of the next page to request, starting at 1.
+    next: u64,
+    in_flight: FuturesOrdered<BoxFuture<'a, Result<Fetched, Error>>>,
+}
+
+impl<'a> ListPages<'a> {
+    pub(in crate::export) fn new(fetcher: &'a Fetcher, list: &'static List, first: u64) -> ListPages<'a> {
+        ListPages { fetcher, list, next: first, in_flight: FuturesOrdered::new() }
+    }
+
+    /// Returns the next page, or `None` once the walk over the pages so far has ended.
+    pub(in crate::export) async fn next(&mut self, walk: &Walk) -> Result<Option<Fetched>, Error> {
+        if walk.is_over() {
+            return Ok(None);
+        }
+        // The horizon is beyond the pages that the walk has seen, so at least one request is in flight.
+        while self.in_flight.len() < self.fetcher.concurrency && self.next <= walk.horizon() {
+            self.in_flight.push_back(Box::pin(fetch_page(self.fetcher, self.list, self.next)));
+            self.next += 1;
+        }
+        self.in_flight.next().await.transpose()
+    }
+}
+
+async fn fetch_page(fetcher: &Fetcher, list: &List, number: u64) -> Result<Fetched, Error> {
+    let path = format!("{}?page={number}&{}={PAGE_SIZE}", list.path, list.size);
+    match fetch::fetch(&fetcher.client, &fetcher.pace, &path, Page::parse).await {
+        Ok(page) => Ok(Fetched::Page(page)),
+        // Some services answer 404 past the last page instead of an empty page.
+        Err(client::Error::Status { status: 404, .. }) if number > 1 => Ok(Fetched::NoPage),
+        Err(client::Error::Unreadable(reason)) => Err(Error::Page { page: number, reason }),
+        Err(error) => Err(error.into()),
+    }
+}

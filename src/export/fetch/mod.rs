@@ -1,0 +1,12 @@
+//! Requests of an export: pages of a list, or single records by their IDs. Several are in flight at once; results come
+//! in order.
+
+mod ids;
+mod list;
+mod records;
+mod response;
+
+pub use self::ids::IdFile;
+pub(super) use self::list::ListPages;
+pub(super) use self::records::RecordsById;
+pub(super) use self::response::{Fetched, Fetcher, MissingRecord};

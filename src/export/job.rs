@@ -1,0 +1,85 @@
+//! The options of an export.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use jiff::civil::Date;
+
+use super::fetch::IdFile;
+use super::template::Template;
+use crate::records::{List, Single};
+use crate::sheet::write::{Packing, Shape, Style, TextKind};
+
+/// The records to export.
+#[derive(Clone, Debug)]
+pub enum Source {
+    List(&'static List),
+    /// Single records by the IDs in a file.
+    Ids {
+        single: &'static Single,
+        file: IdFile,
+        by_external_id: bool,
+    },
+}
+
+/// The destination of the table.
+#[derive(Clone, Debug)]
+pub enum Output {
+    File {
+        /// File name, may contain `{date}` and `{workspace}`.
+        pattern: String,
+        shape: Shape,
+    },
+    Stdout {
+        kind: TextKind,
+        packing: Packing,
+    },
+}
+
+/// Selects records by the time of their last change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// All records.
+    Ever,
+    /// Records that changed since the previous export to this name started. The first export contains all records.
+    Last,
+    Moment(jiff::Timestamp),
+}
+
+/// Options of an export.
+#[derive(Debug)]
+pub struct Job {
+    pub source: Source,
+    pub output: Output,
+    pub style: Style,
+    pub template: Option<Template>,
+    /// Path of an array whose elements get a row each.
+    pub explode: Option<String>,
+    pub since: Since,
+    /// Reads all IDs a second time.
+    pub verify: bool,
+    /// Ignores the pages of an interrupted export.
+    pub fresh: bool,
+    /// Number of dated files to keep, including the new one. `None` keeps all.
+    pub keep: Option<usize>,
+    /// Minimum ratio of the record count to that of the previous export.
+    pub min_ratio: Option<f64>,
+    /// Maximum number of simultaneous requests.
+    pub concurrency: usize,
+    /// Folder of Sheetport's own data.
+    pub home: PathBuf,
+    pub base_url: String,
+    pub workspace: String,
+    /// Value of the `Accept-Language` header.
+    pub language: Option<String>,
+    pub clock: Clock,
+}
+
+/// The current time.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    pub started: jiff::Timestamp,
+    /// Today's date in the local time zone, for the file name.
+    pub today: Date,
+    pub now: fn() -> SystemTime,
+}

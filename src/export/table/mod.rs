@@ -1,0 +1,10 @@
+//! The table of an export: columns, rows, sorting, and the thread that writes them.
+
+mod builder;
+mod columns;
+mod sort;
+mod writer_thread;
+
+pub(super) use self::builder::{FinishedTable, TableBuilder, TableOptions, Target};
+pub(super) use self::columns::{MAX_COLUMNS, OTHER_FIELDS};
+pub(super) use self::writer_thread::WriterThread;
