@@ -1,5 +1,4 @@
-//! Comparison with the previous export: a hash of each record's ID and one of its content, kept from one export to the
-//! next.
+//! Comparison with the previous export by saved hashes of each record's ID and content.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -24,7 +23,7 @@ pub struct Changes {
     pub removed: u64,
 }
 
-/// Hashes of the exported records, 16 bytes each: of the ID, or of the JSON of a record without one, and of the JSON.
+/// Two hashes per exported record, of the ID and of the JSON. Records without an ID use the hash of the JSON twice.
 #[derive(Debug, Default)]
 pub(super) struct RecordHashes(Vec<(u64, u64)>);
 
@@ -52,7 +51,7 @@ impl RecordHashes {
         self.0.push((XxHash3_64::oneshot(id.as_bytes()), XxHash3_64::oneshot(entry.json().as_bytes())));
     }
 
-    /// Compares the hashes with those of the previous export at `path`, and prepares to replace them.
+    /// Compares the hashes with the file of the previous export at `path`, and prepares a new file.
     pub(super) fn compare(mut self, path: &Path) -> Result<Comparison, Error> {
         self.0.sort_unstable();
         let error = |source| Error::Spool { path: path.to_owned(), source };

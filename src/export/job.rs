@@ -60,9 +60,9 @@ pub struct Job {
     pub verify: bool,
     /// Ignores the pages of an interrupted export.
     pub fresh: bool,
-    /// Number of dated files to keep, including the new one. `None` keeps all.
+    /// Number of dated files to keep, including the new file. `None` keeps all.
     pub keep: Option<usize>,
-    /// Minimum ratio of the record count to that of the previous export.
+    /// Minimum ratio of the number of records to the number in the previous export.
     pub min_ratio: Option<f64>,
     /// Maximum number of simultaneous requests.
     pub concurrency: usize,

@@ -5,7 +5,7 @@ const COMMA: &[&str] = &[
     "bg", "cs", "da", "de", "el", "es", "fi", "fr", "hu", "id", "it", "nb", "nl", "pl", "pt", "ro", "ru", "sk", "sv",
     "tr", "uk",
 ];
-/// Languages with a decimal point, and regions that differ from their language.
+/// Languages with a decimal point, and regions that differ from the language.
 const POINT: &[&str] = &["en", "he", "ja", "ko", "th", "zh", "de-ch", "it-ch", "es-mx"];
 
 /// Returns whether a locale such as `de` or `de-AT` has a decimal comma, or `None` for an unknown locale.

@@ -1,4 +1,4 @@
-//! Runs an export: fetches all pages, spools them, writes the table and concludes.
+//! Runs an export: fetches and spools all pages, writes the table and concludes.
 
 use std::collections::HashMap;
 use std::io;
@@ -26,7 +26,7 @@ use crate::sheet::write::{Existing, WholeFile, sweep};
 /// clocks differ.
 const OVERLAP: jiff::SignedDuration = jiff::SignedDuration::from_mins(10);
 
-/// Called with the number of records so far and the total, if it is known.
+/// Called with the number of records so far and the total, if known.
 pub type Progress<'a> = dyn Fn(u64, Option<u64>) + Sync + 'a;
 
 /// Runs an export.
@@ -78,7 +78,7 @@ struct ExportSession {
     walk: Walk,
     spool: Spool,
     writer: WriterThread,
-    /// For pages with repeated entries, by their position in the spool: which of their entries are new.
+    /// Flags for the new entries of pages with repeated entries, by position in the spool.
     repeated: HashMap<u64, Vec<bool>>,
     /// Number of frames in the spool.
     frames: u64,
@@ -162,7 +162,7 @@ impl ExportSession {
                 FrameKind::Missing => self.count_missing(),
                 FrameKind::Begin => {}
                 FrameKind::NoPage => self.insert_page(Page::default()).await?,
-                // If a page is unreadable, it is requested again, with all pages after it.
+                // An unreadable page and all later pages are requested again.
                 FrameKind::Page => match Page::parse(frame.payload) {
                     Ok(page) => self.insert_page(page).await?,
                     Err(_) => break,
@@ -233,7 +233,7 @@ impl Iterator for SpooledPages {
     }
 }
 
-/// Finishes the table under the name `file`, and compares its records with the previous export.
+/// Finishes the table under the name `file`, and compares the records with the previous export.
 fn finish_table(
     writer: WriterThread,
     file: PathBuf,
@@ -247,7 +247,7 @@ fn finish_table(
     Ok((table, comparison.unwrap_or_default(), spool))
 }
 
-/// Returns the path of the file, after checking that it can be written.
+/// Returns the path of the file. Fails if the folder is not writable.
 fn file_path(job: &Job) -> Result<Option<PathBuf>, Error> {
     let Output::File { pattern, .. } = &job.output else { return Ok(None) };
     let path = resolve(pattern, job.clock.today, &job.workspace).map_err(Error::Name)?;
@@ -256,7 +256,7 @@ fn file_path(job: &Job) -> Result<Option<PathBuf>, Error> {
     Ok(Some(path))
 }
 
-/// Returns the identity of an export, by which its history and an interrupted export are found.
+/// Returns the identity of an export. Exports with the same identity share a history and resume each other.
 fn identity(job: &Job) -> Result<String, Error> {
     let source = match &job.source {
         Source::List(list) => json!({"list": list.path}),

@@ -1,9 +1,9 @@
-//! The spool: every response of an export as received, in one file on disk. It lets an interrupted export resume, and
-//! lets the table be rewritten when a late page adds a column, without keeping all pages in memory.
+//! The spool: a file with every response of an export as received. Interrupted exports resume from the spool, and tables
+//! are rewritten from the spool if a late page adds a column, so pages need not stay in memory.
 //!
 //! The file consists of frames: a kind, a length, a checksum and a payload. A frame cut off by a crash is dropped when the
-//! spool is opened again. The file is not compressed, because it exists only while the export runs, and not synced: pages
-//! lost in a power failure are requested again.
+//! spool is opened again. The file is temporary and therefore not compressed. Nor is the file synced: pages lost in a
+//! power failure are requested again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -16,13 +16,13 @@ use super::error::Error;
 
 /// Name of the spool file.
 pub(super) const FILE_NAME: &str = "pages";
-/// Maximum age of a spool that is resumed. The list may have changed since.
+/// Maximum age of a resumed spool. The list may have changed since.
 const MAX_AGE: Duration = Duration::from_secs(60 * 60);
 /// Version of the frames' content.
 const VERSION: u32 = 2;
 /// Length of a frame's header: the kind, the length and a checksum of all of the frame.
 const HEADER_LEN: usize = 1 + 4 + 8;
-/// Maximum length of a payload, which is more than any accepted response.
+/// Maximum length of a payload. Accepted responses are shorter.
 const MAX_PAYLOAD: usize = 80 << 20;
 
 /// The kind of a frame.
@@ -91,8 +91,8 @@ impl Spool {
         Ok(spool)
     }
 
-    /// Opens the spool that an interrupted export with this identity left in `folder`. Returns it with the time at which
-    /// that export started, or `None` if there is none or it is too old.
+    /// Opens the spool of an interrupted export with this identity in `folder`, and returns the spool and the start time
+    /// of that export. Returns `None` if no recent spool of this export exists.
     ///
     /// Read all frames and call [`Spool::truncate`] before appending.
     pub(super) fn open_interrupted(
@@ -117,7 +117,7 @@ impl Spool {
         Ok(started.map(|started| (Spool { path, file, buffer: Vec::new() }, started)))
     }
 
-    /// Truncates the file to `len`, the length of its valid frames, and appends from there.
+    /// Truncates the file to `len`, the length of the valid frames, and appends from there.
     pub(super) fn truncate(&mut self, len: u64) -> Result<(), Error> {
         let truncated = self.file.set_len(len).and_then(|()| self.file.seek(SeekFrom::Start(len)));
         truncated.map(drop).map_err(|source| error(&self.path, source))

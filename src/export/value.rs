@@ -7,7 +7,7 @@ use jiff::civil;
 use crate::client::pages::{array_elements, unescaped};
 use crate::sheet::write::Value;
 
-/// Returns the value of a field. Arrays of plain values are joined by commas; objects, and arrays that contain any, stay
+/// Returns the value of a field. Arrays of plain values are joined by commas; objects, and arrays of objects or arrays, stay
 /// JSON.
 pub(super) fn value(json: Option<&str>, is_date_time: bool) -> Value<'_> {
     let Some(json) = json else { return Value::Blank };
@@ -41,7 +41,7 @@ pub(super) fn text(json: Option<&str>) -> Cow<'_, str> {
     }
 }
 
-/// Parses a time in UTC. Returns `None` for a time with an offset, which stays as it was sent.
+/// Parses a time in UTC. Returns `None` for a time with another offset.
 fn utc(text: &str) -> Option<civil::DateTime> {
     let clock = text.strip_suffix('Z').or_else(|| text.strip_suffix("+00:00"))?;
     clock.parse().ok()

@@ -1,4 +1,4 @@
-//! Objects and arrays whose parts stay JSON text, so that numbers keep their digits.
+//! Splits JSON objects and arrays without converting the values, so numbers keep all digits.
 
 use std::borrow::Cow;
 use std::fmt;

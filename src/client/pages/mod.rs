@@ -1,4 +1,4 @@
-//! Pages of a list: parsing one, and walking all of them without trusting what the service says about itself.
+//! Pages of a list: parsing, and a walk over all pages that does not rely on correct totals or page sizes.
 
 mod json;
 mod page;

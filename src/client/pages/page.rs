@@ -1,4 +1,4 @@
-//! One page of a list. Its entries stay JSON text.
+//! A page of a list, with entries as JSON text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::json::{object_fields, unescaped};
 
-/// The body of a list response and the position of each entry in it.
+/// The body of a list response and the position of each entry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Page {
     text: String,
@@ -88,7 +88,7 @@ impl<'a> Entry<'a> {
         self.fields().iter().find(|(known, _)| known == name).map(|(_, json)| *json)
     }
 
-    /// Returns the service's ID of the record, or `None` if it is missing or null.
+    /// Returns the service's ID of the record, or `None` if missing or null.
     pub(crate) fn id(&self) -> Option<Cow<'a, str>> {
         self.field("id").filter(|json| *json != "null").map(unescaped)
     }
@@ -132,7 +132,7 @@ impl<'de> Visitor<'de> for EnvelopeVisitor {
             match &*unescaped(name.get()) {
                 "data" if data.is_some() => return Err(A::Error::duplicate_field("data")),
                 "data" => data = Some(map.next_value()?),
-                // Totals that are not whole numbers are ignored; of several, the last one counts.
+                // Ignores totals other than whole numbers. The last of several totals wins.
                 "total" => total = map.next_value::<&RawValue>()?.get().parse().ok(),
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }

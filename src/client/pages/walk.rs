@@ -7,17 +7,17 @@ use twox_hash::XxHash3_64;
 
 use super::page::{Entry, Page};
 
-/// Consecutive pages without new entries that end a list. A single one may be a gap.
+/// Number of consecutive pages without new entries that ends a list. A single page may be a gap.
 const MAX_EMPTY_PAGES: u32 = 2;
 /// Maximum number of pages. Stops the walk if the service generates records endlessly.
 pub(super) const MAX_PAGES: u64 = if cfg!(test) { 2_000 } else { 1_000_000 };
-/// Maximum number of entries for which memory is reserved at once, whatever total the service reports.
+/// Maximum number of entries to reserve memory for, because the reported total may be wrong.
 const MAX_RESERVED: usize = 900_000;
 
 /// The state of a walk over the pages of one list.
 ///
-/// Entries are identified by a 64-bit hash of their ID, or of their whole JSON if they have no ID. Among ten million
-/// records, the probability of a collision is 1 in 400,000, and the total would reveal it.
+/// Entries are identified by a 64-bit hash of the ID, or of the whole JSON of an entry without one. Among ten million
+/// records, the probability of a collision is 1 in 400,000, and the total would reveal the error.
 #[derive(Debug)]
 pub(crate) struct Walk {
     /// Random seed of the hashes, so that a service cannot provoke collisions.
@@ -37,7 +37,7 @@ pub(crate) struct Walk {
     /// The total decreased: entries may have moved to pages that were already fetched.
     total_shrank: bool,
     total_changed: bool,
-    /// Number of entries without an ID that are identical to an earlier one.
+    /// Number of entries without an ID that repeat an earlier entry.
     identical_without_id: u64,
     /// Number of entries on the first page, which is the page size in force.
     page_size: usize,
@@ -120,7 +120,7 @@ impl Walk {
     fn insert_entries(&mut self, page: &Page) -> Vec<bool> {
         let identities: Vec<Identity> = page.entries().map(|entry| self.identity(&entry)).collect();
         let mut new: Vec<bool> = identities.iter().map(|identity| self.seen.insert(identity.hash)).collect();
-        // A page without any new hash is an earlier page again, even if its entries have no IDs.
+        // A page without any new hash is an earlier page again, even if the entries have no IDs.
         if new.contains(&true) {
             // Different records without an ID may be identical. Keeping a duplicate is better than losing a record.
             for (is_new, identity) in new.iter_mut().zip(&identities).filter(|(_, identity)| !identity.has_id) {
@@ -152,7 +152,7 @@ impl Walk {
 
     /// Returns the last page that may be requested before another one was inserted.
     ///
-    /// This is the list's last page according to its total. Beyond it, or without a total, the number of pages
+    /// This is the last page according to the total. Beyond that page, or without a total, the number of pages
     /// requested ahead equals the number of productive pages in a row, so that short lists cost few useless requests.
     pub(crate) fn horizon(&self) -> u64 {
         let last_page = match (self.total, self.page_size as u64) {

@@ -12,7 +12,7 @@ pub(in crate::export) fn incomplete(path: &Path) -> PathBuf {
     with_suffix(path, ".incomplete")
 }
 
-/// Returns the path of the list of IDs that an export to `path` did not find.
+/// Returns the path of the list of missing IDs for an export to `path`.
 pub(super) fn not_found(path: &Path) -> PathBuf {
     with_suffix(path, ".not-found.csv")
 }
@@ -45,7 +45,7 @@ pub(crate) fn has_date(pattern: &str) -> bool {
     Path::new(pattern).file_name().is_some_and(|name| name.to_string_lossy().contains(DATE))
 }
 
-/// Returns the date in `name` if it matches the file name of this pattern.
+/// Returns the date in `name`, or `None` if `name` does not match the file name of this pattern.
 pub(super) fn date_in(pattern: &str, workspace: &str, name: &str) -> Option<Date> {
     let pattern = Path::new(pattern).file_name()?.to_string_lossy().into_owned();
     let at = pattern.find(DATE)?;

@@ -1,5 +1,4 @@
-//! The last steps of an export: writes the manifest, remembers the export for the next one, and removes files that it
-//! replaces.
+//! The last steps of an export: writes the manifest, saves the state for the next export, and removes replaced files.
 
 use std::path::{Path, PathBuf};
 
@@ -48,8 +47,7 @@ pub(in crate::export) struct ExportResults<'a> {
     pub(in crate::export) started: jiff::Timestamp,
 }
 
-/// Concludes an export whose file is in place. The spool is removed last, so that a failure until then does not require
-/// any request to be repeated.
+/// Concludes an export whose file is in place. The spool is removed last, so no request is repeated after an earlier failure.
 pub(in crate::export) fn conclude(results: ExportResults<'_>, spool: Spool) -> Result<Exported, Error> {
     let not_found = write_missing_records(&results, &spool)?;
     let mut exported = Exported {
@@ -74,8 +72,8 @@ pub(in crate::export) fn conclude(results: ExportResults<'_>, spool: Spool) -> R
 fn remember(results: ExportResults<'_>, manifest: &Manifest, path: &Path) -> Result<(), Error> {
     let ExportResults { history, walk, table, comparison, started, .. } = results;
     comparison.save()?;
-    // Records that changed during the export have a later time than its start. If the service's clock is behind, its
-    // latest time is earlier than that.
+    // Records that changed during the export have a later `updated_at` than the start of the export. If the clock of the
+    // service is slow, the latest `updated_at` is the safer limit.
     let changed_until = table.counts.newest.map_or(started, |newest| newest.min(started));
     history.remember(&State {
         file: path.to_owned(),
@@ -123,7 +121,7 @@ impl Exported {
             Err(error) => self.remarks.push(format!("cannot remove {}: {error}", path.display())),
         }
         for companion in [Manifest::path_of(path), file_names::not_found(path)] {
-            // It may not exist.
+            // The file may not exist.
             let _ = std::fs::remove_file(companion);
         }
     }
@@ -203,12 +201,12 @@ fn remarks(results: &ExportResults<'_>) -> Vec<String> {
     remarks
 }
 
-/// Writes the list of IDs that were not found, or removes that of an earlier export.
+/// Writes the list of IDs that were not found. If all were found, removes the list of an earlier export.
 fn write_missing_records(results: &ExportResults<'_>, spool: &Spool) -> Result<Option<PathBuf>, Error> {
     let (Source::Ids { .. }, Some(path)) = (&results.job.source, &results.path) else { return Ok(None) };
     let path = file_names::not_found(path);
     if results.missing == 0 {
-        // It may not exist.
+        // The file may not exist.
         let _ = std::fs::remove_file(path);
         return Ok(None);
     }

@@ -1,5 +1,5 @@
-//! The folder of an export, which outlives it: a lock against a second export at the same time, the spool of an
-//! interrupted one, and the state of the last complete one.
+//! The persistent folder of an export: a lock against a second export at the same time, the spool of an interrupted
+//! export, and the state of the last complete export.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
@@ -63,7 +63,7 @@ impl History {
         }
     }
 
-    /// Deletes old spools that other interrupted exports left below `home`. Errors are ignored.
+    /// Deletes old spools of other interrupted exports below `home`. Errors are ignored.
     pub(in crate::export) fn delete_old_spools(&self, home: &Path, now: SystemTime) {
         for folder in std::fs::read_dir(home.join("exports")).into_iter().flatten().flatten() {
             let spool = folder.path().join(spool::FILE_NAME);
@@ -85,7 +85,7 @@ impl History {
         self.folder.join(HASHES)
     }
 
-    /// Returns the state of the last complete export, or `None` if there is none or it is unreadable.
+    /// Returns the state of the last complete export, or `None` if missing or unreadable.
     pub(in crate::export) fn state(&self) -> Option<State> {
         serde_json::from_slice(&std::fs::read(self.folder.join(STATE)).ok()?).ok()
     }

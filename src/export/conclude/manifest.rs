@@ -1,5 +1,5 @@
-//! The manifest: a JSON file beside the exported file that describes it, so that a consumer can check that it is complete
-//! and unchanged.
+//! The manifest: a JSON file beside the exported file. Consumers use the manifest to check that the file is complete and
+//! unchanged.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ impl Manifest {
         PathBuf::from(name)
     }
 
-    /// Reads the manifest of a file, or returns `None` if there is none or it is invalid.
+    /// Reads the manifest of a file, or returns `None` if missing or invalid.
     pub(super) fn beside(file: &Path) -> Option<Manifest> {
         let path = Manifest::path_of(file);
         let is_small = path.metadata().ok()?.len() <= MAX_SIZE;

@@ -72,7 +72,7 @@ impl Ids {
     }
 }
 
-/// Returns the column's index and the number of its header row, if it has one.
+/// Returns the index of the column and, if the file has a header, the number of the header row.
 fn find_column(top: &[Row], column: Option<&str>) -> Result<(usize, Option<u64>), String> {
     match column {
         Some(wanted) => named_column(top, wanted),

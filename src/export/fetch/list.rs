@@ -32,7 +32,7 @@ impl<'a> ListPages<'a> {
         if walk.is_over() {
             return Ok(None);
         }
-        // The horizon is beyond the pages that the walk has seen, so at least one request is in flight.
+        // The horizon lies beyond the pages of the walk, so at least one request is in flight.
         while self.in_flight.len() < self.fetcher.concurrency && self.next <= walk.horizon() {
             self.in_flight.push_back(Box::pin(fetch_page(self.fetcher, self.list, self.next)));
             self.next += 1;

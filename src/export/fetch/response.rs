@@ -45,7 +45,7 @@ impl Fetched {
         }
     }
 
-    /// Returns the page; an empty one if the list has no such page.
+    /// Returns the page, or an empty page if the list has no page of this number.
     pub(in crate::export) fn into_page(self) -> Page {
         match self {
             Fetched::Page(page) => page,

@@ -1,6 +1,6 @@
 //! Builds the table: selects records and writes a row for each.
 //!
-//! Rows are written while pages are still being fetched, with the columns found on the first page. If a later page adds a
+//! Rows are written while pages are still being fetched, with the columns of the first page. If a later page adds a
 //! column, the table is discarded, and all rows are written again from the spool once every column is known.
 
 use std::path::PathBuf;
@@ -103,7 +103,7 @@ struct TableColumn {
 enum CellSource {
     /// A field, by its index in [`Columns`].
     Field(usize),
-    /// A column of the export template, by its index, and the index of its field.
+    /// A column of the export template: the index of the column and that of the field in [`Columns`].
     Template(usize, Option<usize>),
     /// All fields without a column of their own.
     OtherFields,
@@ -140,7 +140,7 @@ impl TableOptions {
         matches!(self.target, Target::File { .. }) && self.template.as_ref().is_none_or(|t| t.sort.is_empty())
     }
 
-    /// Returns whether the file contains all records, so that it can be compared with the previous export.
+    /// Returns whether the file contains all records, as required for a comparison with the previous export.
     fn is_comparable(&self) -> bool {
         matches!(self.target, Target::File { .. }) && self.since.is_none()
     }
@@ -206,7 +206,7 @@ impl TableBuilder {
         TableBuilder { options, columns, table: None, was_discarded: false, counts: Counts::default(), hashes }
     }
 
-    /// Adds a page. `new` tells for each entry whether it occurs for the first time.
+    /// Adds a page. `new` contains a flag for each entry that occurs for the first time.
     pub(in crate::export) fn insert_page(&mut self, page: &Page, new: &[bool]) -> Result<(), Error> {
         let mut selected = Vec::with_capacity(page.len());
         for (entry, _) in page.entries().zip(new).filter(|(_, is_new)| **is_new) {
@@ -218,7 +218,7 @@ impl TableBuilder {
             }
         }
         if self.table.is_none() && !self.was_discarded && !selected.is_empty() && self.options.writes_early() {
-            // Finds the columns of the first page before its first row is written.
+            // Finds the columns of the first page before writing the first row.
             for entry in &selected {
                 self.columns.rows(entry, self.options.explode());
             }
@@ -249,7 +249,7 @@ impl TableBuilder {
         matches!(selection, Selection::Selected)
     }
 
-    /// Finds the columns of an entry, and writes its rows if a table is open. Returns the number of values without a
+    /// Finds the columns of an entry, and writes the rows if a table is open. Returns the number of values without a
     /// column of their own.
     fn add_entry(&mut self, entry: &Entry<'_>) -> Result<u64, Error> {
         let rows = self.columns.rows(entry, self.options.explode());
@@ -282,7 +282,7 @@ impl TableBuilder {
             self.table = Some(self.start_table()?);
             self.write_again(pages)?;
         }
-        // All columns were known when the table was started, so it was not discarded again.
+        // All columns were known at the start, so the table was not discarded again.
         let OpenTable { table, rows, .. } = self.table.take().expect("the table was started above");
         self.counts.rows = rows;
         self.counts.cut = table.cut();
@@ -327,7 +327,7 @@ impl TableBuilder {
         Ok(OpenTable { table, columns, rows: 0 })
     }
 
-    /// Returns the columns of the table, as far as they are known.
+    /// Returns the columns of the table found so far.
     fn table_columns(&self) -> Vec<TableColumn> {
         let template = self.options.template.as_ref().filter(|template| !template.columns.is_empty());
         let mut columns = Vec::new();

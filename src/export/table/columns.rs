@@ -1,5 +1,5 @@
-//! Columns of the table: the contract's fields in its order, then further fields in the order in which they first occur.
-//! The fields of a nested object have a column each, named by their dotted path.
+//! Columns of the table: the contract's fields in contract order, then further fields in order of first occurrence. Each
+//! field of a nested object has a column named by the dotted path.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use crate::sheet::write::Value;
 pub(in crate::export) const MAX_COLUMNS: usize = 2_000;
 /// Header of the column for fields beyond [`MAX_COLUMNS`].
 pub(in crate::export) const OTHER_FIELDS: &str = "other_fields";
-/// Header of the column for an entry that is not an object.
+/// Header of the column for entries other than objects.
 const WHOLE_ENTRY: &str = "value";
 /// Maximum depth to which nested objects are split into columns. Deeper objects stay JSON.
 const MAX_DEPTH: usize = 8;
@@ -36,7 +36,7 @@ struct Column {
     is_date_time: bool,
     /// Named by the contract.
     is_known: bool,
-    /// Used by an export template. If the field is an object, the column contains its JSON.
+    /// Used by an export template. If the field is an object, the column contains JSON.
     is_required: bool,
     has_values: bool,
 }

@@ -1,4 +1,4 @@
-//! The table of an export: columns, rows, sorting, and the thread that writes them.
+//! The table of an export: columns, rows, sorting, and the writer thread.
 
 mod builder;
 mod columns;

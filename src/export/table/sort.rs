@@ -116,7 +116,7 @@ fn write_run(folder: &Path, records: impl Iterator<Item = Record>) -> io::Result
     Ok(BufReader::new(file))
 }
 
-/// Reads the next record of a run, or returns `None` at its end.
+/// Reads the next record of a run, or returns `None` at the end.
 fn read_record(run: &mut impl Read) -> io::Result<Option<Record>> {
     let mut len = [0; 4];
     match run.read_exact(&mut len) {

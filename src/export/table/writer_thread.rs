@@ -11,7 +11,7 @@ use crate::export::error::Error;
 /// Maximum number of pages waiting to be written.
 const MAX_QUEUED: usize = 32;
 
-/// Runs a [`TableBuilder`] on its own thread. When dropped, it waits for the thread, which leaves no file behind.
+/// Runs a [`TableBuilder`] on a separate thread. Dropping waits for the thread and removes unfinished files.
 pub(in crate::export) struct WriterThread {
     pages: Option<mpsc::Sender<(Page, Vec<bool>)>>,
     thread: Option<JoinHandle<Result<TableBuilder, Error>>>,

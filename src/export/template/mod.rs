@@ -1,4 +1,4 @@
-//! Export templates: the columns of the table and their formats, the records in it and their order.
+//! Export templates: columns, formats, filters and sort order.
 
 mod load;
 pub(crate) mod model;

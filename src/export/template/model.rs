@@ -1,4 +1,4 @@
-//! The content of an export template, and its application to values. Pure.
+//! The content of an export template, and functions to apply a template to values. Pure.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -42,7 +42,7 @@ pub(crate) enum ColumnSource {
     Field(Field),
 }
 
-/// A field and the format of its value. Without a format, values are written as received.
+/// A field and a format. Without a format, values are written as received.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Field {
     /// Field names joined by dots.

@@ -51,7 +51,7 @@ impl CsvTable {
                 // Only text can be a formula: a negative number is not.
                 Cell::Text(text) | Cell::Error(text) => self.write_text(text),
                 Cell::Blank => self.writer.write_field(""),
-                // The comparison of bits excludes the negative zero, which keeps its sign.
+                // The comparison of bits excludes the negative zero, because integers have none.
                 Cell::Number(number)
                     if number.abs() < MAX_EXACT && (number as i64 as f64).to_bits() == number.to_bits() =>
                 {
@@ -76,7 +76,7 @@ impl CsvTable<Sink> {
         CsvTable::start(sink, path, delimiter, style, header)
     }
 
-    /// Writes a row of values with the digits they were sent with.
+    /// Writes a row of values with their original digits.
     pub fn row(&mut self, values: &[Value<'_>]) -> Result<(), Error> {
         let written = self.write_values(values);
         written.map_err(|error| self.error(error))
