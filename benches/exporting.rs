@@ -1,7 +1,7 @@
-//! Exporting: a whole list into a file, beside the shortest client that fetches the same pages and throws them away, and
-//! beside a bare loop that writes the same workbook.
+//! Exports of a whole list, compared with a minimal client that fetches and discards the same pages, and with a loop that
+//! writes the same workbook.
 //!
-//! The pages are ready-made, each of its own, and the server answers at once; it says afterwards what it gave.
+//! The server has all pages in memory and answers immediately. It reports afterwards what it served.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -25,7 +25,7 @@ use crate::{BARE, Job, Outcome, Row, items};
 
 pub const EXPORT_CSV: Row = Row {
     name: "export-csv",
-    compares: "an export of items at 100 a page to CSV, beside a bare hyper client on as many connections",
+    compares: "an export of items to CSV, 100 per page, compared with a bare hyper client on as many connections",
     unit: "pages",
     target: 1.5,
     beside: BARE,
@@ -37,7 +37,7 @@ pub const EXPORT_CSV: Row = Row {
 
 pub const EXPORT_XLSX: Row = Row {
     name: "export-xlsx",
-    compares: "the same to XLSX, beside the slower of that client and a bare loop that writes the workbook",
+    compares: "the same to XLSX, compared with the slower of that client and a bare loop that writes the workbook",
     ours: |job| ours(job, "items.xlsx"),
     bare: |job| {
         let (fetched, written) = (fetching(job)?, writing(job)?);
@@ -49,7 +49,8 @@ pub const EXPORT_XLSX: Row = Row {
 
 pub const EXPORT_SERVED: Row = Row {
     name: "export-csv-served",
-    compares: "the same to CSV and the same client, from `sheetport serve`, which reads its pages from disk",
+    compares: "the same to CSV, compared with the same client, from `sheetport serve`, which reads pages from disk",
+    target: 2.5,
     prepare: serving::fill,
     ours: |job| {
         let service = Service::start(&job.folder.join(serving::DATA))?;
@@ -73,9 +74,9 @@ pub const EXPORT_SERVED: Row = Row {
 const FULL: u32 = 1_000_000;
 const CONNECTIONS: usize = 8;
 const LIMIT: usize = 100;
-/// A page a line.
+/// File with one page per line.
 const PAGES: &str = "pages.ndjson";
-/// How many items there are, for the sides.
+/// File with the number of items.
 const COUNT: &str = "count.txt";
 
 fn ours(job: &Job, file: &str) -> Outcome<Sample> {
@@ -85,7 +86,7 @@ fn ours(job: &Job, file: &str) -> Outcome<Sample> {
     exported(job, &runtime, file, (&server.address, TOKEN), count, || seen_by(&runtime, &server.address))
 }
 
-/// An export of so many items from the service with this address and token.
+/// Measures an export of `count` items from the service with this address and token.
 fn exported(
     job: &Job,
     runtime: &Runtime,
@@ -126,7 +127,7 @@ fn exported(
     timed(exporting, |exported| {
         let manifest = exported.manifest;
         if !manifest.complete || manifest.count != count || manifest.rows != count {
-            return Err(format!("of {count} items {} are in the file: {}", manifest.rows, manifest.how).into());
+            return Err(format!("expected {count} items in the file, found {}: {}", manifest.rows, manifest.how).into());
         }
         seen()
     })
@@ -139,7 +140,7 @@ fn fetching(job: &Job) -> Outcome<Sample> {
     timed(|| runtime.block_on(client::make(calls)), |()| seen_by(&runtime, &server.address))
 }
 
-/// Each page once, in order.
+/// Returns requests for each page, in order.
 fn calls((address, token): (&str, &str), pages: u64) -> Arc<Calls> {
     Arc::new(Calls {
         server: address.to_owned(),
@@ -152,7 +153,7 @@ fn calls((address, token): (&str, &str), pages: u64) -> Arc<Calls> {
     })
 }
 
-/// The same workbook, from values that are ready.
+/// Writes the same workbook from prepared values.
 fn writing(job: &Job) -> Outcome<Sample> {
     let count = u32::try_from(count(&job.folder)?)?;
     let folder = tempfile::tempdir_in(&job.folder)?;
@@ -201,7 +202,7 @@ fn write_pages(path: &Path, count: u32) -> Outcome<()> {
     Ok(())
 }
 
-/// Looks like the ids that services give.
+/// Returns an ID that looks like a UUID of a service.
 fn id(number: u32) -> String {
     let scattered = u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     format!(

@@ -12,8 +12,6 @@ use crate::client::pages::Entry;
 use crate::sheet::write::{Existing, WholeFile};
 
 const MAGIC: &[u8] = b"sheetport prints 2\n";
-/// Length of a pair of hashes in the file.
-const PAIR_LEN: usize = 16;
 
 /// Differences from the previous export, in records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,17 +99,11 @@ impl RecordHashes {
 }
 
 fn read_pair(file: &mut impl Read) -> io::Result<Option<(u64, u64)>> {
-    let mut bytes = [0; PAIR_LEN];
-    match file.read_exact(&mut bytes) {
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-        other => other?,
+    let mut halves = [[0; 8]; 2];
+    match file.read_exact(halves.as_flattened_mut()) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        result => result.map(|()| Some(halves.map(u64::from_le_bytes).into())),
     }
-    let [id, content] = [0, 8].map(|at| {
-        let mut half = [0; 8];
-        half.copy_from_slice(&bytes[at..at + 8]);
-        u64::from_le_bytes(half)
-    });
-    Ok(Some((id, content)))
 }
 
 #[cfg(test)]

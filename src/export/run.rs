@@ -1,7 +1,8 @@
 //! Runs an export: fetches and spools all pages, writes the table and concludes.
 
 use std::collections::HashMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,11 +17,11 @@ use super::error::Error;
 use super::fetch::{Fetched, Fetcher, ListPages, RecordsById};
 use super::job::{Job, Output, Since, Source};
 use super::spool::{FrameKind, Frames, Spool};
-use super::table::{FinishedTable, TableBuilder, TableOptions, Target, WriterThread};
+use super::table::{FinishedTable, TableBuilder, TableOptions, WriterThread};
 use crate::client::pages::{Completeness, Page, Walk};
 use crate::client::{Client, Pace};
 use crate::sheet;
-use crate::sheet::write::{Existing, WholeFile, sweep};
+use crate::sheet::write::{Existing, Shape, WholeFile, sweep};
 
 /// Subtracted from the start of the previous export for `--since last`: a record may have changed while it was read, and
 /// clocks differ.
@@ -276,21 +277,16 @@ fn identity(job: &Job) -> Result<String, Error> {
 }
 
 fn sha256(path: &Path) -> io::Result<String> {
+    let mut file = BufReader::new(File::open(path)?);
     let mut digest = Sha256::new();
-    io::copy(&mut std::fs::File::open(path)?, &mut HashWriter(&mut digest))?;
-    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-struct HashWriter<'a>(&'a mut Sha256);
-
-impl io::Write for HashWriter<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+    loop {
+        let chunk = file.fill_buf()?;
+        if chunk.is_empty() {
+            return Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        digest.update(chunk);
+        let len = chunk.len();
+        file.consume(len);
     }
 }
 
@@ -311,16 +307,15 @@ fn table_options(job: &Job, path: Option<&Path>, history: &History, since: Optio
         Source::List(list) => (list.fields, list.name),
         Source::Ids { single, .. } => (single.fields, single.name),
     };
-    let target = match &job.output {
-        Output::File { pattern, shape } => {
-            Target::File { path: path.unwrap_or(Path::new(pattern)).to_owned(), shape: *shape }
-        }
-        Output::Stdout { kind, packing } => Target::Stdout { kind: *kind, packing: *packing },
+    let (path, shape) = match &job.output {
+        Output::File { pattern, shape } => (Some(path.unwrap_or(Path::new(pattern)).to_owned()), *shape),
+        Output::Stdout { kind, packing } => (None, Shape::Text { kind: *kind, packing: *packing }),
     };
     TableOptions {
         fields,
         sheet,
-        target,
+        path,
+        shape,
         style: job.template.as_ref().map_or(job.style, |template| job.style.or(template.style)),
         template: job.template.clone(),
         explode: job.explode.clone(),

@@ -27,15 +27,16 @@ const MAX_PAYLOAD: usize = 80 << 20;
 
 /// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(super) enum FrameKind {
     /// Identifies the export. The first frame.
-    Begin,
+    Begin = b'B',
     /// A page of a list, or a single record.
-    Page,
+    Page = b'P',
     /// The list has no page of this number.
-    NoPage,
+    NoPage = b'N',
     /// An ID that was not found, as JSON.
-    Missing,
+    Missing = b'M',
 }
 
 /// A frame that was read back.
@@ -62,18 +63,9 @@ pub(super) struct Frames {
 }
 
 impl FrameKind {
-    fn to_byte(self) -> u8 {
-        match self {
-            FrameKind::Begin => b'B',
-            FrameKind::Page => b'P',
-            FrameKind::NoPage => b'N',
-            FrameKind::Missing => b'M',
-        }
-    }
-
     fn from_byte(byte: u8) -> Option<FrameKind> {
         let kinds = [FrameKind::Begin, FrameKind::Page, FrameKind::NoPage, FrameKind::Missing];
-        kinds.into_iter().find(|kind| kind.to_byte() == byte)
+        kinds.into_iter().find(|kind| *kind as u8 == byte)
     }
 }
 
@@ -182,9 +174,9 @@ impl Frames {
 
 fn header(kind: FrameKind, payload: &[u8]) -> io::Result<[u8; HEADER_LEN]> {
     let len = u32::try_from(payload.len()).map_err(io::Error::other)?;
-    let checksum = XxHash3_64::oneshot_with_seed(u64::from(len) << 8 | u64::from(kind.to_byte()), payload);
+    let checksum = XxHash3_64::oneshot_with_seed(u64::from(len) << 8 | u64::from(kind as u8), payload);
     let mut header = [0; HEADER_LEN];
-    header[0] = kind.to_byte();
+    header[0] = kind as u8;
     header[1..5].copy_from_slice(&len.to_le_bytes());
     header[5..].copy_from_slice(&checksum.to_le_bytes());
     Ok(header)

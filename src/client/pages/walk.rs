@@ -3,8 +3,6 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use twox_hash::XxHash3_64;
-
 use super::page::{Entry, Page};
 
 /// Number of consecutive pages without new entries that ends a list. A single page may be a gap.
@@ -18,10 +16,10 @@ const MAX_RESERVED: usize = 900_000;
 ///
 /// Entries are identified by a 64-bit hash of the ID, or of the whole JSON of an entry without one. Among ten million
 /// records, the probability of a collision is 1 in 400,000, and the total would reveal the error.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Walk {
-    /// Random seed of the hashes, so that a service cannot provoke collisions.
-    seed: u64,
+    /// Hashes with random keys, because a service could provoke collisions otherwise.
+    hasher: RandomState,
     seen: HashSet<u64>,
     fetched: u64,
     /// Number of pages with entries.
@@ -60,35 +58,10 @@ pub(crate) enum Completeness {
     Unproven(String),
 }
 
-impl Default for Walk {
-    fn default() -> Walk {
-        Walk::with_seed(RandomState::new().hash_one(0_u64))
-    }
-}
-
 impl Walk {
-    fn with_seed(seed: u64) -> Walk {
-        Walk {
-            seed,
-            seen: HashSet::new(),
-            fetched: 0,
-            pages: 0,
-            entries: 0,
-            duplicates: 0,
-            total: None,
-            announced_total: None,
-            total_shrank: false,
-            total_changed: false,
-            identical_without_id: 0,
-            page_size: 0,
-            empty_pages: 0,
-            productive_pages: 0,
-        }
-    }
-
     /// Starts a second walk over the same list, for [`Walk::confirmed_by`].
     pub(crate) fn restarted(&self) -> Walk {
-        Walk::with_seed(self.seed)
+        Walk { hasher: self.hasher.clone(), ..Walk::default() }
     }
 
     /// Adds the next page. Returns for each entry whether it is new.
@@ -135,8 +108,7 @@ impl Walk {
         let id = entry.id();
         let (has_id, text) = (id.is_some(), id.as_deref().unwrap_or(entry.json()));
         // An ID never equals the JSON of an entry without one.
-        let seed = if has_id { self.seed } else { !self.seed };
-        let hash = XxHash3_64::oneshot_with_seed(seed, text.as_bytes());
+        let hash = self.hasher.hash_one((has_id, text));
         Identity { has_id, hash, was_seen: !has_id && self.seen.contains(&hash) }
     }
 

@@ -2,13 +2,10 @@
 
 use std::path::Path;
 
-use jiff::civil::Date;
-
 use super::file_names;
 use super::history::State;
 use super::manifest::Manifest;
 use crate::export::job::{Job, Output, Source};
-use crate::sheet::write::folder;
 
 /// Returns the number of records that the previous complete export to this name found in the list. `path` is the name of
 /// the new file.
@@ -32,13 +29,6 @@ fn newest_manifest(job: &Job, path: &Path) -> Option<Manifest> {
     if !file_names::has_date(pattern) {
         return complete_manifest(path);
     }
-    let entries = std::fs::read_dir(folder(path)).into_iter().flatten().flatten();
-    let mut dated: Vec<(Date, _)> = entries
-        .filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            Some((file_names::date_in(pattern, &job.workspace, &name)?, path.with_file_name(name)))
-        })
-        .collect();
-    dated.sort();
+    let dated = file_names::dated_files(pattern, &job.workspace, path);
     dated.iter().rev().find_map(|(_, file)| complete_manifest(file))
 }

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::civil::Date;
 
+use crate::sheet::write::folder;
+
 const DATE: &str = "{date}";
 const WORKSPACE: &str = "{workspace}";
 
@@ -45,8 +47,20 @@ pub(crate) fn has_date(pattern: &str) -> bool {
     Path::new(pattern).file_name().is_some_and(|name| name.to_string_lossy().contains(DATE))
 }
 
+/// Returns the files of this pattern in the folder of `path`, the oldest first.
+pub(super) fn dated_files(pattern: &str, workspace: &str, path: &Path) -> Vec<(Date, PathBuf)> {
+    let entries = std::fs::read_dir(folder(path)).into_iter().flatten().flatten();
+    let dated = entries.filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        Some((date_in(pattern, workspace, &name)?, path.with_file_name(name)))
+    });
+    let mut dated: Vec<_> = dated.collect();
+    dated.sort();
+    dated
+}
+
 /// Returns the date in `name`, or `None` if `name` does not match the file name of this pattern.
-pub(super) fn date_in(pattern: &str, workspace: &str, name: &str) -> Option<Date> {
+fn date_in(pattern: &str, workspace: &str, name: &str) -> Option<Date> {
     let pattern = Path::new(pattern).file_name()?.to_string_lossy().into_owned();
     let at = pattern.find(DATE)?;
     // Replaces the placeholders before the first {date} to find its position.

@@ -13,7 +13,7 @@ use crate::export::fetch::MissingRecord;
 use crate::export::job::{Job, Output, Since, Source};
 use crate::export::spool::{FrameKind, Spool};
 use crate::export::table::{FinishedTable, MAX_COLUMNS, OTHER_FIELDS};
-use crate::sheet::write::{Packing, Shape, Style, TextKind, Value, ValueTable, folder};
+use crate::sheet::write::{Packing, Shape, Style, TextKind, Value, ValueTable};
 
 /// The result of an export.
 #[derive(Debug)]
@@ -91,17 +91,8 @@ impl Exported {
             self.remove_with_manifest(&incomplete);
         }
         let Some(keep) = job.keep else { return };
-        let entries = std::fs::read_dir(folder(path)).into_iter().flatten().flatten();
-        let mut dated: Vec<_> = entries
-            .filter_map(|entry| {
-                let name = entry.file_name().into_string().ok()?;
-                let date = file_names::date_in(&self.manifest.pattern, &job.workspace, &name)?;
-                let file = path.with_file_name(name);
-                let is_same = Manifest::beside(&file).is_some_and(|manifest| self.is_same_export(&manifest));
-                is_same.then_some((date, file))
-            })
-            .collect();
-        dated.sort();
+        let mut dated = file_names::dated_files(&self.manifest.pattern, &job.workspace, path);
+        dated.retain(|(_, file)| Manifest::beside(file).is_some_and(|manifest| self.is_same_export(&manifest)));
         let surplus = dated.len().saturating_sub(keep);
         for (_, file) in dated.into_iter().take(surplus) {
             self.remove_with_manifest(&file);

@@ -11,10 +11,10 @@ use crate::client::pages::{Entry, Page};
 use crate::export::changes::RecordHashes;
 use crate::export::error::Error;
 use crate::export::template::Template;
-use crate::export::template::model::ColumnSource;
+use crate::export::template::model::{Column, ColumnSource, Field};
 use crate::export::value::text;
 use crate::records::ListedField;
-use crate::sheet::write::{Packing, Shape, Style, TextKind, Value, ValueTable, Written};
+use crate::sheet::write::{Shape, Style, Value, ValueTable, Written};
 
 /// Options of the table.
 #[derive(Debug)]
@@ -23,7 +23,9 @@ pub(in crate::export) struct TableOptions {
     pub(in crate::export) fields: &'static [ListedField],
     /// Name of the sheet in a workbook.
     pub(in crate::export) sheet: &'static str,
-    pub(in crate::export) target: Target,
+    /// Path of the file; `None` for standard output.
+    pub(in crate::export) path: Option<PathBuf>,
+    pub(in crate::export) shape: Shape,
     pub(in crate::export) style: Style,
     pub(in crate::export) template: Option<Template>,
     /// Path of an array whose elements get a row each.
@@ -34,13 +36,6 @@ pub(in crate::export) struct TableOptions {
     pub(in crate::export) reads_changes: bool,
     /// Folder for temporary files.
     pub(in crate::export) scratch: PathBuf,
-}
-
-/// Destination of the table.
-#[derive(Clone, Debug)]
-pub(in crate::export) enum Target {
-    File { path: PathBuf, shape: Shape },
-    Stdout { kind: TextKind, packing: Packing },
 }
 
 /// Numbers of records and rows.
@@ -103,46 +98,27 @@ struct TableColumn {
 enum CellSource {
     /// A field, by its index in [`Columns`].
     Field(usize),
-    /// A column of the export template: the index of the column and that of the field in [`Columns`].
-    Template(usize, Option<usize>),
+    /// A formatted field of the export template, and its index in [`Columns`].
+    Formatted(Field, Option<usize>),
+    Constant(String),
     /// All fields without a column of their own.
     OtherFields,
-}
-
-/// The decision about a record.
-enum Selection {
-    Selected,
-    Older,
-    LeftOut,
-}
-
-impl Target {
-    fn is_workbook(&self) -> bool {
-        matches!(self, Target::File { shape: Shape::Xlsx, .. })
-    }
-
-    fn is_ndjson(&self) -> bool {
-        match self {
-            Target::File { shape, .. } => shape.is_ndjson(),
-            Target::Stdout { kind, .. } => *kind == TextKind::Ndjson,
-        }
-    }
 }
 
 impl TableOptions {
     /// Returns whether entries are written as received.
     fn is_verbatim(&self) -> bool {
-        self.target.is_ndjson() && self.explode.is_none() && self.template.as_ref().is_none_or(|t| t.columns.is_empty())
+        self.shape.is_ndjson() && self.explode.is_none() && self.template.as_ref().is_none_or(|t| t.columns.is_empty())
     }
 
     /// Returns whether rows can be written before all columns are known. Output to stdout cannot be discarded.
     fn writes_early(&self) -> bool {
-        matches!(self.target, Target::File { .. }) && self.template.as_ref().is_none_or(|t| t.sort.is_empty())
+        self.path.is_some() && self.template.as_ref().is_none_or(|t| t.sort.is_empty())
     }
 
     /// Returns whether the file contains all records, as required for a comparison with the previous export.
     fn is_comparable(&self) -> bool {
-        matches!(self.target, Target::File { .. }) && self.since.is_none()
+        self.path.is_some() && self.since.is_none()
     }
 
     /// Returns whether columns found later belong to the table.
@@ -154,15 +130,13 @@ impl TableOptions {
         self.explode.as_deref().or(self.template.as_ref().and_then(|template| template.explode.as_deref()))
     }
 
-    fn select(&self, entry: &Entry<'_>, updated_at: Option<jiff::Timestamp>) -> Selection {
-        // Without `updated_at`, the record may have changed.
-        if self.since.is_some_and(|since| updated_at.is_some_and(|updated_at| updated_at < since)) {
-            return Selection::Older;
-        }
-        match &self.template {
-            Some(template) if !template.selects(entry) => Selection::LeftOut,
-            _ => Selection::Selected,
-        }
+    /// Returns whether a record changed recently enough. A record without `updated_at` may have changed.
+    fn is_recent(&self, updated_at: Option<jiff::Timestamp>) -> bool {
+        self.since.is_none_or(|since| updated_at.is_none_or(|updated_at| updated_at >= since))
+    }
+
+    fn meets_conditions(&self, entry: &Entry<'_>) -> bool {
+        self.template.as_ref().is_none_or(|template| template.selects(entry))
     }
 
     fn updated_at(&self, entry: &Entry<'_>) -> Option<jiff::Timestamp> {
@@ -170,37 +144,29 @@ impl TableOptions {
     }
 
     fn selects(&self, entry: &Entry<'_>) -> bool {
-        matches!(self.select(entry, self.updated_at(entry)), Selection::Selected)
+        self.is_recent(self.updated_at(entry)) && self.meets_conditions(entry)
     }
+}
 
+impl CellSource {
     /// Returns the value of a cell.
-    fn cell<'a>(&self, columns: &Columns, row: &Row<'a>, source: &CellSource) -> Value<'a> {
-        match source {
+    fn value<'a>(&self, columns: &Columns, row: &Row<'a>) -> Value<'a> {
+        match self {
             CellSource::Field(index) => columns.value(row, *index),
+            CellSource::Formatted(field, Some(index)) => field.format(row.json(*index), columns.value(row, *index)),
+            CellSource::Formatted(field, None) => field.format(None, Value::Blank),
+            CellSource::Constant(text) => Value::Text(text.clone().into()),
             CellSource::OtherFields => columns.value(row, columns.len()),
-            CellSource::Template(column, index) => {
-                let column = self.template.as_ref().and_then(|template| template.columns.get(*column));
-                match column.map(|column| &column.source) {
-                    Some(ColumnSource::Constant(text)) => Value::Text(text.clone().into()),
-                    Some(ColumnSource::Field(field)) => match index {
-                        Some(index) => field.format(row.json(*index), columns.value(row, *index)),
-                        None => field.format(None, Value::Blank),
-                    },
-                    None => Value::Blank,
-                }
-            }
         }
     }
 }
 
 impl TableBuilder {
     pub(in crate::export) fn new(options: TableOptions) -> TableBuilder {
-        let mut columns = Columns::new(options.fields, options.target.is_workbook());
+        let mut columns = Columns::new(options.fields, options.shape == Shape::Xlsx);
         // Fields of the template always have a column, whatever the number of other fields.
-        for column in options.template.iter().flat_map(|template| &template.columns) {
-            if let ColumnSource::Field(field) = &column.source {
-                columns.require(&field.path);
-            }
+        for field in options.template.iter().flat_map(Template::fields) {
+            columns.require(&field.path);
         }
         let hashes = options.is_comparable().then(RecordHashes::default);
         TableBuilder { options, columns, table: None, was_discarded: false, counts: Counts::default(), hashes }
@@ -240,13 +206,13 @@ impl TableBuilder {
     fn count(&mut self, entry: &Entry<'_>) -> bool {
         let updated_at = self.options.updated_at(entry);
         self.counts.newest = self.counts.newest.max(updated_at);
-        let selection = self.options.select(entry, updated_at);
-        match selection {
-            Selection::Selected => self.counts.records += 1,
-            Selection::Older => self.counts.older += 1,
-            Selection::LeftOut => self.counts.left_out += 1,
+        let (is_recent, is_included) = (self.options.is_recent(updated_at), self.options.meets_conditions(entry));
+        match (is_recent, is_included) {
+            (true, true) => self.counts.records += 1,
+            (false, _) => self.counts.older += 1,
+            (true, false) => self.counts.left_out += 1,
         }
-        matches!(selection, Selection::Selected)
+        is_recent && is_included
     }
 
     /// Finds the columns of an entry, and writes the rows if a table is open. Returns the number of values without a
@@ -259,8 +225,8 @@ impl TableBuilder {
                 ValueTable::Lines(lines) if self.options.is_verbatim() => lines.json(entry.json())?,
                 table => {
                     for row in &rows {
-                        let cell = |column: &TableColumn| self.options.cell(&self.columns, row, &column.source);
-                        let values: Vec<Value<'_>> = columns.iter().map(cell).collect();
+                        let value = |column: &TableColumn| column.source.value(&self.columns, row);
+                        let values: Vec<Value<'_>> = columns.iter().map(value).collect();
                         table.row(&values)?;
                     }
                 }
@@ -319,10 +285,11 @@ impl TableBuilder {
     fn start_table(&self) -> Result<OpenTable, Error> {
         let columns = self.table_columns();
         let header: Vec<String> = columns.iter().map(|column| column.header.clone()).collect();
-        let TableOptions { target, style, sheet, .. } = &self.options;
-        let table = match target {
-            Target::File { path, shape } => ValueTable::create(path, *shape, *style, sheet, &header)?,
-            Target::Stdout { kind, packing } => ValueTable::stdout(*kind, *packing, *style, &header)?,
+        let TableOptions { path, shape, style, sheet, .. } = &self.options;
+        let table = match (path, shape) {
+            (Some(path), shape) => ValueTable::create(path, *shape, *style, sheet, &header)?,
+            (None, Shape::Text { kind, packing }) => ValueTable::stdout(*kind, *packing, *style, &header)?,
+            (None, Shape::Xlsx) => return Err(Error::Internal("a workbook cannot be written to standard output")),
         };
         Ok(OpenTable { table, columns, rows: 0 })
     }
@@ -332,13 +299,16 @@ impl TableBuilder {
         let template = self.options.template.as_ref().filter(|template| !template.columns.is_empty());
         let mut columns = Vec::new();
         let mut used = Vec::new();
-        for (number, column) in template.iter().flat_map(|template| &template.columns).enumerate() {
-            let index = match &column.source {
-                ColumnSource::Field(field) => self.columns.find(&field.path),
-                ColumnSource::Constant(_) => None,
+        for Column { name, source } in template.iter().flat_map(|template| &template.columns) {
+            let source = match source {
+                ColumnSource::Constant(text) => CellSource::Constant(text.clone()),
+                ColumnSource::Field(field) => {
+                    let index = self.columns.find(&field.path);
+                    used.extend(index);
+                    CellSource::Formatted(field.clone(), index)
+                }
             };
-            used.extend(index);
-            columns.push(TableColumn { header: column.name.clone(), source: CellSource::Template(number, index) });
+            columns.push(TableColumn { header: name.clone(), source });
         }
         if template.is_none_or(|template| template.others) {
             for index in self.columns.visible().into_iter().filter(|index| !used.contains(index)) {
@@ -354,15 +324,9 @@ impl TableBuilder {
 
     /// Returns the template's fields that are blank in every record.
     fn unused_fields(&self) -> Vec<String> {
-        if self.counts.records == 0 {
-            return Vec::new();
-        }
-        let columns = self.options.template.iter().flat_map(|template| &template.columns);
-        let fields = columns.filter_map(|column| match &column.source {
-            ColumnSource::Field(field) => Some(&field.path),
-            ColumnSource::Constant(_) => None,
-        });
-        let is_unused = |path: &&String| !self.columns.find(path).is_some_and(|index| self.columns.has_values(index));
-        fields.filter(is_unused).cloned().collect()
+        let has_values = |path: &str| self.columns.find(path).is_some_and(|index| self.columns.has_values(index));
+        let fields = self.options.template.iter().flat_map(Template::fields);
+        let unused = fields.filter(|field| self.counts.records > 0 && !has_values(&field.path));
+        unused.map(|field| field.path.clone()).collect()
     }
 }

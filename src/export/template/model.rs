@@ -43,7 +43,7 @@ pub(crate) enum ColumnSource {
 }
 
 /// A field and a format. Without a format, values are written as received.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Field {
     /// Field names joined by dots.
     pub(crate) path: String,
@@ -83,6 +83,14 @@ pub(crate) struct SortBy {
 }
 
 impl Template {
+    /// Returns the fields used by columns.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &Field> {
+        self.columns.iter().filter_map(|column| match &column.source {
+            ColumnSource::Field(field) => Some(field),
+            ColumnSource::Constant(_) => None,
+        })
+    }
+
     /// Returns whether a record meets all conditions.
     pub(crate) fn selects(&self, entry: &Entry<'_>) -> bool {
         self.conditions.iter().all(|condition| condition.test.holds(&text(json_at(entry, &condition.path))))
