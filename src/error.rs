@@ -1,55 +1,55 @@
-//! What the program ends with: an exit code for scripts, and for people a message that says what to do.
+//! How the program ends: exit codes for scripts, and a message with a hint for people.
 
 use std::fmt;
 
 use crate::diagnostics::Mistake;
-use crate::{client, export, ledger, report, service, sheet, upload};
+use crate::{client, export, ledger, operations, report, service, sheet, upload};
 
-/// How the program ends. Part of the interface: a code keeps its meaning.
+/// Exit codes. Their meaning is a stable interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// All went well.
+    /// Success.
     Done = 0,
-    /// A fault of ours or of the disk.
+    /// Internal error or disk error.
     Fault = 1,
-    /// Usage, settings or template; nothing was sent.
+    /// Wrong usage, settings or template; nothing was sent.
     Usage = 2,
-    /// Done, but some rows were rejected or failed.
+    /// Done, but some rows need fixing or were refused.
     RowsFailed = 3,
-    /// Done, but of some rows it is unknown whether they were applied.
+    /// Done, but the outcome of some records is unknown.
     Unknown = 4,
     /// The service refused the credentials.
     Credentials = 5,
-    /// Another run holds this file or ledger.
+    /// Another process is using this file or ledger.
     Busy = 6,
-    /// The input can't be read or is hostile.
+    /// The input is unreadable or hostile.
     InputRefused = 7,
-    /// An export that can't be shown to be complete.
+    /// The export may be incomplete.
     Incomplete = 8,
-    /// Stopped early; `resume` carries on.
+    /// Stopped early; `resume` continues.
     Stopped = 9,
-    /// Stopped by Ctrl-C; `resume` carries on.
+    /// Stopped by Ctrl-C; `resume` continues.
     Interrupted = 130,
-    /// Stopped by SIGTERM; `resume` carries on.
+    /// Stopped by SIGTERM; `resume` continues.
     Terminated = 143,
 }
 
-/// The exit codes as the help shows them.
+/// The exit codes as shown by `--help`.
 pub const EXIT_CODES: &str = "\
 Exit codes:
-  0  all went well
-  1  a fault of sheetport or of the disk
-  2  usage, settings or template; nothing was sent
-  3  done, some rows were rejected or failed
-  4  done, of some rows it is unknown whether they were applied
+  0  success
+  1  internal error or disk error
+  2  wrong usage, settings or template; nothing was sent
+  3  done, but some rows need fixing or were refused
+  4  done, but the outcome of some records is unknown
   5  the service refused the credentials
-  6  another run holds this file or ledger
+  6  another process is using this file or ledger
   7  the input can't be read
-  8  the export can't be shown to be complete
-  9  stopped early; `sheetport resume` carries on
-  130, 143  stopped by a signal; `sheetport resume` carries on";
+  8  the export may be incomplete
+  9  stopped early; `sheetport resume` continues
+  130, 143  stopped by a signal; `sheetport resume` continues";
 
-/// Why a command could not do its work. The message ends the command; the hint says what to do.
+/// An error that ends a command, with advice on how to fix it.
 #[derive(Debug)]
 pub struct Failure {
     pub exit: Exit,
@@ -183,5 +183,28 @@ impl From<service::Error> for Failure {
             | E::Migrate { .. } => Exit::Fault,
         };
         Failure::of(exit, &error, Some(error.hint()))
+    }
+}
+
+impl From<operations::Error> for Failure {
+    fn from(error: operations::Error) -> Failure {
+        use operations::Error as E;
+        let hint = error.hint();
+        let exit = match error {
+            E::Sheet(error) => return error.into(),
+            E::Ledger(error) => return error.into(),
+            E::Upload(error) => return error.into(),
+            E::Client(error) => return error.into(),
+            E::Report(error) => return error.into(),
+            E::Export(error) => return error.into(),
+            E::Service(error) => return error.into(),
+            E::Template(mistake) => return (*mistake).into(),
+            E::WithHint { error, .. } => return Failure { hint, ..Failure::from(*error) },
+            E::ReadOnlyToken => Exit::Credentials,
+            E::NoBaseUrl | E::SentBefore { .. } | E::RunRefused { .. } | E::Invalid { .. } => Exit::Usage,
+            E::BadInput { .. } => Exit::InputRefused,
+            E::Local { .. } => Exit::Fault,
+        };
+        Failure::of(exit, &error, hint)
     }
 }

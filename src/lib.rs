@@ -14,6 +14,7 @@
 //! | [`report`] | a run's outcomes as a spreadsheet | `ledger`, `sheet`, `decimal`, `records` |
 //! | [`service`] | the service itself: all SQL of the server side | `records`, `decimal` |
 //! | [`ui`] | all that speaks to a terminal | what it shows |
+//! | [`operations`] | what may be done to which run, under which lock | `upload`, `export`, `report`, `template`, `client`, `ledger`, `service`, `sheet`, `records`, `decimal`, `diagnostics` |
 //! | [`settings`], [`cli`], [`error`] | flags, what they resolve to, what the program ends with | what they name |
 //! | [`commands`] | one file a command | everything |
 //!
@@ -28,6 +29,7 @@ pub mod diagnostics;
 pub mod error;
 pub mod export;
 pub mod ledger;
+pub mod operations;
 pub mod records;
 pub mod report;
 pub mod service;

@@ -1,9 +1,10 @@
-//! Parses the command line, runs one command, and ends with its exit code.
+//! Parses the command line, runs one command and returns its exit code.
 
 use std::process::ExitCode;
 
 use clap::Parser;
 use sheetport::cli::Cli;
+use sheetport::error::{Exit, Failure};
 use sheetport::settings::Settings;
 use sheetport::{commands, sheet, ui};
 
@@ -15,9 +16,9 @@ fn main() -> ExitCode {
     let json = cli.global.json;
     ui::start(&cli.global);
     let ended = Settings::resolve(cli.global).and_then(|settings| {
-        let runtime = tokio::runtime::Runtime::new().map_err(commands::no_runtime)?;
+        let runtime = tokio::runtime::Runtime::new().map_err(no_runtime)?;
         let ended = runtime.block_on(commands::run(cli.command, settings));
-        // A read of a file that is blocked would keep the process from ending.
+        // Does not wait for a blocked read.
         runtime.shutdown_background();
         ended
     });
@@ -26,4 +27,10 @@ fn main() -> ExitCode {
         failure.exit
     });
     ExitCode::from(exit as u8)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "passed to map_err")]
+fn no_runtime(error: std::io::Error) -> Failure {
+    let message = format!("worker threads can't be started: {error}");
+    Failure::new(Exit::Fault, message, "check the limits on processes and open files")
 }

@@ -1,37 +1,33 @@
-//! Flags, environment, `sheetport.toml` and stored credentials resolved into one value before any work starts.
+//! Settings: flags, environment, `sheetport.toml` and stored credentials, resolved into one value at the start.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use directories::ProjectDirs;
 use secrecy::SecretString;
 use serde::Deserialize;
 
 use crate::cli::{Color, Global};
-use crate::client::Speed;
 use crate::client::auth::{Credentials, TokenFile};
 use crate::diagnostics::TomlFile;
 use crate::error::{Exit, Failure};
+use crate::operations::Context;
 
-/// The profile of whoever names none.
+/// The default profile.
 const DEFAULT_PROFILE: &str = "default";
 
-/// What the settings file is for.
-const MAY_SAY: &str =
-    "it may say profile = \"…\", and under [profiles.NAME] base_url = \"https://…\" and rate = \"10/s\"";
+/// Hint for a mistake in the settings file.
+const KEYS: &str =
+    "valid keys: profile = \"…\", and under [profiles.NAME] base_url = \"https://…\" and rate = \"10/s\"";
 
-/// What every command is told.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// Name of the profile.
     pub profile: String,
-    pub base_url: Option<String>,
-    pub credentials: Credentials,
-    /// Where the profile's credentials are kept, whether or not there are any or they are used.
+    /// The profile's token file, whether it exists or not.
     pub token_file: TokenFile,
-    /// The rate of the profile, for commands that are not told another.
-    pub rate: Option<Speed>,
-    /// The folder of the ledger and of what else outlives a run.
-    pub home: PathBuf,
+    /// Service, credentials, rate and home folder.
+    pub context: Context,
     pub output: Output,
 }
 
@@ -39,7 +35,7 @@ pub struct Settings {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// The profile of whoever names none.
+    /// The default profile.
     profile: Option<String>,
     #[serde(default)]
     profiles: BTreeMap<String, Profile>,
@@ -52,7 +48,7 @@ struct Profile {
     rate: Option<String>,
 }
 
-/// How to speak to the person.
+/// What to print, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
     pub json: bool,
@@ -63,22 +59,22 @@ pub struct Output {
 }
 
 impl Output {
-    /// Whether somebody reads along: neither a script nor a person who wants quiet.
+    /// Whether to print text for people: neither `--json` nor `--quiet` was given.
     pub fn talks(&self) -> bool {
         !self.json && !self.quiet
     }
 }
 
 impl Settings {
-    /// Tokens come from the environment alone: what is in argv, everybody on the machine can read.
+    /// Resolves the settings. Tokens are not accepted as flags, because other users can read the command line.
     pub fn resolve(global: Global) -> Result<Settings, Failure> {
         let home = match global.home {
             Some(home) => home,
             None => ProjectDirs::from("", "", "sheetport").map(|dirs| dirs.data_dir().to_owned()).ok_or_else(|| {
                 Failure::new(
                     Exit::Usage,
-                    "your system names no folder for application data",
-                    "set SHEETPORT_HOME to a folder of yours",
+                    "this system has no folder for application data",
+                    "set SHEETPORT_HOME to a folder of your own",
                 )
             })?,
         };
@@ -92,11 +88,8 @@ impl Settings {
         let (base_url, credentials) = credentials(global.base_url.or(profile.base_url), &token_file);
         Ok(Settings {
             profile: name,
-            base_url,
-            credentials,
             token_file,
-            rate,
-            home,
+            context: Context { home, base_url, credentials, rate },
             output: Output {
                 json: global.json,
                 quiet: global.quiet,
@@ -104,17 +97,6 @@ impl Settings {
                 color: global.color,
                 progress: !global.no_progress && !global.quiet,
             },
-        })
-    }
-
-    /// The service's address, or what to do to have one.
-    pub fn base_url(&self) -> Result<&str, Failure> {
-        self.base_url.as_deref().ok_or_else(|| {
-            Failure::new(
-                Exit::Usage,
-                "no service is named",
-                "run `sheetport login`, or give its root address with --base-url or in SHEETPORT_BASE_URL; `sheetport serve` runs one on this machine",
-            )
         })
     }
 }
@@ -125,8 +107,8 @@ fn token(name: &str) -> Option<SecretString> {
     (!token.is_empty()).then(|| SecretString::from(token.to_owned()))
 }
 
-/// Tokens in the environment come before stored ones. Those are for the address that they were stored with: another
-/// address never gets them.
+/// Returns the address and the credentials. Tokens of the environment take precedence over stored ones. Stored tokens are
+/// only used for the address that they were stored with.
 fn credentials(base_url: Option<String>, file: &TokenFile) -> (Option<String>, Credentials) {
     let given =
         Credentials { access: token("SHEETPORT_ACCESS_TOKEN"), refresh: token("SHEETPORT_REFRESH_TOKEN"), file: None };
@@ -157,16 +139,16 @@ fn read(path: &Path) -> Result<File, Failure> {
     let file = TomlFile { what: "settings file", name: &name, source: &text };
     toml::from_str(&text).map_err(|error| {
         let mut mistake = file.syntax(&error);
-        mistake.hint.get_or_insert_with(|| MAY_SAY.to_owned());
+        mistake.hint.get_or_insert_with(|| KEYS.to_owned());
         mistake.into()
     })
 }
 
 fn wrong(path: &Path, why: &str) -> Failure {
-    Failure::new(Exit::Usage, format!("{} has a mistake: {why}", path.display()), MAY_SAY)
+    Failure::new(Exit::Usage, format!("{} is invalid: {why}", path.display()), KEYS)
 }
 
-/// A profile's name becomes a file's.
+/// Checks the name of a profile, which becomes a file name.
 fn check_name(name: &str) -> Result<(), Failure> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain) {
@@ -174,7 +156,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
     }
     Err(Failure::new(
         Exit::Usage,
-        format!("'{name}' is no name for a profile"),
-        "use letters, digits, - and _, at most 64 of them",
+        format!("'{name}' is not a valid profile name"),
+        "use up to 64 letters, digits, - and _",
     ))
 }

@@ -1,19 +1,21 @@
-//! What can be said about an export.
+//! Flags of `export`.
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
-use super::Pacing;
+use super::pacing::Pacing;
 use crate::export::Since;
+use crate::operations::{Exportable, Family};
 use crate::sheet::Options;
 use crate::sheet::write::TextKind;
 
 const EXAMPLES: &str = "\
-Formats by the file's extension: .csv, .tsv, .ndjson, each also with .gz or .zst, and .xlsx; - is standard output.
-Beside the file stands its manifest, which says how it is known to be whole. A file that can't be shown to be whole is
-called FILE.incomplete, and the exit code is 8. An export that was cut off is carried on with by the same command
-within an hour. A text longer than the 32,767 characters of a workbook's cell is cut in .xlsx, which is said.
+The extension determines the format: .csv, .tsv or .ndjson, each optionally with .gz or .zst, or .xlsx; - is standard
+output. A manifest next to the file says how completeness was checked. A file that may be incomplete is called
+FILE.incomplete, and the exit code is 8. To continue an interrupted export, run the same command again within an hour.
+In .xlsx, text longer than 32,767 characters is cut, with a warning.
 
 Examples:
   sheetport export items -o items.xlsx
@@ -22,25 +24,26 @@ Examples:
   sheetport export transactions -o moves.csv --ids list.xlsx --column 'Transaction'
   sheetport export items -o - --format ndjson";
 
-/// The headings over the flags.
-const FORMAT: &str = "How the file looks";
-const NIGHTLY: &str = "Every night";
-const BY_ID: &str = "By ids";
+/// Help headings.
+const FORMAT: &str = "Format";
+const NIGHTLY: &str = "Scheduled exports";
+const BY_ID: &str = "Export by id";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Export {
+    /// Records to export
     pub records: Exportable,
-    /// The file, replaced once the new one is whole; - is standard output. {date} and {workspace} are filled in
+    /// File, replaced when the export is complete; - for standard output. {date} and {workspace} are filled in
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// The family of paths whose list is read [default: public, where it has one]
+    /// API paths to read the list from [default: public, if it has the list]
     #[arg(long, value_name = "FAMILY")]
     pub family: Option<Family>,
-    /// Read the ids a second time: complete is only what both readings agree on
+    /// Read the ids twice; the export is complete only if both readings agree
     #[arg(long, conflicts_with = "ids")]
     pub verify: bool,
-    /// Begin anew, also where the same export was cut off a while ago
+    /// Start again instead of continuing an interrupted export
     #[arg(long)]
     pub fresh: bool,
     #[command(flatten)]
@@ -56,77 +59,58 @@ pub struct Export {
 /// Columns and format.
 #[derive(Args, Debug, Default)]
 pub struct Look {
-    /// An export template: which columns, in what order and format, which records
+    /// Export template: columns, their order and format, and a filter
     #[arg(short, long, help_heading = FORMAT, value_name = "FILE")]
     pub template: Option<PathBuf>,
-    /// A row for each element of this array, such as items
+    /// Write one row per element of this array, such as items
     #[arg(long, help_heading = FORMAT, value_name = "FIELD")]
     pub explode: Option<String>,
-    /// What standard output gets [default: csv]
+    /// Format of standard output [default: csv]
     #[arg(long, help_heading = FORMAT, value_name = "FORMAT")]
     pub format: Option<StdoutFormat>,
-    /// How numbers are written in a CSV or TSV, such as de: 1234,50, with ; between fields
+    /// Number format of a CSV or TSV, such as de for 1234,50 with ; between fields
     #[arg(long, help_heading = FORMAT, value_name = "LOCALE", value_parser = decimal_comma)]
     pub locale: Option<DecimalComma>,
-    /// The character between fields, or "tab"
+    /// Character between fields, or "tab"
     #[arg(long, help_heading = FORMAT, value_name = "CHAR", value_parser = Options::delimiter_named)]
     pub delimiter: Option<u8>,
-    /// Begin a CSV or TSV with a byte order mark, by which old versions of Excel know UTF-8
+    /// Start a CSV or TSV with a byte order mark, so that Excel reads it as UTF-8
     #[arg(long, help_heading = FORMAT)]
     pub bom: bool,
-    /// Write text that a spreadsheet would run as a formula as it is, without an apostrophe before it
+    /// Write text that looks like a formula unchanged, without a leading apostrophe
     #[arg(long, help_heading = FORMAT)]
     pub exact: bool,
 }
 
-/// What a scheduler wants.
+/// Flags for scheduled exports.
 #[derive(Args, Debug, Default)]
 pub struct Nightly {
-    /// Only records that changed since the last export to this name, or since a time such as 2026-11-21T06:00:00Z
+    /// Export only records changed since the last export to this name, or since a time such as 2026-11-21T06:00:00Z
     #[arg(long, help_heading = NIGHTLY, value_name = "last|TIME", value_parser = since, conflicts_with = "ids")]
     pub since: Option<Since>,
-    /// Keep so many files of a name with {date}, and remove older ones
+    /// Keep this many files of a name with {date}, and remove older ones
     #[arg(long, help_heading = NIGHTLY, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub keep: Option<u16>,
-    /// Keep the old file and end with 8 when the list has fallen below this share of the last one, such as 0.8
+    /// Keep the old file and exit with 8 if the list is smaller than this share of the previous one, such as 0.8
     #[arg(long, help_heading = NIGHTLY, value_name = "SHARE", value_parser = share, conflicts_with = "ids")]
     pub min_ratio: Option<f64>,
 }
 
-/// Records that are asked for one by one.
+/// Flags for the export of single records.
 #[derive(Args, Debug, Default)]
 pub struct ById {
-    /// Transactions, orders or inventories by the ids in this spreadsheet
+    /// Export the transactions, orders or inventories whose ids are in this spreadsheet
     #[arg(long, help_heading = BY_ID, value_name = "FILE")]
     pub ids: Option<PathBuf>,
-    /// The column of the ids, by its header, its letters or its number
+    /// Column of the ids, by header, letters or number
     #[arg(long, help_heading = BY_ID, value_name = "COLUMN", requires = "ids")]
     pub column: Option<String>,
-    /// They are your own ids, and not the service's
+    /// The ids are your own, not the service's
     #[arg(long, help_heading = BY_ID, requires = "ids")]
     pub external: bool,
-    /// The language to ask for answers in, such as de
+    /// Language of the answers, such as de
     #[arg(long, help_heading = BY_ID, value_name = "LANGUAGE")]
     pub language: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Exportable {
-    Items,
-    Orders,
-    Companies,
-    Contacts,
-    Inventories,
-    /// By their ids alone
-    Transactions,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Family {
-    /// Paths under /v1/public
-    Public,
-    /// The older paths under /v1
-    Legacy,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -136,12 +120,12 @@ pub enum StdoutFormat {
     Ndjson,
 }
 
-/// Whether numbers are written with a comma.
+/// Whether numbers have a decimal comma.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecimalComma(pub bool);
 
 impl Export {
-    /// All records of a kind into a file, and nothing else said.
+    /// Returns the arguments of an export without optional flags.
     pub fn all(records: Exportable, output: PathBuf, pacing: Pacing) -> Export {
         Export {
             records,
@@ -157,6 +141,30 @@ impl Export {
     }
 }
 
+impl ValueEnum for Exportable {
+    fn value_variants<'a>() -> &'a [Exportable] {
+        &Exportable::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let value = PossibleValue::new(self.name());
+        Some(if *self == Exportable::Transactions { value.help("Only by id") } else { value })
+    }
+}
+
+impl ValueEnum for Family {
+    fn value_variants<'a>() -> &'a [Family] {
+        &[Family::Public, Family::Legacy]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Family::Public => PossibleValue::new("public").help("Paths under /v1/public"),
+            Family::Legacy => PossibleValue::new("legacy").help("The older paths under /v1"),
+        })
+    }
+}
+
 impl From<StdoutFormat> for TextKind {
     fn from(format: StdoutFormat) -> TextKind {
         match format {
@@ -169,7 +177,7 @@ impl From<StdoutFormat> for TextKind {
 
 fn decimal_comma(name: &str) -> Result<DecimalComma, String> {
     let comma = crate::export::locale::has_decimal_comma(name);
-    comma.map(DecimalComma).ok_or_else(|| "it is a language such as de, fr or en".to_owned())
+    comma.map(DecimalComma).ok_or_else(|| "expected a language such as de, fr or en".to_owned())
 }
 
 fn since(text: &str) -> Result<Since, String> {
@@ -181,10 +189,10 @@ fn since(text: &str) -> Result<Since, String> {
         day.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|start| start.timestamp())
     };
     let moment = text.parse().ok().or_else(|| day(text));
-    moment.map(Since::Moment).ok_or_else(|| "write last, or a time such as 2026-11-21T06:00:00Z".to_owned())
+    moment.map(Since::Moment).ok_or_else(|| "expected last, or a time such as 2026-11-21T06:00:00Z".to_owned())
 }
 
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "it is a number from 0 to 1, such as 0.8".to_owned())
+    share.ok_or_else(|| "expected a number from 0 to 1, such as 0.8".to_owned())
 }

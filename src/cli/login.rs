@@ -1,10 +1,11 @@
-//! The words of `login`.
+//! Flags of `login`.
 
 use clap::Args;
 
 const LOGIN_EXAMPLES: &str = "\
-The tokens are asked for and not shown. Where standard input is no terminal, its first line is the access token and its
-second the refresh token; either may be empty. They are checked with one call and stored for you alone.
+Prompts for the tokens without showing them. If standard input is not a terminal, its first line is the access token and
+its second line the refresh token; either may be empty. The tokens are checked with one request and stored in a file that
+only you can read.
 
 Examples:
   sheetport login --base-url https://host.example
@@ -13,7 +14,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = LOGIN_EXAMPLES)]
 pub struct Login {
-    /// Store the tokens without asking the service whether they are good
+    /// Store the tokens without checking them
     #[arg(long)]
     pub unchecked: bool,
 }

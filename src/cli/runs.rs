@@ -1,11 +1,13 @@
-//! The words of the commands that look at runs that were, and go on with them.
+//! Flags of `runs`, `resume` and `resolve`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::PossibleValue;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::Pacing;
+use super::pacing::Pacing;
+use crate::operations::RunStatus;
 
 const RUNS_EXAMPLES: &str = "\
 Examples:
@@ -14,9 +16,9 @@ Examples:
   sheetport runs prune --older-than 90d";
 
 const RESOLVE_EXAMPLES: &str = "\
-A record is in doubt when a call that must not be made twice was on its way and no answer came. Look the record up in the
-service, then say what you found. What you say is kept with your name and the time; the records that were not applied can
-then be sent again with `sheetport retry`.
+The outcome of a record is unknown if no answer came to a request that must not be repeated. Look the record up in the
+service, then record whether it is there. Your answer is saved with your name and the time. Records that were not applied
+can then be sent again with `sheetport retry`.
 
 Examples:
   sheetport resolve 12
@@ -28,25 +30,25 @@ Examples:
 pub struct Runs {
     #[command(subcommand)]
     pub action: Option<RunsAction>,
-    /// How many
+    /// Maximum number of runs
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
-    /// Only runs in this state
+    /// Show only runs in this state
     #[arg(long, value_name = "STATE")]
-    pub state: Option<StateFilter>,
-    /// Only runs whose file's path contains this
+    pub state: Option<RunStatus>,
+    /// Show only runs of files whose path contains this text
     #[arg(long, value_name = "TEXT")]
     pub file: Option<String>,
-    /// Only runs of this kind of record
+    /// Show only runs with this kind of record
     #[arg(long, value_name = "KIND")]
     pub record: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum RunsAction {
-    /// Show all that is known of a run
+    /// Show the details of a run
     Show {
-        /// The run's number [default: the newest]
+        /// Number of the run [default: the newest]
         run: Option<i64>,
     },
     /// Remove old runs from the ledger
@@ -55,70 +57,54 @@ pub enum RunsAction {
 
 #[derive(Args, Debug)]
 pub struct Prune {
-    /// Runs that began longer ago than this: 90d, 12w or 48h. The newest run always stays
+    /// Remove runs that started longer ago than this, such as 90d, 12w or 48h; the newest run is always kept
     #[arg(long, value_name = "TIME", value_parser = age)]
     pub older_than: Duration,
-    /// Also runs with records that are pending or in doubt
+    /// Remove runs with pending or unknown records, too
     #[arg(long)]
     pub force: bool,
-    /// Only say which runs would be removed
+    /// Show which runs would be removed, and remove nothing
     #[arg(long)]
     pub dry_run: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum StateFilter {
-    /// Its file was not read to the end
-    NotRead,
-    /// It has records to be sent
-    Stopped,
-    /// Nothing is pending
-    Done,
-    /// It was to be sent as a whole or not at all
-    Withheld,
-    /// It has records of which nobody knows whether they were applied
-    Unknown,
-    /// It has records that were refused or could not be sent
-    Problems,
 }
 
 #[derive(Args, Debug)]
 #[command(after_help = RESOLVE_EXAMPLES)]
 pub struct Resolve {
-    /// The run's number [default: the newest]
+    /// Number of the run [default: the newest]
     pub run: Option<i64>,
-    /// The records that were applied, by the sheet's row on which each begins: 17,20-25
+    /// Records that were applied, by the rows on which they begin, such as 17,20-25
     #[arg(long, value_name = "ROWS", value_parser = rows)]
     pub sent: Option<Rows>,
-    /// The records that were not applied
+    /// Records that were not applied
     #[arg(long, value_name = "ROWS", value_parser = rows)]
     pub failed: Option<Rows>,
-    /// All that are left were applied
+    /// All other records were applied
     #[arg(long, conflicts_with = "all_failed")]
     pub all_sent: bool,
-    /// None of those that are left was applied
+    /// All other records were not applied
     #[arg(long)]
     pub all_failed: bool,
-    /// Who says so [default: the name that you are logged in with]
+    /// Your name [default: your user name]
     #[arg(long, value_name = "NAME")]
     pub by: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub struct Resume {
-    /// The run's number [default: the newest]
+    /// Number of the run [default: the newest]
     pub run: Option<i64>,
     #[command(flatten)]
     pub pacing: Pacing,
-    /// Stop when the service has refused more records than this
+    /// Stop after the service has refused more than N records
     #[arg(long, value_name = "N")]
     pub max_errors: Option<u64>,
-    /// Where to write the report, a file that is not there yet [default: beside the file, when a row has a problem]
+    /// New file for the report [default: next to the file, if a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }
 
-/// Rows as a person names them: `17,20-25`.
+/// Rows such as `17,20-25`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows(Vec<(u64, u64)>);
 
@@ -128,8 +114,34 @@ impl Rows {
     }
 }
 
+impl ValueEnum for RunStatus {
+    fn value_variants<'a>() -> &'a [RunStatus] {
+        &[
+            RunStatus::NotRead,
+            RunStatus::Stopped,
+            RunStatus::Done,
+            RunStatus::Withheld,
+            RunStatus::Unknown,
+            RunStatus::Problems,
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            RunStatus::NotRead => PossibleValue::new("not-read").help("The file was not read to its end"),
+            RunStatus::Stopped => PossibleValue::new("stopped").help("Records are pending"),
+            RunStatus::Done => PossibleValue::new("done").help("No records are pending"),
+            RunStatus::Withheld => PossibleValue::new("withheld").help("Nothing is sent, because of --all-or-nothing"),
+            RunStatus::Unknown => PossibleValue::new("unknown").help("Some records have an unknown outcome"),
+            RunStatus::Problems => {
+                PossibleValue::new("problems").help("Some records need fixing, were refused or are unknown")
+            }
+        })
+    }
+}
+
 fn rows(text: &str) -> Result<Rows, String> {
-    let wrong = || format!("'{text}' names no rows; write it as 17,20-25");
+    let wrong = || format!("'{text}' is not a list of rows such as 17,20-25");
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
@@ -139,7 +151,7 @@ fn rows(text: &str) -> Result<Rows, String> {
 }
 
 fn age(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("'{text}' is no time; write it as 90d, 12w or 48h");
+    let wrong = || format!("'{text}' is not a time such as 90d, 12w or 48h");
     let unit = text.chars().next_back().ok_or_else(wrong)?;
     let hours = match unit {
         'h' => 1,
@@ -156,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_named_one_by_one_and_from_to() {
+    fn rows_are_single_numbers_and_ranges() {
         let rows = rows("17, 20-25,30").expect("rows");
         let of: Vec<u64> = (0..40).filter(|row| rows.contains(*row)).collect();
         assert_eq!(of, [17, 20, 21, 22, 23, 24, 25, 30]);
@@ -166,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn ages_have_a_unit() {
+    fn ages_require_a_unit() {
         assert_eq!(age("90d"), Ok(Duration::from_secs(90 * 86_400)));
         assert_eq!(age("2w"), age("14d"));
         for bad in ["", "90", "d", "-1d", "1y", "9999999999999999999d", "1€"] {

@@ -1,13 +1,14 @@
-//! The words of `upload`.
+//! Flags of `upload`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Input, Pacing};
+use super::input::Input;
+use super::pacing::Pacing;
 
 const UPLOAD_EXAMPLES: &str = "\
-Tokens come from SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN, or from `sheetport login`.
+Tokens are taken from SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN, or from `sheetport login`.
 
 Examples:
   sheetport upload prices.xlsx -t items
@@ -22,40 +23,41 @@ pub struct Upload {
     pub input: Input,
     #[command(flatten)]
     pub pacing: Pacing,
-    /// Plan only: show what would be sent, with the first requests, and send nothing
+    /// Show what would be sent, with the first requests, and send nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Send everything to a service of its own in this process, which begins empty, and keep nothing of it
+    /// Send everything to a temporary, empty service on this machine
     #[arg(long, conflicts_with = "dry_run")]
     pub rehearse: bool,
-    /// Leave out records that are as the service last accepted them from this machine, or as its list of items shows them
+    /// Skip records that have not changed since the service accepted them from this machine, or that its list of items
+    /// shows with the same values
     #[arg(long)]
     pub changed_only: bool,
-    /// Only records that begin on these rows of the sheet
+    /// Send only the records that begin on these rows of the sheet
     #[arg(long, value_name = "FIRST-LAST", value_parser = range)]
     pub rows: Option<(u64, u64)>,
-    /// Stop when the service has refused more records than this
+    /// Stop after the service has refused more than N records
     #[arg(long, value_name = "N")]
     pub max_errors: Option<u64>,
-    /// Send nothing unless every row can be sent
+    /// Send nothing if a row needs fixing
     #[arg(long)]
     pub all_or_nothing: bool,
-    /// Send a file again that was sent before, though its records would be made a second time
+    /// Send a file again that was sent before, even if that creates duplicates
     #[arg(long)]
     pub allow_repeat: bool,
-    /// Orders: have the service make the items that it does not know
+    /// Orders: let the service create items that it does not know
     #[arg(long)]
     pub create_missing_items: bool,
-    /// Orders: have the service run its workflows
+    /// Orders: let the service run its workflows
     #[arg(long)]
     pub trigger_workflows: bool,
-    /// Where to write the report, a file that is not there yet [default: beside FILE, when a row has a problem]
+    /// New file for the report [default: next to FILE, if a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }
 
 impl Upload {
-    /// With nothing asked for beyond the file itself.
+    /// Returns the arguments of an upload without optional flags.
     pub fn new(input: Input, pacing: Pacing) -> Upload {
         Upload {
             input,
@@ -79,7 +81,7 @@ fn range(text: &str) -> Result<(u64, u64), String> {
     let row = |text: &str| text.trim().parse::<u64>().ok().filter(|row| *row > 0);
     match (row(first), row(last)) {
         (Some(first), Some(last)) if first <= last => Ok((first, last)),
-        _ => Err(format!("'{text}' names no rows; write them as the spreadsheet counts, such as 2-50")),
+        _ => Err(format!("'{text}' is not a range of rows; expected row numbers of the sheet, such as 2-50")),
     }
 }
 
@@ -88,7 +90,7 @@ mod tests {
     use super::range;
 
     #[test]
-    fn rows_are_named_as_the_spreadsheet_counts() {
+    fn row_ranges_start_at_1_and_ascend() {
         assert_eq!(range("2-50"), Ok((2, 50)));
         assert_eq!(range("7"), Ok((7, 7)));
         for bad in ["", "-", "0-3", "5-2", "2-50-60", "a-b", "-5"] {

@@ -1,14 +1,16 @@
-//! `demo`: the whole path on one machine, with nothing set up: a service, an upload, its report, an export.
+//! `demo`: an upload, its report and an export, with a service on this machine and without any setup.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::own_service::OwnService;
-use super::{export, reporting, sending, upload};
+use super::shared::console::Console;
+use super::{export, upload};
 use crate::cli;
 use crate::error::{Exit, Failure};
-use crate::report::{self, Format, Request, RowFilter};
+use crate::operations::{self, Exportable, LocalService, ReportRequest};
+use crate::report::RowFilter;
 use crate::settings::Settings;
 use crate::sheet::write::{Existing, WholeFile};
 use crate::ui;
@@ -17,65 +19,52 @@ const WORKSPACE: &str = "demo";
 const PRICE_LIST: (&str, &[u8]) = ("price-list.csv", include_bytes!("../../samples/price-list.csv"));
 const TEMPLATE: (&str, &[u8]) = ("price-list.toml", include_bytes!("../../samples/price-list.toml"));
 
-pub async fn run(args: &cli::Demo, settings: Settings) -> Result<Exit, Failure> {
-    let folder = &args.folder;
-    std::fs::create_dir_all(folder).map_err(|error| no_folder(folder, &error))?;
-    let price_list = put(folder, PRICE_LIST)?;
-    let template = put(folder, TEMPLATE)?;
+pub async fn run(args: &cli::Demo, settings: &Settings) -> Result<Exit, Failure> {
+    let (folder, output) = (&args.folder, settings.output);
+    std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+    let price_list = write(folder, PRICE_LIST)?;
+    let template = write(folder, TEMPLATE)?;
 
-    let service = OwnService::start(folder, WORKSPACE, &settings, no_port).await?;
-    let settings = &service.settings;
-    let talks = settings.output.talks();
-    if talks {
-        step(1, "A shop's price list goes up, through a mapping template, to a service on this machine");
+    let service = LocalService::start(folder, WORKSPACE, &settings.context).await?;
+    if output.talks() {
+        heading(1, "Upload a price list through a mapping template to a service on this machine");
     }
     let args = upload_args(&price_list, &template, folder);
-    // An upload writes no report over another file; this one is the demo's own, of an earlier time.
-    args.report.as_deref().map_or(Ok(()), remove).map_err(|error| no_folder(folder, &error))?;
-    let (_, mut summary) = upload::upload(&args, settings).await?;
-    // The demo's service ends with the demo, so there is nothing that a person could send next.
+    // Uploads never replace a file, but this report is from an earlier demo.
+    args.report.as_deref().map_or(Ok(()), remove).map_err(|error| unwritable(folder, &error))?;
+    let (_, mut summary) = upload::upload(&args, &service.context, output).await?;
+    // The service ends with the demo, so no command can continue the run.
     summary.next = None;
-    if !settings.output.json {
-        summary.print(settings.output);
+    if !output.json {
+        summary.print(output);
     }
-    let ledger = sending::ledger(settings).await?;
-    let newest = ledger.run_or_newest(None).await?;
-    for (name, format) in [
-        ("price-list.errors.csv", Format::Csv),
-        ("price-list.errors.xlsx", Format::Xlsx),
-        ("price-list.errors.html", Format::Html),
-    ] {
-        let path = folder.join(name);
-        let request = Request {
-            path: &path,
-            format,
+    let console = Console::new(output);
+    for name in ["price-list.errors.csv", "price-list.errors.xlsx", "price-list.errors.html"] {
+        let request = ReportRequest {
+            run: None,
+            path: &folder.join(name),
+            rows: Some(RowFilter::Problems),
             existing: Existing::Replace,
-            rows: RowFilter::Problems,
-            next: None,
-            is_kept: true,
-            choices: &reporting::choices(&newest, format, talks),
-            has_bom: false,
+            bom: false,
+            has_next: false,
         };
-        report::write(&ledger, &newest, &request).await?;
+        operations::report(&service.context, &request, &|event| console.show(event)).await?;
     }
-    ledger.close().await;
-    if talks {
-        step(2, "What the service has now comes back as CSV and as a workbook");
+    if output.talks() {
+        heading(2, "Export the items to CSV and to a workbook");
     }
     let mut exports = Vec::new();
     for name in ["items.csv", "items.xlsx"] {
-        let exported = export::export(&export_args(folder.join(name)), settings).await?;
-        if !settings.output.json {
+        let args = cli::Export::all(Exportable::Items, folder.join(name), pacing());
+        let exported = export::export(&args, &service.context, output).await?;
+        if !output.json {
             export::print(&exported);
         }
         exports.push(export::as_json(&exported));
     }
-    let output = settings.output;
-    service.end().await.map_err(|error| {
-        Failure::new(Exit::Fault, format!("the service ended badly: {error}"), "please report this")
-    })??;
-    if talks {
-        what_to_open(folder);
+    service.stop().await?;
+    if output.talks() {
+        list_files(folder);
     }
     if output.json {
         ui::json(&json!({"command": "demo", "folder": folder, "upload": summary, "exports": exports}));
@@ -93,18 +82,14 @@ fn upload_args(price_list: &Path, template: &Path, folder: &Path) -> cli::Upload
     cli::Upload { report: Some(folder.join("price-list.report.xlsx")), ..cli::Upload::new(input, pacing()) }
 }
 
-fn export_args(output: PathBuf) -> cli::Export {
-    cli::Export::all(cli::Exportable::Items, output, pacing())
-}
-
 fn pacing() -> cli::Pacing {
     cli::Pacing { rate: None, concurrency: 8 }
 }
 
-fn put(folder: &Path, (name, content): (&str, &[u8])) -> Result<PathBuf, Failure> {
+fn write(folder: &Path, (name, content): (&str, &[u8])) -> Result<PathBuf, Failure> {
     let path = folder.join(name);
     let mut file = WholeFile::create(&path, Existing::Replace)?;
-    std::io::Write::write_all(&mut file, content).map_err(|error| no_folder(&path, &error))?;
+    file.write_all(content).map_err(|error| unwritable(&path, &error))?;
     Ok(file.finish()?)
 }
 
@@ -115,41 +100,30 @@ fn remove(path: &Path) -> std::io::Result<()> {
     }
 }
 
-fn step(number: u8, what: &str) {
+fn heading(number: u8, title: &str) {
     let strong = ui::style::STRONG;
     let gap = if number > 1 { "\n" } else { "" };
-    ui::line(format_args!("{gap}{strong}{number}. {what}{strong:#}"));
+    ui::line(format_args!("{gap}{strong}{number}. {title}{strong:#}"));
 }
 
-fn what_to_open(folder: &Path) {
+fn list_files(folder: &Path) {
     let faint = ui::style::FAINT;
     let folder = folder.display();
-    step(3, "Open these");
+    heading(3, "Open these files");
     for (name, what) in [
-        ("price-list.csv", "what the shop had"),
-        ("price-list.report.xlsx", "the same, each row's outcome beside it, the cells at fault coloured"),
-        ("price-list.errors.xlsx", "only the rows to mend (.csv is the same as CSV)"),
-        ("price-list.errors.html", "the same as a page: what is wrong by cause, to search, open and print"),
-        ("items.xlsx", "what the service has now (.csv is the same as CSV)"),
-        ("price-list.toml", "the template: which column became which field"),
+        ("price-list.csv", "the original price list"),
+        ("price-list.report.xlsx", "the price list with the outcome of each row and the wrong cells highlighted"),
+        ("price-list.errors.xlsx", "only the rows that need fixing (also as .csv)"),
+        ("price-list.errors.html", "a page with the problems grouped by cause, to search and print"),
+        ("items.xlsx", "the items as exported from the service (also as .csv)"),
+        ("price-list.toml", "the template that maps columns to fields"),
     ] {
         ui::line(format_args!("   {:<42} {faint}{what}{faint:#}", format!("{folder}/{name}")));
     }
-    ui::line("\nYour own: sheetport check FILE -t items says what is wrong with a file, and sends nothing.");
+    ui::line("\nTo check a file of your own without sending anything: sheetport check FILE -t items");
 }
 
-fn no_folder(folder: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(
-        Exit::Fault,
-        format!("{} can't be written: {error}", folder.display()),
-        "choose another folder with --folder",
-    )
-}
-
-fn no_port(error: &std::io::Error) -> Failure {
-    Failure::new(
-        Exit::Fault,
-        format!("the demo's service can't listen on this machine: {error}"),
-        "check whether something forbids listening on 127.0.0.1",
-    )
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    let message = format!("{} can't be written: {error}", path.display());
+    Failure::new(Exit::Fault, message, "choose another folder with --folder")
 }

@@ -1,4 +1,4 @@
-//! `login`, `whoami`, `logout`: the stored credentials of a profile.
+//! `login`, `whoami` and `logout`: the stored credentials of a profile.
 
 use std::io::{BufRead, IsTerminal};
 
@@ -6,143 +6,103 @@ use secrecy::SecretString;
 use serde_json::json;
 
 use crate::cli::Login;
-use crate::client::auth::{Credentials, TokenFile};
-use crate::client::{Client, fetch};
+use crate::client::auth::Credentials;
 use crate::error::{Exit, Failure};
+use crate::operations::{self, Context, StoredTokens};
 use crate::settings::Settings;
 use crate::ui;
 
-/// A call that any token may make.
-const CHECK: &str = "/v1/public/items?page=1&limit=1";
-
-/// Takes in a pair of tokens. What was stored before stays until the new pair is known to be good.
+/// Stores a token pair. The previous pair is kept until the service has accepted the new one.
 pub async fn login(args: &Login, settings: &Settings) -> Result<Exit, Failure> {
-    let base_url = match &settings.base_url {
-        Some(base_url) => base_url.clone(),
-        None if std::io::stdin().is_terminal() => ui::ask_as_written("The service's root address:").unwrap_or_default(),
-        None => settings.base_url()?.to_owned(),
+    let base_url = match &settings.context.base_url {
+        None if std::io::stdin().is_terminal() => ui::ask_as_written("Address of the service:"),
+        base_url => base_url.clone(),
     };
-    let (access, refresh) = tokens().map_err(|error| unusable("standard input", &error))?;
-    // A refresh while the pair is checked keeps what it gets, so that nothing is lost if this ends in between.
-    let draft = TokenFile::of(&settings.home, &format!("{}.new", settings.profile));
-    let credentials = Credentials { access, refresh, file: Some(draft.clone()) };
-    let client = Client::new(&base_url, credentials.clone(), 1)?;
-    let unwritable = |file: &TokenFile, error: &std::io::Error| unusable(&file.path().display().to_string(), error);
-    draft.write(client.address(), &credentials).map_err(|error| unwritable(&draft, &error))?;
-    let checked = if args.unchecked { Ok(()) } else { fetch::check(&client, CHECK).await };
-    let credentials = client.credentials().await;
-    if checked.is_ok() {
-        let file = &settings.token_file;
-        file.write(client.address(), &credentials).map_err(|error| unwritable(file, &error))?;
-    }
-    draft.remove().map_err(|error| unwritable(&draft, &error))?;
-    checked?;
-    if settings.output.json {
-        ui::json(&as_json("login", settings, client.address(), &credentials, "stored"));
-    } else {
-        show(settings, client.address(), &credentials, "stored for you alone");
-    }
+    let (access, refresh) = read_tokens().map_err(|error| unusable("standard input", &error))?;
+    let credentials = Credentials { access, refresh, file: None };
+    let context = Context { base_url, credentials, ..settings.context.clone() };
+    context.base_url()?;
+    let stored = operations::login(&context, &settings.token_file, &settings.profile, args.unchecked).await?;
+    print(settings, "login", &stored, "stored", "stored, readable only by you");
     Ok(Exit::Done)
 }
 
-/// Says what would be used, and whether the service takes it.
+/// Shows which service, workspace and tokens are used, after the service has accepted them.
 pub async fn whoami(settings: &Settings) -> Result<Exit, Failure> {
-    let client = Client::new(settings.base_url()?, settings.credentials.clone(), 1)?;
-    fetch::check(&client, CHECK).await?;
-    let source = if settings.credentials.file.is_some() { "stored" } else { "environment" };
-    let credentials = client.credentials().await;
-    if settings.output.json {
-        ui::json(&as_json("whoami", settings, client.address(), &credentials, source));
-    } else {
-        let source = if source == "stored" { "stored by login" } else { "from the environment" };
-        show(settings, client.address(), &credentials, source);
+    let verified = operations::verify(&settings.context).await?;
+    match settings.context.credentials.file.is_some() {
+        true => print(settings, "whoami", &verified, "stored", "stored by login"),
+        false => print(settings, "whoami", &verified, "environment", "from the environment"),
     }
     Ok(Exit::Done)
 }
 
-/// Takes the stored tokens away.
+/// Removes the stored tokens.
 pub fn logout(settings: &Settings) -> Result<Exit, Failure> {
     let file = &settings.token_file;
-    let was_there = file.remove().map_err(|error| unusable(&file.path().display().to_string(), &error))?;
+    let was_stored = file.remove().map_err(|error| unusable(&file.path().display().to_string(), &error))?;
+    let profile = &settings.profile;
     if settings.output.json {
-        ui::json(&json!({"command": "logout", "profile": settings.profile, "removed": was_there}));
-    } else if was_there {
-        ui::line(format_args!("the tokens of the profile {} are removed from this machine", settings.profile));
-        ui::hint("they are good until they expire; the service's developer settings can take them back");
+        ui::json(&json!({"command": "logout", "profile": profile, "removed": was_stored}));
+    } else if was_stored {
+        ui::line(format_args!("Removed the tokens of the profile {profile} from this machine"));
+        ui::hint("they stay valid until they expire, unless you revoke them in the service's developer settings");
     } else {
-        ui::line(format_args!("the profile {} has no stored tokens", settings.profile));
+        ui::line(format_args!("The profile {profile} has no stored tokens"));
     }
     Ok(Exit::Done)
 }
 
-/// Refuses tokens that say of themselves that they can't write, before anything is read or sent.
-pub fn check_may_write(settings: &Settings) -> Result<(), Failure> {
-    if !settings.credentials.is_read_only() {
-        return Ok(());
-    }
-    Err(Failure::new(
-        Exit::Credentials,
-        "the token does not allow this: its access level is Regular, which reads only",
-        "make a pair of tokens that has Full Access in the service's developer settings, and run `sheetport login` or set SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN",
-    ))
-}
-
-/// The access and the refresh token, from the terminal without showing them, or from two lines of standard input.
-fn tokens() -> std::io::Result<(Option<SecretString>, Option<SecretString>)> {
+/// Reads the access and the refresh token from the terminal without echo, or from two lines of standard input.
+fn read_tokens() -> std::io::Result<(Option<SecretString>, Option<SecretString>)> {
     let token = |text: String| {
         let text = text.trim();
         (!text.is_empty()).then(|| SecretString::from(text.to_owned()))
     };
     if std::io::stdin().is_terminal() {
-        let access = rpassword::prompt_password("Access token (not shown): ")?;
-        let refresh = rpassword::prompt_password("Refresh token (not shown): ")?;
+        let access = rpassword::prompt_password("Access token (hidden): ")?;
+        let refresh = rpassword::prompt_password("Refresh token (hidden): ")?;
         return Ok((token(access), token(refresh)));
     }
     let mut lines = std::io::stdin().lock().lines();
-    let mut next = || lines.next().transpose().map(|line| token(line.unwrap_or_default()));
+    let mut next = || lines.next().transpose().map(|line| line.and_then(token));
     Ok((next()?, next()?))
 }
 
-fn show(settings: &Settings, address: &str, credentials: &Credentials, source: &str) {
+fn print(settings: &Settings, command: &str, tokens: &StoredTokens, source: &str, source_text: &str) {
+    let StoredTokens { base_url, credentials } = tokens;
+    let (workspace, access) = (credentials.workspace(), credentials.access_level());
+    let expires = credentials.expires_at().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    let expires = expires.map(|time| time.to_string());
+    if settings.output.json {
+        ui::json(&json!({
+            "command": command,
+            "profile": settings.profile,
+            "base_url": base_url,
+            "workspace": workspace,
+            "access": access,
+            "expires": expires,
+            "tokens": source,
+        }));
+        return;
+    }
     let unnamed = || "not named by the token".to_owned();
     for (name, text) in [
         ("profile", settings.profile.clone()),
-        ("service", address.to_owned()),
-        ("workspace", credentials.workspace().unwrap_or_else(unnamed)),
-        ("access", credentials.access_level().unwrap_or_else(unnamed)),
-        ("expires", expires(credentials).unwrap_or_else(unnamed)),
-        ("tokens", source.to_owned()),
+        ("service", base_url.clone()),
+        ("workspace", workspace.unwrap_or_else(unnamed)),
+        ("access", access.unwrap_or_else(unnamed)),
+        ("expires", expires.unwrap_or_else(unnamed)),
+        ("tokens", source_text.to_owned()),
     ] {
         ui::line(format_args!("  {name:<10} {text}"));
     }
-}
-
-fn as_json(
-    command: &str,
-    settings: &Settings,
-    address: &str,
-    credentials: &Credentials,
-    source: &str,
-) -> serde_json::Value {
-    json!({
-        "command": command,
-        "profile": settings.profile,
-        "base_url": address,
-        "workspace": credentials.workspace(),
-        "access": credentials.access_level(),
-        "expires": expires(credentials),
-        "tokens": source,
-    })
-}
-
-fn expires(credentials: &Credentials) -> Option<String> {
-    jiff::Timestamp::from_second(credentials.expires_at()?).ok().map(|time| time.to_string())
 }
 
 fn unusable(what: &str, error: &std::io::Error) -> Failure {
     Failure::new(
         Exit::Fault,
         format!("{what} can't be used: {error}"),
-        "check that the folder in SHEETPORT_HOME is yours and can be written",
+        "check that you own the folder in SHEETPORT_HOME and can write to it",
     )
 }

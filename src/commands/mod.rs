@@ -1,29 +1,19 @@
-//! One file a command: each reads as the story of what the command does.
+//! The commands: each parses its flags, calls one operation and prints the result.
 
 mod check;
 mod demo;
 mod explain;
 mod export;
-mod input;
 mod login;
-mod own_service;
-mod preview;
-mod prune;
-mod reading;
-mod rehearse;
 mod report;
-mod reporting;
 mod resolve;
 mod resume;
 mod retry;
-mod retry_report;
 mod runs;
-mod sending;
+mod runs_prune;
 mod serve;
 mod serve_load;
-mod shell;
-mod signals;
-mod summary;
+mod shared;
 mod template;
 mod template_infer;
 mod upload;
@@ -33,10 +23,10 @@ use crate::cli::Command;
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
 
-/// Runs one command to its exit code.
+/// Runs a command and returns its exit code.
 pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> {
     match command {
-        Command::Demo(args) => demo::run(&args, settings).await,
+        Command::Demo(args) => demo::run(&args, &settings).await,
         Command::Upload(args) => upload::run(&args, &settings).await,
         Command::Check(args) => check::run(&args, &settings).await,
         Command::Explain(args) => explain::run(&args, &settings),
@@ -44,7 +34,7 @@ pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> 
         Command::Export(args) => export::run(&args, &settings).await,
         Command::Report(args) => report::run(&args, &settings).await,
         Command::Resume(args) => resume::run(&args, &settings).await,
-        Command::Retry(args) => retry::run(&args, &settings).await,
+        Command::Retry(args) => retry::run(*args, &settings).await,
         Command::Resolve(args) => resolve::run(&args, &settings).await,
         Command::Runs(args) => runs::run(&args, &settings).await,
         Command::Template(args) => template::run(&args, &settings).await,
@@ -53,18 +43,4 @@ pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> 
         Command::Logout => login::logout(&settings),
         Command::Serve(args) => serve::run(args, &settings).await,
     }
-}
-
-/// Milliseconds since 1970, UTC: the clock of everything that is noted.
-fn now() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
-pub fn no_runtime(error: std::io::Error) -> Failure {
-    Failure::new(
-        Exit::Fault,
-        format!("the program can't start its workers: {error}"),
-        "check the limits of processes and open files",
-    )
 }

@@ -1,146 +1,136 @@
-//! `resolve`: shows the records of which nobody knows whether they were applied, and notes what a person says of them.
+//! `resolve`: shows the records with an unknown outcome and records what a person found out about them.
 
 use std::io::IsTerminal;
 
 use serde_json::json;
 
 use super::runs::time;
-use super::{now, sending};
 use crate::cli::{Resolve, Rows};
 use crate::error::{Exit, Failure};
-use crate::ledger::{Ledger, Resolution, RunId, Seq, UnknownRecord};
+use crate::ledger::{Resolution, Seq, UnknownRecord};
+use crate::operations::{Resolved, Resolving};
 use crate::settings::Settings;
 use crate::ui;
 
-/// Records that are shown; `--json` has them all.
-const SHOWN: u64 = 50;
-
-#[derive(Default)]
-struct Said {
-    sent: Vec<Seq>,
-    failed: Vec<Seq>,
-}
+/// Records that are printed without `--json`.
+const MAX_SHOWN: u64 = 50;
 
 pub async fn run(args: &Resolve, settings: &Settings) -> Result<Exit, Failure> {
-    let ledger = sending::ledger(settings).await?;
-    let run = ledger.run_or_newest(args.run).await?;
-    let _locked = ledger.lock_run(run.id).await?;
-    ledger.mark_in_flight_unknown(run.id).await?;
-    let who = args.by.clone().unwrap_or_else(login_name);
-    let asks = settings.output.talks() && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let says = args.sent.is_some() || args.failed.is_some() || args.all_sent || args.all_failed;
-    let in_doubt = ledger.accounting(run.id).await?.unknown;
+    let by = args.by.clone().unwrap_or_else(login_name);
+    let mut resolution = Resolving::begin(&settings.context, args.run, &by).await?;
+    let has_verdicts = args.sent.is_some() || args.failed.is_some() || args.all_sent || args.all_failed;
+    let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let asks = !has_verdicts && settings.output.talks() && is_terminal;
     let mut listed = Vec::new();
-    let (mut shown, mut sent, mut failed) = (0, 0, 0);
-    let mut from = 0;
-    'all: loop {
-        let doubtful = ledger.unknown_records(run.id, from).await?;
-        let Some(last) = doubtful.last() else { break };
-        from = last.seq + 1;
-        let mut said = Said::default();
-        for record in &doubtful {
-            if says {
-                say(args, record, &mut said)?;
-                continue;
-            }
-            if settings.output.json {
-                listed.push(as_json(record));
-                continue;
-            }
-            shown += 1;
-            if asks || shown <= SHOWN {
-                print(record, asks.then_some((shown, in_doubt)));
-            }
-            if asks {
-                match ask() {
-                    Answer::Sent => said.sent.push(record.seq),
-                    Answer::Failed => said.failed.push(record.seq),
-                    Answer::Later => {}
-                    Answer::Quit => break 'all,
-                }
-                // At once, so that nothing of it is lost whatever ends this.
-                keep(&ledger, run.id, &std::mem::take(&mut said), &who, &mut sent, &mut failed).await?;
-            }
-        }
-        keep(&ledger, run.id, &said, &who, &mut sent, &mut failed).await?;
-    }
-    let left = ledger.accounting(run.id).await?.unknown;
-    ledger.close().await;
-    if settings.output.json {
-        let next = next(run.id, left, failed);
-        let summary = json!({"run": run.id, "command": "resolve", "sent": sent, "failed": failed, "unknown": left,
-                             "records": listed, "by": who, "next": next});
-        ui::json(&summary);
+    if has_verdicts {
+        record_verdicts(args, &mut resolution).await?;
+    } else if asks {
+        ask_verdicts(&mut resolution).await?;
     } else {
-        if shown > SHOWN && !asks {
-            ui::line(format_args!("  and {} more; --json shows all", ui::thousands(shown - SHOWN)));
+        listed = all_records(&mut resolution).await?;
+    }
+    let resolved = resolution.finish().await?;
+    if settings.output.json {
+        let records: Vec<_> = listed.iter().map(as_json).collect();
+        let Resolved { run, sent, failed, unknown, next } = &resolved;
+        ui::json(&json!({"run": run, "command": "resolve", "sent": sent, "failed": failed, "unknown": unknown,
+                         "records": records, "by": by, "next": next}));
+    } else {
+        listed.iter().take(MAX_SHOWN as usize).for_each(|record| print(record, None));
+        print_result(&resolved, listed.len() as u64, (has_verdicts || asks).then_some(by.as_str()));
+    }
+    Ok(if resolved.unknown > 0 { Exit::Unknown } else { Exit::Done })
+}
+
+fn print_result(resolved: &Resolved, listed: u64, by: Option<&str>) {
+    let Resolved { run, sent, failed, unknown, next } = resolved;
+    if listed > MAX_SHOWN {
+        ui::line(format_args!("  and {} more; --json lists all", ui::thousands(listed - MAX_SHOWN)));
+    }
+    if let Some(by) = by {
+        ui::line(format_args!("run {run}: {sent} recorded as sent, {failed} as failed, by {by}"));
+    }
+    ui::line(format_args!("{} with an unknown outcome", ui::counted(*unknown, "record")));
+    if let Some(next) = next {
+        ui::line(format_args!("  {0}Next{0:#}    {next}", ui::style::STRONG));
+    }
+}
+
+async fn all_records(resolution: &mut Resolving) -> Result<Vec<UnknownRecord>, Failure> {
+    let mut all = Vec::new();
+    loop {
+        let records = resolution.next_records().await?;
+        if records.is_empty() {
+            return Ok(all);
         }
-        if says || asks {
-            ui::line(format_args!("run {}: {sent} noted as sent, {failed} as failed, by {who}", run.id));
+        all.extend(records);
+    }
+}
+
+/// Records the verdicts of the flags.
+async fn record_verdicts(args: &Resolve, resolution: &mut Resolving) -> Result<(), Failure> {
+    let names =
+        |rows: &Option<Rows>, record: &UnknownRecord| rows.as_ref().is_some_and(|rows| rows.contains(record.row));
+    loop {
+        let records = resolution.next_records().await?;
+        if records.is_empty() {
+            return Ok(());
         }
-        ui::line(format_args!("{} in doubt", ui::counted(left, "record")));
-        if let Some(next) = next(run.id, left, failed) {
-            ui::line(format_args!("  {0}Next{0:#}    {next}", ui::style::STRONG));
+        let (mut sent, mut failed): (Vec<Seq>, Vec<Seq>) = (Vec::new(), Vec::new());
+        for record in &records {
+            match (names(&args.sent, record), names(&args.failed, record)) {
+                (true, true) => {
+                    return Err(Failure::new(
+                        Exit::Usage,
+                        format!("row {} is given both as sent and as failed", record.row),
+                        "give it once; this record and those after it are unchanged",
+                    ));
+                }
+                (true, false) => sent.push(record.seq),
+                (false, true) => failed.push(record.seq),
+                (false, false) if args.all_sent => sent.push(record.seq),
+                (false, false) if args.all_failed => failed.push(record.seq),
+                (false, false) => {}
+            }
+        }
+        resolution.record(&sent, Resolution::Sent).await?;
+        resolution.record(&failed, Resolution::Failed).await?;
+    }
+}
+
+/// Asks about each record, and saves each answer at once.
+async fn ask_verdicts(resolution: &mut Resolving) -> Result<(), Failure> {
+    let total = resolution.unknown().await?;
+    let mut position = 0;
+    loop {
+        let records = resolution.next_records().await?;
+        if records.is_empty() {
+            return Ok(());
+        }
+        for record in records {
+            position += 1;
+            print(&record, Some((position, total)));
+            match ask() {
+                Answer::Verdict(verdict) => resolution.record(&[record.seq], verdict).await?,
+                Answer::Later => {}
+                Answer::Quit => return Ok(()),
+            }
         }
     }
-    Ok(if left > 0 { Exit::Unknown } else { Exit::Done })
 }
 
-fn next(run: RunId, left: u64, failed: u64) -> Option<String> {
-    match (left, failed) {
-        (0, 0) => None,
-        (0, _) => Some(format!("sheetport retry {run}")),
-        _ => Some(format!("sheetport resolve {run} --sent ROWS --failed ROWS")),
-    }
-}
-
-/// What the flags say of a record.
-fn say(args: &Resolve, record: &UnknownRecord, said: &mut Said) -> Result<(), Failure> {
-    let names = |rows: &Option<Rows>| rows.as_ref().is_some_and(|rows| rows.contains(record.row));
-    match (names(&args.sent), names(&args.failed)) {
-        (true, true) => {
-            return Err(Failure::new(
-                Exit::Usage,
-                format!("row {} is named as sent and as failed", record.row),
-                "name it once; nothing was noted for the records from this one on",
-            ));
-        }
-        (true, false) => said.sent.push(record.seq),
-        (false, true) => said.failed.push(record.seq),
-        (false, false) if args.all_sent => said.sent.push(record.seq),
-        (false, false) if args.all_failed => said.failed.push(record.seq),
-        (false, false) => {}
-    }
-    Ok(())
-}
-
-async fn keep(
-    ledger: &Ledger,
-    run: RunId,
-    said: &Said,
-    who: &str,
-    sent: &mut u64,
-    failed: &mut u64,
-) -> Result<(), Failure> {
-    *sent += ledger.resolve(run, &said.sent, Resolution::Sent, who, now()).await?;
-    *failed += ledger.resolve(run, &said.failed, Resolution::Failed, who, now()).await?;
-    Ok(())
-}
-
-/// What a person answers about a record.
 enum Answer {
-    Sent,
-    Failed,
+    Verdict(Resolution),
     Later,
     Quit,
 }
 
-/// Asks until it gets an answer that it knows.
+/// Asks until the answer is valid.
 fn ask() -> Answer {
     loop {
-        match ui::ask("was it applied? [y]es, [n]o, [l]ater, [q]uit:").as_deref() {
-            Some("y" | "yes") => return Answer::Sent,
-            Some("n" | "no") => return Answer::Failed,
+        match ui::ask("Was it applied? [y]es, [n]o, [l]ater, [q]uit:").as_deref() {
+            Some("y" | "yes") => return Answer::Verdict(Resolution::Sent),
+            Some("n" | "no") => return Answer::Verdict(Resolution::Failed),
             Some("l" | "later") => return Answer::Later,
             Some("q" | "quit") | None => return Answer::Quit,
             Some(_) => ui::remark("type y, n, l or q"),
@@ -148,14 +138,14 @@ fn ask() -> Answer {
     }
 }
 
-/// `place` is its place among all that are asked about, and how many these are.
-fn print(record: &UnknownRecord, place: Option<(u64, u64)>) {
+/// Prints a record, with its position if it is asked about.
+fn print(record: &UnknownRecord, position: Option<(u64, u64)>) {
     let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
-    if let Some((place, of)) = place {
-        ui::line(format_args!("{}{faint}{place} of {of}{faint:#}", if place > 1 { "\n" } else { "" }));
+    if let Some((position, total)) = position {
+        ui::line(format_args!("{}{faint}{position} of {total}{faint:#}", if position > 1 { "\n" } else { "" }));
     }
     let rows = record.record.rows.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-    let why = record.outcome.problems.first().map(|problem| problem.message.as_str()).unwrap_or_default();
+    let why = record.outcome.problems.first().map_or("", |problem| problem.message.as_str());
     ui::line(format_args!("{strong}row {rows}{strong:#}  {}  {why}", time(record.outcome.at)));
     let ids = [("key", &record.record.key), ("id", &record.record.target), ("ctx_id", &record.outcome.ctx_id)];
     for (name, id) in ids {
@@ -180,8 +170,8 @@ fn as_json(record: &UnknownRecord) -> serde_json::Value {
     })
 }
 
-/// Who is at the keyboard, as far as the system says.
+/// Returns the name of the logged-in user.
 fn login_name() -> String {
     let name = ["SUDO_USER", "LOGNAME", "USER", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
-    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "somebody".to_owned())
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "an unnamed user".to_owned())
 }

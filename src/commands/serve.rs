@@ -1,4 +1,4 @@
-//! `serve`: the service itself, on this machine.
+//! `serve`: runs the service on this machine, and creates tokens for it.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::serve_load;
-use super::signals::Interrupt;
+use super::shared::signals::Interrupt;
 use crate::cli::{self, Data, Lifetimes, Serve, ServeAction, Token, TokenAccess};
 use crate::error::{Exit, Failure};
 use crate::records::token::Access;
@@ -15,7 +15,7 @@ use crate::service::{self, Config, FaultInjection, Service};
 use crate::settings::Settings;
 use crate::ui;
 
-/// The workspace of `--demo`, and the one that the hints speak of.
+/// The workspace of `--demo` and of the hints.
 const DEMO: &str = "demo";
 
 pub async fn run(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
@@ -45,7 +45,7 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     let mut stop = Box::pin(async move {
         interrupt.wait().await;
     });
-    // Asked once, it listens: whoever reads the address may end the service at once, and it still ends well.
+    // The first poll installs the signal handler, before the address is printed and a caller may stop the service.
     if stop.as_mut().now_or_never().is_some() {
         return Ok(Exit::Done);
     }
@@ -57,26 +57,26 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
         let strong = ui::style::STRONG;
         ui::line(format_args!("{strong}Listening on http://{address}{strong:#}, data in {}", args.data.data.display()));
         ui::remark(format_args!(
-            "For tokens, in another terminal:\n  eval \"$(sheetport serve token --data {} --workspace demo)\"\n  export SHEETPORT_BASE_URL=http://{address}\nCtrl-C ends it.",
+            "To use it, run in another terminal:\n  eval \"$(sheetport serve token --data {} --workspace demo)\"\n  export SHEETPORT_BASE_URL=http://{address}\nPress Ctrl-C to stop.",
             args.data.data.display()
         ));
         if filled > 0 {
-            ui::remark(format_args!("The workspace {DEMO} has {} now.", ui::counted(filled as u64, "record")));
+            ui::remark(format_args!("Added {} to the workspace {DEMO}.", ui::counted(filled as u64, "record")));
         }
         if let Some(seed) = seed {
-            ui::remark(format_args!("Requests will go wrong on purpose; the same ones again with --seed {seed}."));
+            ui::remark(format_args!("Some requests will fail on purpose; repeat the same faults with --seed {seed}."));
         }
     }
     service.serve(listener, stop).await?;
     Ok(Exit::Done)
 }
 
-/// What the flags ask to go wrong, if anything. Without `--seed` each start has faults of its own.
+/// Returns the faults that the flags ask for. Without `--seed`, the seed is random.
 fn fault_injection(args: &cli::Rehearsal) -> Option<FaultInjection> {
     if args.limit.is_none() && args.latency.is_none() && args.fail.is_none() {
         return None;
     }
-    // Short enough to be typed again.
+    // Six digits are short enough to type.
     let mut faults = FaultInjection::new(args.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000)));
     faults.limit = args.limit;
     faults.latency = args.latency.unwrap_or_default();
@@ -100,7 +100,9 @@ fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure> {
     let tokens = service::issue_tokens(&config(&args.data, &args.lifetimes), &args.workspace, access)?;
     if is_new {
         let data = args.data.data.display();
-        ui::remark(format_args!("{data} is a new data folder: a service must be started on it to know these tokens"));
+        ui::remark(format_args!(
+            "created the data folder {data}; start a service on it with `sheetport serve --data {data}`"
+        ));
     }
     let (access_token, refresh_token) = (tokens.access, tokens.refresh);
     if settings.output.json {
@@ -110,7 +112,7 @@ fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure> {
         ui::line(format_args!("export SHEETPORT_REFRESH_TOKEN={refresh_token}"));
         let (minutes, days) = (args.lifetimes.access_minutes, args.lifetimes.refresh_days);
         ui::remark(format_args!(
-            "Shown once. The access token lives {minutes} minutes and is renewed with the other, which lives {days} days."
+            "The tokens are shown only once. The access token expires after {minutes} minutes and is renewed with the refresh token, which expires after {days} days."
         ));
     }
     Ok(Exit::Done)

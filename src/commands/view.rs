@@ -1,29 +1,31 @@
-//! `view`: what a file is read as, and how sure of it Sheetport is; or its table, or all its cells, for other programs.
+//! `view`: shows how a file is read, or prints its table as CSV or all of its cells as JSON.
 
 use std::io::{self, Write};
 
 use serde_json::json;
 
-use super::input::{self, InputFile};
+use super::shared::input;
 use crate::cli::View;
 use crate::error::{Exit, Failure};
+use crate::operations::InputFile;
 use crate::settings::Settings;
 use crate::sheet::json::JsonRow;
 use crate::sheet::{Book, Error, Row, Table, open};
 use crate::ui;
 
 pub fn run(args: &View, settings: &Settings) -> Result<Exit, Failure> {
-    let file = InputFile::open(&args.file)?;
+    let file = input::open(&args.file)?;
+    let named = |error: Error| error.of_file(&file.name);
     let book = match open(&file.path, &input::options(&args.reading)) {
-        // A table without rows is what there is to print.
+        // The table of an empty file has no rows.
         Err(Error::Empty { .. }) if args.csv => {
             ui::remark(format_args!("{} is empty", file.name.display()));
             return Ok(Exit::Done);
         }
-        book => book.map_err(|error| file.told(error))?,
+        book => book.map_err(named)?,
     };
     let sheet = match &args.sheet {
-        Some(wanted) => book.find_sheet(wanted).map_err(|error| file.told(error))?,
+        Some(wanted) => book.find_sheet(wanted).map_err(named)?,
         None => 0,
     };
     let written = if args.csv {
@@ -31,58 +33,58 @@ pub fn run(args: &View, settings: &Settings) -> Result<Exit, Failure> {
     } else if args.all_sheets {
         all_sheets(&book)
     } else {
-        facts(args, settings, &file, &book, sheet)
+        describe(args, settings, &file, &book, sheet)
     };
     match written {
         Ok(()) => Ok(Exit::Done),
-        Err(Stopped::Read(error)) => Err(file.told(error).into()),
-        // Whoever read our output has seen enough.
-        Err(Stopped::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
-        Err(Stopped::Write(error)) => Err(Failure::new(
+        Err(PrintError::Read(error)) => Err(named(error).into()),
+        // The reader closed the pipe, as `head` does.
+        Err(PrintError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
+        Err(PrintError::Write(error)) => Err(Failure::new(
             Exit::Fault,
             format!("the output can't be written: {error}"),
-            "check where it goes to and that the disk has room",
+            "check that the disk has room and that the output is still open",
         )),
     }
 }
 
-/// Why not everything was printed.
-enum Stopped {
+/// Why printing ended early.
+enum PrintError {
     Read(Error),
     Write(io::Error),
 }
 
-impl From<Error> for Stopped {
-    fn from(error: Error) -> Stopped {
-        Stopped::Read(error)
+impl From<Error> for PrintError {
+    fn from(error: Error) -> PrintError {
+        PrintError::Read(error)
     }
 }
 
-impl From<io::Error> for Stopped {
-    fn from(error: io::Error) -> Stopped {
-        Stopped::Write(error)
+impl From<io::Error> for PrintError {
+    fn from(error: io::Error) -> PrintError {
+        PrintError::Write(error)
     }
 }
 
-impl From<csv::Error> for Stopped {
-    fn from(error: csv::Error) -> Stopped {
-        Stopped::Write(match error.into_kind() {
+impl From<csv::Error> for PrintError {
+    fn from(error: csv::Error) -> PrintError {
+        PrintError::Write(match error.into_kind() {
             csv::ErrorKind::Io(error) => error,
             other => io::Error::other(format!("{other:?}")),
         })
     }
 }
 
-fn facts(args: &View, settings: &Settings, file: &InputFile, book: &Book, sheet: usize) -> Result<(), Stopped> {
-    let facts = ui::view::Facts::of(&file.name.display().to_string(), book, sheet, args.rows)?;
+fn describe(args: &View, settings: &Settings, file: &InputFile, book: &Book, sheet: usize) -> Result<(), PrintError> {
+    let view = ui::view::FileView::of(&file.name.display().to_string(), book, sheet, args.rows)?;
     match settings.output.json {
-        true => ui::json(&facts.json()),
-        false => facts.print(),
+        true => ui::json(&view.json()),
+        false => view.print(),
     }
     Ok(())
 }
 
-fn csv(args: &View, settings: &Settings, book: &Book, sheet: usize) -> Result<(), Stopped> {
+fn csv(args: &View, settings: &Settings, book: &Book, sheet: usize) -> Result<(), PrintError> {
     let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(ui::data());
     let mut row = Row::default();
     if args.every_row {
@@ -99,7 +101,7 @@ fn csv(args: &View, settings: &Settings, book: &Book, sheet: usize) -> Result<()
     }
     writer.flush()?;
     if let Some(row) = table.ended_at().filter(|_| !settings.output.quiet) {
-        ui::remark(format_args!("a second table begins at row {row} and is left out; --every-row prints all"));
+        ui::remark(format_args!("a second table begins at row {row} and was not printed; --every-row prints all rows"));
     }
     Ok(())
 }
@@ -111,9 +113,9 @@ fn write(writer: &mut csv::Writer<impl Write>, row: &Row) -> csv::Result<()> {
     writer.write_record(None::<&[u8]>)
 }
 
-/// One JSON object with every cell, written as it is read. Each row stands where its number says: rows that the file
-/// leaves out are empty.
-fn all_sheets(book: &Book) -> Result<(), Stopped> {
+/// Prints every cell as one JSON object while reading. Rows that the file omits are printed as empty arrays, so that the
+/// index of a row is its number minus 1.
+fn all_sheets(book: &Book) -> Result<(), PrintError> {
     let mut out = ui::data();
     let mut row = Row::default();
     out.write_all(b"{\"sheets\":[")?;

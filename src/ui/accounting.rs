@@ -1,16 +1,16 @@
-//! A run's accounting, for the terminal.
+//! The number of records in each state.
 
 use anstyle::Style;
 
 use super::{counted, line, style, thousands};
 use crate::ledger::{Accounting, RecordState};
 
-/// Columns of the bar that shows the shares.
+/// Width of the bar.
 const WIDTH: u64 = 40;
 
-/// How each state is drawn, in the order of [`Accounting::states`]. Each has a sign of its own, because colour is not seen
-/// by everybody and everywhere.
-const LOOKS: [(&str, Style); 7] = [
+/// Symbol and style of each state, in the order of [`Accounting::states`]. The symbols differ, because color is not always
+/// visible.
+const SYMBOLS: [(&str, Style); 7] = [
     ("━", style::GOOD),
     ("═", style::GOOD),
     ("·", style::FAINT),
@@ -20,12 +20,12 @@ const LOOKS: [(&str, Style); 7] = [
     ("…", style::DOUBT),
 ];
 
-/// A state and its look.
+/// A state with its symbol and style.
 type Drawn = ((RecordState, u64), (&'static str, Style));
 
-/// Prints where every record is. States without records are left out, but for the sent ones.
+/// Prints the number of records in each state. Empty states are omitted, except `sent`.
 pub fn print(accounting: &Accounting) {
-    let states: Vec<Drawn> = accounting.states().into_iter().zip(LOOKS).collect();
+    let states: Vec<Drawn> = accounting.states().into_iter().zip(SYMBOLS).collect();
     line(format_args!("  {} from {}", counted(accounting.total, "record"), counted(accounting.rows, "row")));
     line(format_args!("  {}", bar(accounting.total, &states)));
     let faint = style::FAINT;
@@ -37,7 +37,7 @@ pub fn print(accounting: &Accounting) {
     }
 }
 
-/// Every state that has records gets at least one place, so that a single failure among thousands is seen.
+/// Returns a bar with at least one column per state, so that a single failure among thousands is visible.
 fn bar(total: u64, states: &[Drawn]) -> String {
     if total == 0 {
         return String::new();

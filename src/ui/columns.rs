@@ -1,15 +1,13 @@
-//! How wide texts are on a terminal, where letters of China, Japan and Korea take two columns, and accents that stand
-//! apart from their letter none.
+//! Width of text on a terminal. Chinese, Japanese and Korean characters take two columns, combining accents none.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The columns that a text takes.
+/// Returns the number of columns of a text.
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// The text in one line of at most so many columns, with a mark where it was cut, and without what would move the
-/// cursor.
+/// Returns the text on one line of at most `most` columns, without control characters and with an ellipsis if it was cut.
 pub fn cut(text: &str, most: usize) -> String {
     let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if width(&shown) <= most {
@@ -23,7 +21,7 @@ pub fn cut(text: &str, most: usize) -> String {
     shown.chars().take_while(fits).chain(['…']).collect()
 }
 
-/// The text, and spaces up to so many columns.
+/// Pads the text with spaces.
 pub fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
@@ -33,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wide_letters_take_two_columns_and_accents_none() {
+    fn wide_characters_take_two_columns_and_accents_none() {
         for (text, cut_to_6, padded_to_6) in [
             ("Bolt", "Bolt", "Bolt  "),
             ("Bolzen", "Bolzen", "Bolzen"),

@@ -1,12 +1,12 @@
-//! What `template infer` took each column for, as a table on stderr: the template itself may be on stdout.
+//! The columns that `template infer` chose, as a table on stderr, because the template may be on stdout.
 
 use super::{columns, list, remark, style};
 use crate::template::infer::{From, Proposal, Proposed, Sureness};
 
-/// A header is shown up to this width.
+/// Width at which headers are cut.
 const MAX_WIDTH: usize = 36;
 
-/// Prints the fields with their columns, then what got no field and what to look at.
+/// Prints each field and its column, then the unused columns and remarks.
 pub fn print(proposal: &Proposal) {
     let (strong, faint) = (style::STRONG, style::FAINT);
     let fields: Vec<&Proposed> = proposal.fields.iter().chain(&proposal.grouped_by).collect();
@@ -32,10 +32,10 @@ pub fn print(proposal: &Proposal) {
     }
     if !proposal.unplaced.is_empty() {
         let unplaced: Vec<String> = proposal.unplaced.iter().map(|label| columns::cut(label, MAX_WIDTH)).collect();
-        remark(format_args!("{faint}{}{faint:#}", list("", "without a field:", &unplaced)));
+        remark(format_args!("{faint}{}{faint:#}", list("", "not used:", &unplaced)));
     }
     for words in &proposal.remarks {
-        remark(format_args!("{}look{:#}: {words}", style::DOUBT, style::DOUBT));
+        remark(format_args!("{}note{:#}: {words}", style::DOUBT, style::DOUBT));
     }
 }
 

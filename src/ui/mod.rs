@@ -1,4 +1,4 @@
-//! All that speaks to a terminal. Results go to stdout; progress, remarks and errors go to stderr.
+//! Terminal output. Results go to stdout; progress, remarks and errors go to stderr.
 
 pub mod accounting;
 mod columns;
@@ -18,7 +18,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::cli::{Color, Global, LogFormat};
 use crate::error::Failure;
 
-/// Sets colours and logging up for the whole process.
+/// Sets up colors and logging for the whole process.
 pub fn start(global: &Global) {
     let choice = match global.color {
         Color::Auto => anstream::ColorChoice::Auto,
@@ -32,7 +32,7 @@ pub fn start(global: &Global) {
         _ => LevelFilter::DEBUG,
     };
     let ansi = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
-    // Of what we are built on, only warnings: their details are not ours to keep secrets out of.
+    // Dependencies log warnings only, because their details could contain secrets.
     let filter = Targets::new().with_default(LevelFilter::WARN).with_target(env!("CARGO_CRATE_NAME"), level);
     let lines = tracing_subscriber::fmt::layer().with_target(false).with_writer(std::io::stderr);
     let registry = tracing_subscriber::registry().with(filter);
@@ -42,33 +42,33 @@ pub fn start(global: &Global) {
     }
 }
 
-/// A line on stdout. A reader that has closed it, such as `head`, is no fault.
+/// Prints a line to stdout. A closed pipe, as with `head`, is not an error.
 pub fn line(text: impl std::fmt::Display) {
     let _ = writeln!(anstream::stdout(), "{text}");
 }
 
-/// Standard output for data that is not for a person: buffered, and never coloured.
+/// Returns buffered standard output without colors, for data.
 pub fn data() -> std::io::BufWriter<std::io::StdoutLock<'static>> {
     std::io::BufWriter::with_capacity(64 * 1024, std::io::stdout().lock())
 }
 
-/// A heading over the lines that follow, on stdout.
+/// Prints a heading to stdout.
 pub fn heading(text: &str) {
     let strong = style::STRONG;
     line(format_args!("\n{strong}{text}{strong:#}"));
 }
 
-/// A remark for the person, on stderr.
+/// Prints a remark to stderr.
 pub fn remark(text: impl std::fmt::Display) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// Asks on stderr and reads a line from stdin, in lower case. Nothing: there is no more to read.
+/// Asks on stderr and returns a line from stdin in lower case, or `None` at the end of the input.
 pub fn ask(question: &str) -> Option<String> {
     ask_as_written(question).map(|answer| answer.to_lowercase())
 }
 
-/// The same, as the person wrote it.
+/// Asks like [`ask`], and returns the answer unchanged.
 pub fn ask_as_written(question: &str) -> Option<String> {
     let _ = write!(anstream::stderr(), "{question} ");
     let mut answer = String::new();
@@ -78,14 +78,14 @@ pub fn ask_as_written(question: &str) -> Option<String> {
     }
 }
 
-/// One JSON object on stdout.
+/// Prints one JSON object to stdout.
 pub fn json(value: &impl Serialize) {
     if let Ok(text) = serde_json::to_string(value) {
         line(text);
     }
 }
 
-/// What went wrong and what to do, on stderr; under `--json` the same as an object on stdout.
+/// Prints a failure and its hint to stderr, and with `--json` as an object to stdout.
 pub fn failure(failure: &Failure, as_json: bool) {
     if as_json {
         json(
@@ -99,13 +99,13 @@ pub fn failure(failure: &Failure, as_json: bool) {
     }
 }
 
-/// What to do about something that was just said, on stderr.
+/// Prints advice on the previous message to stderr.
 pub fn hint(words: &str) {
     let hint = style::HINT;
     remark(format_args!("{hint}hint{hint:#}: {words}"));
 }
 
-/// A number with its thousands apart: 12,345.
+/// Formats a number with thousands separators: 12,345.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
@@ -118,12 +118,12 @@ pub fn thousands(number: u64) -> String {
     grouped
 }
 
-/// `1 record`, `2 records`.
+/// Formats a count and its noun: `1 record`, `2 records`.
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
-/// Items after a heading, as many on a line as fit: `heading a, b, c`. Further lines are indented like the first.
+/// Formats a heading and a list, wrapped with the same indent: `heading a, b, c`.
 pub fn list(indent: &str, heading: &str, items: &[String]) -> String {
     const WIDTH: usize = 100;
     let mut text = format!("{indent}{heading}");

@@ -3,10 +3,10 @@
 use super::{counted, line, style, thousands};
 use crate::ledger::{Causes, Group};
 
-/// Groups shown; the rest is counted.
+/// Groups that are printed; the others are counted.
 const SHOWN: usize = 20;
 
-/// Prints what is wrong: one line a cause, with its first rows and what to do.
+/// Prints one line per cause, with the first rows and the fix.
 pub fn print(causes: &Causes) {
     let groups = causes.groups();
     let (faint, bad, strong) = (style::FAINT, style::BAD, style::STRONG);
@@ -26,7 +26,7 @@ pub fn print(causes: &Causes) {
     }
     let more = groups.len().saturating_sub(SHOWN) as u64;
     if more > 0 || causes.ungrouped > 0 {
-        line(format_args!("  … and {}; a report shows them all", counted(more + causes.ungrouped, "further cause")));
+        line(format_args!("  … and {}; a report lists all of them", counted(more + causes.ungrouped, "further cause")));
     }
 }
 

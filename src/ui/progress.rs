@@ -1,4 +1,4 @@
-//! Progress: a bar where stderr is a terminal, a plain line now and then where it is not.
+//! Progress: a bar if stderr is a terminal, otherwise a line now and then.
 
 use std::io::IsTerminal;
 use std::sync::Mutex;
@@ -8,12 +8,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{counted, remark, thousands};
 
-/// How often a plain line is written.
+/// Interval of the first lines, and its maximum.
 const PLAIN_EVERY: Duration = Duration::from_secs(2);
 const PLAIN_AT_LEAST_EVERY: Duration = Duration::from_secs(60);
 const DRAWS_PER_SECOND: u8 = 10;
 
-/// The progress of one stretch of work.
+/// Progress of one step.
 pub struct Progress {
     kind: Kind,
     noun: &'static str,
@@ -33,7 +33,7 @@ struct Plain {
 }
 
 impl Progress {
-    /// `verb` is what is being done, `noun` what is counted, as in `reading … rows`.
+    /// Starts showing progress, such as `reading … rows` for the verb `reading` and the noun `row`.
     pub fn new(shown: bool, verb: &'static str, noun: &'static str, total: Option<u64>) -> Progress {
         let kind = if !shown {
             Kind::Silent
@@ -46,7 +46,7 @@ impl Progress {
         Progress { kind, noun, verb }
     }
 
-    /// So many are done; `remark` says what else there is to say, such as retries.
+    /// Shows how many are done. `remark` adds details such as retries.
     pub fn at(&self, done: u64, remark: impl FnOnce() -> String) {
         match &self.kind {
             Kind::Silent => {}
@@ -55,11 +55,11 @@ impl Progress {
                 bar.set_message(remark());
             }
             Kind::Plain(plain) => {
-                // Only this type holds the lock, and only here: a poisoned one means that a print panicked.
+                // The lock is poisoned only if printing panicked.
                 if let Ok(mut plain) = plain.lock()
                     && Instant::now() >= plain.next
                 {
-                    // Seldom in a long run: a log should not fill with progress.
+                    // Lines become rarer in long runs, to keep logs short.
                     plain.next = Instant::now() + (plain.began.elapsed() / 4).clamp(PLAIN_EVERY, PLAIN_AT_LEAST_EVERY);
                     self.say(&plain, done, &remark());
                 }
@@ -82,7 +82,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away, or writes the last plain line.
+    /// Removes the bar, or prints the last line.
     pub fn finish(self, done: u64) {
         match &self.kind {
             Kind::Silent => {}

@@ -1,4 +1,4 @@
-//! The few colours in use. None of them carries a meaning that the words don't.
+//! Styles. The text carries the same meaning without them.
 
 use anstyle::{AnsiColor, Style};
 

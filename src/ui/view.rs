@@ -1,4 +1,4 @@
-//! What `view` tells: how a file is read, and its first rows.
+//! The output of `view`: how a file is read, and its first rows.
 
 use serde_json::{Value, json};
 
@@ -9,14 +9,14 @@ use crate::sheet::read::header::cell_type;
 use crate::sheet::read::value_type::ValueType;
 use crate::sheet::{Book, Confidence, Dialect, Error, Row, Table, column_letters};
 
-/// As many rows as the columns' types are taken from.
-const LOOKED_AT: usize = 1000;
-/// A cell is shown up to this width.
+/// Rows from which the types of the columns are determined.
+const SAMPLE: usize = 1000;
+/// Width at which cells are cut.
 const MAX_WIDTH: usize = 24;
 const MAX_LINE: usize = 110;
 
-/// What was found out about a file.
-pub struct Facts {
+/// How a file is read.
+pub struct FileView {
     file: String,
     description: String,
     dialect: Option<Dialect>,
@@ -37,16 +37,16 @@ struct Column {
     looks: [usize; 7],
 }
 
-impl Facts {
-    /// Reads the beginning of a sheet; `shown` rows of it are kept.
-    pub fn of(file: &str, book: &Book, sheet: usize, shown: usize) -> Result<Facts, Error> {
+impl FileView {
+    /// Reads the first rows of a sheet and keeps `shown` of them.
+    pub fn of(file: &str, book: &Book, sheet: usize, shown: usize) -> Result<FileView, Error> {
         let mut table = Table::new(book.rows(sheet)?)?;
         let header = table.header().clone();
         let mut columns: Vec<Column> =
             header.names.iter().map(|name| Column { name: name.clone(), looks: [0; 7] }).collect();
         let (mut row, mut rows, mut seen) = (Row::default(), Vec::new(), 0);
         let mut is_header = !header.names.is_empty();
-        while seen < LOOKED_AT.max(shown) && table.next(&mut row)? {
+        while seen < SAMPLE.max(shown) && table.next(&mut row)? {
             if std::mem::take(&mut is_header) {
                 continue;
             }
@@ -61,7 +61,7 @@ impl Facts {
                 rows.push(row.clone());
             }
         }
-        Ok(Facts {
+        Ok(FileView {
             file: file.to_owned(),
             description: book.description(),
             dialect: book.dialect().copied(),
@@ -78,7 +78,7 @@ impl Facts {
         })
     }
 
-    /// The same facts for programs.
+    /// Returns the JSON object of `--json`.
     pub fn json(&self) -> Value {
         let columns = self.columns.iter().enumerate().map(|(index, column)| {
             let (kind, sure) = column.kind();
@@ -99,7 +99,7 @@ impl Facts {
         })
     }
 
-    /// On the terminal.
+    /// Prints the view to stdout.
     pub fn print(&self) {
         line(format_args!("{}: {}", self.file, self.description));
         if let Some(dialect) = &self.dialect {
@@ -108,7 +108,7 @@ impl Facts {
             }
         } else {
             line(format_args!("  {:<12} {}", "sheets", self.sheets.join(", ")));
-            line(format_args!("  {:<12} {}", "this one", self.sheet));
+            line(format_args!("  {:<12} {}", "reading", self.sheet));
         }
         let header = match (self.header_row, self.header_rows) {
             (None, _) => "none".to_owned(),
@@ -124,7 +124,7 @@ impl Facts {
             line(format_args!("  {:<12} in {}, read as text", "stray quotes", counted(self.mended, "row")));
         }
         if let Some(row) = self.ended_at {
-            line(format_args!("  {:<12} begins at row {row}; --csv leaves it out", "second table"));
+            line(format_args!("  {:<12} begins at row {row}; --csv does not print it", "second table"));
         }
         heading("Columns");
         for (index, column) in self.columns.iter().enumerate() {
@@ -177,7 +177,7 @@ impl Facts {
 }
 
 impl Column {
-    /// What most of the column's values look like, and how sure that is.
+    /// Returns the type of most values, and how certain it is.
     fn kind(&self) -> (&'static str, Confidence) {
         let of = |look: ValueType| self.looks[look as usize];
         let filled = self.looks.iter().sum::<usize>() - of(ValueType::Blank);
@@ -206,7 +206,7 @@ fn dialect_lines(dialect: &Dialect) -> Vec<(&'static str, String, Confidence)> {
     let delimiter = match (grammar.runs, grammar.spaced) {
         (0, false) => named(grammar.delimiter),
         (0, true) => format!("{} and a space", named(grammar.delimiter)),
-        (1, _) => format!("{}, several are one", named(grammar.delimiter)),
+        (1, _) => format!("{}, repeated delimiters count as one", named(grammar.delimiter)),
         (runs, _) => format!("{runs} or more of {}", named(grammar.delimiter)),
     };
     lines.push(("delimiter", delimiter, dialect.confidence.delimiter));

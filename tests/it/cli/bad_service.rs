@@ -29,7 +29,7 @@ fn missing_address_or_credentials_are_explained() {
     let place = with_items(3);
     let served = Served::start(&place);
     let upload = served.sheetport(&place, UPLOAD).without("SHEETPORT_BASE_URL");
-    upload.exits(2).says(&["no service is named", "--base-url", "SHEETPORT_BASE_URL", "sheetport serve"]);
+    upload.exits(2).says(&["no service address is set", "--base-url", "SHEETPORT_BASE_URL", "sheetport serve"]);
     let upload = place.sheetport(UPLOAD).env("SHEETPORT_BASE_URL", &served.url());
     upload.exits(2).says(&["no credentials for", &served.url(), "SHEETPORT_ACCESS_TOKEN", "SHEETPORT_REFRESH_TOKEN"]);
     for address in ["localhost:8787", "ftp://localhost", "nonsense", "http://me:secret@localhost", "http://"] {
@@ -62,7 +62,7 @@ fn unreachable_service_stops_the_run_and_resume_finishes_it() {
             .secret("SHEETPORT_ACCESS_TOKEN", &full.access)
             .arg("--json")
             .exits(9)
-            .says(&["stopped", "refused", "what was done is kept"]);
+            .says(&["stopped", "refused", "all outcomes so far are saved"]);
         assert!(upload.took < Duration::from_secs(20), "{:?}", upload.took);
         let stopped = summary(&upload);
         assert_eq!(accounting(&stopped), format!("{rows}: pending {rows}"));
@@ -137,7 +137,7 @@ fn resume_refuses_another_address_or_workspace() {
     let place_token = place.sheetport(["serve", "token", "--data", "service", "--workspace", "other", "--json"]);
     let stranger = place_token.exits(0).json()["access"].as_str().unwrap().to_owned();
     let resume = served.sheetport(&place, ["resume"]).secret("SHEETPORT_ACCESS_TOKEN", &stranger);
-    resume.exits(2).says(&["the workspace 'shop'", "'other'", "a token of its workspace"]);
+    resume.exits(2).says(&["the workspace 'shop'", "'other'", "a token of that workspace"]);
 }
 
 #[test]

@@ -66,7 +66,9 @@ fn a_template_that_is_not_there_gets_the_nearest_name_or_all() {
     let file = sample("items.csv");
     let upload = |template| served.sheetport(&place, ["upload", name(&file), "-t", template]);
     upload("itms").exits(2).says(&["no template 'itms'", "did you mean items?"]);
-    upload("price-comparison").exits(2).says(&["no template 'price-comparison'", "built in are: items, orders, "]);
+    upload("price-comparison")
+        .exits(2)
+        .says(&["no template 'price-comparison'", "built-in templates: items, orders, "]);
     upload("mine.toml").exits(2).says(&["mine.toml can't be read", "sheetport template list"]);
     assert_eq!(served.total(), 0);
 }
@@ -76,7 +78,7 @@ fn the_built_in_template_saved_is_the_same_template() {
     let place = Place::new();
     let shown = place.sheetport(["template", "show", "items"]).exits(0);
     place.write("mine.toml", &shown.stdout);
-    place.sheetport(["template", "check", "mine.toml"]).exits(0).shows(&["well-formed", "right"]);
+    place.sheetport(["template", "check", "mine.toml"]).exits(0).shows(&["mine.toml: valid", "passed"]);
     let file = sample("items.csv");
     place.sheetport(["check", name(&file), "-t", "mine.toml"]).exits(0);
     place.sheetport(["template", "list"]).exits(0).shows(&["items"]);

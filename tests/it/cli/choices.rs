@@ -1,4 +1,4 @@
-//! What an upload can be told: to show, to rehearse, to leave out what has not changed, to take some rows alone.
+//! Flags of `upload`: --dry-run, --rehearse, --changed-only, --rows and others.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ column = \"Price\"
 const UPLOAD: [&str; 5] = ["upload", "items.csv", "-t", "items", "--json"];
 
 #[test]
-fn a_dry_run_shows_the_first_requests_and_sends_nothing() {
+fn dry_run_shows_the_first_requests_and_sends_nothing() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", items(9));
@@ -30,7 +30,7 @@ fn a_dry_run_shows_the_first_requests_and_sends_nothing() {
 }
 
 #[test]
-fn a_rehearsal_says_what_an_upload_would_and_keeps_nothing() {
+fn rehearsal_reports_like_an_upload_and_keeps_nothing() {
     let place = Place::new();
     place.write("items.csv", format!("{}00001,again,1,EUR\n", items(50)));
     // Neither an address nor tokens are needed.
@@ -45,7 +45,7 @@ fn a_rehearsal_says_what_an_upload_would_and_keeps_nothing() {
 }
 
 #[test]
-fn what_has_not_changed_is_left_out_and_counted() {
+fn unchanged_records_are_skipped_and_counted() {
     let place = Place::new();
     let served = Served::start(&place);
     let upload = |content: String, more: &[&str], code| {
@@ -70,7 +70,7 @@ fn what_has_not_changed_is_left_out_and_counted() {
 }
 
 #[test]
-fn flags_that_do_not_fit_the_records_are_refused() {
+fn flags_for_other_records_are_refused() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", items(2));
@@ -79,12 +79,12 @@ fn flags_that_do_not_fit_the_records_are_refused() {
     upload("--trigger-workflows").says(&["is for orders"]);
     place.write("invoice.toml", INVOICE);
     let args = ["upload", "items.csv", "-t", "invoice.toml", "--changed-only"];
-    served.sheetport(&place, args).exits(2).says(&["--changed-only can't be had for invoices"]);
+    served.sheetport(&place, args).exits(2).says(&["--changed-only is not possible for invoices"]);
     assert_eq!(served.total(), 0);
 }
 
 #[test]
-fn a_log_is_json_lines_without_secrets() {
+fn json_log_has_no_secrets() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", items(3));
@@ -97,12 +97,12 @@ fn a_log_is_json_lines_without_secrets() {
 }
 
 #[test]
-fn a_forecast_comes_before_the_start() {
+fn duration_is_estimated_before_sending() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", items(5));
     let upload = served.sheetport(&place, ["upload", "items.csv", "-t", "items", "--rate", "3000/min"]);
     upload.exits(0).says(&["5 records at 3000/min: about 1 s"]);
     let upload = served.sheetport(&place, ["upload", "items.csv", "-t", "items", "--rate", "auto"]);
-    upload.exits(0).says(&["found out while sending"]);
+    upload.exits(0).says(&["measured while sending"]);
 }

@@ -68,7 +68,7 @@ fn signal_stops_an_upload_and_resume_finishes_it() {
         let served = Served::start(&place);
         let upload = begun(&place, &served, 40, "10/s", 1);
         upload.signal(signal);
-        let stopped = upload.wait().exits(code).says(&["interrupted", "what was done is kept"]);
+        let stopped = upload.wait().exits(code).says(&["interrupted", "all outcomes so far are saved"]);
         let stopped = summary(&stopped);
         assert!(count(&stopped, "sent") > 0 && count(&stopped, "pending") > 0, "{stopped}");
         assert_eq!(count(&stopped, "sent") + count(&stopped, "pending"), 40);

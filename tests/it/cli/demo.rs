@@ -1,4 +1,4 @@
-//! The demo, which is what a person tries first.
+//! `demo`, and its output in the README.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ const FILES: [&str; 12] = [
 ];
 
 #[test]
-fn the_demo_runs_in_an_empty_folder_and_again_in_the_same() {
+fn demo_runs_in_an_empty_folder_and_again() {
     let place = Place::new();
     for _ in 0..2 {
         let demo = place.sheetport(["demo"]).exits(0);
@@ -39,7 +39,7 @@ fn the_demo_runs_in_an_empty_folder_and_again_in_the_same() {
 }
 
 #[test]
-fn the_demo_for_scripts_is_one_object() {
+fn demo_with_json_prints_one_object() {
     let place = Place::new();
     let demo = place.sheetport(["demo", "--json"]).exits(0).json();
     assert_eq!(accounting(&demo["upload"]), "642: sent 626, skipped 2, rejected 11, failed 3");
@@ -50,7 +50,7 @@ fn the_demo_for_scripts_is_one_object() {
 }
 
 #[test]
-fn the_report_opens_in_an_office_program_with_the_original_columns_first() {
+fn report_opens_in_libreoffice_with_the_original_columns_first() {
     if !office::is_there() {
         return;
     }

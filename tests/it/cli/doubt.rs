@@ -63,13 +63,13 @@ async fn resolve_settles_unknown_records_and_retry_sends_the_failed_ones() {
     assert_eq!(upload["next"], "sheetport resolve 1");
 
     let listed = run(&place, &server, &["resolve", "1"], 4).await;
-    listed.shows(&["row 3", "row 5", "row 6", r#""cid":"c-4""#, "3 records in doubt"]);
+    listed.shows(&["row 3", "row 5", "row 6", r#""cid":"c-4""#, "3 records with an unknown outcome"]);
     let listed = run(&place, &server, &["resolve", "1", "--json"], 4).await.json();
     assert_eq!(listed["records"][1]["body"]["cid"], "c-4");
     assert_eq!(listed["records"][1]["rows"][0], 5);
 
     let twice = run(&place, &server, &["resolve", "1", "--sent", "3", "--failed", "2-4"], 2).await;
-    twice.says(&["row 3 is named as sent and as failed"]);
+    twice.says(&["row 3 is given both as sent and as failed"]);
     let said = run(&place, &server, &["resolve", "1", "--sent", "3", "--json"], 4).await.json();
     assert_eq!((count(&said, "sent"), count(&said, "unknown"), &said["by"]), (1, 2, &"anna".into()));
     let said = run(&place, &server, &["resolve", "1", "--all-failed", "--json"], 0).await.json();
@@ -94,8 +94,10 @@ async fn resolve_settles_unknown_records_and_retry_sends_the_failed_ones() {
     let again = server.bodies();
     assert!(again.keys().eq(first.keys()));
     assert_eq!(again.values().sum::<usize>(), 8);
-    run(&place, &server, &["retry", "1"], 2).await.says(&["run 2 did that", "sheetport retry 2"]);
-    run(&place, &server, &["retry", "2"], 2).await.says(&["no record of it failed", "sheetport resolve 2"]);
+    run(&place, &server, &["retry", "1"], 2).await.says(&["run 2 already did that", "sheetport retry 2"]);
+    run(&place, &server, &["retry", "2"], 2)
+        .await
+        .says(&["the service refused none of its records", "sheetport resolve 2"]);
     let runs = run(&place, &server, &["runs", "--state", "unknown", "--json"], 0).await.json();
     assert_eq!((runs["runs"].as_array().unwrap().len(), &runs["runs"][0]["retry_of"]), (1, &1.into()));
 }
@@ -107,11 +109,13 @@ async fn file_of_invoices_is_refused_the_second_time_without_allow_repeat() {
     let with = |more: &[&'static str]| UPLOAD.iter().copied().chain(more.iter().copied()).collect::<Vec<_>>();
     let first = summary(&run(&place, &server, &with(&["--rows", "2-3"]), 0).await);
     assert_eq!(accounting(&first), "4: sent 2, skipped 2");
-    run(&place, &server, &with(&["--rows", "3-4"]), 2).await.says(&["run 1 sent this file before", "--allow-repeat"]);
+    run(&place, &server, &with(&["--rows", "3-4"]), 2).await.says(&["run 1 already sent", "--allow-repeat"]);
     let rest = summary(&run(&place, &server, &with(&["--rows", "4-5"]), 0).await);
     assert_eq!(accounting(&rest), "4: sent 2, skipped 2");
     assert!(server.bodies().values().all(|times| *times == 1));
-    run(&place, &server, &with(&[]), 2).await.says(&["sent this file before", "invoices that are sent again"]);
+    run(&place, &server, &with(&[]), 2)
+        .await
+        .says(&["already sent", "invoices of this file, and sending them again creates duplicates"]);
     assert_eq!(server.log().len(), 4);
     assert_eq!(accounting(&summary(&run(&place, &server, &with(&["--allow-repeat"]), 0).await)), "4: sent 4");
 }
@@ -125,7 +129,7 @@ async fn max_errors_stops_the_run_and_resume_continues() {
     let upload = run(&place, &server, &args, 9).await.says(&["refused 4 records", "--max-errors"]);
     let upload = summary(&upload);
     assert_eq!(accounting(&upload), "30: failed 4, pending 26");
-    run(&place, &server, &["retry", "1"], 2).await.says(&["26 records of it not sent yet", "sheetport resume 1"]);
+    run(&place, &server, &["retry", "1"], 2).await.says(&["26 records of it are not sent yet", "sheetport resume 1"]);
     let resumed = summary(&run(&place, &server, &["resume", "--json"], 3).await);
     assert_eq!(accounting(&resumed), "30: failed 30");
 }

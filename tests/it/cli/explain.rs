@@ -1,5 +1,5 @@
-//! `explain` says of every row what an upload of the file plans for it: the same request, or the same problems. It is held
-//! against what a service got, what the ledger's report says, and what `upload --dry-run` shows.
+//! `explain` shows the same request or the same problems as an upload: compared with the requests that a service received,
+//! with the report, and with `upload --dry-run`.
 
 use serde_json::{Value, json};
 
@@ -69,7 +69,7 @@ async fn explained(place: &Place, file: &str, template: &str, more: &[&str]) -> 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_row_is_explained_as_it_is_planned_where_each_row_is_a_record() {
+async fn explanation_matches_the_plan_of_single_row_records() {
     let place = Place::new();
     let rows = "SKU,Name,Price\n1,Bolt,1.50\n2,Nut,free\n1,Bolt again,2.00\nTotal,,3\n3,\"Screw\",1\n4,Pin,1,50\n5,Cog,2\n1,Third,3\n6,\"Cut";
     place.write("items.csv", rows);
@@ -95,14 +95,14 @@ async fn a_row_is_explained_as_it_is_planned_where_each_row_is_a_record() {
 }
 
 #[test]
-fn a_key_that_stands_twice_is_told_with_the_other_row_s_place() {
+fn duplicate_key_names_the_other_row() {
     let place = Place::new();
     place.write("t.toml", ITEMS);
     place.write("items.csv", "SKU,Name,Price\n1,Bolt,1\n2,Nut,1\n1,Bolt,1\n");
     for (row, other) in [("2", "4"), ("4", "2")] {
         let told = format!("keep one of them; the other is in row {other}");
         place.sheetport(["explain", "items.csv", "-t", "t.toml", "--row", row]).exits(3).shows(&[
-            "Nothing would be sent",
+            "The record would not be sent",
             &format!("row {row}: SKU '1' appears more than once"),
             &told,
         ]);
@@ -111,12 +111,12 @@ fn a_key_that_stands_twice_is_told_with_the_other_row_s_place() {
     place
         .sheetport(["explain", "items.csv", "-t", "t.toml", "--row", "2"])
         .exits(0)
-        .shows(&["It would be left out", "row 2: SKU '1' appears more than once, and row 4 is used"]);
-    place.sheetport(["explain", "items.csv", "-t", "t.toml", "--row", "4"]).exits(0).shows(&["What would be sent"]);
+        .shows(&["The record would be skipped", "row 2: SKU '1' appears more than once, and row 4 is used"]);
+    place.sheetport(["explain", "items.csv", "-t", "t.toml", "--row", "4"]).exits(0).shows(&["\nRequest\n"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_row_is_explained_as_it_is_planned_where_several_rows_make_a_record() {
+async fn explanation_matches_the_plan_of_grouped_records() {
     let place = Place::new();
     place.write(
         "orders.csv",
@@ -178,7 +178,7 @@ async fn a_row_is_explained_as_it_is_planned_where_several_rows_make_a_record() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_row_is_explained_as_it_is_planned_where_several_sheets_are_read() {
+async fn explanation_matches_the_plan_of_several_sheets() {
     let place = Place::new();
     place.write("t.toml", ORDERS);
     let north: &[&str] = &["No|Customer|SKU|Qty", "A|c-1|a1|1", "B|c-2|b1|2"];
@@ -192,10 +192,10 @@ async fn a_row_is_explained_as_it_is_planned_where_several_sheets_are_read() {
     let said = explain("'It''s south'!3").arg("--json").exits(3).json();
     assert_eq!((&said["problems"][0]["column"], &said["problems"][0]["value"]), (&json!("C"), &json!("x")));
     explain("3").exits(0).shows(&["Row 3 of 'North'"]);
-    explain("West!3").exits(2).says(&["row 3 of the sheet 'West'", "the sheets that are read: North, It's south"]);
-    explain("North!9").exits(2).says(&["row 9 of the sheet 'North'", "no row of data"]);
+    explain("West!3").exits(2).says(&["row 3 of the sheet 'West'", "the file is read from: North, It's south"]);
+    explain("North!9").exits(2).says(&["has no data in row 9 of the sheet 'North'"]);
     for wrong in ["0", "North!", "North!0", "x"] {
-        explain(wrong).exits(2).says(&["a row is a number from 1"]);
+        explain(wrong).exits(2).says(&["expected a row number such as 17"]);
     }
 
     place.write("t.toml", ITEMS);
@@ -210,7 +210,7 @@ async fn a_row_is_explained_as_it_is_planned_where_several_sheets_are_read() {
 }
 
 #[test]
-fn what_is_explained_is_what_a_dry_run_shows() {
+fn explanation_matches_the_dry_run() {
     let place = Place::new();
     for (template, sheet, rows) in [
         (ITEMS, "SKU,Name,Price\n1,\"Bolt \"\"x\"\" ü\",1.50\n2,Nut,0.10\n3,Pin,7\n", ["2", "3", "4"]),
@@ -220,7 +220,7 @@ fn what_is_explained_is_what_a_dry_run_shows() {
         place.write("sheet.csv", sheet);
         let shown = place.sheetport(["upload", "sheet.csv", "-t", "t.toml", "--dry-run"]).exits(0).stdout;
         let shown: Vec<&str> = shown.lines().map(str::trim).collect();
-        let first = shown.iter().position(|line| *line == "The first requests would be").unwrap() + 1;
+        let first = shown.iter().position(|line| *line == "First requests").unwrap() + 1;
         for (row, planned) in rows.into_iter().zip(shown[first..].chunks(2)) {
             let said =
                 place.sheetport(["explain", "sheet.csv", "-t", "t.toml", "--row", row, "--json"]).exits(0).json();

@@ -52,7 +52,10 @@ fn invalid_outputs_are_refused_before_any_request() {
         place.sheetport(["export", "items", "-o", file]).exits(2).says(&[file, ".ndjson", ".xlsx"]);
     }
     place.sheetport(["export", "invoices", "-o", "a.csv"]).exits(2).says(&["'invoices'", "items"]);
-    place.sheetport(["export", "items", "-o", "a.csv"]).exits(2).says(&["no service is named", "SHEETPORT_BASE_URL"]);
+    place
+        .sheetport(["export", "items", "-o", "a.csv"])
+        .exits(2)
+        .says(&["no service address is set", "SHEETPORT_BASE_URL"]);
 }
 
 #[test]

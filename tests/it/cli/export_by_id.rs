@@ -64,7 +64,7 @@ fn transactions_are_exported_only_by_id() {
     place.write("ids.tsv", format!("transaction_id\n{}\n{}\nnone\n", ids[0], ids[1]));
     let args = ["export", "transactions", "-o", "t.csv", "--ids", "ids.tsv"];
     let exported = served.sheetport(&place, args).exits(3);
-    exported.shows(&["2 transactions in t.csv", "1 not found t.csv.not-found.csv"]);
+    exported.shows(&["2 transactions in t.csv", "1 not found, listed in t.csv.not-found.csv"]);
     let rows = table(&place.path("t.csv"));
     assert_eq!(
         (column(&rows, "id"), column(&rows, "amount")),
@@ -73,7 +73,7 @@ fn transactions_are_exported_only_by_id() {
     assert_eq!(rows[0][..4], ["created_at", "updated_at", "id", "transaction_id"]);
     for (records, flags, message) in [
         ("transactions", &["--ids", "ids.tsv", "--external"][..], "no external ids"),
-        ("items", &["--ids", "ids.tsv"], "can't be read by their ids"),
+        ("items", &["--ids", "ids.tsv"], "can't be exported by id"),
         ("orders", &["--ids", "orders.csv"], "--column"),
         ("orders", &["--ids", "orders.csv", "--column", "nr"], "no column 'nr'"),
     ] {

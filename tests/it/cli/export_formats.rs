@@ -68,7 +68,7 @@ fn lists_of_both_families_are_exported_with_a_manifest() {
     // Without --family, the family that has the list is used.
     served.sheetport(&place, ["export", "contacts", "-o", "contacts.out.csv", "-q"]).exits(0);
     let refused = served.sheetport(&place, ["export", "companies", "-o", "a.csv", "--family", "legacy"]);
-    refused.exits(2).says(&["no list of companies", "leave --family out"]);
+    refused.exits(2).says(&["no list of companies", "leave out --family"]);
     served.sheetport(&place, ["export", "transactions", "-o", "a.csv"]).exits(2).says(&["no list", "--ids FILE"]);
 }
 
@@ -265,8 +265,8 @@ fn mistakes_in_an_export_template_show_their_line() {
 fn conflicting_flags_are_refused() {
     let place = Place::new();
     for (flags, message) in [
-        (&["-o", "-", "--json"][..], "can't get a summary"),
-        (&["-o", "a.csv", "--format", "csv"], "what its extension says"),
+        (&["-o", "-", "--json"][..], "can't take both"),
+        (&["-o", "a.csv", "--format", "csv"], "a file's extension determines"),
         (&["-o", "a.csv", "--keep", "3"], "{date}"),
         (&["-o", "{day}.csv", "--base-url", "http://localhost:1"], "unknown placeholder '{day}'"),
         (&["-o", "a.csv", "--since", "yesterday"], "2026-11-21T06:00:00Z"),

@@ -153,7 +153,7 @@ fn an_interrupted_export_removes_temporary_files_and_says_how_to_resume() {
         until("some pages", || spool(&place).filter(|pages| len(pages) > 1_000));
         let id = running.id().to_string();
         assert!(std::process::Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
-        running.wait().exits(code).says(&["interrupted", "the same command carries on"]);
+        running.wait().exits(code).says(&["interrupted", "run the same command again"]);
         assert_eq!(place.names(), before);
         let exported = served.sheetport(&place, ["export", "items", "-o", "items.csv", "--json"]).exits(0).json();
         assert_eq!((count(&exported, "count"), &exported["resumed"]), (3_000, &true.into()));

@@ -107,7 +107,7 @@ fn rows_after_the_end_of_the_table_are_not_read() {
     let view = place
         .sheetport(["view", "--csv", "again.csv"])
         .exits(0)
-        .says(&["a second table begins at row 40002 and is left out", "--every-row"]);
+        .says(&["a second table begins at row 40002 and was not printed", "--every-row"]);
     check_bounds(&view);
     assert_eq!(view.stdout.lines().count(), 40_001);
     check_refused(&place, "again.csv", "at row 40003: it is longer than 16 MiB");

@@ -1,4 +1,4 @@
-//! `template infer`: a template for a sheet that the program has never seen, and what it says of it.
+//! `template infer`: templates for unknown sheets.
 
 use std::fs;
 
@@ -22,11 +22,11 @@ fn fields(answer: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_sheet_gets_a_template_that_uploads_it() {
+fn inferred_template_uploads_its_sheet() {
     let place = Place::new();
     place.write("prices.csv", PRICES);
     let ended = place.sheetport(["template", "infer", "prices.csv", "--record", "item", "-o", "prices.toml"]).exits(0);
-    let ended = ended.says(&["Artikel-Nr.", "externalId", "sure", "by its name", "without a field: Lieferant"]);
+    let ended = ended.says(&["Artikel-Nr.", "externalId", "sure", "by its name", "not used: Lieferant"]);
     let ended = ended.says(&["sheetport check prices.csv -t prices.toml"]);
     assert_eq!(ended.stdout, "");
     assert!(!place.path("home").exists(), "no ledger is made");
@@ -43,13 +43,13 @@ fn a_sheet_gets_a_template_that_uploads_it() {
 }
 
 #[test]
-fn without_a_name_the_template_is_printed_and_the_rest_is_said_beside_it() {
+fn without_output_the_template_goes_to_stdout_and_the_rest_to_stderr() {
     let place = Place::new();
     place.write("prices.csv", PRICES);
     let ended = place.sheetport(["template", "infer", "prices.csv", "--record", "item"]).exits(0);
     let ended = ended.shows(&["record = \"item\"", "locale = \"de\"", "percent = \"whole\"", "value = \"EUR\""]);
-    let ended = ended
-        .shows(&["map = { \"ja\" = \"active\", \"nein\" = \"archived\" }", "# Columns without a field: Lieferant"]);
+    let ended =
+        ended.shows(&["map = { \"ja\" = \"active\", \"nein\" = \"archived\" }", "# Columns not used: Lieferant"]);
     place.write("saved.toml", &ended.stdout);
     place.sheetport(["check", "prices.csv", "-t", "saved.toml"]).exits(0);
     let quiet = place.sheetport(["template", "infer", "prices.csv", "--record", "item", "-q"]).exits(0);
@@ -57,7 +57,7 @@ fn without_a_name_the_template_is_printed_and_the_rest_is_said_beside_it() {
 }
 
 #[test]
-fn what_it_took_each_column_for_comes_as_json() {
+fn json_lists_the_field_of_each_column() {
     let place = Place::new();
     place.write("prices.csv", PRICES);
     let answer = place.sheetport(["template", "infer", "prices.csv", "--record", "item", "--json"]).exits(0).json();
@@ -78,11 +78,11 @@ fn what_it_took_each_column_for_comes_as_json() {
 }
 
 #[test]
-fn a_field_that_is_needed_and_not_there_ends_it_with_3() {
+fn missing_required_field_exits_with_3() {
     let place = Place::new();
     place.write("stock.csv", "SKU,Qty on hand\nA1,5\nA2,7\n");
     let args = ["template", "infer", "stock.csv", "--record", "inventory-transaction", "-o", "stock.toml"];
-    place.sheetport(args).exits(3).says(&["service needs: transactionType", "sheetport template check stock.toml"]);
+    place.sheetport(args).exits(3).says(&["required fields: transactionType", "sheetport template check stock.toml"]);
     let refused = place.sheetport(["template", "check", "stock.toml"]).exits(2);
     refused.says(&["inventory-transaction needs the field transactionType"]);
     let toml = fs::read_to_string(place.path("stock.toml")).unwrap();
@@ -94,7 +94,7 @@ fn a_field_that_is_needed_and_not_there_ends_it_with_3() {
 }
 
 #[test]
-fn a_file_that_is_there_is_kept() {
+fn existing_output_file_is_kept() {
     let place = Place::new();
     place.write("prices.csv", PRICES);
     place.write("mine.toml", "mine");
@@ -105,7 +105,7 @@ fn a_file_that_is_there_is_kept() {
 }
 
 #[test]
-fn templates_from_before_are_remembered() {
+fn earlier_templates_serve_as_examples() {
     let place = Place::new();
     fs::create_dir(place.path("old")).unwrap();
     place.write("old/first.csv", "Nummer,Benennung A,Preis\n1,Bolzen,1.50\n");
@@ -124,11 +124,11 @@ fn templates_from_before_are_remembered() {
     assert_eq!(fields(&beside)[..2], ["externalId=Artikelnummer", "name=Bezeichnung"]);
     assert_eq!(beside["fields"][0]["sureness"], "as in beside.toml");
     place.write("home/ledger.db", "no ledger at all");
-    place.sheetport(args).exits(0).says(&["ledger of earlier uploads can't be read"]);
+    place.sheetport(args).exits(0).says(&["the ledger can't be read"]);
 }
 
 #[test]
-fn the_sheet_that_fits_is_found_in_a_workbook() {
+fn best_matching_sheet_is_chosen() {
     let place = Place::new();
     let mut book = Workbook::new();
     let notes = book.add_worksheet().set_name("Notes").unwrap();
@@ -151,7 +151,7 @@ fn the_sheet_that_fits_is_found_in_a_workbook() {
 }
 
 #[test]
-fn flags_for_reading_are_kept_in_the_template() {
+fn reading_flags_are_written_to_the_template() {
     let place = Place::new();
     place.write("odd.csv", "SKU!Name!Price\nA1!\"Bolt\"!1.50\nA2!Nut \"M8!2.50\n");
     let args =
@@ -161,7 +161,7 @@ fn flags_for_reading_are_kept_in_the_template() {
 }
 
 #[test]
-fn records_that_there_are_not_and_files_that_are_none_are_refused() {
+fn unknown_records_and_missing_files_are_refused() {
     let place = Place::new();
     let file = place.write("prices.csv", PRICES);
     place.sheetport(["template", "infer", name(&file), "--record", "itme"]).exits(2).says(&["inventory-transaction"]);

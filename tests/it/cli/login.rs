@@ -39,9 +39,9 @@ fn stored_tokens_are_private_and_used_until_logout() {
     // Environment variables take precedence.
     let other = place.sheetport(["whoami"]).env("SHEETPORT_ACCESS_TOKEN", "wrong");
     other.exits(5).says(&["refused the credentials"]);
-    place.sheetport(["logout"]).exits(0).shows(&["removed"]);
+    place.sheetport(["logout"]).exits(0).shows(&["Removed the tokens"]);
     place.sheetport(["logout"]).exits(0).shows(&["no stored tokens"]);
-    place.sheetport(["whoami"]).exits(2).says(&["no service is named", "sheetport login"]);
+    place.sheetport(["whoami"]).exits(2).says(&["no service address is set", "sheetport login"]);
 }
 
 #[test]
@@ -72,9 +72,9 @@ fn profiles_have_their_own_tokens_and_settings() {
     place.sheetport(["login"]).fed(format!("{}\n{}\n", regular.access, regular.refresh)).exits(0);
     assert!(place.path("home/credentials/test.json").exists());
     place.sheetport(["whoami"]).exits(0).shows(&["test", "regular"]);
-    place.sheetport(["whoami", "--profile", "default"]).exits(2).says(&["no service is named"]);
+    place.sheetport(["whoami", "--profile", "default"]).exits(2).says(&["no service address is set"]);
     place.sheetport(["upload", "items.csv", "-t", "items"]).exits(5).says(&["Regular", "Full Access"]);
-    place.sheetport(["whoami", "--profile", "../x"]).exits(2).says(&["'../x' is no name for a profile"]);
+    place.sheetport(["whoami", "--profile", "../x"]).exits(2).says(&["'../x' is not a valid profile name"]);
     place.write("home/sheetport.toml", "[profiles.test]\nbase_uri = 1\n");
     let place_and_remedy = ["sheetport.toml:2:1", "'base_uri' is no key here", "did you mean base_url?"];
     place.sheetport(["whoami"]).exits(2).says(&place_and_remedy);

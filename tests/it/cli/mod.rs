@@ -1,4 +1,4 @@
-//! The executable as a person or a scheduler runs it: what it prints, what it writes and how it ends.
+//! Runs the real executable: its output, its files and its exit codes.
 
 mod bad_input;
 mod bad_service;

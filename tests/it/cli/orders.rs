@@ -154,23 +154,20 @@ fn an_explanation_shows_cell_conversion_field_and_request() {
     place.write("t.toml", TEMPLATE);
     let explained = place.sheetport(["explain", "orders.csv", "-t", "t.toml", "--row", "4"]).exits(0);
     explained.shows(&[
-        "Row 4 by the template t.toml",
+        "Row 4, mapped by the template t.toml",
         "line: price  F Price '5,00'  a number with ',' as its decimal separator",
         "→ 5.00",
         "companyExternalId  B Customer ''  {{ Customer | lower }}",
         "left out",
-        "What would be sent (made of the rows 2, 4)",
+        "Request (from rows 2, 4)",
         "PUT /v1/public/orders/SO-1",
     ]);
-    place
-        .sheetport(["explain", "orders.csv", "-t", "t.toml", "--row", "99"])
-        .exits(2)
-        .says(&["row 99", "no row of data"]);
+    place.sheetport(["explain", "orders.csv", "-t", "t.toml", "--row", "99"]).exits(2).says(&["has no data in row 99"]);
     place.write("orders.csv", SHEET.replace("0,5;", "half;"));
     place
         .sheetport(["explain", "orders.csv", "-t", "t.toml", "--row", "5"])
         .exits(3)
-        .shows(&["is not a number", "Nothing would be sent"]);
+        .shows(&["is not a number", "The record would not be sent"]);
 }
 
 #[test]
@@ -222,7 +219,7 @@ fn new_templates_have_a_skeleton_and_a_schema() {
         place.write("new.toml", skeleton);
         place.sheetport(["template", "check", "new.toml"]).exits(0);
     }
-    place.sheetport(["template", "new", "itme"]).exits(2).says(&["it is one of: item, order"]);
+    place.sheetport(["template", "new", "itme"]).exits(2).says(&["expected one of: item, order"]);
     let schema = place.sheetport(["template", "schema"]).exits(0).json();
     assert_eq!(schema["properties"]["record"]["enum"].as_array().unwrap().len(), 5);
 }

@@ -54,7 +54,7 @@ fn a_page_shows_problems_by_default() {
         assert_eq!(data(&place.path(&format!("{only}.htm"))).len() as u64, rows, "{only}");
     }
     let written = place.sheetport(["report", "-o", "again.HTML"]).exits(0);
-    written.shows(&["5 rows of run 1 in again.HTML"]);
+    written.shows(&["5 rows of run 1 to again.HTML"]);
     place.sheetport(["report", "-o", "again.HTML"]).exits(2).says(&["already exists"]);
 }
 
@@ -66,7 +66,7 @@ fn the_next_command_never_sends_the_page() {
     let next = "sheetport report 1 -o report-1.xlsx --only problems";
     let sent = served.sheetport(&place, ["upload", "prices.csv", "-t", "items", "--report", "page.html"]).exits(3);
     let sent = sent.shows(&["Report  page.html", next]);
-    assert!(!sent.stdout.contains("mend the rows in"), "{}", sent.stdout);
+    assert!(!sent.stdout.contains("fix the rows in"), "{}", sent.stdout);
     let page = fs::read_to_string(place.path("page.html")).unwrap();
     assert!(page.contains(&format!("<code id=\"next\">{next}</code>")), "it says the same");
     place.sheetport(["check", "prices.csv", "-t", "items", "--report", "check.html"]).exits(3);
@@ -135,7 +135,7 @@ fn a_browser_without_scripts_shows_counts_causes_and_rows() {
 }
 
 #[test]
-fn rows_are_searched_filtered_and_sorted() {
+fn rows_can_be_searched_filtered_and_sorted() {
     let Some(mut browser) = Browser::start() else { return };
     let (_place, page) = uploaded(ROWS);
     browser.open(&page, "");

@@ -1,4 +1,4 @@
-//! Runs the executable in a folder of its own, with nothing of the surroundings in its environment.
+//! Runs the executable in a temporary folder with a clean environment.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// No condition that a test waits for takes this long, even on a machine that is busy.
+/// Timeout for conditions that a test waits for, generous for busy machines.
 const DEADLINE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(10);
 
-/// A folder for one test: the working folder of what runs in it, and in `home` its ledger.
+/// The working folder of a test, with the ledger in `home`.
 pub struct Place(TempDir);
 
 impl Place {
@@ -34,7 +34,7 @@ impl Place {
         path
     }
 
-    /// The names in the folder, sorted.
+    /// Returns the file names in the folder, sorted.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -42,12 +42,12 @@ impl Place {
         names
     }
 
-    /// The executable, about to run here without a service or credentials.
+    /// Returns a command that runs the executable here, without a service or credentials.
     pub fn sheetport<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Sheetport {
         self.command(env!("CARGO_BIN_EXE_sheetport"), args)
     }
 
-    /// Any program, about to run here in the same way.
+    /// Returns a command that runs any program here.
     pub fn command<A: AsRef<OsStr>>(&self, program: &str, args: impl IntoIterator<Item = A>) -> Sheetport {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
@@ -62,7 +62,7 @@ impl Place {
     }
 }
 
-/// A command line that is about to run.
+/// A command to run.
 pub struct Sheetport {
     command: Command,
     secrets: Vec<String>,
@@ -90,20 +90,20 @@ impl Sheetport {
         self
     }
 
-    /// A variable whose value must never be printed.
+    /// Sets a variable whose value must never be printed.
     pub fn secret(mut self, name: &str, value: &str) -> Sheetport {
         self.secrets.push(value.to_owned());
         self.env(name, value)
     }
 
-    /// With these bytes on its standard input.
+    /// Sets the standard input.
     pub fn fed(mut self, input: impl AsRef<[u8]>) -> Sheetport {
         self.command.stdin(Stdio::piped());
         self.input = input.as_ref().to_owned();
         self
     }
 
-    /// Runs it to its end.
+    /// Runs the command and waits for its end.
     #[track_caller]
     pub fn run(self) -> Ended {
         self.start().wait()
@@ -127,7 +127,7 @@ impl Sheetport {
     }
 }
 
-/// A process at work. It is killed when a test lets go of it.
+/// A running process, killed on drop.
 pub struct Running {
     child: Child,
     stdout: Receiver<String>,
@@ -141,19 +141,19 @@ impl Running {
         self.child.id()
     }
 
-    /// The next line on stdout.
+    /// Returns the next line of stdout.
     #[track_caller]
     pub fn line(&self) -> String {
         self.stdout.recv_timeout(DEADLINE).expect("a line on stdout")
     }
 
-    /// Waits until it has said these words on stderr.
+    /// Waits until stderr contains these words.
     #[track_caller]
     pub fn has_said(&self, words: &str) {
         while !self.stderr.recv_timeout(DEADLINE).expect("more on stderr").contains(words) {}
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the process.
     #[cfg(unix)]
     #[track_caller]
     pub fn signal(&self, name: &str) {
@@ -161,12 +161,12 @@ impl Running {
         assert!(sent.success());
     }
 
-    /// Whether it has ended by itself.
+    /// Whether the process has exited.
     pub fn has_ended(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }
 
-    /// Ends it as the system does when memory is short: at once and without a word.
+    /// Kills the process like the out-of-memory killer.
     pub fn kill(mut self) -> Ended {
         self.child.kill().unwrap();
         self.wait()
@@ -194,7 +194,7 @@ impl Drop for Running {
     }
 }
 
-/// How a process ended and what it said.
+/// Exit code and output of a process.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
@@ -210,7 +210,7 @@ impl Ended {
         self
     }
 
-    /// Holds stderr to every one of `words`.
+    /// Asserts that stderr contains all of `words`.
     #[track_caller]
     pub fn says(self, words: &[&str]) -> Ended {
         for words in words {
@@ -219,7 +219,7 @@ impl Ended {
         self
     }
 
-    /// Holds stdout to every one of `words`.
+    /// Asserts that stdout contains all of `words`.
     #[track_caller]
     pub fn shows(self, words: &[&str]) -> Ended {
         for words in words {
@@ -228,7 +228,7 @@ impl Ended {
         self
     }
 
-    /// The one JSON object on stdout.
+    /// Parses stdout as one JSON object.
     #[track_caller]
     pub fn json(&self) -> Value {
         let value = serde_json::from_str(&self.stdout);
@@ -240,7 +240,7 @@ impl Ended {
     }
 }
 
-/// Waits until `condition` answers something, asking again and again.
+/// Polls `condition` until it returns a value.
 #[track_caller]
 pub fn until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + DEADLINE;
@@ -253,7 +253,7 @@ pub fn until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A file's name as an argument.
+/// Returns a path as an argument.
 pub fn name(path: &Path) -> &str {
     path.to_str().unwrap()
 }

@@ -83,7 +83,7 @@ fn an_upload_with_an_unwritable_report_sends_nothing() {
     assert_eq!(fs::read(place.path("prices.csv")).unwrap(), mine);
     assert_eq!(served.total(), 1, "as before");
     let sent = upload("a.csv").exits(0).shows(&["Report  a.csv"]);
-    assert!(!sent.stdout.contains("mend"), "there is nothing to mend: {}", sent.stdout);
+    assert!(!sent.stdout.contains("fix the rows"), "no row needs fixing: {}", sent.stdout);
     assert_eq!(column(&table(&place.path("a.csv")), "sheetport_status"), ["sent"; 3]);
     let mut after = place.names();
     after.retain(|name| !["a.csv", "other.csv"].contains(&name.as_str()));
@@ -94,7 +94,7 @@ fn an_upload_with_an_unwritable_report_sends_nothing() {
 fn resuming_a_finished_run_names_the_report_command() {
     let (place, served) = uploaded();
     let before = place.names();
-    let resumed = served.sheetport(&place, ["resume", "--json"]).exits(3).says(&["run 1 was done before"]);
+    let resumed = served.sheetport(&place, ["resume", "--json"]).exits(3).says(&["run 1 was finished before"]);
     let summary = summary(&resumed);
     assert_eq!(accounting(&summary), "3: sent 1, rejected 1, failed 1");
     assert_eq!(summary["next"], "sheetport report 1 -o report-1.xlsx --only problems");

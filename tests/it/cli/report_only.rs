@@ -1,4 +1,4 @@
-//! Reports of single states: the rows that are asked for, in each format, and no other.
+//! `report --only`: the rows of one state, in each format.
 
 use std::fs;
 
@@ -73,7 +73,7 @@ fn rows(place: &Place, file: &str) -> Vec<(String, String)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_state_s_rows_are_reported_alone_in_each_format() {
+async fn only_reports_the_rows_of_one_state_in_each_format() {
     let place = Place::new();
     place.write("t.toml", TEMPLATE);
     place.write("sheet.csv", SHEET);
@@ -95,7 +95,7 @@ async fn each_state_s_rows_are_reported_alone_in_each_format() {
             let args = ["report", "2", "-o", &file, "--only", state];
             let said = place.sheetport(args).exits(0);
             let in_words = if ids.len() == 1 { "1 row".to_owned() } else { format!("{} rows", ids.len()) };
-            assert_eq!(said.stdout, format!("{in_words} of run 2 in {file}\n"));
+            assert_eq!(said.stdout, format!("Wrote {in_words} of run 2 to {file}\n"));
             let found = rows(&place, &file);
             let found_ids: Vec<&str> = found.iter().map(|(id, _)| id.as_str()).collect();
             assert_eq!(found_ids, ids, "{file}");
@@ -113,7 +113,7 @@ async fn each_state_s_rows_are_reported_alone_in_each_format() {
 }
 
 #[test]
-fn a_state_that_no_row_has_makes_a_report_without_rows() {
+fn report_of_an_empty_state_has_no_rows() {
     let place = Place::new();
     place.write("sheet.csv", "Id\n1\n");
     place.write("t.toml", "record = \"item\"\n[fields.externalId]\ncolumn = \"Id\"\n");
@@ -122,7 +122,7 @@ fn a_state_that_no_row_has_makes_a_report_without_rows() {
     for extension in ["csv", "xlsx", "html"] {
         let file = format!("failed.{extension}");
         let said = place.sheetport(["report", "-o", &file, "--only", "failed"]).exits(0);
-        assert_eq!(said.stdout, format!("0 rows of run 1 in {file}\n"));
+        assert_eq!(said.stdout, format!("Wrote 0 rows of run 1 to {file}\n"));
         assert_eq!(rows(&place, &file), []);
     }
 }

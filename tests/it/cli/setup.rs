@@ -1,4 +1,4 @@
-//! The folders, ports and ledgers that the program is given, where they don't do.
+//! Unusable folders, ports and ledgers.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use super::service::Served;
 use super::{items, sample};
 
 #[test]
-fn a_ledger_that_is_none_is_left_as_it_is() {
+fn foreign_ledger_file_is_not_changed() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", items(3));
@@ -22,7 +22,7 @@ fn a_ledger_that_is_none_is_left_as_it_is() {
 }
 
 #[test]
-fn a_home_that_is_a_file_is_named() {
+fn home_that_is_a_file_is_named_in_the_error() {
     let place = Place::new();
     let file = place.write("notes.txt", "notes");
     place.sheetport(["runs", "--home", name(&file)]).exits(1).says(&["notes.txt", "can't be opened", "SHEETPORT_HOME"]);
@@ -30,7 +30,7 @@ fn a_home_that_is_a_file_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn the_ledger_is_for_its_owner_alone() {
+fn ledger_is_readable_by_its_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     place.sheetport(["runs"]).exits(0);
@@ -40,7 +40,7 @@ fn the_ledger_is_for_its_owner_alone() {
 }
 
 #[test]
-fn two_services_can_not_share_data_or_a_port() {
+fn services_cannot_share_data_or_a_port() {
     let place = Place::new();
     let served = Served::start(&place);
     let again = place.sheetport(["serve", "--listen", "127.0.0.1:0", "--data", "service"]);
@@ -53,7 +53,7 @@ fn two_services_can_not_share_data_or_a_port() {
 
 #[cfg(unix)]
 #[test]
-fn a_service_ends_well_when_asked_and_keeps_its_items() {
+fn service_stops_on_sigterm_and_keeps_its_items() {
     let place = Place::new();
     let process = place.sheetport(["serve", "--listen", "127.0.0.1:0", "--data", "service", "--json"]).start();
     process.line();
@@ -68,7 +68,7 @@ fn a_service_ends_well_when_asked_and_keeps_its_items() {
 }
 
 #[test]
-fn a_command_line_that_is_not_understood_ends_with_2_and_an_example() {
+fn invalid_command_line_exits_with_2_and_shows_help() {
     let place = Place::new();
     place.sheetport(["upload", "items.csv"]).exits(2).says(&["--template", "Usage: sheetport upload"]);
     place.sheetport(["uplod"]).exits(2).says(&["'uplod'", "upload"]);
@@ -79,7 +79,7 @@ fn a_command_line_that_is_not_understood_ends_with_2_and_an_example() {
 }
 
 #[test]
-fn a_workspace_name_that_is_none_gets_no_tokens() {
+fn invalid_workspace_name_gets_no_tokens() {
     let token = Place::new().sheetport(["serve", "token", "--workspace", "my shop"]).exits(2);
     let token = token.says(&["\"my shop\" is not a valid workspace name", "letters, digits"]);
     assert_eq!(token.stdout, "");

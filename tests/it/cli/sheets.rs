@@ -66,7 +66,7 @@ fn all_sheets_with_the_columns_are_read_as_one_input() {
     workbook(&place, "prices.xlsx", &[("North", NORTH), ("Notes", NOTES), ("South", SOUTH)]);
     let arguments = ["prices.xlsx", "-t", "items", "--sheet", "*"];
     let check = place.sheetport(["check"].iter().chain(&arguments)).exits(3);
-    check.says(&["the sheet 'Notes' is left out: it has none of the template's columns"]).shows(&[
+    check.says(&["skipping the sheet 'Notes': it has none of the template's columns"]).shows(&[
         "sheet 'North', header in row 1; sheet 'South', header in row 3",
         "row 3 of 'North'",
         "row 5 of 'South'",
@@ -126,7 +126,7 @@ fn a_template_can_select_all_sheets_and_near_misses_are_reported() {
     let check = place.sheetport(["check", "prices.xlsx", "-t", "all.toml", "-q", "--json"]).exits(3);
     assert_eq!(accounting(&summary(&check)), "3: rejected 1, pending 2");
     check.says(&[
-        "the sheet 'Near' is left out: externalId wants the column 'SKU' or 'Artikelnummer' (the nearest is 'SKUs')",
+        "skipping the sheet 'Near': externalId wants the column 'SKU' or 'Artikelnummer' (the nearest is 'SKUs')",
     ]);
     // The flag overrides the template.
     place.sheetport(["check", "prices.xlsx", "-t", "all.toml", "--sheet", "Near"]).exits(2).says(&["externalId wants"]);

@@ -1,4 +1,4 @@
-//! `-`: a spreadsheet that comes through a pipe and has no name, no folder and no second reading.
+//! `-`: spreadsheets on standard input.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use super::{accounting, column, items, sample, summary, table};
 const WRONG: &str = "SKU,Name,Price\n0042,Bolt,free\n43,Nut,1.10\n";
 
 #[test]
-fn what_comes_through_a_pipe_is_uploaded_and_its_report_lies_in_the_working_folder() {
+fn piped_csv_is_uploaded_with_its_report_in_the_current_folder() {
     let place = Place::new();
     let served = Served::start(&place);
     let upload = || served.sheetport(&place, ["upload", "-", "-t", "items", "--json"]).fed(WRONG).exits(3);
@@ -26,14 +26,14 @@ fn what_comes_through_a_pipe_is_uploaded_and_its_report_lies_in_the_working_fold
 
     place.sheetport(["runs"]).exits(0).shows(&["standard input"]);
     served.sheetport(&place, ["report", "1", "-o", "again.xlsx"]).exits(0);
-    served.sheetport(&place, ["resume", "1"]).exits(3).says(&["run 1 was done before"]);
+    served.sheetport(&place, ["resume", "1"]).exits(3).says(&["run 1 was finished before"]);
     let mended = fs::read_to_string(place.path("stdin.report.csv")).unwrap().replace(",free,", ",2.50,");
     let again = served.sheetport(&place, ["upload", "-", "-t", "items", "--json"]).fed(mended).exits(0);
     assert_eq!(accounting(&summary(&again)), "2: sent 2");
 }
 
 #[test]
-fn a_workbook_comes_through_a_pipe_too() {
+fn piped_workbook_is_uploaded() {
     let place = Place::new();
     let workbook = fs::read(sample("items.xlsx")).unwrap();
     let check = place.sheetport(["check", "-", "-t", "items", "--json"]).fed(&workbook).exits(0);
@@ -45,7 +45,7 @@ fn a_workbook_comes_through_a_pipe_too() {
 }
 
 #[test]
-fn a_run_that_stopped_is_resumed_when_the_pipe_is_long_gone() {
+fn run_of_piped_input_can_be_resumed() {
     let place = Place::new();
     let full = tokens(&place, "full");
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
@@ -68,7 +68,7 @@ fn a_run_that_stopped_is_resumed_when_the_pipe_is_long_gone() {
 }
 
 #[test]
-fn messages_call_it_standard_input() {
+fn messages_name_standard_input() {
     let place = Place::new();
     let broken = items(900).replace("00700,Item 700,", "00700,\"Item 700,");
     for (content, words) in [

@@ -67,7 +67,7 @@ fn a_check_of_each_sample_finds_the_mistake_that_is_in_it_and_no_other() {
         let check = place.sheetport(["check", file, "-t", template, "--json"]).exits(code);
         assert_eq!(accounting(&summary(&check)), expected, "{file}");
         let said = place.sheetport(["check", file, "-t", template]).exits(code).shows(&[mistake]);
-        assert!(!said.stderr.contains("is called almost like it"), "{file}: {}", said.stderr);
+        assert!(!said.stderr.contains("has a similar name"), "{file}: {}", said.stderr);
     }
 }
 
@@ -159,7 +159,7 @@ fn a_column_that_may_be_missing_and_was_renamed_is_pointed_at() {
     let place = Place::new();
     place.write("list.csv", "SKU,Name,Curency,Price list 2026\n1,Bolt,EUR,A\n");
     let said = place.sheetport(["check", "list.csv", "-t", "items"]).exits(0);
-    let said = said.says(&["no column was found for currency", "'Curency' is called almost like it"]);
+    let said = said.says(&["no column was found for currency", "'Curency' has a similar name"]);
     assert!(!said.stderr.contains("'Price list 2026'"), "{}", said.stderr);
 }
 
@@ -325,7 +325,7 @@ fn after_a_stock_count_the_service_holds_what_was_counted() {
     }
     assert_eq!(differ, 16);
     let again = served.sheetport(&place, ["upload", "stock-count.xlsx", "-t", "stock-count"]).exits(2);
-    again.says(&["sent this file before", "--allow-repeat"]);
+    again.says(&["already sent", "--allow-repeat"]);
     served.sheetport(&place, ["report", "-o", "errors.csv", "--only", "problems"]).exits(0);
     let errors = fs::read_to_string(place.path("errors.csv")).unwrap();
     assert!(errors.contains("3 + 1,#VALUE!"), "{errors}");

@@ -1,4 +1,4 @@
-//! Records of several rows come back whole, and what must not be made twice is not.
+//! Retrying reports of records with several rows: records are sent whole, and no duplicates are created.
 
 use super::super::process::Place;
 use super::super::service::Served;
@@ -36,7 +36,7 @@ async fn retry(place: &Place, server: &Server, sheet: &Sheet, code: i32) -> Stri
 }
 
 #[tokio::test]
-async fn a_record_is_sent_whole_however_its_rows_are_sorted() {
+async fn record_is_sent_whole_in_any_row_order() {
     let (place, server) = uploaded(SHEET, ORDERS).await;
     let mut sheet = Sheet::open(&place, "sheet.report.csv");
     sheet.replace("many", "4").sort_by("sheetport_errors").0[1..].reverse();
@@ -47,7 +47,7 @@ async fn a_record_is_sent_whole_however_its_rows_are_sorted() {
 }
 
 #[tokio::test]
-async fn rows_that_a_template_wants_together_may_come_back_apart() {
+async fn rows_of_a_group_may_be_separated_in_a_report() {
     let together = ORDERS.replace("by = \"No\"", "by = \"No\"\nrows = \"together\"");
     let (place, server) = uploaded(SHEET, &together).await;
     let mut sheet = Sheet::open(&place, "sheet.report.csv");
@@ -58,7 +58,7 @@ async fn rows_that_a_template_wants_together_may_come_back_apart() {
 }
 
 #[tokio::test]
-async fn an_order_that_got_a_row_is_sent_again_whole_and_never_without_rows_that_it_had() {
+async fn order_with_an_added_row_is_sent_whole_with_all_its_rows() {
     let (place, server) = uploaded(SHEET, ORDERS).await;
     let mut sheet = Sheet::open(&place, "sheet.report.csv");
     sheet.replace("many", "4").add(&["A", "a-3", "9"]);
@@ -76,7 +76,7 @@ async fn an_order_that_got_a_row_is_sent_again_whole_and_never_without_rows_that
 }
 
 #[tokio::test]
-async fn an_invoice_that_was_made_is_not_made_again_with_a_further_row() {
+async fn created_invoice_is_not_sent_again_with_an_added_row() {
     let rows = "No,Cid,Item,Amount\n1,c-1,i,1\n2,c-2,i,many\n2,c-2,j,2\n";
     let (place, server) = uploaded(rows, INVOICES).await;
     let mut sheet = Sheet::open(&place, "sheet.report.csv");
@@ -95,7 +95,7 @@ async fn an_invoice_that_was_made_is_not_made_again_with_a_further_row() {
 }
 
 #[tokio::test]
-async fn an_added_record_that_was_sent_before_is_not_sent_again() {
+async fn added_record_is_not_sent_twice() {
     let rows = "No,Cid,Item,Amount\n1,c-1,i,1\n2,c-2,i,many\n";
     let (place, server) = uploaded(rows, INVOICES).await;
     let first = Sheet::open(&place, "sheet.report.csv");
@@ -143,7 +143,7 @@ async fn an_added_record_that_was_sent_before_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn a_row_that_means_the_record_above_is_not_given_to_another_one() {
+async fn row_without_key_stays_with_its_original_record() {
     let template = INVOICES.replace("by = \"No\"", "by = \"No\"\non_blank = \"above\"");
     let rows = "No,Cid,Item,Amount\n1,c-1,i,1\n2,c-2,i,many\n,,j,2\n3,c-3,i,many\n";
     let (place, server) = uploaded(rows, &template).await;
@@ -161,7 +161,7 @@ async fn a_row_that_means_the_record_above_is_not_given_to_another_one() {
 }
 
 #[tokio::test]
-async fn a_report_of_problems_alone_has_whole_records() {
+async fn report_of_problems_contains_whole_records() {
     let (place, server) = uploaded(SHEET, ORDERS).await;
     run(&place, &server, &["report", "-o", "problems.csv", "--only", "problems"], 0).await;
     let mut sheet = Sheet::open(&place, "problems.csv");
@@ -171,7 +171,7 @@ async fn a_report_of_problems_alone_has_whole_records() {
 }
 
 #[tokio::test]
-async fn a_report_that_was_uploaded_by_itself_is_not_handed_back_too() {
+async fn report_that_was_also_uploaded_is_refused() {
     let rows = "No,Cid,Item,Amount\n1,c-1,i,1\n2,c-2,i,many\n";
     let (place, server) = uploaded(rows, INVOICES).await;
     let mut sheet = Sheet::open(&place, "sheet.report.csv");
@@ -179,17 +179,17 @@ async fn a_report_that_was_uploaded_by_itself_is_not_handed_back_too() {
     let uploaded = run(&place, &server, &["upload", "sheet.report.csv", "-t", "t.toml", "--json"], 0).await;
     assert_eq!(accounting(&summary(&uploaded)), "2: sent 1, skipped 1");
     let refused = run(&place, &server, &["retry", "sheet.report.csv"], 2).await;
-    refused.says(&["run 2 uploaded the same file by itself"]);
+    refused.says(&["run 2 uploaded the same file"]);
     // The other way round, too.
     let mut sheet = Sheet::open(&place, "sheet.report.csv");
     sheet.set(3, "Amount", "5").save(&place, "other.csv");
     run(&place, &server, &["retry", "other.csv", "-q"], 0).await;
     let refused = run(&place, &server, &["upload", "other.csv", "-t", "t.toml"], 2).await;
-    refused.says(&["run 3 sent this file before"]);
+    refused.says(&["run 3 already sent"]);
 }
 
 #[test]
-fn the_options_of_the_call_are_those_of_the_run() {
+fn retry_uses_the_call_options_of_the_run() {
     let place = Place::new();
     let served = Served::demo(&place);
     let listed = served.get("/v1/public/orders?page=1&limit=1");

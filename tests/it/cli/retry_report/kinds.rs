@@ -1,5 +1,5 @@
-//! Reports of every kind of record, as a text and as a workbook: what was accepted is not sent again, what is mended is,
-//! and a call that must not be repeated is never made twice.
+//! Retrying CSV and XLSX reports of every kind of record: accepted records are not sent again, fixed ones are, and
+//! non-idempotent requests are never repeated.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -49,31 +49,31 @@ impl File {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_are_sent_until_they_are_accepted() {
+async fn orders_are_retried_until_accepted() {
     check(ORDER, SHEET, ["6: sent 4, rejected 1, failed 1", "6: sent 2, unchanged 4"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn subscriptions_are_made_once() {
+async fn subscriptions_are_created_once() {
     let ends = ["6: sent 2, rejected 1, failed 1, unknown 2", "6: sent 2, unchanged 2, rejected 2"];
     check(SUBSCRIPTION, SHEET, ends).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn invoices_are_made_once() {
+async fn invoices_are_created_once() {
     let ends = ["6: sent 2, rejected 1, failed 1, unknown 2", "6: sent 2, unchanged 2, rejected 2"];
     check(&SUBSCRIPTION.replace("subscription", "invoice"), SHEET, ends).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn transactions_are_booked_once() {
+async fn transactions_are_created_once() {
     let ends = ["6: sent 2, rejected 1, failed 1, unknown 2", "6: sent 2, unchanged 2, rejected 2"];
     check(TRANSACTION, SHEET, ends).await;
 }
 
 /// What names the transaction may be repeated, and what makes one may not.
 #[tokio::test(flavor = "multi_thread")]
-async fn transactions_are_corrected_until_that_is_accepted() {
+async fn transaction_updates_are_retried_until_accepted() {
     let sheet = SHEET.replace("r0,", "r0,t-0").replace("r1,", "r1,t-1").replace("r4,", "r4,t-4");
     let ends = ["6: sent 3, rejected 1, failed 1, unknown 1", "6: sent 2, unchanged 3, rejected 1"];
     check(TRANSACTION, &sheet, ends).await;
@@ -155,7 +155,7 @@ fn stock(served: &Served) -> BTreeMap<String, Value> {
 }
 
 #[test]
-fn goods_of_a_report_that_is_handed_back_move_once() {
+fn retried_report_moves_stock_once() {
     let rows = std::fs::read_to_string(sample("transactions.csv")).unwrap();
     let clean = Place::new();
     let once = Served::demo(&clean);
@@ -186,7 +186,7 @@ fn goods_of_a_report_that_is_handed_back_move_once() {
 }
 
 #[test]
-fn samples_of_each_kind_are_mended_and_handed_back_to_the_service() {
+fn fixed_reports_of_all_samples_are_accepted() {
     for (kind, right, wrong) in
         [("subscriptions", ",4\n", ",four\n"), ("invoices", ",10\n", ",ten\n"), ("orders", ",10,122.55,", ",10,cheap,")]
     {

@@ -1,5 +1,5 @@
-//! Reports that are handed back: `retry FILE` sends exactly the records that were not accepted yet, however people
-//! mended, sorted, filtered, copied and saved the rows, and never sends twice by guessing.
+//! `retry FILE` sends exactly the records that were not accepted yet, however the rows of the report were edited, sorted,
+//! filtered, copied and saved.
 
 mod groups;
 mod kinds;

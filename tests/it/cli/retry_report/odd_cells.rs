@@ -1,5 +1,5 @@
-//! Cells that files can hardly hold, through reports and back: characters that nobody sees, ends of lines, and texts
-//! longer than a workbook's cell. What comes back is what was uploaded, or the cell is named.
+//! Unusual cells through reports and back: invisible characters, line endings, and text longer than a workbook's cell. The
+//! value is unchanged, or the cell is reported.
 
 use super::super::browser::Browser;
 use super::super::office;
@@ -52,7 +52,7 @@ fn taken(served: &Served) -> Vec<String> {
 }
 
 #[test]
-fn characters_that_nobody_sees_come_back_from_a_csv() {
+fn invisible_characters_survive_a_csv_report() {
     let names = names();
     let (place, served) = uploaded();
     let mut sheet = Sheet::open(&place, "prices.report.csv");
@@ -67,7 +67,7 @@ fn characters_that_nobody_sees_come_back_from_a_csv() {
 }
 
 #[test]
-fn characters_that_nobody_sees_come_back_from_a_workbook() {
+fn invisible_characters_survive_a_workbook_report() {
     let names = names();
     let (place, served) = uploaded();
     place.sheetport(["report", "-o", "r.xlsx"]).exits(0);
@@ -89,7 +89,7 @@ fn characters_that_nobody_sees_come_back_from_a_workbook() {
 }
 
 #[test]
-fn characters_that_nobody_sees_are_seen_on_a_page() {
+fn invisible_characters_are_visible_in_html() {
     let Some(mut browser) = Browser::start() else { return };
     let (place, _served) = uploaded();
     place.sheetport(["report", "-o", "r.html"]).exits(0);
@@ -110,7 +110,7 @@ fn characters_that_nobody_sees_are_seen_on_a_page() {
 }
 
 #[test]
-fn a_row_that_was_left_out_stays_so_however_a_program_ends_its_lines() {
+fn skipped_row_stays_skipped_with_any_line_endings() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("t.toml", skipping(&place));
@@ -163,7 +163,7 @@ fn saved(place: &Place, sheet: &Sheet, to: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_text_that_a_workbook_cut_is_sent_whole_where_it_is_as_it_was() {
+async fn unedited_cut_text_is_sent_whole() {
     for to in ["xlsx", "csv"] {
         check_sent_whole(to).await;
     }
@@ -195,7 +195,7 @@ async fn check_sent_whole(to: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_became_of_rows_with_cut_texts_is_known_by_their_cells() {
+async fn rows_with_cut_text_are_recognized_by_their_other_cells() {
     let place = Place::new();
     place.write("t.toml", skipping(&place));
     let long = long("");
@@ -225,12 +225,12 @@ async fn what_became_of_rows_with_cut_texts_is_known_by_their_cells() {
     changed.save(&place, "changed.csv");
     let ended = run(&place, &server, &["retry", "changed.csv", "--json"], 3).await;
     assert_eq!(accounting(&summary(&ended)), "3: unchanged 1, rejected 2");
-    ended.says(&["1 row of accepted records was changed since"]);
+    ended.says(&["1 row of accepted records was edited"]);
     assert_eq!(server.log().len(), 1);
 }
 
 #[test]
-fn a_workbook_with_cut_texts_is_not_uploaded_as_if_they_were_whole() {
+fn workbook_with_cut_text_is_not_uploaded() {
     let place = Place::new();
     let served = Served::start(&place);
     let cut = format!("{}… [cut]", "x".repeat(32_760));

@@ -1,4 +1,4 @@
-//! What can't be a report of this ledger's run, and what must wait: told before anything is planned.
+//! Reports that can't be retried, or not yet: refused before planning.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ fn uploaded() -> (Place, Served) {
 }
 
 #[test]
-fn a_file_that_does_not_say_of_which_run_it_is_is_refused_with_the_remedy() {
+fn file_without_a_run_is_refused_with_a_hint() {
     let (place, served) = uploaded();
     let sheet = Sheet::open(&place, "prices.report.csv");
     let refused = |sheet: &Sheet, words: &[&str]| {
@@ -50,13 +50,13 @@ fn a_file_that_does_not_say_of_which_run_it_is_is_refused_with_the_remedy() {
     place.sheetport(["upload", "prices.csv", "-t", "items", "--rehearse", "--report", "rehearsal.csv"]).exits(3);
     served.sheetport(&place, ["retry", "rehearsal.csv"]).exits(2).says(&["not in the ledger of this machine"]);
     served.sheetport(&place, ["retry", "none.csv"]).exits(7).says(&["none.csv"]);
-    served.sheetport(&place, ["retry", "1", "--as-new"]).exits(2).says(&["--as-new is for reports", "./42"]);
+    served.sheetport(&place, ["retry", "1", "--as-new"]).exits(2).says(&["--as-new is for reports", "./1"]);
     assert_eq!(served.total(), 1);
     assert_eq!(place.sheetport(["runs", "--json"]).exits(0).json()["runs"].as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn another_ledger_workspace_or_address_is_refused_and_as_new_sends_there() {
+fn other_ledger_workspace_or_address_is_refused_unless_as_new() {
     let (place, served) = uploaded();
     let mut sheet = Sheet::open(&place, "prices.report.csv");
     sheet.replace("free", "1").save(&place, "mended.csv");
@@ -83,9 +83,7 @@ fn another_ledger_workspace_or_address_is_refused_and_as_new_sends_there() {
             .env("SHEETPORT_BASE_URL", &away.url())
             .secret("SHEETPORT_ACCESS_TOKEN", &tokens.access)
     };
-    at(&args)
-        .exits(2)
-        .says(&["run 1 can't be tried again: it was planned for", "--as-new sends all of its rows there"]);
+    at(&args).exits(2).says(&["run 1 can't be retried: it was planned for", "--as-new sends all of its rows there"]);
     assert_eq!(away.total(), 0);
     // All rows are new there, by the template of that run.
     let ended = at(&["retry", "mended.csv", "--as-new", "--json"]).exits(0);
@@ -98,28 +96,28 @@ fn another_ledger_workspace_or_address_is_refused_and_as_new_sends_there() {
         .sheetport(["retry", "mended.csv"])
         .env("SHEETPORT_BASE_URL", &served.url())
         .secret("SHEETPORT_ACCESS_TOKEN", pair["access"].as_str().unwrap());
-    refused.exits(2).says(&["planned for the workspace 'shop', and the token is for 'another'"]);
+    refused.exits(2).says(&["planned for the workspace 'shop', but the token is for 'another'"]);
 }
 
 #[test]
-fn rows_are_new_when_somebody_says_so_and_the_template_is_known() {
+fn as_new_requires_a_known_template() {
     let (place, served) = uploaded();
     let mut sheet = Sheet::open(&place, "prices.report.csv");
     sheet.replace("free", "1");
     sheet.0.iter_mut().for_each(|row| row.truncate(4));
     sheet.save(&place, "bare.csv");
     let args = ["retry", "bare.csv", "--as-new", "--json"];
-    served.sheetport(&place, args).exits(2).says(&["not known which template", "-t TEMPLATE"]);
+    served.sheetport(&place, args).exits(2).says(&["template is unknown", "-t TEMPLATE"]);
     let ended = served.sheetport(&place, args).args(["-t", "items"]).exits(0);
     let ended = summary(&ended);
     assert_eq!(accounting(&ended), "2: sent 2");
     let run = place.sheetport(["runs", "show", "--json"]).exits(0).json();
     assert_eq!((&run["command"], &run["retry_of"]), (&"retry".into(), &serde_json::Value::Null));
-    served.sheetport(&place, ["retry", "--help"]).exits(0).shows(&["made", "again", "--as-new"]);
+    served.sheetport(&place, ["retry", "--help"]).exits(0).shows(&["duplicates", "--as-new"]);
 }
 
 #[tokio::test]
-async fn what_is_pending_in_any_run_of_the_family_goes_first() {
+async fn pending_records_of_any_related_run_must_be_resumed_first() {
     let place = Place::new();
     place.write("t.toml", INVOICES);
     let rows: String = (1..=6).map(|n| format!("{n},c-{n},i,{}\n", if n == 6 { "many" } else { "1" })).collect();
@@ -137,13 +135,16 @@ async fn what_is_pending_in_any_run_of_the_family_goes_first() {
     let mut sheet = Sheet::open(&place, "r.csv");
     sheet.replace("many", "1").save(&place, "r.csv");
     let waits = run(&place, &server, &["retry", "r.csv"], 2).await;
-    waits.says(&["4 records of it not sent yet", "`sheetport resume 1` first"]);
+    waits.says(&["4 records of it are not sent yet", "first run `sheetport resume 1`"]);
     run(&place, &server, &["resume", "--json"], 3).await;
     // The retry stops, too: neither the first report nor its own run's number may go round it.
     let stopped = run(&place, &server, &[&["retry", "r.csv"], &stop[..]].concat(), 9).await;
     assert_eq!(accounting(&summary(&stopped)), "6: failed 1, pending 5");
     let waits = run(&place, &server, &["retry", "r.csv"], 2).await;
-    waits.says(&["5 records of run 2, which belongs to it, not sent yet", "`sheetport resume 2` first"]);
+    waits.says(&[
+        "5 records of run 2, which belongs to the same upload, are not sent yet",
+        "first run `sheetport resume 2`",
+    ]);
     refusing.store(false, Ordering::SeqCst);
     assert_eq!(accounting(&summary(&run(&place, &server, &["resume", "2", "--json"], 3).await)), "6: sent 5, failed 1");
     let last = summary(&run(&place, &server, &["retry", "r.csv", "--json"], 0).await);
@@ -152,13 +153,13 @@ async fn what_is_pending_in_any_run_of_the_family_goes_first() {
     // Each was refused once or twice and accepted once; nobody asks again.
     let before: Vec<usize> = (1..=6).map(accepted).collect();
     run(&place, &server, &["retry", "r.csv", "--json"], 0).await;
-    run(&place, &server, &["retry", "1"], 2).await.says(&["run 4 did that"]);
-    run(&place, &server, &["retry", "2"], 2).await.says(&["other runs have sent since what failed of it"]);
+    run(&place, &server, &["retry", "1"], 2).await.says(&["run 4 already did that"]);
+    run(&place, &server, &["retry", "2"], 2).await.says(&["other runs have since sent every record that was refused"]);
     assert_eq!((1..=6).map(accepted).collect::<Vec<_>>(), before);
 }
 
 #[tokio::test]
-async fn records_in_doubt_wait_for_a_person() {
+async fn records_with_unknown_outcome_wait_for_resolve() {
     let place = Place::new();
     place.write("t.toml", INVOICES);
     place.write("invoices.csv", "No,Cid,Item,Amount\n1,c-1,i,1\n2,c-2,i,1\n3,c-3,i,many\n");
@@ -187,7 +188,7 @@ async fn records_in_doubt_wait_for_a_person() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_retry_that_was_killed_is_resumed_and_two_of_one_family_do_not_work_together() {
+async fn killed_retry_is_resumed_and_related_runs_exclude_each_other() {
     let place = Place::new();
     place.write("t.toml", INVOICES);
     let rows: String = (1..=40).map(|n| format!("{n},c-{n},i,many\n")).collect();
@@ -212,7 +213,7 @@ async fn a_retry_that_was_killed_is_resumed_and_two_of_one_family_do_not_work_to
     retrying.kill();
     busy.store(false, Ordering::Relaxed);
     let words = run(&place, &server, &["retry", "copy.csv"], 2).await;
-    words.says(&["which belongs to it, not sent yet", "`sheetport resume 2` first"]);
+    words.says(&["which belongs to the same upload,", "first run `sheetport resume 2`"]);
     let resuming = asking(&place, &server, &["resume", "--json"]);
     let resumed = summary(&tokio::task::spawn_blocking(move || resuming.run()).await.unwrap());
     assert_eq!(count(&resumed, "sent") + count(&resumed, "unknown"), 40);
@@ -226,7 +227,7 @@ async fn a_retry_that_was_killed_is_resumed_and_two_of_one_family_do_not_work_to
 }
 
 #[test]
-fn a_family_is_removed_from_the_ledger_as_a_whole_or_not_at_all() {
+fn related_runs_are_pruned_together_or_not_at_all() {
     let (place, served) = uploaded();
     served.sheetport(&place, ["retry", "prices.report.csv", "-q"]).exits(3);
     let prune = ["runs", "prune", "--older-than", "0h", "--json"];

@@ -1,6 +1,6 @@
-//! Random rounds of mending: any report comes back with some rows mended, shuffled and filtered, to a service that
-//! refuses and breaks off at random, until all is sent. The service then has what one clean upload would have given it,
-//! and nothing that must not be made twice was.
+//! Random retry rounds: reports come back with some rows fixed, shuffled and filtered, to a service that refuses requests
+//! and drops connections at random, until everything is sent. The service then has the same records as after one clean
+//! upload, without duplicates.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -28,19 +28,19 @@ struct Kind {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn items_end_as_one_clean_upload_would() {
+async fn items_end_like_a_clean_upload() {
     let name = |body: &serde_json::Value| body["externalId"].as_str().unwrap().to_owned();
     all_rounds(&Kind { template: ITEMS, header: "No,Item,Amount", rows: 1, is_once: false, name }).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_end_as_one_clean_upload_would() {
+async fn orders_end_like_a_clean_upload() {
     let name = |body: &serde_json::Value| body["order"]["externalId"].as_str().unwrap().to_owned();
     all_rounds(&Kind { template: ORDERS, header: "No,SKU,Qty", rows: 3, is_once: false, name }).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn invoices_are_made_once() {
+async fn invoices_are_created_once() {
     let name = |body: &serde_json::Value| body["cid"].as_str().unwrap().to_owned();
     all_rounds(&Kind { template: INVOICES, header: "No,Cid,Item,Amount", rows: 3, is_once: true, name }).await;
 }
@@ -162,7 +162,7 @@ async fn ended(place: &Place, server: &Server, args: &[&str]) -> serde_json::Val
     summary(&ended)
 }
 
-/// Says of each record in doubt what is true.
+/// Resolves each unknown record truthfully.
 async fn resolve(place: &Place, server: &Server, taken: &Taken, id: i64, kind: &Kind) {
     let id = id.to_string();
     let listed = run(place, server, &["resolve", &id, "--json"], 4).await.json();

@@ -1,4 +1,4 @@
-//! Records of one row: what is sent, and what is not.
+//! Retrying reports of records with one row.
 
 use super::super::process::Place;
 use super::super::service::Served;
@@ -30,7 +30,7 @@ fn retry(place: &Place, served: &Served, sheet: &Sheet, code: i32) -> String {
 }
 
 #[test]
-fn exactly_what_was_not_accepted_is_sent_in_as_many_rounds_as_it_takes() {
+fn retry_sends_only_unaccepted_rows_over_several_rounds() {
     let (place, served) = uploaded();
     let first = Sheet::open(&place, "prices.report.csv");
     // Nothing was mended: what was wrong is wrong, what was refused is asked for again.
@@ -52,7 +52,7 @@ fn exactly_what_was_not_accepted_is_sent_in_as_many_rounds_as_it_takes() {
     let runs = place.sheetport(["runs", "--json"]).exits(0).json();
     let of: Vec<String> = runs["runs"].as_array().unwrap().iter().map(|run| run["retry_of"].to_string()).collect();
     assert_eq!(of, ["3", "2", "1", "1", "2", "1", "null"]);
-    place.sheetport(["runs"]).exits(0).shows(&["mended.csv, again from run 2"]);
+    place.sheetport(["runs"]).exits(0).shows(&["mended.csv, retry of run 2"]);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn rows_may_be_sorted_filtered_and_added() {
 }
 
 #[test]
-fn a_status_that_somebody_wrote_counts_for_nothing() {
+fn edited_status_column_is_ignored() {
     let (place, served) = uploaded();
     let mut sheet = Sheet::open(&place, "prices.report.csv");
     sheet.set(2, "Price", "9").set(2, "sheetport_status", "sent").set(5, "sheetport_status", "failed");
@@ -93,7 +93,7 @@ fn a_status_that_somebody_wrote_counts_for_nothing() {
 }
 
 #[test]
-fn a_row_that_does_not_say_plainly_where_it_is_from_is_a_problem_at_that_cell() {
+fn ambiguous_row_reference_is_a_problem_of_its_cell() {
     let (place, served) = uploaded();
     let sheet = Sheet::open(&place, "prices.report.csv");
     let token = sheet.column("sheetport_run")[0].to_owned();
@@ -132,18 +132,18 @@ fn a_row_that_does_not_say_plainly_where_it_is_from_is_a_problem_at_that_cell() 
 }
 
 #[test]
-fn changes_to_accepted_rows_are_not_sent_and_said() {
+fn edits_to_accepted_rows_are_not_sent_but_reported() {
     let (place, served) = uploaded();
     let mut sheet = Sheet::open(&place, "prices.report.csv");
     // A program that saved it may have written numbers in its own way.
     sheet.set(4, "Price", "2.5").set(5, "Name", "Long pin").save(&place, "mended.csv");
     let ended = served.sheetport(&place, ["retry", "mended.csv"]).exits(3);
-    ended.says(&["1 row of accepted records was changed since, which is not sent: row 5"]);
+    ended.says(&["1 row of accepted records was edited; the changes are not sent: row 5"]);
     assert!(!served.get("/v1/public/items")["data"].to_string().contains("Long pin"));
 }
 
 #[test]
-fn what_stood_crooked_in_the_first_file_is_not_sent_before_it_is_put_right() {
+fn shifted_cells_are_not_sent_until_fixed() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("prices.csv", "SKU,Name,Price,Currency\n1,Bolt,1,50,EUR\n2,\"Nut\",2,EUR\n3,\"Co");
@@ -159,7 +159,7 @@ fn what_stood_crooked_in_the_first_file_is_not_sent_before_it_is_put_right() {
 }
 
 #[test]
-fn rows_that_were_left_out_stay_left_out() {
+fn skipped_rows_stay_skipped() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", items(9).replace(",2.50,", ",two,"));
@@ -181,7 +181,7 @@ fn rows_that_were_left_out_stay_left_out() {
 }
 
 #[test]
-fn the_template_of_that_run_is_used_and_another_can_be_named() {
+fn retry_uses_the_template_of_the_run_unless_another_is_named() {
     let place = Place::new();
     let served = Served::start(&place);
     let template = "record = \"item\"\n[sheet]\nheader = 3\nfill_down = { columns = [\"Brand\"] }\n\
@@ -205,11 +205,11 @@ fn the_template_of_that_run_is_used_and_another_can_be_named() {
     assert_eq!(accounting(&summary(&served.sheetport(&place, args).exits(0))), "3: sent 1, unchanged 2");
     place.write("order.toml", super::ORDERS);
     let args = ["retry", "mended.csv", "-t", "order.toml"];
-    served.sheetport(&place, args).exits(2).says(&["its records are of the kind item"]);
+    served.sheetport(&place, args).exits(2).says(&["records of the kind item"]);
 }
 
 #[test]
-fn all_or_nothing_holds_for_a_report_too() {
+fn all_or_nothing_applies_to_reports() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("prices.csv", PRICES.replace("Euro", "EUR"));

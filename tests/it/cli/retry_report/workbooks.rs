@@ -1,5 +1,4 @@
-//! Reports as workbooks: with a sheet before the rows, with the rows on several sheets, of several sheets, and saved
-//! again by a spreadsheet program.
+//! Retrying workbook reports: with a summary sheet, with rows on several sheets, and saved by LibreOffice.
 
 use rust_xlsxwriter::Workbook;
 use serde_json::Value;
@@ -72,7 +71,7 @@ fn uploaded() -> (Place, Served) {
 }
 
 #[test]
-fn a_workbook_is_mended_in_place_and_handed_back() {
+fn workbook_is_fixed_in_place_and_retried() {
     let (place, served) = uploaded();
     assert_eq!(retry(&place, &served, "prices.report.xlsx", 3), "3: unchanged 1, rejected 1, failed 1");
     assert!(exists(&place, "prices.report-2.xlsx"));
@@ -84,7 +83,7 @@ fn a_workbook_is_mended_in_place_and_handed_back() {
 }
 
 #[test]
-fn all_sheets_that_have_our_columns_are_read_and_no_other() {
+fn all_sheets_with_report_columns_are_read() {
     let (place, served) = uploaded();
     let mut sheet = open(&place, "prices.report.xlsx");
     sheet.replace("free", "9").replace("Euro", "EUR");
@@ -116,7 +115,7 @@ fn all_sheets_that_have_our_columns_are_read_and_no_other() {
 }
 
 #[test]
-fn a_report_of_several_sheets_goes_back_as_one() {
+fn report_of_several_sheets_is_retried_as_one() {
     let place = Place::new();
     let served = Served::start(&place);
     let north = of(&["SKU|Name|Price", "1|Bolt|free", "2|Nut|1.00"]);
@@ -141,7 +140,7 @@ fn a_report_of_several_sheets_goes_back_as_one() {
 }
 
 #[test]
-fn numbers_and_dates_of_a_workbook_come_back_from_a_text_as_they_were() {
+fn typed_cells_survive_a_csv_report() {
     let place = Place::new();
     let served = Served::start(&place);
     let mut workbook = Workbook::new();
@@ -169,7 +168,7 @@ fn numbers_and_dates_of_a_workbook_come_back_from_a_text_as_they_were() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_got_a_row_is_sent_whole_with_what_its_other_rows_had() {
+async fn order_with_an_added_row_keeps_the_values_of_its_other_rows() {
     let place = Place::new();
     let mut workbook = Workbook::new();
     let sheet = workbook.add_worksheet();
@@ -214,7 +213,7 @@ async fn an_order_that_got_a_row_is_sent_whole_with_what_its_other_rows_had() {
 }
 
 #[test]
-fn what_a_spreadsheet_program_saves_again_is_the_same_report() {
+fn report_saved_by_libreoffice_is_the_same_report() {
     if !office::is_there() {
         return;
     }

@@ -1,4 +1,4 @@
-//! Being asked to stop: Ctrl-C, and SIGTERM where there is one.
+//! Ctrl-C and SIGTERM.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -6,34 +6,34 @@ use std::time::Duration;
 use crate::error::Exit;
 use crate::ui;
 
-/// Waits for a person or the system to ask for the end, and remembers who did.
+/// Waits for a signal and remembers which one came.
 #[derive(Debug, Default)]
 pub struct Interrupt {
     exit: AtomicU8,
 }
 
 impl Interrupt {
-    /// Resolves at the first request to stop. A second one ends the process at once.
-    ///
-    /// Answers how long work under way may take to end: a system that shuts down gives less time than a person.
+    /// Waits for the first signal, says so, and returns how long requests in flight may take. A second signal ends the
+    /// process at once.
     pub async fn wait(&self) -> Duration {
-        let grace = self.asked().await;
-        ui::remark("Stopping: waiting for the requests under way. Once more ends at once.");
+        let grace = self.signal().await;
+        ui::remark("Stopping after the requests in flight. Press Ctrl-C again to stop immediately.");
         grace
     }
 
-    /// The same, for what has nothing to wait for and says so itself.
-    pub async fn asked(&self) -> Duration {
+    /// Waits like [`Interrupt::wait`], without a message.
+    pub async fn signal(&self) -> Duration {
         let exit = next().await;
         self.exit.store(exit as u8, Ordering::Relaxed);
         tokio::spawn(async {
             let exit = next().await;
             std::process::exit(exit as i32);
         });
+        // A system that shuts down kills its processes after a few seconds.
         if exit == Exit::Terminated { Duration::from_secs(10) } else { Duration::from_secs(30) }
     }
 
-    /// The exit code that says who asked.
+    /// Returns the exit code for the signal that came.
     pub fn exit(&self) -> Exit {
         if self.exit.load(Ordering::Relaxed) == Exit::Terminated as u8 { Exit::Terminated } else { Exit::Interrupted }
     }

@@ -1,19 +1,18 @@
-//! What a run came to: for people as a few lines, for scripts as one JSON object, for both as an exit code.
+//! The summary at the end of a command, for people or as JSON.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::client::Stop;
 use crate::error::Exit;
 use crate::ledger::{Accounting, Group, Run, RunId};
+use crate::records::RecordKind;
 use crate::settings::Output;
 use crate::sheet::column_letters;
 use crate::ui;
-use crate::upload::StopReason;
-use crate::upload::tally::Tally;
+use crate::upload::Tally;
 
-/// The object that `--json` prints. Its fields are part of the interface.
+/// The JSON object of `--json`. Its fields are a stable interface.
 #[derive(Debug, Serialize)]
 pub struct Summary {
     pub run: Option<RunId>,
@@ -24,30 +23,30 @@ pub struct Summary {
     #[serde(flatten)]
     pub accounting: Accounting,
     pub seconds: f64,
-    /// Requests a second.
+    /// Requests per second.
     pub rate: f64,
     pub report: Option<PathBuf>,
-    /// The command that a person would run next.
+    /// The command that continues from here.
     pub next: Option<String>,
     /// Why the run stopped before its end.
     pub stopped: Option<String>,
-    /// What is wrong with the sheet, grouped by cause; of `check` alone.
+    /// Problems grouped by cause, only for `check`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<Cause>>,
 }
 
-/// Problems with one cause, as scripts get them.
+/// Problems with the same cause.
 #[derive(Debug, Serialize)]
 pub struct Cause {
     pub code: String,
     pub count: u64,
-    /// The first few rows that have it.
+    /// The first rows with the problem.
     pub rows: Vec<u64>,
-    /// Its letters; null when the cause is not one cell.
+    /// Letters of the column; null if the cause is not a single cell.
     pub column: Option<String>,
     pub header: String,
     pub field: String,
-    /// Of the first of them.
+    /// Value of the first row.
     pub value: String,
     pub message: String,
     pub remedy: String,
@@ -96,21 +95,14 @@ impl Summary {
         }
     }
 
-    /// Of a pass over a file that sent nothing and is in no ledger.
-    pub fn of_tally(
-        command: &str,
-        record: &str,
-        template: &str,
-        file: &str,
-        tally: &Tally,
-        next: Option<String>,
-    ) -> Summary {
+    /// Summarizes a pass over a file that sent nothing.
+    pub fn of_tally(command: &str, record: RecordKind, template: &str, tally: &Tally, file: &Path) -> Summary {
         Summary {
             run: None,
             command: command.to_owned(),
-            record: record.to_owned(),
+            record: record.name().to_owned(),
             template: template.to_owned(),
-            file: file.to_owned(),
+            file: file.display().to_string(),
             accounting: Accounting {
                 rows: tally.rows,
                 total: tally.to_send + tally.skipped + tally.rejected + tally.kept,
@@ -123,13 +115,18 @@ impl Summary {
             seconds: 0.0,
             rate: 0.0,
             report: None,
-            next,
+            next: None,
             stopped: None,
             problems: None,
         }
     }
 
-    /// Prints it as `output` wants it.
+    /// Returns the exit code of a pass over a file that sent nothing.
+    pub fn exit(&self) -> Exit {
+        if self.accounting.rejected > 0 { Exit::RowsFailed } else { Exit::Done }
+    }
+
+    /// Prints the summary, as JSON if requested.
     pub fn print(&self, output: Output) {
         if output.json {
             ui::json(self);
@@ -144,9 +141,9 @@ impl Summary {
             let requests = ui::counted(self.accounting.requests, "request");
             let retries = match self.accounting.retries {
                 0 => String::new(),
-                retries => format!(", {} of them repeated", ui::thousands(retries)),
+                retries => format!(", {} retries", ui::thousands(retries)),
             };
-            // A rate measured over less than a second says nothing.
+            // A rate measured over less than a second is meaningless.
             let rate = if self.seconds >= 1.0 { format!(", {:.0}/s", self.rate) } else { String::new() };
             ui::line(format_args!("  {faint}{requests}{retries} in {:.1} s{rate}{faint:#}", self.seconds));
         }
@@ -154,21 +151,9 @@ impl Summary {
             ui::line(format_args!("  {strong}Report{strong:#}  {}", report.display()));
         }
         if let Some(next) = &self.next {
-            let is_mended = self.report.is_some() && next.starts_with("sheetport retry ");
-            let mend = if is_mended { "mend the rows in the report, then: " } else { "" };
-            ui::line(format_args!("  {strong}Next{strong:#}    {mend}{next}"));
+            let is_retry = self.report.is_some() && next.starts_with("sheetport retry ");
+            let fix = if is_retry { "fix the rows in the report, then: " } else { "" };
+            ui::line(format_args!("  {strong}Next{strong:#}    {fix}{next}"));
         }
-    }
-}
-
-/// The exit code of a run that ended so. `interrupted` is the code for the signal, if there was one.
-pub fn exit(accounting: &Accounting, stopped: Option<&StopReason>, interrupted: Exit) -> Exit {
-    match stopped {
-        Some(StopReason::Interrupted) => interrupted,
-        Some(StopReason::Service(Stop::Unauthorized(_) | Stop::Forbidden(_))) => Exit::Credentials,
-        Some(_) => Exit::Stopped,
-        None if accounting.unknown > 0 => Exit::Unknown,
-        None if accounting.rejected + accounting.failed > 0 => Exit::RowsFailed,
-        None => Exit::Done,
     }
 }

@@ -1,0 +1,51 @@
+//! Flags of every command.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// Root address of the service
+    #[arg(long, global = true, env = "SHEETPORT_BASE_URL", value_name = "URL")]
+    pub base_url: Option<String>,
+    /// Profile that provides address, tokens and rate [default: the one in sheetport.toml, or "default"]
+    #[arg(long, global = true, env = "SHEETPORT_PROFILE", value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Folder of the ledger, the credentials and sheetport.toml [default: the system's folder for application data]
+    #[arg(long, global = true, env = "SHEETPORT_HOME", value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    /// Print one JSON object to stdout when done
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print only errors and results
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Write a log to stderr; repeat for more detail
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// Format of the log
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    pub log_format: LogFormat,
+    /// When to use colors
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// Hide progress
+    #[arg(long, global = true)]
+    pub no_progress: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    Text,
+    /// One JSON object per line
+    Json,
+}

@@ -1,0 +1,52 @@
+//! Flags for the input file and for how to read it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::sheet::Options;
+
+/// Help heading of [`Reading`]. Set on each flag, because a heading of the struct would also apply to later flags.
+const READING: &str = "Reading a CSV, if it is detected wrongly";
+
+/// A spreadsheet and its template.
+#[derive(Args, Debug)]
+pub struct Input {
+    /// Spreadsheet: CSV or other text (optionally compressed), or a workbook (.xlsx, .xlsm, .xlsb, .xls, .ods); - for
+    /// standard input
+    pub file: PathBuf,
+    /// Name of a built-in template, or path of a template file
+    #[arg(short, long, value_name = "TEMPLATE")]
+    pub template: String,
+    /// Sheet of a workbook, by name or number; "*" for every sheet that has the template's columns [default: the first
+    /// that has them]
+    #[arg(long, value_name = "SHEET")]
+    pub sheet: Option<String>,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// How to read a text file.
+#[derive(Args, Debug, Default)]
+pub struct Reading {
+    /// Character between fields, or "tab" or "space"
+    #[arg(long, help_heading = READING, value_name = "CHAR", value_parser = Options::delimiter_named)]
+    pub delimiter: Option<u8>,
+    /// Encoding, such as windows-1252
+    #[arg(long, help_heading = READING, value_name = "NAME")]
+    pub encoding: Option<String>,
+    /// Character around fields, or "none"
+    #[arg(long, help_heading = READING, value_name = "CHAR", value_parser = mark)]
+    pub quote: Option<Mark>,
+    /// Character before a quote that is part of a field, or "none" if quotes are doubled
+    #[arg(long, help_heading = READING, value_name = "CHAR", value_parser = mark)]
+    pub escape: Option<Mark>,
+}
+
+/// A character, or `None` for the value "none".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark(pub Option<u8>);
+
+fn mark(text: &str) -> Result<Mark, String> {
+    Options::mark_named(text).map(Mark)
+}

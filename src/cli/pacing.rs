@@ -1,0 +1,15 @@
+//! Flags for the request rate.
+
+use clap::Args;
+
+use crate::client::Speed;
+
+#[derive(Args, Debug)]
+pub struct Pacing {
+    /// Maximum request rate, such as 10/s or 600/min, or "auto" to measure the service's limit
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<Speed>,
+    /// Number of requests in flight at the same time
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub concurrency: u16,
+}

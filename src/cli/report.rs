@@ -1,0 +1,38 @@
+//! Flags of `report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::report::RowFilter;
+
+const EXAMPLES: &str = "\
+Examples:
+  sheetport report -o outcome.xlsx
+  sheetport report 12 -o to-fix.csv --only problems
+  sheetport report 12 -o problems.html
+  sheetport report 12 -o to-fix.csv --bom
+
+The first sheet of a workbook summarizes the run, with the problems grouped by cause. Fix the rows in place, then hand the
+report back: `sheetport retry to-fix.csv`.";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Report {
+    /// Number of the run [default: the newest]
+    pub run: Option<i64>,
+    /// New file: .xlsx or .csv to fix the rows in, .html for a page to read, search and print
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Rows to include: all, problems (rows that need attention), or the rows of one state [default: all; problems for
+    /// .html]
+    #[arg(long, value_name = "WHICH", value_parser = only)]
+    pub only: Option<RowFilter>,
+    /// Start a CSV with a byte order mark, so that Excel reads it as UTF-8
+    #[arg(long)]
+    pub bom: bool,
+}
+
+fn only(name: &str) -> Result<RowFilter, String> {
+    RowFilter::from_name(name).ok_or_else(|| format!("expected one of: {}", RowFilter::NAMES.join(", ")))
+}

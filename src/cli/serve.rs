@@ -1,0 +1,171 @@
+//! Flags of `serve`, `serve token` and `serve load`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::PossibleValue;
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::operations::LoadKind;
+use crate::service::{Faults, Limit};
+
+const SERVE_EXAMPLES: &str = "\
+To use the service, run in another terminal:
+  eval \"$(sheetport serve token --workspace demo)\"
+  export SHEETPORT_BASE_URL=http://127.0.0.1:8787
+
+Examples:
+  sheetport serve --listen 127.0.0.1:0 --data /srv/sheetport
+  sheetport serve --demo
+  sheetport serve --limit 600/min --latency 50ms
+  sheetport serve --fail 500:0.02,reset:0.01,slow:0.01 --seed 7";
+
+const LOAD_EXAMPLES: &str = "\
+Stop the service first if it uses the same data. Loading a file twice has no effect.
+
+Examples:
+  sheetport serve load --workspace demo companies.csv contacts.csv
+  sheetport serve load --workspace demo --kind items price-list-2026.xlsx";
+
+#[derive(Args, Debug)]
+#[command(after_help = SERVE_EXAMPLES)]
+pub struct Serve {
+    #[command(subcommand)]
+    pub action: Option<ServeAction>,
+    /// Address and port; port 0 picks a free port
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8787")]
+    pub listen: SocketAddr,
+    #[command(flatten)]
+    pub data: Data,
+    #[command(flatten)]
+    pub lifetimes: Lifetimes,
+    /// Return a new refresh token with each refresh
+    #[arg(long)]
+    pub rotate_refresh: bool,
+    /// Fill the workspace `demo` with sample records, if it is empty
+    #[arg(long)]
+    pub demo: bool,
+    #[command(flatten)]
+    pub rehearsal: Rehearsal,
+}
+
+/// Faults on purpose.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Rehearsing faults")]
+pub struct Rehearsal {
+    /// Answer 429 when a workspace exceeds this rate, such as 10/s or 600/min
+    #[arg(long, value_name = "RATE")]
+    pub limit: Option<Limit>,
+    /// Delay every answer, such as 50ms or 1.5s
+    #[arg(long, value_name = "TIME", value_parser = latency)]
+    pub latency: Option<Duration>,
+    /// Let a share of the requests fail, before or after they take effect: a status from 400 to 599, reset (no answer),
+    /// slow (five seconds late) or cut (half an answer)
+    #[arg(long, value_name = "KIND:SHARE,…")]
+    pub fail: Option<Faults>,
+    /// Seed of the faults: the same seed affects the same requests, counted in order of arrival
+    #[arg(long, value_name = "N", requires = "fail")]
+    pub seed: Option<u64>,
+}
+
+#[derive(Args, Debug)]
+pub struct Data {
+    /// Data folder of the service
+    #[arg(long, value_name = "DIR", default_value = "sheetport-service")]
+    pub data: PathBuf,
+}
+
+/// Lifetimes of the tokens that the service and `token` issue.
+#[derive(Args, Debug)]
+pub struct Lifetimes {
+    /// Lifetime of access tokens in minutes
+    #[arg(long, value_name = "MINUTES", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
+    pub access_minutes: u32,
+    /// Lifetime of refresh tokens in days
+    #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    pub refresh_days: u32,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ServeAction {
+    /// Print an access and a refresh token for a workspace; works while the service is running
+    Token(Token),
+    /// Load records from spreadsheets into a workspace, such as files written by `export`
+    Load(Load),
+}
+
+#[derive(Args, Debug)]
+pub struct Token {
+    #[command(flatten)]
+    pub data: Data,
+    /// Workspace of the tokens
+    #[arg(long, value_name = "NAME")]
+    pub workspace: String,
+    /// Access level: full can read and write, regular can only read
+    #[arg(long, value_name = "ACCESS", default_value = "full")]
+    pub access: TokenAccess,
+    #[command(flatten)]
+    pub lifetimes: Lifetimes,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = LOAD_EXAMPLES)]
+pub struct Load {
+    /// .csv or .xlsx files whose first row names the fields of the API
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub data: Data,
+    /// Workspace that receives the records
+    #[arg(long, value_name = "NAME")]
+    pub workspace: String,
+    /// Kind of the records [default: taken from the file name]
+    #[arg(long, value_name = "RECORDS")]
+    pub kind: Option<LoadKind>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TokenAccess {
+    Full,
+    Regular,
+}
+
+impl ValueEnum for LoadKind {
+    fn value_variants<'a>() -> &'a [LoadKind] {
+        &LoadKind::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()))
+    }
+}
+
+fn latency(text: &str) -> Result<Duration, String> {
+    let (number, scale) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
+        (Some(number), _) => (number, 0.001),
+        (None, Some(number)) => (number, 1.0),
+        (None, None) => (text, f64::NAN),
+    };
+    let seconds = number.parse::<f64>().map_or(f64::NAN, |number| number * scale);
+    if (0.0..=60.0).contains(&seconds) {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err("expected a time up to 60s, such as 50ms or 1.5s".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Duration, latency};
+
+    #[test]
+    fn latency_requires_a_unit_and_is_limited() {
+        assert_eq!(latency("50ms"), Ok(Duration::from_millis(50)));
+        assert_eq!(latency("1.5s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(latency("0s"), Ok(Duration::ZERO));
+        for bad in ["", "50", "s", "-1s", "61s", "1m", "NaNs", "infs"] {
+            assert!(latency(bad).is_err(), "{bad}");
+        }
+    }
+}

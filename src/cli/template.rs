@@ -1,0 +1,63 @@
+//! Subcommands of `template`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::input::Reading;
+use crate::records::RecordKind;
+
+const INFER_EXAMPLES: &str = "\
+Without -o the template is printed to standard output. The chosen columns and the reasons are printed to standard error,
+each as certain, likely or a guess. Your templates next to FILE and those of earlier uploads serve as examples. If a
+required field has no column, the exit code is 3 and the template marks where to fill it in.
+
+Examples:
+  sheetport template infer prices.xlsx --record item -o prices.toml
+  sheetport template infer orders.csv --record order > orders.toml
+  sheetport template infer stock.xlsx --record inventory-transaction --sheet March -o stock.toml";
+
+#[derive(Debug, Subcommand)]
+pub enum Template {
+    /// List the built-in templates
+    List,
+    /// Print a built-in template, as a starting point for your own
+    Show { name: String },
+    /// Validate a template and run its examples
+    Check { template: String },
+    /// Print an empty template with a description of every field
+    New {
+        /// Kind of record that the rows become
+        #[arg(value_name = "RECORD", value_parser = record)]
+        record: RecordKind,
+    },
+    /// Print the JSON Schema of templates, for editors that validate while you type
+    Schema,
+    /// Write a template for a spreadsheet, based on its column names and first values
+    Infer(Infer),
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = INFER_EXAMPLES)]
+pub struct Infer {
+    /// Spreadsheet: CSV or other text (optionally compressed), or a workbook (.xlsx, .xlsm, .xlsb, .xls, .ods)
+    pub file: PathBuf,
+    /// Kind of record that the rows become: item, order, inventory-transaction, subscription or invoice
+    #[arg(long, value_name = "KIND", value_parser = record)]
+    pub record: RecordKind,
+    /// New file for the template [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Sheet of a workbook, by name or number [default: the best match]
+    #[arg(long, value_name = "NAME")]
+    pub sheet: Option<String>,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+fn record(name: &str) -> Result<RecordKind, String> {
+    RecordKind::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = RecordKind::ALL.iter().map(|kind| kind.name()).collect();
+        format!("expected one of: {}", names.join(", "))
+    })
+}

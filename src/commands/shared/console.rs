@@ -1,0 +1,163 @@
+//! Shows the events of an operation on the terminal.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::opened;
+use crate::client::Speed;
+use crate::operations::Event;
+use crate::settings::Output;
+use crate::ui;
+use crate::ui::progress::Progress;
+use crate::upload::{self, Tally};
+
+/// Prints events and draws a progress bar.
+pub struct Console {
+    output: Output,
+    /// Verb for the progress of reading.
+    reading: &'static str,
+    /// Prints the problems of the sheet.
+    problems: bool,
+    progress: Mutex<Option<Progress>>,
+}
+
+impl Console {
+    pub fn new(output: Output) -> Console {
+        Console { output, reading: "reading", problems: output.talks(), progress: Mutex::default() }
+    }
+
+    /// Returns a console for `check`, which prints problems even with `--quiet`.
+    pub fn for_check(output: Output) -> Console {
+        Console { reading: "checking", problems: !output.json, ..Console::new(output) }
+    }
+
+    pub fn show(&self, event: Event<'_>) {
+        let talks = self.output.talks();
+        match event {
+            Event::Opened { source, template } => opened::print(self.output, source, template),
+            Event::Reading { rows } => {
+                self.update(self.reading, "row", None, |progress| progress.at(rows, String::new))
+            }
+            Event::Checked(tally) => {
+                self.finish(tally.rows);
+                if self.problems && tally.rejected > 0 {
+                    ui::heading("Rows that need fixing");
+                    ui::problems::print(&tally.causes);
+                }
+                warn_edited_rows(tally);
+            }
+            Event::Resuming(run) if talks => ui::line(format_args!("run {}  {}", run.id, run.about.file)),
+            Event::Retrying { run, of, records } if talks => {
+                let records = ui::counted(records, "refused record");
+                ui::line(format_args!("run {}  {records} of run {}, {}", run.id, of.id, run.about.file));
+            }
+            Event::ReportOf(run) if talks => ui::line(format_args!("A report of run {}, {}", run.id, run.about.file)),
+            Event::Sending { pending, rate } => {
+                if talks {
+                    forecast(pending, rate);
+                }
+                self.update("sending", "record", Some(pending), |_| {});
+            }
+            Event::Sent { progress, pending } => {
+                let done = progress.sent + progress.failed + progress.unknown;
+                let details = || details(progress, pending.saturating_sub(done));
+                self.update("sending", "record", Some(pending), |bar| bar.at(done, details));
+            }
+            Event::SendingEnded { done } => self.finish(done),
+            Event::Exported { records, total } => self.update("reading", "record", None, |progress| {
+                if let Some(total) = total {
+                    progress.set_total(total);
+                }
+                progress.at(records, String::new);
+            }),
+            Event::Warning(message) => ui::remark(message),
+            Event::Resuming(_) | Event::Retrying { .. } | Event::ReportOf(_) => {}
+        }
+    }
+
+    /// Ends the progress bar.
+    pub fn finish(&self, done: u64) {
+        if let Some(progress) = self.progress.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            progress.finish(done);
+        }
+    }
+
+    fn update(&self, verb: &'static str, noun: &'static str, total: Option<u64>, update: impl FnOnce(&Progress)) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        update(progress.get_or_insert_with(|| Progress::new(self.output.progress, verb, noun, total)));
+    }
+}
+
+/// Warns about edited rows of accepted records, whose changes are not sent.
+fn warn_edited_rows(tally: &Tally) {
+    if tally.edited == 0 {
+        return;
+    }
+    let rows: Vec<String> = tally.first_edited.iter().map(u64::to_string).collect();
+    let more = tally.edited.saturating_sub(rows.len() as u64);
+    let more = if more > 0 { format!(" and {} more", ui::thousands(more)) } else { String::new() };
+    let (were, plural) = if tally.edited == 1 { ("was", "") } else { ("were", "s") };
+    let edited = ui::counted(tally.edited, "row");
+    let rows = rows.join(", ");
+    ui::remark(format_args!(
+        "{edited} of accepted records {were} edited; the changes are not sent: row{plural} {rows}{more}"
+    ));
+    ui::hint("to change what the service has, upload these rows as a separate file");
+}
+
+/// Says how long sending will take, if the rate is known.
+fn forecast(pending: u64, rate: Option<Speed>) {
+    let (per_second, rate) = match rate {
+        None => return,
+        Some(Speed::Fixed(rate)) => (rate.per_second(), rate.to_string()),
+        Some(Speed::Auto(Some(known))) => (known, format!("{known:.1}/s, the service's limit as measured before")),
+        Some(Speed::Auto(None)) => {
+            ui::remark("The service's rate limit is measured while sending.");
+            return;
+        }
+    };
+    let (records, time) = (ui::counted(pending, "record"), duration(pending, per_second));
+    ui::remark(format_args!("{records} at {rate}: about {time}"));
+}
+
+/// Returns the duration of so many requests, in a readable unit.
+fn duration(requests: u64, per_second: f64) -> String {
+    let seconds = (requests as f64 / per_second.max(f64::MIN_POSITIVE)).ceil();
+    match seconds {
+        ..=90.0 => format!("{seconds:.0} s"),
+        ..=5_400.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3_600.0),
+    }
+}
+
+/// Returns the text behind the progress bar.
+fn details(progress: &upload::Progress, left: u64) -> String {
+    let mut parts = Vec::new();
+    if let Some(rate) = progress.rate.filter(|_| left > 0) {
+        parts.push(format!("about {} left at {rate:.1}/s", duration(left, rate)));
+    }
+    let counts = [
+        (progress.failed, "refused"),
+        (progress.unknown, "unknown"),
+        (progress.retries, "retried"),
+        (progress.retrying, "to retry"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    parts.extend(counts.map(|(count, state)| format!("{} {state}", ui::thousands(count))));
+    if let Some(pause) = progress.pause {
+        parts.push(format!("paused for {} s at the service's request", pause.as_secs() + 1));
+    }
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::duration;
+
+    #[test]
+    fn durations_have_a_readable_unit() {
+        assert_eq!(duration(12_000, 10.0), "20 min");
+        assert_eq!(duration(5, 10.0), "1 s");
+        assert_eq!(duration(900, 10.0), "90 s");
+        assert_eq!(duration(100_000, 10.0), "2.8 h");
+    }
+}

@@ -1,0 +1,53 @@
+//! Prints how a run ended, and chooses the exit code.
+
+use super::signals::Interrupt;
+use super::summary::Summary;
+use crate::client::Stop;
+use crate::error::{Exit, Failure};
+use crate::ledger::{Accounting, RunState};
+use crate::operations::Finished;
+use crate::ui;
+use crate::upload::StopReason;
+
+/// Prints what stopped the run and what the service refused, and returns the exit code and the summary.
+pub fn finish(command: &str, finished: Finished, interrupt: &Interrupt, talks: bool) -> (Exit, Summary) {
+    let Finished { run, accounting, stopped, was_finished, report, refused, next } = finished;
+    if was_finished {
+        ui::remark(format_args!("run {} was finished before and has no pending records", run.id));
+    }
+    if run.state == RunState::Withheld {
+        ui::remark("nothing was sent: some rows need fixing, and --all-or-nothing was given");
+    }
+    if talks && !refused.is_empty() {
+        ui::heading("Refused by the service");
+        ui::problems::print(&refused);
+    }
+    let mut exit = exit(&accounting, stopped.as_ref(), interrupt.exit());
+    let report = report.unwrap_or_else(|error| {
+        let failure = Failure::from(error);
+        ui::failure(&failure, false);
+        if stopped.is_none() {
+            exit = failure.exit;
+        }
+        None
+    });
+    if let Some(reason) = &stopped {
+        let doubt = ui::style::DOUBT;
+        ui::remark(format_args!("{doubt}stopped{doubt:#}: {reason}; all outcomes so far are saved"));
+        if let Some(hint) = reason.hint() {
+            ui::hint(&hint);
+        }
+    }
+    (exit, Summary::of_run(command, &run, &accounting, report, next))
+}
+
+fn exit(accounting: &Accounting, stopped: Option<&StopReason>, interrupted: Exit) -> Exit {
+    match stopped {
+        Some(StopReason::Interrupted) => interrupted,
+        Some(StopReason::Service(Stop::Unauthorized(_) | Stop::Forbidden(_))) => Exit::Credentials,
+        Some(_) => Exit::Stopped,
+        None if accounting.unknown > 0 => Exit::Unknown,
+        None if accounting.rejected + accounting.failed > 0 => Exit::RowsFailed,
+        None => Exit::Done,
+    }
+}

@@ -1,0 +1,95 @@
+//! Prints how a spreadsheet is read: sheets, header rows, and which column becomes which field.
+
+use crate::settings::Output;
+use crate::template::bind::{Columns, Missing};
+use crate::template::model::FieldRule;
+use crate::template::{Layout, Template};
+use crate::ui;
+use crate::upload::Source;
+
+pub fn print(output: Output, source: &Source, template: &Template) {
+    for (sheet, missing) in &source.left_out {
+        // A sheet with some of the columns may be meant, so it is not skipped silently even with --quiet.
+        if missing.found > 0 || !output.quiet {
+            print_skipped_sheet(sheet, missing);
+        }
+    }
+    if !output.talks() {
+        return;
+    }
+    let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
+    let sheets: Vec<String> = source
+        .parts
+        .iter()
+        .map(|part| {
+            let header = format!("header in row {}", part.layout.header.row);
+            match source.book.has_named_sheets() {
+                true => format!("sheet '{}', {header}", source.name_of(part)),
+                false => header,
+            }
+        })
+        .collect();
+    let (path, description, sheets) = (source.path.display(), source.book.description(), sheets.join("; "));
+    ui::line(format_args!("{strong}{path}{strong:#}  {description}, {sheets}"));
+    let heading = format!("{} by the template {}:", template.record.input().plural, template.name);
+    let mapped = distinct(source.parts.iter().flat_map(|part| mapped(template, &part.layout)));
+    ui::line(format_args!("{faint}{}{faint:#}", ui::list("  ", &heading, &mapped)));
+    for layout in source.parts.iter().map(|part| &part.layout) {
+        for drift in &layout.drifted {
+            let Some(name) = layout.header.names.get(drift.column) else { continue };
+            let (field, name) = (&drift.field, name.trim());
+            ui::remark(format_args!(
+                "no column was found for the optional field {field}; '{name}' has a similar name but is not used"
+            ));
+        }
+    }
+    if template.record.input().must_not_repeat() && source.parts.iter().any(|part| part.layout.status.is_some()) {
+        ui::remark(
+            "this is a report: rows whose sheetport_status says that they were or may have been sent are skipped; \
+             `sheetport retry` checks the ledger instead",
+        );
+    }
+    let unused = distinct(source.parts.iter().flat_map(|part| unused(&part.layout)));
+    if !unused.is_empty() {
+        ui::line(format_args!("{faint}{}{faint:#}", ui::list("  ", "not used:", &unused)));
+    }
+}
+
+fn print_skipped_sheet(sheet: &str, missing: &Missing) {
+    let columns: Vec<String> = missing.columns.iter().map(ToString::to_string).collect();
+    let why = match (missing.found, columns.as_slice()) {
+        (0, _) | (_, []) => "it has none of the template's columns".to_owned(),
+        _ => columns.join("; "),
+    };
+    ui::remark(format_args!("skipping the sheet '{sheet}': {why}"));
+}
+
+/// Returns the columns that become a field, as `column → field`.
+fn mapped(template: &Template, layout: &Layout) -> Vec<String> {
+    let name = |index: usize| Some(layout.header.names.get(index)?.trim().to_owned());
+    let pair = |(rule, columns): (&FieldRule, &Columns)| {
+        let from = match columns {
+            Columns::None => return None,
+            Columns::One(index) => name(*index)?,
+            Columns::Several(indexes) => {
+                indexes.iter().flatten().filter_map(|index| name(*index)).collect::<Vec<_>>().join(" + ")
+            }
+        };
+        Some(format!("{from} → {}", rule.field.name))
+    };
+    template.rules().zip(&layout.columns).filter_map(pair).collect()
+}
+
+fn unused(layout: &Layout) -> impl Iterator<Item = String> {
+    layout.unused.iter().filter_map(|index| Some(layout.header.names.get(*index)?.trim().to_owned()))
+}
+
+fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for text in texts {
+        if !distinct.contains(&text) {
+            distinct.push(text);
+        }
+    }
+    distinct
+}

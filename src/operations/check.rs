@@ -1,0 +1,143 @@
+//! Checking a spreadsheet in full without sending anything, and previewing the first requests.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::context::{Context, now};
+use super::error::Error;
+use super::event::{Event, Observer};
+use super::input::{Spreadsheet, new_run};
+use super::report::{check_report_path, choices, has_bom, report_format};
+use crate::ledger::{Disposition, Ledger, PlannedRecord, RecordState, RunCommand, Seq};
+use crate::records::{Method, RecordKind};
+use crate::report::{self, Request, RowFilter};
+use crate::sheet::write::Existing;
+use crate::template::Template;
+use crate::upload::plan::{Batch, ReadMode, plan, read};
+use crate::upload::{Source, Tally};
+
+/// Requests in a preview.
+const PREVIEWED: usize = 3;
+/// Limits of the records held until later rows have decided whether they are sent.
+const MAX_HELD: usize = 64;
+const MAX_HELD_BYTES: usize = 16 << 20;
+
+/// The result of a pass over a file that sent nothing.
+#[derive(Debug)]
+pub struct Preview {
+    pub tally: Tally,
+    /// The first requests that would be sent.
+    pub requests: Vec<PreviewedRequest>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreviewedRequest {
+    pub method: Method,
+    pub path: String,
+    pub body: String,
+}
+
+/// Checks a spreadsheet and writes a report of the problems to `report_path`, if given. `next` is the command that sends
+/// the valid records.
+pub async fn check(
+    context: &Context,
+    input: Spreadsheet<'_>,
+    report_path: Option<&Path>,
+    next: &str,
+    observer: Observer<'_>,
+) -> Result<Tally, Error> {
+    report_path.map_or(Ok(()), check_report_path)?;
+    let source = input.open()?;
+    observer(Event::Opened { source: &source, template: &input.template });
+    if let Some(path) = report_path {
+        return check_with_report(context, input, source, path, next, observer).await;
+    }
+    let mut rows = 0;
+    let tally = read(&source, &input.template, ReadMode::TallyOnly, |batch| {
+        rows += batch.read;
+        observer(Event::Reading { rows });
+        true
+    })?;
+    observer(Event::Checked(&tally));
+    Ok(tally)
+}
+
+/// Reports are made from a ledger, so this check plans into a temporary one.
+async fn check_with_report(
+    context: &Context,
+    input: Spreadsheet<'_>,
+    source: Source,
+    path: &Path,
+    next: &str,
+    observer: Observer<'_>,
+) -> Result<Tally, Error> {
+    let folder = tempfile::tempdir().map_err(|error| Error::no_temporary_files(&error))?;
+    let ledger = Ledger::open(folder.path()).await?;
+    let about = new_run(RunCommand::Check, context, "", input.file, &source, &input.template)?;
+    let show = |rows| observer(Event::Reading { rows });
+    let template = Arc::new(input.template);
+    let (run, tally) = plan(&ledger, &about, Arc::new(source), template, now(), &show).await?;
+    observer(Event::Checked(&tally));
+    let run = ledger.run(run).await?;
+    let format = report_format(path)?;
+    let request = Request {
+        path,
+        format,
+        existing: Existing::Keep,
+        // Valid records are pending here, and a page of problems leaves them out.
+        rows: if format.is_editable() { RowFilter::All } else { RowFilter::State(RecordState::Rejected) },
+        next: Some(next).filter(|_| tally.to_send > 0),
+        is_kept: false,
+        choices: &choices(&run, format, observer),
+        has_bom: has_bom(&input.file.path),
+    };
+    report::write(&ledger, &run, &request).await?;
+    ledger.close().await;
+    Ok(tally)
+}
+
+/// Reads the whole file and returns the first requests that would be sent.
+pub(super) fn preview(source: &Source, template: &Template, observer: Observer<'_>) -> Result<Preview, Error> {
+    observer(Event::Opened { source, template });
+    let mut first = FirstRequests::default();
+    let tally = read(source, template, ReadMode::Records, |batch| first.add(batch))?;
+    observer(Event::Checked(&tally));
+    let requests = first.records.into_iter().take(PREVIEWED);
+    let requests = requests.filter_map(|(_, record)| request_of(template.record, &record)).collect();
+    Ok(Preview { tally, requests })
+}
+
+/// Returns the request that sends a record, or `None` if the record is not sent.
+pub(super) fn request_of(kind: RecordKind, record: &PlannedRecord) -> Option<PreviewedRequest> {
+    let Disposition::Send(body) = &record.disposition else { return None };
+    let target = record.target.as_deref();
+    let call = kind.input().call(target.is_some())?;
+    Some(PreviewedRequest { method: call.method, path: call.path(target.unwrap_or(""))?, body: body.to_string() })
+}
+
+#[derive(Default)]
+struct FirstRequests {
+    next: Seq,
+    bytes: usize,
+    records: Vec<(Seq, PlannedRecord)>,
+}
+
+impl FirstRequests {
+    /// Adds the first records to send, and removes those that a later row rejects. Never asks to stop reading.
+    fn add(&mut self, batch: Batch) -> bool {
+        for record in batch.records {
+            if let Disposition::Send(body) = &record.disposition
+                && self.records.len() < MAX_HELD
+                && self.bytes < MAX_HELD_BYTES
+            {
+                self.bytes += body.len();
+                self.records.push((self.next, record));
+            }
+            self.next += 1;
+        }
+        for withdrawal in batch.withdrawn {
+            self.records.retain(|(seq, _)| *seq != withdrawal.seq);
+        }
+        true
+    }
+}

@@ -1,0 +1,107 @@
+//! Why an operation was refused or failed.
+
+use crate::client;
+use crate::diagnostics::Mistake;
+use crate::ledger::RunId;
+use crate::{export, ledger, report, service, sheet, upload};
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Sheet(#[from] sheet::Error),
+    #[error(transparent)]
+    Ledger(#[from] ledger::Error),
+    #[error(transparent)]
+    Upload(#[from] upload::Error),
+    #[error(transparent)]
+    Client(#[from] client::Error),
+    #[error(transparent)]
+    Report(#[from] report::Error),
+    #[error(transparent)]
+    Export(#[from] export::Error),
+    #[error(transparent)]
+    Service(#[from] service::Error),
+    #[error("{0}")]
+    Template(Box<Mistake>),
+    #[error("no service address is set")]
+    NoBaseUrl,
+    #[error("the token does not allow this: its access level is Regular, which is read-only")]
+    ReadOnlyToken,
+    #[error("run {run} already sent {sent} {plural} of this file, and sending them again creates duplicates")]
+    SentBefore { run: RunId, sent: u64, plural: &'static str, pending: u64 },
+    /// The run is in a state in which it can't be resumed or retried, or belongs to another service or workspace.
+    #[error("run {run} can't be {action}: {reason}")]
+    RunRefused { run: RunId, action: &'static str, reason: String, hint: String },
+    /// The request contradicts itself or names something unknown.
+    #[error("{message}")]
+    Invalid { message: String, hint: String },
+    /// The spreadsheet can't be used.
+    #[error("{message}")]
+    BadInput { message: String, hint: String },
+    /// This machine lacks something, such as room on the disk.
+    #[error("{message}")]
+    Local { message: String, hint: String },
+    /// An error with further advice.
+    #[error("{error}")]
+    WithHint { error: Box<Error>, hint: String },
+}
+
+impl Error {
+    /// Returns what to do about the error.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Error::Sheet(error) => return error.hint(),
+            Error::Ledger(error) => return error.hint(),
+            Error::Upload(error) => return error.hint(),
+            Error::Client(error) => return error.hint(),
+            Error::Report(error) => return error.hint(),
+            Error::Export(error) => return error.hint(),
+            Error::Service(error) => error.hint(),
+            Error::Template(mistake) => return mistake.hint.clone(),
+            Error::NoBaseUrl => {
+                "run `sheetport login`, or give the address with --base-url or SHEETPORT_BASE_URL; `sheetport serve` runs a \
+                 service on this machine"
+                    .to_owned()
+            }
+            Error::ReadOnlyToken => {
+                "create a token pair with Full Access in the service's developer settings, then run `sheetport login` or set \
+                 SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN"
+                    .to_owned()
+            }
+            Error::SentBefore { pending: 0, .. } => "--allow-repeat sends them again anyway".to_owned(),
+            Error::SentBefore { run, .. } => {
+                format!("`sheetport resume {run}` sends the rest; --allow-repeat sends all of them again")
+            }
+            Error::RunRefused { hint, .. }
+            | Error::Invalid { hint, .. }
+            | Error::BadInput { hint, .. }
+            | Error::Local { hint, .. } => hint.clone(),
+            Error::WithHint { error, hint } => match error.hint() {
+                Some(first) => format!("{first}; {hint}"),
+                None => hint.clone(),
+            },
+        })
+    }
+
+    pub(super) fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Error {
+        Error::Invalid { message: message.into(), hint: hint.into() }
+    }
+
+    pub(super) fn with_hint(self, hint: &str) -> Error {
+        Error::WithHint { error: Box::new(self), hint: hint.to_owned() }
+    }
+
+    /// Temporary files can't be written.
+    pub(super) fn no_temporary_files(error: &std::io::Error) -> Error {
+        Error::Local {
+            message: format!("temporary files can't be written: {error}"),
+            hint: "free some disk space, or set TMPDIR to another folder".to_owned(),
+        }
+    }
+}
+
+impl From<Mistake> for Error {
+    fn from(mistake: Mistake) -> Error {
+        Error::Template(Box::new(mistake))
+    }
+}

@@ -1,0 +1,35 @@
+//! Progress of an operation, as it happens.
+
+use crate::client::Speed;
+use crate::ledger::Run;
+use crate::template::Template;
+use crate::upload::{Progress, Source, Tally};
+
+/// Receives the events of an operation.
+pub type Observer<'a> = &'a (dyn Fn(Event<'_>) + Sync);
+
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// The spreadsheet was opened and the template's columns were found.
+    Opened { source: &'a Source, template: &'a Template },
+    /// Rows read so far.
+    Reading { rows: u64 },
+    /// The whole file was read and checked.
+    Checked(&'a Tally),
+    /// A run is about to be resumed.
+    Resuming(&'a Run),
+    /// `run` sends refused records of `of` again.
+    Retrying { run: &'a Run, of: &'a Run, records: u64 },
+    /// A report of this run was recognised.
+    ReportOf(&'a Run),
+    /// Sending begins, at this rate if one is known.
+    Sending { pending: u64, rate: Option<Speed> },
+    /// Records sent so far, out of `pending`.
+    Sent { progress: &'a Progress, pending: u64 },
+    /// Sending ended after `done` records.
+    SendingEnded { done: u64 },
+    /// Records exported so far, and the total if the service gives one.
+    Exported { records: u64, total: Option<u64> },
+    /// A problem that did not stop the operation.
+    Warning(&'a str),
+}

@@ -1,0 +1,249 @@
+//! Exporting a list, or records by their ids, to a file.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use super::context::Context;
+use super::error::Error;
+use super::event::{Event, Observer};
+use crate::client::{self, Pace, Speed};
+use crate::export::{self, Clock, Exported, IdFile, Job, Output, Since, Source, Template, template};
+use crate::records::{List, Single, company, contact, inventory, item, order, transaction};
+use crate::sheet::write::{Packing, Shape, Style, TextKind};
+
+/// Size limit of an export template.
+const MAX_TEMPLATE: u64 = 1 << 20;
+const RESUME_HINT: &str = "the records read so far are kept; run the same command again within an hour to continue";
+
+/// Records that can be exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exportable {
+    Items,
+    Orders,
+    Companies,
+    Contacts,
+    Inventories,
+    /// Only by id.
+    Transactions,
+}
+
+/// A family of paths of the API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Paths under /v1/public.
+    Public,
+    /// The older paths under /v1.
+    Legacy,
+}
+
+/// Ids of the records to export.
+#[derive(Clone, Debug)]
+pub struct IdSource {
+    pub path: PathBuf,
+    /// Header, letters or number of the column.
+    pub column: Option<String>,
+    /// The ids are the user's own, not the service's.
+    pub external: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct ExportRequest<'a> {
+    pub records: Exportable,
+    /// The family whose list is read, by default public.
+    pub family: Option<Family>,
+    /// Path of the file, or `None` for standard output.
+    pub output: Option<&'a Path>,
+    /// Format of standard output, CSV if `None`.
+    pub stdout_format: Option<TextKind>,
+    pub style: Style,
+    /// Path of an export template.
+    pub template: Option<&'a Path>,
+    /// Path of an array whose elements become rows.
+    pub explode: Option<String>,
+    pub since: Since,
+    /// Reads the ids a second time.
+    pub verify: bool,
+    /// Starts again instead of continuing an interrupted export.
+    pub fresh: bool,
+    /// Number of dated files to keep.
+    pub keep: Option<u16>,
+    /// Least size of the list, as a share of the previous export, that replaces the file.
+    pub min_ratio: Option<f64>,
+    /// Exports these records instead of a list.
+    pub ids: Option<IdSource>,
+    /// Language of the answers.
+    pub language: Option<&'a str>,
+    pub concurrency: u16,
+    /// The rate of the context if `None`.
+    pub rate: Option<Speed>,
+}
+
+impl Exportable {
+    pub const ALL: [Exportable; 6] = [
+        Exportable::Items,
+        Exportable::Orders,
+        Exportable::Companies,
+        Exportable::Contacts,
+        Exportable::Inventories,
+        Exportable::Transactions,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Exportable::Items => "items",
+            Exportable::Orders => "orders",
+            Exportable::Companies => "companies",
+            Exportable::Contacts => "contacts",
+            Exportable::Inventories => "inventories",
+            Exportable::Transactions => "transactions",
+        }
+    }
+
+    fn list(self, family: Option<Family>) -> Option<&'static List> {
+        let (public, legacy): (Option<&'static List>, Option<&'static List>) = match self {
+            Exportable::Items => (Some(&item::LIST), Some(&item::OLDER_LIST)),
+            Exportable::Orders => (Some(&order::LIST), Some(&order::OLDER_LIST)),
+            Exportable::Companies => (Some(&company::LIST), None),
+            Exportable::Contacts => (None, Some(&contact::LIST)),
+            Exportable::Inventories => (Some(&inventory::LIST), None),
+            Exportable::Transactions => (None, None),
+        };
+        match family {
+            Some(Family::Public) => public,
+            Some(Family::Legacy) => legacy,
+            None => public.or(legacy),
+        }
+    }
+
+    fn single(self) -> Option<&'static Single> {
+        match self {
+            Exportable::Orders => Some(&order::SINGLE),
+            Exportable::Inventories => Some(&inventory::SINGLE),
+            Exportable::Transactions => Some(&transaction::SINGLE),
+            Exportable::Items | Exportable::Companies | Exportable::Contacts => None,
+        }
+    }
+}
+
+/// Exports records. An interrupted export continues when the same request is made again.
+pub async fn export(context: &Context, request: &ExportRequest<'_>, observer: Observer<'_>) -> Result<Exported, Error> {
+    let job = job(context, request)?;
+    let mut client = context.client(&job.base_url, request.concurrency)?;
+    if let Some(language) = request.language {
+        client = client.with_language(language)?;
+    }
+    let pace = Arc::new(Pace::new(request.rate.or(context.rate), Instant::now()));
+    let show = |records, total| observer(Event::Exported { records, total });
+    let exported = export::export(Arc::new(client), pace, &job, &show).await.map_err(|error| {
+        let is_resumable = is_resumable(&error);
+        let error = Error::from(error);
+        if is_resumable { error.with_hint(RESUME_HINT) } else { error }
+    })?;
+    for remark in &exported.remarks {
+        observer(Event::Warning(remark));
+    }
+    Ok(exported)
+}
+
+/// Whether the same request can succeed later, with what was read so far.
+fn is_resumable(error: &export::Error) -> bool {
+    use client::{Error as E, Stop};
+    match error {
+        export::Error::Api(E::Stopped(Stop::Unauthorized(_) | Stop::Forbidden(_))) => false,
+        export::Error::Api(error) => matches!(error, E::Stopped(_) | E::Status { .. } | E::Unreadable(_)),
+        export::Error::Page { .. } => true,
+        _ => false,
+    }
+}
+
+fn job(context: &Context, request: &ExportRequest<'_>) -> Result<Job, Error> {
+    let output = output(request)?;
+    let has_date = matches!(&output, Output::File { pattern, .. } if export::has_date(pattern));
+    if request.keep.is_some() && !has_date {
+        let message = "--keep needs {date} in the name of the file";
+        return Err(Error::invalid(message, "name it like 'items-{date}.csv'"));
+    }
+    let now = jiff::Zoned::now();
+    Ok(Job {
+        source: source(request)?,
+        output,
+        style: request.style,
+        template: request.template.map(|path| load_template(path, request.records)).transpose()?,
+        explode: request.explode.clone(),
+        since: request.since,
+        verify: request.verify,
+        fresh: request.fresh,
+        keep: request.keep.map(usize::from),
+        min_ratio: request.min_ratio,
+        concurrency: usize::from(request.concurrency),
+        home: context.home.clone(),
+        base_url: context.base_url()?.trim_end_matches('/').to_owned(),
+        workspace: context.workspace(),
+        language: request.language.map(str::to_owned),
+        clock: Clock { started: now.timestamp(), today: now.date(), now: SystemTime::now },
+    })
+}
+
+fn output(request: &ExportRequest<'_>) -> Result<Output, Error> {
+    let Some(path) = request.output else {
+        return Ok(Output::Stdout { kind: request.stdout_format.unwrap_or(TextKind::Csv), packing: Packing::None });
+    };
+    if request.stdout_format.is_some() {
+        let message = "--format is for standard output; a file's extension determines its format";
+        return Err(Error::invalid(message, "leave out --format and change the extension"));
+    }
+    let shape = Shape::of(path).ok_or_else(|| {
+        let message = format!("{} has no extension that says what to write", path.display());
+        Error::invalid(message, format!("name it {}", Shape::NAMES))
+    })?;
+    let pattern = path.to_str().ok_or_else(|| {
+        Error::invalid(format!("the name {} is not valid Unicode", path.display()), "give the file another name")
+    })?;
+    Ok(Output::File { pattern: pattern.to_owned(), shape })
+}
+
+fn source(request: &ExportRequest<'_>) -> Result<Source, Error> {
+    let (records, name) = (request.records, request.records.name());
+    if let Some(ids) = &request.ids {
+        let single = records.single().ok_or_else(|| {
+            let hint = "leave out --ids; only transactions, orders and inventories can be exported by id";
+            Error::invalid(format!("{name} can't be exported by id"), hint)
+        })?;
+        if ids.external && !single.has_external_id {
+            let hint = "leave out --external and use the service's ids";
+            return Err(Error::invalid(format!("{name} have no external ids in the service"), hint));
+        }
+        let file = IdFile { path: ids.path.clone(), column: ids.column.clone() };
+        return Ok(Source::Ids { single, file, by_external_id: ids.external });
+    }
+    match records.list(request.family) {
+        Some(list) => Ok(Source::List(list)),
+        None if records == Exportable::Transactions => {
+            let hint = "give a spreadsheet with their ids: --ids FILE --column COLUMN";
+            Err(Error::invalid("the service has no list of transactions", hint))
+        }
+        None => Err(Error::invalid(format!("this path family has no list of {name}"), "leave out --family")),
+    }
+}
+
+fn load_template(path: &Path, records: Exportable) -> Result<Template, Error> {
+    let unreadable = |reason: String| {
+        let message = format!("the export template {} can't be read: {reason}", path.display());
+        Error::invalid(message, "check its name, and that it is a text file")
+    };
+    let len = path.metadata().map_err(|error| unreadable(error.to_string()))?.len();
+    if len > MAX_TEMPLATE {
+        return Err(unreadable("it is too large for a template".to_owned()));
+    }
+    let source = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    let known: Vec<&str> = Exportable::ALL.into_iter().map(Exportable::name).collect();
+    let template = template::load(&path.display().to_string(), &source, &known)?;
+    match &template.record {
+        Some(record) if record != records.name() => {
+            let message = format!("the export template {} is for {record}", path.display());
+            Err(Error::invalid(message, format!("export {record} with it, or use another template")))
+        }
+        _ => Ok(template),
+    }
+}

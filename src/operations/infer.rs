@@ -1,0 +1,131 @@
+//! Proposing a template for a spreadsheet.
+
+use std::path::{Path, PathBuf};
+
+use super::context::Context;
+use super::error::Error;
+use super::event::{Event, Observer};
+use super::input::InputFile;
+use super::templates::load_template;
+use crate::records::RecordKind;
+use crate::sheet::{self, Book, Options, Row};
+use crate::template::infer::{self, Earlier, Proposal, Sample};
+use crate::template::{builtin, load};
+
+/// Templates next to the file that are considered.
+const MAX_TEMPLATES: usize = 100;
+/// Runs whose templates are considered.
+const MAX_RUNS: u32 = 50;
+/// Sheets of a workbook that are considered.
+const MAX_SHEETS: usize = 50;
+/// Text of a sample, in bytes.
+const MAX_SAMPLE: usize = 32 << 20;
+
+/// A spreadsheet that needs a template.
+#[derive(Debug)]
+pub struct InferRequest<'a> {
+    pub file: &'a InputFile,
+    /// Name of the file for the template.
+    pub file_name: String,
+    pub record: RecordKind,
+    /// Name or number of the sheet, or the best match if `None`.
+    pub sheet: Option<&'a str>,
+    pub text: Options,
+    /// How the file is read, as keys of the template.
+    pub reading: Vec<(&'static str, String)>,
+    /// Folder whose templates serve as examples.
+    pub folder: PathBuf,
+}
+
+/// Proposes a template. Templates next to the file and of earlier runs serve as examples.
+pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Observer<'_>) -> Result<Proposal, Error> {
+    let book = sheet::open(&request.file.path, &request.text)?;
+    let mut earlier = templates_in(&request.folder);
+    earlier.extend(templates_of_runs(context, observer).await);
+    let sheets: Vec<usize> = match request.sheet {
+        Some(wanted) => vec![sheet_index(wanted, &request.file.path, &book)?],
+        None => (0..book.sheets().len().min(MAX_SHEETS)).collect(),
+    };
+    let is_named = book.has_named_sheets() && (book.sheets().len() > 1 || request.sheet.is_some());
+    let mut best: Option<Proposal> = None;
+    for sheet in sheets {
+        let context = infer::Context {
+            file: request.file_name.clone(),
+            sheet: book.sheets().get(sheet).filter(|_| is_named).cloned(),
+            reading: request.reading.clone(),
+            earlier: earlier.clone(),
+        };
+        let proposal = infer::infer(request.record, &Sample::of(first_rows(&book, sheet)?, request.record), context);
+        if best.as_ref().is_none_or(|best| proposal.worth() > best.worth()) {
+            best = Some(proposal);
+        }
+    }
+    best.ok_or_else(|| sheet::Error::Empty { path: request.file.path.clone() }.into())
+}
+
+fn sheet_index(wanted: &str, path: &Path, book: &Book) -> Result<usize, Error> {
+    let named = book.sheets().iter().position(|sheet| sheet == wanted);
+    let numbered = || wanted.parse().ok().filter(|number| (1..=book.sheets().len()).contains(number)).map(|n| n - 1);
+    named.or_else(numbered).ok_or_else(|| {
+        let (path, name, available) = (path.to_owned(), wanted.to_owned(), book.sheets().to_vec());
+        sheet::Error::NoSuchSheet { path, name, available }.into()
+    })
+}
+
+/// Returns the first rows of a sheet, fewer if they are unusually large.
+fn first_rows(book: &Book, sheet: usize) -> Result<Vec<Row>, Error> {
+    let mut rows = book.rows(sheet)?;
+    let mut first = Vec::new();
+    let mut row = Row::default();
+    let mut size = 0;
+    while first.len() < Sample::NEEDED && size < MAX_SAMPLE && rows.next(&mut row)? {
+        size += row.text_len();
+        first.push(row.clone());
+    }
+    Ok(first)
+}
+
+/// Returns the templates in a folder. Other TOML files are ignored.
+fn templates_in(folder: &Path) -> Vec<Earlier> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let is_toml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml");
+    let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_toml).collect();
+    paths.sort();
+    let read = |path: &PathBuf| {
+        let template = load_template(path.to_str()?).ok()?;
+        Some(Earlier::of(&path.file_name()?.to_string_lossy(), &template))
+    };
+    paths.iter().take(MAX_TEMPLATES).filter_map(read).collect()
+}
+
+/// Returns the distinct templates of earlier runs, newest first, without the built-in ones.
+async fn templates_of_runs(context: &Context, observer: Observer<'_>) -> Vec<Earlier> {
+    if !context.home.join("ledger.db").is_file() {
+        return Vec::new();
+    }
+    let runs = match context.ledger().await {
+        Ok(ledger) => {
+            let runs = ledger.runs(MAX_RUNS).await;
+            ledger.close().await;
+            runs.map_err(Error::from)
+        }
+        Err(error) => Err(error),
+    };
+    let Ok(runs) = runs else {
+        observer(Event::Warning("the ledger can't be read, so the templates of earlier uploads are not considered"));
+        return Vec::new();
+    };
+    let mut known: Vec<String> = Vec::new();
+    let mut earlier = Vec::new();
+    for run in runs {
+        let about = run.about;
+        if builtin::find(&about.template).is_some() || known.contains(&about.template_toml) {
+            continue;
+        }
+        if let Ok(template) = load::load(&about.template, &about.template_toml, &load::no_tables) {
+            earlier.push(Earlier::of(&format!("run {}", run.id), &template));
+            known.push(about.template_toml);
+        }
+    }
+    earlier
+}

@@ -1,0 +1,125 @@
+//! The spreadsheet of an operation: its file on disk, the template and how to read it.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::context::Context;
+use super::error::Error;
+use crate::ledger::{NewRun, RunCommand, SheetSelection};
+use crate::sheet::Options;
+use crate::template::Template;
+use crate::upload::Source;
+
+/// Name of standard input in messages, summaries and the ledger.
+pub const STANDARD_INPUT: &str = "standard input";
+
+/// Largest spreadsheet that is accepted from a stream.
+const MAX_SPOOLED: u64 = 64 * 1024 * 1024 * 1024;
+
+/// A spreadsheet on disk. Files are read more than once, so a stream is copied to a temporary file first.
+#[derive(Debug)]
+pub struct InputFile {
+    pub path: PathBuf,
+    /// Name used in messages.
+    pub name: PathBuf,
+    /// Private folder of a spooled stream, removed on drop.
+    spool: Option<TempDir>,
+}
+
+impl InputFile {
+    pub fn at(path: &Path) -> InputFile {
+        InputFile { path: path.to_owned(), name: path.to_owned(), spool: None }
+    }
+
+    /// Copies `stream` to a temporary file.
+    ///
+    /// # Errors
+    /// [`Error::BadInput`] if the stream is longer than 64 GiB.
+    pub fn spool(stream: impl Read, name: &str) -> Result<InputFile, Error> {
+        let failed = |error: io::Error| Error::no_temporary_files(&error);
+        let spool = tempfile::Builder::new().prefix("sheetport-").tempdir().map_err(failed)?;
+        // The only sheet of a text file is named after the file.
+        let path = spool.path().join("stdin");
+        let mut file = File::create_new(&path).map_err(failed)?;
+        let len = io::copy(&mut stream.take(MAX_SPOOLED + 1), &mut file).map_err(failed)?;
+        if len > MAX_SPOOLED {
+            let (message, hint) =
+                (format!("{name} is larger than 64 GiB"), "save it as a file and give its name".into());
+            return Err(Error::BadInput { message, hint });
+        }
+        Ok(InputFile { path, name: name.into(), spool: Some(spool) })
+    }
+
+    /// Returns the absolute path under which the ledger records the file, or the name of a spooled stream.
+    fn lasting_name(&self) -> String {
+        let path = match self.spool {
+            None => std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone()),
+            Some(_) => self.name.clone(),
+        };
+        path.display().to_string()
+    }
+}
+
+/// A spreadsheet and the template that maps it.
+#[derive(Debug)]
+pub struct Spreadsheet<'a> {
+    pub file: &'a InputFile,
+    pub template: Template,
+    /// Name or number of the sheet, or `*` for every sheet that has the template's columns.
+    pub sheet: Option<&'a str>,
+    /// How to read a text file, where detection should not decide.
+    pub text: Options,
+    /// First and last row of the records to take.
+    pub rows: Option<(u64, u64)>,
+}
+
+impl Spreadsheet<'_> {
+    /// Opens the file and finds the template's columns.
+    pub(super) fn open(&self) -> Result<Source, Error> {
+        let (file, template) = (self.file, &self.template);
+        let options = self.text.clone().or(&template.sheet.text);
+        let mut source = Source::open_as(&file.path, &file.name, template, self.sheet, &options)?;
+        source.chosen = self.rows;
+        Ok(source)
+    }
+}
+
+/// Returns the identity of a run that `command` starts for this file.
+pub(super) fn new_run(
+    command: RunCommand,
+    context: &Context,
+    base_url: &str,
+    file: &InputFile,
+    source: &Source,
+    template: &Template,
+) -> Result<NewRun, Error> {
+    let first = source.parts.first().expect("a source reads at least one sheet");
+    let sheet = match source.parts.as_slice() {
+        [part] => SheetSelection::One(source.name_of(part).to_owned()),
+        _ => SheetSelection::Several,
+    };
+    let column = |field: usize| {
+        source.parts.iter().find_map(|part| Some(part.columns.of(part.layout.columns.get(field)?.first()?)))
+    };
+    let rules = template.rules().enumerate();
+    Ok(NewRun {
+        command,
+        record: template.record,
+        template: template.name.clone(),
+        template_toml: template.source.clone(),
+        file: file.lasting_name(),
+        file_hash: source.hash()?,
+        base_url: base_url.to_owned(),
+        workspace: context.workspace(),
+        sheet,
+        header: source.header.clone(),
+        header_row: first.layout.header.row,
+        columns: rules.filter_map(|(place, rule)| Some((rule.field.name.to_owned(), column(place)?))).collect(),
+        chosen: source.chosen,
+        retry_of: None,
+        options: Vec::new(),
+    })
+}

@@ -1,0 +1,355 @@
+//! Loading records from spreadsheets into a workspace of the embedded service, for rehearsals with real data. Columns are
+//! named like the fields of the API, as in exports.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::error::Error;
+use crate::records::{Field, JsonType, company, contact, inventory, item, order};
+use crate::service::{Config, LoadRecord, Service, WriteOutcome};
+use crate::sheet::{self, Book, Cell, RESERVED_PREFIX, Row};
+
+/// Rows that are stored at a time.
+const BATCH: usize = 1000;
+/// Columns that identify a record. A file needs at least one.
+const KEYS: [&str; 6] = ["id", "external_id", "externalId", "name", "order_id", "inventory_id"];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadKind {
+    Companies,
+    Contacts,
+    Inventories,
+    Orders,
+    Items,
+}
+
+/// A file to load, or that was loaded.
+#[derive(Clone, Debug)]
+pub struct LoadedFile {
+    pub path: PathBuf,
+    pub kind: LoadKind,
+    pub outcome: LoadOutcome,
+}
+
+/// The result of loading a file.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct LoadOutcome {
+    pub rows: u64,
+    pub created: u64,
+    pub updated: u64,
+    pub unchanged: u64,
+    pub rejected: u64,
+    /// Columns that are not fields of the records.
+    pub ignored: Vec<String>,
+    pub problems: Vec<LoadProblem>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LoadProblem {
+    pub row: u64,
+    pub field: String,
+    pub message: String,
+}
+
+/// Loads files into a workspace of the service in `data`, which must not be running. The name of a file determines the
+/// kind of its records unless `kind` is given. `loaded` is called after each file.
+pub async fn load(
+    data: &Path,
+    workspace: &str,
+    paths: &[PathBuf],
+    kind: Option<LoadKind>,
+    loaded: impl Fn(&LoadedFile),
+) -> Result<Vec<LoadedFile>, Error> {
+    let mut books = Vec::with_capacity(paths.len());
+    for path in paths {
+        let kind = kind.or_else(|| LoadKind::of_file(path)).ok_or_else(|| unknown_kind(path))?;
+        books.push((path, kind, sheet::open(path, &sheet::Options::default())?));
+    }
+    let service = Service::open(Config::new(data)).await?;
+    let mut files = Vec::with_capacity(books.len());
+    for (path, kind, book) in books {
+        match load_file(&service, workspace, kind, path, &book).await {
+            Ok(outcome) => {
+                let file = LoadedFile { path: path.clone(), kind, outcome };
+                loaded(&file);
+                files.push(file);
+            }
+            Err(error) => {
+                service.close().await;
+                return Err(error);
+            }
+        }
+    }
+    service.close().await;
+    Ok(files)
+}
+
+async fn load_file(
+    service: &Service,
+    workspace: &str,
+    kind: LoadKind,
+    path: &Path,
+    book: &Book,
+) -> Result<LoadOutcome, Error> {
+    let mut rows = book.rows(0)?;
+    let mut row = Row::default();
+    if !rows.next(&mut row)? {
+        return Err(sheet::Error::Empty { path: path.to_owned() }.into());
+    }
+    let mut outcome = LoadOutcome::default();
+    let columns = columns(kind, &row, &mut outcome.ignored).map_err(|why| bad_header(path, kind, &why))?;
+    loop {
+        let (mut numbers, mut records) = (Vec::new(), Vec::new());
+        while records.len() < BATCH && rows.next(&mut row)? {
+            if row.is_blank() {
+                continue;
+            }
+            outcome.rows += 1;
+            match record(&columns, &row) {
+                Ok(fields) => {
+                    numbers.push(row.number);
+                    records.push(kind.record(fields));
+                }
+                Err(problems) => outcome.reject(row.number, problems),
+            }
+        }
+        if records.is_empty() {
+            break;
+        }
+        for (number, stored) in numbers.into_iter().zip(service.load(workspace, records).await?) {
+            match stored {
+                Ok(stored) => match stored.outcome {
+                    WriteOutcome::Created => outcome.created += 1,
+                    WriteOutcome::Updated => outcome.updated += 1,
+                    WriteOutcome::Unchanged => outcome.unchanged += 1,
+                },
+                Err(errors) => {
+                    let problems = errors.into_iter().flat_map(|(field, messages)| {
+                        messages.into_iter().map(move |message| (field.clone(), message))
+                    });
+                    outcome.reject(number, problems.collect());
+                }
+            }
+        }
+    }
+    outcome.problems.sort_by_key(|problem| problem.row);
+    Ok(outcome)
+}
+
+impl LoadOutcome {
+    fn reject(&mut self, row: u64, problems: Vec<(String, String)>) {
+        self.rejected += 1;
+        self.problems.extend(problems.into_iter().map(|(field, message)| LoadProblem { row, field, message }));
+    }
+}
+
+impl LoadKind {
+    pub const ALL: [LoadKind; 5] =
+        [LoadKind::Companies, LoadKind::Contacts, LoadKind::Inventories, LoadKind::Orders, LoadKind::Items];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            LoadKind::Companies => "companies",
+            LoadKind::Contacts => "contacts",
+            LoadKind::Inventories => "inventories",
+            LoadKind::Orders => "orders",
+            LoadKind::Items => "items",
+        }
+    }
+
+    /// Returns the kind whose name is a word of the file name.
+    fn of_file(path: &Path) -> Option<LoadKind> {
+        let stem = path.file_stem()?.to_string_lossy().to_lowercase();
+        LoadKind::ALL
+            .into_iter()
+            .find(|kind| stem.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == kind.name()))
+    }
+
+    fn record(self, fields: Map<String, Value>) -> LoadRecord {
+        match self {
+            LoadKind::Companies => LoadRecord::Company(fields),
+            LoadKind::Contacts => LoadRecord::Contact(fields),
+            LoadKind::Inventories => LoadRecord::Inventory(fields),
+            LoadKind::Orders => LoadRecord::Order(fields),
+            LoadKind::Items => LoadRecord::Item(fields),
+        }
+    }
+
+    /// Returns the type of a column, or `None` if these records have no such field. Columns of items may be named as in
+    /// the list or as in the input.
+    fn column(self, name: &str) -> Option<JsonType> {
+        let fields: &[Field] = match self {
+            LoadKind::Companies => company::READ_FIELDS,
+            LoadKind::Contacts => contact::READ_FIELDS,
+            LoadKind::Inventories => inventory::READ_FIELDS,
+            LoadKind::Orders => order::READ_FIELDS,
+            LoadKind::Items => item::INPUT_FIELDS,
+        };
+        let known = fields.iter().find(|field| field.name == name).map(|field| field.json);
+        known.or(match (self, name) {
+            (_, "id" | "external_id") => Some(JsonType::String),
+            (LoadKind::Items, "purchase_price") => Some(JsonType::Number),
+            (LoadKind::Items, "updated_at" | "created_at") => Some(JsonType::String),
+            // The contract does not list their fields, so any field is accepted.
+            (LoadKind::Companies | LoadKind::Contacts, _) => Some(JsonType::String),
+            _ => None,
+        })
+    }
+}
+
+struct Column {
+    index: usize,
+    name: String,
+    json: JsonType,
+}
+
+/// Returns the columns of a header that are fields, or why the header can't be used.
+fn columns(kind: LoadKind, header: &Row, ignored: &mut Vec<String>) -> Result<Vec<Column>, String> {
+    let mut columns: Vec<Column> = Vec::new();
+    for (index, cell) in header.cells().enumerate() {
+        let name = cell.shown().trim().to_owned();
+        if name.is_empty() {
+            continue;
+        }
+        if columns.iter().any(|column| column.name == name) {
+            return Err(format!("the column '{name}' appears twice"));
+        }
+        match kind.column(&name) {
+            Some(json) if !name.starts_with(RESERVED_PREFIX) => columns.push(Column { index, name, json }),
+            _ => ignored.push(name),
+        }
+    }
+    match columns.iter().any(|column| KEYS.contains(&column.name.as_str())) {
+        true => Ok(columns),
+        false => Err("its first row has no column for an id or a name".to_owned()),
+    }
+}
+
+/// Returns the fields of a row, without blank cells, or every problem of the row as field and message.
+fn record(columns: &[Column], row: &Row) -> Result<Map<String, Value>, Vec<(String, String)>> {
+    let (mut fields, mut problems) = (Map::new(), Vec::new());
+    for column in columns {
+        match value(column.json, row.get(column.index)) {
+            Ok(Some(value)) => drop(fields.insert(column.name.clone(), value)),
+            Ok(None) => {}
+            Err(message) => problems.push((column.name.clone(), message)),
+        }
+    }
+    if problems.is_empty() { Ok(fields) } else { Err(problems) }
+}
+
+fn value(json: JsonType, cell: Cell<'_>) -> Result<Option<Value>, String> {
+    let text = match cell {
+        Cell::Blank => return Ok(None),
+        Cell::Error(error) => return Err(format!("is the formula error {error}")),
+        // Exports write times in UTC.
+        Cell::DateTime(at) => format!("{at}Z"),
+        Cell::Date(date) => format!("{date}T00:00:00Z"),
+        Cell::Text(text) => sheet::write::restore(text).to_owned(),
+        other => other.unformatted().shown().into_owned(),
+    };
+    let wrong = |what: &str| format!("must be {what}, not '{}'", text.chars().take(40).collect::<String>());
+    let value = match json {
+        JsonType::String | JsonType::DateTime => Value::from(text),
+        JsonType::Number | JsonType::Integer => match serde_json::from_str(text.trim()) {
+            Ok(Value::Number(number)) => Value::Number(number),
+            _ => return Err(wrong("a number such as 1234.50")),
+        },
+        JsonType::Boolean => match text.trim().to_ascii_lowercase().as_str() {
+            "true" => Value::Bool(true),
+            "false" => Value::Bool(false),
+            _ => return Err(wrong("true or false")),
+        },
+        JsonType::Strings | JsonType::Object(_) | JsonType::Objects(_) => match serde_json::from_str(&text) {
+            Ok(value @ (Value::Array(_) | Value::Object(_))) => value,
+            _ => return Err(wrong("JSON as in an export, such as [\"a\",\"b\"]")),
+        },
+    };
+    Ok(Some(value))
+}
+
+fn unknown_kind(path: &Path) -> Error {
+    let names: Vec<_> = LoadKind::ALL.iter().map(|kind| kind.name()).collect();
+    let message = format!("the name of {} does not say which records it holds", path.display());
+    Error::invalid(message, format!("name them with --kind: {}", names.join(", ")))
+}
+
+fn bad_header(path: &Path, kind: LoadKind, why: &str) -> Error {
+    Error::BadInput {
+        message: format!("{} can't be loaded as {}: {why}", path.display(), kind.name()),
+        hint: "name the columns in the first row like the fields of the API, as `sheetport export` does".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn row(cells: &[Cell<'_>]) -> Row {
+        let mut row = Row::default();
+        row.clear(1);
+        cells.iter().for_each(|cell| row.push(*cell));
+        row
+    }
+
+    #[test]
+    fn file_names_determine_the_kind() {
+        for (name, kind) in [
+            ("companies.csv", Some(LoadKind::Companies)),
+            ("/tmp/2026-01 Orders.xlsx", Some(LoadKind::Orders)),
+            ("export_items_new.csv", Some(LoadKind::Items)),
+            ("price-list.csv", None),
+            ("reorders.csv", None),
+        ] {
+            assert_eq!(LoadKind::of_file(Path::new(name)), kind, "{name}");
+        }
+    }
+
+    #[test]
+    fn columns_that_are_no_fields_are_listed() {
+        let mut ignored = Vec::new();
+        let header = row(&[Cell::Text(" id "), Cell::Blank, Cell::Text("colour"), Cell::Text("order_id")]);
+        let found = columns(LoadKind::Orders, &header, &mut ignored).expect("a header");
+        let found: Vec<_> = found.iter().map(|column| (column.index, column.name.as_str())).collect();
+        assert_eq!((found, ignored), (vec![(0, "id"), (3, "order_id")], vec!["colour".to_owned()]));
+
+        let twice = row(&[Cell::Text("id"), Cell::Text("id")]);
+        assert!(columns(LoadKind::Orders, &twice, &mut Vec::new()).is_err_and(|why| why.contains("'id'")));
+        let none = row(&[Cell::Text("Nummer"), Cell::Text("Summe")]);
+        assert!(columns(LoadKind::Orders, &none, &mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn cells_become_values_of_the_field_type() {
+        use JsonType::{Boolean, Integer, Number, String, Strings};
+        let at = jiff::civil::date(2026, 1, 31).at(8, 30, 0, 0);
+        for (json, cell, expected) in [
+            (String, Cell::Text("0042"), json!("0042")),
+            (String, Cell::Text("'=1+1"), json!("=1+1")),
+            (String, Cell::Number(42.0), json!("42")),
+            (String, Cell::DateTime(at), json!("2026-01-31T08:30:00Z")),
+            (String, Cell::Date(at.date()), json!("2026-01-31T00:00:00Z")),
+            (Integer, Cell::Text(" 7 "), json!(7)),
+            (Boolean, Cell::Boolean(true), json!(true)),
+            (Strings, Cell::Text(r#"["a","b"]"#), json!(["a", "b"])),
+        ] {
+            assert_eq!(value(json, cell), Ok(Some(expected)), "{cell:?}");
+        }
+        let kept = value(Number, Cell::Text("1234.50")).expect("a number").expect("there");
+        assert_eq!(kept.to_string(), "1234.50", "digits stay as they are");
+        assert_eq!(value(Number, Cell::Blank), Ok(None));
+        for (json, cell) in [
+            (Number, Cell::Text("12,50")),
+            (Number, Cell::Text("1 2")),
+            (Boolean, Cell::Text("yes")),
+            (Strings, Cell::Text("a;b")),
+            (String, Cell::Error("#N/A")),
+        ] {
+            assert!(value(json, cell).is_err(), "{cell:?}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! A service in this process, for rehearsals and the demo.
+
+use std::path::Path;
+
+use secrecy::SecretString;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::context::Context;
+use super::error::Error;
+use crate::client::auth::Credentials;
+use crate::records::token::Access;
+use crate::service::{self, Config, Service};
+
+#[derive(Debug)]
+pub struct LocalService {
+    /// Context of operations that use this service.
+    pub context: Context,
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<Result<(), service::Error>>,
+}
+
+impl LocalService {
+    /// Starts a service with its data, and the ledger of its clients, in `folder`.
+    pub async fn start(folder: &Path, workspace: &str, context: &Context) -> Result<LocalService, Error> {
+        let service = Service::open(Config::new(folder.join("service"))).await?;
+        let tokens = service.issue_tokens(workspace, Access::Full)?;
+        let no_port = |error: std::io::Error| Error::Local {
+            message: format!("a service can't be started on this machine: {error}"),
+            hint: "check whether a firewall or sandbox forbids listening on 127.0.0.1".to_owned(),
+        };
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(no_port)?;
+        let address = listener.local_addr().map_err(no_port)?;
+        let (stop, stopped) = oneshot::channel::<()>();
+        let serving = tokio::spawn(service.serve(listener, async move {
+            let _ = stopped.await;
+        }));
+        let context = Context {
+            base_url: Some(format!("http://{address}")),
+            credentials: Credentials {
+                access: Some(SecretString::from(tokens.access)),
+                refresh: Some(SecretString::from(tokens.refresh)),
+                file: None,
+            },
+            home: folder.join("home"),
+            ..context.clone()
+        };
+        Ok(LocalService { context, stop, serving })
+    }
+
+    /// Stops the service and returns its error, if it failed.
+    pub async fn stop(self) -> Result<(), Error> {
+        let _ = self.stop.send(());
+        self.serving.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,47 @@
+//! Storing and checking the credentials of a profile.
+
+use std::io;
+
+use super::context::Context;
+use super::error::Error;
+use crate::client::auth::{Credentials, TokenFile};
+use crate::client::{Client, fetch};
+
+/// A request that any token may make.
+const CHECK_PATH: &str = "/v1/public/items?page=1&limit=1";
+
+/// Tokens that were stored, and the address of their service.
+#[derive(Clone, Debug)]
+pub struct StoredTokens {
+    pub base_url: String,
+    pub credentials: Credentials,
+}
+
+/// Stores tokens in the file of a profile. Unless `unchecked`, the service has to accept them first; the tokens stored
+/// before stay until then.
+pub async fn login(context: &Context, file: &TokenFile, profile: &str, unchecked: bool) -> Result<StoredTokens, Error> {
+    let unwritable = |file: &TokenFile, error: &io::Error| Error::Local {
+        message: format!("{} can't be used: {error}", file.path().display()),
+        hint: "check that you own the folder in SHEETPORT_HOME and can write to it".to_owned(),
+    };
+    // A refresh during the check writes the new pair to this draft, so that it survives a crash.
+    let draft = TokenFile::of(&context.home, &format!("{profile}.new"));
+    let credentials = Credentials { file: Some(draft.clone()), ..context.credentials.clone() };
+    let client = Client::new(context.base_url()?, credentials.clone(), 1)?;
+    draft.write(client.address(), &credentials).map_err(|error| unwritable(&draft, &error))?;
+    let checked = if unchecked { Ok(()) } else { fetch::check(&client, CHECK_PATH).await };
+    let credentials = client.credentials().await;
+    if checked.is_ok() {
+        file.write(client.address(), &credentials).map_err(|error| unwritable(file, &error))?;
+    }
+    draft.remove().map_err(|error| unwritable(&draft, &error))?;
+    checked?;
+    Ok(StoredTokens { base_url: client.address().to_owned(), credentials })
+}
+
+/// Checks that the service accepts the credentials of the context, and returns them, renewed if they had expired.
+pub async fn verify(context: &Context) -> Result<StoredTokens, Error> {
+    let client = context.client(context.base_url()?, 1)?;
+    fetch::check(&client, CHECK_PATH).await?;
+    Ok(StoredTokens { base_url: client.address().to_owned(), credentials: client.credentials().await })
+}

@@ -1,0 +1,51 @@
+//! What the program can do: uploads, retries, resumes, reports, exports, and what may be done to which run under which
+//! lock. Any front end can call these functions: they take typed requests, return typed results and report progress to an
+//! [`Observer`]. They never print, and know no command-line flags or exit codes.
+
+mod check;
+mod context;
+mod error;
+mod event;
+mod explain;
+mod export;
+mod infer;
+mod input;
+mod load;
+mod local_service;
+mod login;
+mod next_command;
+mod plan;
+mod prune;
+mod report;
+mod report_path;
+mod resolve;
+mod resume;
+mod retry;
+mod retry_report;
+mod runs;
+mod send;
+mod templates;
+mod upload;
+
+pub use check::{Preview, PreviewedRequest, check};
+pub use context::Context;
+pub use error::Error;
+pub use event::{Event, Observer};
+pub use explain::{Explanation, PlannedOutcome, RowName, explain};
+pub use export::{ExportRequest, Exportable, Family, IdSource, export};
+pub use infer::{InferRequest, infer};
+pub use input::{InputFile, STANDARD_INPUT, Spreadsheet};
+pub use load::{LoadKind, LoadOutcome, LoadedFile, load};
+pub use local_service::LocalService;
+pub use login::{StoredTokens, login, verify};
+pub use next_command::quoted;
+pub use prune::{KeptReason, Pruned, prune};
+pub use report::{ReportRequest, check_report_path, report};
+pub use resolve::{Resolved, Resolving};
+pub use resume::resume;
+pub use retry::retry_run;
+pub use retry_report::{RetryReport, preview_retry, retry_report};
+pub use runs::{RunDetails, RunFilter, RunStatus, list_runs, show_run};
+pub use send::{Finished, SendOptions};
+pub use templates::{load_template, unknown_template};
+pub use upload::{Upload, preview_upload, rehearse, upload};

@@ -1,0 +1,108 @@
+//! Removing old runs from the ledger.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::context::{Context, now};
+use super::error::Error;
+use crate::ledger::{self, Accounting, Ledger, Run, RunId, RunState};
+
+/// Runs that are loaded at a time.
+const PAGE: u32 = 100;
+
+/// The result of pruning.
+#[derive(Clone, Debug, Default)]
+pub struct Pruned {
+    pub removed: Vec<RunId>,
+    /// Old runs that were not removed.
+    pub kept: Vec<(RunId, KeptReason)>,
+    /// Records of the removed runs.
+    pub records: u64,
+}
+
+/// Why an old run was not removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptReason {
+    Locked,
+    /// The run has pending or unknown records.
+    Open,
+    /// Another run of the same upload is kept.
+    FamilyKept,
+}
+
+impl fmt::Display for KeptReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            KeptReason::Locked => "another process is using it",
+            KeptReason::Open => "it has pending or unknown records",
+            KeptReason::FamilyKept => "another run of the same upload is kept",
+        })
+    }
+}
+
+/// Removes the runs that began longer than `age` ago, except the newest run. `force` includes runs with pending or
+/// unknown records; `dry_run` removes nothing.
+pub async fn prune(context: &Context, age: Duration, force: bool, dry_run: bool) -> Result<Pruned, Error> {
+    let ledger = context.ledger().await?;
+    let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+    let oldest_kept = now().saturating_sub(age);
+    let mut pruned = Pruned::default();
+    // The newest run stays, so that its number is not assigned again.
+    let newest = ledger.runs(1).await?.first().map_or(RunId::MAX, |run| run.id);
+    let mut before = newest;
+    loop {
+        let page = ledger.runs_before(before, PAGE).await?;
+        let Some(oldest) = page.last() else { break };
+        before = oldest.id;
+        for run in page.into_iter().filter(|run| run.created_at < oldest_kept) {
+            let _locked = match ledger.lock_run(run.id).await {
+                Err(ledger::Error::Busy { .. }) => {
+                    pruned.kept.push((run.id, KeptReason::Locked));
+                    continue;
+                }
+                locked => locked?,
+            };
+            let accounting = ledger.accounting(run.id).await?;
+            if is_open(&run, &accounting) && !force {
+                pruned.kept.push((run.id, KeptReason::Open));
+                continue;
+            }
+            let is_kept = |other: &Run| other.id >= newest || other.created_at >= oldest_kept;
+            if family_is_kept(&ledger, &run, is_kept, force).await? {
+                pruned.kept.push((run.id, KeptReason::FamilyKept));
+                continue;
+            }
+            if !dry_run {
+                // Keeps the accepted payloads for --changed-only.
+                ledger.update_accepted(&run, RunId::MIN).await?;
+                ledger.remove(run.id).await?;
+            }
+            pruned.removed.push(run.id);
+            pruned.records += accounting.total;
+        }
+    }
+    if !pruned.removed.is_empty() && !dry_run {
+        ledger.shrink().await?;
+    }
+    ledger.close().await;
+    Ok(pruned)
+}
+
+/// Whether another run of the same upload is kept. A report of that run may need the outcomes of `run`.
+async fn family_is_kept(
+    ledger: &Ledger,
+    run: &Run,
+    is_kept: impl Fn(&Run) -> bool,
+    force: bool,
+) -> Result<bool, Error> {
+    for other in ledger.family(run).await?.runs {
+        if is_kept(&other) || !force && is_open(&other, &ledger.accounting(other.id).await?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn is_open(run: &Run, accounting: &Accounting) -> bool {
+    matches!(run.state, RunState::Planned | RunState::Finished) && accounting.pending + accounting.unknown > 0
+}

@@ -1,0 +1,117 @@
+//! Writing a run's report, and the parts of it that come from the template and the file.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::context::Context;
+use super::error::Error;
+use super::event::{Event, Observer};
+use super::next_command;
+use super::templates::template_of_run;
+use crate::ledger::{Run, RunId};
+use crate::report::{self, Choices, Format, MAX_CHOICES, Request, RowFilter, Written};
+use crate::sheet::write::{Existing, WholeFile};
+use crate::template::Template;
+use crate::template::model::Source;
+
+/// A report to write from the ledger.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportRequest<'a> {
+    /// The newest run if `None`.
+    pub run: Option<RunId>,
+    pub path: &'a Path,
+    /// The usual rows of the format if `None`.
+    pub rows: Option<RowFilter>,
+    pub existing: Existing,
+    /// Starts a CSV with a byte order mark.
+    pub bom: bool,
+    /// Names the command that continues after the run.
+    pub has_next: bool,
+}
+
+/// Writes a report and returns its run.
+pub async fn report(
+    context: &Context,
+    request: &ReportRequest<'_>,
+    observer: Observer<'_>,
+) -> Result<(Run, Written), Error> {
+    let format = report_format(request.path)?;
+    let ledger = context.ledger().await?;
+    let run = ledger.run_or_newest(request.run).await?;
+    let accounting = ledger.accounting(run.id).await?;
+    let next = next_command::after_run(&run, &accounting, false, Some(request.path)).filter(|_| request.has_next);
+    let choices = choices(&run, format, observer);
+    let request = Request {
+        path: request.path,
+        format,
+        existing: request.existing,
+        rows: request.rows.unwrap_or_else(|| format.default_rows()),
+        next: next.as_deref(),
+        is_kept: true,
+        choices: &choices,
+        has_bom: request.bom,
+    };
+    let written = report::write(&ledger, &run, &request).await?;
+    ledger.close().await;
+    Ok((run, written))
+}
+
+/// Checks that a report can be written to `path`: the extension is known, the file does not exist, and its folder does.
+pub fn check_report_path(path: &Path) -> Result<(), Error> {
+    report_format(path)?;
+    // Dropping the file removes it again.
+    WholeFile::create(path, Existing::Keep)?;
+    Ok(())
+}
+
+/// Returns the format that the extension of `path` asks for.
+pub(super) fn report_format(path: &Path) -> Result<Format, Error> {
+    Format::of(path).ok_or_else(|| {
+        let message = format!("{} has no extension that says what to write", path.display());
+        Error::invalid(message, "use .xlsx or .csv for a report to fix rows in, or .html for a page to read")
+    })
+}
+
+/// Whether the file is a text that begins with a byte order mark, as Excel writes and expects it.
+pub(super) fn has_bom(path: &Path) -> bool {
+    let mut start = [0; 3];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && (start == *b"\xEF\xBB\xBF" || start.starts_with(b"\xFF\xFE") || start.starts_with(b"\xFE\xFF"))
+}
+
+/// Returns the drop-down lists of a report, from the run's own copy of the template.
+pub(super) fn choices(run: &Run, format: Format, observer: Observer<'_>) -> Vec<Choices> {
+    if format != Format::Xlsx {
+        return Vec::new();
+    }
+    match template_of_run(&run.about) {
+        Ok(template) => choices_of(&template, run),
+        Err(error) => {
+            observer(Event::Warning(&format!(
+                "the report has no drop-down lists, because the template can't be read again: {error}"
+            )));
+            Vec::new()
+        }
+    }
+}
+
+fn choices_of(template: &Template, run: &Run) -> Vec<Choices> {
+    let mut columns = run.about.columns.iter().peekable();
+    // By column. `None` if a column feeds several fields, because the values of one may be wrong for another.
+    let mut choices: BTreeMap<usize, Option<Choices>> = BTreeMap::new();
+    for rule in template.rules().filter(|rule| !matches!(rule.source, Source::Constant(_))) {
+        // The run lists the rules whose columns the sheet has, in the template's order.
+        let Some((_, column)) = columns.next_if(|(field, _)| field == rule.field.name) else { continue };
+        let of_rule = rule.listed_values().map(|values| {
+            let count = values.len();
+            let fits = count <= MAX_CHOICES;
+            let values = values.take(if fits { count } else { 0 }).map(|value| value.trim().to_owned());
+            let values = values.chain(rule.clear.clone().filter(|_| fits)).collect();
+            Choices { column: *column, count, is_closed: rule.listed_values_are_all(), values }
+        });
+        choices.entry(*column).and_modify(|known| *known = None).or_insert(of_rule);
+    }
+    choices.into_values().flatten().collect()
+}

@@ -1,0 +1,82 @@
+//! Retrying the refused records of a run as a new run.
+
+use std::time::Duration;
+
+use super::context::{Context, now};
+use super::error::Error;
+use super::event::{Event, Observer};
+use super::report::check_report_path;
+use super::resume::{bind, refused};
+use super::send::{Finished, SendOptions, Sending};
+use crate::ledger::{Family, Ledger, LockedRun, RunId, RunState, Seq};
+
+pub(super) const RETRIED: &str = "retried";
+
+/// Sends the records again that the service refused in `run`, unchanged, as a new run.
+pub async fn retry_run(
+    context: &Context,
+    run: RunId,
+    options: SendOptions<'_>,
+    interrupt: impl Future<Output = Duration>,
+    observer: Observer<'_>,
+) -> Result<Finished, Error> {
+    options.report.map_or(Ok(()), check_report_path)?;
+    let ledger = context.ledger().await?;
+    let run = ledger.run(run).await?;
+    let (client, locked) = bind(&ledger, &run, context, options.concurrency, RETRIED).await?;
+    let kind = run.about.record;
+    let failed = refused_records(&ledger, &locked, kind.input().must_not_repeat()).await?;
+    let again = ledger.plan_retry(&run, &failed, now()).await?;
+    let locked = ledger.lock_run_with(locked.into_lock(), again).await?;
+    observer(Event::Retrying { run: locked.run(), of: &run, records: failed.len() as u64 });
+    let sending =
+        Sending { context, ledger: &ledger, client, run: locked, kind, options, is_rehearsal: false, observer };
+    let finished = sending.send(interrupt).await?;
+    ledger.close().await;
+    Ok(finished)
+}
+
+/// Returns the records of a run that the service refused and that no other run has sent since.
+async fn refused_records(ledger: &Ledger, locked: &LockedRun, is_once: bool) -> Result<Vec<Seq>, Error> {
+    let run = locked.id();
+    // If two runs held the same record, both could send it.
+    if let Some(later) = ledger.retried_by(run).await? {
+        let hint = format!("to retry what was refused there: `sheetport retry {later}`");
+        return Err(refused(run, RETRIED, &format!("run {later} already did that"), &hint));
+    }
+    let family = ledger.family(locked.run()).await?;
+    check_nothing_pending(ledger, run, &family).await?;
+    let accounting = ledger.accounting(run).await?;
+    if accounting.failed == 0 {
+        let hint = match accounting.unknown {
+            0 => "fix rows that are wrong in the sheet in its report: `sheetport retry REPORT`".to_owned(),
+            _ => format!("first say what happened to the records with an unknown outcome: `sheetport resolve {run}`"),
+        };
+        return Err(refused(run, RETRIED, "the service refused none of its records", &hint));
+    }
+    let failed = ledger.still_failed(locked.run(), &family, is_once).await?;
+    if failed.is_empty() {
+        let reason = "other runs have since sent every record that was refused";
+        return Err(refused(run, RETRIED, reason, "`sheetport runs` lists them"));
+    }
+    Ok(failed)
+}
+
+/// Refuses while a run of the family has pending records, which both runs could send otherwise.
+pub(super) async fn check_nothing_pending(ledger: &Ledger, run: RunId, family: &Family) -> Result<(), Error> {
+    let can_be_resumed = |state| matches!(state, RunState::Planned | RunState::Finished);
+    for member in family.runs.iter().filter(|member| can_be_resumed(member.state)) {
+        let pending = ledger.accounting(member.id).await?.pending;
+        if pending > 0 {
+            let records = if pending == 1 { "1 record".to_owned() } else { format!("{pending} records") };
+            let verb = if pending == 1 { "is" } else { "are" };
+            let of = match member.id == run {
+                true => "it".to_owned(),
+                false => format!("run {}, which belongs to the same upload,", member.id),
+            };
+            let reason = format!("{records} of {of} {verb} not sent yet");
+            return Err(refused(run, RETRIED, &reason, &format!("first run `sheetport resume {}`", member.id)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,280 @@
+//! Retrying a report that a person hands back: only the records that were not accepted yet are sent.
+//!
+//! The rows of the report name their run, and the ledger knows the outcome of each row. Anything ambiguous is refused
+//! before planning or becomes a problem of its row.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::check::{Preview, preview};
+use super::context::Context;
+use super::error::Error;
+use super::event::{Event, Observer};
+use super::input::{InputFile, new_run};
+use super::plan::plan_run;
+use super::report::check_report_path;
+use super::resume::{bind, refused};
+use super::retry::{RETRIED, check_nothing_pending};
+use super::send::{Finished, SendOptions, Sending};
+use super::templates::template_of_run;
+use crate::client::Client;
+use crate::ledger::{self, CallOption, Family, Ledger, NewRun, Run, RunCommand, RunId, UploadLock};
+use crate::sheet::Options;
+use crate::template::Template;
+use crate::template::model::GroupRows;
+use crate::upload::Source;
+use crate::upload::retry::{Report, load_history};
+
+/// Limit of run names in a report that are looked up.
+const MAX_LOOKUPS: usize = 20;
+const AS_NEW_HINT: &str = "--as-new sends all rows of this file as new records, which can create duplicates";
+
+/// A report to retry.
+#[derive(Debug)]
+pub struct RetryReport<'a> {
+    pub file: &'a InputFile,
+    pub text: Options,
+    /// Replaces the template of the run.
+    pub template: Option<Template>,
+    /// Sends all rows as new records.
+    pub as_new: bool,
+    /// Sends nothing if a row can't be sent.
+    pub all_or_nothing: bool,
+    pub sending: SendOptions<'a>,
+}
+
+/// A report whose run and template are known.
+struct Prepared {
+    source: Source,
+    template: Arc<Template>,
+    /// The run of the report and its family, or `None` if all rows are sent as new records.
+    of: Option<(Run, Family)>,
+    /// Call options of the run.
+    options: Vec<CallOption>,
+    /// Client and lock, unless this is a preview.
+    sender: Option<(Arc<Client>, UploadLock)>,
+}
+
+/// Sends the records of a report that were not accepted yet, as a new run.
+pub async fn retry_report(
+    context: &Context,
+    mut request: RetryReport<'_>,
+    interrupt: impl Future<Output = Duration>,
+    observer: Observer<'_>,
+) -> Result<Finished, Error> {
+    request.sending.report.map_or(Ok(()), check_report_path)?;
+    let ledger = context.ledger().await?;
+    let prepared = prepare(context, &ledger, &mut request, true, observer).await?;
+    let about = prepared.about(context, request.file)?;
+    let Prepared { source, template, of, sender, .. } = prepared;
+    let (client, lock) = sender.expect("a report that is sent has a client and a lock");
+    let mut _file_lock = None;
+    if let Some((run, family)) = &of {
+        // The same file may be uploaded on its own at the same time.
+        _file_lock = Some(ledger.lock_upload(&about)?);
+        check_not_uploaded(&ledger, &about, run.id, family, &template).await?;
+    }
+    let (run, tally) = plan_run(&ledger, &about, lock, source, Arc::clone(&template), observer).await?;
+    let (kind, options) = (template.record, request.sending);
+    let sending = Sending { context, ledger: &ledger, client, run, kind, options, is_rehearsal: false, observer };
+    let mut finished = match request.all_or_nothing && tally.rejected > 0 {
+        true => sending.withhold().await?,
+        false => sending.send(interrupt).await?,
+    };
+    if let Some(run) = tally.in_doubt
+        && finished.accounting.pending + finished.accounting.unknown == 0
+    {
+        finished.next = Some(format!("sheetport resolve {run}"));
+    }
+    ledger.close().await;
+    Ok(finished)
+}
+
+/// Reads the whole report and returns its template's name and the first requests that a retry would send.
+pub async fn preview_retry(
+    context: &Context,
+    mut request: RetryReport<'_>,
+    observer: Observer<'_>,
+) -> Result<(Arc<Template>, Preview), Error> {
+    request.sending.report.map_or(Ok(()), check_report_path)?;
+    let ledger = context.ledger().await?;
+    let prepared = prepare(context, &ledger, &mut request, false, observer).await?;
+    let preview = preview(&prepared.source, &prepared.template, observer)?;
+    ledger.close().await;
+    Ok((prepared.template, preview))
+}
+
+impl Prepared {
+    fn about(&self, context: &Context, file: &InputFile) -> Result<NewRun, Error> {
+        let base_url = self.sender.as_ref().map_or("", |(client, _)| client.address());
+        let about = new_run(RunCommand::Retry, context, base_url, file, &self.source, &self.template)?;
+        let of = self.of.as_ref().map(|(run, _)| run);
+        let chosen = of.and_then(|run| run.about.chosen);
+        Ok(NewRun { retry_of: of.map(|run| run.id), chosen, options: self.options.clone(), ..about })
+    }
+}
+
+async fn prepare(
+    context: &Context,
+    ledger: &Ledger,
+    request: &mut RetryReport<'_>,
+    sends: bool,
+    observer: Observer<'_>,
+) -> Result<Prepared, Error> {
+    let file = request.file;
+    let report = Report::open(&file.path, &file.name, &request.text)?;
+    let run = run_of(ledger, file, &report).await;
+    match request.as_new {
+        true => prepare_as_new(context, ledger, request, &report, run.ok(), sends),
+        false => prepare_again(context, ledger, request, &report, run?, sends, observer).await,
+    }
+}
+
+async fn prepare_again(
+    context: &Context,
+    ledger: &Ledger,
+    request: &mut RetryReport<'_>,
+    report: &Report,
+    run: Run,
+    sends: bool,
+    observer: Observer<'_>,
+) -> Result<Prepared, Error> {
+    let template = template_of(Some(&run), request)?;
+    if template.record != run.about.record {
+        let reason = format!(
+            "it has records of the kind {}, but the template {} is not for them",
+            run.about.record, template.name
+        );
+        return Err(refused(run.id, RETRIED, &reason, "leave out --template: the run has its own"));
+    }
+    // A preview sends nothing, so it needs neither tokens nor the lock.
+    let (run, sender) = match sends {
+        false => (run, None),
+        true => {
+            let bound = bind(ledger, &run, context, request.sending.concurrency, RETRIED).await;
+            let (client, locked) = bound.map_err(|error| match error {
+                Error::RunRefused { .. } => error.with_hint("--as-new sends all of its rows there as new records"),
+                error => error,
+            })?;
+            (locked.run().clone(), Some((client, locked.into_lock())))
+        }
+    };
+    let family = ledger.family(&run).await?;
+    check_nothing_pending(ledger, run.id, &family).await?;
+    let source = Source::open_report(&request.file.path, &request.file.name, report, &template);
+    let mut source = source.map_err(|error| {
+        Error::from(error).with_hint("keep the columns of the sheet to the left of those that begin with sheetport_")
+    })?;
+    source.history = Some(load_history(ledger, &run, &family, report, &source, &template).await?);
+    observer(Event::ReportOf(&run));
+    let options = run.about.options.clone();
+    Ok(Prepared { source, template: Arc::new(template), of: Some((run, family)), options, sender })
+}
+
+/// Prepares to send all rows as new records, to the service of the context.
+fn prepare_as_new(
+    context: &Context,
+    ledger: &Ledger,
+    request: &mut RetryReport<'_>,
+    report: &Report,
+    run: Option<Run>,
+    sends: bool,
+) -> Result<Prepared, Error> {
+    let file = request.file;
+    let template = template_of(run.as_ref(), request)?;
+    let source = match report.sheets.is_empty() {
+        false => Source::open_report(&file.path, &file.name, report, &template)?,
+        true => Source::open_as(&file.path, &file.name, &template, None, &request.text)?,
+    };
+    let options = run.map(|run| run.about.options).unwrap_or_default();
+    let mut prepared = Prepared { source, template: Arc::new(template), of: None, options, sender: None };
+    if sends {
+        let client = context.writing_client(context.base_url()?, request.sending.concurrency)?;
+        let about = new_run(RunCommand::Retry, context, client.address(), file, &prepared.source, &prepared.template)?;
+        prepared.sender = Some((client, ledger.lock_upload(&about)?));
+    }
+    Ok(prepared)
+}
+
+/// Returns the requested template, or the run's own copy.
+fn template_of(run: Option<&Run>, request: &mut RetryReport<'_>) -> Result<Template, Error> {
+    let mut template = match (request.template.take(), run) {
+        (Some(template), _) => template,
+        (None, Some(run)) => template_of_run(&run.about)
+            .map_err(|mistake| Error::from(mistake).with_hint("or name the current template: -t TEMPLATE"))?,
+        (None, None) => {
+            let message = "the run of this file is not in the ledger, so its template is unknown";
+            return Err(Error::invalid(message, "name the template: sheetport retry FILE --as-new -t TEMPLATE"));
+        }
+    };
+    if let Some(run) = run {
+        run.about.options.iter().for_each(|option| template.set_option(option.name(), true));
+    }
+    // People sort reports, so the rows of a record need not be together.
+    if let Some(group) = template.group.as_mut().filter(|_| !request.as_new) {
+        group.rows = GroupRows::Anywhere;
+    }
+    Ok(template)
+}
+
+/// Returns the run that the rows of the report name.
+async fn run_of(ledger: &Ledger, file: &InputFile, report: &Report) -> Result<Run, Error> {
+    let name = file.name.display();
+    let no_report = |problem: &str| {
+        let hint = format!("hand the report back with all of its sheetport_ columns; {AS_NEW_HINT}");
+        Err(Error::invalid(format!("{name} {problem}"), hint))
+    };
+    let no_column =
+        |column: &str| no_report(&format!("has no column {column}, so it is not known which of its rows were sent"));
+    if report.sheets.is_empty() {
+        return no_column("sheetport_run");
+    }
+    if let Some(missing) = report.missing {
+        return no_column(missing);
+    }
+    let Some((first, _)) = report.runs.first() else {
+        if report.without_run > 0 {
+            let hint = "`sheetport upload FILE -t TEMPLATE` sends the file";
+            return Err(Error::invalid(format!("{name} is the report of a check, which sent nothing"), hint));
+        }
+        return no_report("names no run in its column sheetport_run");
+    };
+    for (token, _) in report.runs.iter().take(MAX_LOOKUPS) {
+        let Some(number) = token.split('-').next().and_then(|number| number.parse::<RunId>().ok()) else { continue };
+        match ledger.run(number).await {
+            Ok(run) if run.token() == *token => {
+                if run.about.reads_several_sheets() && !report.names_sheets {
+                    return no_report("has no column sheetport_sheet, so its rows can't be told apart");
+                }
+                return Ok(run);
+            }
+            Ok(_) | Err(ledger::Error::NoSuchRun(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let hint = format!("use the SHEETPORT_HOME of that upload, or write the report again there; {AS_NEW_HINT}");
+    Err(Error::invalid(format!("{name} is a report of run {first}, which is not in the ledger of this machine"), hint))
+}
+
+/// Refuses a report that was also uploaded as a file, if sending its records again would create duplicates.
+async fn check_not_uploaded(
+    ledger: &Ledger,
+    about: &NewRun,
+    run: RunId,
+    family: &Family,
+    template: &Template,
+) -> Result<(), Error> {
+    if !template.record.input().must_not_repeat() {
+        return Ok(());
+    }
+    for other in ledger.runs_of_file(about).await? {
+        let accounting = ledger.accounting(other).await?;
+        let is_own = family.runs.iter().any(|member| member.id == other);
+        if !is_own && accounting.sent + accounting.unknown + accounting.pending > 0 {
+            let reason =
+                format!("run {other} uploaded the same file, and sending its records again creates duplicates");
+            return Err(refused(run, RETRIED, &reason, &format!("hand back the report of run {other} instead")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! Uploading a spreadsheet: read and plan the whole file, then send it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::check::{Preview, preview};
+use super::context::{Context, now};
+use super::error::Error;
+use super::event::{Event, Observer};
+use super::input::{Spreadsheet, new_run};
+use super::local_service::LocalService;
+use super::plan::plan_run;
+use super::report::check_report_path;
+use super::send::{Finished, SendOptions, Sending};
+use crate::client::Pace;
+use crate::ledger::{CallOption, Ledger, NewRun, RunCommand};
+use crate::template::Template;
+use crate::upload::server_diff::{self, Connection};
+
+/// A spreadsheet to upload.
+#[derive(Debug)]
+pub struct Upload<'a> {
+    pub input: Spreadsheet<'a>,
+    pub sending: SendOptions<'a>,
+    /// Skips records that are unchanged since the service accepted them, or that its list shows with the same values.
+    pub changed_only: bool,
+    /// Sends nothing if a row can't be sent.
+    pub all_or_nothing: bool,
+    /// Sends a file again even if that creates duplicates.
+    pub allow_repeat: bool,
+    /// Lets the service create items that an order names and the service does not know.
+    pub create_missing_items: bool,
+    /// Lets the service run its workflows for orders.
+    pub trigger_workflows: bool,
+}
+
+/// Uploads a spreadsheet. `interrupt` resolves when the upload is to stop, with the time that requests in flight get.
+///
+/// # Errors
+/// If the request is refused, the file can't be planned, or the ledger fails. Refused records are no error.
+pub async fn upload(
+    context: &Context,
+    upload: Upload<'_>,
+    interrupt: impl Future<Output = Duration>,
+    observer: Observer<'_>,
+) -> Result<Finished, Error> {
+    run_upload(context, upload, false, interrupt, observer).await
+}
+
+/// Uploads to a temporary service in this process and keeps no result but the report, if a path was given for one.
+pub async fn rehearse(
+    context: &Context,
+    upload: Upload<'_>,
+    interrupt: impl Future<Output = Duration>,
+    observer: Observer<'_>,
+) -> Result<Finished, Error> {
+    let folder = tempfile::tempdir().map_err(|error| Error::no_temporary_files(&error))?;
+    let service = LocalService::start(folder.path(), "rehearsal", context).await?;
+    let finished = run_upload(&service.context, upload, true, interrupt, observer).await;
+    // Its data is temporary, so an error at the end does not matter.
+    let _ = service.stop().await;
+    finished
+}
+
+/// Reads the whole spreadsheet and returns the first requests that an upload would send.
+pub fn preview_upload(mut upload: Upload<'_>, observer: Observer<'_>) -> Result<Preview, Error> {
+    apply_options(&mut upload)?;
+    let source = upload.input.open()?;
+    preview(&source, &upload.input.template, observer)
+}
+
+async fn run_upload(
+    context: &Context,
+    mut upload: Upload<'_>,
+    is_rehearsal: bool,
+    interrupt: impl Future<Output = Duration>,
+    observer: Observer<'_>,
+) -> Result<Finished, Error> {
+    apply_options(&mut upload)?;
+    let client = context.writing_client(context.base_url()?, upload.sending.concurrency)?;
+    let source = upload.input.open()?;
+    let ledger = context.ledger().await?;
+    let mut about =
+        new_run(RunCommand::Upload, context, client.address(), upload.input.file, &source, &upload.input.template)?;
+    about.options = call_options(&upload).map(|(_, option)| option).collect();
+    let lock = ledger.lock_upload(&about)?;
+    if !upload.allow_repeat {
+        check_not_sent_before(&ledger, &about, &upload.input.template).await?;
+    }
+    let (kind, options) = (upload.input.template.record, upload.sending);
+    let template = Arc::new(upload.input.template);
+    let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
+    let sending = Sending { context, ledger: &ledger, client, run, kind, options, is_rehearsal, observer };
+    let finished = if upload.all_or_nothing && tally.rejected > 0 {
+        sending.withhold().await?
+    } else {
+        if upload.changed_only {
+            skip_unchanged(&sending).await?;
+        }
+        sending.send(interrupt).await?
+    };
+    ledger.close().await;
+    Ok(finished)
+}
+
+/// Marks records as unchanged that the service has already. Records of an unreadable list are sent.
+async fn skip_unchanged(sending: &Sending<'_>) -> Result<(), Error> {
+    let (ledger, run) = (sending.ledger, sending.run.run());
+    ledger.mark_unchanged(run, now()).await?;
+    let pace = Pace::new(sending.options.rate.or(sending.context.rate), Instant::now());
+    let connection =
+        Connection { client: &sending.client, pace: &pace, concurrency: usize::from(sending.options.concurrency) };
+    let compared = server_diff::mark_unchanged(ledger, run, sending.kind, &connection, now()).await?;
+    if let Some(error) = compared.failed {
+        let message =
+            format!("the service's list can't be read, so every record that may have changed is sent: {error}");
+        (sending.observer)(Event::Warning(&message));
+    }
+    Ok(())
+}
+
+/// Checks the request and applies its options to the template.
+fn apply_options(upload: &mut Upload<'_>) -> Result<(), Error> {
+    if let Some(report) = upload.sending.report {
+        check_report_path(report)?;
+    }
+    let options: Vec<_> = call_options(upload).collect();
+    let template = &mut upload.input.template;
+    let input = template.record.input();
+    for (flag, option) in options {
+        if input.options().all(|field| field.name != option.name()) {
+            let message = format!("{flag} is for orders, but the template {} is for {}", template.name, input.plural);
+            return Err(Error::invalid(message, format!("leave out {flag}")));
+        }
+        template.set_option(option.name(), true);
+    }
+    if upload.changed_only && input.key.is_empty() {
+        let message = format!("--changed-only is not possible for {}, which have no key to compare by", input.plural);
+        return Err(Error::invalid(message, "leave out --changed-only"));
+    }
+    Ok(())
+}
+
+/// Returns the call options that the request sets, each with its flag.
+fn call_options(upload: &Upload<'_>) -> impl Iterator<Item = (&'static str, CallOption)> + use<> {
+    [
+        (upload.create_missing_items, ("--create-missing-items", CallOption::CreateMissingItems)),
+        (upload.trigger_workflows, ("--trigger-workflows", CallOption::TriggerWorkflows)),
+    ]
+    .into_iter()
+    .filter_map(|(is_set, option)| is_set.then_some(option))
+}
+
+/// Refuses a file whose records were sent before, if sending them again would create duplicates.
+async fn check_not_sent_before(ledger: &Ledger, about: &NewRun, template: &Template) -> Result<(), Error> {
+    let input = template.record.input();
+    if input.create.as_ref().is_none_or(|call| call.repeatable) {
+        return Ok(());
+    }
+    for run in ledger.runs_of_file(about).await? {
+        let earlier = ledger.run(run).await?;
+        let accounting = ledger.accounting(run).await?;
+        let overlaps = match (about.chosen, earlier.about.chosen) {
+            (Some((first, last)), Some((other_first, other_last))) => first <= other_last && other_first <= last,
+            _ => true,
+        };
+        let sent = accounting.sent + accounting.unknown;
+        if overlaps && sent > 0 {
+            return Err(Error::SentBefore { run, sent, plural: input.plural, pending: accounting.pending });
+        }
+    }
+    Ok(())
+}
