@@ -13,7 +13,7 @@ use crate::operations::{self, InferRequest, quoted};
 use crate::settings::Settings;
 use crate::sheet;
 use crate::sheet::write::{Existing, WholeFile};
-use crate::template::infer::{From, Proposal};
+use crate::template::infer::{Proposal, ProposedSource};
 use crate::ui;
 
 pub async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failure> {
@@ -59,12 +59,12 @@ fn write(mut output: WholeFile, toml: &str) -> Result<PathBuf, Failure> {
 
 fn as_json(proposal: &Proposal) -> serde_json::Value {
     let fields = proposal.fields.iter().chain(&proposal.grouped_by).map(|proposed| {
-        let shown = proposed.from.shown();
-        let (column, value) = match &proposed.from {
-            From::Column { .. } => (Some(shown), None),
-            From::Constant(_) => (None, Some(shown)),
+        let shown = proposed.source.label();
+        let (column, value) = match &proposed.source {
+            ProposedSource::Column { .. } => (Some(shown), None),
+            ProposedSource::Constant(_) => (None, Some(shown)),
         };
-        let mut field = json!({"field": proposed.path(), "column": column, "why": proposed.why, "sureness": proposed.sure.to_string()});
+        let mut field = json!({"field": proposed.path(), "column": column, "why": proposed.reason, "sureness": proposed.confidence.to_string()});
         if let Some(value) = value {
             field["value"] = json!(value);
         }

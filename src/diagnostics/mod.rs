@@ -1,4 +1,4 @@
-//! Mistakes in the TOML files that people write, shown at their place with the words that were probably meant.
+//! Errors in the TOML files that users write, shown with the line and the name that was probably meant.
 
 mod nearest;
 pub use nearest::{nearest, nearest_of};
@@ -8,29 +8,29 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
-/// A file that people write.
+/// A TOML file that a user writes.
 #[derive(Clone, Copy, Debug)]
 pub struct TomlFile<'a> {
-    /// What it is, in words: `template`.
+    /// Kind of file for messages: `template`.
     pub what: &'static str,
-    /// What messages call it: a path, or a built-in template's name.
+    /// Path, or name of a built-in template.
     pub name: &'a str,
     pub source: &'a str,
 }
 
-/// A mistake in one. `Display` shows the file, the line and the words at fault.
+/// An error in a TOML file. `Display` shows the file, the line and the text at fault.
 #[derive(Debug)]
 pub struct Mistake {
     pub what: &'static str,
     pub name: Box<str>,
     pub message: String,
     pub hint: Option<String>,
-    /// The TOML and the bytes of it at fault.
+    /// Text of the file, and the range of bytes at fault.
     pub place: Option<(Box<str>, Range<usize>)>,
 }
 
 impl TomlFile<'_> {
-    /// A mistake at these bytes.
+    /// Returns an error at a range of bytes.
     pub fn mistake(&self, span: Range<usize>, message: impl Into<String>, hint: Option<String>) -> Mistake {
         Mistake {
             what: self.what,
@@ -41,26 +41,26 @@ impl TomlFile<'_> {
         }
     }
 
-    /// Turns the parser's own words into ours: an unknown key gets the nearest known one.
+    /// Converts an error of the parser; unknown keys get a suggestion.
     pub fn syntax(&self, error: &toml::de::Error) -> Mistake {
         let message = error.message().to_owned();
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
         let (message, hint) = match quoted.split_first() {
             Some((word, known)) if message.starts_with("unknown field") && !known.is_empty() => {
-                (format!("'{word}' is no key here"), Some(suggestion(word, known)))
+                (format!("unknown key '{word}'"), Some(suggestion(word, known)))
             }
             Some((word, _)) if message.starts_with("missing field") => {
-                (format!("the key {word} is missing"), Some(format!("add {word} = … here")))
+                (format!("the key {word} is missing"), Some(format!("add {word} = …")))
             }
             _ => (message, None),
         };
-        // A key that is missing from the whole file is reported at its very beginning, which points at nothing.
+        // The parser reports no place for keys that are missing from the whole file.
         self.mistake(error.span().unwrap_or(0..0), message, hint)
     }
 }
 
 impl Mistake {
-    /// The line and column at fault, from 1.
+    /// Returns the line and column at fault, counted from 1.
     pub fn position(&self) -> Option<(usize, usize)> {
         let (source, span) = self.place.as_ref()?;
         let before = source.get(..span.start)?;
@@ -74,7 +74,7 @@ impl fmt::Display for Mistake {
         let Some((source, span)) = &self.place else {
             return write!(f, "{} {}: {}", self.what, self.name, self.message);
         };
-        let title = format!("the {} has a mistake: {}", self.what, self.message);
+        let title = format!("error in the {}: {}", self.what, self.message);
         let snippet =
             Snippet::source(&**source).path(&*self.name).annotation(AnnotationKind::Primary.span(span.clone()));
         let report = [Level::ERROR.no_name().primary_title(title).element(snippet)];
@@ -84,7 +84,7 @@ impl fmt::Display for Mistake {
 
 impl std::error::Error for Mistake {}
 
-/// The known word that was probably meant, or all of them.
+/// Returns a hint with the most similar known word, or with all of them.
 pub fn suggestion(word: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(nearest) => format!("did you mean {nearest}?"),

@@ -9,7 +9,7 @@ use super::input::InputFile;
 use super::templates::load_template;
 use crate::records::RecordKind;
 use crate::sheet::{self, Book, Options, Row};
-use crate::template::infer::{self, Earlier, Proposal, Sample};
+use crate::template::infer::{self, PreviousTemplate, Proposal, Sample};
 use crate::template::{builtin, load};
 
 /// Templates next to the file that are considered.
@@ -53,10 +53,10 @@ pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Obse
             file: request.file_name.clone(),
             sheet: book.sheets().get(sheet).filter(|_| is_named).cloned(),
             reading: request.reading.clone(),
-            earlier: earlier.clone(),
+            previous: earlier.clone(),
         };
-        let proposal = infer::infer(request.record, &Sample::of(first_rows(&book, sheet)?, request.record), context);
-        if best.as_ref().is_none_or(|best| proposal.worth() > best.worth()) {
+        let proposal = infer::propose(request.record, &Sample::new(first_rows(&book, sheet)?, request.record), &context);
+        if best.as_ref().is_none_or(|best| proposal.score() > best.score()) {
             best = Some(proposal);
         }
     }
@@ -86,20 +86,20 @@ fn first_rows(book: &Book, sheet: usize) -> Result<Vec<Row>, Error> {
 }
 
 /// Returns the templates in a folder. Other TOML files are ignored.
-fn templates_in(folder: &Path) -> Vec<Earlier> {
+fn templates_in(folder: &Path) -> Vec<PreviousTemplate> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let is_toml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml");
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_toml).collect();
     paths.sort();
     let read = |path: &PathBuf| {
         let template = load_template(path.to_str()?).ok()?;
-        Some(Earlier::of(&path.file_name()?.to_string_lossy(), &template))
+        Some(PreviousTemplate::new(&path.file_name()?.to_string_lossy(), &template))
     };
     paths.iter().take(MAX_TEMPLATES).filter_map(read).collect()
 }
 
 /// Returns the distinct templates of earlier runs, newest first, without the built-in ones.
-async fn templates_of_runs(context: &Context, observer: Observer<'_>) -> Vec<Earlier> {
+async fn templates_of_runs(context: &Context, observer: Observer<'_>) -> Vec<PreviousTemplate> {
     if !context.home.join("ledger.db").is_file() {
         return Vec::new();
     }
@@ -123,7 +123,7 @@ async fn templates_of_runs(context: &Context, observer: Observer<'_>) -> Vec<Ear
             continue;
         }
         if let Ok(template) = load::load(&about.template, &about.template_toml, &load::no_tables) {
-            earlier.push(Earlier::of(&format!("run {}", run.id), &template));
+            earlier.push(PreviousTemplate::new(&format!("run {}", run.id), &template));
             known.push(about.template_toml);
         }
     }

@@ -1,4 +1,4 @@
-//! Where a template's columns are in a sheet: the header row, and the columns of each field.
+//! Binds a template to a sheet: finds the header row, and the column of each field.
 
 use super::model::{ColumnName, FieldRule, HeaderRow, Source, Template, folded_header};
 use crate::diagnostics::{nearest, nearest_of};
@@ -6,59 +6,60 @@ use crate::records::{RecordKind, item, order};
 use crate::sheet::cell::column_index;
 use crate::sheet::{Row, column_letters};
 
-/// How far down the header is looked for.
-pub const HEADER_WITHIN: usize = 100;
+/// Number of rows to search for the header.
+pub const HEADER_SEARCH_ROWS: usize = 100;
 
 pub use crate::sheet::RESERVED_PREFIX;
 
-/// The row that names the columns.
+/// The header row of a sheet.
 #[derive(Clone, Debug)]
 pub struct Header {
-    /// As the spreadsheet program counts, from 1.
+    /// Row number as in the spreadsheet program, counted from 1.
     pub row: u64,
     pub names: Vec<String>,
 }
 
-/// A template bound to a sheet.
+/// A template bound to a sheet. Columns are counted from 0.
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub header: Header,
-    /// For each of the template's rules where its value comes from.
+    /// The columns of each rule, in the order of [`Template::rules`].
     pub columns: Vec<Columns>,
-    /// What names the record that a row belongs to; empty where each row is a record.
+    /// Columns identifying the record of a row; empty if each row is a record.
     pub group: Vec<usize>,
     pub skip_column: Option<usize>,
-    /// Where blank cells are filled from above, and the columns that must stay the same for it.
+    /// Columns to fill from above.
     pub fill_down: Vec<usize>,
+    /// Columns with the same values in all rows of a fill.
     pub fill_within: Vec<usize>,
-    /// How many of the header's columns are the sheet's own. A report's further ones are ours.
+    /// Number of the sheet's own columns; reports have further ones.
     pub width: usize,
-    /// The sheet is one of our reports.
+    /// Whether the sheet is a report of an earlier run.
     pub is_report: bool,
-    /// Text that looks like a formula has an apostrophe before it, as we write it in reports and exports.
+    /// Whether texts like formulas have an apostrophe in front, as in reports and exports.
     pub is_defused: bool,
-    /// In one of our reports, where it says what became of each row. Without it, nothing is left out by what it says.
+    /// The report's column with the status of each row.
     pub status: Option<usize>,
-    /// Columns that no field uses, from 0.
+    /// Columns without a field.
     pub unused: Vec<usize>,
-    /// Columns that no field uses and that are called almost like one that a field looks for and does not find.
+    /// Unused columns with almost the name of a missing column.
     pub drifted: Vec<Drift>,
-    /// How many names of the template the header has: the measure by which a sheet is chosen.
+    /// Number of columns found, for choosing among sheets.
     pub found: usize,
 }
 
-/// A rule's columns, from 0.
+/// The columns of a rule, counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Columns {
-    /// A constant, or an optional column that the sheet does not have.
+    /// For constants, and for missing optional columns.
     None,
     One(usize),
-    /// In the order in which the rule names them; one that is optional and missing is nothing.
+    /// In the order of the rule; `None` for missing optional columns.
     Several(Vec<Option<usize>>),
 }
 
 impl Columns {
-    /// The column that stands for the rule in messages.
+    /// Returns the column to show in messages.
     pub fn first(&self) -> Option<usize> {
         match self {
             Columns::None => None,
@@ -76,15 +77,15 @@ impl Columns {
     }
 }
 
-/// A column that was probably renamed.
+/// A column with probably a new name.
 #[derive(Clone, Debug)]
 pub struct Drift {
     pub field: &'static str,
-    /// From 0.
+    /// Counted from 0.
     pub column: usize,
 }
 
-/// Columns that the template needs and the sheet does not have.
+/// The columns missing from a sheet.
 #[derive(Debug)]
 pub struct Missing {
     pub header: Option<Header>,
@@ -94,7 +95,7 @@ pub struct Missing {
 
 #[derive(Debug)]
 pub struct MissingColumn {
-    /// The field that wanted it, or `skip_where`.
+    /// Name of the field, or of a key such as `skip_where`.
     pub field: String,
     pub wanted: Vec<ColumnName>,
     pub reason: Reason,
@@ -105,8 +106,8 @@ pub enum Reason {
     Absent {
         nearest: Option<String>,
     },
-    /// Several columns have that header; their letters.
-    Twice {
+    /// Several columns have this header.
+    Duplicate {
         letters: Vec<String>,
     },
 }
@@ -115,30 +116,30 @@ impl std::fmt::Display for MissingColumn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         const SHOWN: usize = 5;
         let wanted: Vec<String> = self.wanted.iter().take(SHOWN).map(ToString::to_string).collect();
-        write!(f, "{} wants the column {}", self.field, wanted.join(" or "))?;
+        write!(f, "{} needs the column {}", self.field, wanted.join(" or "))?;
         if self.wanted.len() > SHOWN {
             write!(f, " or one of {} more names", self.wanted.len() - SHOWN)?;
         }
         match &self.reason {
             Reason::Absent { nearest: Some(nearest) } => write!(f, " (the nearest is '{nearest}')"),
             Reason::Absent { nearest: None } => Ok(()),
-            Reason::Twice { letters } => write!(f, ", which is there more than once ({})", letters.join(", ")),
+            Reason::Duplicate { letters } => write!(f, ", but several columns have this name ({})", letters.join(", ")),
         }
     }
 }
 
-/// The place of the column of ours that is called `name`, without the prefix.
-pub fn our_column(names: &[String], name: &str) -> Option<usize> {
+/// Returns the index of the report's own column `name`, without the prefix.
+pub fn report_column(names: &[String], name: &str) -> Option<usize> {
     names.iter().position(|column| column.trim().strip_prefix(RESERVED_PREFIX) == Some(name))
 }
 
-/// The header of one of our reports, which has our columns wherever the header of the original sheet stood.
+/// Returns the header row of a report of an earlier run.
 pub fn report_header(top: &[Row]) -> Option<Header> {
     let has = |row: &Row, name| row.cells().any(|cell| cell.shown().trim().strip_prefix(RESERVED_PREFIX) == Some(name));
     top.iter().find(|row| ["status", "row", "run"].iter().any(|name| has(row, name))).map(header_of)
 }
 
-/// Binds `template` to a sheet that begins with the rows `top`.
+/// Binds a template to a sheet that begins with the rows `top`; fails if the sheet lacks a required column.
 pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
     let header = match template.sheet.header {
         _ if report_header(top).is_some() => report_header(top),
@@ -201,7 +202,7 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
     };
     let unused: Vec<usize> = (0..width).filter(|index| !used(*index) && !names[*index].trim().is_empty()).collect();
     let is_report = width < names.len();
-    let status = our_column(names, "status");
+    let status = report_column(names, "status");
     let drifted = drifted(template, &columns, names, &unused);
     Ok(Layout {
         columns,
@@ -220,8 +221,7 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
     })
 }
 
-/// Whether a sheet is one of our exports of such records: its columns are those of their list, in its order, and then
-/// what it has further.
+/// Whether a header is from an export of these records: the fields of the list in order, then any others.
 pub fn is_export(record: RecordKind, names: &[String]) -> bool {
     let list = match record {
         RecordKind::Item => &item::LIST,
@@ -231,7 +231,7 @@ pub fn is_export(record: RecordKind, names: &[String]) -> bool {
     names.len() >= list.fields.len() && list.fields.iter().zip(names).all(|(field, name)| field.name == name)
 }
 
-/// Optional columns that are missing while one that no field uses is called almost like them.
+/// Finds unused columns with almost the name of a missing optional column.
 fn drifted(template: &Template, columns: &[Columns], names: &[String], unused: &[usize]) -> Vec<Drift> {
     let absent = template.rules().zip(columns).filter(|(_, columns)| **columns == Columns::None);
     let drift = |(rule, _): (&FieldRule, &Columns)| {
@@ -239,7 +239,7 @@ fn drifted(template: &Template, columns: &[Columns], names: &[String], unused: &
         let likeness = wanted.iter().find_map(|wanted| {
             let ColumnName::Named(wanted) = wanted else { return None };
             let unused_names = unused.iter().filter_map(|index| names.get(*index)).map(String::as_str);
-            let like = nearest(wanted, unused_names.filter(|name| is_as_long(name, wanted)))?;
+            let like = nearest(wanted, unused_names.filter(|name| has_similar_length(name, wanted)))?;
             unused.iter().copied().find(|index| names[*index] == like)
         });
         Some(Drift { field: rule.field.name, column: likeness? })
@@ -247,14 +247,13 @@ fn drifted(template: &Template, columns: &[Columns], names: &[String], unused: &
     absent.filter_map(drift).collect()
 }
 
-/// Whether two names are about as long. A name that only begins like another, as `Current Quantity` begins like
-/// `Currency`, was hardly renamed from it.
-fn is_as_long(left: &str, right: &str) -> bool {
+/// Whether two names have a similar length. `Current Quantity` is similar to `Currency`, but not a new name for it.
+fn has_similar_length(left: &str, right: &str) -> bool {
     let (left, right) = (left.trim().chars().count(), right.trim().chars().count());
     2 * left.max(right) <= 3 * left.min(right)
 }
 
-/// The row in which the most of the template's names stand; of several the first.
+/// Returns the first of the rows with the most of the template's columns, or the first row that is not blank.
 fn best_header(template: &Template, top: &[Row]) -> Option<Header> {
     let named = |row: &Row| {
         let names = folded(&header_of(row).names);
@@ -279,7 +278,7 @@ fn header_of(row: &Row) -> Header {
     Header { row: row.number, names: row.cells().map(|cell| cell.shown().into_owned()).collect() }
 }
 
-/// A report's own columns stand together at the end.
+/// Returns the number of columns before the report's own columns.
 fn own_width(names: &[String]) -> usize {
     names.iter().position(|name| name.starts_with(RESERVED_PREFIX)).unwrap_or(names.len())
 }
@@ -288,7 +287,7 @@ fn folded(names: &[String]) -> Vec<String> {
     names.iter().map(|name| folded_header(name)).collect()
 }
 
-/// Whether a column is among names that are folded.
+/// Whether the column is among normalized names.
 fn has_name(column: &ColumnName, names: &[String]) -> bool {
     match column {
         ColumnName::Named(wanted) => names.contains(&folded_header(wanted)),
@@ -296,27 +295,26 @@ fn has_name(column: &ColumnName, names: &[String]) -> bool {
     }
 }
 
+/// Returns the first of the wanted columns in the header. Letters count unless a header has the same text.
 fn find_column(wanted: &[ColumnName], names: &[String], folded: &[String]) -> Result<usize, Reason> {
+    let own = own_width(names);
     for column in wanted {
-        match column {
+        let name = match column {
             ColumnName::Number(number) => return Ok(number - 1),
-            ColumnName::Named(name) => {
-                let name_folded = folded_header(name);
-                let own = folded.iter().take(own_width(names)).enumerate();
-                let there: Vec<usize> = own.filter(|(_, name)| **name == name_folded).map(|(index, _)| index).collect();
-                match there.as_slice() {
-                    [] => {
-                        if let Some(index) = column_index(name).filter(|index| *index < names.len()) {
-                            return Ok(index);
-                        }
-                    }
-                    [index] => return Ok(*index),
-                    several => {
-                        return Err(Reason::Twice {
-                            letters: several.iter().map(|index| column_letters(*index)).collect(),
-                        });
-                    }
+            ColumnName::Named(name) => name,
+        };
+        let wanted = folded_header(name);
+        let found: Vec<usize> = (0..own).filter(|index| folded[*index] == wanted).collect();
+        match found.as_slice() {
+            [] => {
+                if let Some(index) = column_index(name).filter(|index| *index < names.len()) {
+                    return Ok(index);
                 }
+            }
+            [index] => return Ok(*index),
+            several => {
+                let letters = several.iter().map(|index| column_letters(*index)).collect();
+                return Err(Reason::Duplicate { letters });
             }
         }
     }

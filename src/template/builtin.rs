@@ -1,6 +1,6 @@
-//! The templates that come with the program.
+//! The built-in templates.
 
-/// Name and TOML of each, in the order in which they are listed.
+/// Name and TOML of each template, in the order of `template list`.
 pub const BUILT_IN: &[(&str, &str)] = &[
     ("items", include_str!("../../templates/items.toml")),
     ("orders", include_str!("../../templates/orders.toml")),
@@ -18,6 +18,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("stock-count", include_str!("../../templates/stock-count.toml")),
 ];
 
+/// Returns the TOML of a built-in template.
 pub fn find(name: &str) -> Option<&'static str> {
     BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, source)| *source)
 }

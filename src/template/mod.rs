@@ -1,8 +1,7 @@
-//! Mapping templates: which column becomes which field, and how.
+//! Mapping templates, from columns of a sheet to fields of records.
 //!
-//! [`load`](load::load) reads a template and says what is wrong with it; [`bind`] finds its columns in a sheet;
-//! [`Mapper`] turns a row into a record's request body or into all of the row's problems. Mapping and conversion are
-//! pure: nothing here reads a file but the caller's `sheet`, and nothing sends.
+//! [`load`](load::load) reads and checks a template; [`bind`] finds its columns in a sheet; [`Mapper`] converts a row to a
+//! request body, or to a list of problems; [`infer`] proposes templates. Pure: no files, no network.
 
 pub mod bind;
 pub mod builtin;

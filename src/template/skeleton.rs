@@ -1,54 +1,45 @@
-//! An empty template of a kind: every field that it has, what each is, and where to write the columns.
+//! An empty template with every field of a kind of record, for the user to fill in.
 
 use super::schema::description;
-use crate::records::{Field, Input, RecordKind};
+use crate::records::{Field, RecordKind};
 
-/// The TOML to begin with. It loads as it stands; required fields name a column that no sheet has yet.
+/// Returns the TOML of an empty, valid template; required fields have placeholders for columns.
 pub fn skeleton(kind: RecordKind) -> String {
     let input = kind.input();
-    let mut text = String::new();
-    write(&mut text, input);
+    let mut text = format!(
+        "\
+# A mapping template for {}. Lines that start with # are comments: remove the # to enable them.
+# docs/templates.md describes every key.
+record = \"{}\"
+description = \"\"
+
+[sheet]
+header = \"auto\"
+# Format of numbers and dates: \"en\" reads 1,234.50, \"de\" reads 1.234,50.
+# locale = \"en\"
+",
+        input.plural, input.name
+    );
+    if input.lines().is_some() {
+        text.push_str("\n# Rows with the same values in these columns are one record; each row is a line of it.\n");
+        text.push_str("# [group]\n# by = [\"Number\"]\n");
+    }
+    let is_needed = |field: &Field| field.required || input.create.is_none() && input.key.last() == Some(&field.name);
+    for field in input.mappable() {
+        text.push_str(&table("fields", field, is_needed(field)));
+    }
+    if let Some((list, fields)) = input.lines() {
+        text.push_str(&format!("\n# The record's {}: {}.\n", list.name, list.doc));
+        for field in fields {
+            text.push_str(&table("lines", field, list.required && field.required));
+        }
+    }
     text
 }
 
-fn write(text: &mut String, input: &'static Input) {
-    let mut line = |words: std::fmt::Arguments<'_>| {
-        text.push_str(&words.to_string());
-        text.push('\n');
-    };
-    line(format_args!(
-        "# A mapping template for {}. Lines that start with # are remarks: take the mark away to use them.",
-        input.plural
-    ));
-    line(format_args!("# Every key is described in docs/templates.md."));
-    line(format_args!("record = \"{}\"", input.name));
-    line(format_args!("description = \"\"\n"));
-    line(format_args!("[sheet]"));
-    line(format_args!("header = \"auto\""));
-    line(format_args!("# How numbers and dates are written: \"en\" reads 1,234.50, \"de\" reads 1.234,50."));
-    line(format_args!("# locale = \"en\""));
-    if input.lines().is_some() {
-        line(format_args!("\n# Rows that have the same in these columns are one record, each row a line of it."));
-        line(format_args!("# [group]"));
-        line(format_args!("# by = [\"Number\"]"));
-    }
-    let named = |field: &Field| field.required || input.create.is_none() && input.key.last() == Some(&field.name);
-    for field in input.mappable() {
-        table(&mut line, "fields", field, named(field));
-    }
-    if let Some((list, fields)) = input.lines() {
-        line(format_args!("\n# The record's {}: {}.", list.name, list.doc));
-        for field in fields {
-            table(&mut line, "lines", field, list.required && field.required);
-        }
-    }
-}
-
-fn table(line: &mut dyn FnMut(std::fmt::Arguments<'_>), table: &str, field: &Field, is_used: bool) {
-    let mark = if is_used { "" } else { "# " };
-    line(format_args!("\n# {}", description(field)));
-    line(format_args!("{mark}[{table}.{}]", field.name));
-    line(format_args!("{mark}column = \"{}\"", field.name));
+fn table(table: &str, field: &Field, is_enabled: bool) -> String {
+    let (mark, name) = (if is_enabled { "" } else { "# " }, field.name);
+    format!("\n# {}\n{mark}[{table}.{name}]\n{mark}column = \"{name}\"\n", description(field))
 }
 
 #[cfg(test)]
@@ -57,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_has_one_that_loads_as_it_stands_and_with_all_of_its_fields() {
+    fn skeletons_of_all_kinds_load_as_written_and_with_every_field_enabled() {
         for kind in RecordKind::ALL {
             let skeleton = skeleton(*kind);
             let template = load("new", &skeleton, &no_tables).unwrap_or_else(|error| panic!("{error}"));

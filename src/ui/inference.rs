@@ -1,7 +1,7 @@
 //! The columns that `template infer` chose, as a table on stderr, because the template may be on stdout.
 
 use super::{columns, list, remark, style};
-use crate::template::infer::{From, Proposal, Proposed, Sureness};
+use crate::template::infer::{Confidence, FieldProposal, Proposal, ProposedSource};
 
 /// Width at which headers are cut.
 const MAX_WIDTH: usize = 36;
@@ -9,7 +9,7 @@ const MAX_WIDTH: usize = 36;
 /// Prints each field and its column, then the unused columns and remarks.
 pub fn print(proposal: &Proposal) {
     let (strong, faint) = (style::STRONG, style::FAINT);
-    let fields: Vec<&Proposed> = proposal.fields.iter().chain(&proposal.grouped_by).collect();
+    let fields: Vec<&FieldProposal> = proposal.fields.iter().chain(&proposal.grouped_by).collect();
     let rows: Vec<[String; 4]> = fields.iter().map(|proposed| cells(proposed)).collect();
     let heads = ["column", "field", "sureness", "why"].map(str::to_owned);
     let width = |at: usize| rows.iter().chain([&heads]).map(|row| columns::width(&row[at])).max().unwrap_or(0);
@@ -25,8 +25,8 @@ pub fn print(proposal: &Proposal) {
         remark(format_args!("{strong}{}{strong:#}", line(&heads)));
     }
     for (row, proposed) in rows.iter().zip(&fields) {
-        match proposed.sure {
-            Sureness::Guess => remark(format_args!("{}{}{:#}", style::DOUBT, line(row), style::DOUBT)),
+        match proposed.confidence {
+            Confidence::Guess => remark(format_args!("{}{}{:#}", style::DOUBT, line(row), style::DOUBT)),
             _ => remark(line(row)),
         }
     }
@@ -34,15 +34,15 @@ pub fn print(proposal: &Proposal) {
         let unplaced: Vec<String> = proposal.unplaced.iter().map(|label| columns::cut(label, MAX_WIDTH)).collect();
         remark(format_args!("{faint}{}{faint:#}", list("", "not used:", &unplaced)));
     }
-    for words in &proposal.remarks {
+    for words in &proposal.warnings {
         remark(format_args!("{}note{:#}: {words}", style::DOUBT, style::DOUBT));
     }
 }
 
-fn cells(proposed: &Proposed) -> [String; 4] {
-    let column = match &proposed.from {
-        From::Column { label, .. } => columns::cut(label, MAX_WIDTH),
-        From::Constant(_) => format!("= {}", columns::cut(&proposed.from.shown(), MAX_WIDTH)),
+fn cells(proposed: &FieldProposal) -> [String; 4] {
+    let column = match &proposed.source {
+        ProposedSource::Column { label, .. } => columns::cut(label, MAX_WIDTH),
+        ProposedSource::Constant(_) => format!("= {}", columns::cut(&proposed.source.label(), MAX_WIDTH)),
     };
-    [column, proposed.path(), proposed.sure.to_string(), proposed.why.clone()]
+    [column, proposed.path(), proposed.confidence.to_string(), proposed.reason.clone()]
 }

@@ -1,5 +1,5 @@
-//! Holds docs/templates.md to what it describes: the keys that a template can have, the kinds of records with their
-//! fields, and the templates that are built in.
+//! Compares docs/templates.md with the code: the keys of templates, the fields of each kind of record, and the built-in
+//! templates.
 
 use std::fs;
 use std::path::Path;
@@ -7,12 +7,12 @@ use std::path::Path;
 use sheetport::records::{Call, Field, Input, JsonType, RecordKind};
 use sheetport::template::builtin::BUILT_IN;
 
-const BEGIN: &str = "<!-- The following is made from src/records; a test holds it to that. -->\n";
-const END: &str = "<!-- End of what is made from src/records. -->\n";
+const BEGIN: &str = "<!-- Generated from src/records; a test compares it. -->\n";
+const END: &str = "<!-- End of the generated part. -->\n";
 
-/// Where the keys of each structure of src/template/load/raw.rs are described: the heading, and what stands before them.
+/// The structures of src/template/load/raw.rs, each with the heading of its section and the prefix of its keys.
 const KEYS: [(&str, &str, &str); 10] = [
-    ("RawTemplate", "## At the top", ""),
+    ("RawTemplate", "## Top level", ""),
     ("RawSheet", "## `[sheet]`", ""),
     ("RawFill", "## `[sheet]`", "fill_down."),
     ("RawSkip", "## `[sheet]`", "skip_where."),
@@ -25,12 +25,12 @@ const KEYS: [(&str, &str, &str); 10] = [
 ];
 
 #[test]
-fn every_key_is_described_and_no_other() {
+fn every_key_is_documented() {
     let (docs, source) = (read("docs/templates.md"), read("src/template/load/raw.rs"));
     let structures: Vec<&str> = source.split("pub(super) struct ").skip(1).filter(|rest| has_body(rest)).collect();
     let names: Vec<&str> = structures.iter().map(|rest| rest.split(' ').next().unwrap()).collect();
     for name in &names {
-        assert!(KEYS.iter().any(|(known, ..)| known == name), "{name} is described nowhere");
+        assert!(KEYS.iter().any(|(known, ..)| known == name), "{name} is not documented");
     }
     for (structure, heading, before) in KEYS {
         let body = structures.iter().find(|rest| rest.starts_with(&format!("{structure} {{"))).unwrap();
@@ -50,48 +50,48 @@ fn every_key_is_described_and_no_other() {
 }
 
 #[test]
-fn the_kinds_are_described_as_the_records_have_them() {
+fn fields_of_all_kinds_are_documented() {
     let docs = read("docs/templates.md");
     let (_, rest) = docs.split_once(BEGIN).unwrap();
     let (described, _) = rest.split_once(END).unwrap();
     let kinds: Vec<String> = RecordKind::ALL.iter().map(|kind| describe(kind.input())).collect();
     let kinds = kinds.join("\n");
-    assert!(described == kinds, "between the two remarks there must stand:\n{kinds}");
+    assert!(described == kinds, "the generated part must be:\n{kinds}");
 }
 
 #[test]
-fn every_built_in_template_and_its_sample_are_named_where_people_look_for_them() {
+fn every_built_in_template_and_sample_is_documented() {
     let docs = read("docs/templates.md");
-    let listed = first_cells(section(&docs, "# Mapping templates"));
+    let listed = first_cells(section(&docs, "## Built-in templates"));
     assert_eq!(listed, BUILT_IN.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>());
     let (readme, samples) = (read("README.md"), read("samples/README.md"));
     for (name, _) in BUILT_IN {
         let named = format!("`{name}`");
-        assert!(readme.contains(&named), "README.md does not name {named}");
-        assert!(samples.contains(&named), "samples/README.md does not name {named}");
+        assert!(readme.contains(&named), "README.md does not have {named}");
+        assert!(samples.contains(&named), "samples/README.md does not have {named}");
     }
     for folder in ["samples", "samples/service"] {
         for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             let named = samples.contains(&format!("`{name}`")) || samples.contains(&format!("/{name}`"));
-            assert!(named || matches!(&*name, "README.md" | "service"), "samples/README.md does not name {name}");
+            assert!(named || matches!(&*name, "README.md" | "service"), "samples/README.md does not have {name}");
         }
     }
 }
 
-/// Whether a structure has named members.
+/// Whether a structure has named fields.
 fn has_body(rest: &str) -> bool {
     rest.lines().next().unwrap().ends_with('{')
 }
 
-/// What follows a heading, up to the next.
+/// Returns the text between a heading and the next.
 fn section<'a>(docs: &'a str, heading: &str) -> &'a str {
     let start = docs.find(heading).unwrap_or_else(|| panic!("no heading {heading}"));
     let rest = &docs[start + heading.len()..];
     rest.split("\n## ").next().unwrap()
 }
 
-/// What the first cells of a section's tables have between backticks.
+/// Returns the code in the first cell of each row of a section's tables.
 fn first_cells(section: &str) -> Vec<String> {
     let cells = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
     cells.map(str::to_owned).collect()
@@ -108,12 +108,12 @@ fn describe(input: &'static Input) -> String {
         (Some(create), _, _) => format!("{}.", call(create)),
         (None, Some(update), _) => {
             let names: Vec<String> = input.key.iter().map(|name| format!("`{name}`")).collect();
-            format!("{} for records that are there already, named by {}.", call(update), names.join(" or by "))
+            format!("{} for existing records, identified by {}.", call(update), names.join(" or by "))
         }
         (None, None, _) => String::new(),
     };
     if input.create.as_ref().is_some_and(|create| !create.repeatable) {
-        text += " What is created is created as often as it is sent, so Sheetport never repeats it by itself.";
+        text += " Each call creates a record, so Sheetport never repeats one on its own.";
     }
     text += "\n\n| field | type | |\n|---|---|---|\n";
     text += &rows(input.mappable());

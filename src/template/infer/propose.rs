@@ -1,387 +1,147 @@
-//! From the chosen columns to what the template says of each field: its keys, and the remarks beside them.
+//! Proposes a template: assigns columns, collects the keys of each field, and writes the text.
 
-use super::super::model::{ColumnName, Constant, Place};
-use super::super::value::boolean;
-use super::super::value::date::{Detected, Detector, order_of};
-use super::choose::{Chosen, Known, Placed, Sureness};
-use super::earlier::Earlier;
-use super::money::{self, Money};
-use super::numbers::{Locales, tag};
-use super::profile::Profile;
-use super::shape::{self, Sort};
-use super::synonyms::{self, Language};
-use super::{From, Proposed};
-use crate::records::RecordKind;
-use crate::sheet::Cell;
+use super::super::bind::bind;
+use super::super::load::{load, no_tables};
+use super::super::model::Place;
+use super::assign_columns::Assignments;
+use super::context::Context;
+use super::field_keys::Evidence;
+use super::number_locale::NumberLocales;
+use super::proposal::{FieldProposal, GroupProposal, MissingField, Proposal, ProposedSource, SkipProposal};
+use super::sample::Sample;
+use super::slots::{Slot, Slots};
+use super::template_text::TemplateText;
+use super::words::ValueKind;
+use crate::records::{Field, JsonType, RecordKind};
 
-/// Values of a status that are listed.
-const LISTED: usize = 12;
-
-/// A field's table, and what a person should look at.
-pub struct Told {
-    pub proposed: Proposed,
-    pub remarks: Vec<String>,
+/// Proposes a template for a sheet.
+pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal {
+    let slots = Slots::new(kind);
+    let assignments = Assignments::new(&slots, &sample.columns, &context.previous);
+    let is_number = |field: &Field| matches!(field.json, JsonType::Number | JsonType::Integer);
+    let numeric = assignments.iter().filter(|assignment| assignment.slot.field.is_some_and(is_number));
+    let numeric: Vec<usize> = numeric.map(|assignment| assignment.column.index).collect();
+    let locales = NumberLocales::detect(sample, &numeric, assignments.language);
+    let evidence = Evidence { kind, sample, assignments: &assignments, locales: &locales, previous: &context.previous };
+    let mut warnings = Vec::new();
+    let fields = evidence.fields(&mut warnings);
+    warn_about_sheet(sample, &locales, &mut warnings);
+    let missing = missing_fields(kind, &fields);
+    let group = group(&assignments, &fields);
+    let is_grouped_by = |index: usize| group.as_ref().is_some_and(|group| group.column.is_from_column(index));
+    let without_field =
+        sample.columns.iter().filter(|column| !assignments.has_column(column.index) && !is_grouped_by(column.index));
+    let unplaced: Vec<String> = without_field.map(|column| column.label.clone()).collect();
+    let skips = skipped_rows(sample, &slots, &fields);
+    let text = TemplateText {
+        kind,
+        context,
+        sample,
+        locales: &locales,
+        fields: &fields,
+        missing: &missing,
+        group: group.as_ref(),
+        skips: &skips,
+        unplaced: &unplaced,
+    };
+    let toml = with_header_row(&text, sample);
+    let is_field = |group: &GroupProposal| match group.column.source {
+        ProposedSource::Column { index, .. } => fields.iter().any(|field| field.is_from_column(index)),
+        ProposedSource::Constant(_) => false,
+    };
+    let grouped_by = group.filter(|group| !is_field(group)).map(|group| group.column);
+    Proposal { kind, fields, missing, unplaced, grouped_by, warnings, toml }
 }
 
-pub struct Teller<'a> {
-    pub known: &'a Known<'a>,
-    pub kind: RecordKind,
-    pub locales: &'a Locales,
-    pub language: Option<Language>,
-    pub earlier: &'a [Earlier],
+fn warn_about_sheet(sample: &Sample, locales: &NumberLocales, warnings: &mut Vec<String>) {
+    if !sample.has_header && sample.header_row.is_some() {
+        warnings.push("no row names the columns: add one, or the first row counts as the header".to_owned());
+    }
+    if sample.ignored_columns > 0 {
+        let columns = sample.columns.len();
+        warnings.push(format!("{} columns after the first {columns} were ignored", sample.ignored_columns));
+    }
+    if let Some(example) = &locales.ambiguous {
+        warnings.push(format!("numbers such as {example} are ambiguous: check locale in the template"));
+    }
 }
 
-impl Teller<'_> {
-    /// What is to be said of a column that was chosen.
-    pub fn tell(&self, placed: &Placed, chosen: &Chosen) -> Option<Told> {
-        let slot = self.known.slots.slots.get(placed.slot)?;
-        let (field, column) = (slot.field?, self.known.sample.columns.get(placed.column)?);
-        let profile = self.known.profiles.get(placed.column)?;
-        let mut told = Told {
-            proposed: Proposed {
-                field: field.name,
-                place: slot.place,
-                doc: field.doc,
-                from: From::Column { index: placed.column, label: column.label.clone(), called: column.called.clone() },
-                why: placed.why.clone(),
-                sure: placed.sure.clone(),
-                comments: Vec::new(),
-                keys: Vec::new(),
-                drafts: Vec::new(),
-                also: placed
-                    .also
-                    .iter()
-                    .filter_map(|also| Some(self.known.sample.columns.get(*also)?.label.clone()))
-                    .collect(),
-            },
-            remarks: Vec::new(),
-        };
-        match slot.sort {
-            Sort::Key | Sort::Reference => self.identifier(&mut told, slot.sort, profile, &column.label),
-            Sort::Title => told.key("trim = true"),
-            Sort::LongText => self.long_text(&mut told, profile),
-            Sort::Currency => told.key("trim = true"),
-            Sort::Price => self.price(&mut told, profile, placed, chosen),
-            Sort::Rate | Sort::Duty => self.tax(&mut told, profile),
-            Sort::Status if self.mapped_before(placed, slot.place, field.name).is_some() => told.key("trim = true"),
-            Sort::Status => self.status(&mut told, profile, placed.column),
-            Sort::Date => self.date(&mut told, profile, placed.column, &column.label),
-            Sort::Quantity | Sort::Boolean => {}
-        }
-        if let Some((_, locale)) = self.locales.columns.iter().find(|(column, _)| *column == placed.column) {
-            told.comment("Written in another way than the sheet's other numbers.");
-            told.key(&format!("locale = {}", quoted(locale)));
-        }
-        if let Some(map) = self.mapped_before(placed, slot.place, field.name) {
-            told.key(&map);
-        }
-        Some(told)
-    }
+/// Returns the template with `header = "auto"`, because the header of the next file may be in another row, or with the row
+/// number if `"auto"` finds another row.
+fn with_header_row(text: &TemplateText<'_>, sample: &Sample) -> String {
+    let automatic = text.to_toml(None);
+    let finds_header = match load("proposal", &automatic, &no_tables) {
+        Ok(template) => bind(&template, &sample.top).is_ok_and(|layout| Some(layout.header.row) == sample.header_row),
+        // An incomplete template cannot be tried; a header in the first row is found anyway.
+        Err(_) => !text.missing.is_empty() && sample.header_row == sample.top.first().map(|row| row.number),
+    };
+    if sample.has_header && finds_header { automatic } else { text.to_toml(sample.header_row) }
+}
 
-    /// The `map` that an earlier template has for the field, if the column was chosen because of it.
-    fn mapped_before(&self, placed: &Placed, place: Place, field: &str) -> Option<String> {
-        let Sureness::AsIn(name) = &placed.sure else { return None };
-        let rules = self.earlier.iter().filter(|earlier| earlier.name == *name);
-        let rule = rules.filter_map(|earlier| earlier.rule(self.kind, place, field)).next()?;
-        let entries: Vec<String> =
-            rule.map.iter().filter_map(|(from, to)| Some(format!("{} = {}", quoted(from), constant(to)?))).collect();
-        (!entries.is_empty()).then(|| format!("map = {{ {} }}", entries.join(", ")))
+/// Returns the required fields without a source.
+fn missing_fields(kind: RecordKind, fields: &[FieldProposal]) -> Vec<MissingField> {
+    let input = kind.input();
+    let has = |place: Place, name: &str| fields.iter().any(|field| field.is(place, name));
+    let mut missing: Vec<MissingField> = Vec::new();
+    let record = input.fields().filter(|field| field.required && !has(Place::Record, field.name));
+    missing.extend(record.map(|field| MissingField { field, place: Place::Record }));
+    if input.create.is_none() && !input.key.iter().any(|key| has(Place::Record, key)) {
+        let key = input.key.iter().rev().find_map(|key| input.field(key));
+        missing.extend(key.map(|field| MissingField { field, place: Place::Record }));
     }
-
-    /// The constants of the earlier templates that said something of this sheet, for fields that have nothing yet.
-    pub fn constants_before(&self, chosen: &Chosen, fields: &[Proposed]) -> Vec<Proposed> {
-        let mut proposed: Vec<Proposed> = Vec::new();
-        let used = |earlier: &&Earlier| {
-            chosen.placed.iter().any(|placed| matches!(&placed.sure, Sureness::AsIn(name) if *name == earlier.name))
-        };
-        for earlier in self.earlier.iter().filter(used) {
-            for rule in earlier.constants(self.kind) {
-                let has = |other: &Proposed| other.field == rule.field && other.place == rule.place;
-                let Some(value) = rule.constant.clone().filter(|value| constant(value).is_some()) else { continue };
-                if fields.iter().any(has) || proposed.iter().any(has) {
-                    continue;
-                }
-                proposed.push(Proposed {
-                    field: rule.field,
-                    place: rule.place,
-                    doc: rule.doc,
-                    from: From::Constant(value),
-                    why: "the same in every row there".to_owned(),
-                    sure: Sureness::AsIn(earlier.name.clone()),
-                    comments: Vec::new(),
-                    keys: Vec::new(),
-                    drafts: Vec::new(),
-                    also: Vec::new(),
-                });
-            }
-        }
-        proposed
+    if let Some((list, lines)) = input.lines()
+        && (list.required || fields.iter().any(|field| field.place == Place::Line))
+    {
+        let lines = lines.iter().filter(|field| field.required && !has(Place::Line, field.name));
+        missing.extend(lines.map(|field| MissingField { field, place: Place::Line }));
     }
+    missing
+}
 
-    fn identifier(&self, told: &mut Told, sort: Sort, profile: &Profile, label: &str) {
-        told.key("trim = true");
-        if profile.damaged > 0 {
-            let example = profile.damaged_example.as_deref().unwrap_or_default();
-            told.comment(&format!(
-                "{} of {} values look as if a spreadsheet program had changed them, such as {example}: they will be shown as \
-                 problems. Export the file anew, with this column as text.",
-                profile.damaged, profile.filled
-            ));
-            told.remarks
-                .push(format!("'{label}' has identifiers that a spreadsheet program has changed, such as {example}"));
-        }
-        if profile.leading_zeros > 0 {
-            told.comment("Zeros at the front stay.");
-        }
-        if sort == Sort::Key && profile.distinct < profile.filled {
-            told.comment(&format!(
-                "{} of {} values are different: rows that share one are a problem, unless you say duplicates = \"first\" or \
-                 \"last\" at the top.",
-                profile.distinct, profile.filled
-            ));
-            told.remarks.push(format!("'{label}' has values that come more than once"));
-        }
+/// Returns the grouping column: the key of the record, or the number of the group.
+fn group(assignments: &Assignments<'_>, fields: &[FieldProposal]) -> Option<GroupProposal> {
+    static FIELD: Field = Field::optional("group.by", JsonType::String, "which rows belong together");
+    let slots = assignments.slots;
+    let input = slots.kind.input();
+    if input.lines().is_none() || !fields.iter().any(|field| field.place == Place::Line) {
+        return None;
     }
+    let is_key = |slot: &&Slot, key: &str| slot.place != Place::Line && slot.is_field(key);
+    let keys = input.key.iter().flat_map(|key| slots.iter().filter(move |slot| is_key(slot, key)));
+    let assignment = keys.chain(slots.group()).find_map(|slot| assignments.of(slot))?;
+    let column = assignment.column;
+    let source = ProposedSource::Column { index: column.index, label: column.label.clone(), name: column.name.clone() };
+    let (reason, confidence) = (assignment.reason.clone(), assignment.confidence.clone());
+    Some(GroupProposal {
+        column: FieldProposal::new(&FIELD, Place::Id, source, reason, confidence),
+        blank_is_above: column.profile.blank_below > 0,
+    })
+}
 
-    fn long_text(&self, told: &mut Told, profile: &Profile) {
-        told.key("trim = true");
-        if profile.html > 0 {
-            told.comment(&format!(
-                "{} of {} texts have HTML in them. It is sent as it is.",
-                profile.html, profile.filled
-            ));
+/// Returns filters for rows of totals and for rows without an identifier.
+fn skipped_rows(sample: &Sample, slots: &Slots, fields: &[FieldProposal]) -> Vec<SkipProposal> {
+    let mut skips = Vec::new();
+    for field in fields.iter().filter(|field| field.place == Place::Record) {
+        let values = slots.find(Place::Record, field.name).map(|slot| slot.values);
+        if !matches!(values, Some(ValueKind::Identifier | ValueKind::Title)) {
+            continue;
         }
-    }
-
-    fn price(&self, told: &mut Told, profile: &Profile, placed: &Placed, chosen: &Chosen) {
-        if profile.currencies.len() > 1 {
-            let codes: Vec<&str> = profile.currencies.keys().map(|money| money.code.as_str()).collect();
-            told.comment(&format!(
-                "Amounts in several currencies: {}. The service takes one for an item.",
-                codes.join(", ")
-            ));
-            told.remarks.push(format!("'{}' has several currencies: {}", told.label(), codes.join(", ")));
+        let ProposedSource::Column { index, name, .. } = &field.source else { continue };
+        let Some(column) = sample.columns.get(*index) else { continue };
+        let profile = &column.profile;
+        if !profile.totals.is_empty() {
+            let words: Vec<String> = profile.totals.iter().map(|word| regex::escape(word)).collect();
+            let comment = "Some rows are probably totals. To leave them out, remove the #:".to_owned();
+            skips.push(SkipProposal { comment, column: name.clone(), pattern: format!("^({})", words.join("|")) });
         }
-        let purchase = self.known.slots.index(Place::Record, "purchasePrice");
-        let is_price = self.known.slots.index(Place::Record, "price") == Some(placed.slot);
-        let other = chosen.placed.iter().find(|other| is_price && Some(other.slot) == purchase);
-        let other = other.and_then(|other| self.known.profiles.get(other.column));
-        if let Some(other) = other
-            && shape::is_larger(profile, other) == Some(false)
-        {
-            told.comment("On most rows this is less than the purchase price. Are the two the right way round?");
-            told.remarks.push(format!("'{}' is less than the purchase price on most rows", told.label()));
-        }
-    }
-
-    fn tax(&self, told: &mut Told, profile: &Profile) {
-        if profile.percents > 0 {
-            told.comment("19% is sent as the number 19; \"fraction\" would send 0.19.");
-            told.key("percent = \"whole\"");
-        }
-        let below_one = profile.amounts.iter().flatten().all(|amount| *amount < 1.0);
-        let some = profile.amounts.iter().flatten().any(|amount| *amount > 0.0);
-        if below_one && some && profile.percents == 0 && shape::is_rate(profile) {
-            told.comment("These are parts of one. To send 19 for 0.19:");
-            told.draft("scale = 100");
-        }
-    }
-
-    fn status(&self, told: &mut Told, profile: &Profile, column: usize) {
-        told.key("trim = true");
-        if shape::is_yes_and_no(profile) && self.kind == RecordKind::Item {
-            let name = &self.known.sample.columns[column].name;
-            let yes_means = !name.says(synonyms::WITHDRAWN);
-            let mut map = Vec::new();
-            for (value, _) in &profile.values {
-                let Some(said) = boolean::parse(value) else { continue };
-                let counter = counterpart(value);
-                for (value, said) in [(Some(value.clone()), said), (counter, !said)] {
-                    let Some(value) = value else { continue };
-                    if !map.iter().any(|(known, _): &(String, &str)| known.eq_ignore_ascii_case(&value)) {
-                        map.push((value, if said == yes_means { "active" } else { "archived" }));
-                    }
-                }
-            }
-            told.comment(
-                "What each value is sent as. Change the words on the right to those that your workspace uses.",
+        let (rows, blank) = (profile.rows, profile.rows - profile.filled);
+        if field.name == "externalId" && blank > 0 && profile.filled > 0 {
+            let comment = format!(
+                "{blank} of {rows} rows have no identifier and are reported as problems. If they are not items, remove the # to \
+                 leave them out:"
             );
-            let map: Vec<String> = map.iter().map(|(from, to)| format!("{} = {}", quoted(from), quoted(to))).collect();
-            told.key(&format!("map = {{ {} }}", map.join(", ")));
-            return;
-        }
-        let values = &profile.values[..profile.values.len().min(LISTED)];
-        if !values.is_empty() {
-            let more = if profile.distinct > values.len() { " and others" } else { "" };
-            told.comment(&format!(
-                "{} different values were met{more}, and each is sent as it is. To send other words, fill in and take off the #:",
-                profile.distinct
-            ));
-            let map: Vec<String> = values.iter().map(|(value, _)| format!("{} = \"…\"", quoted(value))).collect();
-            told.draft(&format!("map = {{ {} }}", map.join(", ")));
+            skips.push(SkipProposal { comment, column: name.clone(), pattern: "^\\s*$".to_owned() });
         }
     }
-
-    fn date(&self, told: &mut Told, profile: &Profile, column: usize, label: &str) {
-        let order = self.locales.sheet.and_then(order_of).or_else(|| self.language.map(tag).and_then(order_of));
-        let mut detector = Detector::new(order);
-        for row in &self.known.sample.rows {
-            if let Cell::Text(text) = row.get(column) {
-                detector.add(row.number, text);
-            }
-        }
-        let mut tells_zone = false;
-        match detector.finish() {
-            Detected::Known(format) => {
-                tells_zone = format.pattern().ends_with('Z');
-                told.key(&format!("format = {}", quoted(format.pattern())));
-            }
-            Detected::Ambiguous { example, readings: [one, other] } => {
-                told.comment(&format!("{example} could be {} or {}. Say which by taking off one #:", one.1, other.1));
-                told.draft(&format!("format = {}", quoted(&one.0)));
-                told.draft(&format!("format = {}", quoted(&other.0)));
-                told.remarks.push(format!("the dates of '{label}' can be read in two ways: say which in the template"));
-            }
-            Detected::Mixed { example, row, .. } => {
-                told.comment(&format!("The dates are not all written alike: row {row} has {example}."));
-                told.remarks.push(format!("the dates of '{label}' are not all written alike"));
-            }
-            Detected::NoDates => {}
-        }
-        if profile.times > 0 && !tells_zone {
-            told.comment("There are times of day. Say in which time zone:");
-            told.draft("time_zone = \"Europe/Berlin\"");
-            told.remarks.push(format!("the times of '{label}' need a time_zone in the template"));
-        }
-    }
-
-    /// What the prices are in, where no column says it.
-    pub fn currency(&self, chosen: &Chosen) -> Option<Proposed> {
-        let slots = &self.known.slots;
-        let slot = slots.index(Place::Record, "currency")?;
-        if chosen.placed.iter().any(|placed| placed.slot == slot) {
-            return None;
-        }
-        let field = slots.slots.get(slot)?.field?;
-        let is_price = |placed: &&Placed| slots.slots.get(placed.slot).is_some_and(|slot| slot.sort == Sort::Price);
-        let prices: Vec<usize> = chosen.placed.iter().filter(is_price).map(|placed| placed.column).collect();
-        let labels = prices.iter().filter_map(|column| Some(self.known.sample.columns.get(*column)?.label.as_str()));
-        let named =
-            labels.filter_map(|label| Some((money::named(label)?, format!("named in the header '{label}'")))).next();
-        let (money, why) = named.or_else(|| self.beside(&prices)).or_else(|| self.in_titles())?;
-        Some(Proposed {
-            field: field.name,
-            place: Place::Record,
-            doc: field.doc,
-            sure: if money.sure { Sureness::Likely } else { Sureness::Guess },
-            from: From::Constant(Constant::Text(money.code)),
-            why,
-            comments: Vec::new(),
-            keys: Vec::new(),
-            drafts: Vec::new(),
-            also: Vec::new(),
-        })
-    }
-
-    fn beside(&self, prices: &[usize]) -> Option<(Money, String)> {
-        let met = prices
-            .iter()
-            .filter_map(|column| self.known.profiles.get(*column))
-            .find(|profile| !profile.currencies.is_empty())?;
-        let mut currencies = met.currencies.iter();
-        let (money, count) = currencies.next()?;
-        (currencies.next().is_none() && met.share(*count) >= 0.5)
-            .then(|| (money.clone(), "stands beside the prices".to_owned()))
-    }
-
-    fn in_titles(&self) -> Option<(Money, String)> {
-        let mut named = self.known.sample.titles.iter().filter_map(|title| money::named(title));
-        let first = named.next()?;
-        named
-            .all(|other| other.code == first.code)
-            .then(|| (Money { sure: false, ..first }, "named above the header".to_owned()))
-    }
-}
-
-impl Told {
-    fn comment(&mut self, text: &str) {
-        self.proposed.comments.push(text.to_owned());
-    }
-
-    fn key(&mut self, line: &str) {
-        self.proposed.keys.push(line.to_owned());
-    }
-
-    fn draft(&mut self, line: &str) {
-        self.proposed.drafts.push(line.to_owned());
-    }
-
-    fn label(&self) -> &str {
-        match &self.proposed.from {
-            From::Column { label, .. } => label,
-            From::Constant(_) => self.proposed.field,
-        }
-    }
-}
-
-/// The other word of a pair such as yes and no, for sheets in which it is still to come.
-fn counterpart(value: &str) -> Option<String> {
-    const PAIRS: [(&str, &str); 9] = [
-        ("1", "0"),
-        ("true", "false"),
-        ("yes", "no"),
-        ("y", "n"),
-        ("on", "off"),
-        ("ja", "nein"),
-        ("oui", "non"),
-        ("wahr", "falsch"),
-        ("vrai", "faux"),
-    ];
-    let word = value.to_lowercase();
-    let other = PAIRS.iter().find_map(|(yes, no)| match word.as_str() {
-        word if word == *yes => Some(*no),
-        word if word == *no => Some(*yes),
-        _ => None,
-    })?;
-    let shouts = value.chars().any(char::is_alphabetic) && !value.chars().any(char::is_lowercase);
-    Some(if shouts { other.to_uppercase() } else { other.to_owned() })
-}
-
-/// A text as TOML has it, with nothing in it that would change how the file is shown.
-pub fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            c if is_hidden(c) => quoted.push_str(&format!("\\U{:08X}", u32::from(c))),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
-/// Characters that a terminal or an editor obeys instead of showing them.
-pub fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-}
-
-/// A constant as TOML has it; nothing for null, which TOML does not know.
-pub fn constant(constant: &Constant) -> Option<String> {
-    match constant {
-        Constant::Text(text) => Some(quoted(text)),
-        Constant::Number(number) => Some(number.to_string()),
-        Constant::Boolean(boolean) => Some(boolean.to_string()),
-        Constant::Null => None,
-    }
-}
-
-/// A column as TOML names it.
-pub fn called(column: &ColumnName) -> String {
-    match column {
-        ColumnName::Named(name) => quoted(name),
-        ColumnName::Number(number) => number.to_string(),
-    }
+    skips
 }

@@ -1,119 +1,133 @@
-//! The beginning of a sheet: which row names the columns, and the rows of values that are looked at.
+//! The first rows of a sheet: finds the row of headers, and describes each column.
 
-use super::super::bind::RESERVED_PREFIX;
+use super::super::bind::{RESERVED_PREFIX, report_header};
 use super::super::model::ColumnName;
-use super::choose::Slots;
-use super::names::Name;
+use super::column_profile::ColumnProfile;
+use super::header_match::Header;
+use super::slots::Slots;
 use crate::records::RecordKind;
 use crate::sheet::read::header::{TOP, detect_header};
 use crate::sheet::{Row, column_letters};
 
-/// As many rows of values as are looked at.
-pub const ROWS: usize = 500;
+/// Maximum number of data rows to read.
+const MAX_ROWS: usize = 500;
+/// Maximum number of columns to match.
+const MAX_COLUMNS: usize = 1024;
+/// Longer texts are not headers.
+const MAX_HEADER_BYTES: usize = 60;
 
-/// As many columns as are looked at.
-pub const MOST_COLUMNS: usize = 1024;
-
-/// The beginning of one sheet.
+/// The first rows of a sheet.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// The row that a template binds to, as the spreadsheet program counts; nothing for a sheet without rows.
-    pub header_row: Option<u64>,
-    /// Whether that row names the columns. Where none does, it is the first row of values.
-    pub has_header: bool,
-    pub columns: Vec<Column>,
-    /// Columns past those that are looked at.
-    pub beyond: usize,
-    /// What stands above the header.
-    pub titles: Vec<String>,
-    pub rows: Vec<Row>,
-    /// The sheet's first rows as they are, in which a template looks for its header.
-    pub top: Vec<Row>,
+    /// Row number for binding a template; `None` for an empty sheet.
+    pub(super) header_row: Option<u64>,
+    /// Whether the row holds headers; otherwise it is the first row of data.
+    pub(super) has_header: bool,
+    pub(super) columns: Vec<Column>,
+    /// Number of columns beyond the maximum.
+    pub(super) ignored_columns: usize,
+    /// Texts above the header row.
+    pub(super) titles: Vec<String>,
+    /// Data rows.
+    pub(super) rows: Vec<Row>,
+    /// The first rows of the sheet, for binding a template.
+    pub(super) top: Vec<Row>,
 }
 
 /// A column of the sample.
 #[derive(Clone, Debug)]
-pub struct Column {
-    /// What a person calls it: its header, or its letters.
+pub(super) struct Column {
+    pub index: usize,
+    /// Header, or letters without a header.
     pub label: String,
-    /// What stands above it in the row that a template binds to.
-    pub bound: String,
-    pub name: Name,
-    /// How a template names it.
-    pub called: ColumnName,
-    /// Nobody gave it a name that says anything.
-    pub is_silent: bool,
+    /// Cell in the header row. Differs from the label if the header spans two rows.
+    pub bound_header: String,
+    pub header: Header,
+    /// Name of the column in a template.
+    pub name: ColumnName,
+    /// Has no header, or a placeholder such as `Column 1`.
+    pub is_unnamed: bool,
+    pub profile: ColumnProfile,
 }
 
 impl Sample {
-    /// How many rows of a sheet are needed.
-    pub const NEEDED: usize = TOP + ROWS;
+    /// Number of rows to read from a sheet; further rows are ignored.
+    pub const NEEDED: usize = TOP + MAX_ROWS;
 
-    /// Looks through a sheet's first rows; more than [`Sample::NEEDED`] are not looked at.
-    pub fn of(mut rows: Vec<Row>, kind: RecordKind) -> Sample {
+    /// Finds the header row and the columns in the first rows of a sheet.
+    pub fn new(mut rows: Vec<Row>, kind: RecordKind) -> Sample {
         rows.truncate(Sample::NEEDED);
         let top: Vec<Row> = rows.iter().take(TOP).cloned().collect();
-        let header = detect_header(&top);
-        let slots = Slots::of(kind);
-        let mut named = header.names.clone();
-        // Where the values begin, and the row that a template binds to.
-        let mut body = header.body;
-        let mut bound = if header.body > header.first { header.body.checked_sub(1) } else { None };
-        // A row that says much more of what records have than the one that was guessed is the header.
-        let says = |names: &[String]| slots.says(names);
-        let best = top
-            .iter()
-            .enumerate()
-            .rev()
-            .map(|(index, row)| (says(&names_of(row)), index))
-            .max_by_key(|(said, _)| *said);
-        if let Some((said, index)) = best
-            && said >= 2
-            && said > says(&named)
-            && Some(index) != bound
-        {
-            named = names_of(&top[index]);
-            (body, bound) = (index + 1, Some(index));
+        let guessed = detect_header(&top);
+        let slots = Slots::new(kind);
+        let mut names = guessed.names.clone();
+        let mut first_data_row = guessed.body;
+        let mut bound_row = if guessed.body > guessed.first { guessed.body.checked_sub(1) } else { None };
+        // A row with names of more fields than the guessed header is the header. Reports are always bound to their own.
+        let count_named = |names: &[String]| slots.count_named(&headers(names));
+        let by_fields = top.iter().enumerate().rev().map(|(index, row)| (count_named(&row_names(row)), index));
+        let best =
+            by_fields.max_by_key(|(count, _)| *count).filter(|(count, _)| *count >= 2.max(count_named(&names) + 1));
+        let report = report_header(&top).and_then(|header| top.iter().position(|row| row.number == header.row));
+        if let Some(index) = report.or(best.map(|(_, index)| index)).filter(|index| Some(*index) != bound_row) {
+            names = row_names(&top[index]);
+            (first_data_row, bound_row) = (index + 1, Some(index));
         }
-        let has_header = bound.is_some();
-        let bound = bound.or_else(|| rows.iter().position(|row| !row.is_blank()));
-        let header_row = bound.map(|index| rows[index].number);
-        let row = bound.map(|index| names_of(&rows[index])).unwrap_or_default();
-        let titles = rows.iter().take(bound.unwrap_or(0)).flat_map(names_of).filter(|text| !text.is_empty()).collect();
-        let values: Vec<Row> = rows.into_iter().skip(body).filter(|row| !row.is_blank()).take(ROWS).collect();
-        let width = values.iter().map(Row::len).chain([named.len(), row.len()]).max().unwrap_or(0);
-        let own = row.iter().position(|name| name.starts_with(RESERVED_PREFIX)).unwrap_or(width).min(width);
-        let columns = (0..own.min(MOST_COLUMNS)).map(|index| Column::of(index, &named, &row, has_header)).collect();
-        let beyond = own.saturating_sub(MOST_COLUMNS);
-        Sample { header_row, has_header, columns, beyond, titles, rows: values, top }
+        let has_header = bound_row.is_some();
+        let bound_row = bound_row.or_else(|| rows.iter().position(|row| !row.is_blank()));
+        let header_row = bound_row.map(|index| rows[index].number);
+        let bound_names = bound_row.map_or(Vec::new(), |index| row_names(&rows[index]));
+        let above = rows.iter().take(bound_row.unwrap_or(0));
+        let titles = above.flat_map(row_names).filter(|text| !text.is_empty()).collect();
+        let data: Vec<Row> =
+            rows.into_iter().skip(first_data_row).filter(|row| !row.is_blank()).take(MAX_ROWS).collect();
+        let width = data.iter().map(Row::len).chain([names.len(), bound_names.len()]).max().unwrap_or(0);
+        let report_columns = bound_names.iter().position(|name| name.starts_with(RESERVED_PREFIX));
+        let width = report_columns.unwrap_or(width).min(width);
+        let column = |index| {
+            let name = names.get(index).filter(|_| has_header).map_or("", String::as_str);
+            Column::new(index, name, &bound_names, has_header, ColumnProfile::new(&data, index))
+        };
+        let columns = (0..width.min(MAX_COLUMNS)).map(column).collect();
+        let ignored_columns = width.saturating_sub(MAX_COLUMNS);
+        Sample { header_row, has_header, columns, ignored_columns, titles, rows: data, top }
     }
 }
 
 impl Column {
-    /// `row` holds the cells of the row that a template binds to, whether they are names or not.
-    fn of(index: usize, named: &[String], row: &[String], has_header: bool) -> Column {
+    fn new(index: usize, name: &str, bound_names: &[String], has_header: bool, profile: ColumnProfile) -> Column {
         let letters = column_letters(index);
-        let full = named.get(index).map(|name| tidy(name)).filter(|name| has_header && !name.is_empty());
-        let bound = row.get(index).filter(|name| has_header && !name.is_empty()).cloned().unwrap_or_default();
-        let alike = |name: &str| row.iter().filter(|other| other.to_lowercase() == name.to_lowercase()).count();
-        let called = match bound.as_str() {
-            name if !name.is_empty() && alike(name) == 1 => ColumnName::Named(bound.clone()),
-            // Letters name a column that the row has, unless a cell of it reads like them.
-            _ if index >= row.len() || alike(&letters) > 0 => ColumnName::Number(index + 1),
+        let name = collapse_spaces(name);
+        let bound_header = bound_names.get(index).filter(|_| has_header).cloned().unwrap_or_default();
+        let count = |name: &str| bound_names.iter().filter(|other| other.to_lowercase() == name.to_lowercase()).count();
+        let column_name = match bound_header.as_str() {
+            header if !header.is_empty() && count(header) == 1 => ColumnName::Named(bound_header.clone()),
+            // Letters refer to columns of the header row, unless a cell of the row has the same text.
+            _ if index >= bound_names.len() || count(&letters) > 0 => ColumnName::Number(index + 1),
             _ => ColumnName::Named(letters.clone()),
         };
-        let name = Name::of(full.as_deref().unwrap_or_default());
-        let is_silent = full.is_none() || name.is_placeholder();
-        Column { label: full.unwrap_or(letters), bound, name, called, is_silent }
+        let header = Header::new(&name);
+        Column {
+            index,
+            bound_header,
+            name: column_name,
+            is_unnamed: name.is_empty() || header.is_placeholder(),
+            header,
+            label: if name.is_empty() { letters } else { name },
+            profile,
+        }
     }
 }
 
-/// A row's cells as names.
-fn names_of(row: &Row) -> Vec<String> {
-    row.cells().map(|cell| tidy(&cell.shown())).collect()
+fn headers(names: &[String]) -> Vec<Header> {
+    let is_header = |name: &&String| name.len() <= MAX_HEADER_BYTES && name.contains(char::is_alphabetic);
+    names.iter().take(MAX_COLUMNS).filter(is_header).map(|name| Header::new(name)).collect()
 }
 
-/// White space does not tell headers apart.
-fn tidy(text: &str) -> String {
+fn row_names(row: &Row) -> Vec<String> {
+    row.cells().map(|cell| collapse_spaces(&cell.shown())).collect()
+}
+
+fn collapse_spaces(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,10 +1,10 @@
-//! Small sheets, made up, and what a person would map in them; and any sheet at all, whose template loads.
+//! Proposals for small sheets, and a property test: the template of any sheet loads, or names its missing fields.
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
 use super::super::bind::bind;
 use super::super::load::{load, no_tables};
-use super::{Context, Earlier, From, Proposal, Sample, infer};
+use super::{Context, PreviousTemplate, Proposal, ProposedSource, Sample, propose};
 use crate::records::RecordKind::{self, Invoice, Item, Order, Subscription};
 use crate::sheet::{Cell, Row};
 
@@ -18,16 +18,16 @@ fn rows(text: &str) -> Vec<Row> {
     text.lines().enumerate().map(row).collect()
 }
 
-fn proposed(kind: RecordKind, text: &str, earlier: Vec<Earlier>) -> Proposal {
-    let context = Context { file: "sheet.csv".to_owned(), earlier, ..Context::default() };
-    infer(kind, &Sample::of(rows(text), kind), context)
+fn proposed(kind: RecordKind, text: &str, earlier: Vec<PreviousTemplate>) -> Proposal {
+    let context = Context { file: "sheet.csv".to_owned(), previous: earlier, ..Context::default() };
+    propose(kind, &Sample::new(rows(text), kind), &context)
 }
 
-/// `field=column` of each field, in the template's order; a constant stands after `==`.
+/// Returns `field=column` for each field in the order of the template, with `==` for constants.
 fn mapping(proposal: &Proposal) -> Vec<String> {
-    let pair = |it: &super::Proposed| match &it.from {
-        From::Column { label, .. } => format!("{}={label}", it.path()),
-        From::Constant(_) => format!("{}=={}", it.path(), it.from.shown()),
+    let pair = |it: &super::FieldProposal| match &it.source {
+        ProposedSource::Column { label, .. } => format!("{}={label}", it.path()),
+        ProposedSource::Constant(_) => format!("{}=={}", it.path(), it.source.label()),
     };
     proposal.fields.iter().map(pair).collect()
 }
@@ -42,12 +42,12 @@ fn check(kind: RecordKind, text: &str, expected: &[&str]) -> Proposal {
             assert!(proposal.missing.is_empty());
             assert!(bind(&template, &rows(text)).is_ok(), "{}", proposal.toml);
         }
-        Err(error) => assert!(error.message.contains(proposal.missing[0].field), "{error}\n{}", proposal.toml),
+        Err(error) => assert!(error.message.contains(proposal.missing[0].field.name), "{error}\n{}", proposal.toml),
     }
     proposal
 }
 
-/// That the template has these lines.
+/// Checks that the template has these lines.
 #[track_caller]
 fn says(proposal: &Proposal, lines: &[&str]) {
     for line in lines {
@@ -121,7 +121,7 @@ fn items_are_mapped_in_five_languages() {
 }
 
 #[test]
-fn names_with_the_habits_of_shops_are_known_by_their_words() {
+fn names_of_shop_exports_match_by_their_words() {
     for (header, field) in [
         ("Variant Price", "price"),
         ("Regular price", "price"),
@@ -144,7 +144,7 @@ fn names_with_the_habits_of_shops_are_known_by_their_words() {
 }
 
 #[test]
-fn names_about_something_else_are_left_alone() {
+fn names_about_other_topics_are_not_matched() {
     for header in [
         "Supplier name",
         "Category name",
@@ -167,18 +167,18 @@ fn names_about_something_else_are_left_alone() {
 }
 
 #[test]
-fn a_typing_mistake_is_seen_through_as_a_guess() {
+fn a_misspelt_name_is_a_guess() {
     let found = check(
         Item,
         "SKU|Name|Discription\nA1|Bolt|Some\nA2|Nut|Thing",
         &["externalId=SKU", "name=Name", "description=Discription"],
     );
-    assert_eq!(found.fields[2].sure.to_string(), "a guess");
-    assert!(found.fields[2].why.contains("almost 'description'"));
+    assert_eq!(found.fields[2].confidence.to_string(), "a guess");
+    assert!(found.fields[2].reason.contains("similar to 'description'"));
 }
 
 #[test]
-fn a_field_gets_its_best_column_and_others_are_mentioned() {
+fn a_field_gets_the_best_column_and_lists_the_others() {
     let text = "Name|Title|SKU|Part number\nBolt|Bolt M8|A1|P1\nNut|Nut M8|A2|P2";
     let found = check(Item, text, &["externalId=SKU", "name=Name"]);
     says(&found, &["# also possible: \"Title\"", "# also possible: \"Part number\""]);
@@ -186,15 +186,15 @@ fn a_field_gets_its_best_column_and_others_are_mentioned() {
 }
 
 #[test]
-fn an_empty_column_yields_to_one_that_has_values() {
+fn a_column_with_values_is_preferred_to_an_empty_one() {
     check(Item, "Variant SKU|Handle|Title\n|pot-1|Pot\n|pot-2|Pan", &["externalId=Handle", "name=Title"]);
     let alone = check(Item, "SKU|Title\n|Pot\n|Pan", &["externalId=SKU", "name=Title"]);
-    assert!(alone.fields[0].why.contains("empty so far"));
+    assert!(alone.fields[0].reason.contains("no values yet"));
     check(Item, "SKU|Title", &["externalId=SKU", "name=Title"]);
 }
 
 #[test]
-fn values_tell_where_names_do_not() {
+fn columns_without_names_are_matched_by_values() {
     let text = "Spalte1|Spalte2|Spalte3|Spalte4|Spalte5|Spalte6\n\
                 A-001|Hex bolt M8|9.90|4.10|EUR|active\n\
                 A-002|Hex nut M10|19.50|8.00|EUR|draft\n\
@@ -208,7 +208,7 @@ fn values_tell_where_names_do_not() {
         "status=Spalte6",
     ];
     let found = check(Item, text, &expected);
-    assert!(found.fields.iter().all(|proposed| proposed.sure.to_string() == "a guess"));
+    assert!(found.fields.iter().all(|proposed| proposed.confidence.to_string() == "a guess"));
 }
 
 #[test]
@@ -223,11 +223,11 @@ fn the_larger_of_two_amounts_is_the_selling_price() {
         "SKU|Price|Cost\nA1|4.10|9.90\nA2|8.05|19.50",
         &["externalId=SKU", "price=Price", "purchasePrice=Cost"],
     );
-    assert!(odd.remarks[0].contains("less than the purchase price"), "{:?}", odd.remarks);
+    assert!(odd.warnings[0].contains("less than the purchase price"), "{:?}", odd.warnings);
 }
 
 #[test]
-fn percentages_that_taxes_have_are_a_tax() {
+fn usual_tax_rates_are_matched_to_tax() {
     for rates in [["7%", "19%"], ["5.5", "20"], ["7", "19"]] {
         let [one, other] = rates;
         let found =
@@ -238,7 +238,7 @@ fn percentages_that_taxes_have_are_a_tax() {
 }
 
 #[test]
-fn what_can_not_be_a_fields_value_is_not_its_column() {
+fn a_column_with_unfit_values_is_not_matched() {
     check(
         Item,
         "SKU|Price|VAT|Currency\nA1|on request|standard|see list\nA2|ask|reduced|see list",
@@ -247,7 +247,7 @@ fn what_can_not_be_a_fields_value_is_not_its_column() {
 }
 
 #[test]
-fn yes_and_no_become_a_map_and_other_words_one_to_fill_in() {
+fn status_values_become_a_map() {
     let found = check(Item, "SKU|Published\nA1|TRUE\nA2|FALSE", &["externalId=SKU", "status=Published"]);
     says(&found, &["map = { \"TRUE\" = \"active\", \"FALSE\" = \"archived\" }"]);
     let found = check(Item, "SKU|Discontinued\nA1|1\nA2|1", &["externalId=SKU", "status=Discontinued"]);
@@ -257,7 +257,7 @@ fn yes_and_no_become_a_map_and_other_words_one_to_fill_in() {
 }
 
 #[test]
-fn the_currency_is_taken_from_where_it_stands() {
+fn currency_is_found_in_headers_cells_and_titles() {
     for (text, constant) in [
         ("SKU|Price (EUR)\nA1|12.50\nA2|3.00", "currency==EUR"),
         ("SKU|Price\nA1|$12.50\nA2|$3.00", "currency==USD"),
@@ -269,12 +269,12 @@ fn the_currency_is_taken_from_where_it_stands() {
     }
     let mixed = proposed(Item, "SKU|Price\nA1|12.50 €\nA2|3.00 SEK", Vec::new());
     assert!(!mapping(&mixed).iter().any(|pair| pair.starts_with("currency")));
-    assert!(mixed.remarks[0].contains("several currencies"), "{:?}", mixed.remarks);
+    assert!(mixed.warnings[0].contains("several currencies"), "{:?}", mixed.warnings);
     says(&mixed, &["# [fields.currency]"]);
 }
 
 #[test]
-fn html_damage_totals_and_blanks_are_noticed() {
+fn html_damaged_identifiers_totals_and_blanks_are_reported() {
     let text = "SKU|Name|Body (HTML)\nA1|Bolt|<p>One</p>\n1.23E+12|Nut|Two\n|Photo|\nA4|Total|";
     let found = check(Item, text, &["externalId=SKU", "name=Name", "description=Body (HTML)"]);
     assert!(found.toml.contains("1 of 2 texts have HTML"));
@@ -301,10 +301,10 @@ fn rows_are_grouped_into_orders() {
 }
 
 #[test]
-fn a_column_that_repeats_over_rows_groups_them() {
+fn a_column_that_repeats_on_consecutive_rows_groups_them() {
     let text = "Vorgang Z|SKU|Qty\nX7|A1|2\nX7|A2|1\nX8|A1|1\nX8|A3|5";
     let found = check(Order, text, &["externalId=Vorgang Z", "lines.itemExternalId=SKU", "lines.quantity=Qty"]);
-    assert!(found.fields[0].why.contains("repeats over rows"));
+    assert!(found.fields[0].reason.contains("repeats on consecutive rows"));
     let text = "Beleg|Kundennr|Artikelnr|Menge\nX7|C1|A1|2\nX7|C1|A2|1\nX8|C2|A1|1\nX8|C2|A3|5";
     let found = check(Invoice, text, &["cid=Kundennr", "lines.id=Artikelnr", "lines.amount=Menge"]);
     says(&found, &["by = [\"Beleg\"]"]);
@@ -317,7 +317,7 @@ fn a_column_that_repeats_over_rows_groups_them() {
 }
 
 #[test]
-fn an_order_without_lines_gets_none() {
+fn an_order_without_item_column_gets_no_lines() {
     check(
         Order,
         "Order ID|Date|Total\n1|2025-12-31|12.50\n2|2026-01-02|8.00",
@@ -326,28 +326,28 @@ fn an_order_without_lines_gets_none() {
 }
 
 #[test]
-fn dates_that_can_be_read_in_two_ways_are_left_to_the_person() {
+fn ambiguous_dates_are_left_to_the_user() {
     let found = check(Order, "Order ID|Date\n1|03/04/2025\n2|05/06/2025", &["externalId=Order ID", "orderAt=Date"]);
     says(&found, &["# format = \"DD/MM/YYYY\"", "# format = \"MM/DD/YYYY\""]);
-    assert!(found.remarks[0].contains("two ways"));
+    assert!(found.warnings[0].contains("are ambiguous"));
     let found =
         check(Order, "Order ID|Date\n1|2025-04-03 10:00\n2|2025-04-03 11:00", &["externalId=Order ID", "orderAt=Date"]);
     says(&found, &["# time_zone = \"Europe/Berlin\""]);
 }
 
 #[test]
-fn what_is_needed_and_not_there_is_named() {
+fn missing_required_fields_are_listed() {
     let found =
         check(RecordKind::InventoryTransaction, "SKU|Qty\nA1|5\nA2|7", &["inventoryExternalId=SKU", "amount=Qty"]);
     assert_eq!(found.missing[0].path(), "transactionType");
     says(&found, &["# [fields.transactionType]", "#   transactionType: such as in, out or adjust"]);
     let found = check(Invoice, "Kunde|Betrag\nC1|5,50\nC2|7,10", &["cid=Kunde"]);
-    let missing: Vec<String> = found.missing.iter().map(super::Missing::path).collect();
+    let missing: Vec<String> = found.missing.iter().map(super::proposal::MissingField::path).collect();
     assert_eq!(missing, ["lines.id", "lines.amount"]);
 }
 
 #[test]
-fn columns_that_no_name_tells_apart_are_named_by_letters_or_numbers() {
+fn columns_with_duplicate_names_get_letters_or_numbers() {
     let found =
         check(Item, "SKU|Name|name|\nA1|Bolt|x|1.50\nA2|Nut|y|2.50", &["externalId=SKU", "name=Name", "price=D"]);
     says(&found, &["column = \"B\"  # Name", "column = \"D\""]);
@@ -356,7 +356,7 @@ fn columns_that_no_name_tells_apart_are_named_by_letters_or_numbers() {
 }
 
 #[test]
-fn a_header_that_is_not_where_it_is_looked_for_is_written_as_a_number() {
+fn a_header_row_that_auto_does_not_find_is_written_as_a_number() {
     let found = check(Item, "Prices|\n|\nSKU|Price\nA1|1.50\nA2|2.50", &["externalId=SKU", "price=Price"]);
     says(&found, &["header = \"auto\""]);
     let grouped = "SKU|Price||Sum\n|Net|Gross|\nA1|1.50|1.80|3\nA2|2.50|3.00|4";
@@ -364,23 +364,29 @@ fn a_header_that_is_not_where_it_is_looked_for_is_written_as_a_number() {
     says(&found, &["column = \"A\"  # SKU", "column = \"Net\"  # Price Net"]);
     let found = check(Item, "4711|Hex bolt|1.50\n4712|Hex nut|0.50", &["externalId=A", "name=B", "price=C"]);
     says(&found, &["header = 1"]);
-    assert!(found.remarks.iter().any(|remark| remark.contains("no row names the columns")));
+    assert!(found.warnings.iter().any(|remark| remark.contains("no row names the columns")));
 }
 
 #[test]
-fn what_was_mapped_before_wins() {
+fn the_header_of_a_report_is_used() {
+    let found = check(Order, "Order no|sheetport_row\n|a|a\n|0,0\n|0.0", &["externalId=Order no"]);
+    says(&found, &["header = \"auto\"", "column = \"Order no\""]);
+}
+
+#[test]
+fn earlier_templates_take_precedence() {
     let toml = "record = \"item\"\n[fields.externalId]\ncolumn = [\"Matchcode\", \"Artikelnr\"]\n[fields.currency]\nvalue = \"CHF\"\n\
                 [fields.status]\ncolumn = \"Flag\"\nmap = { A = \"active\" }\n";
     let template = load("mine.toml", toml, &no_tables).expect("a template");
-    let earlier = vec![Earlier::of("mine.toml", &template)];
+    let earlier = vec![PreviousTemplate::new("mine.toml", &template)];
     let found = proposed(Item, "Artikelnr|Matchcode|Flag|Bezeichnung\n1|M1|A|Bolzen\n2|M2|A|Mutter", earlier.clone());
     assert_eq!(mapping(&found), ["externalId=Matchcode", "name=Bezeichnung", "currency==CHF", "status=Flag"]);
-    assert_eq!(found.fields[0].sure.to_string(), "as in mine.toml");
+    assert_eq!(found.fields[0].confidence.to_string(), "as in mine.toml");
     says(&found, &["map = { \"A\" = \"active\" }"]);
     let other = proposed(Item, "SKU|Title\n1|Bolt\n2|Nut", earlier.clone());
-    assert_eq!(mapping(&other), ["externalId=SKU", "name=Title"], "a template that knows none of the names has no say");
+    assert_eq!(mapping(&other), ["externalId=SKU", "name=Title"], "a template without matching columns is ignored");
     let order = proposed(Order, "Matchcode|Order no\n1|Bolt\n2|Nut", earlier);
-    assert!(mapping(&order).contains(&"externalId=Order no".to_owned()), "nor has one for other records");
+    assert!(mapping(&order).contains(&"externalId=Order no".to_owned()), "a template for another kind is ignored");
 }
 
 fn cell() -> impl Strategy<Value = String> {
@@ -424,7 +430,7 @@ fn name() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_sheet_gives_a_template_that_loads_or_names_what_is_missing(
+    fn any_sheet_gives_a_template_that_loads_or_lists_missing_fields(
         names in prop::collection::vec(name(), 0..7),
         values in prop::collection::vec(prop::collection::vec(cell(), 0..8), 0..12),
         titles in prop::collection::vec(cell(), 0..3),
@@ -437,8 +443,8 @@ proptest! {
             cells.iter().for_each(|cell| row.push(Cell::Text(cell)));
             row
         }).collect();
-        let sample = Sample::of(rows.clone(), kind);
-        let found = infer(kind, &sample, Context { file: "a\"\n\\.csv".to_owned(), ..Context::default() });
+        let sample = Sample::new(rows.clone(), kind);
+        let found = propose(kind, &sample, &Context { file: "a\"\n\\.csv".to_owned(), ..Context::default() });
         match load("proposal", &found.toml, &no_tables) {
             Ok(template) => {
                 prop_assert!(found.missing.is_empty());
@@ -447,7 +453,7 @@ proptest! {
                 prop_assert_eq!(layout.ok().map(|layout| layout.header.row), sample.header_row);
             }
             Err(error) => {
-                let named = found.missing.iter().any(|missing| error.message.contains(missing.field));
+                let named = found.missing.iter().any(|missing| error.message.contains(missing.field.name));
                 prop_assert!(named, "{error}\n{}", found.toml);
             }
         }

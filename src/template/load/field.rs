@@ -1,4 +1,4 @@
-//! How one field gets its value: which keys go together, and which fit the field's type.
+//! Checks a field: source, keys for the type of the field, and constants.
 
 use std::ops::Range;
 
@@ -14,86 +14,41 @@ use super::super::value::date::{self, DateFormat, Order};
 use super::super::value::locale::Locale;
 use super::super::value::lookup::{Lookup, LookupError};
 use super::super::value::number::{self, Percent};
-use super::Checker;
-use super::raw::{RawField, RawLookup};
+use super::checker::Checker;
+use super::raw::{OneOrMany, RawField, RawLookup, RawSplit, column_names};
 use crate::decimal::{self, Decimal};
 use crate::diagnostics::Mistake;
 use crate::records::{Field, JsonType};
 
-/// What `[sheet]` says for all fields.
-pub(super) struct Defaults {
+/// Maximum number of decimals of `round`.
+const MAX_DECIMALS: u32 = 28;
+
+/// Keys of `[sheet]` with an effect on all fields.
+pub(super) struct SheetDefaults {
     pub locale: Option<Locale>,
     pub order: Option<Order>,
     pub time_zone: Option<TimeZone>,
 }
 
+/// A key and its place in the template.
+type Key = (&'static str, Range<usize>);
+
 impl Checker<'_> {
-    pub(super) fn field(
+    pub fn field(
         &self,
         field: &'static Field,
         place: Place,
         span: Range<usize>,
         mut raw: RawField,
-        defaults: &Defaults,
+        defaults: &SheetDefaults,
     ) -> Result<FieldRule, Mistake> {
+        self.check_keys_for_type(field, &raw)?;
         let source = self.source(field, &span, &mut raw)?;
-        let on_blank = self.on_blank(field, raw.on_blank, raw.default)?;
-        if let Some(clear) = raw.clear.as_ref().filter(|_| !field.nullable) {
-            let message = format!("{} can't be null, so nothing clears it", field.name);
-            return Err(self.error(clear.span(), message, Some("remove clear")));
-        }
-        let translate = match (raw.map, raw.lookup) {
-            (Some(_), Some(lookup)) => {
-                return Err(self.error(
-                    lookup.span(),
-                    format!("{} has both a map and a lookup", field.name),
-                    Some("keep one of them"),
-                ));
-            }
-            (Some(map), None) => {
-                let span = map.span();
-                let entries = map.into_inner().into_iter().map(|(from, to)| {
-                    let to = self.constant(field, &Spanned::new(span.clone(), to))?;
-                    Ok((from, to))
-                });
-                Some(Translate::Map(ValueMap::new(entries.collect::<Result<_, Mistake>>()?)))
-            }
-            (None, Some(lookup)) => Some(Translate::Lookup(self.lookup(lookup)?)),
-            (None, None) => None,
-        };
-        let is_number = matches!(field.json, JsonType::Number | JsonType::Integer);
-        let is_date = field.json == JsonType::DateTime;
-        let number_key = [
-            raw.scale.as_ref().map(|key| (key.span(), "scale")),
-            raw.round.as_ref().map(|key| (key.span(), "round")),
-            raw.percent.as_ref().map(|key| (key.span(), "percent")),
-            raw.minimum.as_ref().map(|key| (key.span(), "minimum")),
-            raw.maximum.as_ref().map(|key| (key.span(), "maximum")),
-        ];
-        if let Some((span, key)) = number_key.into_iter().flatten().next().filter(|_| !is_number) {
-            let message = format!("{key} is for numbers, and {} is a {}", field.name, what(field.json));
-            return Err(self.error(span, message, Some(format!("remove {key}"))));
-        }
-        let date_key = [
-            raw.format.as_ref().map(|key| (key.span(), "format")),
-            raw.time_zone.as_ref().map(|key| (key.span(), "time_zone")),
-        ];
-        if let Some((span, key)) = date_key.into_iter().flatten().next().filter(|_| !is_date) {
-            let message = format!("{key} is for dates, and {} is a {}", field.name, what(field.json));
-            return Err(self.error(span, message, Some(format!("remove {key}"))));
-        }
-        let round = match &raw.round {
-            None => None,
-            Some(places) => match u32::try_from(*places.get_ref()) {
-                Ok(count) if count <= 28 => Some(count),
-                _ => {
-                    let message = "round is a number of decimals from 0 to 28";
-                    return Err(self.error(places.span(), message, Some("2 is for prices")));
-                }
-            },
-        };
-        let formats = raw.format.map(|formats| self.formats(formats.span(), formats.into_inner().0)).transpose()?;
+        let replaces = raw.replace.map_or_else(Vec::new, |replaces| replaces.0).into_iter();
         let order = raw.locale.as_ref().and_then(|name| date::order_of(name.get_ref()));
+        let locale = raw.locale.as_ref().map(|name| self.locale(name)).transpose()?;
+        let time_zone = raw.time_zone.as_ref().map(|name| self.time_zone(name)).transpose()?;
+        let damaged = self.choice(raw.damaged, &[("error", Damaged::Error), ("accept", Damaged::Accept)])?;
         Ok(FieldRule {
             field,
             place,
@@ -102,146 +57,185 @@ impl Checker<'_> {
             optional: raw.optional,
             trim: raw.trim,
             clear: raw.clear.map(Spanned::into_inner),
-            on_blank,
-            replace: raw
-                .replace
-                .map(|replaces| replaces.0)
-                .unwrap_or_default()
-                .into_iter()
+            on_blank: self.on_blank(field, raw.on_blank, raw.default)?,
+            replace: replaces
                 .map(|replace| Ok(Replace { pattern: self.regex(&replace.pattern)?, with: replace.with }))
                 .collect::<Result<_, Mistake>>()?,
-            split: match raw.split {
-                None => None,
-                Some(split) if split.at.get_ref().is_empty() => {
-                    let hint = "at is the text between the parts, such as \"/\"";
-                    return Err(self.error(split.at.span(), "a split needs a text to split at", Some(hint)));
-                }
-                Some(split) if *split.take.get_ref() == 0 => {
-                    let hint = "1 is the first part, -1 the last";
-                    return Err(self.error(split.take.span(), "there is no part 0", Some(hint)));
-                }
-                Some(split) => Some(Split { at: split.at.into_inner(), take: split.take.into_inner() }),
-            },
-            translate,
+            split: raw.split.map(|split| self.split(split)).transpose()?,
+            translate: self.translate(field, raw.map, raw.lookup)?,
             number: NumberRule {
-                locale: raw.locale.as_ref().map(|name| self.locale(name)).transpose()?.or(defaults.locale),
+                locale: locale.or(defaults.locale),
                 percent: self.choice(raw.percent, &[("whole", Percent::Whole), ("fraction", Percent::Fraction)])?,
                 scale: raw.scale.as_ref().map(|scale| self.decimal(scale, "scale")).transpose()?,
-                round,
+                round: raw.round.as_ref().map(|decimals| self.decimals(decimals)).transpose()?,
             },
             date: DateRule {
-                formats: formats.unwrap_or_default(),
+                formats: raw.format.map_or(Ok(Vec::new()), |formats| self.formats(formats))?,
                 order: order.or(defaults.order),
-                time_zone: match &raw.time_zone {
-                    Some(name) => Some(self.time_zone(name)?),
-                    None => defaults.time_zone.clone(),
-                },
+                time_zone: time_zone.or_else(|| defaults.time_zone.clone()),
             },
             checks: Checks {
-                allowed: raw.allowed.map(Spanned::into_inner).unwrap_or_default(),
+                allowed: raw.allowed.map_or_else(Vec::new, Spanned::into_inner),
                 pattern: raw.pattern.as_ref().map(|pattern| self.regex(pattern)).transpose()?,
                 minimum: raw.minimum.as_ref().map(|bound| self.decimal(bound, "minimum")).transpose()?,
                 maximum: raw.maximum.as_ref().map(|bound| self.decimal(bound, "maximum")).transpose()?,
             },
-            damaged: self
-                .choice(raw.damaged, &[("error", Damaged::Error), ("accept", Damaged::Accept)])?
-                .unwrap_or(Damaged::Error),
+            damaged: damaged.unwrap_or(Damaged::Error),
             span,
         })
     }
 
-    fn source(&self, field: &'static Field, span: &Range<usize>, raw: &mut RawField) -> Result<Source, Mistake> {
-        let said = [
-            raw.column.as_ref().map(|key| (key.span(), "column")),
-            raw.columns.as_ref().map(|key| (key.span(), "columns")),
-            raw.text.as_ref().map(|key| (key.span(), "text")),
-            raw.value.as_ref().map(|key| (key.span(), "value")),
+    /// Refuses keys for fields of another type.
+    fn check_keys_for_type(&self, field: &Field, raw: &RawField) -> Result<(), Mistake> {
+        let number_keys = [
+            key("scale", &raw.scale),
+            key("round", &raw.round),
+            key("percent", &raw.percent),
+            key("minimum", &raw.minimum),
+            key("maximum", &raw.maximum),
         ];
-        let mut said = said.into_iter().flatten();
-        let Some((_, first)) = said.next() else {
-            let hint = "say where it comes from: column = \"…\" for a column of the sheet, text = \"{{ … }}\" for \
-                        several, value = … for a constant";
-            return Err(self.error(span.clone(), format!("{} has no source", field.name), Some(hint)));
-        };
-        if let Some((span, second)) = said.next() {
+        let date_keys = [key("format", &raw.format), key("time_zone", &raw.time_zone)];
+        let is_number = matches!(field.json, JsonType::Number | JsonType::Integer);
+        let is_date = field.json == JsonType::DateTime;
+        let misplaced = |keys: &[Option<Key>], fits: bool| keys.iter().flatten().next().cloned().filter(|_| !fits);
+        for (misplaced, types) in
+            [(misplaced(&number_keys, is_number), "numbers"), (misplaced(&date_keys, is_date), "dates")]
+        {
+            if let Some((key, span)) = misplaced {
+                let message = format!("{key} is for {types}, and {} is a {}", field.name, type_name(field.json));
+                return Err(self.error(span, message, Some(format!("remove {key}"))));
+            }
+        }
+        match key("clear", &raw.clear) {
+            Some((_, span)) if !field.nullable => Err(self.error(
+                span,
+                format!("{} can't be null, so it cannot be cleared", field.name),
+                Some("remove clear"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn source(&self, field: &'static Field, span: &Range<usize>, raw: &mut RawField) -> Result<Source, Mistake> {
+        let sources = [
+            key("column", &raw.column),
+            key("columns", &raw.columns),
+            key("text", &raw.text),
+            key("value", &raw.value),
+        ];
+        let mut sources = sources.into_iter().flatten();
+        let first = sources.next();
+        if let (Some((first, _)), Some((second, span))) = (&first, sources.next()) {
             let message = format!("{} has both a {first} and a {second}", field.name);
             return Err(self.error(span, message, Some("keep one of them")));
         }
         let join = raw.join.take();
-        if let Some(join) = join.as_ref().filter(|_| first != "columns") {
-            let hint = "write columns = [\"…\", \"…\"] beside it";
+        if let Some(join) = join.as_ref().filter(|_| raw.columns.is_none()) {
+            let hint = "add columns = [\"…\", \"…\"]";
             return Err(self.error(join.span(), "join is for several columns", Some(hint)));
         }
         if let Some(columns) = raw.column.take() {
-            return Ok(Source::Column(columns.into_inner().0));
-        }
-        if let Some(columns) = raw.columns.take() {
+            Ok(Source::Column(column_names(columns.into_inner())))
+        } else if let Some(columns) = raw.columns.take() {
             let with = join.map_or_else(|| " ".to_owned(), Spanned::into_inner);
-            return Ok(Source::Joined { columns: columns.into_inner().0, with });
-        }
-        if let Some(text) = raw.text.take() {
-            let expression = self.expression(&text)?;
-            return Ok(Source::Text { expression: Box::new(expression), written: text.into_inner() });
-        }
-        match raw.value.take() {
-            Some(value) => self.constant(field, &value).map(Source::Constant),
-            None => Ok(Source::Constant(Constant::Null)),
+            Ok(Source::Joined { columns: column_names(columns.into_inner()), with })
+        } else if let Some(text) = raw.text.take() {
+            let expression = Box::new(self.expression(&text)?);
+            Ok(Source::Text { expression, written: text.into_inner() })
+        } else if let Some(value) = raw.value.take() {
+            self.constant(field, &value).map(Source::Constant)
+        } else {
+            let hint = "add column = \"…\" for a column of the sheet, text = \"{{ … }}\" for several, or value = … for a constant";
+            Err(self.error(span.clone(), format!("{} has no source", field.name), Some(hint)))
         }
     }
 
-    /// The place of a mistake within an expression is known where the TOML holds it to the letter.
+    /// Parses an expression. Errors point into the text, unless the TOML has escapes.
     fn expression(&self, text: &Spanned<String>) -> Result<Expression, Mistake> {
         Expression::parse(text.get_ref()).map_err(|error| {
             let whole = text.span();
-            let written = self.file.source.get(whole.clone()).unwrap_or_default();
-            let place = written.find(text.get_ref().as_str()).map(|at| {
-                let from = whole.start + at + error.range.start.min(text.get_ref().len());
-                from..(whole.start + at + error.range.end.min(text.get_ref().len())).max(from)
+            let in_toml = self.file.source.get(whole.clone()).and_then(|written| written.find(text.get_ref().as_str()));
+            let place = in_toml.map(|at| {
+                let position = |offset: usize| whole.start + at + offset.min(text.get_ref().len());
+                let start = position(error.range.start);
+                start..position(error.range.end).max(start)
             });
-            self.error(
-                place.unwrap_or(whole),
-                error.message,
-                Some("docs/expressions.md lists what an expression can have"),
-            )
+            let hint = "docs/expressions.md describes expressions";
+            self.error(place.unwrap_or(whole), error.message, Some(hint))
         })
     }
 
-    fn lookup(&self, raw: Spanned<RawLookup>) -> Result<Lookup, Mistake> {
-        let raw = raw.into_inner();
-        let file = raw.file.get_ref();
-        let rows = (self.tables)(file).map_err(|reason| {
-            let hint = "the file's place is counted from the template's folder";
-            self.error(raw.file.span(), format!("the lookup table can't be read: {reason}"), Some(hint))
+    fn split(&self, split: RawSplit) -> Result<Split, Mistake> {
+        if split.at.get_ref().is_empty() {
+            let hint = "at is the text between the parts, such as \"/\"";
+            return Err(self.error(split.at.span(), "a split needs a text to split at", Some(hint)));
+        }
+        if *split.take.get_ref() == 0 {
+            let hint = "1 is the first part, -1 the last";
+            return Err(self.error(split.take.span(), "parts are counted from 1", Some(hint)));
+        }
+        Ok(Split { at: split.at.into_inner(), take: split.take.into_inner() })
+    }
+
+    fn translate(
+        &self,
+        field: &'static Field,
+        map: Option<Spanned<toml::map::Map<String, toml::Value>>>,
+        lookup: Option<Spanned<RawLookup>>,
+    ) -> Result<Option<Translate>, Mistake> {
+        match (map, lookup) {
+            (Some(_), Some(lookup)) => {
+                let message = format!("{} has both a map and a lookup", field.name);
+                Err(self.error(lookup.span(), message, Some("keep one of them")))
+            }
+            (Some(map), None) => {
+                let span = map.span();
+                let entries = map.into_inner().into_iter().map(|(from, to)| {
+                    let to = self.constant(field, &Spanned::new(span.clone(), to))?;
+                    Ok((from, to))
+                });
+                Ok(Some(Translate::Map(ValueMap::new(entries.collect::<Result<_, Mistake>>()?))))
+            }
+            (None, Some(lookup)) => Ok(Some(Translate::Lookup(self.lookup(lookup.into_inner())?))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn lookup(&self, raw: RawLookup) -> Result<Lookup, Mistake> {
+        let RawLookup { file, from, to } = &raw;
+        let name = file.get_ref();
+        let rows = (self.tables)(name).map_err(|reason| {
+            let hint = "the path is relative to the template's folder";
+            self.error(file.span(), format!("the lookup table can't be read: {reason}"), Some(hint))
         })?;
-        let is_blank = |row: &Vec<String>| row.iter().all(|cell| cell.trim().is_empty());
-        let header = rows.iter().position(|row| !is_blank(row)).unwrap_or_default();
-        let below = rows.get(header + 1..).unwrap_or_default();
-        let first_row = u64::try_from(header).unwrap_or_default() + 2;
-        let header = rows.get(header).map(Vec::as_slice).unwrap_or_default();
-        let (from, to) = (&raw.from, &raw.to);
-        Lookup::from_rows(header, below, first_row, from.get_ref(), to.get_ref()).map_err(|error| {
-            let (span, hint) = match &error {
-                LookupError::MissingColumn { column, .. } | LookupError::DuplicateColumn { column }
-                    if column == to.get_ref() =>
-                {
-                    (to.span(), "name a column of the table's header")
+        // The header is the first row that is not blank.
+        let is_filled = |row: &Vec<String>| row.iter().any(|cell| !cell.trim().is_empty());
+        let header_index = rows.iter().position(is_filled).unwrap_or(rows.len());
+        let (header, below) = match rows.get(header_index..) {
+            Some([header, below @ ..]) => (header.as_slice(), below),
+            Some([]) | None => (&[][..], &[][..]),
+        };
+        let first_row = header_index as u64 + 2;
+        Lookup::from_rows(header, below, first_row, from.get_ref(), to.get_ref()).map_err(|fault| {
+            let (span, hint) = match &fault {
+                LookupError::MissingColumn { column, .. } | LookupError::DuplicateColumn { column } => {
+                    let key = if column == to.get_ref() { to } else { from };
+                    (key.span(), "use the name of a column of the table")
                 }
-                LookupError::MissingColumn { .. } | LookupError::DuplicateColumn { .. } => {
-                    (from.span(), "name a column of the table's header")
-                }
-                LookupError::Conflict { .. } => (raw.file.span(), "keep one of them"),
-                LookupError::TooLarge => (raw.file.span(), "leave out what the sheets don't have"),
+                LookupError::Conflict { .. } => (file.span(), "keep one of them"),
+                LookupError::TooLarge => (file.span(), "remove entries that the sheets don't have"),
             };
-            self.error(span, format!("{file}: {error}"), Some(hint))
+            self.error(span, format!("{name}: {fault}"), Some(hint))
         })
     }
 
-    fn formats(&self, span: Range<usize>, patterns: Vec<String>) -> Result<Vec<DateFormat>, Mistake> {
+    fn formats(&self, patterns: Spanned<OneOrMany<String>>) -> Result<Vec<DateFormat>, Mistake> {
+        let span = patterns.span();
         let parse = |pattern: String| {
             DateFormat::parse(&pattern)
-                .map_err(|error| self.error(span.clone(), error.to_string(), Some("one is \"DD.MM.YYYY\"")))
+                .map_err(|error| self.error(span.clone(), error.to_string(), Some("an example is \"DD.MM.YYYY\"")))
         };
-        patterns.into_iter().map(parse).collect()
+        patterns.into_inner().0.into_iter().map(parse).collect()
     }
 
     fn on_blank(
@@ -262,19 +256,17 @@ impl Checker<'_> {
             (None | Some(OnBlank::Default(_)), Some(default), _) => {
                 Ok(OnBlank::Default(self.constant(field, &default)?))
             }
-            (Some(_), Some(default), _) => Err(self.error(
-                default.span(),
-                "a default needs on_blank = \"default\"",
-                Some("change on_blank, or remove the default"),
-            )),
+            (Some(_), Some(default), _) => {
+                let hint = "change on_blank, or remove the default";
+                Err(self.error(default.span(), "a default needs on_blank = \"default\"", Some(hint)))
+            }
             (Some(OnBlank::Default(_)), None, Some(span)) => {
                 Err(self.error(span, "on_blank = \"default\" needs a default", Some("add default = …")))
             }
-            (Some(OnBlank::Omit), None, Some(span)) if field.required => Err(self.error(
-                span,
-                format!("{} is required and can't be left out", field.name),
-                Some("use on_blank = \"error\""),
-            )),
+            (Some(OnBlank::Omit), None, Some(span)) if field.required => {
+                let message = format!("{} is required and cannot be left out", field.name);
+                Err(self.error(span, message, Some("use on_blank = \"error\"")))
+            }
             (Some(OnBlank::Null), None, Some(span)) if !field.nullable => {
                 Err(self.error(span, format!("{} can't be null", field.name), Some("use on_blank = \"error\"")))
             }
@@ -295,28 +287,29 @@ impl Checker<'_> {
                 Ok(Constant::Number(Decimal::from(*number)))
             }
             (JsonType::Number, toml::Value::Float(number)) if number.is_finite() => {
-                let number = decimal::parse(&number.to_string());
                 let too_long =
                     |error| self.error(value.span(), format!("this number {error}"), Some("use fewer digits"));
-                Ok(Constant::Number(number.map_err(too_long)?))
+                decimal::parse(&number.to_string()).map(Constant::Number).map_err(too_long)
             }
             (JsonType::Boolean, toml::Value::Boolean(boolean)) => Ok(Constant::Boolean(*boolean)),
             (json, other) => {
-                let message =
-                    format!("{} is a {} in the service, and this is a {}", field.name, what(json), other.type_str());
+                let (name, wanted, found) = (field.name, type_name(json), other.type_str());
+                let message = format!("the service expects a {wanted} for {name}, but this is a {found}");
                 let hint = match json {
                     JsonType::String => "write it in quotes",
                     JsonType::DateTime => "write it like \"2026-01-31\" or \"2026-01-31T08:30:00Z\"",
                     JsonType::Boolean => "write true or false",
                     JsonType::Integer => "write a whole number, without quotes",
-                    _ => "write it without quotes",
+                    JsonType::Number | JsonType::Strings | JsonType::Object(_) | JsonType::Objects(_) => {
+                        "write it without quotes"
+                    }
                 };
                 Err(self.error(value.span(), message, Some(hint)))
             }
         }
     }
 
-    /// Parses a TOML number, or one in quotes with more digits than a double can hold.
+    /// Parses a TOML number, or one in quotes with more digits than a float can hold.
     fn decimal(&self, value: &Spanned<toml::Value>, key: &str) -> Result<Decimal, Mistake> {
         let digits = match value.get_ref() {
             toml::Value::Integer(number) => Some(number.to_string()),
@@ -326,11 +319,22 @@ impl Checker<'_> {
         };
         digits
             .and_then(|digits| number::parse(&digits, None, None).ok())
-            .ok_or_else(|| self.error(value.span(), format!("{key} is a number"), Some("such as 100 or 0.01")))
+            .ok_or_else(|| self.error(value.span(), format!("{key} must be a number"), Some("such as 100 or 0.01")))
+    }
+
+    fn decimals(&self, count: &Spanned<i64>) -> Result<u32, Mistake> {
+        u32::try_from(*count.get_ref()).ok().filter(|count| *count <= MAX_DECIMALS).ok_or_else(|| {
+            let message = format!("round must be a number of decimals from 0 to {MAX_DECIMALS}");
+            self.error(count.span(), message, Some("2 is usual for prices"))
+        })
     }
 }
 
-fn what(json: JsonType) -> &'static str {
+fn key<T>(name: &'static str, value: &Option<Spanned<T>>) -> Option<Key> {
+    value.as_ref().map(|value| (name, value.span()))
+}
+
+fn type_name(json: JsonType) -> &'static str {
     match json {
         JsonType::String => "text",
         JsonType::DateTime => "date",

@@ -1,15 +1,17 @@
-//! A template as TOML gives it: every key with its place, nothing checked but types.
+//! The keys of a template and the types of values, as in the TOML.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
-use serde::de::{self, Deserializer, Visitor};
+use serde::de::value::{I64Deserializer, MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 
 use super::super::model::ColumnName;
 
-/// The tables of a template. Everything is optional here that has a default or a better message of its own.
+/// A template. Keys with a default, or with a better error message than "missing", are optional here.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawTemplate {
@@ -36,7 +38,7 @@ pub(super) struct RawSheet {
     pub header: Option<Spanned<toml::Value>>,
     pub locale: Option<Spanned<String>>,
     pub time_zone: Option<Spanned<String>>,
-    pub fill_down: Option<Spanned<RawFillDown>>,
+    pub fill_down: Option<Spanned<FillDownColumns>>,
     pub skip_where: Option<RawSkip>,
     pub delimiter: Option<Spanned<String>>,
     pub encoding: Option<Spanned<String>>,
@@ -49,21 +51,21 @@ pub(super) struct RawSheet {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawSkip {
-    pub column: Spanned<RawColumns>,
+    pub column: Spanned<Columns>,
     pub matches: Spanned<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawFill {
-    pub columns: RawColumns,
-    pub within: Option<RawColumns>,
+    pub columns: Columns,
+    pub within: Option<Columns>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawGroup {
-    pub by: Spanned<RawBy>,
+    pub by: Spanned<OneOrMany<Columns>>,
     pub rows: Option<Spanned<String>>,
     pub on_blank: Option<Spanned<String>>,
 }
@@ -71,8 +73,8 @@ pub(super) struct RawGroup {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawField {
-    pub column: Option<Spanned<RawColumns>>,
-    pub columns: Option<Spanned<RawColumns>>,
+    pub column: Option<Spanned<Columns>>,
+    pub columns: Option<Spanned<Columns>>,
     pub join: Option<Spanned<String>>,
     pub text: Option<Spanned<String>>,
     pub value: Option<Spanned<toml::Value>>,
@@ -83,7 +85,7 @@ pub(super) struct RawField {
     pub clear: Option<Spanned<String>>,
     pub on_blank: Option<Spanned<String>>,
     pub default: Option<Spanned<toml::Value>>,
-    pub replace: Option<RawReplaces>,
+    pub replace: Option<OneOrMany<RawReplace>>,
     pub split: Option<RawSplit>,
     pub map: Option<Spanned<toml::map::Map<String, toml::Value>>>,
     pub lookup: Option<Spanned<RawLookup>>,
@@ -91,7 +93,7 @@ pub(super) struct RawField {
     pub percent: Option<Spanned<String>>,
     pub scale: Option<Spanned<toml::Value>>,
     pub round: Option<Spanned<i64>>,
-    pub format: Option<Spanned<RawTexts>>,
+    pub format: Option<Spanned<OneOrMany<String>>>,
     pub time_zone: Option<Spanned<String>>,
     pub allowed: Option<Spanned<Vec<String>>>,
     pub pattern: Option<Spanned<String>>,
@@ -101,7 +103,7 @@ pub(super) struct RawField {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "{ pattern = …, with = … }, or a list of such")]
 pub(super) struct RawReplace {
     pub pattern: Spanned<String>,
     pub with: String,
@@ -131,188 +133,141 @@ pub(super) struct RawExample {
     pub clears: Option<Spanned<Vec<String>>>,
 }
 
-pub(super) struct RawColumn(pub ColumnName);
-/// One column or several.
-pub(super) struct RawColumns(pub Vec<ColumnName>);
-/// One column or several, each of which may have several names.
-pub(super) struct RawBy(pub Vec<Vec<ColumnName>>);
-/// Columns, or columns and what they are filled within.
-pub(super) struct RawFillDown(pub RawFill);
-/// One text or several.
-pub(super) struct RawTexts(pub Vec<String>);
-/// One replacement or several.
-pub(super) struct RawReplaces(pub Vec<RawReplace>);
+/// A value, or a list of values.
+pub(super) struct OneOrMany<T>(pub Vec<T>);
+
+/// A column, or a list of columns.
+pub(super) type Columns = OneOrMany<RawColumn>;
+
+/// A column's header, letters or number.
+pub(super) struct RawColumn(ColumnName);
+
+/// `fill_down`: columns, or a table of columns and `within`.
+pub(super) struct FillDownColumns(pub RawFill);
+
+/// Returns the names of columns.
+pub(super) fn column_names(columns: Columns) -> Vec<ColumnName> {
+    columns.0.into_iter().map(|RawColumn(name)| name).collect()
+}
+
+/// An element of a list.
+pub(super) trait Element<'de>: Deserialize<'de> {
+    const EXPECTED: &'static str;
+    /// Error for an empty list, unless empty lists are allowed.
+    const EMPTY: Option<&'static str> = None;
+}
+
+const NO_COLUMNS: Option<&str> = Some("a list of columns can't be empty");
+
+impl Element<'_> for RawColumn {
+    const EXPECTED: &'static str = "a column, or a list of columns";
+    const EMPTY: Option<&'static str> = NO_COLUMNS;
+}
+
+impl Element<'_> for Columns {
+    const EXPECTED: &'static str = "a column, or a list of columns; a list in it has several names of one column";
+    const EMPTY: Option<&'static str> = NO_COLUMNS;
+}
+
+impl Element<'_> for String {
+    const EXPECTED: &'static str = "a text, or a list of texts";
+}
+
+impl Element<'_> for RawReplace {
+    const EXPECTED: &'static str = "{ pattern = …, with = … }, or a list of such";
+}
+
+impl<'de, T: Element<'de>> Deserialize<'de> for OneOrMany<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrManyVisitor<T>(PhantomData<T>);
+        impl<'de, T: Element<'de>> Visitor<'de> for OneOrManyVisitor<T> {
+            type Value = OneOrMany<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(T::EXPECTED)
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<OneOrMany<T>, E> {
+                T::deserialize(StrDeserializer::new(text)).map(|value| OneOrMany(vec![value]))
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<OneOrMany<T>, E> {
+                T::deserialize(I64Deserializer::new(number)).map(|value| OneOrMany(vec![value]))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<OneOrMany<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(|value| OneOrMany(vec![value]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<OneOrMany<T>, A::Error> {
+                let mut values = Vec::new();
+                while let Some(value) = list.next_element()? {
+                    values.push(value);
+                }
+                match T::EMPTY {
+                    Some(message) if values.is_empty() => Err(A::Error::custom(message)),
+                    _ => Ok(OneOrMany(values)),
+                }
+            }
+        }
+        deserializer.deserialize_any(OneOrManyVisitor(PhantomData))
+    }
+}
 
 impl<'de> Deserialize<'de> for RawColumn {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct One;
-        impl Visitor<'_> for One {
+        struct ColumnVisitor;
+        impl Visitor<'_> for ColumnVisitor {
             type Value = RawColumn;
 
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a column's header, its letters or its number")
             }
 
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<RawColumn, E> {
+            fn visit_str<E: Error>(self, name: &str) -> Result<RawColumn, E> {
                 if name.trim().is_empty() {
                     return Err(E::custom("a column's name can't be blank"));
                 }
                 Ok(RawColumn(ColumnName::Named(name.to_owned())))
             }
 
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<RawColumn, E> {
+            fn visit_i64<E: Error>(self, number: i64) -> Result<RawColumn, E> {
                 match usize::try_from(number) {
                     Ok(number @ 1..=16_384) => Ok(RawColumn(ColumnName::Number(number))),
                     _ => Err(E::custom("columns are counted from 1 to 16384")),
                 }
             }
         }
-        deserializer.deserialize_any(One)
+        deserializer.deserialize_any(ColumnVisitor)
     }
 }
 
-impl<'de> Deserialize<'de> for RawColumns {
+impl<'de> Deserialize<'de> for FillDownColumns {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OneOrMore;
-        impl<'de> Visitor<'de> for OneOrMore {
-            type Value = RawColumns;
+        struct FillDownVisitor;
+        impl<'de> Visitor<'de> for FillDownVisitor {
+            type Value = FillDownColumns;
 
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a column, or a list of columns")
-            }
-
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<RawColumns, E> {
-                RawColumn::deserialize(StrDeserializer::new(name)).map(|column| RawColumns(vec![column.0]))
-            }
-
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<RawColumns, E> {
-                RawColumn::deserialize(de::value::I64Deserializer::new(number)).map(|column| RawColumns(vec![column.0]))
-            }
-
-            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<RawColumns, A::Error> {
-                let mut columns = Vec::new();
-                while let Some(RawColumn(column)) = list.next_element()? {
-                    columns.push(column);
-                }
-                if columns.is_empty() {
-                    return Err(de::Error::custom("a list of columns can't be empty"));
-                }
-                Ok(RawColumns(columns))
-            }
-        }
-        deserializer.deserialize_any(OneOrMore)
-    }
-}
-
-impl<'de> Deserialize<'de> for RawBy {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OneOrMore;
-        impl<'de> Visitor<'de> for OneOrMore {
-            type Value = RawBy;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a column, or a list of columns; in a list, a list of names of one column")
-            }
-
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<RawBy, E> {
-                RawColumns::deserialize(StrDeserializer::new(name)).map(|names| RawBy(vec![names.0]))
-            }
-
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<RawBy, E> {
-                RawColumns::deserialize(de::value::I64Deserializer::new(number)).map(|names| RawBy(vec![names.0]))
-            }
-
-            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<RawBy, A::Error> {
-                let mut by = Vec::new();
-                while let Some(RawColumns(names)) = list.next_element()? {
-                    by.push(names);
-                }
-                if by.is_empty() {
-                    return Err(de::Error::custom("a list of columns can't be empty"));
-                }
-                Ok(RawBy(by))
-            }
-        }
-        deserializer.deserialize_any(OneOrMore)
-    }
-}
-
-impl<'de> Deserialize<'de> for RawFillDown {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ColumnsOrTable;
-        impl<'de> Visitor<'de> for ColumnsOrTable {
-            type Value = RawFillDown;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a column, a list of columns, or { columns = […], within = … }")
             }
 
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<RawFillDown, E> {
-                let columns = RawColumns::deserialize(StrDeserializer::new(name))?;
-                Ok(RawFillDown(RawFill { columns, within: None }))
+            fn visit_str<E: Error>(self, name: &str) -> Result<FillDownColumns, E> {
+                Columns::deserialize(StrDeserializer::new(name)).map(whole_sheet)
             }
 
-            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<RawFillDown, A::Error> {
-                let columns = RawColumns::deserialize(SeqAccessDeserializer::new(list))?;
-                Ok(RawFillDown(RawFill { columns, within: None }))
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<FillDownColumns, A::Error> {
+                Columns::deserialize(SeqAccessDeserializer::new(list)).map(whole_sheet)
             }
 
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<RawFillDown, A::Error> {
-                RawFill::deserialize(MapAccessDeserializer::new(map)).map(RawFillDown)
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<FillDownColumns, A::Error> {
+                RawFill::deserialize(MapAccessDeserializer::new(map)).map(FillDownColumns)
             }
         }
-        deserializer.deserialize_any(ColumnsOrTable)
+        deserializer.deserialize_any(FillDownVisitor)
     }
 }
 
-impl<'de> Deserialize<'de> for RawTexts {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OneOrMore;
-        impl<'de> Visitor<'de> for OneOrMore {
-            type Value = RawTexts;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a text, or a list of texts")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<RawTexts, E> {
-                Ok(RawTexts(vec![text.to_owned()]))
-            }
-
-            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<RawTexts, A::Error> {
-                let mut texts = Vec::new();
-                while let Some(text) = list.next_element()? {
-                    texts.push(text);
-                }
-                Ok(RawTexts(texts))
-            }
-        }
-        deserializer.deserialize_any(OneOrMore)
-    }
-}
-
-impl<'de> Deserialize<'de> for RawReplaces {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OneOrMore;
-        impl<'de> Visitor<'de> for OneOrMore {
-            type Value = RawReplaces;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("{ pattern = …, with = … }, or a list of such")
-            }
-
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<RawReplaces, A::Error> {
-                Ok(RawReplaces(vec![RawReplace::deserialize(MapAccessDeserializer::new(map))?]))
-            }
-
-            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<RawReplaces, A::Error> {
-                let mut replaces = Vec::new();
-                while let Some(replace) = list.next_element()? {
-                    replaces.push(replace);
-                }
-                Ok(RawReplaces(replaces))
-            }
-        }
-        deserializer.deserialize_any(OneOrMore)
-    }
+fn whole_sheet(columns: Columns) -> FillDownColumns {
+    FillDownColumns(RawFill { columns, within: None })
 }

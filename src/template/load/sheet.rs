@@ -1,29 +1,26 @@
-//! Which rows of which sheet are data, and how a text file is to be read.
+//! Checks `[sheet]`: the data rows of the sheet, and options for text files.
 
 use std::ops::Range;
 
 use toml::Spanned;
 
 use super::super::model::{ColumnName, FillDown, HeaderRow, SheetRules, SheetSelect, SkipRule, Source, Template};
-use super::Checker;
-use super::raw::RawSheet;
+use super::checker::Checker;
+use super::raw::{RawSheet, column_names};
 use crate::diagnostics::{Mistake, nearest};
 use crate::sheet::Options;
 
 impl Checker<'_> {
-    pub(super) fn sheet(&self, raw: RawSheet) -> Result<SheetRules, Mistake> {
-        let text = self.text(&raw)?;
+    pub fn sheet(&self, raw: RawSheet) -> Result<SheetRules, Mistake> {
+        let text = self.text_options(&raw)?;
         let select = match (raw.name, raw.index) {
             (Some(_), Some(index)) => {
-                return Err(self.error(
-                    index.span(),
-                    "a sheet has a name or an index here, not both",
-                    Some("keep one of them"),
-                ));
+                let message = "a sheet has a name or an index, not both";
+                return Err(self.error(index.span(), message, Some("keep one of them")));
             }
             (Some(name), None) if name == "*" => SheetSelect::All,
             (Some(name), None) => SheetSelect::Name(name),
-            (None, Some(index)) => SheetSelect::Index(self.count(&index, "the first sheet is 1")?),
+            (None, Some(index)) => SheetSelect::Index(self.positive(&index, "the first sheet is 1")?),
             (None, None) => SheetSelect::FirstThatFits,
         };
         let header = match raw.header.as_ref().map(|header| (header.span(), header.get_ref())) {
@@ -31,80 +28,72 @@ impl Checker<'_> {
             Some((_, toml::Value::String(text))) if text == "auto" => HeaderRow::Auto,
             Some((_, toml::Value::Integer(row))) if *row > 0 => HeaderRow::Number(row.unsigned_abs()),
             Some((span, _)) => {
-                return Err(self.error(
-                    span,
-                    "header is \"auto\" or the header's row number",
-                    Some("the first row is 1"),
-                ));
+                let message = "header must be \"auto\" or the number of the header row";
+                return Err(self.error(span, message, Some("the first row is 1")));
             }
         };
         let skip_where = match raw.skip_where {
             None => None,
-            Some(skip) => Some(SkipRule { column: skip.column.into_inner().0, matches: self.regex(&skip.matches)? }),
+            Some(skip) => {
+                Some(SkipRule { column: column_names(skip.column.into_inner()), matches: self.regex(&skip.matches)? })
+            }
         };
         let fill_down = raw.fill_down.map(|fill| fill.into_inner().0).map(|fill| FillDown {
-            columns: fill.columns.0,
-            within: fill.within.map_or_else(Vec::new, |within| within.0),
+            columns: column_names(fill.columns),
+            within: fill.within.map_or_else(Vec::new, column_names),
         });
         Ok(SheetRules { select, header, fill_down, skip_where, text, defused: raw.defused })
     }
 
-    /// A column that is filled and that nothing reads is a misspelt one. It may be missing from the sheet, because what
-    /// reads it says whether that is right.
-    pub(super) fn check_filled(&self, template: &Template, span: Range<usize>) -> Result<(), Mistake> {
+    /// Refuses columns to fill without a field, because the names are probably misspelt. Missing columns are checked with
+    /// the fields.
+    pub fn check_filled_columns(&self, template: &Template, span: Range<usize>) -> Result<(), Mistake> {
         let Some(fill) = &template.sheet.fill_down else { return Ok(()) };
-        let mut read: Vec<ColumnName> = Vec::new();
+        let mut used: Vec<ColumnName> = Vec::new();
         for rule in template.rules() {
             match &rule.source {
-                Source::Column(columns) | Source::Joined { columns, .. } => read.extend(columns.iter().cloned()),
+                Source::Column(columns) | Source::Joined { columns, .. } => used.extend(columns.iter().cloned()),
                 Source::Text { expression, .. } => {
-                    read.extend(expression.columns().iter().cloned().map(ColumnName::Named));
+                    used.extend(expression.columns().iter().cloned().map(ColumnName::Named));
                 }
                 Source::Constant(_) => {}
             }
         }
-        read.extend(template.group.iter().flat_map(|group| group.by.iter().flatten().cloned()));
-        read.extend(template.sheet.skip_where.iter().flat_map(|skip| skip.column.iter().cloned()));
-        match fill.columns.iter().find(|column| !read.iter().any(|other| other.is_same(column))) {
-            None => Ok(()),
-            Some(unread) => {
-                let names = read.iter().filter_map(|column| match column {
-                    ColumnName::Named(name) => Some(name.as_str()),
-                    ColumnName::Number(_) => None,
-                });
-                let hint = match unread {
-                    ColumnName::Named(name) => nearest(name, names),
-                    ColumnName::Number(_) => None,
-                };
-                let hint = match hint {
-                    Some(nearest) => format!("did you mean '{nearest}'?"),
-                    None => "name it as the field does that reads it".to_owned(),
-                };
-                Err(self.error(span, format!("fill_down has the column {unread}, which no field reads"), Some(hint)))
-            }
-        }
+        used.extend(template.group.iter().flat_map(|group| group.by.iter().flatten().cloned()));
+        used.extend(template.sheet.skip_where.iter().flat_map(|skip| skip.column.iter().cloned()));
+        let Some(unused) = fill.columns.iter().find(|column| !used.iter().any(|other| other.is_same(column))) else {
+            return Ok(());
+        };
+        let text = |column: &ColumnName| match column {
+            ColumnName::Named(name) => Some(name.clone()),
+            ColumnName::Number(_) => None,
+        };
+        let used: Vec<String> = used.iter().filter_map(text).collect();
+        let similar = text(unused).and_then(|name| nearest(&name, used.iter().map(String::as_str)).map(str::to_owned));
+        let hint = match similar {
+            Some(name) => format!("did you mean '{name}'?"),
+            None => "use the same name as the field that reads it".to_owned(),
+        };
+        Err(self.error(span, format!("fill_down has the column {unused}, which no field reads"), Some(hint)))
     }
 
-    /// How a text file is to be read: the same words as the flags know.
-    fn text(&self, raw: &RawSheet) -> Result<Options, Mistake> {
-        let mark = |key: &Option<Spanned<String>>, read: fn(&str) -> Result<Option<u8>, String>| {
-            let read = |word: &Spanned<String>| {
-                read(word.get_ref()).map_err(|reason| self.error(word.span(), reason, None::<String>))
+    /// Returns the options for text files, with the same values as the flags.
+    fn text_options(&self, raw: &RawSheet) -> Result<Options, Mistake> {
+        let parse = |key: &Option<Spanned<String>>, parse: fn(&str) -> Result<Option<u8>, String>| {
+            let parse = |word: &Spanned<String>| {
+                parse(word.get_ref()).map_err(|reason| self.error(word.span(), reason, None::<String>))
             };
-            key.as_ref().map(read).transpose()
+            key.as_ref().map(parse).transpose()
         };
         if let Some(label) = raw.encoding.as_ref().filter(|label| !Options::is_encoding(label.get_ref())) {
-            return Err(self.error(
-                label.span(),
-                format!("'{}' is no encoding", label.get_ref()),
-                Some("one is \"utf-8\", another \"windows-1252\""),
-            ));
+            let hint = "examples are \"utf-8\" and \"windows-1252\"";
+            return Err(self.error(label.span(), format!("'{}' is not an encoding", label.get_ref()), Some(hint)));
         }
         Ok(Options {
-            delimiter: mark(&raw.delimiter, |word| Options::delimiter_named(word).map(Some))?.flatten(),
+            delimiter: parse(&raw.delimiter, |word| Options::delimiter_named(word).map(Some))?.flatten(),
             encoding: raw.encoding.as_ref().map(|label| label.get_ref().clone()),
-            quote: mark(&raw.quote, Options::mark_named)?,
-            escape: mark(&raw.escape, Options::mark_named)?,
+            quote: parse(&raw.quote, Options::mark_named)?,
+            escape: parse(&raw.escape, Options::mark_named)?,
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::columns::ColumnMap;
 use crate::sheet::{self, Book, Row};
 use crate::template::Layout;
-use crate::template::bind::HEADER_WITHIN;
+use crate::template::bind::HEADER_SEARCH_ROWS;
 
 /// A sheet to read.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(in crate::upload) fn first_rows(book: &Book, sheet: usize) -> Result<Vec<Row
     let mut first_rows = Vec::new();
     let mut row = Row::default();
     let mut bytes = 0;
-    while first_rows.len() < HEADER_WITHIN && bytes < MAX_BYTES && rows.next(&mut row)? {
+    while first_rows.len() < HEADER_SEARCH_ROWS && bytes < MAX_BYTES && rows.next(&mut row)? {
         bytes += row.text_len();
         first_rows.push(row.clone());
     }

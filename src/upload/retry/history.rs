@@ -9,7 +9,7 @@ use super::fingerprint::{CommonColumns, numbered};
 use super::lossy::{LossyFields, LossyRows};
 use crate::ledger::{AcceptedEarlier, KnownRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow};
 use crate::sheet::{Cell, RESERVED_PREFIX, Row};
-use crate::template::bind::our_column;
+use crate::template::bind::report_column;
 use crate::upload::plan::part::Part;
 use crate::upload::plan::row_problems::{BEYOND_HEADER, STRAY_QUOTE};
 
@@ -112,7 +112,7 @@ impl ReportHistory {
         let header = numbered(&run.about.header);
         let columns = parts.iter().zip(common).map(|(part, common)| {
             let names = &part.layout.header.names;
-            let column = |name| our_column(names, name);
+            let column = |name| report_column(names, name);
             let original = |name| header.iter().position(|other| *other == name);
             let original = numbered(names).into_iter().map(original).collect();
             ReportColumns { run: column(RUN), row: column(ROW), sheet: column(SHEET), common, original }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::sheet::write::is_cut;
 use crate::sheet::{self, Book, Cell, Row};
-use crate::template::bind::{our_column, report_header};
+use crate::template::bind::{report_column, report_header};
 use crate::upload::error::Error;
 use crate::upload::plan::part::first_rows;
 
@@ -48,7 +48,7 @@ impl Report {
         for sheet in 0..book.sheets().len() {
             let Some(header) = report_header(&first_rows(&book, sheet).map_err(of_file)?) else { continue };
             found.sheets.push(sheet);
-            let column = |name| our_column(&header.names, name);
+            let column = |name| report_column(&header.names, name);
             found.names_sheets &= column("sheet").is_some();
             let (Some(run), Some(row)) = (column("run"), column("row")) else {
                 let missing = if column("run").is_none() { "sheetport_run" } else { "sheetport_row" };

@@ -1,4 +1,4 @@
-//! Templates that can't be used: the place of the mistake, what was meant, and that nothing was sent.
+//! Invalid templates are refused with the place of the error and a hint, and nothing is sent.
 
 use std::fs;
 
@@ -6,9 +6,9 @@ use super::process::{Place, name};
 use super::sample;
 use super::service::Served;
 
-/// The price list's template with one mistake in it: refused with the mistake's place and `words`.
+/// Replaces `right` by `wrong` in the price list's template, and checks that it is refused with `words` and the line.
 #[track_caller]
-fn check_mistake(right: &str, wrong: &str, words: &[&str]) {
+fn check_refused(right: &str, wrong: &str, words: &[&str]) {
     let place = Place::new();
     let template = fs::read_to_string(sample("price-list.toml")).unwrap();
     let at = template.find(right).unwrap_or_else(|| panic!("{right} is not in the template"));
@@ -21,46 +21,46 @@ fn check_mistake(right: &str, wrong: &str, words: &[&str]) {
     place.sheetport(["check", name(&file), "-t", "mine.toml"]).exits(2).says(words);
     place.sheetport(["template", "check", "mine.toml"]).exits(2).says(words);
     assert_eq!(served.total(), 0);
-    assert!(!place.path("home").exists(), "not even a ledger is made");
+    assert!(!place.path("home").exists(), "no ledger is created");
 }
 
 #[test]
-fn a_typo_in_a_key_gets_the_right_key() {
-    check_mistake("header = \"auto\"", "haeder = \"auto\"", &["'haeder'", "did you mean header?"]);
+fn misspelt_key_gets_a_suggestion() {
+    check_refused("header = \"auto\"", "haeder = \"auto\"", &["unknown key 'haeder'", "did you mean header?"]);
 }
 
 #[test]
-fn a_field_that_no_item_has_gets_the_nearest() {
-    check_mistake("[fields.price]", "[fields.prise]", &["'prise' is no field of item", "did you mean price?"]);
+fn unknown_field_gets_a_suggestion() {
+    check_refused("[fields.price]", "[fields.prise]", &["'prise' is not a field of item", "did you mean price?"]);
 }
 
 #[test]
-fn a_record_that_no_service_has_gets_the_nearest() {
-    check_mistake("record = \"item\"", "record = \"itme\"", &["'itme' is no kind of record", "did you mean item?"]);
+fn unknown_kind_of_record_gets_a_suggestion() {
+    check_refused("record = \"item\"", "record = \"itme\"", &["'itme' is not a kind of record", "did you mean item?"]);
 }
 
 #[test]
-fn a_pattern_that_is_none_is_shown_in_its_place() {
-    check_mistake("pattern = \"^[0-9A-Z]+", "pattern = \"^[0-9A-Z+", &["not a regular expression"]);
+fn invalid_regular_expression_is_shown() {
+    check_refused("pattern = \"^[0-9A-Z]+", "pattern = \"^[0-9A-Z+", &["not a regular expression"]);
 }
 
 #[test]
-fn what_is_not_toml_is_shown_in_its_place() {
-    check_mistake("record = \"item\"", "record = \"item", &["mine.toml:7:"]);
+fn toml_syntax_error_is_shown() {
+    check_refused("record = \"item\"", "record = \"item", &["mine.toml:7:"]);
 }
 
 #[test]
-fn a_column_that_the_file_does_not_have_gets_the_nearest_header() {
+fn missing_column_gets_the_most_similar_header() {
     let place = Place::new();
     let template = fs::read_to_string(sample("price-list.toml")).unwrap();
     place.write("mine.toml", template.replacen("column = \"EK netto\"", "column = \"EK neto\"", 1));
     let file = sample("price-list.csv");
-    let words = ["purchasePrice wants the column 'EK neto'", "nearest is 'EK netto'", "header in row 4"];
+    let words = ["purchasePrice needs the column 'EK neto'", "nearest is 'EK netto'", "header in row 4"];
     place.sheetport(["check", name(&file), "-t", "mine.toml"]).exits(2).says(&words);
 }
 
 #[test]
-fn a_template_that_is_not_there_gets_the_nearest_name_or_all() {
+fn unknown_template_gets_a_suggestion_or_the_list() {
     let place = Place::new();
     let served = Served::start(&place);
     let file = sample("items.csv");
@@ -74,7 +74,7 @@ fn a_template_that_is_not_there_gets_the_nearest_name_or_all() {
 }
 
 #[test]
-fn the_built_in_template_saved_is_the_same_template() {
+fn a_saved_built_in_template_is_valid() {
     let place = Place::new();
     let shown = place.sheetport(["template", "show", "items"]).exits(0);
     place.write("mine.toml", &shown.stdout);

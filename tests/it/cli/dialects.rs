@@ -81,7 +81,7 @@ fn invalid_options_are_reported_with_their_line() {
         ("delimiter = '\"'", "a delimiter is one character"),
         ("quote = \"x\"", "this is one character such as ' or \\"),
         ("escape = \"\"", "this is one character"),
-        ("encoding = \"klingon\"", "'klingon' is no encoding"),
+        ("encoding = \"klingon\"", "'klingon' is not an encoding"),
         ("delimiters = \";\"", "did you mean delimiter?"),
     ] {
         let place = Place::new();

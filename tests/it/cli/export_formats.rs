@@ -242,7 +242,7 @@ fn mistakes_in_an_export_template_show_their_line() {
     let place = Place::new();
     let served = Served::start(&place);
     for (template, words) in [
-        ("recrd = \"items\"\n", &["t.toml:1:1", "'recrd' is no key here", "did you mean record?"][..]),
+        ("recrd = \"items\"\n", &["t.toml:1:1", "unknown key 'recrd'", "did you mean record?"][..]),
         ("record = \"item\"\n", &["t.toml:1:10", "'item' cannot be exported", "did you mean items?"]),
         ("record = \"orders\"\n", &["is for orders", "export orders with it"]),
         ("[[columns]]\nname = \"a\"\n", &["neither a field nor a value"]),

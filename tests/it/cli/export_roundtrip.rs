@@ -165,7 +165,7 @@ fn an_export_without_external_ids_is_refused() {
         .write("items.csv", "id,name,price,currency,status,updated_at\nu1,Bolt,1.50,EUR,active,2026-01-02T03:04:05Z\n");
     for template in ["exported-items", "items"] {
         let refused = place.sheetport(["check", "items.csv", "-t", template]).exits(2);
-        refused.says(&["externalId wants the column", "does not contain the external ids", "add a column external_id"]);
+        refused.says(&["externalId needs the column", "does not contain the external ids", "add a column external_id"]);
     }
 }
 

@@ -12,7 +12,7 @@ use super::{accounting, column, summary, table};
 const PRICES: &str = "Artikel-Nr.;Bezeichnung;VK-Preis (EUR);MwSt;Aktiv;Lieferant\n\
                       0042;Bolzen;1.234,50;19%;ja;Nord\n0043;Mutter;0,50;7%;nein;Nord\n";
 
-/// The fields of the answer as `field=column`, and a constant after `==`.
+/// Returns `field=column` for each field of the output, with `==` for constants.
 fn fields(answer: &Value) -> Vec<String> {
     let pair = |it: &Value| match it["value"].as_str() {
         Some(value) => format!("{}=={value}", it["field"].as_str().unwrap()),

@@ -76,7 +76,7 @@ fn profiles_have_their_own_tokens_and_settings() {
     place.sheetport(["upload", "items.csv", "-t", "items"]).exits(5).says(&["Regular", "Full Access"]);
     place.sheetport(["whoami", "--profile", "../x"]).exits(2).says(&["'../x' is not a valid profile name"]);
     place.write("home/sheetport.toml", "[profiles.test]\nbase_uri = 1\n");
-    let place_and_remedy = ["sheetport.toml:2:1", "'base_uri' is no key here", "did you mean base_url?"];
+    let place_and_remedy = ["sheetport.toml:2:1", "unknown key 'base_uri'", "did you mean base_url?"];
     place.sheetport(["whoami"]).exits(2).says(&place_and_remedy);
     place.write("home/sheetport.toml", "[profiles.default]\nrate = \"fast\"\n");
     place.sheetport(["whoami"]).exits(2).says(&["'fast' is not a rate"]);

@@ -39,7 +39,7 @@ fn a_value_is_looked_up_in_a_table_beside_the_template() {
 fn an_unusable_table_is_reported_with_its_position_in_the_template() {
     let place = place();
     let check = || place.sheetport(["check", "items.csv", "-t", "mine/t.toml"]).exits(2);
-    check().says(&["can't be read", "cur.csv", "t.toml:6:19", "counted from the template's folder"]);
+    check().says(&["can't be read", "cur.csv", "t.toml:6:19", "relative to the template's folder"]);
     place.write("mine/tables/cur.csv", "Word,Kode\nEuro,EUR\n");
     check().says(&["no column 'Code'; did you mean 'Kode'?", "t.toml:6:57"]);
     place.write("mine/tables/cur.csv", "Word,Code\nEuro,EUR\nEuro,EURO\n");

@@ -126,10 +126,10 @@ fn a_template_can_select_all_sheets_and_near_misses_are_reported() {
     let check = place.sheetport(["check", "prices.xlsx", "-t", "all.toml", "-q", "--json"]).exits(3);
     assert_eq!(accounting(&summary(&check)), "3: rejected 1, pending 2");
     check.says(&[
-        "skipping the sheet 'Near': externalId wants the column 'SKU' or 'Artikelnummer' (the nearest is 'SKUs')",
+        "skipping the sheet 'Near': externalId needs the column 'SKU' or 'Artikelnummer' (the nearest is 'SKUs')",
     ]);
     // The flag overrides the template.
-    place.sheetport(["check", "prices.xlsx", "-t", "all.toml", "--sheet", "Near"]).exits(2).says(&["externalId wants"]);
+    place.sheetport(["check", "prices.xlsx", "-t", "all.toml", "--sheet", "Near"]).exits(2).says(&["externalId needs"]);
     // A name in a template is never a number: the index has its own key.
     let numbered = std::fs::read_to_string(place.path("all.toml")).unwrap().replace("\"*\"", "\"2\"");
     place.write("two.toml", numbered);
@@ -143,6 +143,6 @@ fn a_template_can_select_all_sheets_and_near_misses_are_reported() {
 fn a_workbook_without_a_matching_sheet_is_refused() {
     let place = Place::new();
     workbook(&place, "notes.xlsx", &[("Notes", NOTES), ("More", &["Title", "x"])]);
-    let words = ["notes.xlsx does not have the columns that the template items maps", "externalId wants"];
+    let words = ["notes.xlsx does not have the columns that the template items maps", "externalId needs"];
     place.sheetport(["check", "notes.xlsx", "-t", "items", "--sheet", "*"]).exits(2).says(&words);
 }

@@ -1,4 +1,4 @@
-//! The built-in templates, each on the sample that is made for it: what a person with such a file meets.
+//! The built-in templates, each with its sample file.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use super::process::Place;
 use super::service::Served;
 use super::{accounting, column, count, sample, summary, table};
 
-/// Each sample with its template, what a check finds, and the one mistake that is in it on purpose.
+/// Each sample with its template, the result of `check`, and the only error in the sample.
 const SAMPLES: [(&str, &str, &str, &str); 14] = [
     ("items.csv", "items", "25: pending 25", ""),
     ("orders.csv", "orders", "18: pending 18", ""),
@@ -27,7 +27,7 @@ const SAMPLES: [(&str, &str, &str, &str); 14] = [
 ];
 
 #[test]
-fn every_built_in_template_is_right_and_has_a_sample() {
+fn built_in_templates_pass_their_examples_and_have_samples() {
     let place = Place::new();
     let listed = place.sheetport(["template", "list", "--json"]).exits(0).json();
     let names: Vec<&str> =
@@ -44,7 +44,7 @@ fn every_built_in_template_is_right_and_has_a_sample() {
 }
 
 #[test]
-fn the_list_of_templates_is_a_table() {
+fn template_list_is_a_table() {
     let listed = Place::new().sheetport(["template", "list"]).exits(0).stdout;
     let lines: Vec<&str> = listed.lines().collect();
     assert_eq!(lines.len(), 1 + SAMPLES.len(), "{listed}");
@@ -59,7 +59,7 @@ fn the_list_of_templates_is_a_table() {
 }
 
 #[test]
-fn a_check_of_each_sample_finds_the_mistake_that_is_in_it_and_no_other() {
+fn check_finds_the_only_error_of_each_sample() {
     let place = Place::new();
     for (file, template, expected, mistake) in SAMPLES {
         fs::copy(sample(file), place.path(file)).unwrap();
@@ -71,9 +71,9 @@ fn a_check_of_each_sample_finds_the_mistake_that_is_in_it_and_no_other() {
     }
 }
 
-/// The templates with what they offer in remarks, such as a table for the currency that an export does not say.
+/// Enables the tables and settings in comments, such as a currency that the file does not have.
 #[test]
-fn what_the_templates_offer_in_remarks_is_right_once_the_mark_is_taken_away() {
+fn commented_settings_of_templates_are_valid() {
     let place = Place::new();
     let mut offered = 0;
     for (_, template, ..) in SAMPLES {
@@ -91,15 +91,15 @@ fn what_the_templates_offer_in_remarks_is_right_once_the_mark_is_taken_away() {
         let ended = place.sheetport(["template", "check", "offered.toml"]).run();
         assert_eq!(ended.stderr, "", "{template}");
     }
-    assert_eq!(offered, 18, "the remarks that are tables or settings");
+    assert_eq!(offered, 18, "lines of tables and settings in comments");
 }
 
 #[test]
-fn shopify_variants_without_a_sku_can_go_by_their_product_and_options() {
+fn shopify_variants_without_sku_can_be_identified_by_their_options() {
     let place = Place::new();
     let source = place.sheetport(["template", "show", "shopify-products"]).exits(0).stdout;
     let by_options = r#"columns = ["Handle", "Option1 Value", "Option2 Value", "Option3 Value"], join = "-""#;
-    assert!(source.contains(by_options), "the template offers it");
+    assert!(source.contains(by_options), "the template has it in a comment");
     let source = source.replace(r#"column = "Variant SKU""#, &by_options.replace(", join", "\njoin"));
     place.write("mine.toml", source);
     fs::copy(sample("shopify-products.csv"), place.path("products.csv")).unwrap();
@@ -107,7 +107,7 @@ fn shopify_variants_without_a_sku_can_go_by_their_product_and_options() {
     assert_eq!(accounting(&summary(&check)), "47: skipped 5, pending 42");
 }
 
-/// What a built-in template offers in a remark of one line, in place of a field's line `column`.
+/// Replaces the `column` of a field by the expression that the template has in a comment.
 #[track_caller]
 fn with_expression(place: &Place, template: &str, field: &str, skip: &str) {
     let source = place.sheetport(["template", "show", template]).exits(0).stdout;
@@ -128,7 +128,7 @@ fn with_expression(place: &Place, template: &str, field: &str, skip: &str) {
 }
 
 #[test]
-fn the_expressions_that_the_templates_offer_do_what_they_say() {
+fn commented_expressions_of_templates_work() {
     let place = Place::new();
     let served = Served::start(&place);
     with_expression(&place, "square-catalog", "fields.externalId", "");
@@ -155,7 +155,7 @@ fn the_expressions_that_the_templates_offer_do_what_they_say() {
 }
 
 #[test]
-fn a_column_that_may_be_missing_and_was_renamed_is_pointed_at() {
+fn a_renamed_optional_column_is_reported() {
     let place = Place::new();
     place.write("list.csv", "SKU,Name,Curency,Price list 2026\n1,Bolt,EUR,A\n");
     let said = place.sheetport(["check", "list.csv", "-t", "items"]).exits(0);
@@ -163,7 +163,7 @@ fn a_column_that_may_be_missing_and_was_renamed_is_pointed_at() {
     assert!(!said.stderr.contains("'Price list 2026'"), "{}", said.stderr);
 }
 
-/// Uploads a sample, which leaves what a check rejects and sends the rest.
+/// Uploads a sample: the rejected rows are left out, all others are sent.
 #[track_caller]
 fn upload(place: &Place, served: &Served, file: &str) {
     let (_, template, expected, mistake) = SAMPLES.into_iter().find(|(name, ..)| *name == file).unwrap();
@@ -178,7 +178,7 @@ fn upload(place: &Place, served: &Served, file: &str) {
 }
 
 #[test]
-fn products_of_every_kind_of_export_arrive_as_items() {
+fn products_of_every_shop_export_arrive_as_items() {
     let samples: [(&str, u64, &[[&str; 4]]); 6] = [
         (
             "shopify-products.csv",
@@ -234,7 +234,7 @@ fn products_of_every_kind_of_export_arrive_as_items() {
 }
 
 #[test]
-fn what_shopify_says_once_for_a_product_holds_for_all_of_its_variants() {
+fn shopify_product_values_apply_to_all_variants() {
     let place = Place::new();
     let served = Served::start(&place);
     upload(&place, &served, "shopify-products.csv");
@@ -245,7 +245,7 @@ fn what_shopify_says_once_for_a_product_holds_for_all_of_its_variants() {
     assert!(titles.contains(&("trail-cap", "Trail Cap")) && !titles.contains(&("trail-cap", "Canvas Rucksack 24 L")));
 }
 
-/// Puts records into the service's workspace before it starts.
+/// Loads records into the service's workspace before it starts.
 #[track_caller]
 fn load(place: &Place, workspace: &str, file: &str) {
     let path = sample(&format!("service/{file}"));
@@ -275,11 +275,11 @@ fn shopify_orders_take_their_lines_from_several_rows() {
         assert_eq!(order["delivery_status"], state, "{order}");
     }
     let refused = served.get("/v1/public/orders/0?external_id=%231026");
-    assert_eq!(refused["number_item"], Value::Null, "an order with a line that names no item is left alone: {refused}");
+    assert_eq!(refused["number_item"], Value::Null, "an order with a line without an item is not sent: {refused}");
 }
 
 #[test]
-fn records_of_every_other_kind_arrive_in_a_service_that_has_what_they_name() {
+fn orders_transactions_subscriptions_and_invoices_arrive() {
     let place = Place::new();
     let served = Served::demo(&place);
     let before = inventories(&served);
@@ -302,7 +302,7 @@ fn records_of_every_other_kind_arrive_in_a_service_that_has_what_they_name() {
 }
 
 #[test]
-fn after_a_stock_count_the_service_holds_what_was_counted() {
+fn a_stock_count_updates_the_inventories() {
     let place = Place::new();
     load(&place, "shop", "inventories.csv");
     let served = Served::start(&place);
@@ -317,7 +317,7 @@ fn after_a_stock_count_the_service_holds_what_was_counted() {
     for row in rows.records() {
         let row = row.unwrap();
         let [location, sku, expected, counted] = places.map(|place| row.get(place).unwrap_or_default());
-        // What was not counted, or not as a number, stays as it was.
+        // Inventories without a number are not changed.
         let held = counted.parse::<i64>().unwrap_or_else(|_| expected.parse().unwrap());
         differ += u64::from(held.to_string() != expected);
         let inventory = served.get(&format!("/v1/public/inventories/0?external_id={location}%2F{sku}"));
@@ -330,11 +330,11 @@ fn after_a_stock_count_the_service_holds_what_was_counted() {
     let errors = fs::read_to_string(place.path("errors.csv")).unwrap();
     assert!(errors.contains("3 + 1,#VALUE!"), "{errors}");
     place.write("errors.csv", errors.replace("3 + 1,#VALUE!", "4,-1"));
-    let mended = served.sheetport(&place, ["upload", "errors.csv", "-t", "stock-count", "--json"]).exits(0);
-    assert_eq!(accounting(&summary(&mended)), "1: sent 1", "what was booked is not booked again");
+    let fixed = served.sheetport(&place, ["upload", "errors.csv", "-t", "stock-count", "--json"]).exits(0);
+    assert_eq!(accounting(&summary(&fixed)), "1: sent 1", "accepted rows are not sent again");
 }
 
-/// Name and available units of each.
+/// Returns the name and the available units of each inventory.
 #[track_caller]
 fn inventories(served: &Served) -> Vec<(String, i64)> {
     let all: Vec<Value> = served.get("/v1/public/inventories").as_array().unwrap().clone();
@@ -342,7 +342,7 @@ fn inventories(served: &Served) -> Vec<(String, i64)> {
 }
 
 #[test]
-fn what_is_written_once_is_filled_into_the_rows_below() {
+fn fill_down_fills_blank_cells_from_above() {
     let place = Place::new();
     place.write(
         "mine.toml",
@@ -370,10 +370,10 @@ sends = { externalId = "0042" }
     let source = fs::read_to_string(place.path("mine.toml")).unwrap();
     for (right, wrong, says) in [
         (r#""Supplier"]"#, r#""Suplier"]"#, "fill_down has the column 'Suplier', which no field reads"),
-        (r#"["Group", "Supplier"]"#, r#"{ columns = "Group", with = "No" }"#, "'with' is no key here"),
+        (r#"["Group", "Supplier"]"#, r#"{ columns = "Group", with = "No" }"#, "unknown key 'with'"),
         (r#"["Group", "Supplier"]"#, "[]", "a list of columns can't be empty"),
         (r#"sends = { externalId = "0042" }"#, "sends = {}\nclears = [\"externalId\"]", "does not come out as it says"),
-        (r#"sends = { externalId = "0042" }"#, "sends = {}\nclears = [\"prize\"]", "'prize' is no field of item"),
+        (r#"sends = { externalId = "0042" }"#, "sends = {}\nclears = [\"prize\"]", "'prize' is not a field of item"),
     ] {
         assert!(source.contains(right), "{right}");
         place.write("wrong.toml", source.replacen(right, wrong, 1));
@@ -383,7 +383,7 @@ sends = { externalId = "0042" }
 }
 
 #[test]
-fn a_column_to_fill_within_must_be_there_and_those_to_fill_need_not() {
+fn fill_down_requires_within_but_not_the_columns_to_fill() {
     let place = Place::new();
     place.write(
         "mine.toml",
@@ -402,8 +402,8 @@ optional = true
     );
     place.write("list.csv", "Handle,Title,SKU\ncap,Cap,1\ncap,,2\nhat,,3\n");
     let checked = place.sheetport(["check", "list.csv", "-t", "mine.toml"]).exits(0);
-    assert!(!checked.stdout.contains("not used"), "the column that it is filled within is used: {}", checked.stdout);
+    assert!(!checked.stdout.contains("not used"), "the column of within counts as used: {}", checked.stdout);
     place.write("other.csv", "Title,SKU\nCap,1\n");
     let refused = place.sheetport(["check", "other.csv", "-t", "mine.toml"]).exits(2);
-    refused.says(&["fill_down wants the column 'Handle'"]);
+    refused.says(&["fill_down needs the column 'Handle'"]);
 }

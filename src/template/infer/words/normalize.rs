@@ -1,13 +1,14 @@
-//! What is left of a header when only its words count: lower case, without diacritics, full-width forms and punctuation,
-//! `camelCase` and `snake_case` taken apart, plurals undone.
+//! Reduces a header to words: lower case, without diacritics, full-width forms and punctuation, `camelCase` and
+//! `snake_case` split, plurals made singular.
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-/// What stands in a header: its words, and those that stand in brackets.
+/// The words of a header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Words {
+pub(in super::super) struct HeaderWords {
     pub words: Vec<String>,
-    pub asides: Vec<Vec<String>>,
+    /// The words of each pair of brackets.
+    pub bracketed: Vec<Vec<String>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,14 +16,14 @@ enum Class {
     Lower,
     Upper,
     Digit,
-    /// Letters of scripts that put no spaces between words.
+    /// Letters of scripts without spaces between words.
     Unspaced,
 }
 
-/// The words of a header, those in brackets apart. Where nothing stands outside of brackets, what is in them counts.
-pub fn header(text: &str) -> Words {
+/// Splits a header into words. Without words outside of brackets, the first pair of brackets counts as the header.
+pub(in super::super) fn header(text: &str) -> HeaderWords {
     let plain = DecomposingNormalizerBorrowed::new_nfkd().normalize(text);
-    let (mut outside, mut inside, mut asides) = (String::new(), String::new(), Vec::new());
+    let (mut outside, mut inside, mut brackets) = (String::new(), String::new(), Vec::new());
     let mut depth = 0usize;
     for c in plain.chars() {
         match c {
@@ -30,7 +31,7 @@ pub fn header(text: &str) -> Words {
             ')' | ']' | '}' | '】' | '〕' | '」' if depth > 0 => {
                 depth -= 1;
                 if depth == 0 {
-                    asides.push(std::mem::take(&mut inside));
+                    brackets.push(std::mem::take(&mut inside));
                     outside.push(' ');
                 }
             }
@@ -39,24 +40,24 @@ pub fn header(text: &str) -> Words {
         }
     }
     if !inside.is_empty() {
-        asides.push(inside);
+        brackets.push(inside);
     }
     let words = split(&outside);
-    let mut asides: Vec<Vec<String>> =
-        asides.iter().map(|aside| split(aside)).filter(|aside| !aside.is_empty()).collect();
-    if words.is_empty() && !asides.is_empty() {
-        return Words { words: asides.remove(0), asides };
+    let mut bracketed: Vec<Vec<String>> =
+        brackets.iter().map(|text| split(text)).filter(|words| !words.is_empty()).collect();
+    if words.is_empty() && !bracketed.is_empty() {
+        return HeaderWords { words: bracketed.remove(0), bracketed };
     }
-    Words { words, asides }
+    HeaderWords { words, bracketed }
 }
 
-/// The words of a text.
-pub fn words(text: &str) -> Vec<String> {
+/// Splits a text into words.
+pub(in super::super) fn words(text: &str) -> Vec<String> {
     split(&DecomposingNormalizerBorrowed::new_nfkd().normalize(text))
 }
 
-/// Whether the word is written in a script that puts no spaces between words.
-pub fn is_unspaced(word: &str) -> bool {
+/// Whether the word is in a script without spaces between words.
+pub(in super::super) fn is_unspaced(word: &str) -> bool {
     word.chars().any(|c| class(c) == Some(Class::Unspaced))
 }
 
@@ -66,7 +67,7 @@ fn split(plain: &str) -> Vec<String> {
     let mut word = String::new();
     for (index, c) in chars.iter().copied().enumerate() {
         let Some(here) = class(c) else {
-            // Some write these for a word.
+            // Signs used as words.
             let sign = match c {
                 '#' => "number",
                 '%' => "percent",
@@ -79,7 +80,7 @@ fn split(plain: &str) -> Vec<String> {
         let after = chars.get(index + 1).copied().and_then(class);
         let begins = match (before, here) {
             (Some(before), here) if before == here => {
-                // The last capital of several begins the word that goes on in small letters: SKUCode.
+                // In `SKUCode`, the last capital starts the next word.
                 here == Class::Upper && after == Some(Class::Lower)
             }
             (Some(Class::Upper), Class::Lower) | (None, _) => false,
@@ -116,12 +117,12 @@ fn class(c: char) -> Option<Class> {
     }
 }
 
-/// Marks that a decomposed letter leaves behind, and what has no width at all.
+/// Whether the character is a combining mark or has no width.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{feff}')
 }
 
-/// Undoes the plural `s`. "Sales" stays: a sales price is not what a sale price is.
+/// Removes a plural ending. "Sales" stays, because a sales price is not a sale price.
 fn singular(word: String) -> String {
     let keeps = ["ss", "us", "is", "as", "os"].iter().any(|ending| word.ends_with(ending));
     match word.strip_suffix("xes") {
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn case_and_punctuation_do_not_count() {
+    fn case_and_punctuation_are_ignored() {
         check("  Unit Price: ", "unit price");
         check("UNIT-PRICE", "unit price");
         check("list_price", "list price");
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn camel_case_is_taken_apart() {
+    fn camel_case_is_split() {
         check("productID", "product id");
         check("SKUCode", "sku code");
         check("UnitOfMeasure", "unit of measure");
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn diacritics_and_full_width_forms_do_not_count() {
+    fn diacritics_and_full_width_forms_are_removed() {
         check("Größe", "grosse");
         check("Référence", "reference");
         check("Código de artículo", "codigo de articulo");
@@ -176,10 +177,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_brackets_stands_apart() {
-        let folded = header("Price (EUR) [net]");
-        assert_eq!(folded.words, ["price"]);
-        assert_eq!(folded.asides, [vec!["eur".to_owned()], vec!["net".to_owned()]]);
+    fn words_in_brackets_are_separate() {
+        let header_words = header("Price (EUR) [net]");
+        assert_eq!(header_words.words, ["price"]);
+        assert_eq!(header_words.bracketed, [vec!["eur".to_owned()], vec!["net".to_owned()]]);
         check("(SKU)", "sku");
         check("販売価格（税込）", "販売価格");
         check("Price (EUR", "price");

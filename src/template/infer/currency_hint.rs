@@ -1,0 +1,129 @@
+//! Finds the currency of prices in a header, a title or a cell.
+
+use super::super::value::currency;
+
+/// Currency signs with their codes, and whether the sign is unambiguous. An ambiguous sign has the code of the most used currency.
+const SIGNS: &[(&str, &str, bool)] = &[
+    ("CA$", "CAD", true),
+    ("NZ$", "NZD", true),
+    ("HK$", "HKD", true),
+    ("US$", "USD", true),
+    ("MX$", "MXN", true),
+    ("R$", "BRL", true),
+    ("A$", "AUD", true),
+    ("€", "EUR", true),
+    ("£", "GBP", false),
+    ("￡", "GBP", false),
+    ("$", "USD", false),
+    ("¥", "JPY", false),
+    ("￥", "JPY", false),
+    ("円", "JPY", true),
+    ("₹", "INR", true),
+    ("₽", "RUB", true),
+    ("₺", "TRY", true),
+    ("₩", "KRW", true),
+    ("₪", "ILS", true),
+    ("₴", "UAH", true),
+    ("₫", "VND", true),
+    ("฿", "THB", true),
+    ("zł", "PLN", true),
+    ("Kč", "CZK", true),
+    ("Ft", "HUF", true),
+    ("SFr", "CHF", true),
+    ("Fr.", "CHF", false),
+    ("元", "CNY", true),
+];
+
+/// Codes that are not words in any language and are also recognized in lower case.
+const UNMISTAKABLE_CODES: &[&str] = &[
+    "EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD", "NZD", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "CNY", "INR",
+    "BRL", "MXN", "SGD", "HKD", "KRW", "ZAR", "RUB",
+];
+
+/// A currency found beside prices.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct CurrencyHint {
+    pub code: String,
+    pub is_certain: bool,
+}
+
+/// Whether `text` is a currency code.
+pub(super) fn is_code(text: &str) -> bool {
+    text.len() == 3 && text.bytes().all(|b| b.is_ascii_uppercase()) && currency::strip_prefix(text) == Some("")
+}
+
+/// Finds the currency in a header or a title: `Price (EUR)`, `price_usd`, `Preis €`.
+pub(super) fn in_text(text: &str) -> Option<CurrencyHint> {
+    let is_upper_case = !text.chars().any(char::is_lowercase);
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() == 3);
+    let code = words.map(|word| (word, word.to_ascii_uppercase())).find(|(word, upper)| {
+        UNMISTAKABLE_CODES.contains(&upper.as_str()) || !is_upper_case && *word == upper.as_str() && is_code(word)
+    });
+    if let Some((_, code)) = code {
+        return Some(CurrencyHint { code, is_certain: true });
+    }
+    if text.to_lowercase().split(|c: char| !c.is_alphabetic()).any(|word| matches!(word, "euro" | "euros")) {
+        return Some(CurrencyHint { code: "EUR".to_owned(), is_certain: true });
+    }
+    // Signs made of letters can be parts of words.
+    let is_symbol =
+        |sign: &str| !sign.chars().all(|c| c.is_ascii_alphabetic() || c == '.') && !matches!(sign, "zł" | "Kč" | "元");
+    find_sign(|sign| is_symbol(sign) && text.contains(sign))
+}
+
+/// Finds the currency in a cell with a number: `12.50 €`.
+pub(super) fn beside_number(number: &str) -> Option<CurrencyHint> {
+    let number = number.trim();
+    if !number.bytes().any(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let beside = number.trim_matches(|c: char| c.is_ascii_digit() || ".,-+() '\u{a0}\u{202f}".contains(c));
+    if beside.is_empty() || beside.len() > 6 {
+        return None;
+    }
+    if is_code(beside) {
+        return Some(CurrencyHint { code: beside.to_owned(), is_certain: true });
+    }
+    find_sign(|sign| sign == beside)
+}
+
+fn find_sign(matches: impl Fn(&str) -> bool) -> Option<CurrencyHint> {
+    let (_, code, is_certain) = SIGNS.iter().find(|(sign, ..)| matches(sign))?;
+    Some(CurrencyHint { code: (*code).to_owned(), is_certain: *is_certain })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn currency_is_found_in_headers() {
+        for (header, code) in [
+            ("Price (EUR)", Some("EUR")),
+            ("price_usd", Some("USD")),
+            ("PRICE CHF", Some("CHF")),
+            ("Preis in €", Some("EUR")),
+            ("Precio en euros", Some("EUR")),
+            ("Price £", Some("GBP")),
+            ("Price TRY", Some("TRY")),
+            ("TRY ALL", None),
+            ("All prices", None),
+            ("Price", None),
+            ("販売価格(円)", Some("JPY")),
+        ] {
+            assert_eq!(in_text(header).map(|hint| hint.code).as_deref(), code, "{header}");
+        }
+    }
+
+    #[test]
+    fn currency_is_found_in_cells() {
+        let hint = |code: &str, is_certain| Some(CurrencyHint { code: code.to_owned(), is_certain });
+        assert_eq!(beside_number("1.234,50 €"), hint("EUR", true));
+        assert_eq!(beside_number("$12.00"), hint("USD", false));
+        assert_eq!(beside_number("12.00 SEK"), hint("SEK", true));
+        assert_eq!(beside_number("CA$ 5"), hint("CAD", true));
+        assert_eq!(beside_number("12 pcs"), None);
+        assert_eq!(beside_number("€"), None);
+        assert_eq!(beside_number("12"), None);
+    }
+}

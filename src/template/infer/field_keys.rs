@@ -1,0 +1,314 @@
+//! Proposes the keys of each field from the values of the column, and constants.
+
+use super::super::model::{Constant, Place};
+use super::super::value::boolean;
+use super::super::value::date::{Detected, Detector, order_of};
+use super::assign_columns::{Assignment, Assignments};
+use super::column_profile::ColumnProfile;
+use super::column_values::is_tax_rate;
+use super::currency_hint::{CurrencyHint, in_text};
+use super::number_locale::NumberLocales;
+use super::previous_templates::PreviousTemplate;
+use super::proposal::{Confidence, FieldProposal, ProposedSource};
+use super::sample::{Column, Sample};
+use super::toml_text::{constant, map, quoted};
+use super::words::{ValueKind, vocabulary};
+use crate::records::{Field, RecordKind};
+use crate::sheet::Cell;
+
+/// Maximum number of status values to list.
+const MAX_LISTED: usize = 12;
+
+/// The input for proposing keys.
+pub(super) struct Evidence<'a> {
+    pub kind: RecordKind,
+    pub sample: &'a Sample,
+    pub assignments: &'a Assignments<'a>,
+    pub locales: &'a NumberLocales,
+    pub previous: &'a [PreviousTemplate],
+}
+
+/// An unfinished proposal for one field.
+struct Draft {
+    proposal: FieldProposal,
+    warnings: Vec<String>,
+}
+
+impl Evidence<'_> {
+    /// Proposes all fields with a column or a constant, in the order of the API, and adds warnings.
+    pub fn fields(&self, warnings: &mut Vec<String>) -> Vec<FieldProposal> {
+        let mut fields = Vec::new();
+        for assignment in self.assignments.iter() {
+            let Some(field) = assignment.slot.field else { continue };
+            let draft = self.field(field, assignment);
+            fields.push(draft.proposal);
+            warnings.extend(draft.warnings);
+        }
+        fields.extend(self.currency());
+        self.add_previous_constants(&mut fields);
+        let input = self.kind.input();
+        fields.sort_by_key(|proposal| {
+            let position = input.mappable().position(|field| field.name == proposal.name);
+            (proposal.place == Place::Line, position)
+        });
+        fields
+    }
+
+    fn field(&self, field: &'static Field, assignment: &Assignment<'_>) -> Draft {
+        let Assignment { slot, column, reason, confidence, alternatives } = assignment;
+        let source =
+            ProposedSource::Column { index: column.index, label: column.label.clone(), name: column.name.clone() };
+        let mut proposal = FieldProposal::new(field, slot.place, source, reason.clone(), confidence.clone());
+        proposal.alternatives = alternatives.iter().map(|column| column.label.clone()).collect();
+        proposal.trim = matches!(
+            slot.values,
+            ValueKind::Identifier
+                | ValueKind::Reference
+                | ValueKind::Title
+                | ValueKind::LongText
+                | ValueKind::Currency
+                | ValueKind::Status
+        );
+        let mut draft = Draft { proposal, warnings: Vec::new() };
+        let previous_map = self.previous_map(assignment, field);
+        match slot.values {
+            ValueKind::Identifier => {
+                draft.identifier(column);
+                draft.duplicates(column);
+            }
+            ValueKind::Reference => draft.identifier(column),
+            ValueKind::LongText => draft.long_text(&column.profile),
+            ValueKind::Price => self.price(&mut draft, assignment),
+            ValueKind::TaxRate | ValueKind::TaxAmount => draft.tax(&column.profile),
+            ValueKind::Status if previous_map.is_none() => self.status(&mut draft, column),
+            ValueKind::Date => self.date(&mut draft, column),
+            ValueKind::Title | ValueKind::Currency | ValueKind::Status | ValueKind::Quantity | ValueKind::Boolean => {}
+        }
+        if let Some((_, locale)) = self.locales.columns.iter().find(|(index, _)| *index == column.index) {
+            draft.comment("Written differently from the other numbers of the sheet.");
+            draft.key(format!("locale = {}", quoted(locale)));
+        }
+        draft.proposal.keys.extend(previous_map);
+        draft
+    }
+
+    /// Returns the `map` of the earlier template with the same assignment, if any.
+    fn previous_map(&self, assignment: &Assignment<'_>, field: &Field) -> Option<String> {
+        let Confidence::AsIn(name) = &assignment.confidence else { return None };
+        let same_name = self.previous.iter().filter(|template| template.name == *name);
+        let rule = same_name.filter_map(|it| it.rule(self.kind, assignment.slot.place, field.name)).next()?;
+        let mut entries = rule.map.iter().filter_map(|(from, to)| Some((from.as_str(), constant(to)?))).peekable();
+        entries.peek()?;
+        Some(format!("map = {}", map(entries)))
+    }
+
+    /// Adds the constants of the used earlier templates, for fields without a source.
+    fn add_previous_constants(&self, fields: &mut Vec<FieldProposal>) {
+        let is_used = |template: &&PreviousTemplate| {
+            let name = &template.name;
+            self.assignments
+                .iter()
+                .any(|assignment| matches!(&assignment.confidence, Confidence::AsIn(it) if it == name))
+        };
+        for template in self.previous.iter().filter(is_used) {
+            for rule in template.constants(self.kind) {
+                let has_source = fields.iter().any(|it| it.name == rule.field.name && it.place == rule.place);
+                if let Some(value) = rule.constant.clone().filter(|value| !has_source && constant(value).is_some()) {
+                    let (source, reason) = (ProposedSource::Constant(value), "a constant in that template".to_owned());
+                    let confidence = Confidence::AsIn(template.name.clone());
+                    fields.push(FieldProposal::new(rule.field, rule.place, source, reason, confidence));
+                }
+            }
+        }
+    }
+
+    fn price(&self, draft: &mut Draft, assignment: &Assignment<'_>) {
+        let (column, slots) = (assignment.column, self.assignments.slots);
+        let currencies: Vec<&str> = column.profile.currencies.keys().map(|currency| currency.code.as_str()).collect();
+        if currencies.len() > 1 {
+            let codes = currencies.join(", ");
+            draft.comment(format!("Amounts in several currencies: {codes}. An item can only have one."));
+            draft.warn(format!("'{}' has several currencies: {codes}", column.label));
+        }
+        let is_price = assignment.slot.place == Place::Record && assignment.slot.is_field("price");
+        let purchase_price = slots.find(Place::Record, "purchasePrice").filter(|_| is_price);
+        if let Some(other) = purchase_price.and_then(|slot| self.assignments.of(slot))
+            && column.profile.is_larger_than(&other.column.profile) == Some(false)
+        {
+            draft.comment("Less than the purchase price on most rows. Have the two been swapped?");
+            draft.warn(format!("'{}' is less than the purchase price on most rows", column.label));
+        }
+    }
+
+    fn status(&self, draft: &mut Draft, column: &Column) {
+        let profile = &column.profile;
+        if profile.is_yes_no() && self.kind == RecordKind::Item {
+            draft.comment("Values sent for those in the sheet. Change the right side to the words of your workspace.");
+            let map = map(active_words(column).iter().map(|(from, to)| (from.as_str(), quoted(to))));
+            draft.key(format!("map = {map}"));
+            return;
+        }
+        let listed = &profile.values[..profile.values.len().min(MAX_LISTED)];
+        if !listed.is_empty() {
+            let shown = if profile.distinct > listed.len() {
+                format!("; the first {} are listed", listed.len())
+            } else {
+                String::new()
+            };
+            draft.comment(format!(
+                "Sent as in the sheet, which has {} different values{shown}. To send other words, fill them in and remove the #:",
+                profile.distinct
+            ));
+            draft.choice(format!("map = {}", map(listed.iter().map(|(value, _)| (value.as_str(), quoted("…"))))));
+        }
+    }
+
+    fn date(&self, draft: &mut Draft, column: &Column) {
+        let label = &column.label;
+        let order = self.locales.sheet.and_then(order_of).or_else(|| self.assignments.language.and_then(order_of));
+        let mut detector = Detector::new(order);
+        for row in &self.sample.rows {
+            if let Cell::Text(text) = row.get(column.index) {
+                detector.add(row.number, text);
+            }
+        }
+        let mut has_zone = false;
+        match detector.finish() {
+            Detected::Known(format) => {
+                has_zone = format.pattern().ends_with('Z');
+                draft.key(format!("format = {}", quoted(format.pattern())));
+            }
+            Detected::Ambiguous { example, readings: [(one, first), (other, second)] } => {
+                draft.comment(format!("{example} can be {first} or {second}. Remove the # from the right format:"));
+                draft.choice(format!("format = {}", quoted(&one)));
+                draft.choice(format!("format = {}", quoted(&other)));
+                draft.warn(format!("the dates of '{label}' are ambiguous: choose a format in the template"));
+            }
+            Detected::Mixed { example, row, .. } => {
+                draft.comment(format!("The dates have different formats: row {row} has {example}."));
+                draft.warn(format!("the dates of '{label}' have different formats"));
+            }
+            Detected::NoDates => {}
+        }
+        if column.profile.times > 0 && !has_zone {
+            draft.comment("Some dates have a time of day. Set its time zone:");
+            draft.choice("time_zone = \"Europe/Berlin\"");
+            draft.warn(format!("the times of '{label}' need a time_zone in the template"));
+        }
+    }
+
+    /// Proposes a currency for the prices, unless a column has the currency.
+    fn currency(&self) -> Option<FieldProposal> {
+        let slot = self.assignments.slots.find(Place::Record, "currency")?;
+        let field = slot.field.filter(|_| self.assignments.of(slot).is_none())?;
+        let prices = self.assignments.iter().filter(|assignment| assignment.slot.values == ValueKind::Price);
+        let prices: Vec<&Column> = prices.map(|assignment| assignment.column).collect();
+        let in_header =
+            |column: &&Column| Some((in_text(&column.label)?, format!("named in the header '{}'", column.label)));
+        let hint = prices.iter().find_map(in_header);
+        let (hint, reason) = hint.or_else(|| currency_in_cells(&prices)).or_else(|| self.currency_in_titles())?;
+        let confidence = if hint.is_certain { Confidence::Likely } else { Confidence::Guess };
+        let source = ProposedSource::Constant(Constant::Text(hint.code));
+        Some(FieldProposal::new(field, Place::Record, source, reason, confidence))
+    }
+
+    fn currency_in_titles(&self) -> Option<(CurrencyHint, String)> {
+        let mut hints = self.sample.titles.iter().filter_map(|title| in_text(title));
+        let first = hints.next()?;
+        let is_only = hints.all(|other| other.code == first.code);
+        is_only.then(|| (CurrencyHint { is_certain: false, ..first }, "named above the header".to_owned()))
+    }
+}
+
+/// Returns the currency beside the prices, if most prices have the same.
+fn currency_in_cells(prices: &[&Column]) -> Option<(CurrencyHint, String)> {
+    let profile = prices.iter().map(|column| &column.profile).find(|profile| !profile.currencies.is_empty())?;
+    let mut currencies = profile.currencies.iter();
+    let (currency, count) = currencies.next()?;
+    let is_only = currencies.next().is_none() && profile.share(*count) >= 0.5;
+    is_only.then(|| (currency.clone(), "written beside the prices".to_owned()))
+}
+
+/// Returns each yes and no of a column, and the opposite of each, with the corresponding status.
+fn active_words(column: &Column) -> Vec<(String, &'static str)> {
+    let yes_is_active = !column.header.contains_any(vocabulary().withdrawn());
+    let mut words: Vec<(String, &str)> = Vec::new();
+    for (value, _) in &column.profile.values {
+        let Some(is_yes) = boolean::parse(value) else { continue };
+        let is_upper_case = value.chars().any(char::is_alphabetic) && !value.chars().any(char::is_lowercase);
+        let opposite = vocabulary().opposite(value);
+        let opposite = opposite.map(|word| if is_upper_case { word.to_uppercase() } else { word.to_owned() });
+        for (word, is_yes) in [(Some(value.clone()), is_yes), (opposite, !is_yes)] {
+            let Some(word) = word else { continue };
+            if !words.iter().any(|(known, _)| known.eq_ignore_ascii_case(&word)) {
+                words.push((word, if is_yes == yes_is_active { "active" } else { "archived" }));
+            }
+        }
+    }
+    words
+}
+
+impl Draft {
+    fn identifier(&mut self, column: &Column) {
+        let ColumnProfile { damaged, damaged_example, filled, leading_zeros, .. } = &column.profile;
+        if let Some(example) = damaged_example {
+            self.comment(format!(
+                "A spreadsheet program has probably changed {damaged} of {filled} values, such as {example}. They are reported as \
+                 problems. Export the file again with this column as text."
+            ));
+            self.warn(format!(
+                "'{}' has identifiers that a spreadsheet program has changed, such as {example}",
+                column.label
+            ));
+        }
+        if *leading_zeros > 0 {
+            self.comment("Leading zeros are kept.");
+        }
+    }
+
+    fn duplicates(&mut self, column: &Column) {
+        let ColumnProfile { distinct, filled, .. } = column.profile;
+        if distinct < filled {
+            self.comment(format!(
+                "Only {distinct} of {filled} values are different. Rows with the same identifier are reported as problems, unless \
+                 you add duplicates = \"first\" or \"last\" at the top."
+            ));
+            self.warn(format!("'{}' has duplicate values", column.label));
+        }
+    }
+
+    fn long_text(&mut self, profile: &ColumnProfile) {
+        if profile.html > 0 {
+            self.comment(format!("{} of {} texts have HTML, which is sent unchanged.", profile.html, profile.filled));
+        }
+    }
+
+    fn tax(&mut self, profile: &ColumnProfile) {
+        if profile.percents > 0 {
+            self.comment("19% is sent as the number 19; \"fraction\" would send 0.19.");
+            self.key("percent = \"whole\"");
+            return;
+        }
+        let mut amounts = profile.amounts.iter().flatten();
+        if amounts.clone().any(|amount| *amount > 0.0) && amounts.all(|amount| *amount < 1.0) && is_tax_rate(profile) {
+            self.comment("These are fractions. To send 19 for 0.19:");
+            self.choice("scale = 100");
+        }
+    }
+
+    fn comment(&mut self, text: impl Into<String>) {
+        self.proposal.comments.push(text.into());
+    }
+
+    fn key(&mut self, line: impl Into<String>) {
+        self.proposal.keys.push(line.into());
+    }
+
+    fn choice(&mut self, line: impl Into<String>) {
+        self.proposal.drafts.push(line.into());
+    }
+
+    fn warn(&mut self, text: impl Into<String>) {
+        self.warnings.push(text.into());
+    }
+}

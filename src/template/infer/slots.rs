@@ -1,0 +1,83 @@
+//! The fields of a kind of record, for assigning columns.
+
+use super::super::model::Place;
+use super::header_match::{FieldNames, Header};
+use super::words::{FieldWords, ValueKind, vocabulary};
+use crate::records::{Field, RecordKind};
+
+/// A field, or the number of a group of rows.
+pub(super) struct Slot {
+    /// Position in [`Slots`].
+    pub index: usize,
+    /// `None` for the number of a group.
+    pub field: Option<&'static Field>,
+    pub place: Place,
+    pub values: ValueKind,
+    pub names: FieldNames,
+}
+
+/// All slots of a kind of record, in the order of the API.
+pub(super) struct Slots {
+    pub kind: RecordKind,
+    slots: Vec<Slot>,
+}
+
+impl Slots {
+    pub fn new(kind: RecordKind) -> Slots {
+        let (input, kind_words) = (kind.input(), vocabulary().kind(kind));
+        let slot = |field: Option<&'static Field>, place, words: &'static FieldWords| Slot {
+            index: 0,
+            field,
+            place,
+            values: words.values,
+            names: FieldNames::new(words, kind_words, field.map(|field| field.name)),
+        };
+        let named = |field: &'static Field| Some((field, kind_words.fields.get(field.name)?));
+        let lines = input.lines().map_or(&[][..], |(_, fields)| fields);
+        let id = input.id.as_ref().map(|id| Slot {
+            index: 0,
+            field: Some(id),
+            place: Place::Id,
+            values: ValueKind::Reference,
+            names: FieldNames::none(),
+        });
+        let fields = input.fields().filter_map(named).map(|(field, words)| slot(Some(field), Place::Record, words));
+        let line = |field: &'static Field| Some(slot(Some(field), Place::Line, kind_words.lines.get(field.name)?));
+        let group = kind_words.group.as_ref().map(|words| slot(None, Place::Id, words));
+        let mut slots: Vec<Slot> =
+            id.into_iter().chain(fields).chain(lines.iter().filter_map(line)).chain(group).collect();
+        slots.iter_mut().enumerate().for_each(|(index, slot)| slot.index = index);
+        Slots { kind, slots }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter()
+    }
+
+    /// Returns the slot of a field.
+    pub fn find(&self, place: Place, field: &str) -> Option<&Slot> {
+        self.slots.iter().find(|slot| slot.place == place && slot.field.is_some_and(|known| known.name == field))
+    }
+
+    /// Returns the slot of the number of a group, for kinds without a field for it.
+    pub fn group(&self) -> Option<&Slot> {
+        self.slots.iter().find(|slot| slot.field.is_none())
+    }
+
+    /// Whether the header is an unmistakable name of any field.
+    pub fn has_name(&self, header: &Header) -> bool {
+        self.slots.iter().any(|slot| slot.names.has_unmistakable(header))
+    }
+
+    /// Counts the fields with an unmistakable name in a row of headers.
+    pub fn count_named(&self, headers: &[Header]) -> usize {
+        let is_named = |slot: &&Slot| headers.iter().any(|header| slot.names.has_unmistakable(header));
+        self.slots.iter().filter(is_named).count()
+    }
+}
+
+impl Slot {
+    pub fn is_field(&self, name: &str) -> bool {
+        self.field.is_some_and(|field| field.name == name)
+    }
+}

@@ -1,0 +1,48 @@
+//! Writes values as TOML, with escapes for invisible characters.
+
+use super::super::model::{ColumnName, Constant};
+
+/// Returns the text as a TOML string.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            c if is_invisible(c) => quoted.push_str(&format!("\\U{:08X}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Returns a constant as TOML; `None` for null, because TOML has no null.
+pub(super) fn constant(constant: &Constant) -> Option<String> {
+    match constant {
+        Constant::Text(text) => Some(quoted(text)),
+        Constant::Number(number) => Some(number.to_string()),
+        Constant::Boolean(boolean) => Some(boolean.to_string()),
+        Constant::Null => None,
+    }
+}
+
+/// Returns a column's name as TOML.
+pub(super) fn column(column: &ColumnName) -> String {
+    match column {
+        ColumnName::Named(name) => quoted(name),
+        ColumnName::Number(number) => number.to_string(),
+    }
+}
+
+/// Returns a map of texts as an inline table.
+pub(super) fn map<'a>(entries: impl Iterator<Item = (&'a str, String)>) -> String {
+    let entries: Vec<String> = entries.map(|(from, to)| format!("{} = {to}", quoted(from))).collect();
+    format!("{{ {} }}", entries.join(", "))
+}
+
+/// Whether terminals and editors interpret the character instead of showing it.
+pub(super) fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
