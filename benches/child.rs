@@ -1,7 +1,7 @@
-//! Processes of the bench's own executable, one for each side, workload and server: what starts them, and what they do.
+//! Child processes of the benchmark, one for each side, workload and server.
 //!
-//! Workloads are written by a child, too. On Linux, a process begins with the peak memory of the one that started it,
-//! so the process that starts the measured ones must stay small.
+//! Workloads are written by a child, too: on Linux, a process inherits the peak memory of its parent, so the parent must
+//! stay small.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
@@ -13,26 +13,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Job, Outcome, ROWS, Row, sending};
 
-/// The first argument of such a process.
+/// The first argument of a child process.
 pub const FLAG: &str = "--child";
 
-/// What one run of a side took.
+/// The result of one run of a side.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Sample {
     pub seen: Seen,
     pub wall_seconds: f64,
-    /// User and system time of all threads, and of the processes that the work started; nothing where the system does
-    /// not tell.
+    /// User and system time of all threads and of child processes; `None` if the system does not report it.
     pub cpu_seconds: Option<f64>,
-    /// Of the whole process and of the largest that the work started, as if both had their peak together; nothing
-    /// where the system does not tell.
+    /// Peak memory of the process plus that of its largest child; `None` if the system does not report it.
     pub peak_bytes: Option<u64>,
 }
 
-/// What a side saw of the data, to be the same on both sides.
+/// The amount of data that a side processed, which must be the same on both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen {
-    /// Cells or requests: [`Row::unit`] says which.
+    /// Number of cells, requests and so on, see [`Row::unit`].
     pub units: u64,
     pub bytes: u64,
 }
@@ -43,7 +41,7 @@ impl fmt::Display for Seen {
     }
 }
 
-/// Which of a row's two sides.
+/// One of the two sides of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub enum Who {
     Ours,
@@ -59,7 +57,7 @@ impl Who {
     }
 }
 
-/// Times `work` in this process, and what it starts and waits for. What must be made ready first stays outside of it.
+/// Measures `work` in this process and its children. Preparations belong before the call.
 pub fn timed<T>(work: impl FnOnce() -> Outcome<T>, seen: impl FnOnce(T) -> Outcome<Seen>) -> Outcome<Sample> {
     let cpu = usage().map(|usage| usage.cpu_seconds);
     let start = Instant::now();
@@ -74,7 +72,7 @@ pub fn timed<T>(work: impl FnOnce() -> Outcome<T>, seen: impl FnOnce(T) -> Outco
     })
 }
 
-/// Writes the row's workload into `folder`.
+/// Writes the workload of a comparison into `folder`.
 pub fn prepare(row: &Row, folder: &Path, scale: f64) -> Outcome<()> {
     let mut command = command()?;
     command.args(["prepare", row.name]).arg(folder).arg(scale.to_string());
@@ -88,14 +86,14 @@ pub fn measure(row: &Row, who: Who, folder: &Path, server: Option<&Server>) -> O
     Ok(serde_json::from_slice(&output(command)?)?)
 }
 
-/// A server process. It ends with the value, and also when this process ends in any other way.
+/// A server process, which exits when this value is dropped or this process exits.
 pub struct Server {
     pub address: String,
     process: Child,
 }
 
 impl Server {
-    /// `words` are for [`sending::serve`].
+    /// Starts a server with the arguments of [`sending::serve`].
     pub fn start(words: &[&str]) -> Outcome<Server> {
         let mut process = command()?.arg("serve").args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let mut address = String::new();
@@ -108,18 +106,18 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Its standard input ends, and so does it.
+        // The server exits at the end of its standard input.
         drop(self.process.stdin.take());
         let _ = self.process.wait();
     }
 }
 
-/// The life of a child process; `words` are its arguments after [`FLAG`].
+/// Runs a child process; `words` are its arguments after [`FLAG`].
 pub fn run(words: &[String]) -> Outcome<()> {
     let words: Vec<_> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["serve", page @ ..] => {
-            // Whoever started this process is gone when its end of the pipe is.
+            // Standard input ends when the parent exits.
             std::thread::spawn(|| {
                 let _ = std::io::stdin().read_to_end(&mut Vec::new());
                 std::process::exit(0);
@@ -134,7 +132,7 @@ pub fn run(words: &[String]) -> Outcome<()> {
             println!("{}", serde_json::to_string(&side(&job)?)?);
             Ok(())
         }
-        _ => Err(format!("{FLAG} is for the bench itself").into()),
+        _ => Err(format!("{FLAG} is only for the benchmark itself").into()),
     }
 }
 
@@ -150,7 +148,11 @@ fn command() -> Outcome<Command> {
 
 fn output(mut command: Command) -> Outcome<Vec<u8>> {
     let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
-    if output.status.success() { Ok(output.stdout) } else { Err(format!("a side ended with {}", output.status).into()) }
+    if output.status.success() {
+        Ok(output.stdout)
+    } else {
+        Err(format!("a side failed with {}", output.status).into())
+    }
 }
 
 struct Usage {
@@ -158,7 +160,7 @@ struct Usage {
     peak_bytes: u64,
 }
 
-/// Of this process and of all child processes that have ended and were waited for.
+/// Returns the usage of this process and of its finished children.
 fn usage() -> Option<Usage> {
     let (own, children) = (usage_of(false)?, usage_of(true)?);
     Some(Usage {
@@ -167,7 +169,7 @@ fn usage() -> Option<Usage> {
     })
 }
 
-/// The processor time of all child processes that have ended and been waited for, and the peak memory of the largest.
+/// Returns the processor time of all finished children, and the peak memory of the largest.
 pub fn children_usage() -> Option<(f64, u64)> {
     usage_of(true).map(|usage| (usage.cpu_seconds, usage.peak_bytes))
 }
@@ -179,7 +181,7 @@ fn usage_of(children: bool) -> Option<Usage> {
 
     let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
     let usage = getrusage(if children { UsageWho::RUSAGE_CHILDREN } else { UsageWho::RUSAGE_SELF }).ok()?;
-    // Apple's systems count bytes, the others kibibytes.
+    // Apple's systems report bytes, others kibibytes.
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
     Some(Usage {
         cpu_seconds: seconds(usage.user_time()) + seconds(usage.system_time()),

@@ -1,4 +1,4 @@
-//! One comparison: the workload, the sides in turn, and the figures that remain of their runs.
+//! Runs one comparison: writes the workload, runs the sides in turn, and computes the figures.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use crate::args::Args;
 use crate::child::{self, Sample, Seen, Server, Who};
 use crate::{Outcome, Row};
 
-/// What is known after all runs of a row. The wall times' ratio is of medians; its range is over the pairs of
-/// neighbouring runs.
+/// The result of a comparison. The ratio is that of the median wall times; its range is that of pairs of neighbouring
+/// runs.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
     pub name: &'static str,
@@ -26,7 +26,7 @@ pub struct Comparison {
     pub beside: &'static str,
 }
 
-/// Medians over one side's runs.
+/// Medians of the runs of one side.
 #[derive(Debug, Serialize)]
 pub struct Figures {
     pub wall_seconds: f64,
@@ -36,7 +36,7 @@ pub struct Figures {
 
 pub fn compare(row: &'static Row, args: &Args) -> Outcome<Comparison> {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
-    eprintln!("{}: writing what both sides work on", row.name);
+    eprintln!("{}: writing the workload", row.name);
     child::prepare(row, folder.path(), args.scale).map_err(|error| named(row, "the workload", &error.to_string()))?;
     let server = if row.needs_server { Some(Server::start(&[])?) } else { None };
     let mut ours = Vec::new();
@@ -60,7 +60,7 @@ fn named(row: &Row, what: &str, error: &str) -> String {
     format!("{}: {what}: {error}", row.name)
 }
 
-/// The one thing that all runs saw. A side that reads less is not faster.
+/// Returns the amount of data of all runs; fails if it differs between runs.
 fn same(row: &Row, seen: impl Iterator<Item = Seen>) -> Outcome<Seen> {
     let mut all: Vec<_> = seen.collect();
     all.dedup();
@@ -68,7 +68,8 @@ fn same(row: &Row, seen: impl Iterator<Item = Seen>) -> Outcome<Seen> {
         [seen] if seen.units > 0 => Ok(*seen),
         _ => {
             let all: Vec<_> = all.iter().map(Seen::to_string).collect();
-            Err(format!("{}: the runs did not see the same {}: {}", row.name, row.unit, all.join("; ")).into())
+            Err(format!("{}: the runs processed different numbers of {}: {}", row.name, row.unit, all.join("; "))
+                .into())
         }
     }
 }
@@ -97,14 +98,14 @@ fn conclude(row: &'static Row, seen: Seen, ours: &[Sample], bare: &[Sample]) -> 
 
 fn figures(samples: &[Sample]) -> Figures {
     Figures {
-        wall_seconds: median(samples.iter().map(|sample| sample.wall_seconds)).unwrap_or_default(),
+        wall_seconds: median(samples.iter().map(|sample| sample.wall_seconds)).expect("--runs is at least 1"),
         cpu_seconds: median(samples.iter().filter_map(|sample| sample.cpu_seconds)),
         peak_bytes: median(samples.iter().filter_map(|sample| sample.peak_bytes).map(|bytes| bytes as f64))
             .map(|bytes| bytes as u64),
     }
 }
 
-/// The middle value, or the mean of the middle two; nothing of nothing.
+/// Returns the middle value, or the mean of the middle two; `None` without values.
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<_> = values.collect();
     values.sort_by(f64::total_cmp);

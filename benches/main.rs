@@ -1,9 +1,8 @@
-//! What Sheetport costs beside a bare loop over the library below it.
+//! Compares Sheetport with bare programs that use the same libraries.
 //!
-//! Each row of [`ROWS`] compares two sides that do the same work: Sheetport's own code, and the shortest program that
-//! a person could write with the same library. Each side runs in a process of its own, so that its processor time and
-//! its peak memory are its own; the sides take turns, so that a machine that slows down slows both. The two must have
-//! seen the same data, or the bench fails. How to run it and how to read it: `docs/performance.md`.
+//! Each row of [`ROWS`] compares two sides that do the same work: Sheetport, and the shortest program with the same library.
+//! Each side runs in its own process, so that processor time and peak memory are measured separately. The sides take
+//! turns, so that a slow phase of the machine affects both, and must process the same data. See `docs/performance.md`.
 
 mod args;
 mod child;
@@ -25,7 +24,7 @@ use clap::Parser as _;
 
 use args::Args;
 
-/// Every comparison, in the order in which they run and print. A new one is a line here.
+/// All comparisons, in the order of the output.
 const ROWS: &[Row] = &[
     reading::READ_CSV,
     reading::READ_XLSX,
@@ -44,39 +43,39 @@ const ROWS: &[Row] = &[
     serving::SERVE_LAST_PAGES,
 ];
 
-/// Where the other side is the library in a bare loop.
+/// Name of the other side if it is the library in a loop.
 const BARE: &str = "bare";
 
-/// Errors end the bench; they are for the person who runs it.
+/// Any error stops the benchmark.
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// One comparison.
 struct Row {
     name: &'static str,
-    /// Both sides in a few words, ours first.
+    /// Both sides in a few words, Sheetport first.
     compares: &'static str,
-    /// What [`child::Seen::units`] counts.
+    /// Unit of [`child::Seen::units`].
     unit: &'static str,
-    /// The ratio of the sides' wall times, ours to bare, that the product wants to stay below.
+    /// Maximum ratio of the wall times, Sheetport to bare.
     target: f64,
-    /// What the table calls the other side.
+    /// Name of the other side in the table.
     beside: &'static str,
-    /// Writes what the sides work on into a folder, for a share of the full size. Not measured.
+    /// Writes the workload into a folder, for a fraction of the full size. Not measured.
     prepare: fn(&Path, f64) -> Outcome<()>,
-    /// True if the sides talk to one server, which then runs in a process of its own.
+    /// Whether both sides need a server, which runs in its own process.
     needs_server: bool,
     ours: Side,
     bare: Side,
 }
 
-/// Does the work once and says what it took.
+/// Does the work once and returns its measurements.
 type Side = fn(&Job) -> Outcome<child::Sample>;
 
-/// What a side works on.
+/// The input of a side.
 struct Job {
-    /// The folder that [`Row::prepare`] filled.
+    /// Folder with the workload of [`Row::prepare`].
     folder: PathBuf,
-    /// `http://127.0.0.1:PORT` where the row needs a server.
+    /// `http://127.0.0.1:PORT`, if the comparison needs a server.
     server: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The figures as a table for people and as JSON for programs.
+//! Writes the figures as a table and as JSON.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -28,8 +28,8 @@ pub fn table(results: &[Comparison]) -> String {
     for line in &lines {
         let mut shown = String::new();
         for (column, cell) in line.iter().enumerate() {
-            let width = lines.iter().map(|line| line[column].chars().count()).max().unwrap_or_default();
-            // Names stand to the left, figures to the right.
+            let width = lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+            // Names are aligned left, figures right.
             let _ = if column < 2 { write!(shown, "{cell:<width$}  ") } else { write!(shown, "{cell:>width$}  ") };
         }
         text.push_str(shown.trim_end());
@@ -52,7 +52,7 @@ pub fn write_json(path: &Path, args: &Args, results: &[Comparison]) -> Outcome<(
     Ok(())
 }
 
-/// Fails unless the file at `path` holds the figures of every comparison.
+/// Checks that the file at `path` has the figures of every comparison.
 pub fn check(path: &Path) -> Outcome<()> {
     let document: Value = serde_json::from_slice(&std::fs::read(path)?)?;
     let rows = document["rows"].as_array().ok_or("the file has no 'rows'")?;
@@ -66,7 +66,7 @@ pub fn check(path: &Path) -> Outcome<()> {
             }
         }
     }
-    println!("{}: {} comparisons, all there", path.display(), rows.len());
+    println!("{}: {} comparisons, complete", path.display(), rows.len());
     Ok(())
 }
 

@@ -55,7 +55,8 @@ pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Obse
             reading: request.reading.clone(),
             previous: earlier.clone(),
         };
-        let proposal = infer::propose(request.record, &Sample::new(first_rows(&book, sheet)?, request.record), &context);
+        let proposal =
+            infer::propose(request.record, &Sample::new(first_rows(&book, sheet)?, request.record), &context);
         if best.as_ref().is_none_or(|best| proposal.score() > best.score()) {
             best = Some(proposal);
         }

@@ -43,7 +43,7 @@ impl TemplateText<'_> {
         if !self.unplaced.is_empty() {
             let labels: Vec<String> = self.unplaced.iter().map(|label| shortened(label)).collect();
             out.line("");
-            out.comment(&format!("Columns without a field: {}", labels.join(", ")));
+            out.comment(&format!("Columns not used: {}", labels.join(", ")));
         }
         out.0
     }
