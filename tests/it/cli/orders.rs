@@ -158,7 +158,7 @@ fn an_explanation_shows_cell_conversion_field_and_request() {
         "line: price  F Price '5,00'  a number with ',' as its decimal separator",
         "→ 5.00",
         "companyExternalId  B Customer ''  {{ Customer | lower }}",
-        "left out",
+        "omitted",
         "Request (from rows 2, 4)",
         "PUT /v1/public/orders/SO-1",
     ]);

@@ -159,7 +159,7 @@ fn a_renamed_optional_column_is_reported() {
     let place = Place::new();
     place.write("list.csv", "SKU,Name,Curency,Price list 2026\n1,Bolt,EUR,A\n");
     let said = place.sheetport(["check", "list.csv", "-t", "items"]).exits(0);
-    let said = said.says(&["no column was found for currency", "'Curency' has a similar name"]);
+    let said = said.says(&["no column was found for the optional field currency", "'Curency' has a similar name"]);
     assert!(!said.stderr.contains("'Price list 2026'"), "{}", said.stderr);
 }
 
@@ -372,7 +372,7 @@ sends = { externalId = "0042" }
         (r#""Supplier"]"#, r#""Suplier"]"#, "fill_down has the column 'Suplier', which no field reads"),
         (r#"["Group", "Supplier"]"#, r#"{ columns = "Group", with = "No" }"#, "unknown key 'with'"),
         (r#"["Group", "Supplier"]"#, "[]", "a list of columns can't be empty"),
-        (r#"sends = { externalId = "0042" }"#, "sends = {}\nclears = [\"externalId\"]", "does not come out as it says"),
+        (r#"sends = { externalId = "0042" }"#, "sends = {}\nclears = [\"externalId\"]", "does not match"),
         (r#"sends = { externalId = "0042" }"#, "sends = {}\nclears = [\"prize\"]", "'prize' is not a field of item"),
     ] {
         assert!(source.contains(right), "{right}");
