@@ -1,25 +1,24 @@
-//! Sheetport carries business records between spreadsheets and the Workspace Business-Records REST API.
+//! Sheetport moves business records between spreadsheets and the Workspace Business-Records REST API.
 //!
-//! | room | what it is for | of ours it may import |
+//! | module | purpose | may import |
 //! |---|---|---|
-//! | [`decimal`] | exact decimal numbers | nothing |
-//! | [`records`] | the contract as types and data | `decimal` |
-//! | [`sheet`] | cells, readers, writers; what a file turns out to be | `decimal` |
-//! | [`diagnostics`] | mistakes in files that people write, and the words that were meant | nothing |
-//! | [`template`] | mapping templates: columns to fields, pure | `decimal`, `sheet`, `records`, `diagnostics` |
-//! | [`client`] | one HTTP attempt, and the policies around it | `records` |
-//! | [`ledger`] | runs, durable: all SQL of the client side | `records` |
-//! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `records`, `decimal` |
-//! | [`export`] | pages, spool, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics` |
-//! | [`report`] | a run's outcomes as a spreadsheet | `ledger`, `sheet`, `decimal`, `records` |
-//! | [`service`] | the service itself: all SQL of the server side | `records`, `decimal` |
-//! | [`ui`] | all that speaks to a terminal | what it shows |
+//! | [`commands`] | one file per command: parse, call one operation, print | everything |
+//! | [`settings`], [`cli`], [`error`] | flags, resolved settings, exit codes | what they name |
+//! | [`ui`] | terminal output | what it shows |
 //! | [`operations`] | what may be done to which run, under which lock | `upload`, `export`, `report`, `template`, `client`, `ledger`, `service`, `sheet`, `records`, `decimal`, `diagnostics` |
-//! | [`settings`], [`cli`], [`error`] | flags, what they resolve to, what the program ends with | what they name |
-//! | [`commands`] | one file a command | everything |
+//! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `records`, `decimal` |
+//! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics` |
+//! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records` |
+//! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `sheet`, `records`, `diagnostics` |
+//! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `records` |
+//! | [`ledger`] | durable runs; all SQL of the client side | `records` |
+//! | [`service`] | the embedded service; all SQL of the server side | `records`, `decimal` |
+//! | [`sheet`] | cells, readers and writers of spreadsheets | `decimal` |
+//! | [`records`] | the service's contract as data | `decimal` |
+//! | [`decimal`] | exact decimal numbers | nothing |
+//! | [`diagnostics`] | errors with positions in TOML files, spelling suggestions | nothing |
 //!
-//! Only `commands` and `main` touch `ui` and `settings`. A test reads the imports and holds these rules;
-//! ARCHITECTURE.md tells the rest.
+//! Only `commands` and `main` import `ui`, `cli` and `settings`. A test enforces these rules; ARCHITECTURE.md explains them.
 
 pub mod cli;
 pub mod client;
