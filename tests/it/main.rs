@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod cli;
+mod environment;
 mod faults;
 mod house;
 mod ledger;

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::process::name;
+use crate::environment;
 
 /// Timeout of a request, even on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(120);
@@ -38,7 +39,7 @@ impl Browser {
             Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
         });
         let Some(program) = found else {
-            eprintln!("not tried: chromium is not installed");
+            environment::report_missing("chromium");
             return None;
         };
         let folder = tempfile::tempdir().unwrap();

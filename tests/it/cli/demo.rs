@@ -39,6 +39,17 @@ fn demo_runs_in_an_empty_folder_and_again() {
 }
 
 #[test]
+fn readme_shows_lines_that_the_demo_prints() {
+    let place = Place::new();
+    let demo = place.sheetport(["demo"]).exits(0);
+    let readme = include_str!("../../../README.md");
+    let excerpt = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let printed = demo.stdout.clone() + &demo.stderr;
+    let missing: Vec<&str> = excerpt.lines().filter(|line| *line != "…" && !printed.contains(line)).collect();
+    assert!(missing.is_empty(), "the demo does not print {missing:?}:\n{printed}");
+}
+
+#[test]
 fn demo_with_json_prints_one_object() {
     let place = Place::new();
     let demo = place.sheetport(["demo", "--json"]).exits(0).json();

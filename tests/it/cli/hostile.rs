@@ -6,6 +6,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use super::process::{Ended, Place};
+use crate::environment;
 
 /// Maximum time per file, generous for busy machines.
 const SECONDS: u64 = 30;
@@ -32,11 +33,7 @@ fn check_refused(place: &Place, file: &str, reason: &str) {
 fn check_bounds(ended: &Ended) {
     assert!(ended.took < Duration::from_secs(SECONDS), "{:?}", ended.took);
     #[cfg(unix)]
-    {
-        use nix::sys::resource::{UsageWho, getrusage};
-        // Of the largest process that this test waited for, or that one of those did.
-        let peak = u64::try_from(getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss()).unwrap();
-        let peak = peak * if cfg!(target_vendor = "apple") { 1 } else { 1024 };
+    if let Some(peak) = environment::peak_memory_of_children() {
         assert!(peak < MEMORY, "{} MiB", peak >> 20);
     }
 }

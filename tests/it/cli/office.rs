@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::process::{Place, name};
+use crate::environment;
 
 /// Filter for current Excel workbooks.
 pub const XLSX: &str = "xlsx:Calc MS Excel 2007 XML";
@@ -16,7 +17,7 @@ pub const CSV: &str = "csv:Text - txt - csv (StarCalc):44,34,76";
 pub fn is_there() -> bool {
     let is_there = Command::new("soffice").arg("--version").output().is_ok_and(|output| output.status.success());
     if !is_there {
-        eprintln!("not tried: soffice is not installed");
+        environment::report_missing("soffice");
     }
     is_there
 }

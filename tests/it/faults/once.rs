@@ -70,8 +70,7 @@ async fn throttled_record_is_retried_and_never_unknown() {
     let planned = Planned::once(RecordKind::Invoice, 40).await;
     let stop = async {
         waits.notified().await;
-        // Other requests in flight end in the meantime.
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        // The grace period in which other requests in flight end.
         Duration::from_secs(30)
     };
     let ended = planned.send_until(client(&server, 4), 4, stop).await;

@@ -7,6 +7,7 @@ use sheetport::sheet::Error;
 
 use super::parts::{Xlsx, archive, ods};
 use super::{file, folder, read, rows};
+use crate::environment;
 
 /// Reads all sheets of a file and returns the error.
 pub fn end(bytes: &[u8]) -> Result<Vec<String>, Error> {
@@ -160,12 +161,8 @@ fn the_program_ends_with_its_exit_code_and_a_message() {
         }
     }
     #[cfg(unix)]
-    {
-        // Of the largest process that was waited for: the reader is one that the program waits for.
-        use nix::sys::resource::{UsageWho, getrusage};
-        let peak = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss();
-        let peak = if cfg!(target_vendor = "apple") { peak >> 20 } else { peak >> 10 };
-        assert!(peak < 512, "{peak} MiB");
+    if let Some(peak) = environment::peak_memory_of_children() {
+        assert!(peak < 512 << 20, "{} MiB", peak >> 20);
     }
 }
 

@@ -1,0 +1,23 @@
+//! The environment of the tests: optional programs, and the memory of child processes.
+
+use std::env;
+
+/// Reports that a test cannot run because `program` is not installed.
+///
+/// # Panics
+///
+/// Panics if `SHEETPORT_REQUIRE_TOOLS` is set, as it is by `tests/run`: no test may pass there without running.
+pub fn report_missing(program: &str) {
+    assert!(env::var_os("SHEETPORT_REQUIRE_TOOLS").is_none(), "{program} is not installed; tests/run installs it");
+    eprintln!("not tested: {program} is not installed");
+}
+
+/// Returns the peak memory in bytes of the largest child process so far, or `None` if other tests run in this process:
+/// their children would count as well. nextest runs each test in a process of its own.
+#[cfg(unix)]
+pub fn peak_memory_of_children() -> Option<u64> {
+    use nix::sys::resource::{UsageWho, getrusage};
+    env::var_os("NEXTEST")?;
+    let peak = u64::try_from(getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss()).unwrap();
+    Some(peak * if cfg!(target_vendor = "apple") { 1 } else { 1024 })
+}
