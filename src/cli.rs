@@ -1,6 +1,7 @@
 //! The command line: commands, flags and their help.
 
 mod check;
+mod choice;
 mod export;
 mod global;
 mod input;
@@ -19,7 +20,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use self::check::{Check, Explain};
-pub use self::export::{Export, StdoutFormat};
+pub use self::export::Export;
 pub use self::global::{Color, Global, LogFormat};
 pub use self::input::{Input, Mark, Reading};
 pub use self::login::Login;
@@ -27,7 +28,7 @@ pub use self::pacing::Pacing;
 pub use self::report::Report;
 pub use self::retry::{Retry, RetryTarget};
 pub use self::runs::{Prune, Resolve, Resume, Rows, Runs, RunsAction};
-pub use self::serve::{Data, Lifetimes, Load, Rehearsal, Serve, ServeAction, Token, TokenAccess};
+pub use self::serve::{Data, Lifetimes, Load, Rehearsal, Serve, ServeAction, Token};
 pub use self::template::{Infer, Template};
 pub use self::upload::Upload;
 pub use self::view::View;

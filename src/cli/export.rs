@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
 use clap::builder::PossibleValue;
-use clap::{Args, ValueEnum};
 
+use super::choice::choice;
 use super::pacing::Pacing;
 use crate::export::Since;
-use crate::operations::{Exportable, Family};
+use crate::operations::EXPORTABLE;
+use crate::records::Family;
 use crate::sheet::Options;
 use crate::sheet::write::TextKind;
 
@@ -29,16 +31,17 @@ const FORMAT: &str = "Format";
 const NIGHTLY: &str = "Scheduled exports";
 const BY_ID: &str = "Export by id";
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(after_help = EXAMPLES)]
 pub struct Export {
     /// Records to export
-    pub records: Exportable,
+    #[arg(value_parser = choice(EXPORTABLE.map(exportable)))]
+    pub records: &'static str,
     /// File, replaced when the export is complete; - for standard output. {date} and {workspace} are filled in
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// API paths to read the list from [default: public, if it has the list]
-    #[arg(long, value_name = "FAMILY")]
+    #[arg(long, value_name = "FAMILY", value_parser = choice(families()))]
     pub family: Option<Family>,
     /// Read the ids twice; the export is complete only if both readings agree
     #[arg(long, conflicts_with = "ids")]
@@ -66,8 +69,8 @@ pub struct Look {
     #[arg(long, help_heading = FORMAT, value_name = "FIELD")]
     pub explode: Option<String>,
     /// Format of standard output [default: csv]
-    #[arg(long, help_heading = FORMAT, value_name = "FORMAT")]
-    pub format: Option<StdoutFormat>,
+    #[arg(long, help_heading = FORMAT, value_name = "FORMAT", value_parser = choice(text_kinds()))]
+    pub format: Option<TextKind>,
     /// Number format of a CSV or TSV, such as de for 1234,50 with ; between fields
     #[arg(long, help_heading = FORMAT, value_name = "LOCALE", value_parser = decimal_comma)]
     pub locale: Option<DecimalComma>,
@@ -113,66 +116,25 @@ pub struct ById {
     pub language: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum StdoutFormat {
-    Csv,
-    Tsv,
-    Ndjson,
-}
-
 /// Whether numbers have a decimal comma.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecimalComma(pub bool);
 
-impl Export {
-    /// Returns the arguments of an export without optional flags.
-    pub fn all(records: Exportable, output: PathBuf, pacing: Pacing) -> Export {
-        Export {
-            records,
-            output,
-            family: None,
-            verify: false,
-            fresh: false,
-            look: Look::default(),
-            nightly: Nightly::default(),
-            by_id: ById::default(),
-            pacing,
-        }
-    }
+fn exportable(name: &'static str) -> (PossibleValue, &'static str) {
+    let value = PossibleValue::new(name);
+    (if name == "transactions" { value.help("Only by id") } else { value }, name)
 }
 
-impl ValueEnum for Exportable {
-    fn value_variants<'a>() -> &'a [Exportable] {
-        &Exportable::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let value = PossibleValue::new(self.name());
-        Some(if *self == Exportable::Transactions { value.help("Only by id") } else { value })
-    }
+fn families() -> [(PossibleValue, Family); 2] {
+    [
+        (PossibleValue::new("public").help("Paths under /v1/public"), Family::Public),
+        (PossibleValue::new("legacy").help("The older paths under /v1"), Family::Legacy),
+    ]
 }
 
-impl ValueEnum for Family {
-    fn value_variants<'a>() -> &'a [Family] {
-        &[Family::Public, Family::Legacy]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            Family::Public => PossibleValue::new("public").help("Paths under /v1/public"),
-            Family::Legacy => PossibleValue::new("legacy").help("The older paths under /v1"),
-        })
-    }
-}
-
-impl From<StdoutFormat> for TextKind {
-    fn from(format: StdoutFormat) -> TextKind {
-        match format {
-            StdoutFormat::Csv => TextKind::Csv,
-            StdoutFormat::Tsv => TextKind::Tsv,
-            StdoutFormat::Ndjson => TextKind::Ndjson,
-        }
-    }
+fn text_kinds() -> [(PossibleValue, TextKind); 3] {
+    [("csv", TextKind::Csv), ("tsv", TextKind::Tsv), ("ndjson", TextKind::Ndjson)]
+        .map(|(name, kind)| (PossibleValue::new(name), kind))
 }
 
 fn decimal_comma(name: &str) -> Result<DecimalComma, String> {

@@ -10,7 +10,7 @@ use crate::sheet::Options;
 const READING: &str = "Reading a CSV, if it is detected wrongly";
 
 /// A spreadsheet and its template.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub struct Input {
     /// Spreadsheet: CSV or other text (optionally compressed), or a workbook (.xlsx, .xlsm, .xlsb, .xls, .ods); - for
     /// standard input

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::PossibleValue;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
+use super::choice::choice;
 use super::pacing::Pacing;
 use crate::operations::RunStatus;
 
@@ -34,7 +35,7 @@ pub struct Runs {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
     /// Show only runs in this state
-    #[arg(long, value_name = "STATE")]
+    #[arg(long, value_name = "STATE", value_parser = choice(states()))]
     pub state: Option<RunStatus>,
     /// Show only runs of files whose path contains this text
     #[arg(long, value_name = "TEXT")]
@@ -114,30 +115,16 @@ impl Rows {
     }
 }
 
-impl ValueEnum for RunStatus {
-    fn value_variants<'a>() -> &'a [RunStatus] {
-        &[
-            RunStatus::NotRead,
-            RunStatus::Stopped,
-            RunStatus::Done,
-            RunStatus::Withheld,
-            RunStatus::Unknown,
-            RunStatus::Problems,
-        ]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            RunStatus::NotRead => PossibleValue::new("not-read").help("The file was not read to its end"),
-            RunStatus::Stopped => PossibleValue::new("stopped").help("Records are pending"),
-            RunStatus::Done => PossibleValue::new("done").help("No records are pending"),
-            RunStatus::Withheld => PossibleValue::new("withheld").help("Nothing is sent, because of --all-or-nothing"),
-            RunStatus::Unknown => PossibleValue::new("unknown").help("Some records have an unknown outcome"),
-            RunStatus::Problems => {
-                PossibleValue::new("problems").help("Some records need fixing, were refused or are unknown")
-            }
-        })
-    }
+fn states() -> [(PossibleValue, RunStatus); 6] {
+    [
+        ("not-read", "The file was not read to its end", RunStatus::NotRead),
+        ("stopped", "Records are pending", RunStatus::Stopped),
+        ("done", "No records are pending", RunStatus::Done),
+        ("withheld", "Nothing is sent, because of --all-or-nothing", RunStatus::Withheld),
+        ("unknown", "Some records have an unknown outcome", RunStatus::Unknown),
+        ("problems", "Some records need fixing, were refused or are unknown", RunStatus::Problems),
+    ]
+    .map(|(name, help, status)| (PossibleValue::new(name).help(help), status))
 }
 
 fn rows(text: &str) -> Result<Rows, String> {

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::PossibleValue;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
-use crate::operations::LoadKind;
+use super::choice::choice;
+use crate::operations::{LOAD_KINDS, LoadKind};
+use crate::records::token::Access;
 use crate::service::{Faults, Limit};
 
 const SERVE_EXAMPLES: &str = "\
@@ -103,8 +105,8 @@ pub struct Token {
     #[arg(long, value_name = "NAME")]
     pub workspace: String,
     /// Access level: full can read and write, regular can only read
-    #[arg(long, value_name = "ACCESS", default_value = "full")]
-    pub access: TokenAccess,
+    #[arg(long, value_name = "ACCESS", default_value = "full", value_parser = choice(access_levels()))]
+    pub access: Access,
     #[command(flatten)]
     pub lifetimes: Lifetimes,
 }
@@ -121,24 +123,16 @@ pub struct Load {
     #[arg(long, value_name = "NAME")]
     pub workspace: String,
     /// Kind of the records [default: taken from the file name]
-    #[arg(long, value_name = "RECORDS")]
-    pub kind: Option<LoadKind>,
+    #[arg(long, value_name = "RECORDS", value_parser = choice(load_kinds()))]
+    pub kind: Option<&'static LoadKind>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TokenAccess {
-    Full,
-    Regular,
+fn access_levels() -> [(PossibleValue, Access); 2] {
+    [(PossibleValue::new("full"), Access::Full), (PossibleValue::new("regular"), Access::Regular)]
 }
 
-impl ValueEnum for LoadKind {
-    fn value_variants<'a>() -> &'a [LoadKind] {
-        &LoadKind::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()))
-    }
+fn load_kinds() -> impl Iterator<Item = (PossibleValue, &'static LoadKind)> {
+    LOAD_KINDS.iter().map(|kind| (PossibleValue::new(kind.name), kind))
 }
 
 fn latency(text: &str) -> Result<Duration, String> {

@@ -16,7 +16,7 @@ Examples:
   sheetport upload prices.csv -t prices.toml --dry-run
   sheetport upload prices.csv -t prices.toml --changed-only --max-errors 20";
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(after_help = UPLOAD_EXAMPLES)]
 pub struct Upload {
     #[command(flatten)]
@@ -54,26 +54,6 @@ pub struct Upload {
     /// New file for the report [default: next to FILE, if a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-}
-
-impl Upload {
-    /// Returns the arguments of an upload without optional flags.
-    pub fn new(input: Input, pacing: Pacing) -> Upload {
-        Upload {
-            input,
-            pacing,
-            dry_run: false,
-            rehearse: false,
-            changed_only: false,
-            rows: None,
-            max_errors: None,
-            all_or_nothing: false,
-            allow_repeat: false,
-            create_missing_items: false,
-            trigger_workflows: false,
-            report: None,
-        }
-    }
 }
 
 fn range(text: &str) -> Result<(u64, u64), String> {

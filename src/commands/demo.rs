@@ -9,7 +9,7 @@ use super::shared::console::Console;
 use super::{export, upload};
 use crate::cli;
 use crate::error::{Exit, Failure};
-use crate::operations::{self, Exportable, LocalService, ReportRequest};
+use crate::operations::{self, LocalService, ReportRequest};
 use crate::report::RowFilter;
 use crate::settings::Settings;
 use crate::sheet::write::{Existing, WholeFile};
@@ -55,7 +55,7 @@ pub async fn run(args: &cli::Demo, settings: &Settings) -> Result<Exit, Failure>
     }
     let mut exports = Vec::new();
     for name in ["items.csv", "items.xlsx"] {
-        let args = cli::Export::all(Exportable::Items, folder.join(name), pacing());
+        let args = cli::Export { records: "items", output: folder.join(name), ..cli::Export::default() };
         let exported = export::export(&args, &service.context, output).await?;
         if !output.json {
             export::print(&exported);
@@ -73,17 +73,9 @@ pub async fn run(args: &cli::Demo, settings: &Settings) -> Result<Exit, Failure>
 }
 
 fn upload_args(price_list: &Path, template: &Path, folder: &Path) -> cli::Upload {
-    let input = cli::Input {
-        file: price_list.to_owned(),
-        template: template.display().to_string(),
-        sheet: None,
-        reading: cli::Reading::default(),
-    };
-    cli::Upload { report: Some(folder.join("price-list.report.xlsx")), ..cli::Upload::new(input, pacing()) }
-}
-
-fn pacing() -> cli::Pacing {
-    cli::Pacing { rate: None, concurrency: 8 }
+    let (file, template) = (price_list.to_owned(), template.display().to_string());
+    let input = cli::Input { file, template, ..cli::Input::default() };
+    cli::Upload { input, report: Some(folder.join("price-list.report.xlsx")), ..cli::Upload::default() }
 }
 
 fn write(folder: &Path, (name, content): (&str, &[u8])) -> Result<PathBuf, Failure> {

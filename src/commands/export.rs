@@ -11,7 +11,7 @@ use crate::error::{Exit, Failure};
 use crate::export::{Exported, Manifest, Since};
 use crate::operations::{self, Context, ExportRequest, IdSource};
 use crate::settings::{Output, Settings};
-use crate::sheet::write::{Style, TextKind};
+use crate::sheet::write::Style;
 use crate::ui;
 
 pub async fn run(args: &Export, settings: &Settings) -> Result<Exit, Failure> {
@@ -53,7 +53,7 @@ pub async fn export(args: &Export, context: &Context, output: Output) -> Result<
         records: args.records,
         family: args.family,
         output: (!is_stdout(&args.output)).then_some(&args.output),
-        stdout_format: look.format.map(TextKind::from),
+        stdout_format: look.format,
         style: Style {
             delimiter: look.delimiter,
             decimal_comma: look.locale.is_some_and(|locale| locale.0),

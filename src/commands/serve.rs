@@ -8,9 +8,8 @@ use tokio::net::TcpListener;
 
 use super::serve_load;
 use super::shared::signals::Interrupt;
-use crate::cli::{self, Data, Lifetimes, Serve, ServeAction, Token, TokenAccess};
+use crate::cli::{self, Data, Lifetimes, Serve, ServeAction, Token};
 use crate::error::{Exit, Failure};
-use crate::records::token::Access;
 use crate::service::{self, Config, FaultInjection, Service};
 use crate::settings::Settings;
 use crate::ui;
@@ -92,12 +91,8 @@ fn config(data: &Data, lifetimes: &Lifetimes) -> Config {
 }
 
 fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure> {
-    let access = match args.access {
-        TokenAccess::Full => Access::Full,
-        TokenAccess::Regular => Access::Regular,
-    };
     let is_new = !args.data.data.exists();
-    let tokens = service::issue_tokens(&config(&args.data, &args.lifetimes), &args.workspace, access)?;
+    let tokens = service::issue_tokens(&config(&args.data, &args.lifetimes), &args.workspace, args.access)?;
     if is_new {
         let data = args.data.data.display();
         ui::remark(format_args!(

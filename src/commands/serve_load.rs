@@ -18,7 +18,7 @@ pub async fn run(args: &Load, settings: &Settings) -> Result<Exit, Failure> {
     if settings.output.json {
         let files: Vec<_> = files
             .iter()
-            .map(|file| json!({"file": file.path, "records": file.kind.name(), "outcome": file.outcome}))
+            .map(|file| json!({"file": file.path, "records": file.kind.name, "outcome": file.outcome}))
             .collect();
         ui::json(&json!({"command": "serve load", "workspace": args.workspace, "files": files}));
     }
@@ -32,7 +32,7 @@ fn print(LoadedFile { path, kind, outcome }: &LoadedFile) {
         "{strong}{}{strong:#}  {} {}: {} created, {} updated, {} unchanged, {} rejected",
         path.display(),
         ui::thousands(outcome.rows),
-        kind.name(),
+        kind.name,
         ui::thousands(outcome.created),
         ui::thousands(outcome.updated),
         ui::thousands(outcome.unchanged),

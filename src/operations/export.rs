@@ -9,33 +9,28 @@ use super::error::Error;
 use super::event::{Event, Observer};
 use crate::client::{self, Pace, Speed};
 use crate::export::{self, Clock, Exported, IdFile, Job, Output, Since, Source, Template, template};
-use crate::records::{List, Single, company, contact, inventory, item, order, transaction};
+use crate::records::{Family, List, Single, company, contact, inventory, item, order, transaction};
 use crate::sheet::write::{Packing, Shape, Style, TextKind};
 
 /// Size limit of an export template.
 const MAX_TEMPLATE: u64 = 1 << 20;
 const RESUME_HINT: &str = "the records read so far are kept; run the same command again within an hour to continue";
 
-/// Records that can be exported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exportable {
-    Items,
-    Orders,
-    Companies,
-    Contacts,
-    Inventories,
-    /// Only by id.
-    Transactions,
-}
+/// Names of the records that can be exported.
+pub const EXPORTABLE: [&str; 6] = ["items", "orders", "companies", "contacts", "inventories", "transactions"];
 
-/// A family of paths of the API.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// Paths under /v1/public.
-    Public,
-    /// The older paths under /v1.
-    Legacy,
-}
+/// The exportable lists. The first list of a name is the default.
+static LISTS: [&List; 7] = [
+    &item::LIST,
+    &item::OLDER_LIST,
+    &order::LIST,
+    &order::OLDER_LIST,
+    &company::LIST,
+    &contact::LIST,
+    &inventory::LIST,
+];
+/// The records that can be exported by id.
+static SINGLES: [&Single; 3] = [&order::SINGLE, &inventory::SINGLE, &transaction::SINGLE];
 
 /// Ids of the records to export.
 #[derive(Clone, Debug)]
@@ -49,7 +44,8 @@ pub struct IdSource {
 
 #[derive(Clone, Debug)]
 pub struct ExportRequest<'a> {
-    pub records: Exportable,
+    /// One of [`EXPORTABLE`].
+    pub records: &'static str,
     /// The family whose list is read, by default public.
     pub family: Option<Family>,
     /// Path of the file, or `None` for standard output.
@@ -77,53 +73,6 @@ pub struct ExportRequest<'a> {
     pub concurrency: u16,
     /// The rate of the context if `None`.
     pub rate: Option<Speed>,
-}
-
-impl Exportable {
-    pub const ALL: [Exportable; 6] = [
-        Exportable::Items,
-        Exportable::Orders,
-        Exportable::Companies,
-        Exportable::Contacts,
-        Exportable::Inventories,
-        Exportable::Transactions,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Exportable::Items => "items",
-            Exportable::Orders => "orders",
-            Exportable::Companies => "companies",
-            Exportable::Contacts => "contacts",
-            Exportable::Inventories => "inventories",
-            Exportable::Transactions => "transactions",
-        }
-    }
-
-    fn list(self, family: Option<Family>) -> Option<&'static List> {
-        let (public, legacy): (Option<&'static List>, Option<&'static List>) = match self {
-            Exportable::Items => (Some(&item::LIST), Some(&item::OLDER_LIST)),
-            Exportable::Orders => (Some(&order::LIST), Some(&order::OLDER_LIST)),
-            Exportable::Companies => (Some(&company::LIST), None),
-            Exportable::Contacts => (None, Some(&contact::LIST)),
-            Exportable::Inventories => (Some(&inventory::LIST), None),
-            Exportable::Transactions => (None, None),
-        };
-        match family {
-            Some(Family::Public) => public,
-            Some(Family::Legacy) => legacy,
-            None => public.or(legacy),
-        }
-    }
-
-    fn single(self) -> Option<&'static Single> {
-        match self {
-            Exportable::Orders => Some(&order::SINGLE),
-            Exportable::Inventories => Some(&inventory::SINGLE),
-            Exportable::Transactions => Some(&transaction::SINGLE),
-            Exportable::Items | Exportable::Companies | Exportable::Contacts => None,
-        }
-    }
 }
 
 /// Exports records. An interrupted export continues when the same request is made again.
@@ -204,9 +153,9 @@ fn output(request: &ExportRequest<'_>) -> Result<Output, Error> {
 }
 
 fn source(request: &ExportRequest<'_>) -> Result<Source, Error> {
-    let (records, name) = (request.records, request.records.name());
+    let name = request.records;
     if let Some(ids) = &request.ids {
-        let single = records.single().ok_or_else(|| {
+        let single = SINGLES.into_iter().find(|single| single.name == name).ok_or_else(|| {
             let hint = "leave out --ids; only transactions, orders and inventories can be exported by id";
             Error::invalid(format!("{name} can't be exported by id"), hint)
         })?;
@@ -217,17 +166,18 @@ fn source(request: &ExportRequest<'_>) -> Result<Source, Error> {
         let file = IdFile { path: ids.path.clone(), column: ids.column.clone() };
         return Ok(Source::Ids { single, file, by_external_id: ids.external });
     }
-    match records.list(request.family) {
-        Some(list) => Ok(Source::List(list)),
-        None if records == Exportable::Transactions => {
-            let hint = "give a spreadsheet with their ids: --ids FILE --column COLUMN";
-            Err(Error::invalid("the service has no list of transactions", hint))
-        }
-        None => Err(Error::invalid(format!("this path family has no list of {name}"), "leave out --family")),
+    let mut lists = LISTS.into_iter().filter(|list| list.name == name).peekable();
+    if lists.peek().is_none() {
+        let hint = "give a spreadsheet with their ids: --ids FILE --column COLUMN";
+        return Err(Error::invalid(format!("the service has no list of {name}"), hint));
     }
+    let list = lists.find(|list| request.family.is_none_or(|family| list.family == family));
+    let list =
+        list.ok_or_else(|| Error::invalid(format!("this path family has no list of {name}"), "leave out --family"))?;
+    Ok(Source::List(list))
 }
 
-fn load_template(path: &Path, records: Exportable) -> Result<Template, Error> {
+fn load_template(path: &Path, records: &str) -> Result<Template, Error> {
     let unreadable = |reason: String| {
         let message = format!("the export template {} can't be read: {reason}", path.display());
         Error::invalid(message, "check its name, and that it is a text file")
@@ -237,10 +187,9 @@ fn load_template(path: &Path, records: Exportable) -> Result<Template, Error> {
         return Err(unreadable("it is too large for a template".to_owned()));
     }
     let source = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
-    let known: Vec<&str> = Exportable::ALL.into_iter().map(Exportable::name).collect();
-    let template = template::load(&path.display().to_string(), &source, &known)?;
+    let template = template::load(&path.display().to_string(), &source, &EXPORTABLE)?;
     match &template.record {
-        Some(record) if record != records.name() => {
+        Some(record) if record != records => {
             let message = format!("the export template {} is for {record}", path.display());
             Err(Error::invalid(message, format!("export {record} with it, or use another template")))
         }

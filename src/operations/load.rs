@@ -16,20 +16,39 @@ const BATCH: usize = 1000;
 /// Columns that identify a record. A file needs at least one.
 const KEYS: [&str; 6] = ["id", "external_id", "externalId", "name", "order_id", "inventory_id"];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoadKind {
-    Companies,
-    Contacts,
-    Inventories,
-    Orders,
-    Items,
+/// A kind of records that can be loaded.
+#[derive(Debug)]
+pub struct LoadKind {
+    pub name: &'static str,
+    fields: &'static [Field],
+    /// Further fields.
+    more: &'static [(&'static str, JsonType)],
+    /// Accepts any field, because the contract does not list the fields of these records.
+    is_open: bool,
+    record: fn(Map<String, Value>) -> LoadRecord,
 }
+
+pub static LOAD_KINDS: [LoadKind; 5] = [
+    LoadKind::new("companies", company::READ_FIELDS, LoadRecord::Company).open(),
+    LoadKind::new("contacts", contact::READ_FIELDS, LoadRecord::Contact).open(),
+    LoadKind::new("inventories", inventory::READ_FIELDS, LoadRecord::Inventory),
+    LoadKind::new("orders", order::READ_FIELDS, LoadRecord::Order),
+    // Columns of items are named as in the list or as in the input.
+    LoadKind {
+        more: &[
+            ("purchase_price", JsonType::Number),
+            ("updated_at", JsonType::String),
+            ("created_at", JsonType::String),
+        ],
+        ..LoadKind::new("items", item::INPUT_FIELDS, LoadRecord::Item)
+    },
+];
 
 /// A file to load, or that was loaded.
 #[derive(Clone, Debug)]
 pub struct LoadedFile {
     pub path: PathBuf,
-    pub kind: LoadKind,
+    pub kind: &'static LoadKind,
     pub outcome: LoadOutcome,
 }
 
@@ -59,7 +78,7 @@ pub async fn load(
     data: &Path,
     workspace: &str,
     paths: &[PathBuf],
-    kind: Option<LoadKind>,
+    kind: Option<&'static LoadKind>,
     loaded: impl Fn(&LoadedFile),
 ) -> Result<Vec<LoadedFile>, Error> {
     let mut books = Vec::with_capacity(paths.len());
@@ -89,7 +108,7 @@ pub async fn load(
 async fn load_file(
     service: &Service,
     workspace: &str,
-    kind: LoadKind,
+    kind: &'static LoadKind,
     path: &Path,
     book: &Book,
 ) -> Result<LoadOutcome, Error> {
@@ -110,7 +129,7 @@ async fn load_file(
             match record(&columns, &row) {
                 Ok(fields) => {
                     numbers.push(row.number);
-                    records.push(kind.record(fields));
+                    records.push((kind.record)(fields));
                 }
                 Err(problems) => outcome.reject(row.number, problems),
             }
@@ -146,56 +165,31 @@ impl LoadOutcome {
 }
 
 impl LoadKind {
-    pub const ALL: [LoadKind; 5] =
-        [LoadKind::Companies, LoadKind::Contacts, LoadKind::Inventories, LoadKind::Orders, LoadKind::Items];
+    const fn new(
+        name: &'static str,
+        fields: &'static [Field],
+        record: fn(Map<String, Value>) -> LoadRecord,
+    ) -> LoadKind {
+        LoadKind { name, fields, more: &[], is_open: false, record }
+    }
 
-    pub fn name(self) -> &'static str {
-        match self {
-            LoadKind::Companies => "companies",
-            LoadKind::Contacts => "contacts",
-            LoadKind::Inventories => "inventories",
-            LoadKind::Orders => "orders",
-            LoadKind::Items => "items",
-        }
+    const fn open(self) -> LoadKind {
+        LoadKind { is_open: true, ..self }
     }
 
     /// Returns the kind whose name is a word of the file name.
-    fn of_file(path: &Path) -> Option<LoadKind> {
+    fn of_file(path: &Path) -> Option<&'static LoadKind> {
         let stem = path.file_stem()?.to_string_lossy().to_lowercase();
-        LoadKind::ALL
-            .into_iter()
-            .find(|kind| stem.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == kind.name()))
+        let words = stem.split(|letter: char| !letter.is_alphanumeric());
+        LOAD_KINDS.iter().find(|kind| words.clone().any(|word| word == kind.name))
     }
 
-    fn record(self, fields: Map<String, Value>) -> LoadRecord {
-        match self {
-            LoadKind::Companies => LoadRecord::Company(fields),
-            LoadKind::Contacts => LoadRecord::Contact(fields),
-            LoadKind::Inventories => LoadRecord::Inventory(fields),
-            LoadKind::Orders => LoadRecord::Order(fields),
-            LoadKind::Items => LoadRecord::Item(fields),
-        }
-    }
-
-    /// Returns the type of a column, or `None` if these records have no such field. Columns of items may be named as in
-    /// the list or as in the input.
-    fn column(self, name: &str) -> Option<JsonType> {
-        let fields: &[Field] = match self {
-            LoadKind::Companies => company::READ_FIELDS,
-            LoadKind::Contacts => contact::READ_FIELDS,
-            LoadKind::Inventories => inventory::READ_FIELDS,
-            LoadKind::Orders => order::READ_FIELDS,
-            LoadKind::Items => item::INPUT_FIELDS,
-        };
-        let known = fields.iter().find(|field| field.name == name).map(|field| field.json);
-        known.or(match (self, name) {
-            (_, "id" | "external_id") => Some(JsonType::String),
-            (LoadKind::Items, "purchase_price") => Some(JsonType::Number),
-            (LoadKind::Items, "updated_at" | "created_at") => Some(JsonType::String),
-            // The contract does not list their fields, so any field is accepted.
-            (LoadKind::Companies | LoadKind::Contacts, _) => Some(JsonType::String),
-            _ => None,
-        })
+    /// Returns the type of a column, or `None` if these records have no such field.
+    fn column(&self, name: &str) -> Option<JsonType> {
+        let known = self.fields.iter().map(|field| (field.name, field.json)).chain(self.more.iter().copied());
+        let ids = [("id", JsonType::String), ("external_id", JsonType::String)];
+        let known = known.chain(ids).find(|(field, _)| *field == name).map(|(_, json)| json);
+        known.or(self.is_open.then_some(JsonType::String))
     }
 }
 
@@ -206,7 +200,7 @@ struct Column {
 }
 
 /// Returns the columns of a header that are fields, or why the header can't be used.
-fn columns(kind: LoadKind, header: &Row, ignored: &mut Vec<String>) -> Result<Vec<Column>, String> {
+fn columns(kind: &'static LoadKind, header: &Row, ignored: &mut Vec<String>) -> Result<Vec<Column>, String> {
     let mut columns: Vec<Column> = Vec::new();
     for (index, cell) in header.cells().enumerate() {
         let name = cell.shown().trim().to_owned();
@@ -271,14 +265,14 @@ fn value(json: JsonType, cell: Cell<'_>) -> Result<Option<Value>, String> {
 }
 
 fn unknown_kind(path: &Path) -> Error {
-    let names: Vec<_> = LoadKind::ALL.iter().map(|kind| kind.name()).collect();
+    let names: Vec<_> = LOAD_KINDS.iter().map(|kind| kind.name).collect();
     let message = format!("the name of {} does not say which records it holds", path.display());
     Error::invalid(message, format!("name them with --kind: {}", names.join(", ")))
 }
 
-fn bad_header(path: &Path, kind: LoadKind, why: &str) -> Error {
+fn bad_header(path: &Path, kind: &'static LoadKind, why: &str) -> Error {
     Error::BadInput {
-        message: format!("{} can't be loaded as {}: {why}", path.display(), kind.name()),
+        message: format!("{} can't be loaded as {}: {why}", path.display(), kind.name),
         hint: "name the columns in the first row like the fields of the API, as `sheetport export` does".to_owned(),
     }
 }
@@ -299,13 +293,13 @@ mod tests {
     #[test]
     fn file_names_determine_the_kind() {
         for (name, kind) in [
-            ("companies.csv", Some(LoadKind::Companies)),
-            ("/tmp/2026-01 Orders.xlsx", Some(LoadKind::Orders)),
-            ("export_items_new.csv", Some(LoadKind::Items)),
+            ("companies.csv", Some("companies")),
+            ("/tmp/2026-01 Orders.xlsx", Some("orders")),
+            ("export_items_new.csv", Some("items")),
             ("price-list.csv", None),
             ("reorders.csv", None),
         ] {
-            assert_eq!(LoadKind::of_file(Path::new(name)), kind, "{name}");
+            assert_eq!(LoadKind::of_file(Path::new(name)).map(|kind| kind.name), kind, "{name}");
         }
     }
 
@@ -313,14 +307,14 @@ mod tests {
     fn columns_that_are_no_fields_are_listed() {
         let mut ignored = Vec::new();
         let header = row(&[Cell::Text(" id "), Cell::Blank, Cell::Text("colour"), Cell::Text("order_id")]);
-        let found = columns(LoadKind::Orders, &header, &mut ignored).expect("a header");
+        let found = columns(&LOAD_KINDS[3], &header, &mut ignored).expect("a header");
         let found: Vec<_> = found.iter().map(|column| (column.index, column.name.as_str())).collect();
         assert_eq!((found, ignored), (vec![(0, "id"), (3, "order_id")], vec!["colour".to_owned()]));
 
         let twice = row(&[Cell::Text("id"), Cell::Text("id")]);
-        assert!(columns(LoadKind::Orders, &twice, &mut Vec::new()).is_err_and(|why| why.contains("'id'")));
+        assert!(columns(&LOAD_KINDS[3], &twice, &mut Vec::new()).is_err_and(|why| why.contains("'id'")));
         let none = row(&[Cell::Text("Nummer"), Cell::Text("Summe")]);
-        assert!(columns(LoadKind::Orders, &none, &mut Vec::new()).is_err());
+        assert!(columns(&LOAD_KINDS[3], &none, &mut Vec::new()).is_err());
     }
 
     #[test]
