@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::diagnostics::Mistake;
 use crate::{client, export, ledger, operations, report, service, sheet, upload};
 
 /// Exit codes. Their meaning is a stable interface.
@@ -61,10 +60,6 @@ impl Failure {
     pub fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Failure {
         Failure { exit, message: message.into(), hint: Some(hint.into()) }
     }
-
-    fn of(exit: Exit, error: &impl fmt::Display, hint: Option<String>) -> Failure {
-        Failure { exit, message: error.to_string(), hint }
-    }
 }
 
 impl fmt::Display for Failure {
@@ -79,132 +74,90 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-impl From<sheet::Error> for Failure {
-    fn from(error: sheet::Error) -> Failure {
-        use sheet::Error as E;
-        let exit = match &error {
-            E::Open { .. }
-            | E::NotASpreadsheet { .. }
-            | E::Encrypted { .. }
-            | E::Empty { .. }
-            | E::Unreadable { .. } => Exit::InputRefused,
-            E::NoSuchSheet { .. } | E::Exists { .. } | E::BadOptions { .. } => Exit::Usage,
-            E::Write { .. } | E::Unwritable { .. } => Exit::Fault,
-        };
-        Failure::of(exit, &error, error.hint())
+impl<E: Into<operations::Error>> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        let error = error.into();
+        Failure { exit: exit_of(&error), message: error.to_string(), hint: error.hint() }
     }
 }
 
-impl From<Mistake> for Failure {
-    fn from(mistake: Mistake) -> Failure {
-        Failure::of(Exit::Usage, &mistake, mistake.hint.clone())
+fn exit_of(error: &operations::Error) -> Exit {
+    use operations::Error as E;
+    match error {
+        E::Sheet(error) => exit_of_sheet(error),
+        E::Ledger(error) => exit_of_ledger(error),
+        E::Upload(error) => exit_of_upload(error),
+        E::Client(error) => exit_of_client(error),
+        E::Export(error) => exit_of_export(error),
+        E::Report(report::Error::Ledger(error)) => exit_of_ledger(error),
+        E::Report(report::Error::Sheet(error)) => exit_of_sheet(error),
+        E::Service(service::Error::InUse { .. }) => Exit::Busy,
+        E::WithHint { error, .. } => exit_of(error),
+        E::ReadOnlyToken => Exit::Credentials,
+        E::Service(service::Error::WorkspaceName { .. })
+        | E::Template(_)
+        | E::NoBaseUrl
+        | E::SentBefore { .. }
+        | E::RunRefused { .. }
+        | E::Invalid { .. } => Exit::Usage,
+        E::BadInput { .. } => Exit::InputRefused,
+        E::Report(_) | E::Service(_) | E::Local { .. } => Exit::Fault,
     }
 }
 
-impl From<ledger::Error> for Failure {
-    fn from(error: ledger::Error) -> Failure {
-        use ledger::Error as E;
-        let exit = match &error {
-            E::Busy { .. } => Exit::Busy,
-            E::NoSuchRun(_) | E::NoRuns => Exit::Usage,
-            E::Open { .. } | E::OtherVersion { .. } | E::Database(_) | E::Corrupt(_) => Exit::Fault,
-        };
-        Failure::of(exit, &error, error.hint())
-    }
-}
-
-impl From<upload::Error> for Failure {
-    fn from(error: upload::Error) -> Failure {
-        use upload::Error as E;
-        let exit = match error {
-            E::Sheet(error) => return error.into(),
-            E::Ledger(error) => return error.into(),
-            E::Columns { .. } | E::NoSuchIndex { .. } | E::TooMuchLost { .. } => Exit::Usage,
-            E::NoRows { .. }
-            | E::Changed { .. }
-            | E::TooManyRows { .. }
-            | E::TooScattered { .. }
-            | E::FilledTooMuch { .. } => Exit::InputRefused,
-            E::ReaderDied { .. } => Exit::Fault,
-        };
-        Failure::of(exit, &error, error.hint())
-    }
-}
-
-impl From<client::Error> for Failure {
-    fn from(error: client::Error) -> Failure {
-        use client::{Error as E, Stop};
-        let exit = match &error {
-            E::BaseUrl(_) | E::Language(_) | E::NoCredentials(_) => Exit::Usage,
-            E::Client(_) => Exit::Fault,
-            E::Stopped(Stop::Unauthorized(_) | Stop::Forbidden(_)) => Exit::Credentials,
-            E::Stopped(_) | E::Status { .. } | E::Unreadable(_) => Exit::Stopped,
-        };
-        Failure::of(exit, &error, error.hint())
-    }
-}
-
-impl From<report::Error> for Failure {
-    fn from(error: report::Error) -> Failure {
-        match error {
-            report::Error::Ledger(error) => error.into(),
-            report::Error::Sheet(error) => error.into(),
-            report::Error::Corrupt(_) | report::Error::Page(_) => Failure::of(Exit::Fault, &error, error.hint()),
+fn exit_of_sheet(error: &sheet::Error) -> Exit {
+    use sheet::Error as E;
+    match error {
+        E::Open { .. } | E::NotASpreadsheet { .. } | E::Encrypted { .. } | E::Empty { .. } | E::Unreadable { .. } => {
+            Exit::InputRefused
         }
+        E::NoSuchSheet { .. } | E::Exists { .. } | E::BadOptions { .. } => Exit::Usage,
+        E::Write { .. } | E::Unwritable { .. } => Exit::Fault,
     }
 }
 
-impl From<export::Error> for Failure {
-    fn from(error: export::Error) -> Failure {
-        match error {
-            export::Error::Api(error) => error.into(),
-            export::Error::Sheet(error) => error.into(),
-            export::Error::Page { .. } => Failure::of(Exit::Stopped, &error, error.hint()),
-            export::Error::Spool { .. } | export::Error::Internal(_) => Failure::of(Exit::Fault, &error, error.hint()),
-            export::Error::Busy => Failure::of(Exit::Busy, &error, error.hint()),
-            export::Error::Name(_) | export::Error::Ids { .. } => Failure::of(Exit::Usage, &error, error.hint()),
-        }
+fn exit_of_ledger(error: &ledger::Error) -> Exit {
+    use ledger::Error as E;
+    match error {
+        E::Busy { .. } => Exit::Busy,
+        E::NoSuchRun(_) | E::NoRuns => Exit::Usage,
+        E::Open { .. } | E::OtherVersion { .. } | E::Database(_) | E::Corrupt(_) => Exit::Fault,
     }
 }
 
-impl From<service::Error> for Failure {
-    fn from(error: service::Error) -> Failure {
-        use service::Error as E;
-        let exit = match &error {
-            E::InUse { .. } => Exit::Busy,
-            E::WorkspaceName { .. } => Exit::Usage,
-            E::File { .. }
-            | E::SigningKey { .. }
-            | E::Random { .. }
-            | E::Sign(_)
-            | E::NotRead(_)
-            | E::NotStored
-            | E::Database { .. }
-            | E::Migrate { .. } => Exit::Fault,
-        };
-        Failure::of(exit, &error, Some(error.hint()))
+fn exit_of_upload(error: &upload::Error) -> Exit {
+    use upload::Error as E;
+    match error {
+        E::Sheet(error) => exit_of_sheet(error),
+        E::Ledger(error) => exit_of_ledger(error),
+        E::Columns { .. } | E::NoSuchIndex { .. } | E::TooMuchLost { .. } => Exit::Usage,
+        E::NoRows { .. }
+        | E::Changed { .. }
+        | E::TooManyRows { .. }
+        | E::TooScattered { .. }
+        | E::FilledTooMuch { .. } => Exit::InputRefused,
+        E::ReaderDied { .. } => Exit::Fault,
     }
 }
 
-impl From<operations::Error> for Failure {
-    fn from(error: operations::Error) -> Failure {
-        use operations::Error as E;
-        let hint = error.hint();
-        let exit = match error {
-            E::Sheet(error) => return error.into(),
-            E::Ledger(error) => return error.into(),
-            E::Upload(error) => return error.into(),
-            E::Client(error) => return error.into(),
-            E::Report(error) => return error.into(),
-            E::Export(error) => return error.into(),
-            E::Service(error) => return error.into(),
-            E::Template(mistake) => return (*mistake).into(),
-            E::WithHint { error, .. } => return Failure { hint, ..Failure::from(*error) },
-            E::ReadOnlyToken => Exit::Credentials,
-            E::NoBaseUrl | E::SentBefore { .. } | E::RunRefused { .. } | E::Invalid { .. } => Exit::Usage,
-            E::BadInput { .. } => Exit::InputRefused,
-            E::Local { .. } => Exit::Fault,
-        };
-        Failure::of(exit, &error, hint)
+fn exit_of_client(error: &client::Error) -> Exit {
+    use client::{Error as E, Stop};
+    match error {
+        E::BaseUrl(_) | E::Language(_) | E::NoCredentials(_) => Exit::Usage,
+        E::Client(_) => Exit::Fault,
+        E::Stopped(Stop::Unauthorized(_) | Stop::Forbidden(_)) => Exit::Credentials,
+        E::Stopped(_) | E::Status { .. } | E::Unreadable(_) => Exit::Stopped,
+    }
+}
+
+fn exit_of_export(error: &export::Error) -> Exit {
+    use export::Error as E;
+    match error {
+        E::Api(error) => exit_of_client(error),
+        E::Sheet(error) => exit_of_sheet(error),
+        E::Page { .. } => Exit::Stopped,
+        E::Spool { .. } | E::Internal(_) => Exit::Fault,
+        E::Busy => Exit::Busy,
+        E::Name(_) | E::Ids { .. } => Exit::Usage,
     }
 }

@@ -7,7 +7,7 @@ use directories::ProjectDirs;
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::cli::{Color, Global};
+use crate::cli::Global;
 use crate::client::auth::{Credentials, TokenFile};
 use crate::diagnostics::TomlFile;
 use crate::error::{Exit, Failure};
@@ -53,8 +53,6 @@ struct Profile {
 pub struct Output {
     pub json: bool,
     pub quiet: bool,
-    pub verbose: u8,
-    pub color: Color,
     pub progress: bool,
 }
 
@@ -90,13 +88,7 @@ impl Settings {
             profile: name,
             token_file,
             context: Context { home, base_url, credentials, rate },
-            output: Output {
-                json: global.json,
-                quiet: global.quiet,
-                verbose: global.verbose,
-                color: global.color,
-                progress: !global.no_progress && !global.quiet,
-            },
+            output: Output { json: global.json, quiet: global.quiet, progress: !global.no_progress && !global.quiet },
         })
     }
 }

@@ -21,13 +21,14 @@ pub async fn run(args: &Resolve, settings: &Settings) -> Result<Exit, Failure> {
     let has_verdicts = args.sent.is_some() || args.failed.is_some() || args.all_sent || args.all_failed;
     let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let asks = !has_verdicts && settings.output.talks() && is_terminal;
-    let mut listed = Vec::new();
+    let mut listed = resolution.records().await?;
     if has_verdicts {
-        record_verdicts(args, &mut resolution).await?;
+        record_verdicts(args, &mut resolution, &listed).await?;
     } else if asks {
-        ask_verdicts(&mut resolution).await?;
-    } else {
-        listed = all_records(&mut resolution).await?;
+        ask_verdicts(&mut resolution, &listed).await?;
+    }
+    if has_verdicts || asks {
+        listed.clear();
     }
     let resolved = resolution.finish().await?;
     if settings.output.json {
@@ -56,67 +57,39 @@ fn print_result(resolved: &Resolved, listed: u64, by: Option<&str>) {
     }
 }
 
-async fn all_records(resolution: &mut Resolving) -> Result<Vec<UnknownRecord>, Failure> {
-    let mut all = Vec::new();
-    loop {
-        let records = resolution.next_records().await?;
-        if records.is_empty() {
-            return Ok(all);
-        }
-        all.extend(records);
-    }
-}
-
-/// Records the verdicts of the flags.
-async fn record_verdicts(args: &Resolve, resolution: &mut Resolving) -> Result<(), Failure> {
-    let names =
-        |rows: &Option<Rows>, record: &UnknownRecord| rows.as_ref().is_some_and(|rows| rows.contains(record.row));
-    loop {
-        let records = resolution.next_records().await?;
-        if records.is_empty() {
-            return Ok(());
-        }
-        let (mut sent, mut failed): (Vec<Seq>, Vec<Seq>) = (Vec::new(), Vec::new());
-        for record in &records {
-            match (names(&args.sent, record), names(&args.failed, record)) {
-                (true, true) => {
-                    return Err(Failure::new(
-                        Exit::Usage,
-                        format!("row {} is given both as sent and as failed", record.row),
-                        "give it once; this record and those after it are unchanged",
-                    ));
-                }
-                (true, false) => sent.push(record.seq),
-                (false, true) => failed.push(record.seq),
-                (false, false) if args.all_sent => sent.push(record.seq),
-                (false, false) if args.all_failed => failed.push(record.seq),
-                (false, false) => {}
+/// Records the verdicts of the flags. Changes no record if the flags contradict each other.
+async fn record_verdicts(args: &Resolve, resolution: &mut Resolving, records: &[UnknownRecord]) -> Result<(), Failure> {
+    let names = |rows: &Option<Rows>, row: u64| rows.as_ref().is_some_and(|rows| rows.contains(row));
+    let (mut sent, mut failed): (Vec<Seq>, Vec<Seq>) = (Vec::new(), Vec::new());
+    for record in records {
+        match (names(&args.sent, record.row), names(&args.failed, record.row)) {
+            (true, true) => {
+                let message = format!("row {} is given both as sent and as failed", record.row);
+                return Err(Failure::new(Exit::Usage, message, "give it once; no record was changed"));
             }
+            (true, false) => sent.push(record.seq),
+            (false, true) => failed.push(record.seq),
+            (false, false) if args.all_sent => sent.push(record.seq),
+            (false, false) if args.all_failed => failed.push(record.seq),
+            (false, false) => {}
         }
-        resolution.record(&sent, Resolution::Sent).await?;
-        resolution.record(&failed, Resolution::Failed).await?;
     }
+    resolution.record(&sent, Resolution::Sent).await?;
+    resolution.record(&failed, Resolution::Failed).await?;
+    Ok(())
 }
 
 /// Asks about each record, and saves each answer at once.
-async fn ask_verdicts(resolution: &mut Resolving) -> Result<(), Failure> {
-    let total = resolution.unknown().await?;
-    let mut position = 0;
-    loop {
-        let records = resolution.next_records().await?;
-        if records.is_empty() {
-            return Ok(());
-        }
-        for record in records {
-            position += 1;
-            print(&record, Some((position, total)));
-            match ask() {
-                Answer::Verdict(verdict) => resolution.record(&[record.seq], verdict).await?,
-                Answer::Later => {}
-                Answer::Quit => return Ok(()),
-            }
+async fn ask_verdicts(resolution: &mut Resolving, records: &[UnknownRecord]) -> Result<(), Failure> {
+    for (index, record) in records.iter().enumerate() {
+        print(record, Some((index + 1, records.len())));
+        match ask() {
+            Answer::Verdict(verdict) => resolution.record(&[record.seq], verdict).await?,
+            Answer::Later => {}
+            Answer::Quit => break,
         }
     }
+    Ok(())
 }
 
 enum Answer {
@@ -139,7 +112,7 @@ fn ask() -> Answer {
 }
 
 /// Prints a record, with its position if it is asked about.
-fn print(record: &UnknownRecord, position: Option<(u64, u64)>) {
+fn print(record: &UnknownRecord, position: Option<(usize, usize)>) {
     let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
     if let Some((position, total)) = position {
         ui::line(format_args!("{}{faint}{position} of {total}{faint:#}", if position > 1 { "\n" } else { "" }));

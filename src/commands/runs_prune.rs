@@ -11,7 +11,7 @@ use crate::ui;
 pub async fn run(args: &Prune, settings: &Settings) -> Result<Exit, Failure> {
     let pruned = operations::prune(&settings.context, args.older_than, args.force, args.dry_run).await?;
     if settings.output.json {
-        let kept: Vec<_> = pruned.kept.iter().map(|(run, why)| json!({"run": run, "why": why.to_string()})).collect();
+        let kept: Vec<_> = pruned.kept.iter().map(|(run, why)| json!({"run": run, "why": why})).collect();
         ui::json(&json!({"command": "prune", "dry_run": args.dry_run, "removed": pruned.removed, "kept": kept}));
         return Ok(Exit::Done);
     }

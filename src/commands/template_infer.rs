@@ -20,16 +20,12 @@ pub async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failure> {
     // Refuses an existing file before the work.
     let output = args.output.as_deref().map(|path| WholeFile::create(path, Existing::Keep)).transpose()?;
     let file = open(&args.file)?;
-    let file_name = args.file.file_name().unwrap_or(file.name.as_os_str()).to_string_lossy().into_owned();
-    let folder = args.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let request = InferRequest {
         file: &file,
-        file_name,
         record: args.record,
         sheet: args.sheet.as_deref(),
         text: options(&args.reading),
         reading: given_options(&args.reading),
-        folder: folder.to_owned(),
     };
     let console = Console::new(settings.output);
     let proposal = operations::infer(&settings.context, &request, &|event| console.show(event)).await?;

@@ -33,6 +33,7 @@ pub async fn upload(args: &Upload, context: &Context, output: Output) -> Result<
         allow_repeat: args.allow_repeat,
         create_missing_items: args.create_missing_items,
         trigger_workflows: args.trigger_workflows,
+        is_rehearsal: args.rehearse,
     };
     let console = Console::new(output);
     let observer = |event: operations::Event<'_>| console.show(event);
@@ -44,16 +45,12 @@ pub async fn upload(args: &Upload, context: &Context, output: Output) -> Result<
         return Ok((summary.exit(), summary));
     }
     let interrupt = Interrupt::default();
-    if !args.rehearse {
-        let finished = operations::upload(context, upload, interrupt.wait(), &observer).await?;
-        return Ok(finish("upload", finished, &interrupt, output.talks()));
-    }
-    if output.talks() {
+    if args.rehearse && output.talks() {
         ui::remark("This is a rehearsal with an empty service on this machine. Nothing is sent elsewhere.");
     }
-    let finished = operations::rehearse(context, upload, interrupt.wait(), &observer).await?;
+    let finished = operations::upload(context, upload, interrupt.wait(), &observer).await?;
     let (exit, mut summary) = finish("upload", finished, &interrupt, output.talks());
-    summary.run = None;
+    summary.run = summary.run.filter(|_| !args.rehearse);
     Ok((exit, summary))
 }
 

@@ -48,22 +48,13 @@ pub fn run(args: &View, settings: &Settings) -> Result<Exit, Failure> {
     }
 }
 
-/// Why printing ended early.
+/// An error that ended printing early.
+#[derive(Debug, thiserror::Error)]
 enum PrintError {
-    Read(Error),
-    Write(io::Error),
-}
-
-impl From<Error> for PrintError {
-    fn from(error: Error) -> PrintError {
-        PrintError::Read(error)
-    }
-}
-
-impl From<io::Error> for PrintError {
-    fn from(error: io::Error) -> PrintError {
-        PrintError::Write(error)
-    }
+    #[error(transparent)]
+    Read(#[from] Error),
+    #[error(transparent)]
+    Write(#[from] io::Error),
 }
 
 impl From<csv::Error> for PrintError {

@@ -25,22 +25,20 @@ const MAX_SAMPLE: usize = 32 << 20;
 #[derive(Debug)]
 pub struct InferRequest<'a> {
     pub file: &'a InputFile,
-    /// Name of the file for the template.
-    pub file_name: String,
     pub record: RecordKind,
     /// Name or number of the sheet, or the best match if `None`.
     pub sheet: Option<&'a str>,
     pub text: Options,
     /// How the file is read, as keys of the template.
     pub reading: Vec<(&'static str, String)>,
-    /// Folder whose templates serve as examples.
-    pub folder: PathBuf,
 }
 
 /// Proposes a template. Templates next to the file and of earlier runs serve as examples.
 pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Observer<'_>) -> Result<Proposal, Error> {
     let book = sheet::open(&request.file.path, &request.text)?;
-    let mut earlier = templates_in(&request.folder);
+    let name = &request.file.name;
+    let folder = name.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut earlier = templates_in(folder);
     earlier.extend(templates_of_runs(context, observer).await);
     let sheets: Vec<usize> = match request.sheet {
         Some(wanted) => vec![sheet_index(wanted, &request.file.path, &book)?],
@@ -50,7 +48,7 @@ pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Obse
     let mut best: Option<Proposal> = None;
     for sheet in sheets {
         let context = infer::Context {
-            file: request.file_name.clone(),
+            file: name.file_name().unwrap_or(name.as_os_str()).to_string_lossy().into_owned(),
             sheet: book.sheets().get(sheet).filter(|_| is_named).cloned(),
             reading: request.reading.clone(),
             previous: earlier.clone(),

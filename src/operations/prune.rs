@@ -1,6 +1,5 @@
 //! Removing old runs from the ledger.
 
-use std::fmt;
 use std::time::Duration;
 
 use super::context::{Context, now};
@@ -14,30 +13,10 @@ const PAGE: u32 = 100;
 #[derive(Clone, Debug, Default)]
 pub struct Pruned {
     pub removed: Vec<RunId>,
-    /// Old runs that were not removed.
-    pub kept: Vec<(RunId, KeptReason)>,
+    /// Old runs that were kept, each with the reason.
+    pub kept: Vec<(RunId, &'static str)>,
     /// Records of the removed runs.
     pub records: u64,
-}
-
-/// Why an old run was not removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeptReason {
-    Locked,
-    /// The run has pending or unknown records.
-    Open,
-    /// Another run of the same upload is kept.
-    FamilyKept,
-}
-
-impl fmt::Display for KeptReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            KeptReason::Locked => "another process is using it",
-            KeptReason::Open => "it has pending or unknown records",
-            KeptReason::FamilyKept => "another run of the same upload is kept",
-        })
-    }
 }
 
 /// Removes the runs that began longer than `age` ago, except the newest run. `force` includes runs with pending or
@@ -57,19 +36,19 @@ pub async fn prune(context: &Context, age: Duration, force: bool, dry_run: bool)
         for run in page.into_iter().filter(|run| run.created_at < oldest_kept) {
             let _locked = match ledger.lock_run(run.id).await {
                 Err(ledger::Error::Busy { .. }) => {
-                    pruned.kept.push((run.id, KeptReason::Locked));
+                    pruned.kept.push((run.id, "another process is using it"));
                     continue;
                 }
                 locked => locked?,
             };
             let accounting = ledger.accounting(run.id).await?;
             if is_open(&run, &accounting) && !force {
-                pruned.kept.push((run.id, KeptReason::Open));
+                pruned.kept.push((run.id, "it has pending or unknown records"));
                 continue;
             }
             let is_kept = |other: &Run| other.id >= newest || other.created_at >= oldest_kept;
             if family_is_kept(&ledger, &run, is_kept, force).await? {
-                pruned.kept.push((run.id, KeptReason::FamilyKept));
+                pruned.kept.push((run.id, "another run of the same upload is kept"));
                 continue;
             }
             if !dry_run {

@@ -10,7 +10,6 @@ pub struct Resolving {
     ledger: Ledger,
     run: LockedRun,
     by: String,
-    next: Seq,
     sent: u64,
     failed: u64,
 }
@@ -35,19 +34,20 @@ impl Resolving {
         let ledger = context.ledger().await?;
         let run = ledger.lock_run(ledger.run_or_newest(run).await?.id).await?;
         ledger.mark_in_flight_unknown(run.id()).await?;
-        Ok(Resolving { ledger, run, by: by.to_owned(), next: 0, sent: 0, failed: 0 })
+        Ok(Resolving { ledger, run, by: by.to_owned(), sent: 0, failed: 0 })
     }
 
-    /// Returns how many records have an unknown outcome now.
-    pub async fn unknown(&self) -> Result<u64, Error> {
-        Ok(self.ledger.accounting(self.run.id()).await?.unknown)
-    }
-
-    /// Returns the next unknown records in order. Empty at the end.
-    pub async fn next_records(&mut self) -> Result<Vec<UnknownRecord>, Error> {
-        let records = self.ledger.unknown_records(self.run.id(), self.next).await?;
-        self.next = records.last().map_or(self.next, |last| last.seq + 1);
-        Ok(records)
+    /// Returns all records with an unknown outcome, in order.
+    pub async fn records(&self) -> Result<Vec<UnknownRecord>, Error> {
+        let mut all: Vec<UnknownRecord> = Vec::new();
+        loop {
+            let first = all.last().map_or(0, |last| last.seq + 1);
+            let block = self.ledger.unknown_records(self.run.id(), first).await?;
+            if block.is_empty() {
+                return Ok(all);
+            }
+            all.extend(block);
+        }
     }
 
     /// Records a verdict on some of the records. It is durable when this returns.
@@ -62,7 +62,8 @@ impl Resolving {
 
     /// Releases the lock and returns the totals.
     pub async fn finish(self) -> Result<Resolved, Error> {
-        let (run, sent, failed, unknown) = (self.run.id(), self.sent, self.failed, self.unknown().await?);
+        let (run, sent, failed) = (self.run.id(), self.sent, self.failed);
+        let unknown = self.ledger.accounting(run).await?.unknown;
         let next = match (unknown, failed) {
             (0, 0) => None,
             (0, _) => Some(format!("sheetport retry {run}")),

@@ -36,9 +36,8 @@ pub async fn resume(
         return Err(refused(run.id, RESUMED, reason, hint));
     }
     let (client, run) = bind(&ledger, &run, context, options.concurrency, RESUMED).await?;
-    let kind = run.run().about.record;
     observer(Event::Resuming(run.run()));
-    let sending = Sending { context, ledger: &ledger, client, run, kind, options, is_rehearsal: false, observer };
+    let sending = Sending { context, ledger: &ledger, client, run, options, is_rehearsal: false, observer };
     let finished = sending.send(interrupt).await?;
     ledger.close().await;
     Ok(finished)

@@ -24,13 +24,11 @@ pub async fn retry_run(
     let ledger = context.ledger().await?;
     let run = ledger.run(run).await?;
     let (client, locked) = bind(&ledger, &run, context, options.concurrency, RETRIED).await?;
-    let kind = run.about.record;
-    let failed = refused_records(&ledger, &locked, kind.input().must_not_repeat()).await?;
+    let failed = refused_records(&ledger, &locked, run.about.record.input().must_not_repeat()).await?;
     let again = ledger.plan_retry(&run, &failed, now()).await?;
     let locked = ledger.lock_run_with(locked.into_lock(), again).await?;
     observer(Event::Retrying { run: locked.run(), of: &run, records: failed.len() as u64 });
-    let sending =
-        Sending { context, ledger: &ledger, client, run: locked, kind, options, is_rehearsal: false, observer };
+    let sending = Sending { context, ledger: &ledger, client, run: locked, options, is_rehearsal: false, observer };
     let finished = sending.send(interrupt).await?;
     ledger.close().await;
     Ok(finished)

@@ -75,8 +75,8 @@ pub async fn retry_report(
         check_not_uploaded(&ledger, &about, run.id, family, &template).await?;
     }
     let (run, tally) = plan_run(&ledger, &about, lock, source, Arc::clone(&template), observer).await?;
-    let (kind, options) = (template.record, request.sending);
-    let sending = Sending { context, ledger: &ledger, client, run, kind, options, is_rehearsal: false, observer };
+    let options = request.sending;
+    let sending = Sending { context, ledger: &ledger, client, run, options, is_rehearsal: false, observer };
     let mut finished = match request.all_or_nothing && tally.rejected > 0 {
         true => sending.withhold().await?,
         false => sending.send(interrupt).await?,

@@ -12,7 +12,6 @@ use super::report::{choices, has_bom, report_format};
 use super::report_path::beside;
 use crate::client::{Client, Speed};
 use crate::ledger::{Accounting, Causes, Ledger, LockedRun, Run, RunState};
-use crate::records::RecordKind;
 use crate::report::{self, Request};
 use crate::sheet;
 use crate::sheet::write::Existing;
@@ -57,7 +56,6 @@ pub(super) struct Sending<'a> {
     pub ledger: &'a Ledger,
     pub client: Arc<Client>,
     pub run: LockedRun,
-    pub kind: RecordKind,
     pub options: SendOptions<'a>,
     /// The ledger is temporary, so the run can't be continued.
     pub is_rehearsal: bool,
@@ -127,7 +125,7 @@ impl Sending<'_> {
             ledger: self.ledger,
             client: Arc::clone(&self.client),
             run: &self.run,
-            kind: self.kind,
+            kind: about.record,
             concurrency: usize::from(self.options.concurrency),
             rate,
             rate_file: Some(&self.ledger.rate_file(base_url, workspace)),

@@ -32,9 +32,13 @@ pub struct Upload<'a> {
     pub create_missing_items: bool,
     /// Lets the service run its workflows for orders.
     pub trigger_workflows: bool,
+    /// Sends everything to a temporary, empty service.
+    pub is_rehearsal: bool,
 }
 
-/// Uploads a spreadsheet. `interrupt` resolves when the upload is to stop, with the time that requests in flight get.
+/// Uploads a spreadsheet. `interrupt` resolves when the upload is to stop, with the time allowed for requests in flight.
+///
+/// A rehearsal uploads to a temporary service in this process, and leaves only the report, if a path was given.
 ///
 /// # Errors
 /// If the request is refused, the file can't be planned, or the ledger fails. Refused records are no error.
@@ -44,20 +48,13 @@ pub async fn upload(
     interrupt: impl Future<Output = Duration>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
-    run_upload(context, upload, false, interrupt, observer).await
-}
-
-/// Uploads to a temporary service in this process and keeps no result but the report, if a path was given for one.
-pub async fn rehearse(
-    context: &Context,
-    upload: Upload<'_>,
-    interrupt: impl Future<Output = Duration>,
-    observer: Observer<'_>,
-) -> Result<Finished, Error> {
+    if !upload.is_rehearsal {
+        return run_upload(context, upload, interrupt, observer).await;
+    }
     let folder = tempfile::tempdir().map_err(|error| Error::no_temporary_files(&error))?;
     let service = LocalService::start(folder.path(), "rehearsal", context).await?;
-    let finished = run_upload(&service.context, upload, true, interrupt, observer).await;
-    // Its data is temporary, so an error at the end does not matter.
+    let finished = run_upload(&service.context, upload, interrupt, observer).await;
+    // The data is temporary, so an error at the end does not matter.
     let _ = service.stop().await;
     finished
 }
@@ -72,7 +69,6 @@ pub fn preview_upload(mut upload: Upload<'_>, observer: Observer<'_>) -> Result<
 async fn run_upload(
     context: &Context,
     mut upload: Upload<'_>,
-    is_rehearsal: bool,
     interrupt: impl Future<Output = Duration>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
@@ -87,18 +83,15 @@ async fn run_upload(
     if !upload.allow_repeat {
         check_not_sent_before(&ledger, &about, &upload.input.template).await?;
     }
-    let (kind, options) = (upload.input.template.record, upload.sending);
+    let (options, is_rehearsal) = (upload.sending, upload.is_rehearsal);
     let template = Arc::new(upload.input.template);
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
-    let sending = Sending { context, ledger: &ledger, client, run, kind, options, is_rehearsal, observer };
-    let finished = if upload.all_or_nothing && tally.rejected > 0 {
-        sending.withhold().await?
-    } else {
-        if upload.changed_only {
-            skip_unchanged(&sending).await?;
-        }
-        sending.send(interrupt).await?
-    };
+    let sending = Sending { context, ledger: &ledger, client, run, options, is_rehearsal, observer };
+    let withhold = upload.all_or_nothing && tally.rejected > 0;
+    if upload.changed_only && !withhold {
+        skip_unchanged(&sending).await?;
+    }
+    let finished = if withhold { sending.withhold().await? } else { sending.send(interrupt).await? };
     ledger.close().await;
     Ok(finished)
 }
@@ -110,7 +103,7 @@ async fn skip_unchanged(sending: &Sending<'_>) -> Result<(), Error> {
     let pace = Pace::new(sending.options.rate.or(sending.context.rate), Instant::now());
     let connection =
         Connection { client: &sending.client, pace: &pace, concurrency: usize::from(sending.options.concurrency) };
-    let compared = server_diff::mark_unchanged(ledger, run, sending.kind, &connection, now()).await?;
+    let compared = server_diff::mark_unchanged(ledger, run, run.about.record, &connection, now()).await?;
     if let Some(error) = compared.failed {
         let message =
             format!("the service's list can't be read, so every record that may have changed is sent: {error}");

@@ -107,15 +107,7 @@ pub fn hint(words: &str) {
 
 /// Formats a number with thousands separators: 12,345.
 pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+    indicatif::HumanCount(number).to_string()
 }
 
 /// Formats a count and its noun: `1 record`, `2 records`.

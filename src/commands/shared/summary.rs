@@ -13,7 +13,7 @@ use crate::ui;
 use crate::upload::Tally;
 
 /// The JSON object of `--json`. Its fields are a stable interface.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Summary {
     pub run: Option<RunId>,
     pub command: String,
@@ -91,14 +91,13 @@ impl Summary {
             report,
             next,
             stopped: run.stopped_why.clone(),
-            problems: None,
+            ..Summary::default()
         }
     }
 
     /// Summarizes a pass over a file that sent nothing.
     pub fn of_tally(command: &str, record: RecordKind, template: &str, tally: &Tally, file: &Path) -> Summary {
         Summary {
-            run: None,
             command: command.to_owned(),
             record: record.name().to_owned(),
             template: template.to_owned(),
@@ -112,12 +111,7 @@ impl Summary {
                 pending: tally.to_send,
                 ..Accounting::default()
             },
-            seconds: 0.0,
-            rate: 0.0,
-            report: None,
-            next: None,
-            stopped: None,
-            problems: None,
+            ..Summary::default()
         }
     }
 
