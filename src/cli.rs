@@ -1,4 +1,4 @@
-//! The command line: commands, flags and their help.
+//! The command line: commands, flags and help.
 
 mod check;
 mod choice;
@@ -49,9 +49,9 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Try everything in a few seconds: a service, an upload, its report and an export
+    /// Try everything in a few seconds: a service, an upload, a report and an export
     Demo(Demo),
-    /// Read a spreadsheet, check all of it, and send its records
+    /// Read and check a whole spreadsheet, and send the records
     Upload(Upload),
     /// Report every problem in a spreadsheet, without sending anything
     Check(Check),
@@ -63,7 +63,7 @@ pub enum Command {
     Export(Export),
     /// Write a run's outcomes as a spreadsheet: the original columns and the outcome of each row
     Report(Report),
-    /// Continue a run that stopped
+    /// Continue a stopped run
     Resume(Resume),
     Retry(Box<Retry>),
     /// Record whether requests with an unknown outcome were applied

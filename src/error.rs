@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{client, export, ledger, operations, report, service, sheet, upload};
 
-/// Exit codes. Their meaning is a stable interface.
+/// Exit codes, a stable interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Success.
@@ -48,7 +48,7 @@ Exit codes:
   9  stopped early; `sheetport resume` continues
   130, 143  stopped by a signal; `sheetport resume` continues";
 
-/// An error that ends a command, with advice on how to fix it.
+/// An error at the end of a command, with advice.
 #[derive(Debug)]
 pub struct Failure {
     pub exit: Exit,

@@ -24,7 +24,7 @@ const KEYS: &str =
 pub struct Settings {
     /// Name of the profile.
     pub profile: String,
-    /// The profile's token file, whether it exists or not.
+    /// The profile's token file, existing or not.
     pub token_file: TokenFile,
     /// Service, credentials, rate and home folder.
     pub context: Context,
@@ -48,7 +48,7 @@ struct Profile {
     rate: Option<String>,
 }
 
-/// What to print, and how.
+/// Kind and amount of output.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
     pub json: bool,
@@ -99,8 +99,8 @@ fn token(name: &str) -> Option<SecretString> {
     (!token.is_empty()).then(|| SecretString::from(token.to_owned()))
 }
 
-/// Returns the address and the credentials. Tokens of the environment take precedence over stored ones. Stored tokens are
-/// only used for the address that they were stored with.
+/// Returns the address and the credentials. Tokens of the environment take precedence over stored ones. Stored tokens
+/// are only used for the address stored with the tokens.
 fn credentials(base_url: Option<String>, file: &TokenFile) -> (Option<String>, Credentials) {
     let given =
         Credentials { access: token("SHEETPORT_ACCESS_TOKEN"), refresh: token("SHEETPORT_REFRESH_TOKEN"), file: None };
@@ -140,7 +140,7 @@ fn wrong(path: &Path, why: &str) -> Failure {
     Failure::new(Exit::Usage, format!("{} is invalid: {why}", path.display()), KEYS)
 }
 
-/// Checks the name of a profile, which becomes a file name.
+/// Checks that the name of a profile is safe as a file name.
 fn check_name(name: &str) -> Result<(), Failure> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain) {

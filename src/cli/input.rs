@@ -1,4 +1,4 @@
-//! Flags for the input file and for how to read it.
+//! Flags for the input file and for reading a CSV.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::sheet::Options;
 /// Help heading of [`Reading`]. Set on each flag, because a heading of the struct would also apply to later flags.
 const READING: &str = "Reading a CSV, if it is detected wrongly";
 
-/// A spreadsheet and its template.
+/// A spreadsheet and a template.
 #[derive(Args, Debug, Default)]
 pub struct Input {
     /// Spreadsheet: CSV or other text (optionally compressed), or a workbook (.xlsx, .xlsm, .xlsb, .xls, .ods); - for
@@ -18,8 +18,8 @@ pub struct Input {
     /// Name of a built-in template, or path of a template file
     #[arg(short, long, value_name = "TEMPLATE")]
     pub template: String,
-    /// Sheet of a workbook, by name or number; "*" for every sheet that has the template's columns [default: the first
-    /// that has them]
+    /// Sheet of a workbook, by name or number; "*" for every sheet with the template's columns [default: the first
+    /// such sheet]
     #[arg(long, value_name = "SHEET")]
     pub sheet: Option<String>,
     #[command(flatten)]

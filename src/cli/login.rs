@@ -14,7 +14,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = LOGIN_EXAMPLES)]
 pub struct Login {
-    /// Store the tokens without checking them
+    /// Store the tokens without a check
     #[arg(long)]
     pub unchecked: bool,
 }

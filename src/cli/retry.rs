@@ -67,7 +67,7 @@ impl Retry {
         }
     }
 
-    /// Returns a given flag that only applies to files.
+    /// Returns the first flag in use for files only.
     pub fn file_flag(&self) -> Option<&'static str> {
         let Reading { delimiter, encoding, quote, escape } = &self.reading;
         [

@@ -18,7 +18,7 @@ Examples:
 
 const RESOLVE_EXAMPLES: &str = "\
 The outcome of a record is unknown if no answer came to a request that must not be repeated. Look the record up in the
-service, then record whether it is there. Your answer is saved with your name and the time. Records that were not applied
+service, then record whether it is there. Your answer is saved with your name and the time. Records not applied, by first row
 can then be sent again with `sheetport retry`.
 
 Examples:
@@ -64,7 +64,7 @@ pub struct Prune {
     /// Remove runs with pending or unknown records, too
     #[arg(long)]
     pub force: bool,
-    /// Show which runs would be removed, and remove nothing
+    /// List the runs to remove, and remove nothing
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -74,10 +74,10 @@ pub struct Prune {
 pub struct Resolve {
     /// Number of the run [default: the newest]
     pub run: Option<i64>,
-    /// Records that were applied, by the rows on which they begin, such as 17,20-25
+    /// Applied records, by first row, such as 17,20-25
     #[arg(long, value_name = "ROWS", value_parser = rows)]
     pub sent: Option<Rows>,
-    /// Records that were not applied
+    /// Records not applied, by first row
     #[arg(long, value_name = "ROWS", value_parser = rows)]
     pub failed: Option<Rows>,
     /// All other records were applied

@@ -78,7 +78,7 @@ pub struct Data {
     pub data: PathBuf,
 }
 
-/// Lifetimes of the tokens that the service and `token` issue.
+/// Lifetimes of tokens.
 #[derive(Args, Debug)]
 pub struct Lifetimes {
     /// Lifetime of access tokens in minutes

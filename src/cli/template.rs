@@ -23,7 +23,7 @@ pub enum Template {
     List,
     /// Print a built-in template, as a starting point for your own
     Show { name: String },
-    /// Validate a template and run its examples
+    /// Validate a template and run the examples in the template
     Check { template: String },
     /// Print an empty template with a description of every field
     New {
@@ -33,7 +33,7 @@ pub enum Template {
     },
     /// Print the JSON Schema of templates, for editors that validate while you type
     Schema,
-    /// Write a template for a spreadsheet, based on its column names and first values
+    /// Write a template for a spreadsheet, based on column names and first values
     Infer(Infer),
 }
 

@@ -42,13 +42,13 @@ pub struct Upload {
     /// Send nothing if a row needs fixing
     #[arg(long)]
     pub all_or_nothing: bool,
-    /// Send a file again that was sent before, even if that creates duplicates
+    /// Send a file again, even if this creates duplicates
     #[arg(long)]
     pub allow_repeat: bool,
-    /// Orders: let the service create items that it does not know
+    /// Orders: let the service create unknown items
     #[arg(long)]
     pub create_missing_items: bool,
-    /// Orders: let the service run its workflows
+    /// Orders: let the service run workflows
     #[arg(long)]
     pub trigger_workflows: bool,
     /// New file for the report [default: next to FILE, if a row has a problem]

@@ -1,4 +1,4 @@
-//! `check`: finds every problem of a file in one pass, without a network.
+//! `check`: finds all problems of a file in one pass, without a network.
 
 use super::shared::console::Console;
 use super::shared::input::{open, spreadsheet, upload_command};

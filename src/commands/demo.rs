@@ -1,4 +1,4 @@
-//! `demo`: an upload, its report and an export, with a service on this machine and without any setup.
+//! `demo`: an upload, a report and an export, with a service on this machine and without any setup.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

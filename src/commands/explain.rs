@@ -1,4 +1,4 @@
-//! `explain`: shows how one row becomes a request: its cells, their conversion, the fields and the body.
+//! `explain`: shows how a row becomes a request: cells, conversion, fields and body.
 
 use anstyle::Style;
 use serde_json::{Value, json};

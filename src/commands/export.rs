@@ -1,4 +1,4 @@
-//! `export`: writes a list, or records by their ids, to a file.
+//! `export`: writes a list, or records selected by id, to a file.
 
 use std::path::Path;
 
@@ -78,7 +78,7 @@ pub async fn export(args: &Export, context: &Context, output: Output) -> Result<
     Ok(exported)
 }
 
-/// Returns the JSON object of `--json`. Its fields are a stable interface.
+/// Returns the JSON object of `--json`. The fields are a stable interface.
 pub fn as_json(exported: &Exported) -> serde_json::Value {
     let manifest = &exported.manifest;
     json!({
@@ -106,7 +106,7 @@ pub fn as_json(exported: &Exported) -> serde_json::Value {
     })
 }
 
-/// Prints what was exported and how completeness was checked: on stderr if the records are on stdout.
+/// Prints the counts and the check of completeness: on stderr if the records are on stdout.
 pub fn print(exported: &Exported) {
     let manifest = &exported.manifest;
     let say = |text: std::fmt::Arguments<'_>| match exported.path {

@@ -12,7 +12,7 @@ use crate::operations::{self, Context, StoredTokens};
 use crate::settings::Settings;
 use crate::ui;
 
-/// Stores a token pair. The previous pair is kept until the service has accepted the new one.
+/// Stores a token pair. The previous pair is kept until the service has accepted the new pair.
 pub async fn login(args: &Login, settings: &Settings) -> Result<Exit, Failure> {
     let base_url = match &settings.context.base_url {
         None if std::io::stdin().is_terminal() => ui::ask_as_written("Address of the service:"),
@@ -27,7 +27,7 @@ pub async fn login(args: &Login, settings: &Settings) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Shows which service, workspace and tokens are used, after the service has accepted them.
+/// Shows the service, the workspace and the tokens in use, after checking the tokens with one request.
 pub async fn whoami(settings: &Settings) -> Result<Exit, Failure> {
     let verified = operations::verify(&settings.context).await?;
     match settings.context.credentials.file.is_some() {

@@ -1,4 +1,4 @@
-//! The commands: each parses its flags, calls one operation and prints the result.
+//! The commands: each parses flags, calls an operation and prints the result.
 
 mod check;
 mod demo;

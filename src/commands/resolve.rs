@@ -1,4 +1,4 @@
-//! `resolve`: shows the records with an unknown outcome and records what a person found out about them.
+//! `resolve`: shows the records with an unknown outcome and records a person's verdicts.
 
 use std::io::IsTerminal;
 
@@ -12,7 +12,7 @@ use crate::operations::{Resolved, Resolving};
 use crate::settings::Settings;
 use crate::ui;
 
-/// Records that are printed without `--json`.
+/// Maximum number of records printed without `--json`.
 const MAX_SHOWN: u64 = 50;
 
 pub async fn run(args: &Resolve, settings: &Settings) -> Result<Exit, Failure> {
@@ -111,7 +111,7 @@ fn ask() -> Answer {
     }
 }
 
-/// Prints a record, with its position if it is asked about.
+/// Prints a record, with the position in an interactive session.
 fn print(record: &UnknownRecord, position: Option<(usize, usize)>) {
     let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
     if let Some((position, total)) = position {

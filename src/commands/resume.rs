@@ -1,4 +1,4 @@
-//! `resume`: continues a run that stopped.
+//! `resume`: continues a stopped run.
 
 use super::shared::console::Console;
 use super::shared::finish::finish;

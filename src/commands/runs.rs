@@ -1,4 +1,4 @@
-//! `runs`: lists the runs, newest first, or shows one of them.
+//! `runs`: lists the runs, newest first, or shows a single run.
 
 use std::path::Path;
 

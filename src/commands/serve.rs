@@ -1,4 +1,4 @@
-//! `serve`: runs the service on this machine, and creates tokens for it.
+//! `serve`: runs the service on this machine, and creates tokens.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Returns the faults that the flags ask for. Without `--seed`, the seed is random.
+/// Returns the requested faults. Without `--seed`, the seed is random.
 fn fault_injection(args: &cli::Rehearsal) -> Option<FaultInjection> {
     if args.limit.is_none() && args.latency.is_none() && args.fail.is_none() {
         return None;

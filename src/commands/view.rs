@@ -1,4 +1,4 @@
-//! `view`: shows how a file is read, or prints its table as CSV or all of its cells as JSON.
+//! `view`: shows how a file is read, or prints the table as CSV or all cells as JSON.
 
 use std::io::{self, Write};
 
@@ -48,7 +48,7 @@ pub fn run(args: &View, settings: &Settings) -> Result<Exit, Failure> {
     }
 }
 
-/// An error that ended printing early.
+/// An error while reading or printing.
 #[derive(Debug, thiserror::Error)]
 enum PrintError {
     #[error(transparent)]

@@ -18,15 +18,15 @@ use crate::upload::{Source, Tally};
 
 /// Requests in a preview.
 const PREVIEWED: usize = 3;
-/// Limits of the records held until later rows have decided whether they are sent.
+/// Limits of the records held for a preview, because later rows can still reject earlier records.
 const MAX_HELD: usize = 64;
 const MAX_HELD_BYTES: usize = 16 << 20;
 
-/// The result of a pass over a file that sent nothing.
+/// The result of a pass over a file without sending.
 #[derive(Debug)]
 pub struct Preview {
     pub tally: Tally,
-    /// The first requests that would be sent.
+    /// The first requests of an upload.
     pub requests: Vec<PreviewedRequest>,
 }
 
@@ -62,7 +62,7 @@ pub async fn check(
     Ok(tally)
 }
 
-/// Reports are made from a ledger, so this check plans into a temporary one.
+/// Plans into a temporary ledger, because reports are written from a ledger.
 async fn check_with_report(
     context: &Context,
     input: Spreadsheet<'_>,
@@ -84,7 +84,7 @@ async fn check_with_report(
         path,
         format,
         existing: Existing::Keep,
-        // Valid records are pending here, and a page of problems leaves them out.
+        // Valid records are pending here, and are left out of a page of problems.
         rows: if format.is_editable() { RowFilter::All } else { RowFilter::State(RecordState::Rejected) },
         next: Some(next).filter(|_| tally.to_send > 0),
         is_kept: false,
@@ -96,7 +96,7 @@ async fn check_with_report(
     Ok(tally)
 }
 
-/// Reads the whole file and returns the first requests that would be sent.
+/// Reads the whole file and returns the first requests of an upload.
 pub(super) fn preview(source: &Source, template: &Template, observer: Observer<'_>) -> Result<Preview, Error> {
     observer(Event::Opened { source, template });
     let mut first = FirstRequests::default();
@@ -107,7 +107,7 @@ pub(super) fn preview(source: &Source, template: &Template, observer: Observer<'
     Ok(Preview { tally, requests })
 }
 
-/// Returns the request that sends a record, or `None` if the record is not sent.
+/// Returns the request for a record, or `None` if the record is not sent.
 pub(super) fn request_of(kind: RecordKind, record: &PlannedRecord) -> Option<PreviewedRequest> {
     let Disposition::Send(body) = &record.disposition else { return None };
     let target = record.target.as_deref();
@@ -123,7 +123,7 @@ struct FirstRequests {
 }
 
 impl FirstRequests {
-    /// Adds the first records to send, and removes those that a later row rejects. Never asks to stop reading.
+    /// Adds the first records to send, and removes records rejected by a later row. Never stops reading.
     fn add(&mut self, batch: Batch) -> bool {
         for record in batch.records {
             if let Disposition::Send(body) = &record.disposition

@@ -1,4 +1,4 @@
-//! The service, the credentials and the folder that operations work with.
+//! The service, the credentials and the folder of operations.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use crate::ledger::Ledger;
 
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// Folder of the ledger and of everything else that outlives a run.
+    /// Folder of the ledger and all other lasting data.
     pub home: PathBuf,
-    /// Root address of the service, if one is set.
+    /// Root address of the service, if set.
     pub base_url: Option<String>,
     pub credentials: Credentials,
-    /// Request rate for operations that are not given one.
+    /// Default request rate of operations.
     pub rate: Option<Speed>,
 }
 
@@ -34,7 +34,7 @@ impl Context {
         Ok(Client::new(base_url, self.credentials.clone(), usize::from(connections))?)
     }
 
-    /// Creates a client that writes. Fails if the token itself says that it is read-only.
+    /// Creates a client for writing. Fails if the claims of the token say read-only.
     pub fn writing_client(&self, base_url: &str, connections: u16) -> Result<Arc<Client>, Error> {
         let client = self.client(base_url, connections)?;
         if self.credentials.is_read_only() {
@@ -43,7 +43,7 @@ impl Context {
         Ok(Arc::new(client))
     }
 
-    /// Returns the workspace that the token names, or an empty string if it names none.
+    /// Returns the workspace in the token's claims, or an empty string.
     pub fn workspace(&self) -> String {
         self.credentials.workspace().unwrap_or_default()
     }

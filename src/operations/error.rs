@@ -29,7 +29,7 @@ pub enum Error {
     ReadOnlyToken,
     #[error("run {run} already sent {sent} {plural} of this file, and sending them again creates duplicates")]
     SentBefore { run: RunId, sent: u64, plural: &'static str, pending: u64 },
-    /// The run is in a state in which it can't be resumed or retried, or belongs to another service or workspace.
+    /// The state of the run forbids resuming or retrying, or the run belongs to another service or workspace.
     #[error("run {run} can't be {action}: {reason}")]
     RunRefused { run: RunId, action: &'static str, reason: String, hint: String },
     /// The request contradicts itself or names something unknown.
@@ -47,7 +47,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns what to do about the error.
+    /// Returns advice for fixing the error.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Error::Sheet(error) => return error.hint(),

@@ -1,4 +1,4 @@
-//! Progress of an operation, as it happens.
+//! Progress events of an operation.
 
 use crate::client::Speed;
 use crate::ledger::Run;
@@ -22,14 +22,14 @@ pub enum Event<'a> {
     Retrying { run: &'a Run, of: &'a Run, records: u64 },
     /// A report of this run was recognised.
     ReportOf(&'a Run),
-    /// Sending begins, at this rate if one is known.
+    /// Sending begins, at this rate if known.
     Sending { pending: u64, rate: Option<Speed> },
     /// Records sent so far, out of `pending`.
     Sent { progress: &'a Progress, pending: u64 },
     /// Sending ended after `done` records.
     SendingEnded { done: u64 },
-    /// Records exported so far, and the total if the service gives one.
+    /// Records exported so far, and the total if the service reports a total.
     Exported { records: u64, total: Option<u64> },
-    /// A problem that did not stop the operation.
+    /// A problem without effect on the rest of the operation.
     Warning(&'a str),
 }

@@ -13,25 +13,25 @@ use crate::template::{Mapper, Template};
 use crate::upload::Source;
 use crate::upload::plan::{ReadMode, read, survey};
 
-/// A row, and its sheet if several are read.
+/// A row number, with a sheet if several sheets are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowName {
     pub sheet: Option<String>,
     pub number: u64,
 }
 
-/// How a row is mapped, and what happens to its record.
+/// The mapping of a row, and the outcome of the record.
 #[derive(Debug)]
 pub struct Explanation {
     pub row: u64,
-    /// Empty if only one sheet is read.
+    /// Empty if a single sheet is read.
     pub sheet: String,
     pub header: Vec<String>,
     pub fields: Vec<Explained>,
     pub outcome: PlannedOutcome,
 }
 
-/// What an upload would do with the record that a row belongs to.
+/// The outcome that an upload would plan for the record of a row.
 #[derive(Debug)]
 pub enum PlannedOutcome {
     /// The template skips the row, or another record with the same key is sent instead.
@@ -71,7 +71,7 @@ impl fmt::Display for RowName {
     }
 }
 
-/// Explains one row. Reads the whole file, because other rows can belong to the same record or have its key.
+/// Explains one row. Reads the whole file, because other rows can belong to the same record or repeat the key.
 pub fn explain(input: &Spreadsheet<'_>, wanted: &RowName) -> Result<Explanation, Error> {
     let (source, template) = (input.open()?, &input.template);
     let found = find(&source, wanted)?.ok_or_else(|| no_such_row(&source, input.file, wanted))?;
@@ -119,7 +119,7 @@ fn no_such_row(source: &Source, file: &InputFile, wanted: &RowName) -> Error {
     Error::invalid(format!("{} has no data in row {wanted}", file.name.display()), hint)
 }
 
-/// Returns what an upload would plan for the record of the data row at `position`.
+/// Returns the planned outcome for the record of the data row at `position`.
 fn planned_outcome(source: &Source, template: &Template, position: u64) -> Result<PlannedOutcome, Error> {
     let (mut rows, mut records) = (0, 0);
     let mut seq = None;
@@ -160,7 +160,7 @@ fn planned_outcome(source: &Source, template: &Template, position: u64) -> Resul
     })
 }
 
-/// Converts the problem's column from the common layout of several sheets to its own sheet.
+/// Converts the problem's column from the common layout of several sheets to the sheet of the cell.
 fn own_column(source: &Source, problem: Problem) -> Problem {
     let part = source.parts.iter().find(|part| source.sheet_of(part) == problem.sheet);
     let own = |column| {

@@ -1,4 +1,4 @@
-//! Exporting a list, or records by their ids, to a file.
+//! Exporting a list, or records selected by id, to a file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub struct IdSource {
 pub struct ExportRequest<'a> {
     /// One of [`EXPORTABLE`].
     pub records: &'static str,
-    /// The family whose list is read, by default public.
+    /// Path family of the list, by default public.
     pub family: Option<Family>,
     /// Path of the file, or `None` for standard output.
     pub output: Option<&'a Path>,
@@ -55,7 +55,7 @@ pub struct ExportRequest<'a> {
     pub style: Style,
     /// Path of an export template.
     pub template: Option<&'a Path>,
-    /// Path of an array whose elements become rows.
+    /// Path of an array with one row per element.
     pub explode: Option<String>,
     pub since: Since,
     /// Reads the ids a second time.
@@ -64,7 +64,7 @@ pub struct ExportRequest<'a> {
     pub fresh: bool,
     /// Number of dated files to keep.
     pub keep: Option<u16>,
-    /// Least size of the list, as a share of the previous export, that replaces the file.
+    /// Minimum size of the list, as a share of the previous export, for replacing the file.
     pub min_ratio: Option<f64>,
     /// Exports these records instead of a list.
     pub ids: Option<IdSource>,
@@ -95,7 +95,7 @@ pub async fn export(context: &Context, request: &ExportRequest<'_>, observer: Ob
     Ok(exported)
 }
 
-/// Whether the same request can succeed later, with what was read so far.
+/// Whether the same request can continue later with the records read so far.
 fn is_resumable(error: &export::Error) -> bool {
     use client::{Error as E, Stop};
     match error {

@@ -12,16 +12,16 @@ use crate::sheet::{self, Book, Options, Row};
 use crate::template::infer::{self, PreviousTemplate, Proposal, Sample};
 use crate::template::{builtin, load};
 
-/// Templates next to the file that are considered.
+/// Maximum number of templates considered in the folder of the file.
 const MAX_TEMPLATES: usize = 100;
-/// Runs whose templates are considered.
+/// Maximum number of earlier runs considered.
 const MAX_RUNS: u32 = 50;
-/// Sheets of a workbook that are considered.
+/// Maximum number of sheets considered.
 const MAX_SHEETS: usize = 50;
 /// Text of a sample, in bytes.
 const MAX_SAMPLE: usize = 32 << 20;
 
-/// A spreadsheet that needs a template.
+/// A spreadsheet without a template.
 #[derive(Debug)]
 pub struct InferRequest<'a> {
     pub file: &'a InputFile,
@@ -71,7 +71,7 @@ fn sheet_index(wanted: &str, path: &Path, book: &Book) -> Result<usize, Error> {
     })
 }
 
-/// Returns the first rows of a sheet, fewer if they are unusually large.
+/// Returns the first rows of a sheet, fewer if the rows are unusually large.
 fn first_rows(book: &Book, sheet: usize) -> Result<Vec<Row>, Error> {
     let mut rows = book.rows(sheet)?;
     let mut first = Vec::new();
@@ -97,7 +97,7 @@ fn templates_in(folder: &Path) -> Vec<PreviousTemplate> {
     paths.iter().take(MAX_TEMPLATES).filter_map(read).collect()
 }
 
-/// Returns the distinct templates of earlier runs, newest first, without the built-in ones.
+/// Returns the distinct templates of earlier runs, newest first, without built-in templates.
 async fn templates_of_runs(context: &Context, observer: Observer<'_>) -> Vec<PreviousTemplate> {
     if !context.home.join("ledger.db").is_file() {
         return Vec::new();

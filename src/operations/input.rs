@@ -1,4 +1,4 @@
-//! The spreadsheet of an operation: its file on disk, the template and how to read it.
+//! The spreadsheet of an operation: file on disk, template and reading options.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,7 +16,7 @@ use crate::upload::Source;
 /// Name of standard input in messages, summaries and the ledger.
 pub const STANDARD_INPUT: &str = "standard input";
 
-/// Largest spreadsheet that is accepted from a stream.
+/// Size limit of a spreadsheet from a stream.
 const MAX_SPOOLED: u64 = 64 * 1024 * 1024 * 1024;
 
 /// A spreadsheet on disk. Files are read more than once, so a stream is copied to a temporary file first.
@@ -53,7 +53,7 @@ impl InputFile {
         Ok(InputFile { path, name: name.into(), spool: Some(spool) })
     }
 
-    /// Returns the absolute path under which the ledger records the file, or the name of a spooled stream.
+    /// Returns the absolute path for the ledger, or the name of a spooled stream.
     fn lasting_name(&self) -> String {
         let path = match self.spool {
             None => std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone()),
@@ -63,7 +63,7 @@ impl InputFile {
     }
 }
 
-/// A spreadsheet and the template that maps it.
+/// A spreadsheet and the template for mapping.
 #[derive(Debug)]
 pub struct Spreadsheet<'a> {
     pub file: &'a InputFile,

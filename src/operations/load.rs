@@ -11,12 +11,12 @@ use crate::records::{Field, JsonType, company, contact, inventory, item, order};
 use crate::service::{Config, LoadRecord, Service, WriteOutcome};
 use crate::sheet::{self, Book, Cell, RESERVED_PREFIX, Row};
 
-/// Rows that are stored at a time.
+/// Rows stored at a time.
 const BATCH: usize = 1000;
-/// Columns that identify a record. A file needs at least one.
+/// Columns for identifying a record. A file needs at least one.
 const KEYS: [&str; 6] = ["id", "external_id", "externalId", "name", "order_id", "inventory_id"];
 
-/// A kind of records that can be loaded.
+/// A kind of loadable records.
 #[derive(Debug)]
 pub struct LoadKind {
     pub name: &'static str,
@@ -44,7 +44,7 @@ pub static LOAD_KINDS: [LoadKind; 5] = [
     },
 ];
 
-/// A file to load, or that was loaded.
+/// A loaded file.
 #[derive(Clone, Debug)]
 pub struct LoadedFile {
     pub path: PathBuf,
@@ -60,7 +60,7 @@ pub struct LoadOutcome {
     pub updated: u64,
     pub unchanged: u64,
     pub rejected: u64,
-    /// Columns that are not fields of the records.
+    /// Columns without a matching field.
     pub ignored: Vec<String>,
     pub problems: Vec<LoadProblem>,
 }
@@ -72,8 +72,8 @@ pub struct LoadProblem {
     pub message: String,
 }
 
-/// Loads files into a workspace of the service in `data`, which must not be running. The name of a file determines the
-/// kind of its records unless `kind` is given. `loaded` is called after each file.
+/// Loads files into a workspace of the service in `data`. The service must not be running. Without `kind`, the name of a
+/// file determines the kind of the records. `loaded` is called after each file.
 pub async fn load(
     data: &Path,
     workspace: &str,
@@ -177,7 +177,7 @@ impl LoadKind {
         LoadKind { is_open: true, ..self }
     }
 
-    /// Returns the kind whose name is a word of the file name.
+    /// Returns the kind named by a word of the file name.
     fn of_file(path: &Path) -> Option<&'static LoadKind> {
         let stem = path.file_stem()?.to_string_lossy().to_lowercase();
         let words = stem.split(|letter: char| !letter.is_alphanumeric());
@@ -199,7 +199,7 @@ struct Column {
     json: JsonType,
 }
 
-/// Returns the columns of a header that are fields, or why the header can't be used.
+/// Returns the columns with a matching field. Fails with the reason if the header can't be used.
 fn columns(kind: &'static LoadKind, header: &Row, ignored: &mut Vec<String>) -> Result<Vec<Column>, String> {
     let mut columns: Vec<Column> = Vec::new();
     for (index, cell) in header.cells().enumerate() {

@@ -15,14 +15,14 @@ use crate::service::{self, Config, Service};
 
 #[derive(Debug)]
 pub struct LocalService {
-    /// Context of operations that use this service.
+    /// Context for operations on this service.
     pub context: Context,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<Result<(), service::Error>>,
 }
 
 impl LocalService {
-    /// Starts a service with its data, and the ledger of its clients, in `folder`.
+    /// Starts a service with all data, including the ledger of the client, in `folder`.
     pub async fn start(folder: &Path, workspace: &str, context: &Context) -> Result<LocalService, Error> {
         let service = Service::open(Config::new(folder.join("service"))).await?;
         let tokens = service.issue_tokens(workspace, Access::Full)?;
@@ -49,7 +49,7 @@ impl LocalService {
         Ok(LocalService { context, stop, serving })
     }
 
-    /// Stops the service and returns its error, if it failed.
+    /// Stops the service. Fails if serving has failed.
     pub async fn stop(self) -> Result<(), Error> {
         let _ = self.stop.send(());
         self.serving.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;

@@ -7,24 +7,24 @@ use super::error::Error;
 use crate::client::auth::{Credentials, TokenFile};
 use crate::client::{Client, fetch};
 
-/// A request that any token may make.
+/// A request allowed for every token.
 const CHECK_PATH: &str = "/v1/public/items?page=1&limit=1";
 
-/// Tokens that were stored, and the address of their service.
+/// Tokens and the address of the service.
 #[derive(Clone, Debug)]
 pub struct StoredTokens {
     pub base_url: String,
     pub credentials: Credentials,
 }
 
-/// Stores tokens in the file of a profile. Unless `unchecked`, the service has to accept them first; the tokens stored
-/// before stay until then.
+/// Stores tokens in the file of a profile. Unless `unchecked`, the service has to accept the tokens first; the previous
+/// tokens are kept until then.
 pub async fn login(context: &Context, file: &TokenFile, profile: &str, unchecked: bool) -> Result<StoredTokens, Error> {
     let unwritable = |file: &TokenFile, error: &io::Error| Error::Local {
         message: format!("{} can't be used: {error}", file.path().display()),
         hint: "check that you own the folder in SHEETPORT_HOME and can write to it".to_owned(),
     };
-    // A refresh during the check writes the new pair to this draft, so that it survives a crash.
+    // A refresh during the check writes the new pair to this draft, so that the pair survives a crash.
     let draft = TokenFile::of(&context.home, &format!("{profile}.new"));
     let credentials = Credentials { file: Some(draft.clone()), ..context.credentials.clone() };
     let client = Client::new(context.base_url()?, credentials.clone(), 1)?;
@@ -39,7 +39,7 @@ pub async fn login(context: &Context, file: &TokenFile, profile: &str, unchecked
     Ok(StoredTokens { base_url: client.address().to_owned(), credentials })
 }
 
-/// Checks that the service accepts the credentials of the context, and returns them, renewed if they had expired.
+/// Checks that the service accepts the credentials of the context, and returns the credentials, renewed if expired.
 pub async fn verify(context: &Context) -> Result<StoredTokens, Error> {
     let client = context.client(context.base_url()?, 1)?;
     fetch::check(&client, CHECK_PATH).await?;

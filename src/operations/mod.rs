@@ -1,6 +1,6 @@
-//! What the program can do: uploads, retries, resumes, reports, exports, and what may be done to which run under which
-//! lock. Any front end can call these functions: they take typed requests, return typed results and report progress to an
-//! [`Observer`]. They never print, and know no command-line flags or exit codes.
+//! The operations of the program, for any front end: uploads, retries, resumes, reports, exports, and the locking of runs.
+//! Operations take typed requests, return typed results and report progress to an [`Observer`]. Operations never print, and
+//! know no command-line flags or exit codes.
 
 mod check;
 mod context;

@@ -1,12 +1,12 @@
-//! Command lines that continue an operation, as shown in summaries and reports.
+//! Next commands, as shown in summaries and reports.
 
 use std::path::Path;
 
 use crate::ledger::{Accounting, Run, RunState};
 use crate::report::Format;
 
-/// Returns the command that continues after a run, or `None` if the run needs no attention. `report` is the path of its
-/// report, written or about to be.
+/// Returns the next command after a run, or `None` if the run needs no attention. `report` is the path of the report,
+/// written or about to be written.
 pub(super) fn after_run(run: &Run, accounting: &Accounting, is_stopped: bool, report: Option<&Path>) -> Option<String> {
     if run.state == RunState::Withheld {
         return Some(after_fixing(run, report));
@@ -21,7 +21,7 @@ pub(super) fn after_run(run: &Run, accounting: &Accounting, is_stopped: bool, re
 }
 
 /// Returns the command to run after the rows were fixed: the report is handed back, or written first if there is no
-/// report that can be edited.
+/// editable report.
 pub(super) fn after_fixing(run: &Run, report: Option<&Path>) -> String {
     match report.filter(|path| Format::of(path).is_some_and(Format::is_editable)) {
         None => format!("sheetport report {0} -o report-{0}.xlsx --only problems", run.id),
@@ -33,7 +33,7 @@ pub(super) fn has_problems(accounting: &Accounting) -> bool {
     accounting.rejected + accounting.failed + accounting.unknown > 0
 }
 
-/// Quotes an argument for the usual shell of the system, so that no part of it is expanded or executed.
+/// Quotes an argument for the usual shell of the system, to prevent expansion and execution.
 pub fn quoted(text: &str) -> String {
     let is_plain = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_./\\:=,".contains(c));
     if is_plain && (cfg!(windows) || !text.contains('\\')) {

@@ -1,4 +1,4 @@
-//! Planning a run: the file is read to its end into the ledger, under the lock of its upload.
+//! Planning a run: reads the whole file into the ledger, under the lock of the upload.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::ledger::{Ledger, LockedRun, NewRun, UploadLock};
 use crate::template::Template;
 use crate::upload::{Source, Tally, plan};
 
-/// Plans the run that `about` describes and returns it, still locked.
+/// Plans the run described by `about` and returns the locked run.
 pub(super) async fn plan_run(
     ledger: &Ledger,
     about: &NewRun,

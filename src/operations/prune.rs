@@ -6,14 +6,14 @@ use super::context::{Context, now};
 use super::error::Error;
 use crate::ledger::{self, Accounting, Ledger, Run, RunId, RunState};
 
-/// Runs that are loaded at a time.
+/// Runs loaded at a time.
 const PAGE: u32 = 100;
 
 /// The result of pruning.
 #[derive(Clone, Debug, Default)]
 pub struct Pruned {
     pub removed: Vec<RunId>,
-    /// Old runs that were kept, each with the reason.
+    /// Old runs not removed, each with the reason.
     pub kept: Vec<(RunId, &'static str)>,
     /// Records of the removed runs.
     pub records: u64,
@@ -26,7 +26,7 @@ pub async fn prune(context: &Context, age: Duration, force: bool, dry_run: bool)
     let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
     let oldest_kept = now().saturating_sub(age);
     let mut pruned = Pruned::default();
-    // The newest run stays, so that its number is not assigned again.
+    // The newest run is kept, because otherwise the run number would be assigned again.
     let newest = ledger.runs(1).await?.first().map_or(RunId::MAX, |run| run.id);
     let mut before = newest;
     loop {
@@ -67,7 +67,7 @@ pub async fn prune(context: &Context, age: Duration, force: bool, dry_run: bool)
     Ok(pruned)
 }
 
-/// Whether another run of the same upload is kept. A report of that run may need the outcomes of `run`.
+/// Whether another run of the same upload is kept. The report of the other run may need the outcomes of `run`.
 async fn family_is_kept(
     ledger: &Ledger,
     run: &Run,

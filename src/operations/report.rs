@@ -1,4 +1,4 @@
-//! Writing a run's report, and the parts of it that come from the template and the file.
+//! Writing a run's report, with drop-down lists from the template and the byte order mark of the file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,7 +27,7 @@ pub struct ReportRequest<'a> {
     pub existing: Existing,
     /// Starts a CSV with a byte order mark.
     pub bom: bool,
-    /// Names the command that continues after the run.
+    /// Includes the next command.
     pub has_next: bool,
 }
 
@@ -58,15 +58,15 @@ pub async fn report(
     Ok((run, written))
 }
 
-/// Checks that a report can be written to `path`: the extension is known, the file does not exist, and its folder does.
+/// Checks that a report can be written to `path`: the extension is known, the file does not exist, and the folder exists.
 pub fn check_report_path(path: &Path) -> Result<(), Error> {
     report_format(path)?;
-    // Dropping the file removes it again.
+    // The new file is removed on drop.
     WholeFile::create(path, Existing::Keep)?;
     Ok(())
 }
 
-/// Returns the format that the extension of `path` asks for.
+/// Returns the format for the extension of `path`.
 pub(super) fn report_format(path: &Path) -> Result<Format, Error> {
     Format::of(path).ok_or_else(|| {
         let message = format!("{} has no extension that says what to write", path.display());
@@ -74,7 +74,7 @@ pub(super) fn report_format(path: &Path) -> Result<Format, Error> {
     })
 }
 
-/// Whether the file is a text that begins with a byte order mark, as Excel writes and expects it.
+/// Whether the file begins with a byte order mark, as written and expected by Excel.
 pub(super) fn has_bom(path: &Path) -> bool {
     let mut start = [0; 3];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
@@ -99,10 +99,10 @@ pub(super) fn choices(run: &Run, format: Format, observer: Observer<'_>) -> Vec<
 
 fn choices_of(template: &Template, run: &Run) -> Vec<Choices> {
     let mut columns = run.about.columns.iter().peekable();
-    // By column. `None` if a column feeds several fields, because the values of one may be wrong for another.
+    // By column. `None` if a column feeds several fields, because a valid value of one field may be wrong for another.
     let mut choices: BTreeMap<usize, Option<Choices>> = BTreeMap::new();
     for rule in template.rules().filter(|rule| !matches!(rule.source, Source::Constant(_))) {
-        // The run lists the rules whose columns the sheet has, in the template's order.
+        // The run lists the rules with a column in the sheet, in the template's order.
         let Some((_, column)) = columns.next_if(|(field, _)| field == rule.field.name) else { continue };
         let of_rule = rule.listed_values().map(|values| {
             let count = values.len();

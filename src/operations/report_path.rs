@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::input::STANDARD_INPUT;
 
-/// Extensions of workbooks, which get a workbook as their report. All other files get a CSV.
+/// Extensions of workbooks. The report of a workbook is a workbook; all other reports are CSV.
 const WORKBOOKS: [&str; 9] = ["xlsx", "xlsm", "xltx", "xltm", "xlsb", "xls", "xla", "xlam", "ods"];
 /// Extensions of compressed text files.
 const COMPRESSED: [&str; 2] = ["gz", "zst"];
 
-/// Returns paths next to the file, for use in this order as long as they are taken: `prices.report.csv`, then
+/// Returns paths next to the file, in the order to try: `prices.report.csv`, then
 /// `prices.report-2.csv`. Reports of standard input go to the current folder.
 pub(super) fn beside(file: &Path) -> impl Iterator<Item = PathBuf> {
     let is_stdin = file == Path::new(STANDARD_INPUT);

@@ -1,10 +1,10 @@
-//! Recording what a person found out about records with an unknown outcome.
+//! Recording a person's verdicts on records with an unknown outcome.
 
 use super::context::{Context, now};
 use super::error::Error;
 use crate::ledger::{Ledger, LockedRun, Resolution, RunId, Seq, UnknownRecord};
 
-/// A run whose unknown records are being resolved, under its lock.
+/// A locked run, for resolving unknown records.
 #[derive(Debug)]
 pub struct Resolving {
     ledger: Ledger,
@@ -22,14 +22,14 @@ pub struct Resolved {
     pub sent: u64,
     /// Records noted as not applied.
     pub failed: u64,
-    /// Records whose outcome is still unknown.
+    /// Records with an outcome that is still unknown.
     pub unknown: u64,
-    /// The command that continues from here.
+    /// The next command to run.
     pub next: Option<String>,
 }
 
 impl Resolving {
-    /// Locks a run, the newest if `None`. `by` is the person who resolves its records.
+    /// Locks a run, the newest if `None`. `by` is the name of the resolving person.
     pub async fn begin(context: &Context, run: Option<RunId>, by: &str) -> Result<Resolving, Error> {
         let ledger = context.ledger().await?;
         let run = ledger.lock_run(ledger.run_or_newest(run).await?.id).await?;
@@ -50,7 +50,7 @@ impl Resolving {
         }
     }
 
-    /// Records a verdict on some of the records. It is durable when this returns.
+    /// Records a verdict on some of the records. The verdict is durable on return.
     pub async fn record(&mut self, records: &[Seq], verdict: Resolution) -> Result<(), Error> {
         let recorded = self.ledger.resolve(self.run.id(), records, verdict, &self.by, now()).await?;
         match verdict {

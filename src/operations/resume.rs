@@ -43,7 +43,7 @@ pub async fn resume(
     Ok(finished)
 }
 
-/// Locks `run` and creates a client for its service.
+/// Locks `run` and creates a client for the service of the run.
 ///
 /// # Errors
 /// [`Error::RunRefused`] if the context is for another service or workspace, [`ledger::Error::Busy`] if another process

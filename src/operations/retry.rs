@@ -12,7 +12,7 @@ use crate::ledger::{Family, Ledger, LockedRun, RunId, RunState, Seq};
 
 pub(super) const RETRIED: &str = "retried";
 
-/// Sends the records again that the service refused in `run`, unchanged, as a new run.
+/// Sends the refused records of `run` again, unchanged, as a new run.
 pub async fn retry_run(
     context: &Context,
     run: RunId,
@@ -34,10 +34,10 @@ pub async fn retry_run(
     Ok(finished)
 }
 
-/// Returns the records of a run that the service refused and that no other run has sent since.
+/// Returns the refused records of a run, without records sent since by other runs.
 async fn refused_records(ledger: &Ledger, locked: &LockedRun, is_once: bool) -> Result<Vec<Seq>, Error> {
     let run = locked.id();
-    // If two runs held the same record, both could send it.
+    // If two runs held the same record, both could send the record.
     if let Some(later) = ledger.retried_by(run).await? {
         let hint = format!("to retry what was refused there: `sheetport retry {later}`");
         return Err(refused(run, RETRIED, &format!("run {later} already did that"), &hint));
@@ -60,7 +60,7 @@ async fn refused_records(ledger: &Ledger, locked: &LockedRun, is_once: bool) -> 
     Ok(failed)
 }
 
-/// Refuses while a run of the family has pending records, which both runs could send otherwise.
+/// Fails while a run of the family has pending records, because both runs could send the same records.
 pub(super) async fn check_nothing_pending(ledger: &Ledger, run: RunId, family: &Family) -> Result<(), Error> {
     let can_be_resumed = |state| matches!(state, RunState::Planned | RunState::Finished);
     for member in family.runs.iter().filter(|member| can_be_resumed(member.state)) {

@@ -1,7 +1,7 @@
-//! Retrying a report that a person hands back: only the records that were not accepted yet are sent.
+//! Retrying an edited report: sends only the records not accepted yet.
 //!
-//! The rows of the report name their run, and the ledger knows the outcome of each row. Anything ambiguous is refused
-//! before planning or becomes a problem of its row.
+//! The rows of the report name the run, and the ledger knows the outcome of each row. Anything ambiguous is refused
+//! before planning or becomes a problem of the row.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::template::model::GroupRows;
 use crate::upload::Source;
 use crate::upload::retry::{Report, load_history};
 
-/// Limit of run names in a report that are looked up.
+/// Maximum number of run names looked up per report.
 const MAX_LOOKUPS: usize = 20;
 const AS_NEW_HINT: &str = "--as-new sends all rows of this file as new records, which can create duplicates";
 
@@ -43,11 +43,11 @@ pub struct RetryReport<'a> {
     pub sending: SendOptions<'a>,
 }
 
-/// A report whose run and template are known.
+/// A report with a known run and template.
 struct Prepared {
     source: Source,
     template: Arc<Template>,
-    /// The run of the report and its family, or `None` if all rows are sent as new records.
+    /// The run of the report and the family of the run, or `None` if all rows are sent as new records.
     of: Option<(Run, Family)>,
     /// Call options of the run.
     options: Vec<CallOption>,
@@ -55,7 +55,7 @@ struct Prepared {
     sender: Option<(Arc<Client>, UploadLock)>,
 }
 
-/// Sends the records of a report that were not accepted yet, as a new run.
+/// Sends the records of a report not accepted yet, as a new run.
 pub async fn retry_report(
     context: &Context,
     mut request: RetryReport<'_>,
@@ -70,7 +70,7 @@ pub async fn retry_report(
     let (client, lock) = sender.expect("a report that is sent has a client and a lock");
     let mut _file_lock = None;
     if let Some((run, family)) = &of {
-        // The same file may be uploaded on its own at the same time.
+        // The same file may be uploaded by another process at the same time.
         _file_lock = Some(ledger.lock_upload(&about)?);
         check_not_uploaded(&ledger, &about, run.id, family, &template).await?;
     }
@@ -90,7 +90,7 @@ pub async fn retry_report(
     Ok(finished)
 }
 
-/// Reads the whole report and returns its template's name and the first requests that a retry would send.
+/// Reads the whole report and returns the template and the first requests of a retry.
 pub async fn preview_retry(
     context: &Context,
     mut request: RetryReport<'_>,
@@ -147,7 +147,7 @@ async fn prepare_again(
         );
         return Err(refused(run.id, RETRIED, &reason, "leave out --template: the run has its own"));
     }
-    // A preview sends nothing, so it needs neither tokens nor the lock.
+    // A preview sends nothing, so neither tokens nor the lock are needed.
     let (run, sender) = match sends {
         false => (run, None),
         true => {
@@ -217,7 +217,7 @@ fn template_of(run: Option<&Run>, request: &mut RetryReport<'_>) -> Result<Templ
     Ok(template)
 }
 
-/// Returns the run that the rows of the report name.
+/// Returns the run named in the rows of the report.
 async fn run_of(ledger: &Ledger, file: &InputFile, report: &Report) -> Result<Run, Error> {
     let name = file.name.display();
     let no_report = |problem: &str| {
@@ -256,7 +256,7 @@ async fn run_of(ledger: &Ledger, file: &InputFile, report: &Report) -> Result<Ru
     Err(Error::invalid(format!("{name} is a report of run {first}, which is not in the ledger of this machine"), hint))
 }
 
-/// Refuses a report that was also uploaded as a file, if sending its records again would create duplicates.
+/// Refuses a report also uploaded as a file, if sending the records again would create duplicates.
 async fn check_not_uploaded(
     ledger: &Ledger,
     about: &NewRun,

@@ -4,13 +4,13 @@ use super::context::Context;
 use super::error::Error;
 use crate::ledger::{Accounting, Run, RunId, RunState};
 
-/// Runs that are loaded at a time.
+/// Runs loaded at a time.
 const PAGE: u32 = 100;
 
 /// Selects runs of the history.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunFilter<'a> {
-    /// Text that the path of the file contains.
+    /// Substring of the file's path.
     pub file: Option<&'a str>,
     /// Name of the record kind.
     pub record: Option<&'a str>,
@@ -26,16 +26,16 @@ pub enum RunStatus {
     Withheld,
     /// The run has records with an unknown outcome. Only for filters.
     Unknown,
-    /// The run has records that need attention. Only for filters.
+    /// The run has rejected, refused or unknown records. Only for filters.
     Problems,
 }
 
-/// A run with everything that is known about it.
+/// A run with its counts.
 #[derive(Clone, Debug)]
 pub struct RunDetails {
     pub run: Run,
     pub accounting: Accounting,
-    /// The run that retried this one.
+    /// The run that retried this run.
     pub retried_by: Option<RunId>,
 }
 
@@ -69,7 +69,7 @@ impl RunStatus {
     }
 }
 
-/// Returns the newest runs that match, newest first, at most `limit`.
+/// Returns the newest matching runs, newest first, at most `limit`.
 pub async fn list_runs(
     context: &Context,
     filter: RunFilter<'_>,

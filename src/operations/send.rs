@@ -1,4 +1,4 @@
-//! Sending a locked run, then its accounting and its report.
+//! Sending a locked run, then the accounting and the report.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::sheet;
 use crate::sheet::write::Existing;
 use crate::upload::{self, StopReason, send};
 
-/// Refused records that are grouped by cause in the result. A report has all of them.
+/// Maximum number of refused records grouped by cause in the result. A report has all refused records.
 const MAX_REFUSED: u32 = 2_000;
 
 /// How to send a run.
@@ -27,13 +27,13 @@ pub struct SendOptions<'a> {
     pub concurrency: u16,
     /// The rate of the context if `None`.
     pub rate: Option<Speed>,
-    /// Refused records after which the run stops.
+    /// Stops the run after more refused records than this.
     pub max_errors: Option<u64>,
     /// Path of the report. If `None`, a report is written next to the file when a row has a problem.
     pub report: Option<&'a Path>,
 }
 
-/// A run after it was sent, stopped or withheld.
+/// A sent, stopped or withheld run.
 #[derive(Debug)]
 pub struct Finished {
     pub run: Run,
@@ -42,11 +42,11 @@ pub struct Finished {
     pub stopped: Option<StopReason>,
     /// The run had no pending records left before this operation.
     pub was_finished: bool,
-    /// Path of the report, if one was written, or why it could not be written.
+    /// Path of the report, if written, or the error.
     pub report: Result<Option<PathBuf>, report::Error>,
     /// The service's refusals, grouped by cause.
     pub refused: Causes,
-    /// The command that continues from here.
+    /// The next command to run.
     pub next: Option<String>,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// Sends the pending records, then writes the report if one is due.
+    /// Sends the pending records, then writes the report if needed.
     pub async fn send(self, interrupt: impl Future<Output = Duration>) -> Result<Finished, Error> {
         let run = self.run.id();
         let before = self.ledger.accounting(run).await?;
@@ -81,7 +81,7 @@ impl Sending<'_> {
             0 => Causes::default(),
             _ => report::refused(self.ledger, self.run.run(), MAX_REFUSED).await?,
         };
-        // A stopped run gets its report at its end, and a finished run has one already.
+        // The report of a stopped run is written after resuming; the report of a finished run exists already.
         let only_if_named = stopped.is_some() || was_finished || self.is_rehearsal;
         let next = |report: Option<&Path>| {
             let next = || next_command::after_run(self.run.run(), &accounting, stopped.is_some(), report);
@@ -169,7 +169,7 @@ impl Sending<'_> {
 
     async fn write_report_to(&self, path: &Path, next: Option<String>) -> Result<PathBuf, report::Error> {
         let format = report_format(path).expect("the path of a report is checked before sending");
-        // Reloads the run to get its final state.
+        // Reloads the run for the final state.
         let run = self.ledger.run(self.run.id()).await?;
         let request = Request {
             path,

@@ -1,4 +1,4 @@
-//! Loading of mapping templates: built-in ones, files, and the copies that runs keep.
+//! Loading of mapping templates: built-in templates, files, and the copies in the ledger.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::template::{Template, builtin, load};
 
 /// Size limit of a template file.
 const MAX_SIZE: u64 = 1 << 20;
-/// Row limit of a lookup table, which is held in memory.
+/// Row limit of a lookup table, because tables are held in memory.
 const MAX_TABLE_ROWS: usize = 1_000_000;
 
 /// Loads a built-in template by name, or a template file by path.
@@ -68,7 +68,7 @@ fn read_table(path: &Path, name: &str) -> Result<Vec<Vec<String>>, String> {
     Ok(table)
 }
 
-/// Returns the error for a name that is neither a built-in template nor a file.
+/// Returns the error for a name of neither a built-in template nor a file.
 pub fn unknown_template(name: &str) -> Error {
     let names: Vec<&str> = builtin::BUILT_IN.iter().map(|(name, _)| *name).collect();
     let hint = match nearest(name, names.iter().copied()) {

@@ -1,4 +1,4 @@
-//! Uploading a spreadsheet: read and plan the whole file, then send it.
+//! Uploading a spreadsheet: reads and plans the whole file, then sends the records.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,15 +22,15 @@ use crate::upload::server_diff::{self, Connection};
 pub struct Upload<'a> {
     pub input: Spreadsheet<'a>,
     pub sending: SendOptions<'a>,
-    /// Skips records that are unchanged since the service accepted them, or that its list shows with the same values.
+    /// Skips records unchanged since the last upload, or with the same values in the service's list.
     pub changed_only: bool,
     /// Sends nothing if a row can't be sent.
     pub all_or_nothing: bool,
     /// Sends a file again even if that creates duplicates.
     pub allow_repeat: bool,
-    /// Lets the service create items that an order names and the service does not know.
+    /// Lets the service create unknown items of orders.
     pub create_missing_items: bool,
-    /// Lets the service run its workflows for orders.
+    /// Lets the service run workflows for orders.
     pub trigger_workflows: bool,
     /// Sends everything to a temporary, empty service.
     pub is_rehearsal: bool,
@@ -59,7 +59,7 @@ pub async fn upload(
     finished
 }
 
-/// Reads the whole spreadsheet and returns the first requests that an upload would send.
+/// Reads the whole spreadsheet and returns the first requests of an upload.
 pub fn preview_upload(mut upload: Upload<'_>, observer: Observer<'_>) -> Result<Preview, Error> {
     apply_options(&mut upload)?;
     let source = upload.input.open()?;
@@ -96,7 +96,7 @@ async fn run_upload(
     Ok(finished)
 }
 
-/// Marks records as unchanged that the service has already. Records of an unreadable list are sent.
+/// Marks records already in the service as unchanged. All records are sent if the service's list can't be read.
 async fn skip_unchanged(sending: &Sending<'_>) -> Result<(), Error> {
     let (ledger, run) = (sending.ledger, sending.run.run());
     ledger.mark_unchanged(run, now()).await?;
@@ -112,7 +112,7 @@ async fn skip_unchanged(sending: &Sending<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks the request and applies its options to the template.
+/// Checks the request and applies the call options to the template.
 fn apply_options(upload: &mut Upload<'_>) -> Result<(), Error> {
     if let Some(report) = upload.sending.report {
         check_report_path(report)?;
@@ -134,7 +134,7 @@ fn apply_options(upload: &mut Upload<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the call options that the request sets, each with its flag.
+/// Returns the requested call options and their flags.
 fn call_options(upload: &Upload<'_>) -> impl Iterator<Item = (&'static str, CallOption)> + use<> {
     [
         (upload.create_missing_items, ("--create-missing-items", CallOption::CreateMissingItems)),
@@ -144,7 +144,7 @@ fn call_options(upload: &Upload<'_>) -> impl Iterator<Item = (&'static str, Call
     .filter_map(|(is_set, option)| is_set.then_some(option))
 }
 
-/// Refuses a file whose records were sent before, if sending them again would create duplicates.
+/// Refuses a file sent before, if sending the records again would create duplicates.
 async fn check_not_sent_before(ledger: &Ledger, about: &NewRun, template: &Template) -> Result<(), Error> {
     let input = template.record.input();
     if input.create.as_ref().is_none_or(|call| call.repeatable) {

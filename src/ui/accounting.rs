@@ -20,7 +20,7 @@ const SYMBOLS: [(&str, Style); 7] = [
     ("…", style::DOUBT),
 ];
 
-/// A state with its symbol and style.
+/// A state with symbol and style.
 type Drawn = ((RecordState, u64), (&'static str, Style));
 
 /// Prints the number of records in each state. Empty states are omitted, except `sent`.
@@ -37,7 +37,7 @@ pub fn print(accounting: &Accounting) {
     }
 }
 
-/// Returns a bar with at least one column per state, so that a single failure among thousands is visible.
+/// Returns a bar with at least one column per state, to keep a single failure among thousands visible.
 fn bar(total: u64, states: &[Drawn]) -> String {
     if total == 0 {
         return String::new();

@@ -1,4 +1,4 @@
-//! Width of text on a terminal. Chinese, Japanese and Korean characters take two columns, combining accents none.
+//! Width of text on a terminal. Chinese, Japanese and Korean characters take two columns, combining accents zero.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -7,7 +7,7 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Returns the text on one line of at most `most` columns, without control characters and with an ellipsis if it was cut.
+/// Returns the text on one line of at most `most` columns, without control characters and with an ellipsis if cut.
 pub fn cut(text: &str, most: usize) -> String {
     let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if width(&shown) <= most {

@@ -1,4 +1,4 @@
-//! The columns that `template infer` chose, as a table on stderr, because the template may be on stdout.
+//! The columns chosen by `template infer`, as a table on stderr, because the template may be on stdout.
 
 use super::{columns, list, remark, style};
 use crate::template::infer::{Confidence, FieldProposal, Proposal, ProposedSource};
@@ -6,7 +6,7 @@ use crate::template::infer::{Confidence, FieldProposal, Proposal, ProposedSource
 /// Width at which headers are cut.
 const MAX_WIDTH: usize = 36;
 
-/// Prints each field and its column, then the unused columns and remarks.
+/// Prints each field and the chosen column, then the unused columns and remarks.
 pub fn print(proposal: &Proposal) {
     let (strong, faint) = (style::STRONG, style::FAINT);
     let fields: Vec<&FieldProposal> = proposal.fields.iter().chain(&proposal.grouped_by).collect();

@@ -32,7 +32,7 @@ pub fn start(global: &Global) {
         _ => LevelFilter::DEBUG,
     };
     let ansi = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
-    // Dependencies log warnings only, because their details could contain secrets.
+    // Dependencies log warnings only, because details could contain secrets.
     let filter = Targets::new().with_default(LevelFilter::WARN).with_target(env!("CARGO_CRATE_NAME"), level);
     let lines = tracing_subscriber::fmt::layer().with_target(false).with_writer(std::io::stderr);
     let registry = tracing_subscriber::registry().with(filter);
@@ -85,7 +85,7 @@ pub fn json(value: &impl Serialize) {
     }
 }
 
-/// Prints a failure and its hint to stderr, and with `--json` as an object to stdout.
+/// Prints a failure and the hint to stderr, and with `--json` as an object to stdout.
 pub fn failure(failure: &Failure, as_json: bool) {
     if as_json {
         json(
@@ -110,7 +110,7 @@ pub fn thousands(number: u64) -> String {
     indicatif::HumanCount(number).to_string()
 }
 
-/// Formats a count and its noun: `1 record`, `2 records`.
+/// Formats a count and a noun: `1 record`, `2 records`.
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
 }

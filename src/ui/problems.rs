@@ -3,7 +3,7 @@
 use super::{counted, line, style, thousands};
 use crate::ledger::{Causes, Group};
 
-/// Groups that are printed; the others are counted.
+/// Maximum number of printed groups; further groups are counted.
 const SHOWN: usize = 20;
 
 /// Prints one line per cause, with the first rows and the fix.

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{counted, remark, thousands};
 
-/// Interval of the first lines, and its maximum.
+/// Interval of the first lines, and maximum interval.
 const PLAIN_EVERY: Duration = Duration::from_secs(2);
 const PLAIN_AT_LEAST_EVERY: Duration = Duration::from_secs(60);
 const DRAWS_PER_SECOND: u8 = 10;

@@ -1,4 +1,4 @@
-//! Styles. The text carries the same meaning without them.
+//! Styles. The text carries the same meaning without styles.
 
 use anstyle::{AnsiColor, Style};
 

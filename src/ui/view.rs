@@ -1,4 +1,4 @@
-//! The output of `view`: how a file is read, and its first rows.
+//! The output of `view`: how a file is read, and the first rows.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::sheet::read::header::cell_type;
 use crate::sheet::read::value_type::ValueType;
 use crate::sheet::{Book, Confidence, Dialect, Error, Row, Table, column_letters};
 
-/// Rows from which the types of the columns are determined.
+/// Number of rows for determining the types of columns.
 const SAMPLE: usize = 1000;
 /// Width at which cells are cut.
 const MAX_WIDTH: usize = 24;

@@ -25,7 +25,7 @@ impl Console {
         Console { output, reading: "reading", problems: output.talks(), progress: Mutex::default() }
     }
 
-    /// Returns a console for `check`, which prints problems even with `--quiet`.
+    /// Returns a console for `check`, with problems printed even with `--quiet`.
     pub fn for_check(output: Output) -> Console {
         Console { reading: "checking", problems: !output.json, ..Console::new(output) }
     }
@@ -87,7 +87,7 @@ impl Console {
     }
 }
 
-/// Warns about edited rows of accepted records, whose changes are not sent.
+/// Warns that changes to rows of accepted records are not sent.
 fn warn_edited_rows(tally: &Tally) {
     if tally.edited == 0 {
         return;

@@ -9,7 +9,7 @@ use crate::operations::Finished;
 use crate::ui;
 use crate::upload::StopReason;
 
-/// Prints what stopped the run and what the service refused, and returns the exit code and the summary.
+/// Prints the reason for stopping and the service's refusals, and returns the exit code and the summary.
 pub fn finish(command: &str, finished: Finished, interrupt: &Interrupt, talks: bool) -> (Exit, Summary) {
     let Finished { run, accounting, stopped, was_finished, report, refused, next } = finished;
     if was_finished {

@@ -1,4 +1,4 @@
-//! The input file and the flags that say how to read it.
+//! The input file and the flags for reading a CSV.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub fn options(reading: &Reading) -> Options {
     }
 }
 
-/// Returns the reading flags that were given, as name and value.
+/// Returns the reading flags in use, as name and value.
 pub fn given_options(reading: &Reading) -> Vec<(&'static str, String)> {
     let delimiter = |byte| if byte == b'\t' { "tab".to_owned() } else { char::from(byte).to_string() };
     let mark = |mark: Mark| mark.0.map_or("none".to_owned(), |byte| char::from(byte).to_string());

@@ -1,4 +1,4 @@
-//! Prints how a spreadsheet is read: sheets, header rows, and which column becomes which field.
+//! Prints how a spreadsheet is read: sheets, header rows, and the field of each column.
 
 use crate::settings::Output;
 use crate::template::bind::{Columns, Missing};
@@ -9,7 +9,7 @@ use crate::upload::Source;
 
 pub fn print(output: Output, source: &Source, template: &Template) {
     for (sheet, missing) in &source.left_out {
-        // A sheet with some of the columns may be meant, so it is not skipped silently even with --quiet.
+        // A sheet with some of the columns may be the intended sheet, so --quiet does not hide the message.
         if missing.found > 0 || !output.quiet {
             print_skipped_sheet(sheet, missing);
         }

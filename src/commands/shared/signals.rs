@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::error::Exit;
 use crate::ui;
 
-/// Waits for a signal and remembers which one came.
+/// Waits for a signal and remembers its kind.
 #[derive(Debug, Default)]
 pub struct Interrupt {
     exit: AtomicU8,
@@ -29,11 +29,11 @@ impl Interrupt {
             let exit = next().await;
             std::process::exit(exit as i32);
         });
-        // A system that shuts down kills its processes after a few seconds.
+        // A system shutting down kills all processes after a few seconds.
         if exit == Exit::Terminated { Duration::from_secs(10) } else { Duration::from_secs(30) }
     }
 
-    /// Returns the exit code for the signal that came.
+    /// Returns the exit code for the received signal.
     pub fn exit(&self) -> Exit {
         if self.exit.load(Ordering::Relaxed) == Exit::Terminated as u8 { Exit::Terminated } else { Exit::Interrupted }
     }

@@ -12,7 +12,7 @@ use crate::sheet::column_letters;
 use crate::ui;
 use crate::upload::Tally;
 
-/// The JSON object of `--json`. Its fields are a stable interface.
+/// The JSON object of `--json`. The fields are a stable interface.
 #[derive(Debug, Default, Serialize)]
 pub struct Summary {
     pub run: Option<RunId>,
@@ -26,7 +26,7 @@ pub struct Summary {
     /// Requests per second.
     pub rate: f64,
     pub report: Option<PathBuf>,
-    /// The command that continues from here.
+    /// The next command to run.
     pub next: Option<String>,
     /// Why the run stopped before its end.
     pub stopped: Option<String>,
@@ -95,7 +95,7 @@ impl Summary {
         }
     }
 
-    /// Summarizes a pass over a file that sent nothing.
+    /// Summarizes a pass over a file without sending.
     pub fn of_tally(command: &str, record: RecordKind, template: &str, tally: &Tally, file: &Path) -> Summary {
         Summary {
             command: command.to_owned(),
@@ -115,7 +115,7 @@ impl Summary {
         }
     }
 
-    /// Returns the exit code of a pass over a file that sent nothing.
+    /// Returns the exit code of a pass over a file without sending.
     pub fn exit(&self) -> Exit {
         if self.accounting.rejected > 0 { Exit::RowsFailed } else { Exit::Done }
     }
