@@ -16,8 +16,8 @@ pub enum Error {
     Client(String),
     #[error("there are no credentials for {0}")]
     NoCredentials(String),
-    #[error("{0}")]
-    Stopped(Stop),
+    #[error(transparent)]
+    Stopped(#[from] Stop),
     #[error("the service answered {status}: {message}")]
     Status { status: u16, message: String },
     #[error("the service's answer can't be read: {0}")]
@@ -46,12 +46,6 @@ impl Error {
 
     fn status(status: u16, message: Option<String>) -> Error {
         Error::Status { status, message: message.unwrap_or_else(|| "no reason given".to_owned()) }
-    }
-}
-
-impl From<Stop> for Error {
-    fn from(stop: Stop) -> Error {
-        Error::Stopped(stop)
     }
 }
 

@@ -40,18 +40,15 @@ pub(crate) enum NextStep<T> {
 }
 
 /// Why an attempt brought no usable result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Failure {
+    #[error("{0}")]
     NoAnswer(String),
     /// A 2xx response with a truncated or invalid body.
-    Unreadable {
-        status: u16,
-        reason: String,
-    },
-    Status {
-        status: u16,
-        message: Option<String>,
-    },
+    #[error("{reason}")]
+    Unreadable { status: u16, reason: String },
+    #[error("{}", answered(*status, message.as_deref()))]
+    Status { status: u16, message: Option<String> },
 }
 
 impl Failure {
@@ -60,15 +57,6 @@ impl Failure {
         match self {
             Failure::NoAnswer(_) => None,
             Failure::Unreadable { status, .. } | Failure::Status { status, .. } => Some(*status),
-        }
-    }
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Failure::NoAnswer(reason) | Failure::Unreadable { reason, .. } => f.write_str(reason),
-            Failure::Status { status, message } => f.write_str(&answered(*status, message.clone())),
         }
     }
 }

@@ -52,7 +52,9 @@ impl TransportOutcome {
     /// Returns the reason for people: the transport's error, or the service's own message.
     pub(super) fn reason(&self) -> String {
         match self {
-            TransportOutcome::Response(response) => answered(response.status, service_message::summary(&response.body)),
+            TransportOutcome::Response(response) => {
+                answered(response.status, service_message::summary(&response.body).as_deref())
+            }
             TransportOutcome::Truncated { reason, .. }
             | TransportOutcome::NotSent { reason }
             | TransportOutcome::NoResponse { reason }
@@ -76,7 +78,7 @@ impl TransportOutcome {
 }
 
 /// Returns the sentence for a failure status.
-pub(super) fn answered(status: u16, message: Option<String>) -> String {
+pub(super) fn answered(status: u16, message: Option<&str>) -> String {
     match message {
         Some(message) => format!("the service answered {status}: {message}"),
         None => format!("the service answered {status}"),

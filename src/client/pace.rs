@@ -124,9 +124,9 @@ impl Pace {
     }
 
     /// Returns the limit found by the automatic rate, in requests per second.
-    pub fn learnt(&self) -> Option<f64> {
+    pub fn learned_rate(&self) -> Option<f64> {
         match &self.state().limit {
-            Some(Limit::Auto(auto)) => auto.learnt(),
+            Some(Limit::Auto(auto)) => auto.learned_rate(),
             _ => None,
         }
     }

@@ -3,23 +3,31 @@
 use std::time::Duration;
 
 /// A condition under which no further request can succeed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// The service accepts neither the access token nor a renewed token.
+    #[error("the service refused the credentials: {0}")]
     Unauthorized(String),
     /// The token lacks the permission for these calls.
+    #[error("the token does not allow this: {0}")]
     Forbidden(String),
     /// The service redirects; a token is never sent to another address.
+    #[error("the service redirects ({status}), and a token is never sent to another address")]
     Redirected { status: u16 },
     /// Every request was answered 404.
+    #[error("the service answered 404 to every request; is the base address wrong?")]
     WrongAddress,
     /// The proxy requires credentials (407).
+    #[error("the proxy requires credentials (407)")]
     ProxyCredentials,
     /// All connections failed.
+    #[error("the service can't be reached: {0}")]
     Unreachable(String),
     /// The service kept answering 429.
+    #[error("the service keeps answering 429 (too many requests)")]
     Throttled,
     /// The service asked for a pause longer than [`LONGEST_WAIT`](super::policy::LONGEST_WAIT).
+    #[error("the service asks to wait {} min", .0.as_secs().div_ceil(60))]
     WaitTooLong(Duration),
 }
 
@@ -48,23 +56,6 @@ impl Stop {
             Stop::Unreachable(_) => "check the address and that the service is running",
             Stop::Throttled => "try again later, with a lower --rate",
             Stop::WaitTooLong(_) => "try again when that time is over",
-        }
-    }
-}
-
-impl std::fmt::Display for Stop {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Stop::Unauthorized(reason) => write!(f, "the service refused the credentials: {reason}"),
-            Stop::Forbidden(reason) => write!(f, "the token does not allow this: {reason}"),
-            Stop::Redirected { status } => {
-                write!(f, "the service redirects ({status}), and a token is never sent to another address")
-            }
-            Stop::WrongAddress => f.write_str("the service answered 404 to every request; is the base address wrong?"),
-            Stop::ProxyCredentials => f.write_str("the proxy requires credentials (407)"),
-            Stop::Unreachable(reason) => write!(f, "the service can't be reached: {reason}"),
-            Stop::Throttled => f.write_str("the service keeps answering 429 (too many requests)"),
-            Stop::WaitTooLong(wait) => write!(f, "the service asks to wait {} min", wait.as_secs().div_ceil(60)),
         }
     }
 }

@@ -81,7 +81,7 @@ pub async fn retry_report(
         true => sending.withhold().await?,
         false => sending.send(interrupt).await?,
     };
-    if let Some(run) = tally.in_doubt
+    if let Some(run) = tally.unknown_in
         && finished.accounting.pending + finished.accounting.unknown == 0
     {
         finished.next = Some(format!("sheetport resolve {run}"));

@@ -134,8 +134,8 @@ impl Sending<'_> {
         };
         let show = |progress: &upload::Progress| (self.observer)(Event::Sent { progress, pending });
         let ended = send::send(&work, interrupt, &show).await?;
-        if let Some(learnt) = ended.learnt {
-            self.ledger.store_rate(base_url, workspace, learnt, now()).await?;
+        if let Some(rate) = ended.learned_rate {
+            self.ledger.store_rate(base_url, workspace, rate, now()).await?;
         }
         let left = self.ledger.accounting(self.run.id()).await?.pending;
         (self.observer)(Event::SendingEnded { done: pending.saturating_sub(left) });

@@ -5,15 +5,14 @@ mod health;
 mod job;
 mod stop_reason;
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use crate::client::policy::{self, LONGEST_WAIT, MAX_ATTEMPTS};
 use crate::client::{
     Failure, NextStep, Pace, Quota, RequestContext, Response, Stop, TransportOutcome, WriteResult, next_step,
 };
-use crate::ledger::RecordState;
+use crate::ledger::{RecordState, Seq};
 use crate::records::RecordKind;
 
 use health::Health;
@@ -38,10 +37,10 @@ pub enum Step {
 pub struct Dispatcher {
     kind: RecordKind,
     concurrency: usize,
-    pace: Pace,
+    pub pace: Pace,
     ready: VecDeque<Job>,
-    /// Jobs to be sent again at a given time.
-    delayed: BinaryHeap<Reverse<Delayed>>,
+    /// Jobs to be sent again, by time.
+    delayed: BTreeMap<(Instant, Seq), Job>,
     /// Ordering keys of issued and unsettled jobs, with waiting jobs.
     keys: HashMap<OrderingKey, VecDeque<Job>>,
     /// Number of jobs in `keys`.
@@ -65,20 +64,16 @@ pub struct Dispatcher {
     pub throttled: u64,
 }
 
-struct Delayed {
-    at: Instant,
-    job: Job,
-}
-
 impl Dispatcher {
-    pub fn new(kind: RecordKind, concurrency: usize, pace: Pace) -> Dispatcher {
+    /// Creates a dispatcher. The run stops when more than `max_errors` records are refused.
+    pub fn new(kind: RecordKind, concurrency: usize, pace: Pace, max_errors: Option<u64>) -> Dispatcher {
         let concurrency = concurrency.max(1);
         Dispatcher {
             kind,
             concurrency,
             pace,
             ready: VecDeque::new(),
-            delayed: BinaryHeap::new(),
+            delayed: BTreeMap::new(),
             keys: HashMap::new(),
             waiting: 0,
             deferred_keys: HashSet::new(),
@@ -91,15 +86,10 @@ impl Dispatcher {
             health: Health::new(concurrency),
             settled: 0,
             failed: 0,
-            max_errors: None,
+            max_errors,
             retries: 0,
             throttled: 0,
         }
-    }
-
-    /// Stops the run when more than `max_errors` records are refused.
-    pub fn with_max_errors(self, max_errors: Option<u64>) -> Dispatcher {
-        Dispatcher { max_errors, ..self }
     }
 
     /// Adds a record to be sent.
@@ -151,10 +141,6 @@ impl Dispatcher {
         self.paused_until.map(|until| until.saturating_duration_since(now)).filter(|left| !left.is_zero())
     }
 
-    pub fn pace(&self) -> &Pace {
-        &self.pace
-    }
-
     /// Returns the next job to send, or how long to wait.
     pub fn step(&mut self, now: Instant) -> Step {
         if self.stop.is_some() {
@@ -172,7 +158,7 @@ impl Dispatcher {
         }
         self.queue_due_jobs(now);
         if self.ready.is_empty() {
-            return self.delayed.peek().map_or(Step::Wait, |Reverse(delayed)| Step::WaitUntil(delayed.at));
+            return self.delayed.first_key_value().map_or(Step::Wait, |((at, _), _)| Step::WaitUntil(*at));
         }
         if let Err(until) = self.pace.permit(now) {
             return Step::WaitUntil(until);
@@ -188,10 +174,8 @@ impl Dispatcher {
 
     /// Moves jobs with an expired delay to the front, and leading jobs with an occupied key into its queue.
     fn queue_due_jobs(&mut self, now: Instant) {
-        while self.delayed.peek().is_some_and(|Reverse(delayed)| delayed.at <= now) {
-            if let Some(Reverse(delayed)) = self.delayed.pop() {
-                self.ready.push_front(delayed.job);
-            }
+        while let Some(delayed) = self.delayed.first_entry().filter(|delayed| delayed.key().0 <= now) {
+            self.ready.push_front(delayed.remove());
         }
         while let Some(job) = self.ready.pop_front_if(|job| !job.holds_key && self.keys.contains_key(&job.ordering_key))
         {
@@ -200,12 +184,6 @@ impl Dispatcher {
                 self.waiting += 1;
             }
         }
-    }
-
-    /// Takes back an issued job before sending.
-    pub fn put_back(&mut self, job: Job) {
-        self.in_flight -= 1;
-        self.ready.push_front(job);
     }
 
     /// Forgets a job in flight after an external outcome.
@@ -372,7 +350,7 @@ impl Dispatcher {
     }
 
     fn delay(&mut self, job: Job, at: Instant) {
-        self.delayed.push(Reverse(Delayed { at, job }));
+        self.delayed.insert((at, job.seq), job);
     }
 
     /// Releases an ordering key and queues the waiting jobs.
@@ -383,26 +361,6 @@ impl Dispatcher {
                 self.ready.push_front(job);
             }
         }
-    }
-}
-
-impl PartialEq for Delayed {
-    fn eq(&self, other: &Delayed) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Delayed {}
-
-impl PartialOrd for Delayed {
-    fn partial_cmp(&self, other: &Delayed) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Delayed {
-    fn cmp(&self, other: &Delayed) -> std::cmp::Ordering {
-        (self.at, self.job.seq).cmp(&(other.at, other.job.seq))
     }
 }
 

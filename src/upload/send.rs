@@ -1,10 +1,9 @@
 //! Sends the pending records of a planned run.
 //!
-//! A single task owns the dispatcher and starts the attempts. A loader reads records ahead, and a journal writes intents and
-//! outcomes to the ledger in batches. The intent of a non-idempotent call is on disk before the request is sent.
+//! A single task owns the dispatcher, loads the records block by block, starts the attempts and writes the outcomes to
+//! the ledger in batches. The intent of a non-idempotent call is on disk before the request is sent.
 
-mod journal;
-mod loader;
+mod load;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,21 +11,22 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::MissedTickBehavior;
 
 use super::dispatch::{Dispatcher, Job, Settled, Step, StopReason};
 use crate::client::policy::Call;
 use crate::client::{Attempt, Client, Pace, Request, Speed};
-use crate::ledger::{self, Ledger, LockedRun, Outcome, Problem, RecordState, Seq};
+use crate::ledger::{self, Ledger, LockedRun, Outcome, Problem, RecordState, RunState, SendingChanges, Seq};
 use crate::records::RecordKind;
-use journal::{Durable, JournalEntry};
+use load::load_block;
 
-/// Minimum number of waiting records; below, the next block is taken.
+/// Minimum number of waiting records; below, the next block is loaded.
 const LOW_BACKLOG: usize = 256;
-/// Number of blocks read ahead.
-const BLOCKS_AHEAD: usize = 4;
+/// Maximum number of outcomes per batch.
+const MAX_BATCH: usize = 2_048;
+/// Interval of writing outcomes of idempotent calls. After a crash, records with lost outcomes are sent again.
+const STORE_INTERVAL: Duration = Duration::from_millis(20);
 /// Interval of progress reports.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -69,7 +69,7 @@ pub struct SendResult {
     /// Reason for an early stop, or `None` if every record has an outcome.
     pub stopped: Option<StopReason>,
     /// Rate limit found by the automatic rate, in requests per second.
-    pub learnt: Option<f64>,
+    pub learned_rate: Option<f64>,
     pub millis: i64,
 }
 
@@ -83,37 +83,29 @@ pub async fn send(
     let (began, run) = (Instant::now(), work.run.id());
     let unknown = work.ledger.mark_in_flight_unknown(run).await?;
     tracing::info!(run, kind = %work.kind, unknown, "sending begins");
-    let (jobs_sender, jobs) = mpsc::channel(BLOCKS_AHEAD);
-    let loader = tokio::spawn(loader::load(work.ledger.clone(), run, work.kind, work.wall, jobs_sender));
-    let (journal_sender, entries) = mpsc::channel(journal::CAPACITY);
-    let (durable_sender, durable) = mpsc::unbounded_channel();
-    let journal = tokio::spawn(journal::write(work.ledger.clone(), run, work.wall, entries, durable_sender));
+    let is_sendable = !matches!(work.ledger.run(run).await?.state, RunState::Planning | RunState::Withheld);
     let mut pace = Pace::new(work.rate, began);
     if let Some(file) = work.rate_file {
         pace = pace.shared(file, began);
     }
-    let sender = Sender {
+    let mut sender = Sender {
         work,
-        dispatcher: Dispatcher::new(work.kind, work.concurrency, pace).with_max_errors(work.max_errors),
-        jobs,
-        all_loaded: false,
+        dispatcher: Dispatcher::new(work.kind, work.concurrency, pace, work.max_errors),
+        next_block: is_sendable.then_some(0),
+        load_error: None,
         attempts: JoinSet::new(),
-        journal: journal_sender,
-        durable,
+        changes: SendingChanges::default(),
         unconfirmed: HashMap::new(),
-        recorded: 0,
         deadline: None,
         progress: Progress::default(),
     };
-    let (stopped, learnt) = sender.run(interrupt, progress).await;
+    sender.send_all(interrupt, progress).await?;
+    let stopped = sender.stop_reason().await;
     tracing::info!(run, ?stopped, seconds = began.elapsed().as_secs_f64(), "sending ends");
-    // Both tasks end with the channels. An error of the loader looks like the end of the records until here.
-    let loaded = joined(loader).await;
-    joined(journal).await?;
-    loaded?;
+    sender.load_error.map_or(Ok(()), Err)?;
     Ok(SendResult {
         stopped,
-        learnt,
+        learned_rate: sender.dispatcher.pace.learned_rate(),
         millis: i64::try_from(began.elapsed().as_millis()).expect("a plausible duration"),
     })
 }
@@ -121,134 +113,104 @@ pub async fn send(
 struct Sender<'a> {
     work: &'a Work<'a>,
     dispatcher: Dispatcher,
-    jobs: mpsc::Receiver<Vec<Job>>,
-    /// Whether all records of the run are with the dispatcher.
-    all_loaded: bool,
+    /// Position of the next block of records, or `None` after the last.
+    next_block: Option<Seq>,
+    /// Error of loading a block, reported after the records loaded before are sent.
+    load_error: Option<ledger::Error>,
     attempts: JoinSet<(Job, Attempt)>,
-    journal: mpsc::Sender<JournalEntry>,
-    durable: mpsc::UnboundedReceiver<Durable>,
+    /// Changes to be written to the ledger.
+    changes: SendingChanges,
     /// Non-idempotent calls in flight, with the requests made for each record.
     unconfirmed: HashMap<Seq, u32>,
-    /// Records in flight according to the ledger, now or soon: at most `concurrency`. After a crash they are unknown.
-    recorded: usize,
     /// End of the grace period after an interrupt.
     deadline: Option<Instant>,
     progress: Progress,
 }
 
-/// The journal ended with an error. Nothing may be sent without a journal.
-struct JournalClosed;
-
 impl Sender<'_> {
-    /// Runs until nothing is left to send or the run has to stop. Returns the reason for an early stop and the learnt rate.
-    async fn run(
-        mut self,
-        interrupt: impl Future<Output = Duration>,
-        progress: &(dyn Fn(&Progress) + Sync),
-    ) -> (Option<StopReason>, Option<f64>) {
-        // The journal's task reports the error.
-        let _ = self.send_all(interrupt, progress).await;
-        let learnt = self.dispatcher.pace().learnt();
-        (self.stop_reason().await, learnt)
-    }
-
+    /// Runs until no record is left to send or the run has to stop.
     async fn send_all(
         &mut self,
         interrupt: impl Future<Output = Duration>,
         progress: &(dyn Fn(&Progress) + Sync),
-    ) -> Result<(), JournalClosed> {
+    ) -> Result<(), ledger::Error> {
         let mut interrupt = pin!(interrupt);
         let mut ticks = tokio::time::interval(PROGRESS_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut stores = tokio::time::interval(STORE_INTERVAL);
+        stores.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            self.take_blocks();
+            while self.dispatcher.backlog() < LOW_BACKLOG && self.next_block.is_some() {
+                self.load_next_block().await;
+            }
             let wake = match self.deadline {
                 Some(deadline) => Some(deadline),
                 None => self.start_attempts(Instant::now()).await?,
             };
-            if self.is_done() {
+            let is_done = self.is_done();
+            if is_done || !self.changes.finished.is_empty() || self.changes.outcomes.len() >= MAX_BATCH {
+                self.store().await?;
+            }
+            if is_done {
                 return Ok(());
             }
             tokio::select! {
                 Some(ended) = self.attempts.join_next() => {
-                    self.settle(joined_attempt(ended)).await?;
-                    self.settle_ended().await?;
+                    self.settle(ended);
+                    self.settle_ended();
                 }
-                durable = self.durable.recv() => self.start_durable(durable.ok_or(JournalClosed)?).await?,
-                block = self.jobs.recv(), if self.wants_block() => self.take_block(block),
                 () = sleep_until(wake) => {
                     if self.deadline.is_some() {
                         return self.cut_off().await;
                     }
                 }
                 grace = &mut interrupt, if self.deadline.is_none() => self.deadline = Some(Instant::now() + grace),
+                _ = stores.tick(), if !self.changes.outcomes.is_empty() => self.store().await?,
                 _ = ticks.tick() => progress(&self.progress()),
             }
         }
     }
 
-    /// Whether nothing is left to send, or nothing may be sent and nothing is in flight.
+    /// Whether no record is left to send, or none may be sent and none is in flight.
     fn is_done(&self) -> bool {
         let must_stop = self.deadline.is_some() || self.dispatcher.stop_reason().is_some();
-        must_stop && self.dispatcher.in_flight() == 0 || self.all_loaded && self.dispatcher.is_empty()
+        must_stop && self.dispatcher.in_flight() == 0 || self.next_block.is_none() && self.dispatcher.is_empty()
     }
 
-    fn wants_block(&self) -> bool {
-        !self.all_loaded && self.dispatcher.backlog() < LOW_BACKLOG
-    }
-
-    /// Takes loaded blocks up to the minimum backlog.
-    fn take_blocks(&mut self) {
-        while self.wants_block() {
-            match self.jobs.try_recv() {
-                Ok(block) => self.take_block(Some(block)),
-                Err(mpsc::error::TryRecvError::Disconnected) => self.take_block(None),
-                Err(mpsc::error::TryRecvError::Empty) => return,
+    /// Adds the next block of records to the dispatcher. An error ends the loading, but not the requests in flight.
+    async fn load_next_block(&mut self) {
+        let Some(from) = self.next_block.take() else { return };
+        let Work { ledger, run, kind, wall, .. } = self.work;
+        match load_block(ledger, run.id(), *kind, from, wall()).await {
+            Ok(Some(block)) => {
+                self.next_block = Some(block.end);
+                block.jobs.into_iter().for_each(|job| self.dispatcher.push(job));
             }
+            Ok(None) => {}
+            Err(error) => self.load_error = Some(error),
         }
     }
 
-    fn take_block(&mut self, block: Option<Vec<Job>>) {
-        match block {
-            Some(jobs) => jobs.into_iter().for_each(|job| self.dispatcher.push(job)),
-            None => self.all_loaded = true,
-        }
-    }
-
-    /// Starts all attempts permitted now. Returns when to try again. Records of non-idempotent calls go to the journal first,
-    /// and then to [`Sender::start_durable`].
-    async fn start_attempts(&mut self, now: Instant) -> Result<Option<Instant>, JournalClosed> {
-        while self.recorded < self.work.concurrency.max(1) {
+    /// Starts all attempts permitted now. Returns when to try again. Intents of non-idempotent calls are written first.
+    async fn start_attempts(&mut self, now: Instant) -> Result<Option<Instant>, ledger::Error> {
+        let mut non_idempotent = Vec::new();
+        let wake = loop {
             match self.dispatcher.step(now) {
-                Step::Send(job) => match job.call {
-                    Call::Idempotent => self.start(job),
-                    Call::NonIdempotent => {
-                        self.recorded += 1;
-                        self.record(JournalEntry::Begin(job)).await?;
-                    }
-                },
-                Step::WaitUntil(at) => return Ok(Some(at)),
-                Step::Wait => return Ok(None),
+                Step::Send(job) if job.call == Call::Idempotent => self.start(job),
+                Step::Send(job) => non_idempotent.push(job),
+                Step::WaitUntil(at) => break Some(at),
+                Step::Wait => break None,
             }
+        };
+        if !non_idempotent.is_empty() {
+            self.changes.started.extend(non_idempotent.iter().map(|job| job.seq));
+            self.store().await?;
         }
-        Ok(None)
-    }
-
-    /// Sends records after their intents were written, unless the run was stopped or paused in the meantime.
-    async fn start_durable(&mut self, durable: Durable) -> Result<(), JournalClosed> {
-        self.recorded -= durable.ended;
-        for job in durable.begun {
-            let is_paused = self.dispatcher.pause(Instant::now()).is_some();
-            if is_paused || self.deadline.is_some() || self.dispatcher.stop_reason().is_some() {
-                let seq = job.seq;
-                self.dispatcher.put_back(job);
-                self.record(JournalEntry::NotSent(seq)).await?;
-            } else {
-                self.unconfirmed.insert(job.seq, job.requests + 1);
-                self.start(job);
-            }
+        for job in non_idempotent {
+            self.unconfirmed.insert(job.seq, job.requests + 1);
+            self.start(job);
         }
-        Ok(())
+        Ok(wake)
     }
 
     fn start(&mut self, job: Job) {
@@ -261,53 +223,48 @@ impl Sender<'_> {
     }
 
     /// Settles all finished attempts.
-    async fn settle_ended(&mut self) -> Result<(), JournalClosed> {
+    fn settle_ended(&mut self) {
         while let Some(ended) = self.attempts.try_join_next() {
-            self.settle(joined_attempt(ended)).await?;
+            self.settle(ended);
         }
-        Ok(())
     }
 
-    async fn settle(&mut self, (job, attempt): (Job, Attempt)) -> Result<(), JournalClosed> {
-        let (seq, call) = (job.seq, job.call);
-        self.unconfirmed.remove(&seq);
+    fn settle(&mut self, ended: Result<(Job, Attempt), JoinError>) {
+        let (job, attempt) = ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        if job.call == Call::NonIdempotent {
+            // With an outcome, or pending again: certainly not applied.
+            self.unconfirmed.remove(&job.seq);
+            self.changes.finished.push(job.seq);
+        }
         let settled = self.dispatcher.settle(job, attempt.requests, attempt.outcome, Instant::now(), fastrand::f64());
-        let entry = match (settled, call) {
-            (None, Call::Idempotent) => return Ok(()),
-            // Pending again: certainly not applied.
-            (None, Call::NonIdempotent) => JournalEntry::NotSent(seq),
-            (Some(settled), call) => {
-                match settled.state {
-                    RecordState::Sent => self.progress.sent += 1,
-                    RecordState::Failed => self.progress.failed += 1,
-                    _ => self.progress.unknown += 1,
-                }
-                let outcome = outcome(settled, (self.work.wall)());
-                match call {
-                    Call::Idempotent => JournalEntry::Outcome(outcome),
-                    Call::NonIdempotent => JournalEntry::Finished(outcome),
-                }
+        if let Some(settled) = settled {
+            match settled.state {
+                RecordState::Sent => self.progress.sent += 1,
+                RecordState::Failed => self.progress.failed += 1,
+                _ => self.progress.unknown += 1,
             }
-        };
-        self.record(entry).await
+            self.changes.outcomes.push(outcome(settled, (self.work.wall)()));
+        }
     }
 
     /// Aborts all requests in flight. The outcome of non-idempotent calls is unknown.
-    async fn cut_off(&mut self) -> Result<(), JournalClosed> {
-        self.settle_ended().await?;
+    async fn cut_off(&mut self) -> Result<(), ledger::Error> {
+        self.settle_ended();
         self.attempts.abort_all();
         for (seq, requests) in std::mem::take(&mut self.unconfirmed) {
             let problem = Problem::of_record("service", "no answer had come when the run was stopped");
             let unknown = Outcome::new(seq, RecordState::Unknown, (self.work.wall)());
-            let outcome = Outcome { problems: vec![problem], attempts: requests, ..unknown };
-            self.record(JournalEntry::Finished(outcome)).await?;
+            self.changes.outcomes.push(Outcome { problems: vec![problem], attempts: requests, ..unknown });
+            self.changes.finished.push(seq);
             self.dispatcher.forget();
         }
-        Ok(())
+        self.store().await
     }
 
-    async fn record(&mut self, entry: JournalEntry) -> Result<(), JournalClosed> {
-        self.journal.send(entry).await.map_err(|_| JournalClosed)
+    /// Writes all changes to the ledger. Durable on return.
+    async fn store(&mut self) -> Result<(), ledger::Error> {
+        let changes = std::mem::take(&mut self.changes);
+        self.work.ledger.store(self.work.run.id(), &changes, (self.work.wall)()).await
     }
 
     fn progress(&self) -> Progress {
@@ -317,14 +274,17 @@ impl Sender<'_> {
             throttled: self.dispatcher.throttled,
             retrying: self.dispatcher.retrying(),
             pause: self.dispatcher.pause(now),
-            rate: self.dispatcher.pace().per_second(now),
+            rate: self.dispatcher.pace.per_second(now),
             ..self.progress
         }
     }
 
-    /// Returns why the run stopped, or `None` if nothing was left to send.
-    async fn stop_reason(mut self) -> Option<StopReason> {
-        if self.dispatcher.unsettled() == 0 && (self.all_loaded || self.jobs.recv().await.is_none()) {
+    /// Returns why the run stopped, or `None` if no record was left to send.
+    async fn stop_reason(&mut self) -> Option<StopReason> {
+        while self.dispatcher.unsettled() == 0 && self.next_block.is_some() {
+            self.load_next_block().await;
+        }
+        if self.dispatcher.unsettled() == 0 {
             return None;
         }
         match self.dispatcher.stop_reason() {
@@ -339,8 +299,8 @@ impl Sender<'_> {
 }
 
 fn request(kind: RecordKind, job: &Job) -> Request {
-    let call = kind.input().call(job.target.is_some()).expect("the loader has checked it");
-    let path = call.path(job.target.as_deref().unwrap_or("")).expect("the loader has checked it");
+    let call = kind.input().call(job.target.is_some()).expect("checked when the record was loaded");
+    let path = call.path(job.target.as_deref().unwrap_or("")).expect("checked when the record was loaded");
     Request::write(call.method, path, job.body.clone(), job.call)
 }
 
@@ -376,12 +336,4 @@ async fn sleep_until(at: Option<Instant>) {
         Some(at) => tokio::time::sleep_until(at.into()).await,
         None => std::future::pending().await,
     }
-}
-
-fn joined_attempt(ended: Result<(Job, Attempt), tokio::task::JoinError>) -> (Job, Attempt) {
-    ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
-}
-
-async fn joined(task: JoinHandle<Result<(), ledger::Error>>) -> Result<(), ledger::Error> {
-    task.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }

@@ -14,13 +14,13 @@ pub struct Tally {
     pub skipped: u64,
     pub rejected: u64,
     /// Records accepted in an earlier run and not sent again.
-    pub kept: u64,
+    pub accepted_earlier: u64,
     /// Rows of these records with edited cells.
     pub edited: u64,
     /// Numbers of the first edited rows.
     pub first_edited: Vec<u64>,
     /// A run with an unknown record of this sheet, which is not sent again.
-    pub in_doubt: Option<RunId>,
+    pub unknown_in: Option<RunId>,
     /// Number of cells in the longest row.
     pub width: usize,
     pub causes: Causes,
@@ -36,12 +36,12 @@ impl Tally {
     }
 
     /// Counts edited rows of accepted records, and notes runs with unknown records.
-    pub(super) fn look_back(&mut self, is_kept: bool, histories: &[RowHistory]) {
+    pub(super) fn count_histories(&mut self, is_accepted: bool, histories: &[RowHistory]) {
         for history in histories {
             if let RowStatus::Unknown(run) = history.status {
-                self.in_doubt = Some(run);
+                self.unknown_in = Some(run);
             }
-            if is_kept && history.is_edited {
+            if is_accepted && history.is_edited {
                 self.edited += 1;
                 if self.first_edited.len() < FIRST_ROWS {
                     self.first_edited.push(history.number);
@@ -51,7 +51,7 @@ impl Tally {
     }
 
     /// Moves a record from `to_send` to rejected or skipped.
-    pub fn take_back(&mut self, number: u64, state: RecordState, problem: &Problem) {
+    pub fn withdraw(&mut self, number: u64, state: RecordState, problem: &Problem) {
         self.to_send -= 1;
         match state {
             RecordState::Skipped => self.skipped += 1,

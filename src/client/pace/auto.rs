@@ -76,7 +76,7 @@ impl AutoRate {
     }
 
     /// Returns the comfortable rate, or `None` before the first refusal.
-    pub fn learnt(&self) -> Option<f64> {
+    pub fn learned_rate(&self) -> Option<f64> {
         self.refused.map(|refused| (refused * COMFORT).max(self.rate))
     }
 }

@@ -11,7 +11,7 @@ fn auto_rate_finds_the_limit_and_stays_below() {
         assert!((0.9..=1.0).contains(&(first.rate / limit)), "{limit}: {first:?}");
         assert!(first.refused < 0.01, "{limit}: {first:?}");
         // The next run starts with the limit that was found.
-        let next = Pace::new(Some(Speed::Auto(first.learnt)), service.at);
+        let next = Pace::new(Some(Speed::Auto(first.learned_rate)), service.at);
         let begun = drive(&mut service, next, 30);
         assert!((0.8..=1.05).contains(&(begun.rate / limit)), "{limit}: {begun:?}");
     }
@@ -28,7 +28,7 @@ fn auto_rate_does_not_grow_while_nothing_is_sent() {
         assert!(pace.permit(now).is_ok());
     }
     assert!(pace.per_second(now).is_some_and(|rate| rate < 30.0), "{:?}", pace.per_second(now));
-    assert_eq!(pace.learnt(), None);
+    assert_eq!(pace.learned_rate(), None);
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn auto_rate_follows_a_raised_limit() {
     let mut service = Service { limit: 20.0, burst: 20.0, tokens: 0.0, at: Instant::now() };
     let pace = Pace::new(Some(Speed::Auto(Some(9.5))), service.at);
     let driven = drive(&mut service, pace, 1_200);
-    assert!(driven.learnt.is_some_and(|learnt| learnt > 17.0), "{driven:?}");
+    assert!(driven.learned_rate.is_some_and(|rate| rate > 17.0), "{driven:?}");
 }
 
 /// A token bucket that fills at `limit` tokens per second.
@@ -66,7 +66,7 @@ struct Measured {
     rate: f64,
     /// Share of refused requests.
     refused: f64,
-    learnt: Option<f64>,
+    learned_rate: Option<f64>,
 }
 
 /// Sends requests as fast as permitted. A refusal holds the pace; reporting it as well makes no difference.
@@ -92,7 +92,7 @@ fn drive(service: &mut Service, pace: Pace, seconds: u64) -> Measured {
             }
         }
     }
-    Measured { rate: late / (seconds as f64 / 2.0), refused: refused / all, learnt: pace.learnt() }
+    Measured { rate: late / (seconds as f64 / 2.0), refused: refused / all, learned_rate: pace.learned_rate() }
 }
 
 #[test]

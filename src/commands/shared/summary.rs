@@ -104,8 +104,8 @@ impl Summary {
             file: file.display().to_string(),
             accounting: Accounting {
                 rows: tally.rows,
-                total: tally.to_send + tally.skipped + tally.rejected + tally.kept,
-                unchanged: tally.kept,
+                total: tally.to_send + tally.skipped + tally.rejected + tally.accepted_earlier,
+                unchanged: tally.accepted_earlier,
                 skipped: tally.skipped,
                 rejected: tally.rejected,
                 pending: tally.to_send,

@@ -3,20 +3,22 @@
 use crate::client::Stop;
 
 /// The reason why a run stopped early.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StopReason {
+    #[error("it was interrupted")]
     Interrupted,
     /// No further request to the service can succeed.
-    Service(Stop),
+    #[error(transparent)]
+    Service(#[from] Stop),
     /// Too large a share of the requests had to be repeated; the last failure.
+    #[error("too many requests had to be repeated: {0}")]
     TooManyRetries(String),
     /// The service refused more records than `--max-errors` allows.
+    #[error("the service refused {0} records, more than --max-errors allows")]
     TooManyErrors(u64),
     /// Some records used up all attempts without a usable answer; the last failure.
-    LeftPending {
-        records: u64,
-        reason: String,
-    },
+    #[error("{records} {} got no answer in several attempts: {reason}", if *records == 1 { "record" } else { "records" })]
+    LeftPending { records: u64, reason: String },
 }
 
 impl StopReason {
@@ -42,28 +44,5 @@ impl StopReason {
                 "resume later; if it happens again, contact the service's support".to_owned()
             }
         })
-    }
-}
-
-impl From<Stop> for StopReason {
-    fn from(stop: Stop) -> StopReason {
-        StopReason::Service(stop)
-    }
-}
-
-impl std::fmt::Display for StopReason {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            StopReason::Interrupted => f.write_str("it was interrupted"),
-            StopReason::Service(stop) => stop.fmt(f),
-            StopReason::TooManyRetries(reason) => write!(f, "too many requests had to be repeated: {reason}"),
-            StopReason::TooManyErrors(failed) => {
-                write!(f, "the service refused {failed} records, more than --max-errors allows")
-            }
-            StopReason::LeftPending { records, reason } => {
-                let noun = if *records == 1 { "record" } else { "records" };
-                write!(f, "{records} {noun} got no answer in several attempts: {reason}")
-            }
-        }
     }
 }

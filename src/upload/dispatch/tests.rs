@@ -124,7 +124,7 @@ impl Simulation {
         let now = Instant::now();
         let rate = is_paced.then(|| "10/s".parse().expect("a rate"));
         Simulation {
-            dispatcher: Dispatcher::new(kind, concurrency, Pace::new(rate, now)),
+            dispatcher: Dispatcher::new(kind, concurrency, Pace::new(rate, now), None),
             concurrency,
             gap: if is_paced { Duration::from_millis(100) } else { Duration::ZERO },
             now,

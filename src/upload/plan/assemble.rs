@@ -208,7 +208,7 @@ impl<'t> Assembler<'t> {
     fn review(&mut self, decision: Decision, histories: &[RowHistory], request: &RequestContext<'_>) -> Decision {
         let Some(reviewer) = &self.reviewer else { return decision };
         let decision = reviewer.review(decision, histories, request);
-        self.tally.look_back(matches!(decision, Decision::AcceptedEarlier(_)), histories);
+        self.tally.count_histories(matches!(decision, Decision::AcceptedEarlier(_)), histories);
         decision
     }
 
@@ -390,7 +390,7 @@ impl<'t> Assembler<'t> {
             Decision::Send => self.tally.to_send += 1,
             Decision::Skip => self.tally.skipped += 1,
             Decision::Reject(problems) => self.tally.reject(problems),
-            Decision::AcceptedEarlier(_) => self.tally.kept += 1,
+            Decision::AcceptedEarlier(_) => self.tally.accepted_earlier += 1,
         }
         if let Some((holder, problem)) = superseded {
             self.withdraw(holder, RecordState::Skipped, problem);
@@ -399,7 +399,7 @@ impl<'t> Assembler<'t> {
     }
 
     fn withdraw(&mut self, record: KeyHolder, state: RecordState, problem: Problem) {
-        self.tally.take_back(record.row, state, &problem);
+        self.tally.withdraw(record.row, state, &problem);
         self.batch.withdrawn.push(Withdrawal { seq: record.seq, state, problem });
     }
 }
