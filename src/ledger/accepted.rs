@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 
 use sha2::{Digest, Sha256};
-use sqlx::{QueryBuilder, Row, Sqlite};
+use sqlx::{QueryBuilder, Sqlite};
 
-use super::database::Ledger;
+use super::database::{Ledger, to_json};
 use super::error::Error;
 use super::ids::{RunId, Seq};
 use super::model::{Disposition, Outcome};
@@ -87,20 +87,18 @@ impl Ledger {
             let mut last: HashMap<i64, LastRequest> = HashMap::new();
             for (seq, record) in block.numbered() {
                 let (Disposition::Send(body), Some(key)) = (&record.disposition, &record.key) else { continue };
-                let request = match outcomes.get(&seq) {
-                    Some(Outcome { state: RecordState::Sent, at, .. }) => {
-                        LastRequest { body: Some(request_hash(record.target.as_deref(), body)), at: *at }
-                    }
-                    // A refused or lost call may have had an effect.
-                    Some(Outcome { state: RecordState::Failed | RecordState::Unknown, at, .. }) => {
-                        LastRequest { body: None, at: *at }
-                    }
+                let intent = || intents.iter().rfind(|(first, last, _)| (*first..=*last).contains(&seq));
+                // A refused or lost call may have had an effect.
+                let (body, at) = match outcomes.get(&seq).map(|outcome| (outcome.state, outcome.at)) {
+                    Some((RecordState::Sent, at)) => (Some(request_hash(record.target.as_deref(), body)), at),
+                    Some((RecordState::Failed | RecordState::Unknown, at)) => (None, at),
                     Some(_) => continue,
-                    None => match intents.iter().rfind(|(first, last, _)| (*first..=*last).contains(&seq)) {
-                        Some((.., at)) => LastRequest { body: None, at: *at },
+                    None => match intent() {
+                        Some((.., at)) => (None, *at),
                         None => continue,
                     },
                 };
+                let request = LastRequest { body, at };
                 let last = last.entry(hash(&[key])).or_insert(request);
                 if request.at >= last.at {
                     *last = request;
@@ -128,18 +126,11 @@ impl Ledger {
 
     /// Returns the hashes of the last accepted requests by key.
     async fn accepted(&self, scope: i64, keys: &[i64]) -> Result<HashMap<i64, i64>, Error> {
-        if keys.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let mut query = QueryBuilder::<Sqlite>::new("SELECT key, body FROM accepted WHERE scope = ");
-        query.push_bind(scope).push(" AND body IS NOT NULL AND key IN (");
-        let mut list = query.separated(", ");
-        for key in keys {
-            list.push_bind(*key);
-        }
-        query.push(")");
-        let rows = query.build().fetch_all(&self.reader).await?;
-        rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+        let query = "SELECT key, body FROM accepted WHERE scope = $1 AND body IS NOT NULL \
+                     AND key IN (SELECT value FROM json_each($2))";
+        let rows: Vec<(i64, i64)> =
+            sqlx::query_as(query).bind(scope).bind(to_json(keys)?).fetch_all(&self.reader).await?;
+        Ok(rows.into_iter().collect())
     }
 }
 

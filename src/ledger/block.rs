@@ -129,10 +129,6 @@ pub(super) fn record_bytes(record: &PlannedRecord) -> usize {
     }
 }
 
-pub(super) fn encode_rows(rows: &[SourceRow]) -> Result<Vec<u8>, Error> {
-    encode(rows)
-}
-
 pub(super) fn encode_records(records: Vec<PlannedRecord>) -> Result<EncodedRecords, Error> {
     let (heads, bodies): (Vec<_>, Vec<_>) = records.into_iter().map(PlannedRecord::split_body).unzip();
     let bodies: Vec<Box<str>> = bodies.into_iter().flatten().collect();
@@ -157,7 +153,7 @@ fn without_bodies(row: &SqliteRow) -> Result<RecordBlock<()>, Error> {
     Ok(RecordBlock { first: row.try_get("first")?, records })
 }
 
-fn encode<T: Serialize + ?Sized>(entries: &T) -> Result<Vec<u8>, Error> {
+pub(super) fn encode<T: Serialize + ?Sized>(entries: &T) -> Result<Vec<u8>, Error> {
     let bytes = postcard::to_allocvec(entries).map_err(corrupt)?;
     // Level 1: higher levels cost more time than the disk saves, and similar rows shrink to a tenth anyway.
     zstd::bulk::compress(&bytes, 1).map_err(corrupt)
@@ -232,7 +228,7 @@ mod tests {
             row(1 << 40, b"\x00\xFFcells", "Säle", Origin::Row { number: 7, sheet: "a".to_owned() }),
             row(9, &[7; 300], "b", Origin::New),
         ];
-        let blob = encode_rows(&rows).unwrap();
+        let blob = encode(&rows).unwrap();
         assert_eq!(decode::<SourceRow>(&blob, 3).unwrap(), rows);
         let block = SourceBlock { first: 5, rows };
         assert_eq!(block.end(), 8);

@@ -9,7 +9,7 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqlStr};
 
-use super::error::Error;
+use super::error::{Error, corrupt};
 
 /// The ledger of a user on a machine. Clones share the same connections.
 #[derive(Clone, Debug)]
@@ -127,4 +127,9 @@ fn make_private(path: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     let _ = path;
     Ok(())
+}
+
+/// Returns the JSON of a value for a column or a list parameter.
+pub(super) fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, Error> {
+    serde_json::to_string(value).map_err(corrupt)
 }

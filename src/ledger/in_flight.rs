@@ -1,9 +1,8 @@
 //! Records of non-idempotent calls: stored as in flight before sending, and unknown if no result follows.
 
-use sqlx::sqlite::SqliteConnection;
-use sqlx::{QueryBuilder, Row, Sqlite};
+use sqlx::Row;
 
-use super::database::Ledger;
+use super::database::{Ledger, to_json};
 use super::error::Error;
 use super::ids::{RunId, Seq};
 use super::model::{Outcome, Problem};
@@ -39,8 +38,17 @@ impl Ledger {
     pub async fn store(&self, run: RunId, changes: &SendingChanges, now: i64) -> Result<(), Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
         insert_outcomes(&mut transaction, run, &changes.outcomes).await?;
-        finish(&mut transaction, run, &changes.finished).await?;
-        start(&mut transaction, run, &changes.started, now).await?;
+        sqlx::query("DELETE FROM in_flight WHERE run = $1 AND seq IN (SELECT value FROM json_each($2))")
+            .bind(run)
+            .bind(to_json(&changes.finished)?)
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query("INSERT INTO in_flight (run, seq, at) SELECT $1, value, $3 FROM json_each($2)")
+            .bind(run)
+            .bind(to_json(&changes.started)?)
+            .bind(now)
+            .execute(&mut *transaction)
+            .await?;
         transaction.commit().await?;
         Ok(())
     }
@@ -64,29 +72,4 @@ impl Ledger {
         transaction.commit().await?;
         Ok(outcomes.len() as u64)
     }
-}
-
-async fn start(connection: &mut SqliteConnection, run: RunId, seqs: &[Seq], now: i64) -> Result<(), Error> {
-    for seqs in seqs.chunks(1_000) {
-        let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO in_flight (run, seq, at) ");
-        query.push_values(seqs, |mut row, seq| {
-            row.push_bind(run).push_bind(*seq).push_bind(now);
-        });
-        query.build().execute(&mut *connection).await?;
-    }
-    Ok(())
-}
-
-async fn finish(connection: &mut SqliteConnection, run: RunId, seqs: &[Seq]) -> Result<(), Error> {
-    for seqs in seqs.chunks(1_000) {
-        let mut query = QueryBuilder::<Sqlite>::new("DELETE FROM in_flight WHERE run = ");
-        query.push_bind(run).push(" AND seq IN (");
-        let mut list = query.separated(", ");
-        for seq in seqs {
-            list.push_bind(*seq);
-        }
-        query.push(")");
-        query.build().execute(&mut *connection).await?;
-    }
-    Ok(())
 }

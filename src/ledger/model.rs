@@ -69,7 +69,7 @@ pub struct AcceptedEarlier {
 }
 
 /// A problem with a record, worded for reports.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     /// A short name of the cause; `service` for messages of the service.
     pub code: String,
@@ -155,17 +155,7 @@ impl<B> Disposition<B> {
 impl Problem {
     /// Creates a problem of a record as a whole.
     pub fn of_record(code: &str, message: impl Into<String>) -> Problem {
-        Problem {
-            code: code.to_owned(),
-            row: None,
-            column: None,
-            header: String::new(),
-            field: String::new(),
-            value: String::new(),
-            sheet: String::new(),
-            message: message.into(),
-            remedy: String::new(),
-        }
+        Problem { code: code.to_owned(), message: message.into(), ..Problem::default() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::block::{BLOCK_BYTES, BLOCK_LEN, encode_records, encode_rows, record_bytes};
+use super::block::{BLOCK_BYTES, BLOCK_LEN, encode, encode_records, record_bytes};
 use super::database::Ledger;
 use super::error::Error;
 use super::ids::{RunId, Seq};
@@ -94,7 +94,7 @@ impl Plan {
             return Ok(());
         }
         let count = self.rows.len() as i64;
-        let body = encode_rows(&self.rows)?;
+        let body = encode(&self.rows)?;
         sqlx::query("INSERT INTO source_block (run, first, rows, body) VALUES ($1, $2, $3, $4)")
             .bind(self.run)
             .bind(self.first_row)

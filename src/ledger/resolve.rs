@@ -1,8 +1,6 @@
 //! Decisions by people about records with an unknown result.
 
-use sqlx::{QueryBuilder, Sqlite};
-
-use super::database::Ledger;
+use super::database::{Ledger, to_json};
 use super::error::{Error, corrupt};
 use super::ids::{RunId, Seq};
 use super::model::{Outcome, PlannedRecord};
@@ -66,21 +64,11 @@ impl Ledger {
         who: &str,
         now: i64,
     ) -> Result<u64, Error> {
-        let mut resolved = 0;
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        for seqs in seqs.chunks(1_000) {
-            let mut query =
-                QueryBuilder::<Sqlite>::new("INSERT INTO resolution (run, seq, state, who, at) SELECT run, seq, ");
-            query.push_bind(resolution.state().name()).push(", ").push_bind(who).push(", ").push_bind(now);
-            query.push(" FROM outcome WHERE run = ").push_bind(run).push(" AND state = 'unknown' AND seq IN (");
-            let mut list = query.separated(", ");
-            for seq in seqs {
-                list.push_bind(*seq);
-            }
-            query.push(") ON CONFLICT (run, seq) DO NOTHING");
-            resolved += query.build().execute(&mut *transaction).await?.rows_affected();
-        }
-        transaction.commit().await?;
-        Ok(resolved)
+        let query = "INSERT INTO resolution (run, seq, state, who, at) SELECT run, seq, $3, $4, $5 FROM outcome \
+                     WHERE run = $1 AND state = 'unknown' AND seq IN (SELECT value FROM json_each($2)) \
+                     ON CONFLICT (run, seq) DO NOTHING";
+        let query =
+            sqlx::query(query).bind(run).bind(to_json(seqs)?).bind(resolution.state().name()).bind(who).bind(now);
+        Ok(query.execute(&self.writer).await?.rows_affected())
     }
 }

@@ -5,10 +5,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use sqlx::{QueryBuilder, Row, Sqlite};
-
 use super::accepted::hash;
-use super::database::Ledger;
+use super::database::{Ledger, to_json};
 use super::error::{Error, corrupt};
 use super::family::Family;
 use super::ids::{RunId, Seq};
@@ -219,24 +217,17 @@ impl Ledger {
                 by_run.entry(earlier.run).or_default().push(earlier);
             }
         }
-        for (run, mut earlier) in by_run {
-            for earlier in earlier.chunks_mut(1_000) {
-                let mut query = QueryBuilder::<Sqlite>::new("SELECT seq, service_id FROM outcome WHERE run = ");
-                query.push_bind(run).push(" AND seq IN (");
-                let mut list = query.separated(", ");
-                for earlier in earlier.iter() {
-                    list.push_bind(earlier.seq);
-                }
-                query.push(")");
-                let rows = query.build().fetch_all(&self.reader).await?;
-                let mut ids: HashMap<Seq, Option<String>> =
-                    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect::<Result<_, Error>>()?;
-                for earlier in earlier {
-                    earlier.service_id = match ids.remove(&earlier.seq) {
-                        Some(id) => id,
-                        None => self.planned_service_id(run, earlier.seq).await?,
-                    };
-                }
+        let query = "SELECT seq, service_id FROM outcome WHERE run = $1 AND seq IN (SELECT value FROM json_each($2))";
+        for (run, earlier) in by_run {
+            let seqs: Vec<Seq> = earlier.iter().map(|earlier| earlier.seq).collect();
+            let ids: Vec<(Seq, Option<String>)> =
+                sqlx::query_as(query).bind(run).bind(to_json(&seqs)?).fetch_all(&self.reader).await?;
+            let mut ids: HashMap<Seq, Option<String>> = ids.into_iter().collect();
+            for earlier in earlier {
+                earlier.service_id = match ids.remove(&earlier.seq) {
+                    Some(id) => id,
+                    None => self.planned_service_id(run, earlier.seq).await?,
+                };
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
 
-use super::database::Ledger;
+use super::database::{Ledger, to_json};
 use super::error::{Error, corrupt};
 use super::ids::RunId;
 use super::state::RunState;
@@ -286,10 +286,6 @@ pub(super) async fn mark_planned(
         .execute(connection)
         .await?;
     Ok(())
-}
-
-fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, Error> {
-    serde_json::to_string(value).map_err(corrupt)
 }
 
 fn from_row(row: &SqliteRow) -> Result<Run, Error> {

@@ -28,7 +28,8 @@ pub(crate) fn unescaped(json: &str) -> Cow<'_, str> {
     }
 }
 
-struct Fields<'a>(Vec<(Cow<'a, str>, &'a str)>);
+/// The fields of a JSON object in their order: unescaped names and the JSON of the values.
+pub(super) struct Fields<'a>(pub Vec<(Cow<'a, str>, &'a str)>);
 
 impl<'de> Deserialize<'de> for Fields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Fields<'de>, D::Error> {
@@ -42,7 +43,7 @@ impl<'de> Visitor<'de> for FieldsVisitor {
     type Value = Fields<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a JSON object")
+        formatter.write_str("an array, or an object with an array in its field 'data'")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {

@@ -1,13 +1,12 @@
 //! A page of a list, with entries as JSON text.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::Error;
 use serde_json::value::RawValue;
 
-use super::json::{object_fields, unescaped};
+use super::json::{Fields, object_fields, unescaped};
 
 /// The body of a list response and the position of each entry.
 #[derive(Clone, Debug, Default)]
@@ -30,12 +29,12 @@ impl Page {
     /// Parses the body of a list response: an object with the entries in its field `data`, or a bare array.
     pub(crate) fn parse(body: Vec<u8>) -> Result<Page, String> {
         let text = utf8(body)?;
-        let envelope: Envelope<'_> = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        let (list, total) = list(&text).map_err(|error| error.to_string())?;
         let range = |entry: &RawValue| {
             let start = entry.get().as_ptr().addr() - text.as_ptr().addr();
             start..start + entry.get().len()
         };
-        let (entries, total) = (envelope.data.into_iter().map(range).collect(), envelope.total);
+        let entries = list.into_iter().map(range).collect();
         Ok(Page { text, entries, total })
     }
 
@@ -98,46 +97,19 @@ fn utf8(body: Vec<u8>) -> Result<String, String> {
     String::from_utf8(body).map_err(|_| "the response is not valid UTF-8".to_owned())
 }
 
-struct Envelope<'a> {
-    data: Vec<&'a RawValue>,
-    total: Option<u64>,
-}
-
-impl<'de> Deserialize<'de> for Envelope<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Envelope<'de>, D::Error> {
-        deserializer.deserialize_any(EnvelopeVisitor)
+/// Returns the entries and the total of a list response. Ignores totals other than whole numbers; the last of several
+/// totals wins.
+fn list(text: &str) -> Result<(Vec<&RawValue>, Option<u64>), serde_json::Error> {
+    if text.trim_start().starts_with('[') {
+        return Ok((serde_json::from_str(text)?, None));
     }
-}
-
-struct EnvelopeVisitor;
-
-impl<'de> Visitor<'de> for EnvelopeVisitor {
-    type Value = Envelope<'de>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an array, or an object with an array in its field 'data'")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Envelope<'de>, A::Error> {
-        let mut data = Vec::new();
-        while let Some(entry) = seq.next_element()? {
-            data.push(entry);
-        }
-        Ok(Envelope { data, total: None })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
-        let (mut data, mut total) = (None, None);
-        while let Some(name) = map.next_key::<&RawValue>()? {
-            match &*unescaped(name.get()) {
-                "data" if data.is_some() => return Err(A::Error::duplicate_field("data")),
-                "data" => data = Some(map.next_value()?),
-                // Ignores totals other than whole numbers. The last of several totals wins.
-                "total" => total = map.next_value::<&RawValue>()?.get().parse().ok(),
-                _ => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
-        let data = data.ok_or_else(|| A::Error::missing_field("data"))?;
-        Ok(Envelope { data, total })
-    }
+    let Fields(fields) = serde_json::from_str(text)?;
+    let mut lists = fields.iter().filter(|(name, _)| name == "data");
+    let list = match (lists.next(), lists.next()) {
+        (Some((_, list)), None) => serde_json::from_str(list)?,
+        (Some(_), Some(_)) => return Err(serde_json::Error::duplicate_field("data")),
+        (None, _) => return Err(serde_json::Error::missing_field("data")),
+    };
+    let total = fields.iter().rfind(|(name, _)| name == "total");
+    Ok((list, total.and_then(|(_, total)| total.parse().ok())))
 }

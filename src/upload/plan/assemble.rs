@@ -138,13 +138,6 @@ impl<'t> Assembler<'t> {
         }
         let seq = match &self.template.group {
             Some(group) if !row.draft.is_skipped => self.add_to_group(row, group.rows, group.blank_is_above, next)?,
-            _ if self.waiting.is_empty() && !self.with_records => {
-                // Shortcut without a record: the row keeps its buffers.
-                self.first_waiting += 1;
-                let decision = self.decide_row(row);
-                self.decide_by_key(next, &row.key, row.number, decision);
-                next
-            }
             _ => {
                 let record = self.single(row);
                 if self.waiting.is_empty() {
@@ -188,20 +181,15 @@ impl<'t> Assembler<'t> {
 
     /// Returns the record of a row without a group.
     fn single(&mut self, row: &mut MappedRow) -> Record {
-        let decision = self.decide_row(row);
-        let body = if self.with_records { std::mem::take(&mut row.body) } else { Vec::new() };
-        let (key, target) = (std::mem::take(&mut row.key), std::mem::take(&mut row.target));
-        Record { key, target, rows: vec![row.number], decision, body }
-    }
-
-    fn decide_row(&mut self, row: &mut MappedRow) -> Decision {
         let decision = if row.draft.is_skipped {
             Decision::Skip
         } else {
             self.decide(&mut row.draft.parts, std::mem::take(&mut row.problems))
         };
         let request = RequestContext { key: &row.key, target: &row.target, body: &row.body };
-        self.review(decision, row.history.as_slice(), &request)
+        let decision = self.review(decision, row.history.as_slice(), &request);
+        let (key, target) = (std::mem::take(&mut row.key), std::mem::take(&mut row.target));
+        Record { key, target, rows: vec![row.number], decision, body: std::mem::take(&mut row.body) }
     }
 
     /// Returns the decision after considering the histories of the record's rows.

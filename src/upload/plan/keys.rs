@@ -7,29 +7,17 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::ledger::Seq;
 
-/// Number of maps. Each grows separately, to limit the memory for copying a map into a larger map.
-const SHARDS: usize = 16;
-/// Marks a record to be sent.
-const TO_BE_SENT: u32 = 1 << 31;
-
 /// Maximum number of records or rows in a sheet.
-pub const MAX_ROWS: u64 = (TO_BE_SENT - 1) as u64;
+pub const MAX_ROWS: u64 = (1 << 31) - 1;
 
-/// Keys as 64-bit hashes with a secret of this process: a million keys need 40 MB.
+/// Keys as 64-bit hashes with a secret of this process: a million keys need 70 MB.
 ///
 /// Among a million keys, two share a hash in one of thirty million runs. A record is then reported as a
 /// duplicate; no record is lost.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Keys {
     hasher: RandomState,
-    shards: Vec<HashMap<u64, Packed>>,
-}
-
-/// The record with a key. The sequence number includes [`TO_BE_SENT`].
-#[derive(Clone, Copy, Debug)]
-struct Packed {
-    seq: u32,
-    row: u32,
+    holders: HashMap<u64, KeyHolder>,
 }
 
 /// The record holding a key.
@@ -40,57 +28,25 @@ pub struct KeyHolder {
     pub is_to_be_sent: bool,
 }
 
-impl Default for Keys {
-    fn default() -> Keys {
-        Keys { hasher: RandomState::new(), shards: (0..SHARDS).map(|_| HashMap::new()).collect() }
-    }
-}
-
 impl Keys {
     /// Adds a record with `key` and returns the previous holder, if any. The new record becomes the holder of a free
     /// key, or if `replace` is set.
     pub fn insert(&mut self, key: &str, new: KeyHolder, replace: bool) -> Option<KeyHolder> {
-        let hash = self.hasher.hash_one(key);
-        match self.shard(hash).entry(hash) {
+        match self.holders.entry(self.hasher.hash_one(key)) {
             Entry::Vacant(entry) => {
-                entry.insert(new.packed());
+                entry.insert(new);
                 None
             }
-            Entry::Occupied(mut entry) => {
-                let old = *entry.get();
-                if replace {
-                    entry.insert(new.packed());
-                }
-                Some(old.unpacked())
-            }
+            Entry::Occupied(mut entry) if replace => Some(entry.insert(new)),
+            Entry::Occupied(entry) => Some(*entry.get()),
         }
     }
 
     /// Marks the holder of `key` as not to be sent.
     pub fn withdraw(&mut self, key: &str) {
-        let hash = self.hasher.hash_one(key);
-        if let Some(holder) = self.shard(hash).get_mut(&hash) {
-            holder.seq &= !TO_BE_SENT;
+        if let Some(holder) = self.holders.get_mut(&self.hasher.hash_one(key)) {
+            holder.is_to_be_sent = false;
         }
-    }
-
-    fn shard(&mut self, hash: u64) -> &mut HashMap<u64, Packed> {
-        &mut self.shards[(hash % SHARDS as u64) as usize]
-    }
-}
-
-impl KeyHolder {
-    fn packed(self) -> Packed {
-        let seq = u32::try_from(self.seq).expect("a sheet has at most MAX_ROWS records");
-        let row = u32::try_from(self.row).expect("row numbers are at most MAX_ROWS");
-        Packed { seq: seq | if self.is_to_be_sent { TO_BE_SENT } else { 0 }, row }
-    }
-}
-
-impl Packed {
-    fn unpacked(self) -> KeyHolder {
-        let is_to_be_sent = self.seq & TO_BE_SENT != 0;
-        KeyHolder { seq: Seq::from(self.seq & !TO_BE_SENT), row: u64::from(self.row), is_to_be_sent }
     }
 }
 

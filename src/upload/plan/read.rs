@@ -1,16 +1,15 @@
 //! The pass over a sheet: maps all rows, and assembles records with rows and problems.
 //!
-//! `check`, `--dry-run` and the plan of an upload all use this pass, and therefore agree. One thread reads, several map, and the calling thread restores the order and assembles records.
+//! `check`, `--dry-run` and the plan of an upload all use this pass, and therefore agree. Rows are read in chunks; the
+//! rows of a chunk are mapped on several threads.
 
-use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
 use super::assemble::{Assembler, Batch};
 use super::row::{MappedRow, ReadRow, map_row};
-use super::source::Source;
+use super::source::{DataRows, Source};
 use crate::sheet::Row;
 use crate::template::map::date_survey::{DateSurvey, DateSurveyor};
 use crate::template::{Mapper, Template};
@@ -18,10 +17,10 @@ use crate::upload::error::Error;
 use crate::upload::tally::Tally;
 
 /// Maximum number of rows per chunk.
-const CHUNK_ROWS: usize = 1024;
+const CHUNK_ROWS: usize = 4096;
 /// Chunks end early above this number of bytes of text.
-const CHUNK_BYTES: usize = 1 << 20;
-/// Maximum number of mapping threads. Reading and assembling need about a core together.
+const CHUNK_BYTES: usize = 4 << 20;
+/// Maximum number of mapping threads.
 const MAX_MAPPERS: usize = 4;
 
 /// The data produced by a pass.
@@ -31,17 +30,6 @@ pub enum ReadMode {
     Records,
     /// Only the tally.
     TallyOnly,
-}
-
-/// Consecutive rows. Chunks are reused, to allocate buffers only once.
-#[derive(Default)]
-struct Chunk {
-    /// The position among all chunks.
-    index: u64,
-    read: Vec<ReadRow>,
-    mapped: Vec<MappedRow>,
-    /// The number of valid rows.
-    len: usize,
 }
 
 /// Reads `source` to the end. `handle` receives the batches in order and returns whether to continue.
@@ -61,32 +49,34 @@ pub fn read(
     let with_records = mode == ReadMode::Records;
     let mut assembler = Assembler::new(source, template, &mappers, with_records);
     let threads = thread::available_parallelism().map_or(1, NonZero::get).clamp(1, MAX_MAPPERS);
-    let (recycle, recycled) = channel();
-    for _ in 0..2 * threads + 2 {
-        recycle.send(Chunk::default()).expect("the receiver is alive");
-    }
-    let continues = thread::scope(|scope| {
-        let (read, to_map) = sync_channel(threads);
-        let (mapped, to_assemble) = channel();
-        let reader = scope.spawn(move || read_chunks(source, recycled, read));
-        let to_map = Arc::new(Mutex::new(to_map));
-        for _ in 0..threads {
-            let (to_map, mapped) = (Arc::clone(&to_map), mapped.clone());
-            let mappers = &mappers;
-            scope.spawn(move || map_chunks(mappers, source, with_records, &to_map, &mapped));
+    let mut rows = source.rows();
+    // Reused, to allocate buffers only once.
+    let mut chunk: Vec<(ReadRow, MappedRow)> = Vec::new();
+    loop {
+        let read = catch_unwind(AssertUnwindSafe(|| read_chunk(&mut rows, &mut chunk)));
+        let len = read.unwrap_or_else(|_| Err(Error::ReaderDied { path: source.path.clone() }))?;
+        if len == 0 {
+            break;
         }
-        drop((to_map, mapped));
-        let continues = assemble(&mut assembler, &to_assemble, &recycle, &mut handle);
-        // Ends the other threads if waiting for a chunk or for room in a channel.
-        drop((recycle, to_assemble));
-        let read = reader.join().unwrap_or_else(|_| Err(source.reader_died()));
-        match continues {
-            Ok(true) => read.map(|()| true),
-            continues => continues,
+        let chunk = &mut chunk[..len];
+        thread::scope(|scope| {
+            for rows in chunk.chunks_mut(len.div_ceil(threads)) {
+                let mappers = &mappers;
+                scope.spawn(move || {
+                    for (read, mapped) in rows {
+                        let part = &source.parts[read.part];
+                        map_row(&mappers[read.part], source, part, read, with_records, mapped);
+                    }
+                });
+            }
+        });
+        for (read, mapped) in chunk {
+            assembler.add(mapped)?;
+            shrink(read, mapped);
         }
-    })?;
-    if !continues {
-        return Ok(assembler.tally);
+        if !handle(assembler.take_batch()) {
+            return Ok(assembler.tally);
+        }
     }
     source.check_unchanged()?;
     if assembler.tally.rows == 0 {
@@ -116,85 +106,28 @@ pub fn survey(source: &Source, template: &Template) -> Result<Vec<DateSurvey>, E
     Ok(surveyors.into_iter().map(DateSurveyor::end).collect())
 }
 
-fn read_chunks(source: &Source, recycled: Receiver<Chunk>, read: SyncSender<Chunk>) -> Result<(), Error> {
-    let mut rows = source.rows();
-    for index in 0.. {
-        let Ok(mut chunk) = recycled.recv() else { return Ok(()) };
-        chunk.index = index;
-        chunk.len = 0;
-        let mut bytes = 0;
-        let mut is_last = false;
-        while chunk.len < CHUNK_ROWS && bytes < CHUNK_BYTES {
-            if chunk.read.len() == chunk.len {
-                chunk.read.push(ReadRow::default());
-            }
-            let target = &mut chunk.read[chunk.len];
-            let Some(part) = rows.next(&mut target.row)? else {
-                is_last = true;
-                break;
-            };
-            target.part = part;
-            target.has_stray_quote = rows.has_stray_quote;
-            bytes += target.row.text_len();
-            chunk.len += 1;
+/// Reads the next rows into `chunk` and returns the number of rows read, 0 after the last row.
+fn read_chunk(rows: &mut DataRows<'_>, chunk: &mut Vec<(ReadRow, MappedRow)>) -> Result<usize, Error> {
+    let (mut len, mut bytes) = (0, 0);
+    while len < CHUNK_ROWS && bytes < CHUNK_BYTES {
+        if chunk.len() == len {
+            chunk.push(Default::default());
         }
-        if chunk.len > 0 && read.send(chunk).is_err() || is_last {
-            return Ok(());
-        }
+        let (read, _) = &mut chunk[len];
+        let Some(part) = rows.next(&mut read.row)? else { break };
+        read.part = part;
+        read.has_stray_quote = rows.has_stray_quote;
+        bytes += read.row.text_len();
+        len += 1;
     }
-    Ok(())
+    Ok(len)
 }
 
-fn map_chunks(
-    mappers: &[Mapper<'_>],
-    source: &Source,
-    with_records: bool,
-    to_map: &Mutex<Receiver<Chunk>>,
-    mapped: &Sender<Chunk>,
-) {
-    loop {
-        // A poisoned lock means a panic in another mapping thread, and ends the pass.
-        let Ok(Ok(mut chunk)) = to_map.lock().map(|to_map| to_map.recv()) else { return };
-        chunk.mapped.resize_with(chunk.len.max(chunk.mapped.len()), MappedRow::default);
-        for (read, mapped) in chunk.read.iter().zip(&mut chunk.mapped).take(chunk.len) {
-            map_row(&mappers[read.part], source, &source.parts[read.part], read, with_records, mapped);
-        }
-        if mapped.send(chunk).is_err() {
-            return;
-        }
-    }
-}
-
-/// Assembles chunks in the order of the sheet. Returns false if `handle` wants to stop.
-fn assemble(
-    assembler: &mut Assembler<'_>,
-    mapped: &Receiver<Chunk>,
-    recycle: &Sender<Chunk>,
-    handle: &mut impl FnMut(Batch) -> bool,
-) -> Result<bool, Error> {
-    let mut early = BTreeMap::new();
-    let mut next = 0;
-    while let Ok(chunk) = mapped.recv() {
-        early.insert(chunk.index, chunk);
-        while let Some(mut chunk) = early.remove(&next) {
-            next += 1;
-            for row in chunk.mapped.iter_mut().take(chunk.len) {
-                assembler.add(row)?;
-            }
-            shrink(&mut chunk);
-            // Fails if the reading thread has ended and needs no more chunks.
-            drop(recycle.send(chunk));
-            if !handle(assembler.take_batch()) {
-                return Ok(false);
-            }
-        }
-    }
-    Ok(true)
-}
-
-/// Frees the memory of unusually large rows.
-fn shrink(chunk: &mut Chunk) {
+/// Frees the memory of an unusually large row.
+fn shrink(read: &mut ReadRow, mapped: &mut MappedRow) {
     const LARGE: usize = 64 * 1024;
-    chunk.read.iter_mut().for_each(|read| read.row.shrink());
-    chunk.mapped.iter_mut().filter(|row| row.body.capacity() > LARGE).for_each(|row| *row = MappedRow::default());
+    read.row.shrink();
+    if mapped.body.capacity() > LARGE {
+        *mapped = MappedRow::default();
+    }
 }

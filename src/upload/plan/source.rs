@@ -134,10 +134,6 @@ impl Source {
         DataRows { source: self, part: 0, rows: None, stray_quotes: 0, has_stray_quote: false }
     }
 
-    pub(super) fn reader_died(&self) -> Error {
-        Error::ReaderDied { path: self.path.clone() }
-    }
-
     /// Fails if the file was written since opening.
     pub fn check_unchanged(&self) -> Result<(), Error> {
         match std::fs::metadata(&self.at).map(|metadata| Stamp::of(&metadata)) {
