@@ -106,7 +106,7 @@ fn list(text: &str) -> Result<(Vec<&RawValue>, Option<u64>), serde_json::Error> 
     let Fields(fields) = serde_json::from_str(text)?;
     let mut lists = fields.iter().filter(|(name, _)| name == "data");
     let list = match (lists.next(), lists.next()) {
-        (Some((_, list)), None) => serde_json::from_str(list)?,
+        (Some(&(_, list)), None) => serde_json::from_str(list)?,
         (Some(_), Some(_)) => return Err(serde_json::Error::duplicate_field("data")),
         (None, _) => return Err(serde_json::Error::missing_field("data")),
     };
