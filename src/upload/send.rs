@@ -143,16 +143,16 @@ impl Sender<'_> {
             while self.dispatcher.backlog() < LOW_BACKLOG && self.next_block.is_some() {
                 self.load_next_block().await;
             }
+            // Before further intents: a failed write of an intent must not lose a known outcome.
+            if !self.changes.finished.is_empty() || self.changes.outcomes.len() >= MAX_BATCH {
+                self.store().await?;
+            }
             let wake = match self.deadline {
                 Some(deadline) => Some(deadline),
                 None => self.start_attempts(Instant::now()).await?,
             };
-            let is_done = self.is_done();
-            if is_done || !self.changes.finished.is_empty() || self.changes.outcomes.len() >= MAX_BATCH {
-                self.store().await?;
-            }
-            if is_done {
-                return Ok(());
+            if self.is_done() {
+                return self.store().await;
             }
             tokio::select! {
                 Some(ended) = self.attempts.join_next() => {
