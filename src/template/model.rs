@@ -7,8 +7,8 @@ use jiff::tz::TimeZone;
 use regex::Regex;
 
 use super::language::Expression;
-use super::value::date::{DateFormat, Order};
-use super::value::locale::Locale;
+use super::value::date::DateFormat;
+use super::value::locale::{Locale, Order};
 use super::value::lookup::Lookup;
 use super::value::number::Percent;
 use crate::decimal::Decimal;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::value::date::DateError;
+use super::value::date::{AmbiguousDates, DateError, MixedDates};
 use super::value::identifier::Damage;
 use super::value::number::NumberError;
 use crate::decimal::Decimal;
@@ -43,21 +43,6 @@ impl Problem {
         let other = if let Cause::Disagrees { other, .. } = &self.cause { other.len() } else { 0 };
         200 + self.value.len() + self.header.len() + other
     }
-}
-
-/// Two formats of a column's dates, each as pattern and result for `example`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AmbiguousDates {
-    pub example: String,
-    pub readings: [(String, String); 2],
-}
-
-/// The most frequent format of a column's dates, and the first date in another format.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MixedDates {
-    pub example: String,
-    pub row: u64,
-    pub pattern: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::super::value::number::{self, Percent};
-use super::super::value::{boolean, identifier, locale};
+use super::super::value::{boolean, currency, identifier, locale};
 use super::currency_hint::{self, CurrencyHint};
 use super::words::vocabulary;
 use crate::sheet::read::header::cell_type;
@@ -123,7 +123,7 @@ impl ColumnProfile {
             (&mut self.dates, is_date),
             (&mut self.times, is_date && has_time),
             (&mut self.booleans, matches!(cell, Cell::Boolean(_)) || boolean::parse(text).is_some()),
-            (&mut self.currency_codes, currency_hint::is_code(text)),
+            (&mut self.currency_codes, currency::is_code(text)),
             (&mut self.addresses, cell_type(cell) == ValueType::Address),
             (&mut self.html, is_html(text)),
             (&mut self.several_words, text.split_whitespace().nth(1).is_some()),

@@ -1,44 +1,6 @@
 //! Finds the currency of prices in a header, a title or a cell.
 
-use super::super::value::currency;
-
-/// Currency signs with their codes, and whether the sign is unambiguous. An ambiguous sign has the code of the most used currency.
-const SIGNS: &[(&str, &str, bool)] = &[
-    ("CA$", "CAD", true),
-    ("NZ$", "NZD", true),
-    ("HK$", "HKD", true),
-    ("US$", "USD", true),
-    ("MX$", "MXN", true),
-    ("R$", "BRL", true),
-    ("A$", "AUD", true),
-    ("€", "EUR", true),
-    ("£", "GBP", false),
-    ("￡", "GBP", false),
-    ("$", "USD", false),
-    ("¥", "JPY", false),
-    ("￥", "JPY", false),
-    ("円", "JPY", true),
-    ("₹", "INR", true),
-    ("₽", "RUB", true),
-    ("₺", "TRY", true),
-    ("₩", "KRW", true),
-    ("₪", "ILS", true),
-    ("₴", "UAH", true),
-    ("₫", "VND", true),
-    ("฿", "THB", true),
-    ("zł", "PLN", true),
-    ("Kč", "CZK", true),
-    ("Ft", "HUF", true),
-    ("SFr", "CHF", true),
-    ("Fr.", "CHF", false),
-    ("元", "CNY", true),
-];
-
-/// Codes that are not words in any language and are also recognized in lower case.
-const UNMISTAKABLE_CODES: &[&str] = &[
-    "EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD", "NZD", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "CNY", "INR",
-    "BRL", "MXN", "SGD", "HKD", "KRW", "ZAR", "RUB",
-];
+use super::super::value::currency::{CURRENCIES, is_code};
 
 /// A currency found beside prices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,17 +9,12 @@ pub(super) struct CurrencyHint {
     pub is_certain: bool,
 }
 
-/// Whether `text` is a currency code.
-pub(super) fn is_code(text: &str) -> bool {
-    text.len() == 3 && text.bytes().all(|b| b.is_ascii_uppercase()) && currency::strip_prefix(text) == Some("")
-}
-
 /// Finds the currency in a header or a title: `Price (EUR)`, `price_usd`, `Preis €`.
 pub(super) fn in_text(text: &str) -> Option<CurrencyHint> {
     let is_upper_case = !text.chars().any(char::is_lowercase);
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() == 3);
     let code = words.map(|word| (word, word.to_ascii_uppercase())).find(|(word, upper)| {
-        UNMISTAKABLE_CODES.contains(&upper.as_str()) || !is_upper_case && *word == upper.as_str() && is_code(word)
+        CURRENCIES.unmistakable.contains(upper) || !is_upper_case && *word == upper.as_str() && is_code(word)
     });
     if let Some((_, code)) = code {
         return Some(CurrencyHint { code, is_certain: true });
@@ -88,8 +45,9 @@ pub(super) fn beside_number(number: &str) -> Option<CurrencyHint> {
 }
 
 fn find_sign(matches: impl Fn(&str) -> bool) -> Option<CurrencyHint> {
-    let (_, code, is_certain) = SIGNS.iter().find(|(sign, ..)| matches(sign))?;
-    Some(CurrencyHint { code: (*code).to_owned(), is_certain: *is_certain })
+    let mut known = CURRENCIES.signs.iter().filter_map(|sign| Some((sign, sign.code.clone()?)));
+    let (sign, code) = known.find(|(sign, _)| matches(&sign.text))?;
+    Some(CurrencyHint { code, is_certain: !sign.ambiguous })
 }
 
 #[cfg(test)]

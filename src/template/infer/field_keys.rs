@@ -2,7 +2,8 @@
 
 use super::super::model::{Constant, Place};
 use super::super::value::boolean;
-use super::super::value::date::{Detected, Detector, order_of};
+use super::super::value::date::{AmbiguousDates, Detected, Detector, MixedDates};
+use super::super::value::locale::order_of;
 use super::assign_columns::{Assignment, Assignments};
 use super::column_profile::ColumnProfile;
 use super::column_values::is_tax_rate;
@@ -178,13 +179,15 @@ impl Evidence<'_> {
                 has_zone = format.pattern().ends_with('Z');
                 draft.key(format!("format = {}", quoted(format.pattern())));
             }
-            Detected::Ambiguous { example, readings: [(one, first), (other, second)] } => {
+            Detected::Ambiguous(dates) => {
+                let AmbiguousDates { example, readings: [(one, first), (other, second)] } = &*dates;
                 draft.comment(format!("{example} can be {first} or {second}. Remove the # from the right format:"));
-                draft.choice(format!("format = {}", quoted(&one)));
-                draft.choice(format!("format = {}", quoted(&other)));
+                draft.choice(format!("format = {}", quoted(one)));
+                draft.choice(format!("format = {}", quoted(other)));
                 draft.warn(format!("the dates of '{label}' are ambiguous: choose a format in the template"));
             }
-            Detected::Mixed { example, row, .. } => {
+            Detected::Mixed(dates) => {
+                let MixedDates { example, row, .. } = &*dates;
                 draft.comment(format!("The dates have different formats: row {row} has {example}."));
                 draft.warn(format!("the dates of '{label}' have different formats"));
             }

@@ -57,7 +57,7 @@ fn read(locale: &str, text: &str) -> Option<Decimal> {
 /// Returns a number with another meaning in a locale with opposite separators, if both can read all numbers.
 fn ambiguous(chosen: &str, texts: &[&str]) -> Option<String> {
     let decimal = locale::find(chosen)?.decimal;
-    let other = LOCALES.iter().find(|other| other.decimal != decimal && other.group.contains(&decimal))?;
+    let other = LOCALES.separators.iter().find(|other| other.decimal != decimal && other.group.contains(&decimal))?;
     let other = other.names.first()?;
     if readable(other, texts) != readable(chosen, texts) {
         return None;

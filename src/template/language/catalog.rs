@@ -40,19 +40,21 @@ const fn function(
     Function { name, usage, arguments, constant: None, aliases }
 }
 
+impl Function {
+    /// Takes a constant as the first argument.
+    const fn with(self, constant: ParseConstant) -> Function {
+        Function { constant: Some(constant), ..self }
+    }
+}
+
 pub(super) static FUNCTIONS: &[Function] = &[
     function("trim", "Name | trim", 0..=0, &["strip"]),
     function("upper", "Name | upper", 0..=0, &["uppercase", "toupper", "ucase", "capitals"]),
     function("lower", "Name | lower", 0..=0, &["lowercase", "tolower", "lcase"]),
     function("title", "Name | title", 0..=0, &["capitalize", "proper", "titlecase"]),
     function("replace", "Name | replace(\"ä\", \"ae\")", 2..=2, &["substitute"]),
-    Function {
-        name: "regex_replace",
-        usage: "Name | regex_replace(\"[^0-9]+\", \"\")",
-        arguments: 2..=2,
-        constant: Some(constant::pattern),
-        aliases: &["re_replace", "regexreplace", "sub"],
-    },
+    function("regex_replace", "Name | regex_replace(\"[^0-9]+\", \"\")", 2..=2, &["re_replace", "regexreplace", "sub"])
+        .with(constant::pattern),
     function("left", "Name | left(3)", 1..=1, &[]),
     function("right", "Name | right(3)", 1..=1, &[]),
     function("slice", "Name | slice(2, 5)", 1..=2, &["substring", "substr", "mid"]),
@@ -64,24 +66,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     function("startswith", "Name | startswith(\"A\")", 1..=1, &["starts_with", "startingwith"]),
     function("endswith", "Name | endswith(\"A\")", 1..=1, &["ends_with", "endingwith"]),
     function("contains", "Name | contains(\"A\")", 1..=1, &["includes", "in"]),
-    Function {
-        name: "number",
-        usage: "Price | number(\"de\")",
-        arguments: 0..=1,
-        constant: Some(constant::locale),
-        aliases: &["float", "decimal", "value"],
-    },
+    function("number", "Price | number(\"de\")", 0..=1, &["float", "decimal", "value"]).with(constant::locale),
     function("plus", "Price | plus(Freight)", 1..=1, &["add", "sum"]),
     function("minus", "Price | minus(1.5)", 1..=1, &["subtract"]),
     function("times", "Price | times(1.19)", 1..=1, &["multiply", "mul"]),
     function("divided_by", "Price | divided_by(12, 2)", 2..=2, &["divide", "div"]),
     function("round", "Price | round(2)", 1..=1, &[]),
     function("integer", "Quantity | integer", 0..=0, &["int", "whole"]),
-    Function {
-        name: "date",
-        usage: "Ordered | date(\"DD.MM.YYYY\")",
-        arguments: 1..=1,
-        constant: Some(constant::date),
-        aliases: &[],
-    },
+    function("date", "Ordered | date(\"DD.MM.YYYY\")", 1..=1, &[]).with(constant::date),
 ];

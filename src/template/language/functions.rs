@@ -74,16 +74,9 @@ impl Object for Parts {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 struct Message(String);
-
-impl fmt::Display for Message {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Message {}
 
 fn to_error(message: String) -> Error {
     Error::new(ErrorKind::InvalidOperation, "").with_source(Message(message))

@@ -10,9 +10,9 @@ use super::super::model::{
     Checks, Constant, Damaged, DateRule, FieldRule, NumberRule, OnBlank, Place, Replace, Source, Split, Translate,
     ValueMap,
 };
-use super::super::value::date::{self, DateFormat, Order};
-use super::super::value::locale::Locale;
-use super::super::value::lookup::{Lookup, LookupError};
+use super::super::value::date::{self, DateFormat};
+use super::super::value::locale::{Locale, Order, order_of};
+use super::super::value::lookup::{Lookup, LookupError, MAX_ENTRIES};
 use super::super::value::number::{self, Percent};
 use super::checker::Checker;
 use super::raw::{OneOrMany, RawField, RawLookup, RawSplit, column_names};
@@ -45,7 +45,7 @@ impl Checker<'_> {
         self.check_keys_for_type(field, &raw)?;
         let source = self.source(field, &span, &mut raw)?;
         let replaces = raw.replace.map_or_else(Vec::new, |replaces| replaces.0).into_iter();
-        let order = raw.locale.as_ref().and_then(|name| date::order_of(name.get_ref()));
+        let order = raw.locale.as_ref().and_then(|name| order_of(name.get_ref()));
         let locale = raw.locale.as_ref().map(|name| self.locale(name)).transpose()?;
         let time_zone = raw.time_zone.as_ref().map(|name| self.time_zone(name)).transpose()?;
         let damaged = self.choice(raw.damaged, &[("error", Damaged::Error), ("accept", Damaged::Accept)])?;
@@ -216,7 +216,7 @@ impl Checker<'_> {
             Some([]) | None => (&[][..], &[][..]),
         };
         let first_row = header_index as u64 + 2;
-        Lookup::from_rows(header, below, first_row, from.get_ref(), to.get_ref()).map_err(|fault| {
+        Lookup::from_rows(header, below, first_row, (from.get_ref(), to.get_ref()), MAX_ENTRIES).map_err(|fault| {
             let (span, hint) = match &fault {
                 LookupError::MissingColumn { column, .. } | LookupError::DuplicateColumn { column } => {
                     let key = if column == to.get_ref() { to } else { from };

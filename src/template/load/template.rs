@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 use super::super::model::{Duplicates, FieldRule, Group, GroupRows, OnBlank, Place, Template};
-use super::super::value::date;
+use super::super::value::locale::order_of;
 use super::checker::Checker;
 use super::field::SheetDefaults;
 use super::raw::{RawField, RawGroup, RawTemplate, column_names};
@@ -23,7 +23,7 @@ impl Checker<'_> {
         let locale = raw.sheet.locale.as_ref();
         let defaults = SheetDefaults {
             locale: locale.map(|name| self.locale(name)).transpose()?,
-            order: locale.and_then(|name| date::order_of(name.get_ref())),
+            order: locale.and_then(|name| order_of(name.get_ref())),
             time_zone: raw.sheet.time_zone.as_ref().map(|name| self.time_zone(name)).transpose()?,
         };
         let fields = self.fields(record, raw.fields, &defaults)?;

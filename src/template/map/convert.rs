@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use super::super::model::{Checks, Damaged, FieldRule, Split, Translate};
 use super::super::problem::Cause;
+use super::super::value::date::{self, Detected};
 use super::super::value::number::{self, NumberError};
-use super::super::value::{boolean, date, identifier};
-use super::date_survey::DateColumn;
+use super::super::value::{boolean, identifier};
+use super::date_survey::parse_date;
 use super::json;
 use crate::decimal;
 use crate::diagnostics::nearest;
@@ -17,7 +18,7 @@ use crate::sheet::Cell;
 pub(super) struct Conversion<'a> {
     pub(super) rule: &'a FieldRule,
     /// The date format of the column.
-    pub(super) date: &'a DateColumn,
+    pub(super) date: &'a Detected,
 }
 
 impl Conversion<'_> {
@@ -146,9 +147,9 @@ impl Conversion<'_> {
 
     fn date(&self, cell: Cell<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
         let date = match cell {
-            Cell::Text(text) => self.date.parse(text.trim(), &self.rule.date.formats)?,
+            Cell::Text(text) => parse_date(text.trim(), &self.rule.date.formats, self.date)?,
             // A number can be a date, such as 20251231.
-            Cell::Number(_) => self.date.parse(&text_of(cell)?, &self.rule.date.formats)?,
+            Cell::Number(_) => parse_date(&text_of(cell)?, &self.rule.date.formats, self.date)?,
             cell => date::from_cell(cell).ok_or(Cause::NoDate)?,
         };
         let iso = date::to_iso(date, self.rule.date.time_zone.as_ref()).map_err(Cause::NotADate)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::bind::{Columns, Layout};
 use super::super::model::{Source, Template};
-use super::super::problem::{AmbiguousDates, Cause, MixedDates};
+use super::super::problem::Cause;
 use super::super::value::date::{DateFormat, Detected, Detector, ParsedDate, iso};
 use crate::records::JsonType;
 use crate::sheet::{Cell, Row};
@@ -13,18 +13,7 @@ use crate::sheet::{Cell, Row};
 #[derive(Clone, Debug, Default)]
 pub struct DateSurvey {
     /// By rule. Empty if no column needed detection.
-    dates: Vec<DateColumn>,
-}
-
-/// The date format of a rule's column.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum DateColumn {
-    /// No format was detected: the template has one, or the column has no dates.
-    #[default]
-    Undetected,
-    Known(DateFormat),
-    Ambiguous(Arc<AmbiguousDates>),
-    Mixed(Arc<MixedDates>),
+    dates: Vec<Detected>,
 }
 
 /// Detects the formats of date columns without a format in the template.
@@ -35,24 +24,23 @@ pub struct DateSurveyor {
 }
 
 impl DateSurvey {
-    pub(super) fn column(&self, rule: usize) -> &DateColumn {
-        self.dates.get(rule).unwrap_or(&DateColumn::Undetected)
+    /// Returns the detected format of a rule; for a rule with formats in the template, no dates were looked for.
+    pub(super) fn column(&self, rule: usize) -> &Detected {
+        self.dates.get(rule).unwrap_or(&Detected::NoDates)
     }
 }
 
-impl DateColumn {
-    /// Parses a date by the template's formats, or else by the format of the column.
-    pub(super) fn parse(&self, text: &str, formats: &[DateFormat]) -> Result<ParsedDate, Cause> {
-        if let [first, others @ ..] = formats {
-            let by_others = || others.iter().find_map(|format| format.parse_date(text).ok());
-            return first.parse_date(text).or_else(|error| by_others().ok_or(error)).map_err(Cause::NotADate);
-        }
-        match self {
-            DateColumn::Undetected => iso::parse(text).map_err(Cause::NotADate),
-            DateColumn::Known(format) => format.parse_date(text).map_err(Cause::NotADate),
-            DateColumn::Ambiguous(dates) => Err(Cause::AmbiguousDate(Arc::clone(dates))),
-            DateColumn::Mixed(dates) => Err(Cause::MixedDates(Arc::clone(dates))),
-        }
+/// Parses a date by the template's formats, or else by the format of the column.
+pub(super) fn parse_date(text: &str, formats: &[DateFormat], detected: &Detected) -> Result<ParsedDate, Cause> {
+    if let [first, others @ ..] = formats {
+        let by_others = || others.iter().find_map(|format| format.parse_date(text).ok());
+        return first.parse_date(text).or_else(|error| by_others().ok_or(error)).map_err(Cause::NotADate);
+    }
+    match detected {
+        Detected::NoDates => iso::parse(text).map_err(Cause::NotADate),
+        Detected::Known(format) => format.parse_date(text).map_err(Cause::NotADate),
+        Detected::Ambiguous(dates) => Err(Cause::AmbiguousDate(Arc::clone(dates))),
+        Detected::Mixed(dates) => Err(Cause::MixedDates(Arc::clone(dates))),
     }
 }
 
@@ -84,19 +72,9 @@ impl DateSurveyor {
     }
 
     pub fn end(self) -> DateSurvey {
-        let mut dates = vec![DateColumn::Undetected; if self.columns.is_empty() { 0 } else { self.rules }];
+        let mut dates = vec![Detected::NoDates; if self.columns.is_empty() { 0 } else { self.rules }];
         for (rule, _, detector) in self.columns {
-            let found = match detector.finish() {
-                Detected::Known(format) => DateColumn::Known(format),
-                Detected::Ambiguous { example, readings } => {
-                    DateColumn::Ambiguous(Arc::new(AmbiguousDates { example, readings }))
-                }
-                Detected::Mixed { example, row, pattern } => {
-                    DateColumn::Mixed(Arc::new(MixedDates { example, row, pattern }))
-                }
-                Detected::NoDates => DateColumn::Undetected,
-            };
-            dates[rule] = found;
+            dates[rule] = detector.finish();
         }
         DateSurvey { dates }
     }

@@ -1,26 +1,31 @@
-//! Currencies beside numbers: signs, ISO 4217 codes and common abbreviations.
+//! Currencies beside numbers: signs, ISO 4217 codes and common abbreviations, listed in `currency.toml`.
 
-/// Signs and abbreviations, longer ones before their prefixes and suffixes.
-const SIGNS: &[&str] = &[
-    "NZ$", "CA$", "HK$", "NT$", "US$", "MX$", "R$", "A$", "C$", "S$", "€", "$", "£", "¥", "￥", "￡", "￠", "￦", "₩",
-    "₹", "₽", "₺", "₫", "฿", "¢", "₪", "₴", "₦", "₱", "₡", "₲", "₸", "円", "元", "원", "zł", "Kč", "kr.", "kr", "Kr.",
-    "Kr", "SFr.", "sFr.", "SFr", "Fr.", "Fr", "fr.", "Ft", "lei", "Lei", "лв.", "лв", "руб.", "руб", "грн.", "грн",
-    "Rs.", "Rs", "Rp", "RM", "TL",
-];
+use std::sync::LazyLock;
 
-/// The active ISO 4217 codes, sorted.
-const CODES: &[&str] = &[
-    "AED", "AFN", "ALL", "AMD", "AOA", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT", "BGN", "BHD", "BIF", "BMD",
-    "BND", "BOB", "BRL", "BSD", "BTN", "BWP", "BYN", "BZD", "CAD", "CDF", "CHF", "CLF", "CLP", "CNY", "COP", "CRC",
-    "CUP", "CVE", "CZK", "DJF", "DKK", "DOP", "DZD", "EGP", "ERN", "ETB", "EUR", "FJD", "FKP", "GBP", "GEL", "GHS",
-    "GIP", "GMD", "GNF", "GTQ", "GYD", "HKD", "HNL", "HTG", "HUF", "IDR", "ILS", "INR", "IQD", "IRR", "ISK", "JMD",
-    "JOD", "JPY", "KES", "KGS", "KHR", "KMF", "KPW", "KRW", "KWD", "KYD", "KZT", "LAK", "LBP", "LKR", "LRD", "LSL",
-    "LYD", "MAD", "MDL", "MGA", "MKD", "MMK", "MNT", "MOP", "MRU", "MUR", "MVR", "MWK", "MXN", "MYR", "MZN", "NAD",
-    "NGN", "NIO", "NOK", "NPR", "NZD", "OMR", "PAB", "PEN", "PGK", "PHP", "PKR", "PLN", "PYG", "QAR", "RON", "RSD",
-    "RUB", "RWF", "SAR", "SBD", "SCR", "SDG", "SEK", "SGD", "SHP", "SLE", "SOS", "SRD", "SSP", "STN", "SVC", "SYP",
-    "SZL", "THB", "TJS", "TMT", "TND", "TOP", "TRY", "TTD", "TWD", "TZS", "UAH", "UGX", "USD", "UYU", "UZS", "VED",
-    "VES", "VND", "VUV", "WST", "XAF", "XCD", "XCG", "XOF", "XPF", "YER", "ZAR", "ZMW",
-];
+use serde::Deserialize;
+
+/// `currency.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Currencies {
+    codes: Vec<String>,
+    pub(crate) unmistakable: Vec<String>,
+    pub(crate) signs: Vec<Sign>,
+}
+
+/// A sign or an abbreviation.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sign {
+    pub(crate) text: String,
+    pub(crate) code: Option<String>,
+    #[serde(default)]
+    pub(crate) ambiguous: bool,
+}
+
+pub(crate) static CURRENCIES: LazyLock<Currencies> = LazyLock::new(|| {
+    toml::from_str(include_str!("currency.toml")).expect("the file is compiled in, and tests parse it")
+});
 
 /// Strips a currency from the start of `text`, if any.
 pub(crate) fn strip_prefix(text: &str) -> Option<&str> {
@@ -32,7 +37,7 @@ pub(crate) fn strip_prefix(text: &str) -> Option<&str> {
     {
         return Some(rest);
     }
-    SIGNS.iter().find_map(|sign| text.strip_prefix(sign))
+    CURRENCIES.signs.iter().find_map(|sign| text.strip_prefix(&sign.text))
 }
 
 /// Strips a currency from the end of `text`, if any.
@@ -45,11 +50,13 @@ pub(crate) fn strip_suffix(text: &str) -> Option<&str> {
     {
         return Some(rest);
     }
-    SIGNS.iter().find_map(|sign| text.strip_suffix(sign))
+    CURRENCIES.signs.iter().find_map(|sign| text.strip_suffix(&sign.text))
 }
 
-fn is_code(text: &str) -> bool {
-    text.bytes().all(|b| b.is_ascii_uppercase()) && CODES.binary_search(&text).is_ok()
+/// Whether `text` is an ISO 4217 code.
+pub(crate) fn is_code(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_uppercase())
+        && CURRENCIES.codes.binary_search_by(|code| code.as_str().cmp(text)).is_ok()
 }
 
 #[cfg(test)]
@@ -72,11 +79,11 @@ mod tests {
 
     #[test]
     fn lists_are_in_lookup_order() {
-        assert!(CODES.is_sorted());
-        for (index, sign) in SIGNS.iter().enumerate() {
+        assert!(CURRENCIES.codes.is_sorted());
+        let signs: Vec<&str> = CURRENCIES.signs.iter().map(|sign| sign.text.as_str()).collect();
+        for (index, sign) in signs.iter().enumerate() {
             let hidden = |later: &&&str| later.starts_with(sign) || later.ends_with(sign);
-            let hides = SIGNS[index + 1..].iter().find(hidden);
-            assert_eq!(hides, None, "{sign}");
+            assert_eq!(signs[index + 1..].iter().find(hidden), None, "{sign}");
         }
     }
 }

@@ -1,63 +1,99 @@
-//! Number separators by locale, as data.
+//! Notation of numbers and dates by locale. The locales are in `locale.toml`.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 
 /// The separators of a group of locales.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Separators {
-    pub names: &'static [&'static str],
+    pub names: Vec<String>,
     pub decimal: char,
     /// Group separators. No-break spaces and apostrophes are accepted in every locale.
-    pub group: &'static [char],
+    pub group: Vec<char>,
     /// Whether digits before the last three form groups of two: `1,23,456`.
+    #[serde(default)]
     pub lakh: bool,
 }
 
 pub type Locale = &'static Separators;
+
+/// The first part of a date.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    Day,
+    Month,
+    Year,
+}
+
+/// `locale.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Locales {
+    pub(crate) separators: Vec<Separators>,
+    pub(super) arabic: Separators,
+    first_part_of_dates: BTreeMap<Order, Vec<String>>,
+}
+
+/// All supported locales.
+pub(crate) static LOCALES: LazyLock<Locales> =
+    LazyLock::new(|| toml::from_str(include_str!("locale.toml")).expect("the file is compiled in, and tests parse it"));
 
 /// Spaces between groups of digits. The plain space comes first.
 pub(super) const SPACES: &[char] = &[' ', '\u{a0}', '\u{202f}', '\u{2009}', '\u{2007}'];
 
 pub(super) const APOSTROPHES: &[char] = &['\'', '’'];
 
-/// The separators of Arabic script in all locales.
-pub(super) static ARABIC: Separators = Separators { names: &[], decimal: '٫', group: &['٬'], lakh: false };
+/// Returns the separators of a locale.
+pub(crate) fn find(name: &str) -> Option<Locale> {
+    find_in(LOCALES.separators.iter().map(|locale| (locale, &locale.names)), name)
+}
 
-/// All supported locales.
-pub static LOCALES: &[Separators] = &[
-    Separators {
-        names: &[
-            "en", "ja", "zh", "ko", "he", "th", "ms", "es-MX", "es-US", "es-GT", "es-HN", "es-NI", "es-PA", "es-PE",
-            "es-PR", "es-SV", "es-DO",
-        ],
-        decimal: '.',
-        group: &[','],
-        lakh: false,
-    },
-    Separators { names: &["en-IN", "hi", "bn", "ta", "te", "gu"], decimal: '.', group: &[','], lakh: true },
-    Separators {
-        names: &["de", "es", "it", "nl", "pt", "da", "tr", "id", "el", "ro", "hr", "sl", "sr", "is", "vi"],
-        decimal: ',',
-        group: &['.'],
-        lakh: false,
-    },
-    Separators {
-        names: &["fr", "sv", "nb", "fi", "pl", "cs", "sk", "hu", "ru", "uk", "bg", "lt", "lv", "et"],
-        decimal: ',',
-        group: SPACES,
-        lakh: false,
-    },
-    Separators { names: &["de-CH", "de-LI", "it-CH"], decimal: '.', group: APOSTROPHES, lakh: false },
-    Separators { names: &["de-AT", "pt-PT"], decimal: ',', group: &['.', ' '], lakh: false },
-];
+/// Returns the order of dates in a locale, or `None` if several are usual.
+pub(crate) fn order_of(name: &str) -> Option<Order> {
+    find_in(LOCALES.first_part_of_dates.iter().map(|(order, names)| (*order, names)), name.trim())
+}
+
+/// Returns the names of all locales with separators.
+pub(crate) fn names() -> Vec<&'static str> {
+    LOCALES.separators.iter().flat_map(|locale| &locale.names).map(String::as_str).collect()
+}
 
 /// Looks up a locale by name, or else by language: `de` for `de-DE`.
-pub(crate) fn find(name: &str) -> Option<Locale> {
-    let exact =
-        |name: &str| LOCALES.iter().find(|locale| locale.names.iter().any(|known| known.eq_ignore_ascii_case(name)));
+fn find_in<'a, T>(groups: impl Iterator<Item = (T, &'a Vec<String>)> + Clone, name: &str) -> Option<T> {
+    let exact = |name: &str| {
+        groups
+            .clone()
+            .find(|(_, names)| names.iter().any(|known| known.eq_ignore_ascii_case(name)))
+            .map(|(found, _)| found)
+    };
     let name = name.replace('_', "-");
     exact(&name).or_else(|| name.split_once('-').and_then(|(language, _)| exact(language)))
 }
 
-/// Returns the names of all locales.
-pub(crate) fn names() -> Vec<&'static str> {
-    LOCALES.iter().flat_map(|locale| locale.names.iter().copied()).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_has_an_order_and_plain_english_has_none() {
+        for (locale, order) in [
+            ("de", Some(Order::Day)),
+            ("de-CH", Some(Order::Day)),
+            ("pt_BR", Some(Order::Day)),
+            ("en-GB", Some(Order::Day)),
+            ("en_us", Some(Order::Month)),
+            ("ja-JP", Some(Order::Year)),
+            ("fr-CA", Some(Order::Year)),
+            ("en", None),
+            ("en-CA", None),
+            ("", None),
+            ("xx", None),
+        ] {
+            assert_eq!(order_of(locale), order, "{locale}");
+        }
+    }
 }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 use crate::diagnostics::nearest;
@@ -31,40 +30,45 @@ struct Entry {
 }
 
 /// Why a table can't be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
-    MissingColumn {
-        column: String,
-        nearest: Option<String>,
-    },
+    #[error("the lookup table has no column '{column}'{}", did_you_mean(.nearest.as_deref()))]
+    MissingColumn { column: String, nearest: Option<String> },
     /// The header has the column more than once.
-    DuplicateColumn {
-        column: String,
-    },
+    #[error("the column '{column}' appears more than once in the lookup table")]
+    DuplicateColumn { column: String },
     /// A key has two values.
-    Conflict {
-        key: String,
-        values: [String; 2],
-        rows: [u64; 2],
-    },
+    #[error(
+        "'{key}' has two values in the lookup table, '{}' in row {} and '{}' in row {}",
+        .values[0], .rows[0], .values[1], .rows[1]
+    )]
+    Conflict { key: String, values: [String; 2], rows: [u64; 2] },
+    #[error("the lookup table has more than {MAX_ENTRIES} entries")]
     TooLarge,
 }
 
 impl Lookup {
-    /// Builds the table from rows; the first has the number `first_row` in the file. Rows with a blank key are skipped.
-    /// Fails if a column is missing or a key has different values.
+    /// Builds the table from the columns `from` and `to` of some rows; the first has the number `first_row` in the file.
+    /// Skips rows with a blank key. Fails if a column is missing, if a key has different values, or if there are more than
+    /// `limit` entries.
     pub fn from_rows<R, C>(
         header: &[C],
         rows: impl IntoIterator<Item = R>,
         first_row: u64,
-        from_column: &str,
-        to_column: &str,
+        (from, to): (&str, &str),
+        limit: usize,
     ) -> Result<Lookup, LookupError>
     where
         R: AsRef<[C]>,
         C: AsRef<str>,
     {
-        Lookup::with_limit(header, rows, first_row, (from_column, to_column), MAX_ENTRIES)
+        let (from, to) = (find(header, from)?, find(header, to)?);
+        let mut lookup = Lookup::default();
+        for (row, cells) in (first_row..).zip(rows) {
+            let cell = |index: usize| cells.as_ref().get(index).map_or("", |cell| cell.as_ref().trim());
+            lookup.insert(row, cell(from), cell(to), limit)?;
+        }
+        Ok(lookup)
     }
 
     /// Returns the value of a key, or of the same key in another case.
@@ -92,26 +96,6 @@ impl Lookup {
 
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
-    }
-
-    fn with_limit<R, C>(
-        header: &[C],
-        rows: impl IntoIterator<Item = R>,
-        first_row: u64,
-        columns: (&str, &str),
-        limit: usize,
-    ) -> Result<Lookup, LookupError>
-    where
-        R: AsRef<[C]>,
-        C: AsRef<str>,
-    {
-        let (from, to) = (find(header, columns.0)?, find(header, columns.1)?);
-        let mut lookup = Lookup::default();
-        for (row, cells) in (first_row..).zip(rows) {
-            let cell = |index: usize| cells.as_ref().get(index).map_or("", |cell| cell.as_ref().trim());
-            lookup.insert(row, cell(from), cell(to), limit)?;
-        }
-        Ok(lookup)
     }
 
     fn insert(&mut self, row: u64, key: &str, value: &str, limit: usize) -> Result<(), LookupError> {
@@ -154,27 +138,8 @@ impl Lookup {
     }
 }
 
-impl fmt::Display for LookupError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LookupError::MissingColumn { column, nearest: Some(nearest) } => {
-                write!(f, "the lookup table has no column '{column}'; did you mean '{nearest}'?")
-            }
-            LookupError::MissingColumn { column, nearest: None } => {
-                write!(f, "the lookup table has no column '{column}'")
-            }
-            LookupError::DuplicateColumn { column } => {
-                write!(f, "the column '{column}' appears more than once in the lookup table")
-            }
-            LookupError::Conflict { key, values: [first, second], rows: [one, other] } => {
-                write!(
-                    f,
-                    "'{key}' has two values in the lookup table, '{first}' in row {one} and '{second}' in row {other}"
-                )
-            }
-            LookupError::TooLarge => write!(f, "the lookup table has more than {MAX_ENTRIES} entries"),
-        }
-    }
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!("; did you mean '{nearest}'?"))
 }
 
 /// Returns the index of a column, comparing names in any case.
@@ -208,7 +173,7 @@ mod tests {
     const HEADER: [&str; 3] = ["Unit", "Note", "Code"];
 
     fn table(rows: &[[&str; 3]]) -> Result<Lookup, LookupError> {
-        Lookup::from_rows(&HEADER, rows, 2, "unit", " Code ")
+        Lookup::from_rows(&HEADER, rows, 2, ("unit", " Code "), MAX_ENTRIES)
     }
 
     #[test]
@@ -243,21 +208,24 @@ mod tests {
     #[test]
     fn columns_are_found_by_name() {
         let rows: [[&str; 3]; 0] = [];
-        let error =
-            |from: &str, header: [&str; 3]| Lookup::from_rows(&header, rows, 2, from, "Code").expect_err("an error");
+        let error = |from: &str, header: [&str; 3]| {
+            Lookup::from_rows(&header, rows, 2, (from, "Code"), MAX_ENTRIES).expect_err("an error")
+        };
         assert_eq!(
             error("Units", HEADER),
             LookupError::MissingColumn { column: "Units".to_owned(), nearest: Some("Unit".to_owned()) }
         );
         assert_eq!(error("a", ["A", "a", "Code"]), LookupError::DuplicateColumn { column: "a".to_owned() });
-        assert!(Lookup::from_rows(&HEADER, rows, 2, "Unit", "Code").is_ok_and(|lookup| lookup.is_empty()));
+        assert!(
+            Lookup::from_rows(&HEADER, rows, 2, ("Unit", "Code"), MAX_ENTRIES).is_ok_and(|lookup| lookup.is_empty())
+        );
     }
 
     #[test]
     fn the_number_of_entries_is_limited() {
         let rows = ["a", "b", "c", "a"].map(|key| [key, "x"]);
         let build =
-            |limit| Lookup::with_limit(&["from", "to"], rows, 2, ("from", "to"), limit).map(|lookup| lookup.len());
+            |limit| Lookup::from_rows(&["from", "to"], rows, 2, ("from", "to"), limit).map(|lookup| lookup.len());
         assert_eq!(build(3), Ok(3));
         assert_eq!(build(2), Err(LookupError::TooLarge));
     }
@@ -272,7 +240,7 @@ mod tests {
                 }
             }
             let rows: Vec<[&str; 2]> = expected.iter().map(|(key, value)| [key.as_str(), value.as_str()]).collect();
-            let lookup = Lookup::from_rows(&["k", "v"], &rows, 2, "k", "v").expect("a table");
+            let lookup = Lookup::from_rows(&["k", "v"], &rows, 2, ("k", "v"), MAX_ENTRIES).expect("a table");
             for (key, value) in &expected {
                 prop_assert_eq!(lookup.get(key), Some(value.as_str()));
             }

@@ -1,9 +1,7 @@
 //! Numbers as people write them: `1.234,50 €`, `(12)`, `19 %`. Parsing is exact and never guesses.
 
-use std::fmt;
-
 use super::currency;
-use super::locale::{APOSTROPHES, ARABIC, Locale, SPACES, Separators};
+use super::locale::{APOSTROPHES, LOCALES, Locale, SPACES, Separators};
 use super::normalize::{to_ascii, trim};
 use crate::decimal::{self, Decimal, DecimalError};
 
@@ -19,20 +17,25 @@ pub enum Percent {
     Fraction,
 }
 
-/// Why a cell has no valid number.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a cell has no valid number. The messages leave out the number itself, so that rows with the same problem can be
+/// counted together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NumberError {
+    #[error("is not a number")]
     NotANumber,
     /// There is no locale, and the separator could be a decimal or a group separator.
+    #[error("could mean more than one number")]
     NeedsLocale,
     /// The separators don't fit the locale.
-    Separators {
-        decimal: char,
-    },
+    #[error("is not a number with '{decimal}' as its decimal separator")]
+    Separators { decimal: char },
     /// A percent sign without a meaning in the template.
+    #[error("has a percent sign")]
     PercentUnclear,
+    #[error("has more than 28 digits")]
     TooLong,
     /// The field takes whole numbers only.
+    #[error("is not a whole number")]
     NotWhole,
 }
 
@@ -92,22 +95,6 @@ impl NumberError {
     }
 }
 
-/// The message without the number itself, so that rows with the same problem can be counted together.
-impl fmt::Display for NumberError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NumberError::NotANumber => f.write_str("is not a number"),
-            NumberError::NeedsLocale => f.write_str("could mean more than one number"),
-            NumberError::Separators { decimal } => {
-                write!(f, "is not a number with '{decimal}' as its decimal separator")
-            }
-            NumberError::PercentUnclear => f.write_str("has a percent sign"),
-            NumberError::TooLong => f.write_str("has more than 28 digits"),
-            NumberError::NotWhole => f.write_str("is not a whole number"),
-        }
-    }
-}
-
 impl From<DecimalError> for NumberError {
     fn from(error: DecimalError) -> NumberError {
         match error {
@@ -163,10 +150,10 @@ fn strip_sign(text: &str) -> Option<(bool, &str)> {
 
 /// Splits at the decimal separator. Checks the group separators but leaves them in the first part.
 fn split(text: &str, locale: Option<Locale>) -> Result<(&str, &str), NumberError> {
-    let arabic = text.contains([ARABIC.decimal, ARABIC.group[0]]);
-    let decimal = if arabic { ARABIC.decimal } else { locale.map_or('.', |locale| locale.decimal) };
+    let is_arabic = text.contains(LOCALES.arabic.decimal) || text.contains(LOCALES.arabic.group.as_slice());
+    let locale = if is_arabic { Some(&LOCALES.arabic) } else { locale };
+    let decimal = locale.map_or('.', |locale| locale.decimal);
     let (whole, fraction) = text.split_once(decimal).map_or((text, None), |(whole, fraction)| (whole, Some(fraction)));
-    let locale = if arabic { Some(&ARABIC) } else { locale };
     let whole_is_valid = all_digits(whole) || locale.is_some_and(|locale| is_grouped(whole, locale));
     match fraction {
         None if whole_is_valid => return Ok((whole, "")),
@@ -225,7 +212,7 @@ mod tests {
     use proptest::prelude::prop_assert_eq;
 
     use super::*;
-    use crate::template::value::locale::{LOCALES, find};
+    use crate::template::value::locale::find;
 
     #[track_caller]
     fn check(text: &str, locale: &str, expected: Result<&str, NumberError>) {
@@ -420,7 +407,7 @@ mod tests {
 
         #[test]
         fn every_locale_parses_its_own_numbers(digits in "[1-9][0-9]{0,16}|0", fraction in "[0-9]{0,10}", negative: bool, style in 0usize..6) {
-            for locale in LOCALES {
+            for locale in &LOCALES.separators {
                 let point = if fraction.is_empty() { String::new() } else { format!("{}{fraction}", locale.decimal) };
                 let unsigned = format!("{}{point}", grouped(&digits, locale));
                 let zero = digits == "0" && fraction.bytes().all(|b| b == b'0');
@@ -444,7 +431,7 @@ mod tests {
 
         #[test]
         fn no_text_panics(text in "\\PC{0,40}") {
-            for locale in LOCALES {
+            for locale in &LOCALES.separators {
                 let _ = parse(&text, Some(locale), None);
             }
         }

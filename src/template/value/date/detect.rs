@@ -1,31 +1,40 @@
 //! Detection of the date format of a column.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use jiff::civil;
+use serde::Deserialize;
 
+use super::super::locale::Order;
 use super::super::normalize::{to_ascii, trim};
 use super::error::DateError;
 use super::format::{DateFormat, Fields, Item, parse_fields, parse_items};
-use super::order::Order;
 
 /// The date format of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Detected {
     /// The format of every date. If several formats fit with the same results, the first.
     Known(DateFormat),
-    /// Several formats fit every date, with different results for `example`: two patterns with their results.
-    Ambiguous {
-        example: String,
-        readings: [(String, String); 2],
-    },
-    /// No format fits every date. `pattern` is the most frequent format, and `example` in `row` the first exception.
-    Mixed {
-        pattern: String,
-        row: u64,
-        example: String,
-    },
+    /// Several formats fit every date, with different results.
+    Ambiguous(Arc<AmbiguousDates>),
+    /// No format fits every date.
+    Mixed(Arc<MixedDates>),
     NoDates,
+}
+
+/// Two formats of a column's dates, each as pattern and result for `example`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AmbiguousDates {
+    pub example: String,
+    pub readings: [(String, String); 2],
+}
+
+/// The most frequent format of a column's dates, and the first date in another format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MixedDates {
+    pub example: String,
+    pub row: u64,
+    pub pattern: String,
 }
 
 /// Narrows down the formats of a column, text by text.
@@ -44,13 +53,13 @@ pub struct Detector {
 
 /// A form of dates, with the forms of times that may follow.
 struct Candidate {
-    form: &'static DateForm,
-    /// A bit for each of [`TIMES`]: whether every text so far has fitted.
+    form: &'static Form,
+    /// A bit for each form of times: whether every text so far has fitted.
     alive: u32,
-    /// Number of fitting texts for each of [`TIMES`], within the sample.
-    hits: [u32; TIMES.len()],
-    /// For each of [`TIMES`], the first misfit: an index of [`Detector::misses`].
-    missed: [Option<usize>; TIMES.len()],
+    /// Number of fitting texts for each form of times, within the sample.
+    hits: Vec<u32>,
+    /// For each form of times, the first misfit: an index of [`Detector::misses`].
+    missed: Vec<Option<usize>>,
 }
 
 struct Disagreement {
@@ -59,10 +68,22 @@ struct Disagreement {
     dates: (civil::Date, civil::Date),
 }
 
-struct DateForm {
-    pattern: &'static str,
-    items: Vec<Item>,
+/// `forms.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Forms {
+    dates: Vec<Form>,
+    times: Vec<Form>,
+}
+
+/// A form of dates, or of times after a date.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    pattern: String,
     order: Option<Order>,
+    #[serde(skip)]
+    items: Vec<Item>,
 }
 
 /// The result of parsing a text by a form.
@@ -73,98 +94,28 @@ enum Outcome {
     Fits(civil::Date, u32),
 }
 
-/// The usual forms of dates. If several fit a column with the same results, the first wins.
-const DATES: &[(&str, Option<Order>)] = &[
-    ("YYYY-MM-DD", None),
-    ("YYYY/MM/DD", None),
-    ("YYYY.MM.DD", None),
-    ("YYYY. MM. DD.", None),
-    ("YYYYMMDD", None),
-    ("YYYY年MM月DD日", None),
-    ("YYYY-MMM-DD", None),
-    ("DD.MM.YYYY", Some(Order::Day)),
-    ("DD. MM. YYYY", Some(Order::Day)),
-    ("DD/MM/YYYY", Some(Order::Day)),
-    ("DD-MM-YYYY", Some(Order::Day)),
-    ("DD MM YYYY", Some(Order::Day)),
-    ("DD.MM.YY", Some(Order::Day)),
-    ("DD/MM/YY", Some(Order::Day)),
-    ("DD-MM-YY", Some(Order::Day)),
-    ("MM/DD/YYYY", Some(Order::Month)),
-    ("MM-DD-YYYY", Some(Order::Month)),
-    ("MM/DD/YY", Some(Order::Month)),
-    ("MM-DD-YY", Some(Order::Month)),
-    ("DD. MMMM YYYY", None),
-    ("DD MMMM YYYY", None),
-    ("DD-MMM-YYYY", None),
-    ("DD/MMM/YYYY", None),
-    ("DD-MMM-YY", None),
-    ("DD MMM YY", None),
-    ("MMMM DD, YYYY", None),
-    ("MMMM DD YYYY", None),
-    ("DD [de] MMMM [de] YYYY", None),
-    ("YYYY. MMMM DD.", None),
-    ("YY-MM-DD", Some(Order::Year)),
-    ("YY/MM/DD", Some(Order::Year)),
-    ("YY.MM.DD", Some(Order::Year)),
-];
-
-/// The forms of times after a date.
-const TIMES: [&str; 26] = [
-    "",
-    " HH:mm",
-    " HH:mm:ss",
-    " HH:mm:ss.SSS",
-    " HH:mm:ss,SSS",
-    " hh:mm A",
-    " hh:mmA",
-    " hh:mm:ss A",
-    " hh:mm:ssA",
-    ", HH:mm",
-    ", HH:mm:ss",
-    ", hh:mm A",
-    ", hh:mm:ss A",
-    "THH:mm",
-    "THH:mm:ss",
-    "THH:mm:ss.SSS",
-    "THH:mmZ",
-    "THH:mm:ssZ",
-    "THH:mm:ss.SSSZ",
-    " HH:mmZ",
-    " HH:mm:ssZ",
-    " HH:mm:ss.SSSZ",
-    " HH:mm:ss Z",
-    " HH:mm:ss.SSS Z",
-    "THHmmss",
-    "THHmmssZ",
-];
-
-const ALL_TIMES: u32 = (1 << TIMES.len()) - 1;
-
 /// Number of texts parsed even by forms already ruled out, to find the most frequent form.
 const SAMPLE: u32 = 1000;
 
-static DATE_FORMS: LazyLock<Vec<DateForm>> = LazyLock::new(|| {
-    let form = |(pattern, order): &(&'static str, Option<Order>)| {
-        let items = parse_items(pattern).expect("a test parses every pattern");
-        DateForm { pattern, items, order: *order }
-    };
-    DATES.iter().map(form).collect()
+static FORMS: LazyLock<Forms> = LazyLock::new(|| {
+    let mut forms: Forms =
+        toml::from_str(include_str!("forms.toml")).expect("the file is compiled in, and tests parse it");
+    for form in forms.dates.iter_mut().chain(&mut forms.times) {
+        form.items = parse_items(&form.pattern).expect("a test parses every pattern");
+    }
+    forms
 });
-
-static TIME_FORMS: LazyLock<Vec<Vec<Item>>> =
-    LazyLock::new(|| TIMES.iter().map(|pattern| parse_items(pattern).expect("a test parses every pattern")).collect());
 
 impl Detector {
     /// Creates a detector. `order` decides between formats that fit equally. Two-digit years at the start are only
     /// considered if `order` is the year first: elsewhere `13/05/25` is a day in May.
     pub fn new(order: Option<Order>) -> Detector {
-        let usable = |form: &&'static DateForm| form.order != Some(Order::Year) || order == Some(Order::Year);
-        let candidate =
-            |form| Candidate { form, alive: ALL_TIMES, hits: [0; TIMES.len()], missed: [None; TIMES.len()] };
+        let usable = |form: &&'static Form| form.order != Some(Order::Year) || order == Some(Order::Year);
+        let times = FORMS.times.len();
+        let candidate = |form| Candidate { form, alive: all_times(), hits: vec![0; times], missed: vec![None; times] };
         Detector {
             order,
-            forms: DATE_FORMS.iter().filter(usable).map(candidate).collect(),
+            forms: FORMS.dates.iter().filter(usable).map(candidate).collect(),
             disagreements: Vec::new(),
             misses: Vec::new(),
             last: String::new(),
@@ -183,7 +134,7 @@ impl Detector {
         let text = to_ascii(text);
         self.texts = self.texts.saturating_add(1);
         let sampling = self.texts <= SAMPLE;
-        let tried = |candidate: &Candidate| if sampling { ALL_TIMES } else { candidate.alive };
+        let tried = |candidate: &Candidate| if sampling { all_times() } else { candidate.alive };
         let outcome = |candidate: &Candidate, times: u32| match times {
             0 => Outcome::No,
             times => candidate.form.parse(&text, times),
@@ -191,7 +142,8 @@ impl Detector {
         let outcomes: Vec<Outcome> = self.forms.iter().map(|form| outcome(form, tried(form))).collect();
         let is_no = |outcome: &Outcome| matches!(outcome, Outcome::No);
         // A text that is a date in no form is a problem of its row and rules out no format.
-        if outcomes.iter().all(is_no) && (sampling || self.forms.iter().all(|form| is_no(&outcome(form, ALL_TIMES)))) {
+        if outcomes.iter().all(is_no) && (sampling || self.forms.iter().all(|form| is_no(&outcome(form, all_times()))))
+        {
             self.texts -= 1;
             return;
         }
@@ -241,7 +193,7 @@ impl Detector {
             (Some(Disagreement { forms, text, dates }), None) => {
                 let reading = |form: usize, date: civil::Date| (self.forms[form].pattern(), date.to_string());
                 let readings = [reading(forms.0, dates.0), reading(forms.1, dates.1)];
-                Detected::Ambiguous { example: text.clone(), readings }
+                Detected::Ambiguous(Arc::new(AmbiguousDates { example: text.clone(), readings }))
             }
             (Some(_), Some(preferred)) => Detected::Known(self.forms[preferred].format()),
             (None, _) => Detected::Known(self.forms[first].format()),
@@ -255,17 +207,22 @@ impl Detector {
         let best =
             self.forms.iter().find_map(|form| Some((form, form.hits.iter().position(|other| Some(*other) == hits)?)));
         let (form, time) = best.expect("there are forms");
-        let pattern = format!("{}{}", form.form.pattern, TIMES[time]);
+        let pattern = format!("{}{}", form.form.pattern, FORMS.times[time].pattern);
         let (row, example) = self.misses.swap_remove(form.missed[time].expect("every form has been ruled out"));
-        Detected::Mixed { pattern, row, example }
+        Detected::Mixed(Arc::new(MixedDates { example, row, pattern }))
     }
+}
+
+/// Returns the set of all forms of times.
+fn all_times() -> u32 {
+    (1 << FORMS.times.len()) - 1
 }
 
 impl Candidate {
     /// Records the fitting forms of times for a text. Returns whether a form was ruled out.
     fn record(&mut self, fits: u32, miss: usize) -> bool {
         let ruled_out = self.alive & !fits;
-        let bits = |set: u32| (0..TIMES.len()).filter(move |time| set & (1 << time) != 0);
+        let bits = |set: u32| (0..FORMS.times.len()).filter(move |time| set & (1 << time) != 0);
         for time in bits(ruled_out) {
             self.missed[time] = Some(miss);
         }
@@ -276,22 +233,22 @@ impl Candidate {
         ruled_out != 0
     }
 
-    /// Returns the first fitting form of times, an index of [`TIMES`].
+    /// Returns the first fitting form of times, an index of [`Forms::times`].
     fn time(&self) -> usize {
         self.alive.trailing_zeros() as usize
     }
 
     fn pattern(&self) -> String {
-        format!("{}{}", self.form.pattern, TIMES[self.time()])
+        format!("{}{}", self.form.pattern, FORMS.times[self.time()].pattern)
     }
 
     fn format(&self) -> DateFormat {
-        let items = self.form.items.iter().chain(&TIME_FORMS[self.time()]).cloned();
+        let items = self.form.items.iter().chain(&FORMS.times[self.time()].items).cloned();
         DateFormat::from_items(self.pattern(), items.collect())
     }
 }
 
-impl DateForm {
+impl Form {
     fn parse(&self, text: &str, times: u32) -> Outcome {
         let Some((read, rest)) = parse_fields(&self.items, text, Fields::default()) else { return Outcome::No };
         let date = match read.date() {
@@ -306,8 +263,8 @@ impl DateForm {
         if rest.is_empty() {
             found = times & 1;
         } else {
-            for (time, items) in TIME_FORMS.iter().enumerate().skip(1) {
-                if times & (1 << time) != 0 && fits(items) {
+            for (time, form) in FORMS.times.iter().enumerate().skip(1) {
+                if times & (1 << time) != 0 && fits(&form.items) {
                     found |= 1 << time;
                 }
             }
@@ -350,11 +307,10 @@ mod tests {
 
     #[test]
     fn every_known_form_is_a_valid_pattern() {
-        assert_eq!(DATE_FORMS.len(), DATES.len());
-        assert_eq!(TIME_FORMS.len(), TIMES.len());
-        for (date, _) in DATES {
-            for time in TIMES {
-                assert!(DateFormat::parse(&format!("{date}{time}")).is_ok(), "{date}{time}");
+        for date in &FORMS.dates {
+            for time in &FORMS.times {
+                let pattern = format!("{}{}", date.pattern, time.pattern);
+                assert!(DateFormat::parse(&pattern).is_ok(), "{pattern}");
             }
         }
     }
@@ -388,7 +344,7 @@ mod tests {
         let texts = ["03/03/2025", "04/03/2025", "05/06/2025"];
         let readings = [("DD/MM/YYYY", "2025-03-04"), ("MM/DD/YYYY", "2025-04-03")];
         let readings = readings.map(|(pattern, shown)| (pattern.to_owned(), shown.to_owned()));
-        let expected = Detected::Ambiguous { example: "04/03/2025".to_owned(), readings };
+        let expected = Detected::Ambiguous(Arc::new(AmbiguousDates { example: "04/03/2025".to_owned(), readings }));
         assert_eq!(detect(&texts, None), expected);
         assert_eq!(detect(&texts, Some(Order::Year)), expected);
         known(&texts, Some(Order::Day), "DD/MM/YYYY");
@@ -402,10 +358,8 @@ mod tests {
 
     #[test]
     fn mixed_formats_name_the_first_different_date() {
-        let mixed = |pattern: &str, row, example: &str| Detected::Mixed {
-            pattern: pattern.to_owned(),
-            row,
-            example: example.to_owned(),
+        let mixed = |pattern: &str, row, example: &str| {
+            Detected::Mixed(Arc::new(MixedDates { pattern: pattern.to_owned(), row, example: example.to_owned() }))
         };
         assert_eq!(detect(&["31.12.2025", "2025-12-31"], None), mixed("YYYY-MM-DD", 2, "31.12.2025"));
         assert_eq!(
@@ -439,10 +393,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_known_form_parses_what_it_writes(date in date(), hour in 0i8..24, minute in 0i8..60, second in 0i8..60, some in 0..TIMES.len()) {
-            for (pattern, _) in DATES {
-                for time in ["", TIMES[some]] {
-                    let pattern = format!("{pattern}{time}");
+        fn every_known_form_parses_what_it_writes(date in date(), hour in 0i8..24, minute in 0i8..60, second in 0i8..60, some in 0..FORMS.times.len()) {
+            for form in &FORMS.dates {
+                for time in ["", FORMS.times[some].pattern.as_str()] {
+                    let pattern = format!("{}{time}", form.pattern);
                     let date = if pattern.contains("YYYY") { date } else { with_year_of_two_digits(date) };
                     let second = if time.contains('s') { second } else { 0 };
                     let local = date.at(hour, minute, second, 0);

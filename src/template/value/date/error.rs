@@ -1,37 +1,30 @@
 //! Errors of dates.
 
-use std::fmt;
-
 use super::month;
 
-/// Why a cell has no valid date.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a cell has no valid date. The messages leave out the date itself, so that rows with the same problem can be counted
+/// together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DateError {
     /// The text does not fit the pattern.
-    Format {
-        pattern: String,
-    },
+    #[error("is not a date written as {pattern}")]
+    Format { pattern: String },
     /// A number is out of range, such as month 13 or hour 25.
-    OutOfRange {
-        part: &'static str,
-        value: u32,
-    },
-    NoSuchDay {
-        year: i16,
-        month: i8,
-        days: i8,
-    },
+    #[error("has {value} as the {part}")]
+    OutOfRange { part: &'static str, value: u32 },
+    #[error("does not exist: {} {year} has {days} days", month::english(*.month))]
+    NoSuchDay { year: i16, month: i8, days: i8 },
     /// A placeholder for an unknown date: all zeros, the year 9999, 30 December 1899.
+    #[error("is a placeholder for an unknown date")]
     Placeholder,
+    #[error("has a time of day but no time zone")]
     NeedsTimeZone,
     /// A local time skipped when the clocks were set forward.
-    Skipped {
-        readings: [String; 2],
-    },
+    #[error("is a time that does not exist, because the clocks were set forward")]
+    Skipped { readings: [String; 2] },
     /// A local time repeated when the clocks were set back.
-    Ambiguous {
-        readings: [String; 2],
-    },
+    #[error("happened twice, at {} and at {}, because the clocks were set back", .readings[0], .readings[1])]
+    Ambiguous { readings: [String; 2] },
 }
 
 impl DateError {
@@ -53,27 +46,6 @@ impl DateError {
                 format!("fix the time, or write it in UTC: {before} or {after}")
             }
             DateError::Ambiguous { .. } => "write the right one of the two in UTC".to_owned(),
-        }
-    }
-}
-
-/// The message without the date itself, so that rows with the same problem can be counted together.
-impl fmt::Display for DateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DateError::Format { pattern } => write!(f, "is not a date written as {pattern}"),
-            DateError::OutOfRange { part, value } => write!(f, "has {value} as the {part}"),
-            DateError::NoSuchDay { year, month, days } => {
-                write!(f, "does not exist: {} {year} has {days} days", month::english(*month))
-            }
-            DateError::Placeholder => write!(f, "is a placeholder for an unknown date"),
-            DateError::NeedsTimeZone => write!(f, "has a time of day but no time zone"),
-            DateError::Skipped { .. } => {
-                write!(f, "is a time that does not exist, because the clocks were set forward")
-            }
-            DateError::Ambiguous { readings: [first, second] } => {
-                write!(f, "happened twice, at {first} and at {second}, because the clocks were set back")
-            }
         }
     }
 }

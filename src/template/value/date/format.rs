@@ -1,6 +1,5 @@
 //! Date patterns such as `DD.MM.YYYY HH:mm`.
 
-use std::fmt;
 use std::ops::Range;
 
 use jiff::civil;
@@ -45,7 +44,8 @@ pub struct DateFormat {
 }
 
 /// An error in a pattern, with a byte range.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct PatternError {
     pub message: String,
     pub range: Range<usize>,
@@ -94,32 +94,25 @@ impl DateFormat {
     /// a token is unknown, or if year, month, day or the hour of a time is missing.
     pub fn parse(pattern: &str) -> Result<DateFormat, PatternError> {
         let items = parse_items(pattern)?;
-        let whole = |message: &str| Err(PatternError { message: message.to_owned(), range: 0..pattern.len() });
         let has = |wanted: &dyn Fn(&Item) -> bool| items.iter().any(wanted);
         let number = |parts: &[Part]| has(&|item| matches!(item, Item::Number { part, .. } if parts.contains(part)));
-        if !number(&[Part::Year, Part::ShortYear]) {
-            return whole("the pattern has no year: YYYY or YY");
-        }
-        if !number(&[Part::Month]) && !has(&|item| *item == Item::MonthName) {
-            return whole("the pattern has no month: MM, M, MMM or MMMM");
-        }
-        if !number(&[Part::Day]) {
-            return whole("the pattern has no day: DD or D");
-        }
-        let meridiem = has(&|item| *item == Item::Meridiem);
-        if number(&[Part::Hour12]) && !meridiem {
-            return whole("hours from 1 to 12 (hh, h) need A for AM or PM; hours from 0 to 23 are HH or H");
-        }
-        if meridiem && !number(&[Part::Hour12]) {
-            return whole("A for AM or PM needs hours from 1 to 12: hh or h");
-        }
-        let hour = number(&[Part::Hour, Part::Hour12]);
-        let has_finer_parts =
+        let month = number(&[Part::Month]) || has(&|item| *item == Item::MonthName);
+        let (hour12, meridiem) = (number(&[Part::Hour12]), has(&|item| *item == Item::Meridiem));
+        let hour = hour12 || number(&[Part::Hour]);
+        let below_hour =
             number(&[Part::Minute, Part::Second]) || has(&|item| matches!(item, Item::Fraction | Item::Offset));
-        if has_finer_parts && !hour {
-            return whole("the pattern has no hour: HH, H, hh or h; months are MM, minutes are mm");
+        let rules = [
+            (number(&[Part::Year, Part::ShortYear]), "the pattern has no year: YYYY or YY"),
+            (month, "the pattern has no month: MM, M, MMM or MMMM"),
+            (number(&[Part::Day]), "the pattern has no day: DD or D"),
+            (meridiem || !hour12, "hours from 1 to 12 (hh, h) need A for AM or PM; hours from 0 to 23 are HH or H"),
+            (hour12 || !meridiem, "A for AM or PM needs hours from 1 to 12: hh or h"),
+            (hour || !below_hour, "the pattern has no hour: HH, H, hh or h; months are MM, minutes are mm"),
+        ];
+        match rules.into_iter().find(|(holds, _)| !holds) {
+            Some((_, message)) => Err(PatternError { message: message.to_owned(), range: 0..pattern.len() }),
+            None => Ok(DateFormat { pattern: pattern.to_owned(), items }),
         }
-        Ok(DateFormat { pattern: pattern.to_owned(), items })
     }
 
     pub(super) fn from_items(pattern: String, items: Vec<Item>) -> DateFormat {
@@ -175,12 +168,6 @@ impl Fields {
         instant
             .map(ParsedDate::Instant)
             .map_err(|_| DateError::OutOfRange { part: "offset", value: seconds.unsigned_abs() / 3600 })
-    }
-}
-
-impl fmt::Display for PatternError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
     }
 }
 
@@ -373,26 +360,11 @@ impl Fields {
     }
 }
 
-/// Parses AM or PM. Returns `true` for PM, and the length in bytes.
+/// Parses AM or PM, by the words in `meridiem.txt`. Returns `true` for PM, and the length in bytes.
 fn meridiem(text: &str) -> Option<(bool, usize)> {
-    const WORDS: &[(&str, bool)] = &[
-        ("am", false),
-        ("pm", true),
-        ("a.m.", false),
-        ("p.m.", true),
-        ("a. m.", false),
-        ("p. m.", true),
-        ("a.\u{a0}m.", false),
-        ("p.\u{a0}m.", true),
-        ("午前", false),
-        ("午後", true),
-        ("上午", false),
-        ("下午", true),
-        ("오전", false),
-        ("오후", true),
-    ];
+    let mut words = include_str!("meridiem.txt").lines().filter_map(|line| line.split_once(": "));
     let begins = |word: &str| text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
-    WORDS.iter().find(|(word, _)| begins(word)).map(|(word, afternoon)| (*afternoon, word.len()))
+    words.find(|(_, word)| begins(word)).map(|(half, word)| (half == "PM", word.len()))
 }
 
 /// Parses an offset. Returns the seconds east of UTC, and the length in bytes.

@@ -8,13 +8,10 @@ mod error;
 mod format;
 pub(crate) mod iso;
 mod month;
-mod order;
 mod zone;
 
-pub use detect::{Detected, Detector};
+pub use detect::{AmbiguousDates, Detected, Detector, MixedDates};
 pub use error::DateError;
 pub use format::{DateFormat, PatternError};
 pub use iso::{ParsedDate, from_cell, to_iso};
-pub use order::Order;
-pub(crate) use order::order_of;
 pub(crate) use zone::zone;
