@@ -43,6 +43,31 @@ pub struct Reading {
     pub escape: Option<Mark>,
 }
 
+impl Reading {
+    /// Returns the flags as reading options.
+    pub fn options(&self) -> Options {
+        Options {
+            delimiter: self.delimiter,
+            encoding: self.encoding.clone(),
+            quote: self.quote.map(|mark| mark.0),
+            escape: self.escape.map(|mark| mark.0),
+        }
+    }
+
+    /// Returns the flags in use, as name and value.
+    pub fn in_use(&self) -> Vec<(&'static str, String)> {
+        let delimiter = |byte| if byte == b'\t' { "tab".to_owned() } else { char::from(byte).to_string() };
+        let mark = |mark: Mark| mark.0.map_or("none".to_owned(), |byte| char::from(byte).to_string());
+        let flags = [
+            ("delimiter", self.delimiter.map(delimiter)),
+            ("encoding", self.encoding.clone()),
+            ("quote", self.quote.map(mark)),
+            ("escape", self.escape.map(mark)),
+        ];
+        flags.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+}
+
 /// A character, or `None` for the value "none".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark(pub Option<u8>);

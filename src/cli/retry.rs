@@ -68,19 +68,15 @@ impl Retry {
     }
 
     /// Returns the first flag in use for files only.
-    pub fn file_flag(&self) -> Option<&'static str> {
-        let Reading { delimiter, encoding, quote, escape } = &self.reading;
-        [
-            (self.as_new, "--as-new"),
-            (self.template.is_some(), "--template"),
-            (self.dry_run, "--dry-run"),
-            (self.all_or_nothing, "--all-or-nothing"),
-            (delimiter.is_some(), "--delimiter"),
-            (encoding.is_some(), "--encoding"),
-            (quote.is_some(), "--quote"),
-            (escape.is_some(), "--escape"),
-        ]
-        .into_iter()
-        .find_map(|(is_given, flag)| is_given.then_some(flag))
+    pub fn file_flag(&self) -> Option<String> {
+        let flags = [
+            (self.as_new, "as-new"),
+            (self.template.is_some(), "template"),
+            (self.dry_run, "dry-run"),
+            (self.all_or_nothing, "all-or-nothing"),
+        ];
+        let flags = flags.into_iter().filter_map(|(in_use, flag)| in_use.then_some(flag));
+        let reading = self.reading.in_use().into_iter().map(|(flag, _)| flag);
+        flags.chain(reading).next().map(|flag| format!("--{flag}"))
     }
 }

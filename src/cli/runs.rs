@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 
 use super::choice::choice;
 use super::pacing::Pacing;
+use super::upload::range;
 use crate::operations::RunStatus;
 
 const RUNS_EXAMPLES: &str = "\
@@ -129,12 +130,7 @@ fn states() -> [(PossibleValue, RunStatus); 6] {
 
 fn rows(text: &str) -> Result<Rows, String> {
     let wrong = || format!("'{text}' is not a list of rows such as 17,20-25");
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-        (first <= last).then_some((first, last))
-    };
-    text.split(',').map(|part| range(part).ok_or_else(wrong)).collect::<Result<_, _>>().map(Rows)
+    text.split(',').map(|part| range(part).map_err(|_| wrong())).collect::<Result<_, _>>().map(Rows)
 }
 
 fn age(text: &str) -> Result<Duration, String> {

@@ -56,7 +56,8 @@ pub struct Upload {
     pub report: Option<PathBuf>,
 }
 
-fn range(text: &str) -> Result<(u64, u64), String> {
+/// Parses a row number such as `7`, or a range such as `2-50`.
+pub(super) fn range(text: &str) -> Result<(u64, u64), String> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let row = |text: &str| text.trim().parse::<u64>().ok().filter(|row| *row > 0);
     match (row(first), row(last)) {

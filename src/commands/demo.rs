@@ -1,6 +1,5 @@
 //! `demo`: an upload, a report and an export, with a service on this machine and without any setup.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -12,7 +11,7 @@ use crate::error::{Exit, Failure};
 use crate::operations::{self, LocalService, ReportRequest};
 use crate::report::RowFilter;
 use crate::settings::Settings;
-use crate::sheet::write::{Existing, WholeFile};
+use crate::sheet::write::Existing;
 use crate::ui;
 
 const WORKSPACE: &str = "demo";
@@ -80,9 +79,8 @@ fn upload_args(price_list: &Path, template: &Path, folder: &Path) -> cli::Upload
 
 fn write(folder: &Path, (name, content): (&str, &[u8])) -> Result<PathBuf, Failure> {
     let path = folder.join(name);
-    let mut file = WholeFile::create(&path, Existing::Replace)?;
-    file.write_all(content).map_err(|error| unwritable(&path, &error))?;
-    Ok(file.finish()?)
+    std::fs::write(&path, content).map_err(|error| unwritable(&path, &error))?;
+    Ok(path)
 }
 
 fn remove(path: &Path) -> std::io::Result<()> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::shared::console::Console;
 use super::shared::finish::finish;
-use super::shared::input::{open, options};
+use super::shared::input::open;
 use super::shared::signals::Interrupt;
 use super::shared::summary::Summary;
 use super::upload::{print_requests, send_options};
@@ -27,7 +27,7 @@ pub async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failure> {
         RetryTarget::File(path) => {
             let file = open(path)?;
             let template = args.template.as_deref().map(load_template).transpose()?;
-            let (as_new, all_or_nothing, text) = (args.as_new, args.all_or_nothing, options(&args.reading));
+            let (as_new, all_or_nothing, text) = (args.as_new, args.all_or_nothing, args.reading.options());
             let request = RetryReport { file: &file, text, template, as_new, all_or_nothing, sending };
             if args.dry_run {
                 let (template, preview) = operations::preview_retry(context, request, &observer).await?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::shared::console::Console;
-use super::shared::input::{given_options, open, options};
+use super::shared::input::open;
 use crate::cli::Infer;
 use crate::error::{Exit, Failure};
 use crate::operations::{self, InferRequest, quoted};
@@ -24,8 +24,8 @@ pub async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failure> {
         file: &file,
         record: args.record,
         sheet: args.sheet.as_deref(),
-        text: options(&args.reading),
-        reading: given_options(&args.reading),
+        text: args.reading.options(),
+        reading: args.reading.in_use(),
     };
     let console = Console::new(settings.output);
     let proposal = operations::infer(&settings.context, &request, &|event| console.show(event)).await?;

@@ -16,7 +16,7 @@ use crate::ui;
 pub fn run(args: &View, settings: &Settings) -> Result<Exit, Failure> {
     let file = input::open(&args.file)?;
     let named = |error: Error| error.of_file(&file.name);
-    let book = match open(&file.path, &input::options(&args.reading)) {
+    let book = match open(&file.path, &args.reading.options()) {
         // The table of an empty file has no rows.
         Err(Error::Empty { .. }) if args.csv => {
             ui::remark(format_args!("{} is empty", file.name.display()));
@@ -67,7 +67,8 @@ impl From<csv::Error> for PrintError {
 }
 
 fn describe(args: &View, settings: &Settings, file: &InputFile, book: &Book, sheet: usize) -> Result<(), PrintError> {
-    let view = ui::view::FileView::of(&file.name.display().to_string(), book, sheet, args.rows)?;
+    let name = file.name.display().to_string();
+    let view = ui::view::FileView::of(&name, book, sheet, args.rows)?;
     match settings.output.json {
         true => ui::json(&view.json()),
         false => view.print(),

@@ -41,7 +41,7 @@ pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Obse
     let mut earlier = templates_in(folder);
     earlier.extend(templates_of_runs(context, observer).await);
     let sheets: Vec<usize> = match request.sheet {
-        Some(wanted) => vec![sheet_index(wanted, &request.file.path, &book)?],
+        Some(wanted) => vec![book.find_sheet(wanted)?],
         None => (0..book.sheets().len().min(MAX_SHEETS)).collect(),
     };
     let is_named = book.has_named_sheets() && (book.sheets().len() > 1 || request.sheet.is_some());
@@ -60,15 +60,6 @@ pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Obse
         }
     }
     best.ok_or_else(|| sheet::Error::Empty { path: request.file.path.clone() }.into())
-}
-
-fn sheet_index(wanted: &str, path: &Path, book: &Book) -> Result<usize, Error> {
-    let named = book.sheets().iter().position(|sheet| sheet == wanted);
-    let numbered = || wanted.parse().ok().filter(|number| (1..=book.sheets().len()).contains(number)).map(|n| n - 1);
-    named.or_else(numbered).ok_or_else(|| {
-        let (path, name, available) = (path.to_owned(), wanted.to_owned(), book.sheets().to_vec());
-        sheet::Error::NoSuchSheet { path, name, available }.into()
-    })
 }
 
 /// Returns the first rows of a sheet, fewer if the rows are unusually large.

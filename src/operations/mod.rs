@@ -14,7 +14,6 @@ mod load;
 mod local_service;
 mod login;
 mod next_command;
-mod plan;
 mod prune;
 mod report;
 mod report_path;

@@ -38,7 +38,7 @@ pub async fn resume(
     let (client, run) = bind(&ledger, &run, context, options.concurrency, RESUMED).await?;
     observer(Event::Resuming(run.run()));
     let sending = Sending { context, ledger: &ledger, client, run, options, is_rehearsal: false, observer };
-    let finished = sending.send(interrupt).await?;
+    let finished = sending.send(false, interrupt).await?;
     ledger.close().await;
     Ok(finished)
 }

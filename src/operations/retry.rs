@@ -29,7 +29,7 @@ pub async fn retry_run(
     let locked = ledger.lock_run_with(locked.into_lock(), again).await?;
     observer(Event::Retrying { run: locked.run(), of: &run, records: failed.len() as u64 });
     let sending = Sending { context, ledger: &ledger, client, run: locked, options, is_rehearsal: false, observer };
-    let finished = sending.send(interrupt).await?;
+    let finished = sending.send(false, interrupt).await?;
     ledger.close().await;
     Ok(finished)
 }

@@ -11,11 +11,10 @@ use super::context::Context;
 use super::error::Error;
 use super::event::{Event, Observer};
 use super::input::{InputFile, new_run};
-use super::plan::plan_run;
 use super::report::check_report_path;
 use super::resume::{bind, refused};
 use super::retry::{RETRIED, check_nothing_pending};
-use super::send::{Finished, SendOptions, Sending};
+use super::send::{Finished, SendOptions, Sending, plan_run};
 use super::templates::template_of_run;
 use crate::client::Client;
 use crate::ledger::{self, CallOption, Family, Ledger, NewRun, Run, RunCommand, RunId, UploadLock};
@@ -77,10 +76,8 @@ pub async fn retry_report(
     let (run, tally) = plan_run(&ledger, &about, lock, source, Arc::clone(&template), observer).await?;
     let options = request.sending;
     let sending = Sending { context, ledger: &ledger, client, run, options, is_rehearsal: false, observer };
-    let mut finished = match request.all_or_nothing && tally.rejected > 0 {
-        true => sending.withhold().await?,
-        false => sending.send(interrupt).await?,
-    };
+    let withhold = request.all_or_nothing && tally.rejected > 0;
+    let mut finished = sending.send(withhold, interrupt).await?;
     if let Some(run) = tally.unknown_in
         && finished.accounting.pending + finished.accounting.unknown == 0
     {

@@ -1,4 +1,4 @@
-//! Sending a locked run, then the accounting and the report.
+//! Planning a run, and sending a locked run with accounting and report.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,11 +11,12 @@ use super::next_command;
 use super::report::{choices, has_bom, report_format};
 use super::report_path::beside;
 use crate::client::{Client, Speed};
-use crate::ledger::{Accounting, Causes, Ledger, LockedRun, Run, RunState};
+use crate::ledger::{Accounting, Causes, Ledger, LockedRun, NewRun, Run, RunState, UploadLock};
 use crate::report::{self, Request};
 use crate::sheet;
 use crate::sheet::write::Existing;
-use crate::upload::{self, StopReason, send};
+use crate::template::Template;
+use crate::upload::{self, Source, StopReason, Tally, send};
 
 /// Maximum number of refused records grouped by cause in the result. A report has all refused records.
 const MAX_REFUSED: u32 = 2_000;
@@ -62,51 +63,52 @@ pub(super) struct Sending<'a> {
     pub observer: Observer<'a>,
 }
 
+/// Plans the run described by `about` and returns the locked run.
+pub(super) async fn plan_run(
+    ledger: &Ledger,
+    about: &NewRun,
+    lock: UploadLock,
+    source: Source,
+    template: Arc<Template>,
+    observer: Observer<'_>,
+) -> Result<(LockedRun, Tally), Error> {
+    observer(Event::Opened { source: &source, template: &template });
+    let show = |rows| observer(Event::Reading { rows });
+    let (run, tally) = upload::plan::plan(ledger, about, Arc::new(source), template, now(), &show).await?;
+    observer(Event::Checked(&tally));
+    Ok((ledger.lock_run_with(lock, run).await?, tally))
+}
+
 impl Sending<'_> {
-    /// Sends the pending records, then writes the report if needed.
-    pub async fn send(self, interrupt: impl Future<Output = Duration>) -> Result<Finished, Error> {
-        let run = self.run.id();
-        let before = self.ledger.accounting(run).await?;
+    /// Sends the pending records, or marks the run as never to be sent if `withhold`. Then writes the report if needed.
+    pub async fn send(self, withhold: bool, interrupt: impl Future<Output = Duration>) -> Result<Finished, Error> {
+        let (ledger, id) = (self.ledger, self.run.id());
+        let before = ledger.accounting(id).await?;
         let was_finished = before.pending == 0 && self.run.run().state == RunState::Finished;
-        let stopped = match before.pending {
-            0 if was_finished => None,
-            0 => {
-                self.ledger.end_sending(run, 0, None, 0, now()).await?;
-                None
-            }
-            pending => self.send_pending(pending, interrupt).await?,
-        };
-        let accounting = self.ledger.accounting(run).await?;
+        let mut stopped = None;
+        if withhold {
+            ledger.withhold(id).await?;
+        } else if before.pending > 0 {
+            stopped = self.send_pending(before.pending, interrupt).await?;
+        } else if !was_finished {
+            ledger.end_sending(id, 0, None, 0, now()).await?;
+        }
+        let accounting = ledger.accounting(id).await?;
         let refused = match accounting.failed {
             0 => Causes::default(),
-            _ => report::refused(self.ledger, self.run.run(), MAX_REFUSED).await?,
+            _ => report::refused(ledger, self.run.run(), MAX_REFUSED).await?,
+        };
+        let run = ledger.run(id).await?;
+        let next = |report: Option<&Path>| {
+            let command = next_command::after_run(&run, &accounting, stopped.is_some(), report)?;
+            let all_or_nothing = if withhold && report.is_some() { " --all-or-nothing" } else { "" };
+            (!self.is_rehearsal).then(|| format!("{command}{all_or_nothing}"))
         };
         // The report of a stopped run is written after resuming; the report of a finished run exists already.
         let only_if_named = stopped.is_some() || was_finished || self.is_rehearsal;
-        let next = |report: Option<&Path>| {
-            let next = || next_command::after_run(self.run.run(), &accounting, stopped.is_some(), report);
-            if self.is_rehearsal { None } else { next() }
-        };
-        let report = self.write_report(&accounting, only_if_named, next).await;
+        let report = self.write_report(&run, &accounting, only_if_named, next).await;
         let next = next(report.as_ref().ok().and_then(Option::as_deref));
-        let run = self.ledger.run(run).await?;
         Ok(Finished { run, accounting, stopped, was_finished, report, refused, next })
-    }
-
-    /// Marks the run as never to be sent, because some rows can't be sent and the caller asked for all or nothing.
-    pub async fn withhold(self) -> Result<Finished, Error> {
-        self.ledger.withhold(self.run.id()).await?;
-        let accounting = self.ledger.accounting(self.run.id()).await?;
-        let next = |report: Option<&Path>| {
-            let command = next_command::after_fixing(self.run.run(), report);
-            let all_or_nothing = if report.is_some() { " --all-or-nothing" } else { "" };
-            (!self.is_rehearsal).then(|| format!("{command}{all_or_nothing}"))
-        };
-        let report = self.write_report(&accounting, self.is_rehearsal, next).await;
-        let next = next(report.as_ref().ok().and_then(Option::as_deref));
-        let run = self.ledger.run(self.run.id()).await?;
-        let refused = Causes::default();
-        Ok(Finished { run, accounting, stopped: None, was_finished: false, report, refused, next })
     }
 
     async fn send_pending(
@@ -147,18 +149,19 @@ impl Sending<'_> {
     /// Writes the report to the requested path, or next to the file if a row has a problem and not `only_if_named`.
     async fn write_report(
         &self,
+        run: &Run,
         accounting: &Accounting,
         only_if_named: bool,
         next: impl Fn(Option<&Path>) -> Option<String>,
     ) -> Result<Option<PathBuf>, report::Error> {
         if let Some(path) = self.options.report {
-            return self.write_report_to(path, next(Some(path))).await.map(Some);
+            return self.write_report_to(run, path, next(Some(path))).await.map(Some);
         }
         if only_if_named || !next_command::has_problems(accounting) {
             return Ok(None);
         }
-        for path in beside(Path::new(&self.run.run().about.file)).filter(|path| !path.exists()) {
-            match self.write_report_to(&path, next(Some(&path))).await {
+        for path in beside(Path::new(&run.about.file)).filter(|path| !path.exists()) {
+            match self.write_report_to(run, &path, next(Some(&path))).await {
                 // Another process took the name in the meantime.
                 Err(report::Error::Sheet(sheet::Error::Exists { .. })) => {}
                 written => return written.map(Some),
@@ -167,10 +170,8 @@ impl Sending<'_> {
         Ok(None)
     }
 
-    async fn write_report_to(&self, path: &Path, next: Option<String>) -> Result<PathBuf, report::Error> {
+    async fn write_report_to(&self, run: &Run, path: &Path, next: Option<String>) -> Result<PathBuf, report::Error> {
         let format = report_format(path).expect("the path of a report is checked before sending");
-        // Reloads the run for the final state.
-        let run = self.ledger.run(self.run.id()).await?;
         let request = Request {
             path,
             format,
@@ -178,9 +179,9 @@ impl Sending<'_> {
             rows: format.default_rows(),
             next: next.as_deref(),
             is_kept: !self.is_rehearsal,
-            choices: &choices(&run, format, self.observer),
+            choices: &choices(run, format, self.observer),
             has_bom: has_bom(Path::new(&run.about.file)),
         };
-        Ok(report::write(self.ledger, &run, &request).await?.path)
+        Ok(report::write(self.ledger, run, &request).await?.path)
     }
 }

@@ -9,9 +9,8 @@ use super::error::Error;
 use super::event::{Event, Observer};
 use super::input::{Spreadsheet, new_run};
 use super::local_service::LocalService;
-use super::plan::plan_run;
 use super::report::check_report_path;
-use super::send::{Finished, SendOptions, Sending};
+use super::send::{Finished, SendOptions, Sending, plan_run};
 use crate::client::Pace;
 use crate::ledger::{CallOption, Ledger, NewRun, RunCommand};
 use crate::template::Template;
@@ -91,7 +90,7 @@ async fn run_upload(
     if upload.changed_only && !withhold {
         skip_unchanged(&sending).await?;
     }
-    let finished = if withhold { sending.withhold().await? } else { sending.send(interrupt).await? };
+    let finished = sending.send(withhold, interrupt).await?;
     ledger.close().await;
     Ok(finished)
 }

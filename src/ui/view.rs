@@ -16,20 +16,13 @@ const MAX_WIDTH: usize = 24;
 const MAX_LINE: usize = 110;
 
 /// How a file is read.
-pub struct FileView {
-    file: String,
-    description: String,
-    dialect: Option<Dialect>,
-    sheets: Vec<String>,
-    sheet: String,
-    titles: Vec<u64>,
-    header_row: Option<u64>,
-    header_rows: usize,
-    header_sure: Confidence,
+pub struct FileView<'a> {
+    file: &'a str,
+    book: &'a Book,
+    sheet: &'a str,
+    table: Table,
     columns: Vec<Column>,
     rows: Vec<Row>,
-    mended: u64,
-    ended_at: Option<u64>,
 }
 
 struct Column {
@@ -37,9 +30,9 @@ struct Column {
     looks: [usize; 7],
 }
 
-impl FileView {
+impl FileView<'_> {
     /// Reads the first rows of a sheet and keeps `shown` of them.
-    pub fn of(file: &str, book: &Book, sheet: usize, shown: usize) -> Result<FileView, Error> {
+    pub fn of<'a>(file: &'a str, book: &'a Book, sheet: usize, shown: usize) -> Result<FileView<'a>, Error> {
         let mut table = Table::new(book.rows(sheet)?)?;
         let header = table.header().clone();
         let mut columns: Vec<Column> =
@@ -61,21 +54,7 @@ impl FileView {
                 rows.push(row.clone());
             }
         }
-        Ok(FileView {
-            file: file.to_owned(),
-            description: book.description(),
-            dialect: book.dialect().copied(),
-            sheets: book.sheets().to_vec(),
-            sheet: book.sheets().get(sheet).cloned().unwrap_or_default(),
-            titles: table.titles().to_vec(),
-            header_row: table.header_row(),
-            header_rows: header.body - header.first,
-            header_sure: header.confidence,
-            columns,
-            rows,
-            mended: table.rows().rows_with_stray_quotes(),
-            ended_at: table.ended_at(),
-        })
+        Ok(FileView { file, book, sheet: book.sheets().get(sheet).map_or("", String::as_str), table, columns, rows })
     }
 
     /// Returns the JSON object of `--json`.
@@ -84,46 +63,49 @@ impl FileView {
             let (kind, sure) = column.kind();
             json!({"column": column_letters(index), "name": column.name, "type": kind, "sure": sure.name()})
         });
+        let (table, header) = (&self.table, self.table.header());
         json!({
             "file": self.file,
-            "description": self.description,
-            "text": self.dialect.map(|dialect| dialect_json(&dialect)),
-            "sheets": self.sheets,
+            "description": self.book.description(),
+            "text": self.book.dialect().map(dialect_json),
+            "sheets": self.book.sheets(),
             "sheet": self.sheet,
-            "titles": self.titles,
-            "header": {"row": self.header_row, "rows": self.header_rows, "sure": self.header_sure.name()},
+            "titles": table.titles(),
+            "header": {"row": table.header_row(), "rows": header.body - header.first, "sure": header.confidence.name()},
             "columns": columns.collect::<Vec<_>>(),
             "rows": self.rows.iter().map(JsonRow).collect::<Vec<_>>(),
-            "mended_rows": self.mended,
-            "second_table_at": self.ended_at,
+            "mended_rows": table.rows().rows_with_stray_quotes(),
+            "second_table_at": table.ended_at(),
         })
     }
 
     /// Prints the view to stdout.
     pub fn print(&self) {
-        line(format_args!("{}: {}", self.file, self.description));
-        if let Some(dialect) = &self.dialect {
+        line(format_args!("{}: {}", self.file, self.book.description()));
+        if let Some(dialect) = self.book.dialect() {
             for (what, value, sure) in dialect_lines(dialect) {
                 line(format_args!("  {what:<12} {value:<28} {}", sure.name()));
             }
         } else {
-            line(format_args!("  {:<12} {}", "sheets", self.sheets.join(", ")));
+            line(format_args!("  {:<12} {}", "sheets", self.book.sheets().join(", ")));
             line(format_args!("  {:<12} {}", "reading", self.sheet));
         }
-        let header = match (self.header_row, self.header_rows) {
+        let (table, found) = (&self.table, self.table.header());
+        let header = match (table.header_row(), found.body - found.first) {
             (None, _) => "none".to_owned(),
             (Some(row), 1) => format!("row {row}"),
             (Some(row), rows) => format!("row {row}, over {rows} rows"),
         };
-        line(format_args!("  {:<12} {header:<28} {}", "header", self.header_sure.name()));
-        if !self.titles.is_empty() {
-            let rows: Vec<String> = self.titles.iter().map(u64::to_string).collect();
+        line(format_args!("  {:<12} {header:<28} {}", "header", found.confidence.name()));
+        if !table.titles().is_empty() {
+            let rows: Vec<String> = table.titles().iter().map(u64::to_string).collect();
             line(format_args!("  {:<12} row {}", "titles", rows.join(", ")));
         }
-        if self.mended > 0 {
-            line(format_args!("  {:<12} in {}, read as text", "stray quotes", counted(self.mended, "row")));
+        let mended = table.rows().rows_with_stray_quotes();
+        if mended > 0 {
+            line(format_args!("  {:<12} in {}, read as text", "stray quotes", counted(mended, "row")));
         }
-        if let Some(row) = self.ended_at {
+        if let Some(row) = table.ended_at() {
             line(format_args!("  {:<12} begins at row {row}; --csv does not print it", "second table"));
         }
         heading("Columns");
@@ -164,7 +146,7 @@ impl FileView {
             }
             line(text.trim_end());
         };
-        if self.header_row.is_some() {
+        if self.table.header_row().is_some() {
             print("", &names);
         }
         for (row, cells) in self.rows.iter().zip(&cells) {
