@@ -8,7 +8,8 @@ use jiff::civil::Date;
 use super::fetch::IdFile;
 use super::template::Template;
 use crate::records::{List, Single};
-use crate::sheet::write::{Packing, Shape, Style, TextKind};
+use crate::sheet::compression::Compression;
+use crate::sheet::write::{Shape, Style, TextKind};
 
 /// The records to export.
 #[derive(Clone, Debug)]
@@ -32,7 +33,7 @@ pub enum Output {
     },
     Stdout {
         kind: TextKind,
-        packing: Packing,
+        packing: Compression,
     },
 }
 

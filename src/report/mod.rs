@@ -36,7 +36,7 @@ pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Causes, E
     for record in records::load(ledger, run.id, &seqs).await?.into_values() {
         // Problems of records without rows count as row 0.
         let number = record.rows.first().copied().unwrap_or(0);
-        for problem in record.problems() {
+        for problem in &record.outcome.problems {
             let column = row::column_of(problem, run);
             let header = column.and_then(|column| run.about.header.get(column)).cloned().unwrap_or_default();
             let problem = Problem { header, sheet: record.sheet.clone(), ..problem.clone() };

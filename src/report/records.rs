@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ledger::{self, BLOCK_LEN, Disposition, Ledger, Outcome, PlannedRecord, Problem, RecordState, RunId, Seq};
+use crate::ledger::{self, BLOCK_LEN, Disposition, Ledger, Outcome, PlannedRecord, RunId, Seq};
 
 /// Maximum number of blocks per query.
 const MAX_BLOCKS: u32 = 8;
@@ -11,7 +11,7 @@ const MAX_BLOCKS: u32 = 8;
 #[derive(Debug)]
 pub(super) struct RecordResult {
     /// The stored outcome, or one derived from the plan.
-    outcome: Outcome,
+    pub outcome: Outcome,
     /// Identifies the record in the service.
     key: Option<String>,
     /// Numbers of the rows that form the record.
@@ -32,38 +32,15 @@ impl RecordResult {
         RecordResult { outcome, key, rows, sheet }
     }
 
-    pub fn state(&self) -> RecordState {
-        self.outcome.state
-    }
-
-    pub fn http_status(&self) -> Option<u16> {
-        self.outcome.http_status
-    }
-
     /// Returns the number of requests, or `None` if there were none.
     pub fn attempts(&self) -> Option<u32> {
         (self.outcome.attempts > 0).then_some(self.outcome.attempts)
     }
 
-    pub fn service_id(&self) -> Option<&str> {
-        self.outcome.service_id.as_deref()
-    }
-
-    pub fn ctx_id(&self) -> Option<&str> {
-        self.outcome.ctx_id.as_deref()
-    }
-
-    pub fn job_id(&self) -> Option<&str> {
-        self.outcome.job_id.as_deref()
-    }
-
-    pub fn problems(&self) -> &[Problem] {
-        &self.outcome.problems
-    }
-
     /// Returns the key and ids of the record, which messages of the service may quote.
     pub fn names(&self) -> Vec<&str> {
-        [self.key.as_deref(), self.service_id(), self.ctx_id(), self.job_id()].into_iter().flatten().collect()
+        let Outcome { service_id, ctx_id, job_id, .. } = &self.outcome;
+        [&self.key, service_id, ctx_id, job_id].into_iter().flatten().map(String::as_str).collect()
     }
 }
 
@@ -100,7 +77,7 @@ pub(super) async fn load(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::ledger::{NewRun, RunCommand, SheetSelection};
+    use crate::ledger::{NewRun, Problem, RunCommand, SheetSelection};
     use crate::records::RecordKind;
 
     const RECORDS: Seq = 2_000;
@@ -155,7 +132,7 @@ mod tests {
                 let found = load(&ledger, run, &seqs).await.unwrap();
                 assert!(found.keys().eq(&seqs));
                 for (seq, record) in found {
-                    let message = record.problems().first().map(|problem| problem.message.clone());
+                    let message = record.outcome.problems.first().map(|problem| problem.message.clone());
                     assert_eq!(message, (seq % 3 == 0).then(|| seq.to_string()));
                 }
             }

@@ -65,7 +65,7 @@ pub(super) async fn each_row(
     let mut taken = 0;
     while let Some(window) = windows.recv().await {
         for (source, record) in window.rows() {
-            if !filter.includes(record.state()) {
+            if !filter.includes(record.outcome.state) {
                 continue;
             }
             cells.decode_one(&source.cells).ok_or(Error::Corrupt(source.number))?;
@@ -89,11 +89,11 @@ impl ReportRow<'_> {
 
     /// Returns all problems as one text.
     pub fn errors(&self) -> String {
-        if self.record.problems().is_empty() {
+        if self.record.outcome.problems.is_empty() {
             return String::new();
         }
         let texts: Vec<&str> = self.faults.iter().map(|fault| fault.words.as_str()).collect();
-        match self.record.problems().first().and_then(|problem| problem.row) {
+        match self.record.outcome.problems.first().and_then(|problem| problem.row) {
             Some(row) if texts.is_empty() => format!("row {row} of the same record has a problem"),
             _ => texts.join("; "),
         }
@@ -113,13 +113,13 @@ impl ReportRow<'_> {
         let record = self.record;
         let sheet = self.run.about.reads_several_sheets().then_some(Cell::Text(&self.source.sheet));
         [
-            Cell::Text(record.state().name()),
+            Cell::Text(record.outcome.state.name()),
             Cell::Text(errors),
             Cell::Text(fields),
-            Cell::Text(record.service_id().unwrap_or("")),
-            Cell::Text(record.ctx_id().unwrap_or("")),
-            Cell::Text(record.job_id().unwrap_or("")),
-            number(record.http_status().map(f64::from)),
+            Cell::Text(record.outcome.service_id.as_deref().unwrap_or("")),
+            Cell::Text(record.outcome.ctx_id.as_deref().unwrap_or("")),
+            Cell::Text(record.outcome.job_id.as_deref().unwrap_or("")),
+            number(record.outcome.http_status.map(f64::from)),
             number(record.attempts().map(f64::from)),
         ]
         .into_iter()
@@ -129,12 +129,12 @@ impl ReportRow<'_> {
 }
 
 fn faults<'a>(run: &Run, source: &SourceRow, record: &'a RecordResult) -> Vec<Fault<'a>> {
-    if record.problems().is_empty() {
+    if record.outcome.problems.is_empty() {
         return Vec::new();
     }
     let is_of_row =
         |problem: &&Problem| problem.row.is_none_or(|row| row == source.number && problem.sheet == source.sheet);
-    let of_row = record.problems().iter().filter(is_of_row);
+    let of_row = record.outcome.problems.iter().filter(is_of_row);
     of_row
         .map(|problem| {
             let column = column_of(problem, run);

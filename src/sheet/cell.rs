@@ -8,11 +8,14 @@ use serde::{Deserialize, Serialize};
 use crate::decimal::{self, Decimal};
 
 /// A cell's value. Text is exactly as stored in the file: not trimmed, parsed or guessed.
+pub type Cell<'a> = CellOf<&'a str>;
+
+/// A cell's value with texts of type `T`.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-pub enum Cell<'a> {
+pub enum CellOf<T> {
     /// An empty cell. Empty text is also read as blank, because CSV cannot distinguish the two.
     Blank,
-    Text(&'a str),
+    Text(T),
     /// A workbook number, stored as a binary double. [`Cell::shown`] returns its shortest exact digits.
     Number(f64),
     /// A finite workbook number with a percentage format: 0.19 is shown as `19%`.
@@ -22,11 +25,29 @@ pub enum Cell<'a> {
     Time(civil::Time),
     DateTime(civil::DateTime),
     /// A workbook error value such as `#N/A`.
-    Error(&'a str),
+    Error(T),
 }
 
 /// Error value of a formula without a calculated result.
 pub const NOT_CALCULATED: &str = "#NOT CALCULATED";
+
+impl<T> CellOf<T> {
+    /// Replaces the text, if any.
+    #[inline]
+    pub(super) fn map_text<U>(self, replace: impl FnOnce(T) -> U) -> CellOf<U> {
+        match self {
+            CellOf::Blank => CellOf::Blank,
+            CellOf::Text(text) => CellOf::Text(replace(text)),
+            CellOf::Number(number) => CellOf::Number(number),
+            CellOf::Percent(number) => CellOf::Percent(number),
+            CellOf::Boolean(boolean) => CellOf::Boolean(boolean),
+            CellOf::Date(date) => CellOf::Date(date),
+            CellOf::Time(time) => CellOf::Time(time),
+            CellOf::DateTime(at) => CellOf::DateTime(at),
+            CellOf::Error(text) => CellOf::Error(replace(text)),
+        }
+    }
+}
 
 impl<'a> Cell<'a> {
     /// Returns the value as text, as a CSV would store it. Numbers have no exponent; dates are in ISO 8601.

@@ -1,8 +1,6 @@
-//! A row of cells in two reusable buffers, so that reading allocates nothing per cell.
+//! A row of cells in two reusable buffers, to avoid allocations per cell.
 
-use jiff::civil;
-
-use super::cell::Cell;
+use super::cell::{Cell, CellOf};
 
 /// A row of a sheet. Cells past the end are blank.
 #[derive(Clone, Debug, Default)]
@@ -13,19 +11,8 @@ pub struct Row {
     slots: Vec<Slot>,
 }
 
-/// A cell whose text is a range of the row's text buffer.
-#[derive(Clone, Copy, Debug)]
-enum Slot {
-    Blank,
-    Text { start: usize, end: usize },
-    Number(f64),
-    Percent(f64),
-    Boolean(bool),
-    Date(civil::Date),
-    Time(civil::Time),
-    DateTime(civil::DateTime),
-    Error { start: usize, end: usize },
-}
+/// A cell with its text as a range of the row's text buffer: start and end.
+type Slot = CellOf<(usize, usize)>;
 
 impl Row {
     /// Empties the row and keeps its buffers.
@@ -38,21 +25,12 @@ impl Row {
     #[inline]
     pub fn push(&mut self, cell: Cell<'_>) {
         let slot = match cell {
-            Cell::Blank | Cell::Text("") => Slot::Blank,
-            Cell::Text(text) => {
-                let (start, end) = self.store(text);
-                Slot::Text { start, end }
-            }
-            Cell::Error(text) => {
-                let (start, end) = self.store(text);
-                Slot::Error { start, end }
-            }
-            Cell::Number(number) => Slot::Number(number),
-            Cell::Percent(number) => Slot::Percent(number),
-            Cell::Boolean(boolean) => Slot::Boolean(boolean),
-            Cell::Date(date) => Slot::Date(date),
-            Cell::Time(time) => Slot::Time(time),
-            Cell::DateTime(at) => Slot::DateTime(at),
+            Cell::Text("") => Slot::Blank,
+            cell => cell.map_text(|text| {
+                let start = self.text.len();
+                self.text.push_str(text);
+                (start, self.text.len())
+            }),
         };
         self.slots.push(slot);
     }
@@ -61,7 +39,7 @@ impl Row {
     /// much faster than cell by cell.
     ///
     /// # Errors
-    /// The index of the first text that is not valid UTF-8.
+    /// The index of the first text of invalid UTF-8.
     pub fn fill(
         &mut self,
         number: u64,
@@ -79,7 +57,7 @@ impl Row {
                 return Err(index);
             }
         }
-        let slot = |(start, end)| if start == end { Slot::Blank } else { Slot::Text { start, end } };
+        let slot = |(start, end)| if start == end { Slot::Blank } else { Slot::Text((start, end)) };
         self.slots.extend(texts.map(slot));
         self.text.push_str(text);
         Ok(())
@@ -150,25 +128,9 @@ impl Row {
         }
     }
 
-    fn store(&mut self, text: &str) -> (usize, usize) {
-        let start = self.text.len();
-        self.text.push_str(text);
-        (start, self.text.len())
-    }
-
     #[inline]
     fn cell(&self, slot: Slot) -> Cell<'_> {
-        match slot {
-            Slot::Blank => Cell::Blank,
-            Slot::Text { start, end } => Cell::Text(&self.text[start..end]),
-            Slot::Error { start, end } => Cell::Error(&self.text[start..end]),
-            Slot::Number(number) => Cell::Number(number),
-            Slot::Percent(number) => Cell::Percent(number),
-            Slot::Boolean(boolean) => Cell::Boolean(boolean),
-            Slot::Date(date) => Cell::Date(date),
-            Slot::Time(time) => Cell::Time(time),
-            Slot::DateTime(at) => Cell::DateTime(at),
-        }
+        slot.map_text(|(start, end)| &self.text[start..end])
     }
 }
 

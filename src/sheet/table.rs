@@ -118,7 +118,7 @@ impl Table {
         Ok(false)
     }
 
-    /// Returns the next row that was read ahead or is read from the file.
+    /// Returns the next row, read ahead or from the file.
     fn read(&mut self, row: &mut Row) -> Result<bool, Error> {
         match self.ahead.pop_front() {
             Some(ahead) => {

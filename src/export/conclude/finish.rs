@@ -13,7 +13,8 @@ use crate::export::fetch::MissingRecord;
 use crate::export::job::{Job, Output, Since, Source};
 use crate::export::spool::{FrameKind, Spool};
 use crate::export::table::{FinishedTable, MAX_COLUMNS, OTHER_FIELDS};
-use crate::sheet::write::{Packing, Shape, Style, TextKind, Value, ValueTable};
+use crate::sheet::compression::Compression;
+use crate::sheet::write::{Shape, Style, TextKind, Value, ValueTable};
 
 /// The result of an export.
 #[derive(Debug)]
@@ -201,7 +202,7 @@ fn write_missing_records(results: &ExportResults<'_>, spool: &Spool) -> Result<O
         let _ = std::fs::remove_file(path);
         return Ok(None);
     }
-    let shape = Shape::Text { kind: TextKind::Csv, packing: Packing::None };
+    let shape = Shape::Text { kind: TextKind::Csv, packing: Compression::None };
     let header = ["id", "row", "reason"].map(str::to_owned);
     let mut table = ValueTable::create(&path, shape, Style::default(), "not found", &header)?;
     let mut frames = spool.frames()?;

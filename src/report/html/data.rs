@@ -108,7 +108,7 @@ impl<'a, W: Write> PageData<'a, W> {
 
     pub fn row(&mut self, row: &ReportRow<'_>) -> io::Result<()> {
         let causes = row.faults.iter().map(|fault| self.add_cause(row, fault)).collect::<Vec<_>>();
-        let quota = if row.record.state().is_problem() { &mut self.problems } else { &mut self.others };
+        let quota = if row.record.outcome.state.is_problem() { &mut self.problems } else { &mut self.others };
         if quota.rows == 0 {
             self.shown.left_out += 1;
             return Ok(());
@@ -173,16 +173,16 @@ fn data<'a>(row: &'a ReportRow<'_>, causes: &[Option<usize>]) -> RowData<'a> {
     });
     RowData {
         row: row.source.number,
-        state: record.state().name(),
+        state: record.outcome.state.name(),
         sheet: &row.source.sheet,
         faults: faults.collect(),
         cells,
         cut: long,
         note: if row.faults.is_empty() { row.errors() } else { String::new() },
-        service_id: record.service_id(),
-        ctx_id: record.ctx_id(),
-        job_id: record.job_id(),
-        http_status: record.http_status(),
+        service_id: record.outcome.service_id.as_deref(),
+        ctx_id: record.outcome.ctx_id.as_deref(),
+        job_id: record.outcome.job_id.as_deref(),
+        http_status: record.outcome.http_status,
         attempts: record.attempts(),
     }
 }
@@ -193,7 +193,7 @@ fn plain(row: &ReportRow<'_>) -> PlainRow {
     PlainRow {
         number: row.source.number,
         sheet: row.source.sheet.clone(),
-        state: row.record.state().name(),
+        state: row.record.outcome.state.name(),
         words: if is_all { words } else { format!("{shown}…") },
     }
 }

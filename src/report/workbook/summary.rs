@@ -30,7 +30,7 @@ impl Summary {
     pub fn add(&mut self, row: &ReportRow<'_>) {
         let written = self.rows;
         self.rows += 1;
-        if row.faults.is_empty() || !row.record.state().is_problem() {
+        if row.faults.is_empty() || !row.record.outcome.state.is_problem() {
             return;
         }
         // Messages of the service often quote the values sent; these must not distinguish causes.

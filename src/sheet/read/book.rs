@@ -14,7 +14,7 @@ use super::workbook::{Workbook, WorkbookRows};
 use crate::sheet::compression::Compression;
 use crate::sheet::{Error, Row};
 
-/// A file with a detected format. It can be read any number of times.
+/// A file with a detected format, readable any number of times.
 #[derive(Clone, Debug)]
 pub struct Book {
     path: PathBuf,
@@ -94,7 +94,7 @@ impl Book {
         })
     }
 
-    /// Returns false for a CSV, whose only sheet is named after the file.
+    /// Returns false for a CSV: the only sheet is named after the file.
     pub fn has_named_sheets(&self) -> bool {
         matches!(self.content, Content::Workbook(_))
     }

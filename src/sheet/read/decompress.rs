@@ -12,7 +12,7 @@ const FREE: u64 = 64 * 1024 * 1024;
 /// Maximum compression ratio. Tables of real values compress to a tenth, tables of zeros to a hundredth.
 const MAX_RATIO: u64 = 250;
 const MAX_SIZE: u64 = 64 * 1024 * 1024 * 1024;
-/// Maximum Zstandard window as a power of 2: 64 MiB, which is kept in memory.
+/// Maximum Zstandard window as a power of 2: 64 MiB, kept in memory.
 const MAX_WINDOW: u32 = 26;
 
 /// A file's decompressed bytes.

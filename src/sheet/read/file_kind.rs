@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Number of bytes at the start of a file that detection uses.
+/// Number of bytes to examine at the start of a file.
 pub(super) const SAMPLE: usize = 64 * 1024;
 
 /// Maximum number of bytes to read from a ZIP archive's directory.
@@ -97,7 +97,7 @@ pub(super) fn detect(file: &mut File, sample: &[u8]) -> io::Result<FileKind> {
     Ok(markup(sample).map_or(FileKind::Text, FileKind::Other))
 }
 
-/// Returns the kind of a compressed file's content if it is not text.
+/// Returns the kind of a compressed file's content, or `None` for text.
 pub(super) fn non_text_content(sample: &[u8]) -> Option<&'static str> {
     if sample.starts_with(b"PK\x03\x04") || sample.starts_with(OLE) {
         return Some("a workbook or archive in a compressed file; unpack it first");
@@ -140,7 +140,7 @@ fn zip(file: &mut File, sample: &[u8]) -> io::Result<FileKind> {
     } else if has("xl/") || has("xl\\") {
         FileKind::Workbook(WorkbookFormat::Xlsx)
     } else if has("content.xml") && has("mimetype") && has("meta-inf/") {
-        // The `mimetype` is not the first entry. The parser checks whether it is a spreadsheet.
+        // The `mimetype` is not the first entry. The parser checks for a spreadsheet.
         FileKind::Workbook(WorkbookFormat::Ods)
     } else if has("word/") {
         FileKind::Other("a Word document")

@@ -7,12 +7,12 @@ use super::text::Confidence;
 use super::value_type::ValueType;
 use crate::sheet::{Cell, Row};
 
-/// Number of rows that detection uses.
+/// Number of rows to examine.
 pub const TOP: usize = 100;
 /// Maximum number of header rows.
 const MAX_NAME_ROWS: usize = 5;
 
-/// Result of the detection. Indexes refer to the rows that were examined.
+/// Result of the detection. Indexes refer to the examined rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
     /// First row of the table, after any titles.

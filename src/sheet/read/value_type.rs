@@ -13,7 +13,7 @@ pub enum ValueType {
     Words,
     /// A web or e-mail address.
     Address,
-    /// Text with characters that are rare within a single value.
+    /// Text with characters rarely found in a single value.
     Odd,
 }
 

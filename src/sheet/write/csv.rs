@@ -20,7 +20,7 @@ const MAX_EXACT: f64 = 9e15;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// A delimited text that is being written.
+/// A delimited text under construction.
 pub struct CsvTable<W: Write = WholeFile> {
     path: PathBuf,
     /// Rows with fewer fields are padded with blanks.

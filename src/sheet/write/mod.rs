@@ -15,4 +15,3 @@ pub use self::value::{Shape, Style, TextKind, Value};
 pub use self::value_table::ValueTable;
 pub use self::whole_file::{Existing, WholeFile, Written, folder, sweep};
 pub use self::xlsx::text::{MAX_TEXT, cut_text, is_cut};
-pub use crate::sheet::compression::Compression as Packing;

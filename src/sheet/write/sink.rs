@@ -33,7 +33,7 @@ enum Target {
 impl Sink {
     pub fn file(file: WholeFile, compression: Compression) -> Result<Sink, Error> {
         let name = file.path().to_owned();
-        Sink::to(Target::File(Box::new(file.digested())), compression, name)
+        Sink::to(Target::File(Box::new(file)), compression, name)
     }
 
     pub fn stdout(compression: Compression) -> Result<Sink, Error> {

@@ -46,9 +46,9 @@ pub struct Style {
     pub delimiter: Option<u8>,
     /// Writes decimal commas, and semicolons as the default delimiter.
     pub decimal_comma: bool,
-    /// Starts the file with a byte order mark, which older versions of Excel need to recognize UTF-8.
+    /// Starts the file with a byte order mark: older versions of Excel need the mark to recognize UTF-8.
     pub bom: bool,
-    /// Does not defuse text that spreadsheets would run as a formula.
+    /// Does not defuse text with the form of a formula.
     pub raw: bool,
 }
 

@@ -64,7 +64,7 @@ impl ValueTable {
         }
     }
 
-    /// Returns the number of texts that were cut so far, because they exceed the limit of a workbook's cell.
+    /// Returns the number of texts so far above the limit of a workbook's cell, which are cut.
     pub fn cut(&self) -> u64 {
         match self {
             ValueTable::Delimited(_) | ValueTable::Lines(_) => 0,

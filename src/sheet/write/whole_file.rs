@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
@@ -15,8 +14,6 @@ use crate::sheet::Error;
 const NAME_PART: usize = 100;
 
 const SUFFIX: &str = ".part";
-/// Number of bytes between background syncs, which shorten the final sync.
-const SYNC_EVERY: u64 = 16 << 20;
 /// Age after which an unchanged temporary file counts as abandoned by a killed process.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -33,13 +30,6 @@ pub struct WholeFile {
     path: PathBuf,
     existing: Existing,
     file: BufWriter<NamedTempFile>,
-    /// Running digest of the content; `None` if not requested or after seeking.
-    digest: Option<Sha256>,
-    len: u64,
-    /// Bytes written since the last background sync.
-    unsynced: u64,
-    /// The running background sync.
-    syncing: Option<JoinHandle<io::Result<()>>>,
 }
 
 /// A finished file.
@@ -81,20 +71,7 @@ impl WholeFile {
         let file = builder
             .tempfile_in(folder(path))
             .map_err(|source| Error::Write { path: path.to_owned(), source: bare(source) })?;
-        Ok(WholeFile {
-            path: path.to_owned(),
-            existing,
-            file: BufWriter::with_capacity(128 * 1024, file),
-            digest: None,
-            len: 0,
-            unsynced: 0,
-            syncing: None,
-        })
-    }
-
-    /// Computes the digest for [`WholeFile::finish_digested`] while writing.
-    pub fn digested(self) -> WholeFile {
-        WholeFile { digest: Some(Sha256::new()), ..self }
+        Ok(WholeFile { path: path.to_owned(), existing, file: BufWriter::with_capacity(128 * 1024, file) })
     }
 
     /// Changes the destination to another name in the same folder.
@@ -102,33 +79,27 @@ impl WholeFile {
         self.path = path;
     }
 
-    /// Like [`WholeFile::finish`], and returns the size and digest. Reads the file again unless [`WholeFile::digested`]
-    /// was called and the content was written sequentially.
+    /// Like [`WholeFile::finish`], and returns the size and digest of the content.
     pub fn finish_digested(mut self) -> Result<Written, Error> {
-        let failed = |path: &Path, source| Error::Write { path: path.to_owned(), source };
-        let (digest, bytes) = match self.digest.take() {
-            Some(digest) => (digest, self.len),
-            None => self.read_again().map_err(|source| failed(&self.path, source))?,
-        };
-        let sha256 = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let (sha256, bytes) = self.digest().map_err(|source| Error::Write { path: self.path.clone(), source })?;
         Ok(Written { path: self.finish()?, bytes, sha256 })
     }
 
-    fn read_again(&mut self) -> io::Result<(Sha256, u64)> {
-        self.file.flush()?;
-        let file = self.file.get_mut().as_file_mut();
-        file.seek(SeekFrom::Start(0))?;
+    /// Reads the content again, because writers such as that of workbooks change earlier parts of the file.
+    fn digest(&mut self) -> io::Result<(String, u64)> {
+        self.file.rewind()?;
         let (mut digest, mut bytes) = (Sha256::new(), 0);
         let mut buffer = vec![0; 64 * 1024];
         loop {
-            match file.read(&mut buffer)? {
-                0 => return Ok((digest, bytes)),
+            match self.file.get_mut().read(&mut buffer)? {
+                0 => break,
                 read => {
                     digest.update(&buffer[..read]);
                     bytes += read as u64;
                 }
             }
         }
+        Ok((digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect(), bytes))
     }
 
     /// Syncs the data written so far, which shortens [`WholeFile::finish`].
@@ -147,9 +118,8 @@ impl WholeFile {
     /// # Errors
     /// [`Error::Exists`] if a file that must be kept has appeared meanwhile; [`Error::Write`] for I/O errors.
     pub fn finish(self) -> Result<PathBuf, Error> {
-        let WholeFile { path, existing, file, syncing, .. } = self;
+        let WholeFile { path, existing, file } = self;
         let failed = |source| Error::Write { path: path.clone(), source };
-        joined(syncing).map_err(failed)?;
         let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
         let persisted = match existing {
@@ -167,19 +137,7 @@ impl WholeFile {
 
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        if let Some(digest) = &mut self.digest {
-            digest.update(&bytes[..written]);
-            self.len += written as u64;
-        }
-        self.unsynced += written as u64;
-        if self.unsynced >= SYNC_EVERY && self.syncing.as_ref().is_none_or(JoinHandle::is_finished) {
-            self.unsynced = 0;
-            joined(self.syncing.take())?;
-            let file = self.file.get_ref().as_file().try_clone()?;
-            self.syncing = Some(std::thread::spawn(move || file.sync_data()));
-        }
-        Ok(written)
+        self.file.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -187,25 +145,13 @@ impl Write for WholeFile {
     }
 }
 
-/// Waits for a background sync. The operating system reports a write error only once, so its result must be checked.
-fn joined(syncing: Option<JoinHandle<io::Result<()>>>) -> io::Result<()> {
-    match syncing.map(JoinHandle::join) {
-        None => Ok(()),
-        Some(Ok(result)) => result,
-        Some(Err(_)) => Err(io::Error::other("the background sync failed")),
-    }
-}
-
 impl Seek for WholeFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        if !matches!(to, SeekFrom::Current(0)) {
-            self.digest = None;
-        }
         self.file.seek(to)
     }
 }
 
-/// Removes temporary files for `path` that killed processes left at least a day before `now`. Errors are ignored.
+/// Removes temporary files for `path` of killed processes, at least a day older than `now`. Errors are ignored.
 pub fn sweep(path: &Path, now: SystemTime) {
     let Some(name) = path.file_name() else { return };
     let prefix = prefix(name);

@@ -19,14 +19,14 @@ pub struct DetectedEncoding {
     pub bom: usize,
 }
 
-/// Returns the encoding with this label. The content matters only for its byte order mark.
+/// Returns the encoding with this label. The content matters only for the byte order mark.
 pub(in crate::sheet::read) fn with_label(label: &str, sample: &[u8]) -> Option<DetectedEncoding> {
     let encoding = Encoding::for_label_no_replacement(label.trim().as_bytes())?;
     let bom = Encoding::for_bom(sample).map_or(0, |(marked, len)| if marked == encoding { len } else { 0 });
     Some(DetectedEncoding { encoding, bom })
 }
 
-/// Detects the encoding of a text from its first bytes. `whole` means a complete text.
+/// Detects the encoding of a text from the first bytes. `whole` means a complete text.
 pub(in crate::sheet::read) fn detect(sample: &[u8], whole: bool) -> (DetectedEncoding, Confidence) {
     if let Some((encoding, bom)) = Encoding::for_bom(sample) {
         return (DetectedEncoding { encoding, bom }, Confidence::Certain);
@@ -49,7 +49,7 @@ pub(in crate::sheet::read) fn detect(sample: &[u8], whole: bool) -> (DetectedEnc
     (DetectedEncoding { encoding, bom: 0 }, confidence)
 }
 
-/// Detects the encoding of a file with an ASCII sample from its first other byte, which may be thousands of rows down.
+/// Detects the encoding of a file with an ASCII sample from the first other byte, possibly thousands of rows down.
 /// `rest` is the file after the sample.
 pub(in crate::sheet::read) fn detect_in_rest(rest: &mut impl Read) -> io::Result<(DetectedEncoding, Confidence)> {
     let mut chunk = Vec::with_capacity(CHUNK);

@@ -1,6 +1,6 @@
 //! Parsing of delimited text: finds the fields of a record.
 //!
-//! Well-formed records follow RFC 4180 with any delimiter, quote and escape. A quote that cannot close its field is a stray
+//! Well-formed records follow RFC 4180 with any delimiter, quote and escape. A quote in any other position is a stray
 //! quote. Such a record is parsed in the way that yields the number of fields of the other records, and the stray quote
 //! becomes text.
 
@@ -13,10 +13,10 @@ pub(in crate::sheet::read) const MAX_COLUMNS: usize = 16_384;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grammar {
     pub delimiter: u8,
-    /// Minimum number of consecutive delimiters that count as one; delimiters around a record are ignored. 0 if
+    /// Minimum number of consecutive delimiters to count as a single delimiter; delimiters around a record are ignored. 0 if
     /// every delimiter counts.
     pub runs: usize,
-    /// One space after a delimiter belongs to the delimiter.
+    /// A space after a delimiter belongs to the delimiter.
     pub spaced: bool,
     pub quote: Option<u8>,
     /// Escapes quotes in quoted fields. Without an escape, quotes are doubled.

@@ -113,7 +113,7 @@ impl TextRows {
         }
     }
 
-    /// Finds the fields of the first record in the window and returns its length.
+    /// Finds the fields of the first record in the window and returns the length of the record.
     fn record(&mut self) -> Result<usize, Error> {
         loop {
             let text = &self.window[self.at..self.end];
@@ -146,7 +146,7 @@ impl TextRows {
         self.window.copy_within(self.at..self.end, 0);
         self.end -= self.at;
         self.at = 0;
-        // A long record is scanned from its start each time, so the window doubles.
+        // Each attempt scans a long record from the start, so the window doubles.
         if self.end > self.window.len() / 2 {
             self.window.resize(self.window.len() * 2, 0);
         }

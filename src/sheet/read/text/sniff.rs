@@ -125,12 +125,12 @@ fn quotes_at_borders(bytes: &[u8], delimiter: u8) -> f64 {
     if quotes > lines { borders as f64 / quotes as f64 } else { 0.0 }
 }
 
-/// Returns true for the delimiters that programs usually write.
+/// Returns true for the usual delimiters of programs.
 fn is_usual(delimiter: u8) -> bool {
     matches!(delimiter, b',' | b';' | b'\t' | b'|')
 }
 
-/// Returns candidate escapes: a backslash or NUL only if one precedes a quote.
+/// Returns candidate escapes: a backslash or NUL only if found before a quote.
 fn escapes(bytes: &[u8], quote: Option<u8>, hints: DialectHints) -> Vec<Option<u8>> {
     let Some(quote) = quote else { return vec![None] };
     if let Some(escape) = hints.escape {
@@ -140,7 +140,7 @@ fn escapes(bytes: &[u8], quote: Option<u8>, hints: DialectHints) -> Vec<Option<u
     [None].into_iter().chain([b'\\', 0].into_iter().filter(precedes_quote).map(Some)).collect()
 }
 
-/// Returns candidate quotes: a single quote only if one opens a field.
+/// Returns candidate quotes: a single quote only if found at the start of a field.
 fn quotes(bytes: &[u8], delimiter: u8, hints: DialectHints) -> Vec<Option<u8>> {
     if let Some(quote) = hints.quote {
         return vec![quote];
@@ -267,7 +267,7 @@ impl Table {
         self.most_frequent_width().map_or(1, |(width, _)| width)
     }
 
-    /// Returns the most frequent number of fields among records with several, and its frequency.
+    /// Returns the most frequent number of fields among records with several, and the frequency.
     fn most_frequent_width(&self) -> Option<(usize, usize)> {
         let mut sorted: Vec<usize> = self.widths.iter().copied().filter(|width| *width > 1).collect();
         sorted.sort_unstable();
@@ -347,7 +347,7 @@ fn prior(grammar: Grammar) -> f64 {
     }
 }
 
-/// Returns the plausibility that a field is a single value: 1 for blanks, numbers, dates and plain words, less for fields
+/// Returns the plausibility of a field as a single value: 1 for blanks, numbers, dates and plain words, less for fields
 /// with quotes or other delimiters.
 fn plausibility(field: &[u8], delimiter: u8, quoted: bool) -> f64 {
     if quoted {

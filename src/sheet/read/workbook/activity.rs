@@ -21,7 +21,7 @@ impl Activity {
         self.consumed.store(true, Ordering::Relaxed);
     }
 
-    /// Runs work that waits for the other side, and counts as output.
+    /// Runs work with a wait for the other side, and counts as output.
     pub fn waiting<T>(&self, work: impl FnOnce() -> T) -> T {
         self.waiting.store(true, Ordering::Relaxed);
         let result = work();

@@ -1,9 +1,11 @@
-//! The protocol of the reading process: frames with a kind, a length and a body in one direction, commands of a fixed size
-//! in the other.
+//! The protocol of the reading process: frames with a kind, a length and a body in one direction, commands as JSON in the
+//! other.
 //!
 //! A hostile workbook may have taken over the sender. The receiver limits the length of frames and validates their bodies.
 
 use std::io::{self, ErrorKind, Read, Write};
+
+use serde::{Deserialize, Serialize};
 
 /// Size at which a batch of rows is sent, in bytes.
 pub(super) const BATCH: usize = 256 * 1024;
@@ -24,7 +26,7 @@ pub(super) enum Kind {
 }
 
 /// A request to the reading process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) enum Command {
     /// Send the rows of the sheet with this index. Readings are numbered from 1.
     Read { reading: u32, sheet: u32 },
@@ -70,28 +72,13 @@ pub(super) fn read(input: &mut impl Read, body: &mut Vec<u8>) -> io::Result<Kind
 }
 
 pub(super) fn send_command(output: &mut impl Write, command: Command) -> io::Result<()> {
-    let (kind, reading, sheet) = match command {
-        Command::Read { reading, sheet } => (b'r', reading, sheet),
-        Command::Stop { reading } => (b's', reading, 0),
-    };
-    let mut bytes = [kind; 9];
-    bytes[1..5].copy_from_slice(&reading.to_le_bytes());
-    bytes[5..].copy_from_slice(&sheet.to_le_bytes());
-    output.write_all(&bytes)?;
+    output.write_all(&serde_json::to_vec(&command)?)?;
     output.flush()
 }
 
 /// Reads the next command. Returns `None` at the end of the input.
 pub(super) fn next_command(input: &mut impl Read) -> Option<Command> {
-    let mut bytes = [0; 9];
-    input.read_exact(&mut bytes).ok()?;
-    let [kind, r0, r1, r2, r3, sheet @ ..] = bytes;
-    let reading = u32::from_le_bytes([r0, r1, r2, r3]);
-    match kind {
-        b'r' => Some(Command::Read { reading, sheet: u32::from_le_bytes(sheet) }),
-        b's' => Some(Command::Stop { reading }),
-        _ => None,
-    }
+    Command::deserialize(&mut serde_json::Deserializer::from_reader(input)).ok()
 }
 
 #[cfg(test)]

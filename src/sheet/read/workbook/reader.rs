@@ -9,7 +9,7 @@ use super::protocol::Kind;
 use crate::sheet::read::{MAX_COLUMNS, WorkbookFormat};
 use crate::sheet::{Error, Row};
 
-/// A workbook. Its reading process is reused, because opening a workbook can take long.
+/// A workbook. The reading process is reused, because opening a workbook can take long.
 #[derive(Clone)]
 pub(in crate::sheet::read) struct Workbook {
     path: PathBuf,

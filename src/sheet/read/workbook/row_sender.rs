@@ -90,7 +90,7 @@ impl<'a> RowSender<'a> {
         Ok(())
     }
 
-    /// Counts a cell that was read but is not sent.
+    /// Counts a skipped cell.
     pub fn skip(&mut self) -> Result<(), Stop> {
         self.skipped = self.skipped.wrapping_add(1);
         if self.skipped.is_multiple_of(SKIPPED_CELLS) { self.check_wanted() } else { Ok(()) }
@@ -138,7 +138,7 @@ impl<'a> RowSender<'a> {
         }
     }
 
-    /// Sends the rows that are held back, in order.
+    /// Sends the held rows in order.
     fn release(&mut self) -> Result<(), Stop> {
         let Some(mut held) = self.held.take() else { return Ok(()) };
         if self.is_sorted {

@@ -30,7 +30,7 @@ pub enum CellKind {
     DateTimeMillis,
 }
 
-/// A cell that is ready to be written.
+/// A cell in a writable form.
 pub struct XlsxCell<'a> {
     content: Content<'a>,
     pub kind: CellKind,
@@ -46,7 +46,7 @@ enum Content<'a> {
 }
 
 impl<'a> XlsxCell<'a> {
-    /// Converts a cell, or returns `None` for a blank one. Dates and numbers that Excel cannot store become text.
+    /// Converts a cell, or returns `None` for a blank. Dates and numbers that Excel cannot store become text.
     pub fn from_cell(cell: &Cell<'a>) -> Option<XlsxCell<'a>> {
         let of = |kind, content: Option<Content<'a>>| match content {
             Some(content) => XlsxCell { content, kind, is_cut: false },
@@ -70,7 +70,7 @@ impl<'a> XlsxCell<'a> {
         })
     }
 
-    /// Converts a value, or returns `None` for a blank one. Numbers show all decimals; digits not preserved by a
+    /// Converts a value, or returns `None` for a blank. Numbers show all decimals; digits not preserved by a
     /// double become text.
     pub fn from_value(value: &'a Value<'_>) -> Option<XlsxCell<'a>> {
         Some(match value {

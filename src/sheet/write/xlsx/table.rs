@@ -19,7 +19,7 @@ use crate::sheet::{Error, column_letters};
 const MAX_ROWS: u32 = 1_048_576;
 const MAX_COLUMNS: usize = 16_384;
 const MIN_WIDTH: usize = 8;
-/// Number of rows that determine the widths of columns.
+/// Number of rows to measure for the widths of columns.
 const MEASURED_ROWS: u32 = 1000;
 /// Space for the filter button beside a column's title, in characters.
 const FILTER_BUTTON: usize = 3;
@@ -116,12 +116,12 @@ impl XlsxTable {
         Ok(table)
     }
 
-    /// Returns the number of texts that were cut so far.
+    /// Returns the number of cut texts so far.
     pub fn cut_texts(&self) -> u64 {
         self.sheets.cut_texts
     }
 
-    /// Returns the kind of cell that determines the format of a column, if known.
+    /// Returns the cell kind of a column's format, if known.
     pub fn column_kind(&self, column: usize) -> Option<CellKind> {
         self.sheets.kinds.get(column).copied().flatten()
     }

@@ -1,6 +1,6 @@
 //! Conversion of calamine's cells, and errors in damaged workbooks.
 
-use calamine::{Data, DataRef, ExcelDateTime, Range};
+use calamine::{Data, DataRef, Range};
 
 use super::ods_percentages;
 use crate::sheet::Cell;
@@ -41,6 +41,7 @@ pub(super) fn send(
     value: &DataRef<'_>,
     is_1904: bool,
 ) -> Result<(), Stop> {
+    let elapsed;
     let cell = match value {
         DataRef::Empty => return Ok(()),
         DataRef::Int(number) => Cell::Number(*number as f64),
@@ -49,32 +50,25 @@ pub(super) fn send(
         DataRef::SharedString(text) => Cell::Text(text),
         DataRef::Bool(boolean) => Cell::Boolean(*boolean),
         DataRef::Error(error) => return rows.cell(row, column, Cell::Error(&error.to_string())),
-        DataRef::DateTime(when) => return send_date(rows, (row, column), when, is_1904),
+        DataRef::DateTime(when) if !when.is_duration() => dates::from_serial(when.as_f64(), is_1904),
+        DataRef::DateTime(when) => {
+            elapsed = dates::from_elapsed_days(when.as_f64());
+            cell_or_text(&elapsed)
+        }
         DataRef::DateTimeIso(text) => dates::from_iso(text),
-        DataRef::DurationIso(text) => return send_duration(rows, (row, column), text),
+        DataRef::DurationIso(text) => {
+            elapsed = dates::from_iso_duration(text);
+            cell_or_text(&elapsed)
+        }
     };
     rows.cell(row, column, cell)
 }
 
-fn send_date(
-    rows: &mut RowSender<'_>,
-    (row, column): (u32, u32),
-    when: &ExcelDateTime,
-    is_1904: bool,
-) -> Result<(), Stop> {
-    if !when.is_duration() {
-        return rows.cell(row, column, dates::from_serial(when.as_f64(), is_1904));
-    }
-    match dates::from_elapsed_days(when.as_f64()) {
-        Ok(cell) => rows.cell(row, column, cell),
-        Err(text) => rows.cell(row, column, Cell::Text(&text)),
-    }
-}
-
-fn send_duration(rows: &mut RowSender<'_>, (row, column): (u32, u32), text: &str) -> Result<(), Stop> {
-    match dates::from_iso_duration(text) {
-        Ok(cell) => rows.cell(row, column, cell),
-        Err(text) => rows.cell(row, column, Cell::Text(&text)),
+/// Returns the cell of an elapsed time, as text from a day on.
+fn cell_or_text<'a>(elapsed: &'a Result<Cell<'a>, String>) -> Cell<'a> {
+    match elapsed {
+        Ok(cell) => *cell,
+        Err(text) => Cell::Text(text),
     }
 }
 

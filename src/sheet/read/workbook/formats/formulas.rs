@@ -10,11 +10,11 @@ use zip::ZipArchive;
 
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
 
-/// Maximum number of bytes to search. Beyond this, searching takes longer than it can save.
+/// Maximum number of bytes to search. Searching more takes longer than parsing twice.
 const MAX_BYTES: u64 = 4 << 30;
 const CHUNK: usize = 256 * 1024;
 
-/// Knows whether a workbook has formulas, after searching once.
+/// The search for formulas in a workbook, with the result of the first search.
 pub(super) struct Formulas {
     /// `None` if the archive is only in memory.
     path: Option<PathBuf>,
@@ -22,12 +22,12 @@ pub(super) struct Formulas {
 }
 
 impl Formulas {
-    /// `path` is the archive that is being read, if it is a file.
+    /// `path` is the archive's file, if any.
     pub fn new(path: Option<PathBuf>) -> Formulas {
         Formulas { path, known: None }
     }
 
-    /// Returns false if no part has a formula, or true if there may be one.
+    /// Returns false if no part has a formula, or true for possible formulas.
     pub fn may_exist(&mut self, rows: &mut RowSender<'_>) -> Result<bool, Stop> {
         if let Some(known) = self.known {
             return Ok(known);

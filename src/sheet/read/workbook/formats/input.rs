@@ -1,4 +1,4 @@
-//! The bytes of a workbook, from its file or from memory. Reading counts as activity.
+//! The bytes of a workbook, from the file or from memory. Reading counts as activity.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};

@@ -1,4 +1,4 @@
-//! Parsers for the workbook formats, based on calamine. The other files add what calamine lacks.
+//! Parsers for the workbook formats, based on calamine. The other files add missing features.
 
 mod archive;
 mod cells;

@@ -16,7 +16,7 @@ const VALUES: [(&[u8], &[u8]); 2] =
     [(b"office:value=\"", b"office:time-value=\"%"), (b"office:value='", b"office:time-value='%")];
 const MARK: char = '%';
 
-/// Returns a copy of the archive with marked percentages, or `None` if there are none.
+/// Returns a copy of the archive with marked percentages, or `None` without percentages.
 pub(super) fn mark(input: &mut (impl Read + Seek)) -> Option<Vec<u8>> {
     let mut archive = ZipArchive::new(input).ok()?;
     let content = archive.by_name(CONTENT).ok()?;
@@ -55,8 +55,8 @@ pub(super) fn parse_mark(value: &str) -> Option<Cell<'static>> {
     Some(if number.is_finite() { Cell::Percent(number) } else { Cell::Number(number) })
 }
 
-/// Calls `take` with pieces of the text, each up to the start of the next element, while it returns true. Returns false if
-/// it did not take all pieces.
+/// Calls `take` with pieces of the text, each up to the start of the next element, until `take` returns false. Returns true
+/// after the last piece.
 fn each_piece(part: impl Read, mut take: impl FnMut(&[u8]) -> std::io::Result<bool>) -> std::io::Result<bool> {
     let (mut part, mut piece) = (BufReader::with_capacity(64 * 1024, part), Vec::new());
     loop {

@@ -36,7 +36,7 @@ enum Book {
 }
 
 impl Parser {
-    /// Opens a workbook. A ZIP archive that calamine cannot open is repaired if possible.
+    /// Opens a workbook. If calamine cannot open a ZIP archive, repairs the archive if possible.
     pub fn open(path: &Path, format: WorkbookFormat, activity: &Arc<Activity>) -> Result<Parser, Fault> {
         let failed = |error: io::Error| Fault::new(error.to_string());
         let mut file = Source::file(File::open(path).map_err(failed)?, activity);

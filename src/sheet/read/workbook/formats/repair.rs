@@ -16,7 +16,7 @@ const MAX_FILE: u64 = 32 << 20;
 /// Maximum size of a part that is repaired.
 const MAX_PART: u64 = 64 << 20;
 
-/// Returns a repaired copy of the archive, or `None` if it cannot be repaired.
+/// Returns a repaired copy of the archive, or `None` if repair is impossible.
 pub(super) fn repair(path: &Path) -> Option<Vec<u8>> {
     let file = File::open(path).ok()?;
     if file.metadata().ok()?.len() > MAX_FILE {
@@ -49,7 +49,7 @@ fn is_xml(name: &str) -> bool {
     name.ends_with(".xml") || name.ends_with(".rels")
 }
 
-/// Reads a part as text. Returns `None` if it is too large or not text.
+/// Reads a part as text. Returns `None` for large parts and for other content than text.
 fn part(archive: &mut ZipArchive<BufReader<File>>, name: &str) -> Option<String> {
     let part = archive.by_name(name).ok()?;
     if part.size() > MAX_PART {

@@ -36,7 +36,7 @@ pub(super) struct XlsbRecords {
 }
 
 impl XlsbRecords {
-    /// Returns `None` for a workbook with an unusual structure; calamine alone reads it then.
+    /// Returns `None` for a workbook with an unusual structure, which calamine then reads alone.
     pub fn open(path: &Path) -> Option<XlsbRecords> {
         let mut archive = ZipArchive::new(BufReader::new(File::open(path).ok()?)).ok()?;
         let mut relations = String::new();

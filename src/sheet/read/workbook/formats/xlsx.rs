@@ -158,7 +158,7 @@ impl SheetPasses<'_> {
     }
 }
 
-/// Error values that calamine does not know, such as `#SPILL!`. Calamine reports no position, but can continue.
+/// Error values unknown to calamine, such as `#SPILL!`. Calamine reports no position, but can continue.
 #[derive(Default)]
 struct UnknownErrors(Vec<UnknownError>);
 
@@ -218,14 +218,14 @@ impl UnknownErrors {
     }
 }
 
-/// One bit per cell, in stored order.
+/// A bit per cell, in stored order.
 #[derive(Default)]
 struct Marks {
     words: Vec<u64>,
 }
 
 impl Marks {
-    /// Marks the formulas without a result, up to the first formula that calamine cannot parse.
+    /// Marks the formulas without a result, up to the first formula beyond calamine's parser.
     fn uncalculated(book: &mut Xlsx<Input>, name: &str, rows: &mut RowSender<'_>) -> Result<Marks, Stop> {
         let mut marks = Marks::default();
         let mut cells = book.worksheet_cells_reader(name).map_err(damaged)?;

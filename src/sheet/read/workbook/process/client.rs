@@ -53,7 +53,7 @@ pub fn run_reader_if_asked() -> Option<ExitCode> {
     Some(ExitCode::SUCCESS)
 }
 
-/// Reads workbooks in processes of `program`, which must start with [`run_reader_if_asked`]. Only the first call counts.
+/// Reads workbooks in processes of `program`. Its `main` must start with [`run_reader_if_asked`]. Only the first call counts.
 pub fn read_workbooks_with(program: PathBuf) {
     PROGRAM.get_or_init(|| program);
 }
@@ -108,7 +108,7 @@ impl Connection {
         }
     }
 
-    /// Stops the reading. Returns true if the process is ready for another one.
+    /// Stops the reading. Returns true if the process is ready for another reading.
     pub fn stop(&mut self) -> bool {
         if protocol::send_command(&mut self.commands, Command::Stop { reading: self.reading }).is_err() {
             return false;

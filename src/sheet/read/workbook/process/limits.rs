@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::sheet::read::workbook::activity::Activity;
 
-/// Exit code of a process that made no progress.
+/// Exit code of a process without progress.
 pub(super) const STALLED: u8 = 3;
-/// Exit code of a process that used too much memory.
+/// Exit code of a process above the memory limit.
 pub(super) const TOO_LARGE: u8 = 4;
 /// Maximum processor time without output.
 const MAX_SILENCE: Duration = Duration::from_secs(5);
@@ -49,7 +49,7 @@ pub(super) fn enforce(activity: Arc<Activity>) {
     drop(thread::Builder::new().name("watchdog".to_owned()).spawn(watch));
 }
 
-/// Sets limits that the operating system enforces.
+/// Sets the limits of the operating system.
 #[cfg(unix)]
 fn limit_memory() {
     use rustix::process::{Resource, Rlimit, setrlimit};
@@ -86,7 +86,7 @@ fn resident_memory() -> Option<u64> {
     None
 }
 
-/// Returns the processor time of this process, which does not depend on other processes.
+/// Returns the processor time of this process, independent of other processes.
 #[cfg(unix)]
 fn processor_time() -> Duration {
     use rustix::time::{ClockId, clock_gettime};

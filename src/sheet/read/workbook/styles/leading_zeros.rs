@@ -1,18 +1,18 @@
-//! Formats that show the leading zeros of an identifier: `00000`, `000-000`, `"SKU-"0000`.
+//! Formats with the leading zeros of an identifier: `00000`, `000-000`, `"SKU-"0000`.
 //!
 //! A person who types 42 into such a cell sees and means 00042. Formats of amounts (thousands separators, decimals,
 //! percent signs, units after the digits) do not change the meaning of a number and are ignored.
 
 use super::section::{Condition, Section, split};
 
-/// A format that shows leading zeros.
+/// A format with leading zeros.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::sheet::read::workbook) struct LeadingZeros {
     /// At most three.
     sections: Vec<Section<Pieces>>,
 }
 
-/// The pieces of a section from left to right; `None` if the section does not show an identifier.
+/// The pieces of a section from left to right; `None` for sections of other values.
 type Pieces = Option<Vec<Piece>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ enum Piece {
 }
 
 impl LeadingZeros {
-    /// Returns `None` for formats that show no leading zeros.
+    /// Returns `None` for formats without leading zeros.
     pub fn parse(format: &str) -> Option<LeadingZeros> {
         if format.matches('0').count() < 2 {
             return None;

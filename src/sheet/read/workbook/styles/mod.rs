@@ -1,4 +1,4 @@
-//! Number formats that change the meaning of a number: leading zeros of identifiers, and percentages.
+//! Number formats with an effect on the meaning of a number: leading zeros of identifiers, and percentages.
 
 mod leading_zeros;
 mod number_format;

@@ -1,4 +1,4 @@
-//! The number formats that affect how a number is read.
+//! The number formats with an effect on reading.
 
 use super::leading_zeros::LeadingZeros;
 use super::percent::Percent;
@@ -14,7 +14,7 @@ pub(in crate::sheet::read::workbook) enum NumberFormat {
 }
 
 impl NumberFormat {
-    /// Parses a format. Returns `None` for formats that do not change the meaning of a number.
+    /// Parses a format. Returns `None` for formats without an effect on the meaning of a number.
     pub fn parse(code: &str) -> Option<NumberFormat> {
         if code.len() > MAX_LEN {
             return None;

@@ -1,4 +1,4 @@
-//! Formats with an unquoted percent sign, which show a hundred times the number.
+//! Formats with an unquoted percent sign: programs show a hundred times the number.
 
 use super::section::{Condition, Section, split};
 
