@@ -20,6 +20,8 @@
 //!
 //! Only `commands` and `main` import `ui`, `cli` and `settings`. A test enforces these rules; ARCHITECTURE.md explains them.
 
+#![warn(unreachable_pub)]
+
 pub mod cli;
 pub mod client;
 pub mod commands;

@@ -70,7 +70,7 @@ impl Client {
         if let Some(token) = &bearer.token {
             requests = 1;
             let outcome = self.transport.send(request, Some(token)).await.redacted(token);
-            tracing::debug!(method = %request.method, path = request.path, outcome = ?outcome.kind(), "request");
+            tracing::debug!(method = %request.method, path = request.path, outcome = %outcome.kind(), "request");
             match outcome {
                 TransportOutcome::Response(response) if response.status == 401 => {
                     reason =

@@ -2,6 +2,7 @@
 //!
 //! Every attempt of every command is decided here. docs/uploads.md contains the same table, generated from [`TABLE`].
 
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -38,6 +39,17 @@ pub enum Outcome {
     Unreadable,
     /// A response with this status and, for 2xx, a complete body.
     Status(u16),
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::NotConnected => f.write_str("not connected"),
+            Outcome::NoResponse => f.write_str("no response"),
+            Outcome::Unreadable => f.write_str("unreadable response"),
+            Outcome::Status(status) => write!(f, "{status}"),
+        }
+    }
 }
 
 /// The next action after an attempt.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// A message of the service about a record or a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServiceMessage {
+pub(crate) struct ServiceMessage {
     /// Field of the record, or `None` for the record as a whole.
     pub field: Option<String>,
     pub message: String,
@@ -12,7 +12,7 @@ pub struct ServiceMessage {
 
 impl ServiceMessage {
     /// Creates a message about the record as a whole.
-    pub fn about_record(message: String) -> ServiceMessage {
+    pub(crate) fn about_record(message: String) -> ServiceMessage {
         ServiceMessage { field: None, message }
     }
 }

@@ -8,7 +8,7 @@ use crate::error::{Exit, Failure};
 use crate::operations;
 use crate::settings::Settings;
 
-pub async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
     let file = open(&args.input.file)?;
     let input = spreadsheet(&file, &args.input)?;
     let (record, template) = (input.template.record, input.template.name.clone());

@@ -18,7 +18,7 @@ const WORKSPACE: &str = "demo";
 const PRICE_LIST: (&str, &[u8]) = ("price-list.csv", include_bytes!("../../samples/price-list.csv"));
 const TEMPLATE: (&str, &[u8]) = ("price-list.toml", include_bytes!("../../samples/price-list.toml"));
 
-pub async fn run(args: &cli::Demo, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &cli::Demo, settings: &Settings) -> Result<Exit, Failure> {
     let (folder, output) = (&args.folder, settings.output);
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     let price_list = write(folder, PRICE_LIST)?;

@@ -15,7 +15,7 @@ use crate::template::map::explain::Explained;
 use crate::template::model::Place;
 use crate::ui;
 
-pub fn run(args: &Explain, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Explain, settings: &Settings) -> Result<Exit, Failure> {
     let file = open(&args.input.file)?;
     let input = spreadsheet(&file, &args.input)?;
     let explanation = operations::explain(&input, &args.row)?;

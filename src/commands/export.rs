@@ -14,7 +14,7 @@ use crate::settings::{Output, Settings};
 use crate::sheet::write::Style;
 use crate::ui;
 
-pub async fn run(args: &Export, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &Export, settings: &Settings) -> Result<Exit, Failure> {
     if is_stdout(&args.output) && settings.output.json {
         return Err(Failure::new(
             Exit::Usage,
@@ -45,7 +45,7 @@ pub async fn run(args: &Export, settings: &Settings) -> Result<Exit, Failure> {
 }
 
 /// Exports, and leaves printing the result to the caller.
-pub async fn export(args: &Export, context: &Context, output: Output) -> Result<Exported, Failure> {
+pub(super) async fn export(args: &Export, context: &Context, output: Output) -> Result<Exported, Failure> {
     let (look, nightly, by_id) = (&args.look, &args.nightly, &args.by_id);
     let ids = by_id.ids.clone();
     let ids = ids.map(|path| IdSource { path, column: by_id.column.clone(), external: by_id.external });
@@ -79,7 +79,7 @@ pub async fn export(args: &Export, context: &Context, output: Output) -> Result<
 }
 
 /// Returns the JSON object of `--json`. The fields are a stable interface.
-pub fn as_json(exported: &Exported) -> serde_json::Value {
+pub(super) fn as_json(exported: &Exported) -> serde_json::Value {
     let manifest = &exported.manifest;
     json!({
         "command": "export",
@@ -107,7 +107,7 @@ pub fn as_json(exported: &Exported) -> serde_json::Value {
 }
 
 /// Prints the counts and the check of completeness: on stderr if the records are on stdout.
-pub fn print(exported: &Exported) {
+pub(super) fn print(exported: &Exported) {
     let manifest = &exported.manifest;
     let say = |text: std::fmt::Arguments<'_>| match exported.path {
         Some(_) => ui::line(text),

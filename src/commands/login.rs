@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::ui;
 
 /// Stores a token pair. The previous pair is kept until the service has accepted the new pair.
-pub async fn login(args: &Login, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn login(args: &Login, settings: &Settings) -> Result<Exit, Failure> {
     let base_url = match &settings.context.base_url {
         None if std::io::stdin().is_terminal() => ui::ask_as_written("Address of the service:"),
         base_url => base_url.clone(),
@@ -28,7 +28,7 @@ pub async fn login(args: &Login, settings: &Settings) -> Result<Exit, Failure> {
 }
 
 /// Shows the service, the workspace and the tokens in use, after checking the tokens with one request.
-pub async fn whoami(settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn whoami(settings: &Settings) -> Result<Exit, Failure> {
     let verified = operations::verify(&settings.context).await?;
     match settings.context.credentials.file.is_some() {
         true => print(settings, "whoami", &verified, "stored", "stored by login"),
@@ -38,7 +38,7 @@ pub async fn whoami(settings: &Settings) -> Result<Exit, Failure> {
 }
 
 /// Removes the stored tokens.
-pub fn logout(settings: &Settings) -> Result<Exit, Failure> {
+pub(super) fn logout(settings: &Settings) -> Result<Exit, Failure> {
     let file = &settings.token_file;
     let was_stored = file.remove().map_err(|error| unusable(&file.path().display().to_string(), &error))?;
     let profile = &settings.profile;

@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use crate::sheet::write::Existing;
 use crate::ui;
 
-pub async fn run(args: &Report, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &Report, settings: &Settings) -> Result<Exit, Failure> {
     let console = Console::new(settings.output);
     let request = ReportRequest {
         run: args.run,

@@ -15,7 +15,7 @@ use crate::ui;
 /// Maximum number of records printed without `--json`.
 const MAX_SHOWN: u64 = 50;
 
-pub async fn run(args: &Resolve, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &Resolve, settings: &Settings) -> Result<Exit, Failure> {
     let by = args.by.clone().unwrap_or_else(login_name);
     let mut resolution = Resolving::begin(&settings.context, args.run, &by).await?;
     let has_verdicts = args.sent.is_some() || args.failed.is_some() || args.all_sent || args.all_failed;

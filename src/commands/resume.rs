@@ -9,7 +9,7 @@ use crate::error::{Exit, Failure};
 use crate::operations;
 use crate::settings::Settings;
 
-pub async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
     let (interrupt, console) = (Interrupt::default(), Console::new(settings.output));
     let options = send_options(&args.pacing, args.max_errors, &args.report);
     let observer = |event: operations::Event<'_>| console.show(event);

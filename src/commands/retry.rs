@@ -13,7 +13,7 @@ use crate::error::{Exit, Failure};
 use crate::operations::{self, RetryReport, load_template, quoted};
 use crate::settings::Settings;
 
-pub async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failure> {
     let (interrupt, console) = (Interrupt::default(), Console::new(settings.output));
     let (context, talks) = (&settings.context, settings.output.talks());
     let observer = |event: operations::Event<'_>| console.show(event);

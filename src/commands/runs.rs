@@ -11,7 +11,7 @@ use crate::operations::{self, RunDetails, RunFilter, RunStatus};
 use crate::settings::Settings;
 use crate::ui;
 
-pub async fn run(args: &Runs, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &Runs, settings: &Settings) -> Result<Exit, Failure> {
     match &args.action {
         Some(RunsAction::Show { run }) => show(*run, settings).await,
         Some(RunsAction::Prune(prune)) => super::runs_prune::run(prune, settings).await,
@@ -118,7 +118,7 @@ fn as_json(run: &Run, accounting: &Accounting) -> serde_json::Value {
 }
 
 /// Returns a time of the ledger in RFC 3339, to the second.
-pub fn time(millis: i64) -> String {
+pub(super) fn time(millis: i64) -> String {
     let time = jiff::Timestamp::from_millisecond(millis / 1000 * 1000);
     time.map_or_else(|_| "unknown".to_owned(), |time| time.to_string())
 }

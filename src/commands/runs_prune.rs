@@ -8,7 +8,7 @@ use crate::operations;
 use crate::settings::Settings;
 use crate::ui;
 
-pub async fn run(args: &Prune, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &Prune, settings: &Settings) -> Result<Exit, Failure> {
     let pruned = operations::prune(&settings.context, args.older_than, args.force, args.dry_run).await?;
     if settings.output.json {
         let kept: Vec<_> = pruned.kept.iter().map(|(run, why)| json!({"run": run, "why": why})).collect();

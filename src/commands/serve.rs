@@ -17,7 +17,7 @@ use crate::ui;
 /// The workspace of `--demo` and of the hints.
 const DEMO: &str = "demo";
 
-pub async fn run(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn run(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     match args.action {
         Some(ServeAction::Token(token)) => print_token(&token, settings),
         Some(ServeAction::Load(load)) => serve_load::run(&load, settings).await,

@@ -8,7 +8,7 @@ use crate::operations::{self, LoadedFile};
 use crate::settings::Settings;
 use crate::ui;
 
-pub async fn run(args: &Load, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &Load, settings: &Settings) -> Result<Exit, Failure> {
     let show = |file: &LoadedFile| {
         if !settings.output.json {
             print(file);

@@ -11,7 +11,7 @@ use crate::template::skeleton::skeleton;
 use crate::template::{Template, builtin, examples, load};
 use crate::ui;
 
-pub async fn run(command: &cli::Template, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn run(command: &cli::Template, settings: &Settings) -> Result<Exit, Failure> {
     match command {
         cli::Template::List => list(settings),
         cli::Template::Show { name } => show(name),

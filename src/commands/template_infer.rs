@@ -16,7 +16,7 @@ use crate::sheet::write::{Existing, WholeFile};
 use crate::template::infer::{Proposal, ProposedSource};
 use crate::ui;
 
-pub async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failure> {
     // Refuses an existing file before the work.
     let output = args.output.as_deref().map(|path| WholeFile::create(path, Existing::Keep)).transpose()?;
     let file = open(&args.file)?;

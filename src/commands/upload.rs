@@ -13,14 +13,14 @@ use crate::operations::{self, Context, PreviewedRequest, SendOptions};
 use crate::settings::{Output, Settings};
 use crate::ui;
 
-pub async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
     let (exit, summary) = upload(args, &settings.context, settings.output).await?;
     summary.print(settings.output);
     Ok(exit)
 }
 
 /// Uploads, and leaves printing the summary to the caller.
-pub async fn upload(args: &Upload, context: &Context, output: Output) -> Result<(Exit, Summary), Failure> {
+pub(super) async fn upload(args: &Upload, context: &Context, output: Output) -> Result<(Exit, Summary), Failure> {
     let file = open(&args.input.file)?;
     let mut input = spreadsheet(&file, &args.input)?;
     input.rows = args.rows;
@@ -54,12 +54,16 @@ pub async fn upload(args: &Upload, context: &Context, output: Output) -> Result<
     Ok((exit, summary))
 }
 
-pub fn send_options<'a>(pacing: &Pacing, max_errors: Option<u64>, report: &'a Option<PathBuf>) -> SendOptions<'a> {
+pub(super) fn send_options<'a>(
+    pacing: &Pacing,
+    max_errors: Option<u64>,
+    report: &'a Option<PathBuf>,
+) -> SendOptions<'a> {
     SendOptions { concurrency: pacing.concurrency, rate: pacing.rate, max_errors, report: report.as_deref() }
 }
 
 /// Prints the first requests of a dry run.
-pub fn print_requests(requests: &[PreviewedRequest], output: Output) {
+pub(super) fn print_requests(requests: &[PreviewedRequest], output: Output) {
     if requests.is_empty() || !output.talks() {
         return;
     }

@@ -13,7 +13,7 @@ use crate::sheet::json::JsonRow;
 use crate::sheet::{Book, Error, Row, Table, open};
 use crate::ui;
 
-pub fn run(args: &View, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) fn run(args: &View, settings: &Settings) -> Result<Exit, Failure> {
     let file = input::open(&args.file)?;
     let named = |error: Error| error.of_file(&file.name);
     let book = match open(&file.path, &args.reading.options()) {

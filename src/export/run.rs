@@ -28,7 +28,7 @@ use crate::sheet::write::{Existing, Shape, WholeFile, sweep};
 const OVERLAP: jiff::SignedDuration = jiff::SignedDuration::from_mins(10);
 
 /// Called with the number of records so far and the total, if known.
-pub type Progress<'a> = dyn Fn(u64, Option<u64>) + Sync + 'a;
+pub(super) type Progress<'a> = dyn Fn(u64, Option<u64>) + Sync + 'a;
 
 /// Runs an export.
 pub async fn export(

@@ -81,7 +81,11 @@ pub(super) async fn plan_run(
 
 impl Sending<'_> {
     /// Sends the pending records, or marks the run as never to be sent if `withhold`. Then writes the report if needed.
-    pub async fn send(self, withhold: bool, interrupt: impl Future<Output = Duration>) -> Result<Finished, Error> {
+    pub(super) async fn send(
+        self,
+        withhold: bool,
+        interrupt: impl Future<Output = Duration>,
+    ) -> Result<Finished, Error> {
         let (ledger, id) = (self.ledger, self.run.id());
         let before = ledger.accounting(id).await?;
         let was_finished = before.pending == 0 && self.run.run().state == RunState::Finished;

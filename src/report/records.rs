@@ -33,12 +33,12 @@ impl RecordResult {
     }
 
     /// Returns the number of requests, or `None` if there were none.
-    pub fn attempts(&self) -> Option<u32> {
+    pub(super) fn attempts(&self) -> Option<u32> {
         (self.outcome.attempts > 0).then_some(self.outcome.attempts)
     }
 
     /// Returns the key and ids of the record, which messages of the service may quote.
-    pub fn names(&self) -> Vec<&str> {
+    pub(super) fn names(&self) -> Vec<&str> {
         let Outcome { service_id, ctx_id, job_id, .. } = &self.outcome;
         [&self.key, service_id, ctx_id, job_id].into_iter().flatten().map(String::as_str).collect()
     }

@@ -82,13 +82,13 @@ pub(super) async fn each_row(
 
 impl ReportRow<'_> {
     /// Returns true for the first row of a record. Problems of the whole record are counted there.
-    pub fn is_first(&self) -> bool {
+    pub(super) fn is_first(&self) -> bool {
         let is_its_sheet = self.source.sheet == self.record.sheet;
         is_its_sheet && self.record.rows.first().is_none_or(|first| *first == self.source.number)
     }
 
     /// Returns all problems as one text.
-    pub fn errors(&self) -> String {
+    pub(super) fn errors(&self) -> String {
         if self.record.outcome.problems.is_empty() {
             return String::new();
         }
@@ -100,7 +100,7 @@ impl ReportRow<'_> {
     }
 
     /// Returns the fields with problems as one text.
-    pub fn fields(&self) -> String {
+    pub(super) fn fields(&self) -> String {
         let mut fields: Vec<&str> =
             self.faults.iter().map(|fault| fault.problem.field.as_str()).filter(|field| !field.is_empty()).collect();
         fields.dedup();
@@ -108,7 +108,7 @@ impl ReportRow<'_> {
     }
 
     /// Returns the cells of the added columns, given the texts for errors and fields.
-    pub fn report_cells<'b>(&'b self, errors: &'b str, fields: &'b str) -> impl Iterator<Item = Cell<'b>> {
+    pub(super) fn report_cells<'b>(&'b self, errors: &'b str, fields: &'b str) -> impl Iterator<Item = Cell<'b>> {
         let number = |number: Option<f64>| number.map_or(Cell::Blank, Cell::Number);
         let record = self.record;
         let sheet = self.run.about.reads_several_sheets().then_some(Cell::Text(&self.source.sheet));

@@ -22,7 +22,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub fn rows(&self) -> impl Iterator<Item = (&SourceRow, &RecordResult)> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = (&SourceRow, &RecordResult)> {
         let rows = self.blocks.iter().flat_map(|block| &block.rows);
         rows.map(|row| (row, self.records.get(&row.seq).expect("the records of all rows are loaded")))
     }

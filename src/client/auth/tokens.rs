@@ -58,7 +58,7 @@ pub(in crate::client) struct TokenPair {
 impl TokenPair {
     /// Parses the response of the refresh call, whose shape the contract does not show. Returns `None` if it contains no
     /// access token.
-    pub fn parse(body: &[u8]) -> Option<TokenPair> {
+    pub(crate) fn parse(body: &[u8]) -> Option<TokenPair> {
         let body: Value = serde_json::from_slice(body).ok()?;
         let token = |names: &[&str]| {
             names.iter().find_map(|name| body.get(name)?.as_str()).map(|token| SecretString::from(token.to_owned()))
@@ -69,14 +69,14 @@ impl TokenPair {
 }
 
 impl Tokens {
-    pub fn new(address: String, credentials: Credentials) -> Tokens {
+    pub(crate) fn new(address: String, credentials: Credentials) -> Tokens {
         let renew_at = expiry_by_clock(&credentials);
         let state = State { credentials, generation: Generation::default(), renew_at, failure: None };
         Tokens { address, state: RwLock::new(state) }
     }
 
     /// Returns the access token to use now.
-    pub async fn bearer(&self) -> Bearer {
+    pub(crate) async fn bearer(&self) -> Bearer {
         let state = self.state.read().await;
         let is_due = state.renew_at.is_some_and(|at| at <= Instant::now());
         Bearer {
@@ -87,7 +87,7 @@ impl Tokens {
     }
 
     /// Returns the current tokens.
-    pub async fn credentials(&self) -> Credentials {
+    pub(crate) async fn credentials(&self) -> Credentials {
         self.state.read().await.credentials.clone()
     }
 
@@ -96,7 +96,7 @@ impl Tokens {
     ///
     /// Workers with the same old token share a failure, and a refused refresh token is not offered again. If the tokens are
     /// stored in a file, other processes wait meanwhile, and the new pair is in the file before it is used.
-    pub async fn renew(
+    pub(crate) async fn renew(
         &self,
         used: Generation,
         request: impl AsyncFnOnce(&SecretString) -> Result<TokenPair, TransportOutcome>,

@@ -35,7 +35,7 @@ pub(super) struct AutoRate {
 
 impl AutoRate {
     /// Starts with the rate of an earlier run, or with a search.
-    pub fn new(known: Option<f64>, now: Instant) -> AutoRate {
+    pub(super) fn new(known: Option<f64>, now: Instant) -> AutoRate {
         let known = known.filter(|rate| rate.is_finite()).map(|rate| rate.clamp(MIN, MAX));
         AutoRate {
             rate: known.unwrap_or(INITIAL),
@@ -46,7 +46,7 @@ impl AutoRate {
     }
 
     /// Returns the time between two requests at this moment.
-    pub fn interval(&mut self, now: Instant) -> Duration {
+    pub(super) fn interval(&mut self, now: Instant) -> Duration {
         // Pauses and slow answers are no evidence for a higher limit.
         let seconds = now.saturating_duration_since(self.updated_at).as_secs_f64().min(2.0 / self.rate);
         self.updated_at = now;
@@ -65,7 +65,7 @@ impl AutoRate {
     }
 
     /// Halves the rate after a refusal.
-    pub fn refused(&mut self, now: Instant) {
+    pub(super) fn refused(&mut self, now: Instant) {
         if self.refused_at.is_some_and(|at| now < at + EVENT) && self.rate < self.refused.unwrap_or(MAX) * COMFORT {
             return;
         }
@@ -76,7 +76,7 @@ impl AutoRate {
     }
 
     /// Returns the comfortable rate, or `None` before the first refusal.
-    pub fn learned_rate(&self) -> Option<f64> {
+    pub(super) fn learned_rate(&self) -> Option<f64> {
         self.refused.map(|refused| (refused * COMFORT).max(self.rate))
     }
 }

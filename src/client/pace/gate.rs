@@ -51,7 +51,7 @@ impl StateStore for CellStore<'_> {
 
 impl Gate {
     /// Takes a permit of a limiter with this interval. The error is the time of the next permit.
-    pub fn pass(&mut self, interval: Duration, now: Duration) -> Result<(), Duration> {
+    pub(super) fn pass(&mut self, interval: Duration, now: Duration) -> Result<(), Duration> {
         // An interval of zero means no limit.
         let Some(quota) = Quota::with_period(interval) else { return Ok(()) };
         let burst = (BURST.as_nanos() / interval.as_nanos()).clamp(1, u128::from(u32::MAX));

@@ -18,14 +18,14 @@ pub(super) struct SharedGate {
 }
 
 impl SharedGate {
-    pub fn open(path: &Path, now: Instant) -> io::Result<SharedGate> {
+    pub(super) fn open(path: &Path, now: Instant) -> io::Result<SharedGate> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
         Ok(SharedGate { file, origin: (now, wall) })
     }
 
     /// Takes a permit. The inner error is the time of the next permit.
-    pub fn pass(&mut self, interval: Duration, now: Instant) -> io::Result<Result<(), Instant>> {
+    pub(super) fn pass(&mut self, interval: Duration, now: Instant) -> io::Result<Result<(), Instant>> {
         self.file.lock()?;
         let permit = self.pass_locked(interval, now);
         self.file.unlock()?;

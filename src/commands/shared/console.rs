@@ -11,7 +11,7 @@ use crate::ui::progress::Progress;
 use crate::upload::{self, Tally};
 
 /// Prints events and draws a progress bar.
-pub struct Console {
+pub(crate) struct Console {
     output: Output,
     /// Verb for the progress of reading.
     reading: &'static str,
@@ -21,16 +21,16 @@ pub struct Console {
 }
 
 impl Console {
-    pub fn new(output: Output) -> Console {
+    pub(crate) fn new(output: Output) -> Console {
         Console { output, reading: "reading", problems: output.talks(), progress: Mutex::default() }
     }
 
     /// Returns a console for `check`, with problems printed even with `--quiet`.
-    pub fn for_check(output: Output) -> Console {
+    pub(crate) fn for_check(output: Output) -> Console {
         Console { reading: "checking", problems: !output.json, ..Console::new(output) }
     }
 
-    pub fn show(&self, event: Event<'_>) {
+    pub(crate) fn show(&self, event: Event<'_>) {
         let talks = self.output.talks();
         match event {
             Event::Opened { source, template } => opened::print(self.output, source, template),
@@ -75,7 +75,7 @@ impl Console {
     }
 
     /// Ends the progress bar.
-    pub fn finish(&self, done: u64) {
+    pub(crate) fn finish(&self, done: u64) {
         if let Some(progress) = self.progress.lock().unwrap_or_else(PoisonError::into_inner).take() {
             progress.finish(done);
         }

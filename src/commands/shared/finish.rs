@@ -10,7 +10,7 @@ use crate::ui;
 use crate::upload::StopReason;
 
 /// Prints the reason for stopping and the service's refusals, and returns the exit code and the summary.
-pub fn finish(command: &str, finished: Finished, interrupt: &Interrupt, talks: bool) -> (Exit, Summary) {
+pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, talks: bool) -> (Exit, Summary) {
     let Finished { run, accounting, stopped, was_finished, report, refused, next } = finished;
     if was_finished {
         ui::remark(format_args!("run {} was finished before and has no pending records", run.id));

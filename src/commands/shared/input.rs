@@ -7,7 +7,7 @@ use crate::error::Failure;
 use crate::operations::{InputFile, STANDARD_INPUT, Spreadsheet, load_template, quoted};
 
 /// Opens the file at `path`, or standard input for `-`.
-pub fn open(path: &Path) -> Result<InputFile, Failure> {
+pub(crate) fn open(path: &Path) -> Result<InputFile, Failure> {
     Ok(match path.as_os_str() == "-" {
         true => InputFile::spool(std::io::stdin().lock(), STANDARD_INPUT)?,
         false => InputFile::at(path),
@@ -15,13 +15,13 @@ pub fn open(path: &Path) -> Result<InputFile, Failure> {
 }
 
 /// Loads the template and combines it with the file and the flags.
-pub fn spreadsheet<'a>(file: &'a InputFile, input: &'a Input) -> Result<Spreadsheet<'a>, Failure> {
+pub(crate) fn spreadsheet<'a>(file: &'a InputFile, input: &'a Input) -> Result<Spreadsheet<'a>, Failure> {
     let (template, text) = (load_template(&input.template)?, input.reading.options());
     Ok(Spreadsheet { file, template, sheet: input.sheet.as_deref(), text, rows: None })
 }
 
 /// Returns the command that uploads the file with the same flags.
-pub fn upload_command(input: &Input) -> String {
+pub(crate) fn upload_command(input: &Input) -> String {
     let mut words = vec!["sheetport".to_owned(), "upload".to_owned(), input.file.display().to_string()];
     words.extend(["-t".to_owned(), input.template.clone()]);
     words.extend(input.sheet.iter().flat_map(|sheet| ["--sheet".to_owned(), sheet.clone()]));

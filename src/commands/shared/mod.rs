@@ -1,8 +1,8 @@
 //! Code that several commands use: opening the input, showing progress, signals and the summary at the end.
 
-pub mod console;
-pub mod finish;
-pub mod input;
-pub mod opened;
-pub mod signals;
-pub mod summary;
+pub(super) mod console;
+pub(super) mod finish;
+pub(super) mod input;
+pub(super) mod opened;
+pub(super) mod signals;
+pub(super) mod summary;

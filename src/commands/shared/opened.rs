@@ -7,7 +7,7 @@ use crate::template::{Layout, Template};
 use crate::ui;
 use crate::upload::Source;
 
-pub fn print(output: Output, source: &Source, template: &Template) {
+pub(crate) fn print(output: Output, source: &Source, template: &Template) {
     for (sheet, missing) in &source.left_out {
         // A sheet with some of the columns may be the intended sheet, so --quiet does not hide the message.
         if missing.found > 0 || !output.quiet {

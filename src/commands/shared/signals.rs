@@ -8,21 +8,21 @@ use crate::ui;
 
 /// Waits for a signal and remembers its kind.
 #[derive(Debug, Default)]
-pub struct Interrupt {
+pub(crate) struct Interrupt {
     exit: AtomicU8,
 }
 
 impl Interrupt {
     /// Waits for the first signal, says so, and returns how long requests in flight may take. A second signal ends the
     /// process at once.
-    pub async fn wait(&self) -> Duration {
+    pub(crate) async fn wait(&self) -> Duration {
         let grace = self.signal().await;
         ui::remark("Stopping after the requests in flight. Press Ctrl-C again to stop immediately.");
         grace
     }
 
     /// Waits like [`Interrupt::wait`], without a message.
-    pub async fn signal(&self) -> Duration {
+    pub(crate) async fn signal(&self) -> Duration {
         let exit = next().await;
         self.exit.store(exit as u8, Ordering::Relaxed);
         tokio::spawn(async {
@@ -34,7 +34,7 @@ impl Interrupt {
     }
 
     /// Returns the exit code for the received signal.
-    pub fn exit(&self) -> Exit {
+    pub(crate) fn exit(&self) -> Exit {
         if self.exit.load(Ordering::Relaxed) == Exit::Terminated as u8 { Exit::Terminated } else { Exit::Interrupted }
     }
 }

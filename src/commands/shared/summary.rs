@@ -14,7 +14,7 @@ use crate::upload::Tally;
 
 /// The JSON object of `--json`. The fields are a stable interface.
 #[derive(Debug, Default, Serialize)]
-pub struct Summary {
+pub(crate) struct Summary {
     pub run: Option<RunId>,
     pub command: String,
     pub record: String,
@@ -37,7 +37,7 @@ pub struct Summary {
 
 /// Problems with the same cause.
 #[derive(Debug, Serialize)]
-pub struct Cause {
+pub(crate) struct Cause {
     pub code: String,
     pub count: u64,
     /// The first rows with the problem.
@@ -53,7 +53,7 @@ pub struct Cause {
 }
 
 impl Cause {
-    pub fn of(group: &Group) -> Cause {
+    pub(crate) fn of(group: &Group) -> Cause {
         let problem = group.problem.clone();
         Cause {
             code: problem.code,
@@ -70,7 +70,7 @@ impl Cause {
 }
 
 impl Summary {
-    pub fn of_run(
+    pub(crate) fn of_run(
         command: &str,
         run: &Run,
         accounting: &Accounting,
@@ -96,7 +96,7 @@ impl Summary {
     }
 
     /// Summarizes a pass over a file without sending.
-    pub fn of_tally(command: &str, record: RecordKind, template: &str, tally: &Tally, file: &Path) -> Summary {
+    pub(crate) fn of_tally(command: &str, record: RecordKind, template: &str, tally: &Tally, file: &Path) -> Summary {
         Summary {
             command: command.to_owned(),
             record: record.name().to_owned(),
@@ -116,12 +116,12 @@ impl Summary {
     }
 
     /// Returns the exit code of a pass over a file without sending.
-    pub fn exit(&self) -> Exit {
+    pub(crate) fn exit(&self) -> Exit {
         if self.accounting.rejected > 0 { Exit::RowsFailed } else { Exit::Done }
     }
 
     /// Prints the summary, as JSON if requested.
-    pub fn print(&self, output: Output) {
+    pub(crate) fn print(&self, output: Output) {
         if output.json {
             ui::json(self);
             return;

@@ -98,7 +98,7 @@ struct FaultData<'a> {
 }
 
 impl<'a, W: Write> PageData<'a, W> {
-    pub fn begin(to: &'a mut W, run: &Run) -> io::Result<PageData<'a, W>> {
+    pub(super) fn begin(to: &'a mut W, run: &Run) -> io::Result<PageData<'a, W>> {
         to.write_all(b"<script type=\"application/json\" id=\"data\">{\"header\":")?;
         write_json(to, &run.about.header)?;
         write!(to, ",\"sheets\":{},\"rows\":[", run.about.reads_several_sheets())?;
@@ -106,7 +106,7 @@ impl<'a, W: Write> PageData<'a, W> {
         Ok(PageData { to, shown: PageTotals::default(), problems: quota(), others: quota() })
     }
 
-    pub fn row(&mut self, row: &ReportRow<'_>) -> io::Result<()> {
+    pub(super) fn row(&mut self, row: &ReportRow<'_>) -> io::Result<()> {
         let causes = row.faults.iter().map(|fault| self.add_cause(row, fault)).collect::<Vec<_>>();
         let quota = if row.record.outcome.state.is_problem() { &mut self.problems } else { &mut self.others };
         if quota.rows == 0 {
@@ -130,7 +130,7 @@ impl<'a, W: Write> PageData<'a, W> {
         Ok(())
     }
 
-    pub fn finish(self) -> io::Result<PageTotals> {
+    pub(super) fn finish(self) -> io::Result<PageTotals> {
         self.to.write_all(b"\n]}</script>\n")?;
         Ok(self.shown)
     }

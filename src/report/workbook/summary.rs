@@ -27,7 +27,7 @@ pub(super) struct Summary {
 
 impl Summary {
     /// Adds the problems of the next row.
-    pub fn add(&mut self, row: &ReportRow<'_>) {
+    pub(super) fn add(&mut self, row: &ReportRow<'_>) {
         let written = self.rows;
         self.rows += 1;
         if row.faults.is_empty() || !row.record.outcome.state.is_problem() {
@@ -55,7 +55,13 @@ impl Summary {
         }
     }
 
-    pub fn sheet(&self, run: &Run, accounting: &Accounting, request: &Request<'_>, omitted: Omissions) -> SummarySheet {
+    pub(super) fn sheet(
+        &self,
+        run: &Run,
+        accounting: &Accounting,
+        request: &Request<'_>,
+        omitted: Omissions,
+    ) -> SummarySheet {
         let is_check = run.about.command == RunCommand::Check;
         let file = run.about.file.rsplit(['/', '\\']).next().expect("splitting yields a part");
         let (title, number) = match is_check {

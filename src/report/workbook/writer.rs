@@ -68,7 +68,7 @@ pub(super) struct ReportWorkbook {
 }
 
 impl ReportWorkbook {
-    pub fn create(file: WholeFile, columns: &Columns<'_>) -> Result<ReportWorkbook, Error> {
+    pub(super) fn create(file: WholeFile, columns: &Columns<'_>) -> Result<ReportWorkbook, Error> {
         ReportWorkbook::with(file, columns, XlsxTable::create)
     }
 
@@ -93,7 +93,7 @@ impl ReportWorkbook {
     }
 
     /// Writes a row. Marked cells are coloured and get a note.
-    pub fn row<'a>(&mut self, cells: impl Iterator<Item = Cell<'a>>, marks: &[Mark<'_>]) -> Result<(), Error> {
+    pub(super) fn row<'a>(&mut self, cells: impl Iterator<Item = Cell<'a>>, marks: &[Mark<'_>]) -> Result<(), Error> {
         let ReportWorkbook { table, marked, wrapped, errors, notes, omitted_notes, .. } = self;
         let mut height = None;
         let mut styled = Vec::with_capacity(self.columns);
@@ -129,12 +129,12 @@ impl ReportWorkbook {
         })
     }
 
-    pub fn omissions(&self) -> Omissions {
+    pub(super) fn omissions(&self) -> Omissions {
         Omissions { cut_texts: self.table.cut_texts(), notes: self.omitted_notes }
     }
 
     /// Adds the summary and puts the file in place.
-    pub fn finish(self, summary: &SummarySheet) -> Result<PathBuf, Error> {
+    pub(super) fn finish(self, summary: &SummarySheet) -> Result<PathBuf, Error> {
         let ReportWorkbook { table, choices, columns, lists, .. } = self;
         let locations = table.locations();
         table.finish(|workbook| {

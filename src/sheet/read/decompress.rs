@@ -35,7 +35,7 @@ struct Counted {
 
 impl Decompressed {
     /// `file` must be at its start.
-    pub fn new(file: File, compression: Compression) -> io::Result<Decompressed> {
+    pub(super) fn new(file: File, compression: Compression) -> io::Result<Decompressed> {
         let counted = |file| BufReader::new(Counted { file, read: 0 });
         let stream = match compression {
             Compression::None => Stream::Plain(file),

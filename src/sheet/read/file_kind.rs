@@ -24,7 +24,7 @@ pub(super) enum FileKind {
 
 /// Workbook formats. XLSX includes workbooks with macros, which are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WorkbookFormat {
+pub(super) enum WorkbookFormat {
     Xlsx,
     Xlsb,
     Xls,
@@ -35,7 +35,7 @@ impl WorkbookFormat {
     const ALL: [WorkbookFormat; 4] =
         [WorkbookFormat::Xlsx, WorkbookFormat::Xlsb, WorkbookFormat::Xls, WorkbookFormat::Ods];
 
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             WorkbookFormat::Xlsx => "XLSX",
             WorkbookFormat::Xlsb => "XLSB",

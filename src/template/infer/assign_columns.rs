@@ -51,7 +51,7 @@ struct Candidate<'a> {
 }
 
 impl<'a> Assignments<'a> {
-    pub fn new(slots: &'a Slots, columns: &'a [Column], previous: &[PreviousTemplate]) -> Assignments<'a> {
+    pub(super) fn new(slots: &'a Slots, columns: &'a [Column], previous: &[PreviousTemplate]) -> Assignments<'a> {
         let mut candidates: Vec<Candidate<'a>> =
             columns.iter().flat_map(|column| slots.iter().filter_map(|slot| Candidate::new(slot, column))).collect();
         candidates.sort_by(|a, b| {
@@ -73,16 +73,16 @@ impl<'a> Assignments<'a> {
         assigned
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Assignment<'a>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Assignment<'a>> {
         self.list.iter()
     }
 
     /// Returns the assignment of a slot, if any.
-    pub fn of(&self, slot: &Slot) -> Option<&Assignment<'a>> {
+    pub(super) fn of(&self, slot: &Slot) -> Option<&Assignment<'a>> {
         self.list.iter().find(|assignment| assignment.slot.index == slot.index)
     }
 
-    pub fn has_column(&self, column: usize) -> bool {
+    pub(super) fn has_column(&self, column: usize) -> bool {
         self.list.iter().any(|assignment| assignment.column.index == column)
     }
 

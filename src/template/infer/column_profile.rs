@@ -61,7 +61,7 @@ pub(super) struct ColumnProfile {
 
 impl ColumnProfile {
     /// Profiles the column at `index`, counted from 0.
-    pub fn new(rows: &[Row], index: usize) -> ColumnProfile {
+    pub(super) fn new(rows: &[Row], index: usize) -> ColumnProfile {
         let mut profile = ColumnProfile { rows: rows.len(), ..ColumnProfile::default() };
         let mut seen: HashMap<String, usize> = HashMap::new();
         let mut above: Option<String> = None;
@@ -143,47 +143,47 @@ impl ColumnProfile {
     }
 
     /// Returns `count` as a fraction of the filled cells.
-    pub fn share(&self, count: usize) -> f64 {
+    pub(super) fn share(&self, count: usize) -> f64 {
         share(count, self.filled)
     }
 
     /// Returns the fraction of rows with a value.
-    pub fn fill(&self) -> f64 {
+    pub(super) fn fill(&self) -> f64 {
         share(self.filled, self.rows)
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.filled == 0 && self.rows > 0
     }
 
     /// Returns the average length of the values in characters.
-    pub fn average_chars(&self) -> f64 {
+    pub(super) fn average_chars(&self) -> f64 {
         share(self.chars, self.filled)
     }
 
     /// Whether nearly all values are numbers.
-    pub fn is_numeric(&self) -> bool {
+    pub(super) fn is_numeric(&self) -> bool {
         self.filled > 0 && self.share(self.numbers) >= 0.8
     }
 
     /// Whether equal values are always on consecutive rows, and some values are on several.
-    pub fn is_grouped(&self) -> bool {
+    pub(super) fn is_grouped(&self) -> bool {
         self.distinct > 1 && self.repeats > 0 && self.runs == self.distinct
     }
 
     /// Returns all distinct values if there are at most `max`.
-    pub fn few_values(&self, max: usize) -> Option<&[(String, usize)]> {
+    pub(super) fn few_values(&self, max: usize) -> Option<&[(String, usize)]> {
         (self.distinct <= max && self.distinct == self.values.len()).then_some(self.values.as_slice())
     }
 
     /// Whether all values are words such as yes and no.
-    pub fn is_yes_no(&self) -> bool {
+    pub(super) fn is_yes_no(&self) -> bool {
         let is_known = |(value, _): &(String, usize)| boolean::parse(value).is_some();
         self.distinct > 0 && self.few_values(4).is_some_and(|values| values.iter().all(is_known))
     }
 
     /// Whether this column has the larger number on most rows; `None` if no row has different numbers in both.
-    pub fn is_larger_than(&self, other: &ColumnProfile) -> Option<bool> {
+    pub(super) fn is_larger_than(&self, other: &ColumnProfile) -> Option<bool> {
         let pairs = self.amounts.iter().zip(&other.amounts).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
         let (larger, smaller) =
             pairs.fold((0, 0), |(larger, smaller), (a, b)| (larger + usize::from(a > b), smaller + usize::from(a < b)));

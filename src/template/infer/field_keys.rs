@@ -37,7 +37,7 @@ struct Draft {
 
 impl Evidence<'_> {
     /// Proposes all fields with a column or a constant, in the order of the API, and adds warnings.
-    pub fn fields(&self, warnings: &mut Vec<String>) -> Vec<FieldProposal> {
+    pub(super) fn fields(&self, warnings: &mut Vec<String>) -> Vec<FieldProposal> {
         let mut fields = Vec::new();
         for assignment in self.assignments.iter() {
             let Some(field) = assignment.slot.field else { continue };

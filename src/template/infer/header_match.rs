@@ -77,30 +77,30 @@ static UNSPACED_TOPICS: LazyLock<Vec<&str>> = LazyLock::new(|| {
 });
 
 impl Header {
-    pub fn new(header: &str) -> Header {
+    pub(super) fn new(header: &str) -> Header {
         let header: String = header.chars().take(MAX_HEADER_CHARS).collect();
         let HeaderWords { words, bracketed } = normalize::header(&header);
         Header { joined: words.concat(), words: words.into_iter().flat_map(split_compound).collect(), bracketed }
     }
 
     /// Whether the header is about a topic without a field.
-    pub fn is_other_topic(&self) -> bool {
+    pub(super) fn is_other_topic(&self) -> bool {
         self.words.iter().any(|word| vocabulary().other_topics.contains(word))
             || UNSPACED_TOPICS.iter().any(|topic| self.joined.contains(topic))
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
     /// Whether a program made the header up: `Column 1`, `Unnamed: 0`, `F3`.
-    pub fn is_placeholder(&self) -> bool {
+    pub(super) fn is_placeholder(&self) -> bool {
         let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit());
         self.words.iter().all(|word| is_number(word) || vocabulary().is_placeholder(word))
     }
 
     /// Whether the header contains any of these words.
-    pub fn contains_any<'a>(&self, mut words: impl Iterator<Item = &'a str>) -> bool {
+    pub(super) fn contains_any<'a>(&self, mut words: impl Iterator<Item = &'a str>) -> bool {
         words.any(|word| {
             let word = normalize::words(word).concat();
             self.joined == word
@@ -112,7 +112,7 @@ impl Header {
 
 impl FieldNames {
     /// Normalizes the names of a field; `own_name` is the name in the API.
-    pub fn new(field: &'static FieldWords, kind: &KindWords, own_name: Option<&'static str>) -> FieldNames {
+    pub(super) fn new(field: &'static FieldWords, kind: &KindWords, own_name: Option<&'static str>) -> FieldNames {
         let own_name_only = field.names.is_empty();
         let certainty = if own_name_only { INTERNAL_ID } else { 1.0 };
         // `id` is the first column of every table and does not identify the item of a line.
@@ -132,17 +132,17 @@ impl FieldNames {
     }
 
     /// Returns an empty list, for fields with columns from earlier templates only.
-    pub fn none() -> FieldNames {
+    pub(super) fn none() -> FieldNames {
         FieldNames { names: Vec::new(), unmistakable: HashSet::new(), modifiers: HashSet::new(), own_name_only: true }
     }
 
     /// Whether the header is a name with hardly any other meaning.
-    pub fn has_unmistakable(&self, header: &Header) -> bool {
+    pub(super) fn has_unmistakable(&self, header: &Header) -> bool {
         self.unmistakable.contains(&header.joined)
     }
 
     /// Returns the best match of the header with a name.
-    pub fn best_match(&self, header: &Header) -> Option<NameMatch> {
+    pub(super) fn best_match(&self, header: &Header) -> Option<NameMatch> {
         let matches = self.names.iter().filter_map(|name| {
             let (score, kind) = self.score(header, name)?;
             let ColumnTitle { text, certainty, language } = name.title;

@@ -23,7 +23,7 @@ const SEPARATORS: [char; 8] = ['.', ',', '\'', '’', ' ', '\u{a0}', '\u{202f}',
 
 impl NumberLocales {
     /// Detects the locales of columns of numbers.
-    pub fn detect(sample: &Sample, columns: &[usize], language: Option<Language>) -> NumberLocales {
+    pub(super) fn detect(sample: &Sample, columns: &[usize], language: Option<Language>) -> NumberLocales {
         let others = CANDIDATES.iter().copied().filter(|name| Some(*name) != language);
         let candidates: Vec<&'static str> = language.into_iter().chain(others).collect();
         let columns: Vec<(usize, Vec<&str>)> = columns.iter().map(|index| (*index, numbers(sample, *index))).collect();

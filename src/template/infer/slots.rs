@@ -23,7 +23,7 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    pub fn new(kind: RecordKind) -> Slots {
+    pub(super) fn new(kind: RecordKind) -> Slots {
         let (input, kind_words) = (kind.input(), vocabulary().kind(kind));
         let slot = |field: Option<&'static Field>, place, words: &'static FieldWords| Slot {
             index: 0,
@@ -50,34 +50,34 @@ impl Slots {
         Slots { kind, slots }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Slot> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Slot> {
         self.slots.iter()
     }
 
     /// Returns the slot of a field.
-    pub fn find(&self, place: Place, field: &str) -> Option<&Slot> {
+    pub(super) fn find(&self, place: Place, field: &str) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.place == place && slot.field.is_some_and(|known| known.name == field))
     }
 
     /// Returns the slot of the number of a group, for kinds without a field for it.
-    pub fn group(&self) -> Option<&Slot> {
+    pub(super) fn group(&self) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.field.is_none())
     }
 
     /// Whether the header is an unmistakable name of any field.
-    pub fn has_name(&self, header: &Header) -> bool {
+    pub(super) fn has_name(&self, header: &Header) -> bool {
         self.slots.iter().any(|slot| slot.names.has_unmistakable(header))
     }
 
     /// Counts the fields with an unmistakable name in a row of headers.
-    pub fn count_named(&self, headers: &[Header]) -> usize {
+    pub(super) fn count_named(&self, headers: &[Header]) -> usize {
         let is_named = |slot: &&Slot| headers.iter().any(|header| slot.names.has_unmistakable(header));
         self.slots.iter().filter(is_named).count()
     }
 }
 
 impl Slot {
-    pub fn is_field(&self, name: &str) -> bool {
+    pub(super) fn is_field(&self, name: &str) -> bool {
         self.field.is_some_and(|field| field.name == name)
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct TemplateText<'a> {
 
 impl TemplateText<'_> {
     /// Returns the template with `header_row`, or with `header = "auto"`. Each line ends with a newline.
-    pub fn to_toml(&self, header_row: Option<u64>) -> String {
+    pub(super) fn to_toml(&self, header_row: Option<u64>) -> String {
         let mut out = Writer(String::new());
         self.introduction(&mut out);
         self.sheet(&mut out, header_row);

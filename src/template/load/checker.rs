@@ -21,11 +21,11 @@ pub(super) struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    pub fn locale(&self, name: &Spanned<String>) -> Result<Locale, Mistake> {
+    pub(super) fn locale(&self, name: &Spanned<String>) -> Result<Locale, Mistake> {
         locale::find(name.get_ref()).ok_or_else(|| self.unknown(name.span(), "locale", name.get_ref(), locale::names()))
     }
 
-    pub fn time_zone(&self, name: &Spanned<String>) -> Result<TimeZone, Mistake> {
+    pub(super) fn time_zone(&self, name: &Spanned<String>) -> Result<TimeZone, Mistake> {
         date::zone(name.get_ref()).map_err(|unknown| {
             let hint = match unknown.nearest {
                 Some(nearest) => format!("did you mean {nearest}?"),
@@ -35,7 +35,7 @@ impl Checker<'_> {
         })
     }
 
-    pub fn regex(&self, pattern: &Spanned<String>) -> Result<Regex, Mistake> {
+    pub(super) fn regex(&self, pattern: &Spanned<String>) -> Result<Regex, Mistake> {
         Regex::new(pattern.get_ref()).map_err(|error| {
             // The last line of the error is the reason; the others show the pattern.
             let error = error.to_string();
@@ -46,7 +46,7 @@ impl Checker<'_> {
     }
 
     /// Returns a positive number.
-    pub fn positive(&self, number: &Spanned<i64>, hint: &str) -> Result<usize, Mistake> {
+    pub(super) fn positive(&self, number: &Spanned<i64>, hint: &str) -> Result<usize, Mistake> {
         match usize::try_from(*number.get_ref()) {
             Ok(count) if count > 0 => Ok(count),
             _ => Err(self.error(number.span(), "this must be a number from 1", Some(hint))),
@@ -54,7 +54,7 @@ impl Checker<'_> {
     }
 
     /// Returns the choice with the given name, or `None` without a name.
-    pub fn choice<T: Clone>(
+    pub(super) fn choice<T: Clone>(
         &self,
         chosen: Option<Spanned<String>>,
         choices: &[(&'static str, T)],
@@ -70,7 +70,7 @@ impl Checker<'_> {
     }
 
     /// Returns an error about an unknown word, with the most similar known word.
-    pub fn unknown<'a>(
+    pub(super) fn unknown<'a>(
         &self,
         span: Range<usize>,
         what: &str,
@@ -81,7 +81,12 @@ impl Checker<'_> {
         self.error(span, format!("'{word}' is not a {what}"), Some(suggestion(word, &known)))
     }
 
-    pub fn error(&self, span: Range<usize>, message: impl Into<String>, hint: Option<impl Into<String>>) -> Mistake {
+    pub(super) fn error(
+        &self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        hint: Option<impl Into<String>>,
+    ) -> Mistake {
         self.file.mistake(span, message, hint.map(Into::into))
     }
 }

@@ -12,7 +12,7 @@ use crate::diagnostics::Mistake;
 use crate::records::Input;
 
 impl Checker<'_> {
-    pub fn example(&self, raw: Spanned<RawExample>, input: &'static Input) -> Result<Example, Mistake> {
+    pub(super) fn example(&self, raw: Spanned<RawExample>, input: &'static Input) -> Result<Example, Mistake> {
         let span = raw.span();
         let RawExample { row, rows, sends: sent, clears } = raw.into_inner();
         let rows = match (row, rows) {

@@ -34,7 +34,7 @@ pub(super) struct SheetDefaults {
 type Key = (&'static str, Range<usize>);
 
 impl Checker<'_> {
-    pub fn field(
+    pub(super) fn field(
         &self,
         field: &'static Field,
         place: Place,

@@ -11,7 +11,7 @@ use crate::diagnostics::{Mistake, nearest};
 use crate::sheet::Options;
 
 impl Checker<'_> {
-    pub fn sheet(&self, raw: RawSheet) -> Result<SheetRules, Mistake> {
+    pub(super) fn sheet(&self, raw: RawSheet) -> Result<SheetRules, Mistake> {
         let text = self.text_options(&raw)?;
         let select = match (raw.name, raw.index) {
             (Some(_), Some(index)) => {
@@ -47,7 +47,7 @@ impl Checker<'_> {
 
     /// Refuses columns to fill without a field, because the names are probably misspelt. Missing columns are checked with
     /// the fields.
-    pub fn check_filled_columns(&self, template: &Template, span: Range<usize>) -> Result<(), Mistake> {
+    pub(super) fn check_filled_columns(&self, template: &Template, span: Range<usize>) -> Result<(), Mistake> {
         let Some(fill) = &template.sheet.fill_down else { return Ok(()) };
         let mut used: Vec<ColumnName> = Vec::new();
         for rule in template.rules() {

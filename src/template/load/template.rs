@@ -16,7 +16,7 @@ use crate::records::{Field, Input, RecordKind};
 type RawFields = BTreeMap<Spanned<String>, Spanned<RawField>>;
 
 impl Checker<'_> {
-    pub fn template(&self, raw: RawTemplate) -> Result<Template, Mistake> {
+    pub(super) fn template(&self, raw: RawTemplate) -> Result<Template, Mistake> {
         let kinds = RecordKind::ALL.iter().map(|kind| kind.name());
         let record = RecordKind::from_name(raw.record.get_ref())
             .ok_or_else(|| self.unknown(raw.record.span(), "kind of record", raw.record.get_ref(), kinds))?;

@@ -44,7 +44,7 @@ impl Reaction {
 }
 
 impl Health {
-    pub fn new(concurrency: usize) -> Health {
+    pub(super) fn new(concurrency: usize) -> Health {
         Health {
             concurrency,
             has_answered: false,
@@ -57,17 +57,17 @@ impl Health {
     }
 
     /// Whether the service is unreachable, so single requests probe for a return.
-    pub fn is_probing(&self) -> bool {
+    pub(super) fn is_probing(&self) -> bool {
         self.probes.is_some()
     }
 
     /// Returns the number of consecutive pauses.
-    pub fn throttled_in_a_row(&self) -> u32 {
+    pub(super) fn throttled_in_a_row(&self) -> u32 {
         self.throttled_in_a_row
     }
 
     /// Counts the outcome of an attempt. With `is_paused`, a 429 belongs to the current pause and is not counted.
-    pub fn observe(&mut self, step: &NextStep<WriteResult>, is_probe: bool, is_paused: bool) -> Reaction {
+    pub(super) fn observe(&mut self, step: &NextStep<WriteResult>, is_probe: bool, is_paused: bool) -> Reaction {
         if let NextStep::Retry { failure, .. } | NextStep::Unknown { failure, .. } = step
             && failure.status().is_none()
         {

@@ -90,7 +90,7 @@ struct Record {
 
 impl<'t> Assembler<'t> {
     /// `mappers` has one mapper per part of the source.
-    pub fn new(
+    pub(super) fn new(
         source: &'t Source,
         template: &'t Template,
         mappers: &'t [Mapper<'t>],
@@ -122,7 +122,7 @@ impl<'t> Assembler<'t> {
     ///
     /// # Errors
     /// [`Error::TooManyRows`] and [`Error::TooScattered`].
-    pub fn add(&mut self, row: &mut MappedRow) -> Result<(), Error> {
+    pub(super) fn add(&mut self, row: &mut MappedRow) -> Result<(), Error> {
         self.tally.rows += 1;
         self.tally.width = self.tally.width.max(row.width);
         self.batch.read += 1;
@@ -162,12 +162,12 @@ impl<'t> Assembler<'t> {
     }
 
     /// Returns the rows and records produced since the last call.
-    pub fn take_batch(&mut self) -> Batch {
+    pub(super) fn take_batch(&mut self) -> Batch {
         std::mem::take(&mut self.batch)
     }
 
     /// Completes all records: there are no more rows.
-    pub fn finish(&mut self) {
+    pub(super) fn finish(&mut self) {
         while let Some(waiting) = self.waiting.pop_front() {
             let seq = self.first_waiting;
             self.first_waiting += 1;

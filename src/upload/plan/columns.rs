@@ -39,7 +39,7 @@ impl ColumnMap {
 }
 
 /// Returns the names of the common columns, and the column map of each sheet.
-pub fn merge_columns<'a>(layouts: impl Iterator<Item = &'a Layout>) -> (Vec<String>, Vec<ColumnMap>) {
+pub(crate) fn merge_columns<'a>(layouts: impl Iterator<Item = &'a Layout>) -> (Vec<String>, Vec<ColumnMap>) {
     let mut names: Vec<String> = Vec::new();
     // The common column of each field of the template.
     let mut fields: Vec<Option<usize>> = Vec::new();

@@ -8,21 +8,21 @@ use std::hash::{BuildHasher, RandomState};
 use crate::ledger::Seq;
 
 /// Maximum number of records or rows in a sheet.
-pub const MAX_ROWS: u64 = (1 << 31) - 1;
+pub(super) const MAX_ROWS: u64 = (1 << 31) - 1;
 
 /// Keys as 64-bit hashes with a secret of this process: a million keys need 70 MB.
 ///
 /// Among a million keys, two share a hash in one of thirty million runs. A record is then reported as a
 /// duplicate; no record is lost.
 #[derive(Debug, Default)]
-pub struct Keys {
+pub(super) struct Keys {
     hasher: RandomState,
     holders: HashMap<u64, KeyHolder>,
 }
 
 /// The record holding a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeyHolder {
+pub(super) struct KeyHolder {
     pub seq: Seq,
     pub row: u64,
     pub is_to_be_sent: bool,
@@ -31,7 +31,7 @@ pub struct KeyHolder {
 impl Keys {
     /// Adds a record with `key` and returns the previous holder, if any. The new record becomes the holder of a free
     /// key, or if `replace` is set.
-    pub fn insert(&mut self, key: &str, new: KeyHolder, replace: bool) -> Option<KeyHolder> {
+    pub(super) fn insert(&mut self, key: &str, new: KeyHolder, replace: bool) -> Option<KeyHolder> {
         match self.holders.entry(self.hasher.hash_one(key)) {
             Entry::Vacant(entry) => {
                 entry.insert(new);
@@ -43,7 +43,7 @@ impl Keys {
     }
 
     /// Marks the holder of `key` as not to be sent.
-    pub fn withdraw(&mut self, key: &str) {
+    pub(super) fn withdraw(&mut self, key: &str) {
         if let Some(holder) = self.holders.get_mut(&self.hasher.hash_one(key)) {
             holder.is_to_be_sent = false;
         }

@@ -43,7 +43,7 @@ pub(super) fn numbered(names: &[String]) -> Vec<(&str, usize)> {
 
 impl CommonColumns {
     /// Returns the fingerprint of a row of the report, with neutralised formulas restored.
-    pub fn fingerprint_in_report(&self, row: &Row) -> u32 {
+    pub(super) fn fingerprint_in_report(&self, row: &Row) -> u32 {
         self.fingerprint(row.cells().map(|cell| match cell {
             Cell::Text(text) => Cell::Text(write::restore(text)),
             cell => cell,
@@ -51,7 +51,7 @@ impl CommonColumns {
     }
 
     /// Returns the fingerprint of encoded cells of the ledger after the losses of a report.
-    pub fn fingerprint_in_ledger(&self, cells: &[u8], lossy: LossyFields, row: &mut Row) -> u32 {
+    pub(super) fn fingerprint_in_ledger(&self, cells: &[u8], lossy: LossyFields, row: &mut Row) -> u32 {
         match row.decode_one(cells) {
             Some(()) if lossy == LossyFields::LongTexts && lossy.may_affect(cells) => {
                 let mut cut = Row::default();

@@ -55,7 +55,7 @@ struct ReportColumns {
 
 /// The history of a row of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RowHistory {
+pub(crate) struct RowHistory {
     /// The index of the sheet among the parts of the source.
     pub part: usize,
     /// The row number in the report.
@@ -73,7 +73,7 @@ pub struct RowHistory {
 
 /// The treatment of a row after considering the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowStatus {
+pub(crate) enum RowStatus {
     /// Added to the report.
     New,
     /// Not accepted yet: decided by the cells.

@@ -58,17 +58,17 @@ impl LossyFields {
 }
 
 impl LossyRows {
-    pub fn new(lossy: LossyFields) -> LossyRows {
+    pub(super) fn new(lossy: LossyFields) -> LossyRows {
         LossyRows { lossy, ..LossyRows::default() }
     }
 
     /// Whether the row may have cut texts although the report is a text file.
-    pub fn may_be_cut(&self, cells: &[u8]) -> bool {
+    pub(super) fn may_be_cut(&self, cells: &[u8]) -> bool {
         self.lossy == LossyFields::Both && LossyFields::LongTexts.may_affect(cells)
     }
 
     /// Adds the encoded cells of a row with losses. Returns false if the memory limit is exceeded.
-    pub fn add(&mut self, index: usize, cells: &[u8], row: &mut Row) -> bool {
+    pub(super) fn add(&mut self, index: usize, cells: &[u8], row: &mut Row) -> bool {
         let has_losses = self.lossy.may_affect(cells)
             && row.decode_one(cells).is_some()
             && row.cells().any(|cell| self.lossy.written(&cell).is_some());
@@ -81,7 +81,7 @@ impl LossyRows {
 
     /// Writes the cells of `row` into `restored`, with the original cell for each unedited cell. `columns` has the
     /// column of the run for each column of the report. Returns false if the row has no losses.
-    pub fn restore(&self, index: usize, row: &Row, columns: &[Option<usize>], restored: &mut Row) -> bool {
+    pub(super) fn restore(&self, index: usize, row: &Row, columns: &[Option<usize>], restored: &mut Row) -> bool {
         let mut original = Row::default();
         let decoded = self.rows.get(&index).and_then(|cells| original.decode_one(cells));
         if decoded.is_none() {

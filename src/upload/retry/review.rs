@@ -11,14 +11,14 @@ use crate::records::Input;
 use crate::upload::plan::decision::Decision;
 
 /// The request for a record.
-pub struct RequestContext<'a> {
+pub(crate) struct RequestContext<'a> {
     pub key: &'a str,
     /// The id in the path, or empty.
     pub target: &'a str,
     pub body: &'a [u8],
 }
 
-pub struct Reviewer<'a> {
+pub(crate) struct Reviewer<'a> {
     history: &'a ReportHistory,
     input: &'static Input,
     /// The names of the sheets in the ledger.
@@ -28,12 +28,12 @@ pub struct Reviewer<'a> {
 }
 
 impl<'a> Reviewer<'a> {
-    pub fn new(history: &'a ReportHistory, sheets: Vec<String>, input: &'static Input) -> Reviewer<'a> {
+    pub(crate) fn new(history: &'a ReportHistory, sheets: Vec<String>, input: &'static Input) -> Reviewer<'a> {
         Reviewer { history, input, sheets, seen: vec![false; history.states.len()] }
     }
 
     /// Returns the problem of a row with the same origin as an earlier row of the report, and marks the row as invalid.
-    pub fn check_copy(&mut self, row: &mut RowHistory) -> Option<Problem> {
+    pub(crate) fn check_copy(&mut self, row: &mut RowHistory) -> Option<Problem> {
         let index = row.index?;
         if !std::mem::replace(&mut self.seen[index], true) {
             return None;
@@ -43,12 +43,12 @@ impl<'a> Reviewer<'a> {
     }
 
     /// Returns the problem of a row without a group name, if not part of the record above, starting with `first`.
-    pub fn check_strayed(&self, row: &RowHistory, first: &RowHistory) -> Option<Problem> {
+    pub(crate) fn check_strayed(&self, row: &RowHistory, first: &RowHistory) -> Option<Problem> {
         Some(self.located(row, row.strayed(first)?))
     }
 
     /// Returns the original row of a row in the sheet `sheet`.
-    pub fn origin(&self, row: &RowHistory, sheet: &str) -> Origin {
+    pub(crate) fn origin(&self, row: &RowHistory, sheet: &str) -> Origin {
         match row.index.and_then(|index| self.history.states.row(index)) {
             Some(original) if original.number == row.number && original.sheet == sheet => Origin::Same,
             Some(original) => Origin::Row { number: original.number, sheet: original.sheet.to_owned() },
@@ -57,7 +57,7 @@ impl<'a> Reviewer<'a> {
     }
 
     /// Returns the decision about a record with these rows; `decision` is based on the cells alone.
-    pub fn review(&self, decision: Decision, rows: &[RowHistory], request: &RequestContext<'_>) -> Decision {
+    pub(crate) fn review(&self, decision: Decision, rows: &[RowHistory], request: &RequestContext<'_>) -> Decision {
         let accepted: Vec<(&RowHistory, AcceptedEarlier)> =
             rows.iter().filter_map(|row| Some((row, row.accepted()?))).collect();
         if let Some((_, first)) = accepted.first().filter(|_| accepted.len() == rows.len()) {

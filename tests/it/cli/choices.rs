@@ -92,7 +92,7 @@ fn json_log_has_no_secrets() {
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let requests: Vec<_> = lines.iter().filter(|line| line["message"] == "request").collect();
     assert_eq!(requests.len(), 3, "{log}");
-    assert!(requests.iter().all(|line| line["path"] == "/v1/public/items" && line["came"] == "200"), "{log}");
+    assert!(requests.iter().all(|line| line["path"] == "/v1/public/items" && line["outcome"] == "200"), "{log}");
     assert!(!log.contains("Item 1") && !log.contains("Bearer"), "{log}");
 }
 

@@ -36,7 +36,7 @@ struct Transcoder {
 }
 
 impl TextDecoder {
-    pub fn new(file: File, compression: Compression, found: DetectedEncoding) -> io::Result<TextDecoder> {
+    pub(super) fn new(file: File, compression: Compression, found: DetectedEncoding) -> io::Result<TextDecoder> {
         let mut input = Decompressed::new(file, compression)?;
         io::copy(&mut input.by_ref().take(found.bom as u64), &mut io::sink())?;
         let transcoder = (found.encoding != UTF_8).then(|| Transcoder {
@@ -52,7 +52,7 @@ impl TextDecoder {
     }
 
     /// Reads text into `out`, which must have room for a few characters. Returns 0 at the end of the file.
-    pub fn read(&mut self, out: &mut [u8]) -> Result<usize, Fault> {
+    pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize, Fault> {
         match &mut self.transcoder {
             None => read(&mut self.input, out),
             Some(transcoder) => transcoder.read(&mut self.input, out),

@@ -11,7 +11,7 @@ use super::grammar::{Fields, MAX_COLUMNS, Outcome};
 use crate::sheet::{Error, Row, column_letters};
 
 /// Maximum length of a record, in bytes. Longer ones usually have an unclosed quote.
-pub const MAX_RECORD: usize = 16 * 1024 * 1024;
+pub(crate) const MAX_RECORD: usize = 16 * 1024 * 1024;
 /// Size of the window, unless a record needs more.
 const WINDOW: usize = 256 * 1024;
 
@@ -35,7 +35,7 @@ pub(in crate::sheet::read) struct TextRows {
 }
 
 impl TextRows {
-    pub fn open(path: &Path, dialect: Dialect) -> Result<TextRows, Error> {
+    pub(crate) fn open(path: &Path, dialect: Dialect) -> Result<TextRows, Error> {
         let open = |source| Error::Open { path: path.to_owned(), source };
         let file = File::open(path).map_err(open)?;
         let decoder = TextDecoder::new(file, dialect.compression, dialect.encoding).map_err(open)?;
@@ -59,7 +59,7 @@ impl TextRows {
         Ok(rows)
     }
 
-    pub fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
+    pub(crate) fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
         if !self.skip_blank_lines()? {
             return Ok(false);
         }
@@ -82,7 +82,7 @@ impl TextRows {
     }
 
     /// Returns the number of rows so far with a quote in an invalid position.
-    pub fn rows_with_stray_quotes(&self) -> u64 {
+    pub(crate) fn rows_with_stray_quotes(&self) -> u64 {
         self.stray_quotes
     }
 

@@ -13,16 +13,16 @@ pub(super) struct Activity {
 }
 
 impl Activity {
-    pub fn record_output(&self) {
+    pub(super) fn record_output(&self) {
         self.produced.store(true, Ordering::Relaxed);
     }
 
-    pub fn record_input(&self) {
+    pub(super) fn record_input(&self) {
         self.consumed.store(true, Ordering::Relaxed);
     }
 
     /// Runs work with a wait for the other side, and counts as output.
-    pub fn waiting<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(super) fn waiting<T>(&self, work: impl FnOnce() -> T) -> T {
         self.waiting.store(true, Ordering::Relaxed);
         let result = work();
         self.record_output();
@@ -31,12 +31,12 @@ impl Activity {
     }
 
     /// Returns true if output was produced since the last call, or the process is waiting.
-    pub fn take_output(&self) -> bool {
+    pub(super) fn take_output(&self) -> bool {
         self.produced.swap(false, Ordering::Relaxed) || self.waiting.load(Ordering::Relaxed)
     }
 
     /// Returns true if input was consumed since the last call.
-    pub fn take_input(&self) -> bool {
+    pub(super) fn take_input(&self) -> bool {
         self.consumed.swap(false, Ordering::Relaxed)
     }
 }

@@ -10,12 +10,12 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    pub fn new(reason: impl Into<String>) -> Fault {
+    pub(super) fn new(reason: impl Into<String>) -> Fault {
         Fault { encrypted: false, reason: reason.into() }
     }
 
     /// The fault for a parser's panic or invalid output.
-    pub fn malformed() -> Fault {
+    pub(super) fn malformed() -> Fault {
         Fault::new("the structure of the workbook is invalid")
     }
 }

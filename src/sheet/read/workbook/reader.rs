@@ -19,16 +19,16 @@ pub(in crate::sheet::read) struct Workbook {
 
 impl Workbook {
     /// Opens the file and returns the names of its worksheets, including hidden ones. Charts are left out.
-    pub fn open(path: &Path, format: WorkbookFormat) -> Result<(Workbook, Vec<String>), Error> {
+    pub(crate) fn open(path: &Path, format: WorkbookFormat) -> Result<(Workbook, Vec<String>), Error> {
         let (connection, names) = Connection::open(path, format).map_err(|fault| error(path, String::new(), fault))?;
         Ok((Workbook { path: path.to_owned(), format, idle: Arc::new(Mutex::new(Some(connection))) }, names))
     }
 
-    pub fn format_name(&self) -> &'static str {
+    pub(crate) fn format_name(&self) -> &'static str {
         self.format.name()
     }
 
-    pub fn rows(&self, index: usize, sheet: &str) -> Result<WorkbookRows, Error> {
+    pub(crate) fn rows(&self, index: usize, sheet: &str) -> Result<WorkbookRows, Error> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut rows =
             WorkbookRows { workbook: self.clone(), sheet: sheet.to_owned(), connection: idle, unread: 0, number: 0 };
@@ -60,7 +60,7 @@ pub(in crate::sheet::read) struct WorkbookRows {
 }
 
 impl WorkbookRows {
-    pub fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
+    pub(crate) fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
         let Some(connection) = &mut self.connection else { return Ok(false) };
         while self.unread == 0 {
             match connection.next() {

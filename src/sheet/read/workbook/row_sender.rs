@@ -51,7 +51,7 @@ pub(super) struct RowSender<'a> {
 
 impl<'a> RowSender<'a> {
     /// `file_len` is the size of the workbook. `is_wanted` is called for each batch, and sometimes while cells are skipped.
-    pub fn new(output: &'a mut dyn Write, file_len: u64, is_wanted: &'a dyn Fn() -> bool) -> Self {
+    pub(super) fn new(output: &'a mut dyn Write, file_len: u64, is_wanted: &'a dyn Fn() -> bool) -> Self {
         RowSender {
             output,
             is_wanted,
@@ -67,7 +67,7 @@ impl<'a> RowSender<'a> {
     }
 
     /// Adds the cell at the zero-based `row` and `column`. Blank cells are ignored.
-    pub fn cell(&mut self, row: u32, column: u32, cell: Cell<'_>) -> Result<(), Stop> {
+    pub(super) fn cell(&mut self, row: u32, column: u32, cell: Cell<'_>) -> Result<(), Stop> {
         if matches!(cell, Cell::Blank | Cell::Text("")) {
             return Ok(());
         }
@@ -91,19 +91,19 @@ impl<'a> RowSender<'a> {
     }
 
     /// Counts a skipped cell.
-    pub fn skip(&mut self) -> Result<(), Stop> {
+    pub(super) fn skip(&mut self) -> Result<(), Stop> {
         self.skipped = self.skipped.wrapping_add(1);
         if self.skipped.is_multiple_of(SKIPPED_CELLS) { self.check_wanted() } else { Ok(()) }
     }
 
     /// # Errors
     /// [`Stop::Unwanted`] if no more rows are wanted.
-    pub fn check_wanted(&self) -> Result<(), Stop> {
+    pub(super) fn check_wanted(&self) -> Result<(), Stop> {
         if (self.is_wanted)() { Ok(()) } else { Err(Stop::Unwanted) }
     }
 
     /// Sends the remaining rows and the end of the sheet.
-    pub fn finish(mut self) -> Result<(), Stop> {
+    pub(super) fn finish(mut self) -> Result<(), Stop> {
         self.finish_row()?;
         self.release()?;
         self.send()?;

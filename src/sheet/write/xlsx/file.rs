@@ -18,26 +18,26 @@ pub(crate) struct WorkbookFile {
 impl WorkbookFile {
     /// Creates an empty workbook. Temporary data goes beside the file, where users expect disk usage, rather than to the
     /// system's temporary folder.
-    pub fn create(file: WholeFile) -> Result<WorkbookFile, Error> {
+    pub(crate) fn create(file: WholeFile) -> Result<WorkbookFile, Error> {
         let mut workbook = Workbook::new();
         workbook.set_zip_compression_level(1);
         workbook.set_tempdir(folder(file.path())).map_err(|error| failed(file.path(), error))?;
         Ok(WorkbookFile { file, workbook, is_broken: false })
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.file.path()
     }
 
     /// Runs `work` on the workbook and converts panics into errors. The library panics if its temporary file cannot be
     /// written, for example on a full disk.
-    pub fn edit<T>(&mut self, work: impl FnOnce(&mut Workbook) -> Result<T, XlsxError>) -> Result<T, Error> {
+    pub(crate) fn edit<T>(&mut self, work: impl FnOnce(&mut Workbook) -> Result<T, XlsxError>) -> Result<T, Error> {
         let workbook = &mut self.workbook;
         guard(self.file.path(), &mut self.is_broken, || work(workbook))
     }
 
     /// Writes the workbook to the file. The caller must finish the file.
-    pub fn save(self) -> Result<WholeFile, Error> {
+    pub(crate) fn save(self) -> Result<WholeFile, Error> {
         let WorkbookFile { mut file, mut workbook, mut is_broken } = self;
         let path: PathBuf = file.path().to_owned();
         guard(&path, &mut is_broken, || workbook.save_to_writer(&mut file))?;

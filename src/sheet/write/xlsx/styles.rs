@@ -19,7 +19,7 @@ pub(crate) struct CellStyles {
 
 impl CellStyles {
     /// Derives the formats from `base`, replacing the number format.
-    pub fn on(base: &Format) -> CellStyles {
+    pub(crate) fn on(base: &Format) -> CellStyles {
         let with = |number_format: &str| base.clone().set_num_format(number_format);
         let places = || (0..=EXACT_DIGITS).map(decimal_format);
         CellStyles {
@@ -35,7 +35,7 @@ impl CellStyles {
         }
     }
 
-    pub fn format(&self, kind: CellKind) -> &Format {
+    pub(crate) fn format(&self, kind: CellKind) -> &Format {
         match kind {
             CellKind::General => &self.general,
             CellKind::Text => &self.text,

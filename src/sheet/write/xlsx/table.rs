@@ -41,7 +41,7 @@ pub struct Layout {
     pub finish_sheet: FinishSheet,
 }
 
-pub type FinishSheet = Box<dyn Fn(&mut Worksheet, u32) -> Result<(), XlsxError> + Send>;
+pub(crate) type FinishSheet = Box<dyn Fn(&mut Worksheet, u32) -> Result<(), XlsxError> + Send>;
 
 /// A column's title.
 pub struct Title {

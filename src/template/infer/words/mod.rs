@@ -158,12 +158,12 @@ impl Vocabulary {
     }
 
     /// Returns the words of a kind of record.
-    pub fn kind(&self, kind: RecordKind) -> &KindWords {
+    pub(super) fn kind(&self, kind: RecordKind) -> &KindWords {
         self.fields.kinds.get(kind.name()).expect("a test checks that fields.toml has every kind of record")
     }
 
     /// Returns the names of a field, list by list, and each list language by language.
-    pub fn names(&'static self, field: &'static FieldWords) -> impl Iterator<Item = ColumnTitle> {
+    pub(super) fn names(&'static self, field: &'static FieldWords) -> impl Iterator<Item = ColumnTitle> {
         let lists = field.names.iter().flat_map(|list| {
             self.languages.iter().filter_map(move |(language, file)| Some((*language, file.names.get(list)?)))
         });
@@ -176,35 +176,35 @@ impl Vocabulary {
     }
 
     /// Returns the words with little effect beside a name of the field.
-    pub fn modifiers(&self, field: &FieldWords, kind: &KindWords) -> HashSet<String> {
+    pub(super) fn modifiers(&self, field: &FieldWords, kind: &KindWords) -> HashSet<String> {
         let shared = field.modifier_set.iter().flat_map(|set| &self.fields.modifier_sets[set]);
         normalized(field.modifiers.iter().chain(shared).chain(&kind.record_words))
     }
 
     /// Returns headers such as "discontinued": "yes" means that the item is not on offer.
-    pub fn withdrawn(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn withdrawn(&self) -> impl Iterator<Item = &str> {
         self.all(|file| &file.withdrawn)
     }
 
     /// Whether a cell is a usual word for a status.
-    pub fn is_status(&self, cell: &str) -> bool {
+    pub(super) fn is_status(&self, cell: &str) -> bool {
         let cell = cell.to_lowercase();
         self.all(|file| &file.status_values).any(|word| word == cell)
     }
 
     /// Whether a cell marks a row of totals.
-    pub fn is_total(&self, cell: &str) -> bool {
+    pub(super) fn is_total(&self, cell: &str) -> bool {
         let cell = cell.trim_end_matches([':', ' ']).to_lowercase();
         self.all(|file| &file.total_rows).any(|word| word == cell)
     }
 
     /// Whether a word is part of a placeholder such as `Column 1`.
-    pub fn is_placeholder(&self, word: &str) -> bool {
+    pub(super) fn is_placeholder(&self, word: &str) -> bool {
         self.all(|file| &file.placeholder_headers).any(|known| known == word)
     }
 
     /// Returns "no" for "yes" in the same language, and the other way round.
-    pub fn opposite(&self, cell: &str) -> Option<&str> {
+    pub(super) fn opposite(&self, cell: &str) -> Option<&str> {
         let cell = cell.to_lowercase();
         self.languages.iter().flat_map(|(_, file)| &file.yes_no).find_map(|(yes, no)| match &cell {
             cell if cell == yes => Some(no.as_str()),

@@ -397,7 +397,7 @@ pub(super) mod tests {
     use super::*;
 
     /// Writes `local` by a format, with the offset +02:00.
-    pub fn written(format: &DateFormat, local: civil::DateTime) -> String {
+    pub(crate) fn written(format: &DateFormat, local: civil::DateTime) -> String {
         let twelve = |hour: i8| if hour % 12 == 0 { 12 } else { hour % 12 };
         let write = |item: &Item| match item {
             Item::Number { part: Part::Year, .. } => format!("{:04}", local.year()),

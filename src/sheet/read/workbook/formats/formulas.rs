@@ -23,12 +23,12 @@ pub(super) struct Formulas {
 
 impl Formulas {
     /// `path` is the archive's file, if any.
-    pub fn new(path: Option<PathBuf>) -> Formulas {
+    pub(super) fn new(path: Option<PathBuf>) -> Formulas {
         Formulas { path, known: None }
     }
 
     /// Returns false if no part has a formula, or true for possible formulas.
-    pub fn may_exist(&mut self, rows: &mut RowSender<'_>) -> Result<bool, Stop> {
+    pub(super) fn may_exist(&mut self, rows: &mut RowSender<'_>) -> Result<bool, Stop> {
         if let Some(known) = self.known {
             return Ok(known);
         }

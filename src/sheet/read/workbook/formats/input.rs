@@ -20,15 +20,15 @@ enum Bytes {
 }
 
 impl Source {
-    pub fn file(file: File, activity: &Arc<Activity>) -> Input {
+    pub(super) fn file(file: File, activity: &Arc<Activity>) -> Input {
         BufReader::new(Source { bytes: Bytes::File(file), activity: Arc::clone(activity) })
     }
 
-    pub fn memory(bytes: Vec<u8>, activity: &Arc<Activity>) -> Input {
+    pub(super) fn memory(bytes: Vec<u8>, activity: &Arc<Activity>) -> Input {
         BufReader::new(Source { bytes: Bytes::Memory(Cursor::new(bytes)), activity: Arc::clone(activity) })
     }
 
-    pub fn is_file(&self) -> bool {
+    pub(super) fn is_file(&self) -> bool {
         matches!(self.bytes, Bytes::File(_))
     }
 }

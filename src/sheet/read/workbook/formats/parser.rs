@@ -37,7 +37,7 @@ enum Book {
 
 impl Parser {
     /// Opens a workbook. If calamine cannot open a ZIP archive, repairs the archive if possible.
-    pub fn open(path: &Path, format: WorkbookFormat, activity: &Arc<Activity>) -> Result<Parser, Fault> {
+    pub(crate) fn open(path: &Path, format: WorkbookFormat, activity: &Arc<Activity>) -> Result<Parser, Fault> {
         let failed = |error: io::Error| Fault::new(error.to_string());
         let mut file = Source::file(File::open(path).map_err(failed)?, activity);
         if format == WorkbookFormat::Xls {
@@ -96,12 +96,12 @@ impl Parser {
     }
 
     /// Returns the names of the sheets with cells, including hidden ones.
-    pub fn sheets(&self) -> &[String] {
+    pub(crate) fn sheets(&self) -> &[String] {
         &self.sheets
     }
 
     /// Sends all cells of a sheet.
-    pub fn read(&mut self, sheet: usize, rows: &mut RowSender<'_>) -> Result<(), Stop> {
+    pub(crate) fn read(&mut self, sheet: usize, rows: &mut RowSender<'_>) -> Result<(), Stop> {
         let Some(name) = self.sheets.get(sheet) else { return Err(format!("it has no sheet {sheet}").into()) };
         match &mut self.book {
             Book::Xlsx(book) => xlsx::send_sheet(book, &mut self.formulas, name, rows),

@@ -37,7 +37,7 @@ pub(super) struct XlsbRecords {
 
 impl XlsbRecords {
     /// Returns `None` for a workbook with an unusual structure, which calamine then reads alone.
-    pub fn open(path: &Path) -> Option<XlsbRecords> {
+    pub(super) fn open(path: &Path) -> Option<XlsbRecords> {
         let mut archive = ZipArchive::new(BufReader::new(File::open(path).ok()?)).ok()?;
         let mut relations = String::new();
         archive.by_name("xl/_rels/workbook.bin.rels").ok()?.take(1 << 20).read_to_string(&mut relations).ok()?;
@@ -56,7 +56,7 @@ impl XlsbRecords {
     }
 
     /// Reads the non-blank cells of a sheet in stored order.
-    pub fn cells(&mut self, sheet: &str) -> Option<CellRecords<'_>> {
+    pub(super) fn cells(&mut self, sheet: &str) -> Option<CellRecords<'_>> {
         let (_, part) = self.parts.iter().find(|(name, _)| name == sheet)?;
         let part: Box<dyn Read + '_> = Box::new(self.archive.by_name(part).ok()?);
         Some(CellRecords { records: Records::new(part), formats: &self.formats, row: 0 })
@@ -79,7 +79,7 @@ pub(super) struct CellRecord<'a> {
 }
 
 impl<'a> CellRecords<'a> {
-    pub fn next(&mut self) -> Option<CellRecord<'a>> {
+    pub(super) fn next(&mut self) -> Option<CellRecord<'a>> {
         loop {
             let (kind, body) = self.records.next()?;
             match kind {

@@ -70,7 +70,7 @@ pub(in crate::sheet::read::workbook) struct Connection {
 
 impl Connection {
     /// Starts a process and returns the names of the workbook's sheets.
-    pub fn open(path: &Path, format: WorkbookFormat) -> Result<(Connection, Vec<String>), Fault> {
+    pub(crate) fn open(path: &Path, format: WorkbookFormat) -> Result<(Connection, Vec<String>), Fault> {
         let start = |error: io::Error| Fault::new(format!("its reading process cannot be started: {error}"));
         let mut connection = match PROGRAM.get() {
             Some(program) => start_process(program, path, format).map_err(start)?,
@@ -86,7 +86,7 @@ impl Connection {
     }
 
     /// Requests the rows of a sheet. [`Connection::next`] returns them.
-    pub fn read(&mut self, sheet: usize) -> Result<(), Fault> {
+    pub(crate) fn read(&mut self, sheet: usize) -> Result<(), Fault> {
         self.reading += 1;
         let sheet = u32::try_from(sheet).expect("sheets are counted in memory");
         let sent = protocol::send_command(&mut self.commands, Command::Read { reading: self.reading, sheet });
@@ -97,7 +97,7 @@ impl Connection {
     ///
     /// # Errors
     /// The reported fault, or the cause of the process's death.
-    pub fn next(&mut self) -> Result<Kind, Fault> {
+    pub(crate) fn next(&mut self) -> Result<Kind, Fault> {
         match protocol::read(&mut self.frames, &mut self.body) {
             Ok(Kind::Fault) => Err(match serde_json::from_slice::<Fault>(&self.body) {
                 Ok(fault) => Fault { reason: one_line(&fault.reason), ..fault },
@@ -109,7 +109,7 @@ impl Connection {
     }
 
     /// Stops the reading. Returns true if the process is ready for another reading.
-    pub fn stop(&mut self) -> bool {
+    pub(crate) fn stop(&mut self) -> bool {
         if protocol::send_command(&mut self.commands, Command::Stop { reading: self.reading }).is_err() {
             return false;
         }

@@ -24,7 +24,7 @@ enum Piece {
 
 impl LeadingZeros {
     /// Returns `None` for formats without leading zeros.
-    pub fn parse(format: &str) -> Option<LeadingZeros> {
+    pub(crate) fn parse(format: &str) -> Option<LeadingZeros> {
         if format.matches('0').count() < 2 {
             return None;
         }
@@ -33,7 +33,7 @@ impl LeadingZeros {
     }
 
     /// Formats a number. Returns `None` if the result equals its plain digits.
-    pub fn format(&self, number: f64) -> Option<String> {
+    pub(crate) fn format(&self, number: f64) -> Option<String> {
         if number.fract() != 0.0 || !(0.0..1e15).contains(&number) {
             return None;
         }

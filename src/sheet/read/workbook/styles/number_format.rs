@@ -15,7 +15,7 @@ pub(in crate::sheet::read::workbook) enum NumberFormat {
 
 impl NumberFormat {
     /// Parses a format. Returns `None` for formats without an effect on the meaning of a number.
-    pub fn parse(code: &str) -> Option<NumberFormat> {
+    pub(crate) fn parse(code: &str) -> Option<NumberFormat> {
         if code.len() > MAX_LEN {
             return None;
         }
@@ -24,7 +24,7 @@ impl NumberFormat {
     }
 
     /// Formats a number as a cell, using `text` as a buffer. Returns `None` if it is a plain number.
-    pub fn cell<'t>(&self, number: f64, text: &'t mut String) -> Option<Cell<'t>> {
+    pub(crate) fn cell<'t>(&self, number: f64, text: &'t mut String) -> Option<Cell<'t>> {
         match self {
             NumberFormat::LeadingZeros(format) => {
                 *text = format.format(number)?;

@@ -18,7 +18,7 @@ enum Content {
 
 impl Percent {
     /// Returns `None` for formats without percentages.
-    pub fn parse(code: &str) -> Option<Percent> {
+    pub(crate) fn parse(code: &str) -> Option<Percent> {
         if !code.contains('%') {
             return None;
         }
@@ -26,7 +26,7 @@ impl Percent {
         sections.iter().any(|section| section.content == Content::Percent).then_some(Percent { sections })
     }
 
-    pub fn applies_to(&self, number: f64) -> bool {
+    pub(crate) fn applies_to(&self, number: f64) -> bool {
         let content = Section::choose(&self.sections, number).copied().unwrap_or(Content::Words);
         number.is_finite() && content != Content::Number
     }

@@ -10,7 +10,7 @@ pub(super) struct Section<T> {
 impl<T> Section<T> {
     /// Chooses the section for a number as spreadsheet programs do: the first one whose condition holds. Without
     /// conditions, the second one is for negative numbers, the third for zero, and the first for all others.
-    pub fn choose(sections: &[Section<T>], number: f64) -> Option<&T> {
+    pub(super) fn choose(sections: &[Section<T>], number: f64) -> Option<&T> {
         let section = if sections.iter().any(|section| section.condition.is_some()) {
             sections.iter().find(|section| section.condition.is_none_or(|condition| condition.holds(number)))
         } else {
@@ -43,7 +43,7 @@ enum Comparison {
 
 impl Condition {
     /// Parses the text between brackets. Returns `None` unless it compares with a number.
-    pub fn parse(text: &str) -> Option<Condition> {
+    pub(super) fn parse(text: &str) -> Option<Condition> {
         let operators = [
             ("<=", Comparison::LessOrEqual),
             (">=", Comparison::GreaterOrEqual),
