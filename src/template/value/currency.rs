@@ -1,5 +1,6 @@
 //! Currencies beside numbers: signs, ISO 4217 codes and common abbreviations, listed in `currency.toml`.
 
+use std::fmt;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -26,6 +27,29 @@ pub(crate) struct Sign {
 pub(crate) static CURRENCIES: LazyLock<Currencies> = LazyLock::new(|| {
     toml::from_str(include_str!("currency.toml")).expect("the file is compiled in, and tests parse it")
 });
+
+/// An active ISO 4217 code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Currency([u8; 3]);
+
+impl Currency {
+    /// Parses a code in any case, between any white space. Returns `None` for other texts.
+    pub fn parse(text: &str) -> Option<Currency> {
+        let code = <[u8; 3]>::try_from(text.trim().as_bytes()).ok()?.map(|byte| byte.to_ascii_uppercase());
+        is_code(std::str::from_utf8(&code).ok()?).then_some(Currency(code))
+    }
+
+    /// Returns the code in upper case.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).expect("a code consists of ASCII letters")
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
 
 /// Strips a currency from the start of `text`, if any.
 pub(crate) fn strip_prefix(text: &str) -> Option<&str> {
@@ -74,6 +98,19 @@ mod tests {
         }
         for text in ["", "5", "5 eur", "5 ABC", "5é", "5 pcs"] {
             assert_eq!(strip_suffix(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn currencies_are_iso_codes_in_any_case() {
+        for text in ["EUR", "eur", " Eur "] {
+            assert_eq!(Currency::parse(text).expect(text).as_str(), "EUR");
+        }
+        for text in ["", "EU", "EURO", "ABC", "€", "é1", "E R"] {
+            assert_eq!(Currency::parse(text), None, "{text}");
+        }
+        for code in &CURRENCIES.codes {
+            assert_eq!(Currency::parse(&code.to_lowercase()).expect(code).to_string(), *code);
         }
     }
 

@@ -9,3 +9,6 @@ pub mod locale;
 pub mod lookup;
 mod normalize;
 pub mod number;
+pub mod typed;
+
+pub use currency::Currency;
