@@ -16,6 +16,7 @@
 //! | [`sheet`] | cells, readers and writers of spreadsheets | `decimal` |
 //! | [`records`] | the service's contract as data | `decimal` |
 //! | [`decimal`] | exact decimal numbers | nothing |
+//! | [`digest`] | SHA-256 | nothing |
 //! | [`diagnostics`] | errors with positions in TOML files, spelling suggestions | nothing |
 //!
 //! Only `commands` and `main` import `ui`, `cli` and `settings`. A test enforces these rules; ARCHITECTURE.md explains them.
@@ -27,6 +28,7 @@ pub mod client;
 pub mod commands;
 pub mod decimal;
 pub mod diagnostics;
+mod digest;
 pub mod error;
 pub mod export;
 pub mod ledger;

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use super::changes::Comparison;
 use super::conclude::{
@@ -20,6 +19,7 @@ use super::spool::{FrameKind, Frames, Spool};
 use super::table::{FinishedTable, TableBuilder, TableOptions, WriterThread};
 use crate::client::pages::{Completeness, Page, Walk};
 use crate::client::{Client, Pace};
+use crate::digest;
 use crate::sheet;
 use crate::sheet::write::{Existing, Shape, WholeFile, sweep};
 
@@ -277,17 +277,7 @@ fn identity(job: &Job) -> Result<String, Error> {
 }
 
 fn sha256(path: &Path) -> io::Result<String> {
-    let mut file = BufReader::new(File::open(path)?);
-    let mut digest = Sha256::new();
-    loop {
-        let chunk = file.fill_buf()?;
-        if chunk.is_empty() {
-            return Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
-        }
-        digest.update(chunk);
-        let len = chunk.len();
-        file.consume(len);
-    }
+    Ok(digest::of_reader(&mut File::open(path)?)?.0)
 }
 
 /// Returns the time since when a record must have changed to be exported.

@@ -4,7 +4,6 @@
 
 use std::collections::HashMap;
 
-use sha2::{Digest, Sha256};
 use sqlx::{QueryBuilder, Sqlite};
 
 use super::database::{Ledger, to_json};
@@ -13,6 +12,7 @@ use super::ids::{RunId, Seq};
 use super::model::{Disposition, Outcome};
 use super::run::Run;
 use super::state::RecordState;
+use crate::digest;
 
 /// The last request for a key. `body` is the hash of the body, or `None` if the result is not certain.
 #[derive(Clone, Copy)]
@@ -147,12 +147,7 @@ fn request_hash(target: Option<&str>, body: &str) -> i64 {
 /// Among a million keys, two share a hash in one of thirty million ledgers; a record would be left out wrongly only if
 /// the two requests collided as well.
 pub(super) fn hash(parts: &[&str]) -> i64 {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part);
-    }
-    let digest = hasher.finalize();
+    let digest = digest::of_parts(parts.iter().map(|part| part.as_bytes()));
     let (half, _) = digest.split_first_chunk().expect("a SHA-256 has 32 bytes");
     i64::from_le_bytes(*half)
 }

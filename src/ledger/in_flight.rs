@@ -38,17 +38,21 @@ impl Ledger {
     pub async fn store(&self, run: RunId, changes: &SendingChanges, now: i64) -> Result<(), Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
         insert_outcomes(&mut transaction, run, &changes.outcomes).await?;
-        sqlx::query("DELETE FROM in_flight WHERE run = $1 AND seq IN (SELECT value FROM json_each($2))")
-            .bind(run)
-            .bind(to_json(&changes.finished)?)
-            .execute(&mut *transaction)
-            .await?;
-        sqlx::query("INSERT INTO in_flight (run, seq, at) SELECT $1, value, $3 FROM json_each($2)")
-            .bind(run)
-            .bind(to_json(&changes.started)?)
-            .bind(now)
-            .execute(&mut *transaction)
-            .await?;
+        if !changes.finished.is_empty() {
+            sqlx::query("DELETE FROM in_flight WHERE run = $1 AND seq IN (SELECT value FROM json_each($2))")
+                .bind(run)
+                .bind(to_json(&changes.finished)?)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        if !changes.started.is_empty() {
+            sqlx::query("INSERT INTO in_flight (run, seq, at) SELECT $1, value, $3 FROM json_each($2)")
+                .bind(run)
+                .bind(to_json(&changes.started)?)
+                .bind(now)
+                .execute(&mut *transaction)
+                .await?;
+        }
         transaction.commit().await?;
         Ok(())
     }

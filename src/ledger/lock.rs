@@ -3,12 +3,11 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use super::database::Ledger;
 use super::error::Error;
 use super::ids::RunId;
 use super::run::{NewRun, Run};
+use crate::digest;
 
 /// Exclusive access to the runs of one upload. Released on drop.
 #[derive(Debug)]
@@ -77,7 +76,7 @@ impl Ledger {
 
     /// Returns the path of the file for sharing the request rate of a workspace among processes.
     pub fn rate_file(&self, base_url: &str, workspace: &str) -> PathBuf {
-        self.folder.join("locks").join(format!("{}.rate", digest(&[base_url, workspace])))
+        self.folder.join("locks").join(format!("{}.rate", file_name(&[base_url, workspace])))
     }
 
     fn lock(&self, identity: String) -> Result<UploadLock, Error> {
@@ -93,7 +92,7 @@ impl Ledger {
         let family = self.family(&self.run(run).await?).await?;
         let root = family.runs.iter().find(|member| member.id == family.root);
         // If the first run was removed, the others still share the number.
-        Ok(root.map_or_else(|| digest(&["family", &family.root.to_string()]), |root| upload_identity(&root.about)))
+        Ok(root.map_or_else(|| file_name(&["family", &family.root.to_string()]), |root| upload_identity(&root.about)))
     }
 }
 
@@ -105,14 +104,9 @@ fn try_lock(path: &Path) -> Result<File, TryLockError> {
 
 /// Returns the identity of an upload: service, workspace, kind of record and content of the file.
 fn upload_identity(about: &NewRun) -> String {
-    digest(&[&about.base_url, &about.workspace, about.record.name(), &about.file_hash])
+    file_name(&[&about.base_url, &about.workspace, about.record.name(), &about.file_hash])
 }
 
-fn digest(parts: &[&str]) -> String {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        hasher.update(part.len().to_le_bytes());
-        hasher.update(part);
-    }
-    hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+fn file_name(identity: &[&str]) -> String {
+    digest::hex(&digest::of_parts(identity.iter().map(|part| part.as_bytes()))[..16])
 }

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{QueryBuilder, Row, Sqlite};
+use serde::Deserialize;
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{QueryBuilder, Sqlite};
 
 use super::database::Ledger;
 use super::error::{Error, corrupt};
@@ -18,18 +19,21 @@ const ROWS_PER_INSERT: usize = 64;
 impl Ledger {
     /// Returns the outcomes of these records. Records resolved by a person have the resolved state.
     pub async fn outcomes(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeMap<Seq, Outcome>, Error> {
-        let rows = sqlx::query(
-            "SELECT outcome.seq, COALESCE(resolution.state, outcome.state), attempts, outcome.at, http_status, \
-             service_status, service_id, ctx_id, job_id, problems, resolution.who \
+        // A single value instead of rows, because the driver needs more time for each row than for the content.
+        let outcomes: String = sqlx::query_scalar(
+            "SELECT json_group_array(json_array(outcome.seq, COALESCE(resolution.state, outcome.state), attempts, \
+             outcome.at, http_status, service_status, service_id, ctx_id, job_id, json(problems), resolution.who) \
+             ORDER BY outcome.seq) \
              FROM outcome LEFT JOIN resolution ON resolution.run = outcome.run AND resolution.seq = outcome.seq \
              WHERE outcome.run = $1 AND outcome.seq BETWEEN $2 AND $3",
         )
         .bind(run)
         .bind(range.start())
         .bind(range.end())
-        .fetch_all(&self.reader)
+        .fetch_one(&self.reader)
         .await?;
-        rows.iter().map(|row| from_row(row).map(|outcome| (outcome.seq, outcome))).collect()
+        let outcomes: Vec<StoredOutcome> = serde_json::from_str(&outcomes).map_err(corrupt)?;
+        outcomes.into_iter().map(|stored| Ok((stored.0, stored.outcome()?))).collect()
     }
 
     /// Returns the settled records in the range.
@@ -112,25 +116,40 @@ fn problems_json(outcome: &Outcome) -> Result<Option<String>, Error> {
     }
 }
 
-fn from_row(row: &SqliteRow) -> Result<Outcome, Error> {
-    let state = outcome_state(row.try_get(1)?)?;
-    let attempts: i64 = row.try_get(2)?;
-    let http_status: Option<i64> = row.try_get(4)?;
-    let problems: Option<&str> = row.try_get(9)?;
-    let mut problems: Vec<Problem> =
-        problems.map_or(Ok(Vec::new()), |json| serde_json::from_str(json).map_err(corrupt))?;
-    let who: Option<&str> = row.try_get(10)?;
-    problems.extend(who.map(|who| resolution_problem(state, who)));
-    Ok(Outcome {
-        seq: row.try_get(0)?,
-        state,
-        attempts: u32::try_from(attempts).map_err(corrupt)?,
-        at: row.try_get(3)?,
-        http_status: http_status.map(u16::try_from).transpose().map_err(corrupt)?,
-        service_status: row.try_get(5)?,
-        service_id: row.try_get(6)?,
-        ctx_id: row.try_get(7)?,
-        job_id: row.try_get(8)?,
-        problems,
-    })
+/// The values of an outcome in the order of the query.
+#[derive(Deserialize)]
+struct StoredOutcome(
+    Seq,
+    String,
+    u32,
+    i64,
+    Option<u16>,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+    Option<Vec<Problem>>,
+    Option<String>,
+);
+
+impl StoredOutcome {
+    fn outcome(self) -> Result<Outcome, Error> {
+        let StoredOutcome(
+            seq,
+            state,
+            attempts,
+            at,
+            http_status,
+            service_status,
+            service_id,
+            ctx_id,
+            job_id,
+            problems,
+            who,
+        ) = self;
+        let state = outcome_state(&state)?;
+        let mut problems = problems.unwrap_or_default();
+        problems.extend(who.map(|who| resolution_problem(state, &who)));
+        Ok(Outcome { seq, state, attempts, at, http_status, service_status, service_id, ctx_id, job_id, problems })
+    }
 }

@@ -1,6 +1,5 @@
 //! Runs: identity, state and history.
 
-use sha2::{Digest, Sha256};
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
 
@@ -8,6 +7,7 @@ use super::database::{Ledger, to_json};
 use super::error::{Error, corrupt};
 use super::ids::RunId;
 use super::state::RunState;
+use crate::digest;
 use crate::records::RecordKind;
 
 /// The identity of a run. Resuming a run against anything else is refused.
@@ -143,15 +143,11 @@ impl Run {
         const LETTERS: &[u8; 20] = b"bcdfghjklmnpqrstvwxz";
         const LEN: usize = 6;
         let about = &self.about;
-        let mut hasher = Sha256::new();
-        for part in [about.base_url.as_str(), about.record.name(), &about.file_hash] {
-            hasher.update((part.len() as u64).to_le_bytes());
-            hasher.update(part);
-        }
-        hasher.update(self.id.to_le_bytes());
-        hasher.update(self.created_at.to_le_bytes());
+        let texts = [about.base_url.as_str(), about.record.name(), &about.file_hash].map(str::as_bytes);
+        let numbers = [self.id, self.created_at].map(i64::to_le_bytes);
+        let digest = digest::of_parts(texts.into_iter().chain(numbers.iter().map(<[u8; 8]>::as_slice)));
         let letter = |byte: u8| char::from(LETTERS[usize::from(byte) % LETTERS.len()]);
-        let letters: String = hasher.finalize().into_iter().take(LEN).map(letter).collect();
+        let letters: String = digest.into_iter().take(LEN).map(letter).collect();
         format!("{}-{letters}", self.id)
     }
 }

@@ -11,7 +11,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
 
 use super::dispatch::{Dispatcher, Job, Settled, Step, StopReason};
@@ -19,7 +19,7 @@ use crate::client::policy::Call;
 use crate::client::{Attempt, Client, Pace, Request, Speed};
 use crate::ledger::{self, Ledger, LockedRun, Outcome, Problem, RecordState, RunState, SendingChanges, Seq};
 use crate::records::RecordKind;
-use load::load_block;
+use load::load_blocks;
 
 /// Minimum number of waiting records; below, the next block is loaded.
 const LOW_BACKLOG: usize = 256;
@@ -95,6 +95,7 @@ pub async fn send(
         load_error: None,
         attempts: JoinSet::new(),
         changes: SendingChanges::default(),
+        storing: None,
         unconfirmed: HashMap::new(),
         deadline: None,
         progress: Progress::default(),
@@ -120,6 +121,8 @@ struct Sender<'a> {
     attempts: JoinSet<(Job, Attempt)>,
     /// Changes to be written to the ledger.
     changes: SendingChanges,
+    /// Earlier changes being written while further requests are sent.
+    storing: Option<JoinHandle<Result<(), ledger::Error>>>,
     /// Non-idempotent calls in flight, with the requests made for each record.
     unconfirmed: HashMap<Seq, u32>,
     /// End of the grace period after an interrupt.
@@ -141,7 +144,7 @@ impl Sender<'_> {
         stores.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             while self.dispatcher.backlog() < LOW_BACKLOG && self.next_block.is_some() {
-                self.load_next_block().await;
+                self.load_next_blocks().await;
             }
             // Before further intents: a failed write of an intent must not lose a known outcome.
             if !self.changes.finished.is_empty() || self.changes.outcomes.len() >= MAX_BATCH {
@@ -165,7 +168,13 @@ impl Sender<'_> {
                     }
                 }
                 grace = &mut interrupt, if self.deadline.is_none() => self.deadline = Some(Instant::now() + grace),
-                _ = stores.tick(), if !self.changes.outcomes.is_empty() => self.store().await?,
+                stored = stored(&mut self.storing), if self.storing.is_some() => {
+                    self.storing = None;
+                    stored?;
+                }
+                _ = stores.tick(), if !self.changes.outcomes.is_empty() && self.storing.is_none() => {
+                    self.store_in_background();
+                }
                 _ = ticks.tick() => progress(&self.progress()),
             }
         }
@@ -177,14 +186,14 @@ impl Sender<'_> {
         must_stop && self.dispatcher.in_flight() == 0 || self.next_block.is_none() && self.dispatcher.is_empty()
     }
 
-    /// Adds the next block of records to the dispatcher. An error ends the loading, but not the requests in flight.
-    async fn load_next_block(&mut self) {
+    /// Adds the next blocks of records to the dispatcher. An error ends the loading, but not the requests in flight.
+    async fn load_next_blocks(&mut self) {
         let Some(from) = self.next_block.take() else { return };
         let Work { ledger, run, kind, wall, .. } = self.work;
-        match load_block(ledger, run.id(), *kind, from, wall()).await {
-            Ok(Some(block)) => {
-                self.next_block = Some(block.end);
-                block.jobs.into_iter().for_each(|job| self.dispatcher.push(job));
+        match load_blocks(ledger, run.id(), *kind, from, wall()).await {
+            Ok(Some(loaded)) => {
+                self.next_block = Some(loaded.end);
+                loaded.jobs.into_iter().for_each(|job| self.dispatcher.push(job));
             }
             Ok(None) => {}
             Err(error) => self.load_error = Some(error),
@@ -263,8 +272,17 @@ impl Sender<'_> {
 
     /// Writes all changes to the ledger. Durable on return.
     async fn store(&mut self) -> Result<(), ledger::Error> {
+        stored(&mut self.storing).await?;
+        self.storing = None;
         let changes = std::mem::take(&mut self.changes);
         self.work.ledger.store(self.work.run.id(), &changes, (self.work.wall)()).await
+    }
+
+    /// Starts writing all changes to the ledger. For idempotent calls, which may be sent again after a crash.
+    fn store_in_background(&mut self) {
+        let (ledger, run, now) = (self.work.ledger.clone(), self.work.run.id(), (self.work.wall)());
+        let changes = std::mem::take(&mut self.changes);
+        self.storing = Some(tokio::spawn(async move { ledger.store(run, &changes, now).await }));
     }
 
     fn progress(&self) -> Progress {
@@ -282,7 +300,7 @@ impl Sender<'_> {
     /// Returns why the run stopped, or `None` if no record was left to send.
     async fn stop_reason(&mut self) -> Option<StopReason> {
         while self.dispatcher.unsettled() == 0 && self.next_block.is_some() {
-            self.load_next_block().await;
+            self.load_next_blocks().await;
         }
         if self.dispatcher.unsettled() == 0 {
             return None;
@@ -328,6 +346,14 @@ fn outcome(settled: Settled, at: i64) -> Outcome {
         problems,
         attempts: job.requests,
         ..Outcome::new(job.seq, state, at)
+    }
+}
+
+/// Waits for the write in progress, if any.
+async fn stored(storing: &mut Option<JoinHandle<Result<(), ledger::Error>>>) -> Result<(), ledger::Error> {
+    match storing {
+        Some(write) => write.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic())),
+        None => Ok(()),
     }
 }
 

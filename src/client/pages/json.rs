@@ -3,13 +3,18 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// Returns the fields of a JSON object in their order: unescaped names and the JSON of the values. Returns `None` for
 /// other JSON.
 pub(crate) fn object_fields(json: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
     serde_json::from_str(json).ok().map(|Fields(fields)| fields)
+}
+
+/// Returns the JSON of the first field with this name, or `None` for a missing field and for JSON other than objects.
+pub(super) fn object_field<'a>(json: &'a str, name: &str) -> Option<&'a str> {
+    serde_json::Deserializer::from_str(json).deserialize_map(FieldVisitor { name }).ok().flatten()
 }
 
 /// Returns the JSON of an array's elements, or `None` for other JSON.
@@ -29,7 +34,7 @@ pub(crate) fn unescaped(json: &str) -> Cow<'_, str> {
 }
 
 /// The fields of a JSON object in their order: unescaped names and the JSON of the values.
-pub(super) struct Fields<'a>(pub Vec<(Cow<'a, str>, &'a str)>);
+struct Fields<'a>(Vec<(Cow<'a, str>, &'a str)>);
 
 impl<'de> Deserialize<'de> for Fields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Fields<'de>, D::Error> {
@@ -43,7 +48,7 @@ impl<'de> Visitor<'de> for FieldsVisitor {
     type Value = Fields<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an array, or an object with an array in its field 'data'")
+        formatter.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
@@ -52,5 +57,66 @@ impl<'de> Visitor<'de> for FieldsVisitor {
             fields.push((unescaped(name.get()), value.get()));
         }
         Ok(Fields(fields))
+    }
+}
+
+/// Finds the first field with this name.
+struct FieldVisitor<'n> {
+    name: &'n str,
+}
+
+impl<'de> Visitor<'de> for FieldVisitor<'_> {
+    type Value = Option<&'de str>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<&'de str>, A::Error> {
+        let mut found = None;
+        while let Some(name) = map.next_key::<&RawValue>()? {
+            if found.is_none() && unescaped(name.get()) == self.name {
+                found = Some(map.next_value::<&RawValue>()?.get());
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The entries and the total of a list response that is an object.
+pub(super) struct ListObject<'a> {
+    pub entries: Vec<&'a RawValue>,
+    /// `None` unless the last of the totals is a whole number.
+    pub total: Option<u64>,
+}
+
+impl<'de> Deserialize<'de> for ListObject<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ListObject<'de>, D::Error> {
+        deserializer.deserialize_map(ListVisitor)
+    }
+}
+
+struct ListVisitor;
+
+impl<'de> Visitor<'de> for ListVisitor {
+    type Value = ListObject<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an array, or an object with an array in its field 'data'")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ListObject<'de>, A::Error> {
+        let (mut entries, mut total) = (None, None);
+        while let Some(name) = map.next_key::<&RawValue>()? {
+            match unescaped(name.get()).as_ref() {
+                "data" if entries.is_some() => return Err(A::Error::duplicate_field("data")),
+                "data" => entries = Some(map.next_value()?),
+                "total" => total = map.next_value::<&RawValue>()?.get().parse().ok(),
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(ListObject { entries: entries.ok_or_else(|| A::Error::missing_field("data"))?, total })
     }
 }

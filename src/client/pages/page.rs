@@ -1,12 +1,12 @@
 //! A page of a list, with entries as JSON text.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::Range;
 
-use serde::de::Error;
 use serde_json::value::RawValue;
 
-use super::json::{Fields, object_fields, unescaped};
+use super::json::{ListObject, object_field, object_fields, unescaped};
 
 /// The body of a list response and the position of each entry.
 #[derive(Clone, Debug, Default)]
@@ -21,8 +21,8 @@ pub(crate) struct Page {
 #[derive(Clone, Debug)]
 pub(crate) struct Entry<'a> {
     json: &'a str,
-    /// `None` for an entry that is not an object.
-    fields: Option<Vec<(Cow<'a, str>, &'a str)>>,
+    /// Split on first use. Empty for an entry that is not an object.
+    fields: OnceCell<Vec<(Cow<'a, str>, &'a str)>>,
 }
 
 impl Page {
@@ -64,8 +64,7 @@ impl Page {
 
 impl<'a> Entry<'a> {
     pub(crate) fn new(json: &'a str) -> Entry<'a> {
-        let fields = if json.starts_with('{') { object_fields(json) } else { None };
-        Entry { json, fields }
+        Entry { json, fields: OnceCell::new() }
     }
 
     /// Returns the entry as JSON.
@@ -74,12 +73,13 @@ impl<'a> Entry<'a> {
     }
 
     pub(crate) fn is_object(&self) -> bool {
-        self.fields.is_some()
+        self.json.starts_with('{')
     }
 
     /// Returns the fields of an object in their order: unescaped names and the JSON of the values.
     pub(crate) fn fields(&self) -> &[(Cow<'a, str>, &'a str)] {
-        self.fields.as_deref().unwrap_or_default()
+        let split = || if self.is_object() { object_fields(self.json) } else { None };
+        self.fields.get_or_init(|| split().unwrap_or_default())
     }
 
     /// Returns the JSON of the first field with this name.
@@ -89,7 +89,7 @@ impl<'a> Entry<'a> {
 
     /// Returns the service's ID of the record, or `None` if missing or null.
     pub(crate) fn id(&self) -> Option<Cow<'a, str>> {
-        self.field("id").filter(|json| *json != "null").map(unescaped)
+        object_field(self.json, "id").filter(|json| *json != "null").map(unescaped)
     }
 }
 
@@ -97,19 +97,11 @@ fn utf8(body: Vec<u8>) -> Result<String, String> {
     String::from_utf8(body).map_err(|_| "the response is not valid UTF-8".to_owned())
 }
 
-/// Returns the entries and the total of a list response. Ignores totals other than whole numbers; the last of several
-/// totals wins.
+/// Returns the entries and the total of a list response.
 fn list(text: &str) -> Result<(Vec<&RawValue>, Option<u64>), serde_json::Error> {
     if text.trim_start().starts_with('[') {
         return Ok((serde_json::from_str(text)?, None));
     }
-    let Fields(fields) = serde_json::from_str(text)?;
-    let mut lists = fields.iter().filter(|(name, _)| name == "data");
-    let list = match (lists.next(), lists.next()) {
-        (Some(&(_, list)), None) => serde_json::from_str(list)?,
-        (Some(_), Some(_)) => return Err(serde_json::Error::duplicate_field("data")),
-        (None, _) => return Err(serde_json::Error::missing_field("data")),
-    };
-    let total = fields.iter().rfind(|(name, _)| name == "total");
-    Ok((list, total.and_then(|(_, total)| total.parse().ok())))
+    let ListObject { entries, total } = serde_json::from_str(text)?;
+    Ok((entries, total))
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
+use crate::digest;
 use crate::export::error::Error;
 use crate::export::spool;
 use crate::sheet;
@@ -45,9 +45,8 @@ impl History {
     /// # Errors
     /// Returns [`Error::Busy`] if another process has locked it.
     pub(in crate::export) fn open(home: &Path, identity: &str) -> Result<History, Error> {
-        let digest = Sha256::digest(identity.as_bytes());
-        let name: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
-        let folder = home.join("exports").join(name);
+        let digest = digest::of_parts([identity.as_bytes()]);
+        let folder = home.join("exports").join(digest::hex(&digest[..12]));
         let failed = |source| Error::Spool { path: folder.clone(), source };
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true);

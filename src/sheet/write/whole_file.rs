@@ -1,13 +1,13 @@
 //! Files that appear complete or not at all: written under a temporary name, synced, and renamed.
 
 use std::ffi::OsStr;
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
+use crate::digest;
 use crate::sheet::Error;
 
 /// Maximum length of the file name within its temporary name, in bytes. File names are limited to 255 bytes.
@@ -88,18 +88,7 @@ impl WholeFile {
     /// Reads the content again, because writers such as that of workbooks change earlier parts of the file.
     fn digest(&mut self) -> io::Result<(String, u64)> {
         self.file.rewind()?;
-        let (mut digest, mut bytes) = (Sha256::new(), 0);
-        let mut buffer = vec![0; 64 * 1024];
-        loop {
-            match self.file.get_mut().read(&mut buffer)? {
-                0 => break,
-                read => {
-                    digest.update(&buffer[..read]);
-                    bytes += read as u64;
-                }
-            }
-        }
-        Ok((digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect(), bytes))
+        digest::of_reader(self.file.get_mut())
     }
 
     /// Syncs the data written so far, which shortens [`WholeFile::finish`].

@@ -4,13 +4,11 @@
 //! common columns (`columns`), and reports are a single table.
 
 use std::fs::{File, Metadata};
-use std::io::Read;
 use std::path::{Path, PathBuf};
-
-use sha2::{Digest, Sha256};
 
 use super::columns::merge_columns;
 use super::part::{Part, first_rows};
+use crate::digest;
 use crate::sheet::{self, Book, Row, Rows, SUMMARY_SHEETS, column_letters};
 use crate::template::bind::{Missing, bind};
 use crate::template::map::fill_down::Filler;
@@ -108,15 +106,7 @@ impl Source {
     pub fn hash(&self) -> Result<String, Error> {
         let failed = |source| sheet::Error::Open { path: self.path.clone(), source };
         let mut file = File::open(&self.at).map_err(failed)?;
-        let mut hasher = Sha256::new();
-        let mut buffer = vec![0; 1 << 16];
-        loop {
-            match file.read(&mut buffer).map_err(failed)? {
-                0 => break,
-                len => hasher.update(&buffer[..len]),
-            }
-        }
-        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(digest::of_reader(&mut file).map_err(failed)?.0)
     }
 
     /// Returns the name of the sheet of `part`.

@@ -1,0 +1,35 @@
+//! SHA-256 digests.
+
+use std::io::{self, Read};
+
+use sha2::{Digest, Sha256};
+
+/// Returns the digest of the parts. Each part is preceded by its length, so that `["ab", "c"]` and `["a", "bc"]` differ.
+pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}
+
+/// Reads to the end. Returns the digest in hexadecimal and the number of bytes.
+pub(crate) fn of_reader(reader: &mut impl Read) -> io::Result<(String, u64)> {
+    let (mut hasher, mut bytes) = (Sha256::new(), 0);
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => return Ok((hex(&hasher.finalize()), bytes)),
+            len => {
+                hasher.update(&buffer[..len]);
+                bytes += len as u64;
+            }
+        }
+    }
+}
+
+/// Formats bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
