@@ -6,7 +6,7 @@ pub use nearest::{nearest, nearest_of};
 use std::fmt;
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 /// A TOML file that a user writes.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,13 @@ pub struct Mistake {
     pub hint: Option<String>,
     /// Text of the file, and the range of bytes at fault.
     pub place: Option<(Box<str>, Range<usize>)>,
+}
+
+/// One or more errors in TOML files, in the order of their places.
+#[derive(Debug)]
+pub struct Mistakes {
+    first: Mistake,
+    others: Vec<Mistake>,
 }
 
 impl TomlFile<'_> {
@@ -67,22 +74,77 @@ impl Mistake {
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         Some((before.matches('\n').count() + 1, before[line_start..].chars().count() + 1))
     }
-}
 
-impl fmt::Display for Mistake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn show(&self, f: &mut fmt::Formatter<'_>, hint: Option<&str>) -> fmt::Result {
         let Some((source, span)) = &self.place else {
             return write!(f, "{} {}: {}", self.what, self.name, self.message);
         };
         let title = format!("error in the {}: {}", self.what, self.message);
         let snippet =
             Snippet::source(&**source).path(&*self.name).annotation(AnnotationKind::Primary.span(span.clone()));
-        let report = [Level::ERROR.no_name().primary_title(title).element(snippet)];
-        f.write_str(Renderer::plain().render(&report).trim_start_matches(": "))
+        let mut report: Group<'_> = Level::ERROR.no_name().primary_title(title).element(snippet);
+        if let Some(hint) = hint {
+            report = report.element(Level::HELP.message(hint));
+        }
+        f.write_str(Renderer::plain().render(&[report]).trim_start_matches(": "))
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.show(f, None)
     }
 }
 
 impl std::error::Error for Mistake {}
+
+impl Mistakes {
+    /// Returns the errors without repetitions, or `None` if there are none.
+    pub fn new(mut mistakes: Vec<Mistake>) -> Option<Mistakes> {
+        let mut distinct: Vec<Mistake> = Vec::new();
+        for mistake in mistakes.drain(..) {
+            if !distinct.iter().any(|known| known.place == mistake.place && known.message == mistake.message) {
+                distinct.push(mistake);
+            }
+        }
+        let mut distinct = distinct.into_iter();
+        Some(Mistakes { first: distinct.next()?, others: distinct.collect() })
+    }
+
+    pub fn first(&self) -> &Mistake {
+        &self.first
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Mistake> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    /// Returns the hint of a single error. Several errors are shown with their hints.
+    pub fn hint(&self) -> Option<String> {
+        self.first.hint.clone().filter(|_| self.others.is_empty())
+    }
+}
+
+impl From<Mistake> for Mistakes {
+    fn from(first: Mistake) -> Mistakes {
+        Mistakes { first, others: Vec::new() }
+    }
+}
+
+impl fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.others.is_empty() {
+            return self.first.fmt(f);
+        }
+        for mistake in self.iter() {
+            mistake.show(f, mistake.hint.as_deref())?;
+            f.write_str("\n\n")?;
+        }
+        write!(f, "{} errors in the {}", self.others.len() + 1, self.first.what)
+    }
+}
+
+impl std::error::Error for Mistakes {}
 
 /// Returns a hint with the most similar known word, or with all of them.
 pub fn suggestion(word: &str, known: &[&str]) -> String {

@@ -1,7 +1,7 @@
 //! Why an operation was refused or failed.
 
 use crate::client;
-use crate::diagnostics::Mistake;
+use crate::diagnostics::{Mistake, Mistakes};
 use crate::ledger::RunId;
 use crate::{export, ledger, report, service, sheet, upload};
 
@@ -22,7 +22,7 @@ pub enum Error {
     #[error(transparent)]
     Service(#[from] service::Error),
     #[error("{0}")]
-    Template(Box<Mistake>),
+    Template(Box<Mistakes>),
     #[error("no service address is set")]
     NoBaseUrl,
     #[error("the token does not allow this: its access level is Regular, which is read-only")]
@@ -57,7 +57,7 @@ impl Error {
             Error::Report(error) => return error.hint(),
             Error::Export(error) => return error.hint(),
             Error::Service(error) => error.hint(),
-            Error::Template(mistake) => return mistake.hint.clone(),
+            Error::Template(mistakes) => return mistakes.hint(),
             Error::NoBaseUrl => {
                 "run `sheetport login`, or give the address with --base-url or SHEETPORT_BASE_URL; `sheetport serve` runs a \
                  service on this machine"
@@ -102,6 +102,12 @@ impl Error {
 
 impl From<Mistake> for Error {
     fn from(mistake: Mistake) -> Error {
-        Error::Template(Box::new(mistake))
+        Mistakes::from(mistake).into()
+    }
+}
+
+impl From<Mistakes> for Error {
+    fn from(mistakes: Mistakes) -> Error {
+        Error::Template(Box::new(mistakes))
     }
 }

@@ -198,7 +198,7 @@ fn template_of(run: Option<&Run>, request: &mut RetryReport<'_>) -> Result<Templ
     let mut template = match (request.template.take(), run) {
         (Some(template), _) => template,
         (None, Some(run)) => template_of_run(&run.about)
-            .map_err(|mistake| Error::from(mistake).with_hint("or name the current template: -t TEMPLATE"))?,
+            .map_err(|mistakes| Error::from(mistakes).with_hint("or name the current template: -t TEMPLATE"))?,
         (None, None) => {
             let message = "the run of this file is not in the ledger, so its template is unknown";
             return Err(Error::invalid(message, "name the template: sheetport retry FILE --as-new -t TEMPLATE"));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::error::Error;
-use crate::diagnostics::{Mistake, nearest};
+use crate::diagnostics::{Mistakes, nearest};
 use crate::ledger::NewRun;
 use crate::sheet;
 use crate::template::{Template, builtin, load};
@@ -45,7 +45,7 @@ pub fn load_template(wanted: &str) -> Result<Template, Error> {
 }
 
 /// Loads the template of a run from the copy in the ledger. Lookup tables are read again from the template's folder.
-pub(super) fn template_of_run(about: &NewRun) -> Result<Template, Mistake> {
+pub(super) fn template_of_run(about: &NewRun) -> Result<Template, Mistakes> {
     load::load(&about.template, &about.template_toml, &|table| read_table(Path::new(&about.template), table))
 }
 

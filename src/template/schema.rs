@@ -15,6 +15,28 @@ pub fn schema() -> Value {
     schema
 }
 
+/// Returns the possible values of the key at a path as they are written in a template, or nothing for other keys.
+pub(super) fn values_of(path: &[&str]) -> Vec<String> {
+    let schema = schema();
+    let values = path.iter().try_fold(&schema, |table, key| member(&schema, table, key)).and_then(|key| key.get("enum"));
+    values.and_then(Value::as_array).into_iter().flatten().map(Value::to_string).collect()
+}
+
+/// Returns the schema of a key of a table. Lists and tables of other names are passed through.
+fn member<'s>(schema: &'s Value, table: &'s Value, key: &str) -> Option<&'s Value> {
+    let resolved = match table.get("$ref").and_then(Value::as_str).and_then(|name| name.strip_prefix('#')) {
+        Some(pointer) => schema.pointer(pointer)?,
+        None => table,
+    };
+    let inner = |value: &'s Value| member(schema, value, key);
+    resolved
+        .get("properties")
+        .and_then(|properties| properties.get(key))
+        .or_else(|| resolved.get("additionalProperties").filter(|other| other.is_object()))
+        .or_else(|| resolved.get("items").and_then(inner))
+        .or_else(|| resolved.get("anyOf").and_then(Value::as_array)?.iter().find_map(inner))
+}
+
 /// Returns the schema of the fields of a kind of record.
 fn of_kind(kind: RecordKind) -> Value {
     let input = kind.input();
@@ -59,8 +81,8 @@ mod tests {
         let mistake = toml::from_str::<toml::Value>(source).err().map(|error| error.to_string());
         assert_eq!(mistake, None);
         let raw = load("t", source, &no_tables).expect_err("an unknown key");
-        assert!(raw.message.contains("xyzzy"), "{}", raw.message);
-        let hint = raw.hint.expect("a hint");
+        assert!(raw.first().message.contains("xyzzy"), "{}", raw.first().message);
+        let hint = raw.hint().expect("a hint");
         hint.trim_start_matches("it is one of: ").split(", ").map(str::to_owned).collect()
     }
 

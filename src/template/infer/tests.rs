@@ -42,7 +42,7 @@ fn check(kind: RecordKind, text: &str, expected: &[&str]) -> Proposal {
             assert!(proposal.missing.is_empty());
             assert!(bind(&template, &rows(text)).is_ok(), "{}", proposal.toml);
         }
-        Err(error) => assert!(error.message.contains(proposal.missing[0].field.name), "{error}\n{}", proposal.toml),
+        Err(error) => assert!(error.to_string().contains(proposal.missing[0].field.name), "{error}\n{}", proposal.toml),
     }
     proposal
 }
@@ -453,7 +453,7 @@ proptest! {
                 prop_assert_eq!(layout.ok().map(|layout| layout.header.row), sample.header_row);
             }
             Err(error) => {
-                let named = found.missing.iter().any(|missing| error.message.contains(missing.field.name));
+                let named = found.missing.iter().any(|missing| error.to_string().contains(missing.field.name));
                 prop_assert!(named, "{error}\n{}", found.toml);
             }
         }

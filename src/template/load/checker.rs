@@ -1,5 +1,6 @@
 //! Checks of single values, and errors with a place in the template.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
 use jiff::tz::TimeZone;
@@ -8,21 +9,62 @@ use toml::Spanned;
 
 use super::super::value::date;
 use super::super::value::locale::{self, Locale};
-use crate::diagnostics::{Mistake, TomlFile, suggestion};
+use super::files::Files;
+use super::read::Removed;
+use crate::diagnostics::{Mistake, suggestion};
 
 /// Reads the rows of a lookup table, including blank rows, or returns the reason for failing. The caller resolves the path
 /// of the table, because a template does not know its own path.
 pub type Tables<'a> = &'a dyn Fn(&str) -> Result<Vec<Vec<String>>, String>;
 
-/// Checks a template.
+/// Checks a template and collects its mistakes.
 pub(super) struct Checker<'a> {
-    pub file: TomlFile<'a>,
-    pub tables: Tables<'a>,
+    pub(super) files: &'a Files,
+    pub(super) tables: Tables<'a>,
+    /// Keys that are mistakes already.
+    pub(super) removed: Removed,
+    mistakes: RefCell<Vec<Mistake>>,
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn new(
+        files: &'a Files,
+        tables: Tables<'a>,
+        removed: Removed,
+        mistakes: Vec<Mistake>,
+    ) -> Checker<'a> {
+        Checker { files, tables, removed, mistakes: RefCell::new(mistakes) }
+    }
+
+    pub(super) fn into_mistakes(self) -> Vec<Mistake> {
+        self.mistakes.into_inner()
+    }
 }
 
 impl Checker<'_> {
+    /// Returns a checked value, or `None` after noting its mistake.
+    pub(super) fn keep<T>(&self, checked: Result<T, Mistake>) -> Option<T> {
+        checked.map_err(|mistake| self.note(mistake)).ok()
+    }
+
+    /// Notes a mistake.
+    pub(super) fn note(&self, mistake: Mistake) {
+        self.mistakes.borrow_mut().push(mistake);
+    }
+
+    /// Whether a key of this table is a mistake already.
+    pub(super) fn is_incomplete(&self, table: &[&str]) -> bool {
+        !self.removed.keys_of(table).is_empty()
+    }
+
     pub(super) fn locale(&self, name: &Spanned<String>) -> Result<Locale, Mistake> {
-        locale::find(name.get_ref()).ok_or_else(|| self.unknown(name.span(), "locale", name.get_ref(), locale::names()))
+        locale::find(name.get_ref()).ok_or_else(|| match locale::of_language(name.get_ref()) {
+            Some(meant) => {
+                let hint = format!("did you mean {meant}?");
+                self.error(name.span(), format!("'{}' is not a locale", name.get_ref()), Some(hint))
+            }
+            None => self.unknown(name.span(), "locale", name.get_ref(), locale::names()),
+        })
     }
 
     pub(super) fn time_zone(&self, name: &Spanned<String>) -> Result<TimeZone, Mistake> {
@@ -53,9 +95,10 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the choice with the given name, or `None` without a name.
+    /// Returns the choice with the name at a key, or `None` without the key.
     pub(super) fn choice<T: Clone>(
         &self,
+        key: &str,
         chosen: Option<Spanned<String>>,
         choices: &[(&'static str, T)],
     ) -> Result<Option<T>, Mistake> {
@@ -64,7 +107,7 @@ impl Checker<'_> {
             Some((_, value)) => Ok(Some(value.clone())),
             None => {
                 let names = choices.iter().map(|(name, _)| *name);
-                Err(self.unknown(chosen.span(), "value of this key", chosen.get_ref(), names))
+                Err(self.unknown(chosen.span(), &format!("value of {key}"), chosen.get_ref(), names))
             }
         }
     }
@@ -87,6 +130,6 @@ impl Checker<'_> {
         message: impl Into<String>,
         hint: Option<impl Into<String>>,
     ) -> Mistake {
-        self.file.mistake(span, message, hint.map(Into::into))
+        self.files.mistake(span, message, hint.map(Into::into))
     }
 }

@@ -15,7 +15,7 @@ use super::super::value::locale::{Locale, Order, order_of};
 use super::super::value::lookup::{Lookup, LookupError, MAX_ENTRIES};
 use super::super::value::number::{self, Percent};
 use super::checker::Checker;
-use super::raw::{OneOrMany, RawField, RawLookup, RawSplit, column_names};
+use super::raw::{OneOrMany, RawField, RawLookup, RawMap, RawSplit, column_names};
 use crate::decimal::{self, Decimal};
 use crate::diagnostics::Mistake;
 use crate::records::{Field, JsonType};
@@ -41,46 +41,68 @@ impl Checker<'_> {
         span: Range<usize>,
         mut raw: RawField,
         defaults: &SheetDefaults,
-    ) -> Result<FieldRule, Mistake> {
-        self.check_keys_for_type(field, &raw)?;
-        let source = self.source(field, &span, &mut raw)?;
-        let replaces = raw.replace.map_or_else(Vec::new, |replaces| replaces.0).into_iter();
+    ) -> Option<FieldRule> {
+        let fits = self.keep(self.check_keys_for_type(field, &raw));
+        let source = self.source(field, place, &span, &mut raw);
         let order = raw.locale.as_ref().and_then(|name| order_of(name.get_ref()));
-        let locale = raw.locale.as_ref().map(|name| self.locale(name)).transpose()?;
-        let time_zone = raw.time_zone.as_ref().map(|name| self.time_zone(name)).transpose()?;
-        let damaged = self.choice(raw.damaged, &[("error", Damaged::Error), ("accept", Damaged::Accept)])?;
-        Ok(FieldRule {
+        let locale = raw.locale.as_ref().and_then(|name| self.keep(self.locale(name)));
+        let time_zone = raw.time_zone.as_ref().and_then(|name| self.keep(self.time_zone(name)));
+        let damaged = [("error", Damaged::Error), ("accept", Damaged::Accept)];
+        let damaged = self.keep(self.choice("damaged", raw.damaged, &damaged));
+        let on_blank = self.keep(self.on_blank(field, raw.on_blank, raw.default));
+        let replaces = raw.replace.map_or_else(Vec::new, |replaces| replaces.0).into_iter();
+        let replace = replaces.filter_map(|replace| {
+            Some(Replace { pattern: self.keep(self.regex(&replace.pattern))?, with: replace.with })
+        });
+        let replace = replace.collect();
+        let split = raw.split.and_then(|split| self.keep(self.split(split)));
+        let translate = self.translate(field, raw.map, raw.lookup);
+        let percent = [("whole", Percent::Whole), ("fraction", Percent::Fraction)];
+        let percent = self.keep(self.choice("percent", raw.percent, &percent)).flatten();
+        let decimal = |key: &str, value: &Option<Spanned<toml::Value>>| {
+            value.as_ref().and_then(|value| self.keep(self.decimal(value, key)))
+        };
+        let (minimum, maximum) = (decimal("minimum", &raw.minimum), decimal("maximum", &raw.maximum));
+        if let (Some(minimum), Some(maximum), Some(written)) = (minimum, maximum, &raw.maximum)
+            && minimum > maximum
+        {
+            let message = format!("the maximum {maximum} is less than the minimum {minimum}, so no number is allowed");
+            self.note(self.error(written.span(), message, Some("swap them")));
+        }
+        let number = NumberRule {
+            locale: locale.or(defaults.locale),
+            percent,
+            scale: decimal("scale", &raw.scale),
+            round: raw.round.as_ref().and_then(|places| self.keep(self.decimals(places))),
+        };
+        let date = DateRule {
+            formats: raw.format.map_or_else(Vec::new, |formats| self.formats(formats)),
+            order: order.or(defaults.order),
+            time_zone: time_zone.or_else(|| defaults.time_zone.clone()),
+        };
+        let checks = Checks {
+            allowed: raw.allowed.map_or_else(Vec::new, Spanned::into_inner),
+            pattern: raw.pattern.as_ref().and_then(|pattern| self.keep(self.regex(pattern))),
+            minimum,
+            maximum,
+        };
+        fits?;
+        Some(FieldRule {
             field,
             place,
             is_name: place == Place::Id || field.is_name(),
-            source,
+            source: source?,
             optional: raw.optional,
             trim: raw.trim,
             clear: raw.clear.map(Spanned::into_inner),
-            on_blank: self.on_blank(field, raw.on_blank, raw.default)?,
-            replace: replaces
-                .map(|replace| Ok(Replace { pattern: self.regex(&replace.pattern)?, with: replace.with }))
-                .collect::<Result<_, Mistake>>()?,
-            split: raw.split.map(|split| self.split(split)).transpose()?,
-            translate: self.translate(field, raw.map, raw.lookup)?,
-            number: NumberRule {
-                locale: locale.or(defaults.locale),
-                percent: self.choice(raw.percent, &[("whole", Percent::Whole), ("fraction", Percent::Fraction)])?,
-                scale: raw.scale.as_ref().map(|scale| self.decimal(scale, "scale")).transpose()?,
-                round: raw.round.as_ref().map(|decimals| self.decimals(decimals)).transpose()?,
-            },
-            date: DateRule {
-                formats: raw.format.map_or(Ok(Vec::new()), |formats| self.formats(formats))?,
-                order: order.or(defaults.order),
-                time_zone: time_zone.or_else(|| defaults.time_zone.clone()),
-            },
-            checks: Checks {
-                allowed: raw.allowed.map_or_else(Vec::new, Spanned::into_inner),
-                pattern: raw.pattern.as_ref().map(|pattern| self.regex(pattern)).transpose()?,
-                minimum: raw.minimum.as_ref().map(|bound| self.decimal(bound, "minimum")).transpose()?,
-                maximum: raw.maximum.as_ref().map(|bound| self.decimal(bound, "maximum")).transpose()?,
-            },
-            damaged: damaged.unwrap_or(Damaged::Error),
+            on_blank: on_blank?,
+            replace,
+            split,
+            translate,
+            number,
+            date,
+            checks,
+            damaged: damaged?.unwrap_or(Damaged::Error),
             span,
         })
     }
@@ -116,37 +138,48 @@ impl Checker<'_> {
         }
     }
 
-    fn source(&self, field: &'static Field, span: &Range<usize>, raw: &mut RawField) -> Result<Source, Mistake> {
+    /// Returns the source of a field, or `None` after noting mistakes.
+    fn source(
+        &self,
+        field: &'static Field,
+        place: Place,
+        span: &Range<usize>,
+        raw: &mut RawField,
+    ) -> Option<Source> {
         let sources = [
             key("column", &raw.column),
             key("columns", &raw.columns),
             key("text", &raw.text),
             key("value", &raw.value),
         ];
+        let is_incomplete = self.is_incomplete(&[if place == Place::Line { "lines" } else { "fields" }, field.name]);
         let mut sources = sources.into_iter().flatten();
         let first = sources.next();
         if let (Some((first, _)), Some((second, span))) = (&first, sources.next()) {
             let message = format!("{} has both a {first} and a {second}", field.name);
-            return Err(self.error(span, message, Some("keep one of them")));
+            return self.keep(Err(self.error(span, message, Some("keep one of them"))));
         }
         let join = raw.join.take();
-        if let Some(join) = join.as_ref().filter(|_| raw.columns.is_none()) {
+        if let Some(join) = join.as_ref().filter(|_| raw.columns.is_none() && !is_incomplete) {
             let hint = "add columns = [\"…\", \"…\"]";
-            return Err(self.error(join.span(), "join is for several columns", Some(hint)));
+            return self.keep(Err(self.error(join.span(), "join is for several columns", Some(hint))));
         }
         if let Some(columns) = raw.column.take() {
-            Ok(Source::Column(column_names(columns.into_inner())))
+            Some(Source::Column(column_names(columns.into_inner())))
         } else if let Some(columns) = raw.columns.take() {
             let with = join.map_or_else(|| " ".to_owned(), Spanned::into_inner);
-            Ok(Source::Joined { columns: column_names(columns.into_inner()), with })
+            Some(Source::Joined { columns: column_names(columns.into_inner()), with })
         } else if let Some(text) = raw.text.take() {
-            let expression = Box::new(self.expression(&text)?);
-            Ok(Source::Text { expression, written: text.into_inner() })
+            let expression = Box::new(self.keep(self.expression(&text))?);
+            Some(Source::Text { expression, written: text.into_inner() })
         } else if let Some(value) = raw.value.take() {
-            self.constant(field, &value).map(Source::Constant)
+            self.keep(self.constant(field, &value)).map(Source::Constant)
+        } else if is_incomplete {
+            // Its source is among the wrong keys.
+            None
         } else {
             let hint = "add column = \"…\" for a column of the sheet, text = \"{{ … }}\" for several, or value = … for a constant";
-            Err(self.error(span.clone(), format!("{} has no source", field.name), Some(hint)))
+            self.keep(Err(self.error(span.clone(), format!("{} has no source", field.name), Some(hint))))
         }
     }
 
@@ -154,7 +187,7 @@ impl Checker<'_> {
     fn expression(&self, text: &Spanned<String>) -> Result<Expression, Mistake> {
         Expression::parse(text.get_ref()).map_err(|error| {
             let whole = text.span();
-            let in_toml = self.file.source.get(whole.clone()).and_then(|written| written.find(text.get_ref().as_str()));
+            let in_toml = self.files.text(whole.clone()).and_then(|written| written.find(text.get_ref().as_str()));
             let place = in_toml.map(|at| {
                 let position = |offset: usize| whole.start + at + offset.min(text.get_ref().len());
                 let start = position(error.range.start);
@@ -180,25 +213,43 @@ impl Checker<'_> {
     fn translate(
         &self,
         field: &'static Field,
-        map: Option<Spanned<toml::map::Map<String, toml::Value>>>,
+        map: Option<Spanned<RawMap>>,
         lookup: Option<Spanned<RawLookup>>,
-    ) -> Result<Option<Translate>, Mistake> {
+    ) -> Option<Translate> {
         match (map, lookup) {
             (Some(_), Some(lookup)) => {
                 let message = format!("{} has both a map and a lookup", field.name);
-                Err(self.error(lookup.span(), message, Some("keep one of them")))
+                self.keep(Err(self.error(lookup.span(), message, Some("keep one of them"))))
             }
-            (Some(map), None) => {
-                let span = map.span();
-                let entries = map.into_inner().into_iter().map(|(from, to)| {
-                    let to = self.constant(field, &Spanned::new(span.clone(), to))?;
-                    Ok((from, to))
-                });
-                Ok(Some(Translate::Map(ValueMap::new(entries.collect::<Result<_, Mistake>>()?))))
-            }
-            (None, Some(lookup)) => Ok(Some(Translate::Lookup(self.lookup(lookup.into_inner())?))),
-            (None, None) => Ok(None),
+            (Some(map), None) => Some(Translate::Map(self.map(field, map.into_inner()))),
+            (None, Some(lookup)) => self.keep(self.lookup(lookup.into_inner())).map(Translate::Lookup),
+            (None, None) => None,
         }
+    }
+
+    fn map(&self, field: &'static Field, raw: RawMap) -> ValueMap {
+        let mut raw: Vec<(Spanned<String>, Spanned<toml::Value>)> = raw.into_iter().collect();
+        raw.sort_by_key(|(from, _)| from.span().start);
+        let mut entries: Vec<(String, Constant)> = Vec::new();
+        for (from, to) in raw {
+            let Some(to) = self.keep(self.constant(field, &to)) else { continue };
+            let (span, from) = (from.span(), from.into_inner());
+            if from.trim().is_empty() {
+                let hint = "write on_blank = \"null\", or default = …";
+                let message = format!("blank cells of {} are not translated by its map", field.name);
+                self.note(self.error(span, message, Some(hint)));
+                continue;
+            }
+            let is_same = |(other, _): &&(String, Constant)| other.to_lowercase() == from.to_lowercase();
+            match entries.iter().find(is_same) {
+                Some((other, value)) if *value != to => {
+                    let message = format!("'{other}' and '{from}' are the same word, because case does not matter");
+                    self.note(self.error(span, message, Some("keep one of them")));
+                }
+                _ => entries.push((from, to)),
+            }
+        }
+        ValueMap::new(entries)
     }
 
     fn lookup(&self, raw: RawLookup) -> Result<Lookup, Mistake> {
@@ -229,13 +280,13 @@ impl Checker<'_> {
         })
     }
 
-    fn formats(&self, patterns: Spanned<OneOrMany<String>>) -> Result<Vec<DateFormat>, Mistake> {
+    fn formats(&self, patterns: Spanned<OneOrMany<String>>) -> Vec<DateFormat> {
         let span = patterns.span();
         let parse = |pattern: String| {
             DateFormat::parse(&pattern)
                 .map_err(|error| self.error(span.clone(), error.to_string(), Some("an example is \"DD.MM.YYYY\"")))
         };
-        patterns.into_inner().0.into_iter().map(parse).collect()
+        patterns.into_inner().0.into_iter().filter_map(|pattern| self.keep(parse(pattern))).collect()
     }
 
     fn on_blank(
@@ -251,7 +302,7 @@ impl Checker<'_> {
             ("error", OnBlank::Error),
             ("default", OnBlank::Default(Constant::Null)),
         ];
-        let chosen = self.choice(on_blank, &choices)?;
+        let chosen = self.choice("on_blank", on_blank, &choices)?;
         match (chosen, default, span) {
             (None | Some(OnBlank::Default(_)), Some(default), _) => {
                 Ok(OnBlank::Default(self.constant(field, &default)?))
@@ -293,7 +344,7 @@ impl Checker<'_> {
             }
             (JsonType::Boolean, toml::Value::Boolean(boolean)) => Ok(Constant::Boolean(*boolean)),
             (json, other) => {
-                let (name, wanted, found) = (field.name, type_name(json), other.type_str());
+                let (name, wanted, found) = (field.name, type_name(json), kind_of(other));
                 let message = format!("the service expects a {wanted} for {name}, but this is a {found}");
                 let hint = match json {
                     JsonType::String => "write it in quotes",
@@ -332,6 +383,17 @@ impl Checker<'_> {
 
 fn key<T>(name: &'static str, value: &Option<Spanned<T>>) -> Option<Key> {
     value.as_ref().map(|value| (name, value.span()))
+}
+
+fn kind_of(value: &toml::Value) -> &'static str {
+    match value {
+        toml::Value::String(_) => "text",
+        toml::Value::Integer(_) | toml::Value::Float(_) => "number",
+        toml::Value::Boolean(_) => "boolean",
+        toml::Value::Datetime(_) => "date",
+        toml::Value::Array(_) => "list",
+        toml::Value::Table(_) => "table",
+    }
 }
 
 fn type_name(json: JsonType) -> &'static str {

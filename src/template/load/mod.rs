@@ -1,24 +1,42 @@
-//! Reads a mapping template: TOML to a checked [`Template`], or the first error with a line and a fix.
+//! Reads a mapping template: TOML to a checked [`Template`], or all errors with their lines and fixes.
 
 mod checker;
 mod example;
 mod field;
+mod files;
 mod raw;
+mod read;
 mod sheet;
 mod template;
 
 pub use checker::Tables;
 
 use self::checker::Checker;
+use self::files::Files;
 use self::raw::RawTemplate;
 use super::model::Template;
-use crate::diagnostics::{Mistake, TomlFile};
+use crate::diagnostics::{Mistake, Mistakes, TomlFile};
 
 /// Parses and checks a template; `name` is for messages, and `tables` reads the lookup tables.
-pub fn load(name: &str, source: &str, tables: Tables<'_>) -> Result<Template, Mistake> {
+pub fn load(name: &str, source: &str, tables: Tables<'_>) -> Result<Template, Mistakes> {
+    let all = |mut mistakes: Vec<Mistake>| {
+        mistakes.sort_by_key(|mistake| mistake.place.as_ref().map(|(_, span)| span.start));
+        Mistakes::new(mistakes)
+    };
     let file = TomlFile { what: "template", name, source };
-    let raw: RawTemplate = toml::from_str(source).map_err(|error| file.syntax(&error))?;
-    Checker { file, tables }.template(raw)
+    let table = match read::parse(&file) {
+        Ok(table) => table,
+        Err(mistakes) => return Err(all(mistakes).expect("a syntax error")),
+    };
+    let files = Files::new(name, source);
+    let readout = read::read::<RawTemplate>(&files, table);
+    let checker = Checker::new(&files, tables, readout.removed, readout.mistakes);
+    let template = readout.raw.and_then(|raw| checker.template(raw, name, source));
+    match (all(checker.into_mistakes()), template) {
+        (None, Some(template)) => Ok(template),
+        (Some(mistakes), _) => Err(mistakes),
+        (None, None) => unreachable!("a template that can't be read has a mistake"),
+    }
 }
 
 /// Refuses all lookup tables, for templates without a folder.

@@ -15,7 +15,7 @@ use super::super::model::ColumnName;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawTemplate {
-    pub record: Spanned<String>,
+    pub record: Option<Spanned<String>>,
     #[serde(default)]
     pub description: String,
     pub duplicates: Option<Spanned<String>>,
@@ -23,9 +23,9 @@ pub(super) struct RawTemplate {
     pub sheet: RawSheet,
     pub group: Option<Spanned<RawGroup>>,
     #[serde(default)]
-    pub fields: BTreeMap<Spanned<String>, Spanned<RawField>>,
+    pub fields: BTreeMap<Spanned<String>, RawField>,
     #[serde(default)]
-    pub lines: BTreeMap<Spanned<String>, Spanned<RawField>>,
+    pub lines: BTreeMap<Spanned<String>, RawField>,
     #[serde(default)]
     pub examples: Vec<Spanned<RawExample>>,
 }
@@ -87,7 +87,7 @@ pub(super) struct RawField {
     pub default: Option<Spanned<toml::Value>>,
     pub replace: Option<OneOrMany<RawReplace>>,
     pub split: Option<RawSplit>,
-    pub map: Option<Spanned<toml::map::Map<String, toml::Value>>>,
+    pub map: Option<Spanned<RawMap>>,
     pub lookup: Option<Spanned<RawLookup>>,
     pub locale: Option<Spanned<String>>,
     pub percent: Option<Spanned<String>>,
@@ -101,6 +101,9 @@ pub(super) struct RawField {
     pub maximum: Option<Spanned<toml::Value>>,
     pub damaged: Option<Spanned<String>>,
 }
+
+/// Values in the sheet, and values to send.
+pub(super) type RawMap = BTreeMap<Spanned<String>, Spanned<toml::Value>>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "{ pattern = …, with = … }, or a list of such")]

@@ -11,38 +11,41 @@ use crate::diagnostics::{Mistake, nearest};
 use crate::sheet::Options;
 
 impl Checker<'_> {
-    pub(super) fn sheet(&self, raw: RawSheet) -> Result<SheetRules, Mistake> {
-        let text = self.text_options(&raw)?;
+    /// Checks `[sheet]`. Returns `None` after noting mistakes.
+    pub(super) fn sheet(&self, raw: RawSheet) -> Option<SheetRules> {
+        let text = self.text_options(&raw);
         let select = match (raw.name, raw.index) {
             (Some(_), Some(index)) => {
                 let message = "a sheet has a name or an index, not both";
-                return Err(self.error(index.span(), message, Some("keep one of them")));
+                self.keep(Err(self.error(index.span(), message, Some("keep one of them"))))
             }
-            (Some(name), None) if name == "*" => SheetSelect::All,
-            (Some(name), None) => SheetSelect::Name(name),
-            (None, Some(index)) => SheetSelect::Index(self.positive(&index, "the first sheet is 1")?),
-            (None, None) => SheetSelect::FirstThatFits,
+            (Some(name), None) if name == "*" => Some(SheetSelect::All),
+            (Some(name), None) => Some(SheetSelect::Name(name)),
+            (None, Some(index)) => self.keep(self.positive(&index, "the first sheet is 1")).map(SheetSelect::Index),
+            (None, None) => Some(SheetSelect::FirstThatFits),
         };
-        let header = match raw.header.as_ref().map(|header| (header.span(), header.get_ref())) {
-            None => HeaderRow::Auto,
-            Some((_, toml::Value::String(text))) if text == "auto" => HeaderRow::Auto,
-            Some((_, toml::Value::Integer(row))) if *row > 0 => HeaderRow::Number(row.unsigned_abs()),
-            Some((span, _)) => {
-                let message = "header must be \"auto\" or the number of the header row";
-                return Err(self.error(span, message, Some("the first row is 1")));
-            }
-        };
-        let skip_where = match raw.skip_where {
-            None => None,
-            Some(skip) => {
-                Some(SkipRule { column: column_names(skip.column.into_inner()), matches: self.regex(&skip.matches)? })
-            }
-        };
+        let header = self.keep(self.header(raw.header));
+        let skip_where = raw.skip_where.and_then(|skip| {
+            let matches = self.keep(self.regex(&skip.matches))?;
+            Some(SkipRule { column: column_names(skip.column.into_inner()), matches })
+        });
         let fill_down = raw.fill_down.map(|fill| fill.into_inner().0).map(|fill| FillDown {
             columns: column_names(fill.columns),
             within: fill.within.map_or_else(Vec::new, column_names),
         });
-        Ok(SheetRules { select, header, fill_down, skip_where, text, defused: raw.defused })
+        Some(SheetRules { select: select?, header: header?, fill_down, skip_where, text, defused: raw.defused })
+    }
+
+    fn header(&self, header: Option<Spanned<toml::Value>>) -> Result<HeaderRow, Mistake> {
+        match header.as_ref().map(|header| (header.span(), header.get_ref())) {
+            None => Ok(HeaderRow::Auto),
+            Some((_, toml::Value::String(text))) if text == "auto" => Ok(HeaderRow::Auto),
+            Some((_, toml::Value::Integer(row))) if *row > 0 => Ok(HeaderRow::Number(row.unsigned_abs())),
+            Some((span, _)) => {
+                let message = "header must be \"auto\" or the number of the header row";
+                Err(self.error(span, message, Some("the first row is 1")))
+            }
+        }
     }
 
     /// Refuses columns to fill without a field, because the names are probably misspelt. Missing columns are checked with
@@ -78,22 +81,25 @@ impl Checker<'_> {
     }
 
     /// Returns the options for text files, with the same values as the flags.
-    fn text_options(&self, raw: &RawSheet) -> Result<Options, Mistake> {
+    fn text_options(&self, raw: &RawSheet) -> Options {
         let parse = |key: &Option<Spanned<String>>, parse: fn(&str) -> Result<Option<u8>, String>| {
-            let parse = |word: &Spanned<String>| {
-                parse(word.get_ref()).map_err(|reason| self.error(word.span(), reason, None::<String>))
-            };
-            key.as_ref().map(parse).transpose()
+            let word = key.as_ref()?;
+            self.keep(parse(word.get_ref()).map_err(|reason| self.error(word.span(), reason, None::<String>)))?
+        };
+        let mark = |key: &Option<Spanned<String>>| {
+            let word = key.as_ref()?;
+            let parsed = Options::mark_named(word.get_ref());
+            self.keep(parsed.map_err(|reason| self.error(word.span(), reason, None::<String>)))
         };
         if let Some(label) = raw.encoding.as_ref().filter(|label| !Options::is_encoding(label.get_ref())) {
             let hint = "examples are \"utf-8\" and \"windows-1252\"";
-            return Err(self.error(label.span(), format!("'{}' is not an encoding", label.get_ref()), Some(hint)));
+            self.note(self.error(label.span(), format!("'{}' is not an encoding", label.get_ref()), Some(hint)));
         }
-        Ok(Options {
-            delimiter: parse(&raw.delimiter, |word| Options::delimiter_named(word).map(Some))?.flatten(),
+        Options {
+            delimiter: parse(&raw.delimiter, |word| Options::delimiter_named(word).map(Some)),
             encoding: raw.encoding.as_ref().map(|label| label.get_ref().clone()),
-            quote: parse(&raw.quote, Options::mark_named)?,
-            escape: parse(&raw.escape, Options::mark_named)?,
-        })
+            quote: mark(&raw.quote),
+            escape: mark(&raw.escape),
+        }
     }
 }

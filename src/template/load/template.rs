@@ -1,6 +1,7 @@
 //! Checks a template: kind of record, names of fields, groups, and required fields.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use toml::Spanned;
 
@@ -13,48 +14,77 @@ use crate::diagnostics::Mistake;
 use crate::records::{Field, Input, RecordKind};
 
 /// The tables of the fields of a record or of lines.
-type RawFields = BTreeMap<Spanned<String>, Spanned<RawField>>;
+type RawFields = BTreeMap<Spanned<String>, RawField>;
+
+/// The names of the fields that have a table, right or wrong.
+struct Declared {
+    fields: Vec<String>,
+    lines: Vec<String>,
+}
 
 impl Checker<'_> {
-    pub(super) fn template(&self, raw: RawTemplate) -> Result<Template, Mistake> {
-        let kinds = RecordKind::ALL.iter().map(|kind| kind.name());
-        let record = RecordKind::from_name(raw.record.get_ref())
-            .ok_or_else(|| self.unknown(raw.record.span(), "kind of record", raw.record.get_ref(), kinds))?;
+    /// Checks a template. Returns `None` after noting mistakes.
+    pub(super) fn template(&self, raw: RawTemplate, name: &str, source: &str) -> Option<Template> {
         let locale = raw.sheet.locale.as_ref();
         let defaults = SheetDefaults {
-            locale: locale.map(|name| self.locale(name)).transpose()?,
+            locale: locale.and_then(|name| self.keep(self.locale(name))),
             order: locale.and_then(|name| order_of(name.get_ref())),
-            time_zone: raw.sheet.time_zone.as_ref().map(|name| self.time_zone(name)).transpose()?,
+            time_zone: raw.sheet.time_zone.as_ref().and_then(|name| self.keep(self.time_zone(name))),
         };
-        let fields = self.fields(record, raw.fields, &defaults)?;
-        let lines = self.lines(record, raw.lines, &defaults)?;
-        let group = raw.group.map(|group| self.group(record, group)).transpose()?;
-        let input = record.input();
-        self.check_required(input, &raw.record, &fields, &lines)?;
-        let duplicates = self.choice(
-            raw.duplicates,
-            &[("error", Duplicates::Error), ("first", Duplicates::First), ("last", Duplicates::Last)],
-        )?;
         let fill_down = raw.sheet.fill_down.as_ref().map(Spanned::span);
+        let sheet = self.sheet(raw.sheet);
+        let duplicates =
+            [("error", Duplicates::Error), ("first", Duplicates::First), ("last", Duplicates::Last)];
+        let duplicates = self.keep(self.choice("duplicates", raw.duplicates, &duplicates));
+        // Without a kind of record, no field can be checked.
+        let (record, written) = self.kind(raw.record)?;
+        let input = record.input();
+        let declared = |raw: &RawFields, table: &str| -> Vec<String> {
+            let removed = self.removed.keys_of(&[table]).into_iter().map(str::to_owned);
+            raw.keys().map(|name| name.get_ref().clone()).chain(removed).collect()
+        };
+        let declared = Declared { fields: declared(&raw.fields, "fields"), lines: declared(&raw.lines, "lines") };
+        let fields = self.fields(record, raw.fields, &defaults);
+        let lines = self.lines(record, raw.lines, &defaults);
+        let group = raw.group.and_then(|group| self.keep(self.group(record, group)));
+        self.check_required(input, &written, &declared);
+        for rule in fields.iter().chain(&lines) {
+            self.keep(self.check_presence(rule));
+        }
+        let examples = raw.examples.into_iter().filter_map(|example| self.keep(self.example(example, input))).collect();
         let template = Template {
-            name: self.file.name.to_owned(),
-            source: self.file.source.to_owned(),
+            name: name.to_owned(),
+            source: source.to_owned(),
             record,
             description: raw.description,
-            sheet: self.sheet(raw.sheet)?,
+            sheet: sheet?,
             group,
-            duplicates: duplicates.unwrap_or(Duplicates::Error),
+            duplicates: duplicates?.unwrap_or(Duplicates::Error),
             fields,
             lines,
-            examples: raw.examples.into_iter().map(|example| self.example(example, input)).collect::<Result<_, _>>()?,
+            examples,
         };
         if let Some(span) = fill_down {
-            self.check_filled_columns(&template, span)?;
+            self.keep(self.check_filled_columns(&template, span));
         }
-        Ok(template)
+        Some(template)
     }
 
-    fn fields(&self, kind: RecordKind, raw: RawFields, defaults: &SheetDefaults) -> Result<Vec<FieldRule>, Mistake> {
+    /// Returns the kind of record, and where it is written.
+    fn kind(&self, name: Option<Spanned<String>>) -> Option<(RecordKind, Range<usize>)> {
+        let kinds = || RecordKind::ALL.iter().map(|kind| kind.name());
+        let Some(name) = name else {
+            if !self.is_incomplete(&[]) {
+                let hint = format!("add record = \"…\" with one of {}", kinds().collect::<Vec<_>>().join(", "));
+                self.note(self.error(0..0, "the key record is missing", Some(hint)));
+            }
+            return None;
+        };
+        let unknown = || self.unknown(name.span(), "kind of record", name.get_ref(), kinds());
+        self.keep(RecordKind::from_name(name.get_ref()).ok_or_else(unknown)).map(|kind| (kind, name.span()))
+    }
+
+    fn fields(&self, kind: RecordKind, raw: RawFields, defaults: &SheetDefaults) -> Vec<FieldRule> {
         let input = kind.input();
         let is_line_field =
             |name: &str| input.lines().filter(|(_, fields)| fields.iter().any(|field| field.name == name));
@@ -64,40 +94,44 @@ impl Checker<'_> {
                 if let Some((lines, _)) = is_line_field(name.get_ref()) {
                     let message = format!("{} is a field of the {kind}'s {}", name.get_ref(), lines.name);
                     let hint = format!("write [lines.{}] instead", name.get_ref());
-                    return Err(self.error(name.span(), message, Some(hint)));
+                    self.note(self.error(name.span(), message, Some(hint)));
+                    continue;
                 }
                 let known = input.mappable().map(|field| field.name);
-                return Err(self.unknown(name.span(), &format!("field of {kind}"), name.get_ref(), known));
+                self.note(self.unknown(name.span(), &format!("field of {kind}"), name.get_ref(), known));
+                continue;
             };
             let place = match field.name {
                 name if input.id.as_ref().is_some_and(|id| id.name == name) => Place::Id,
                 name if input.options().any(|option| option.name == name) => Place::Option,
                 _ => Place::Record,
             };
-            rules.push(self.field(field, place, name.span(), rule.into_inner(), defaults)?);
+            rules.extend(self.field(field, place, name.span(), rule, defaults));
         }
         rules.sort_by_key(|rule| input.mappable().position(|field| field.name == rule.field.name));
-        Ok(rules)
+        rules
     }
 
-    fn lines(&self, kind: RecordKind, raw: RawFields, defaults: &SheetDefaults) -> Result<Vec<FieldRule>, Mistake> {
+    fn lines(&self, kind: RecordKind, raw: RawFields, defaults: &SheetDefaults) -> Vec<FieldRule> {
         let lines = kind.input().lines();
         let mut rules = Vec::new();
         for (name, rule) in raw {
             let Some((_, fields)) = lines else {
                 let hint = format!("write [fields.{}] instead", name.get_ref());
-                return Err(self.error(name.span(), format!("records of kind {kind} have no lines"), Some(hint)));
+                self.note(self.error(name.span(), format!("records of kind {kind} have no lines"), Some(hint)));
+                continue;
             };
             let Some(field) = fields.iter().find(|field| field.name == name.get_ref()) else {
                 let known = fields.iter().map(|field| field.name);
-                return Err(self.unknown(name.span(), &format!("field of a line of {kind}"), name.get_ref(), known));
+                self.note(self.unknown(name.span(), &format!("field of a line of {kind}"), name.get_ref(), known));
+                continue;
             };
-            rules.push(self.field(field, Place::Line, name.span(), rule.into_inner(), defaults)?);
+            rules.extend(self.field(field, Place::Line, name.span(), rule, defaults));
         }
         rules.sort_by_key(|rule| {
             lines.and_then(|(_, fields)| fields.iter().position(|field| field.name == rule.field.name))
         });
-        Ok(rules)
+        rules
     }
 
     fn group(&self, kind: RecordKind, raw: Spanned<RawGroup>) -> Result<Group, Mistake> {
@@ -107,8 +141,8 @@ impl Checker<'_> {
             return Err(self.error(span, message, Some("remove [group]")));
         }
         let raw = raw.into_inner();
-        let rows = self.choice(raw.rows, &[("anywhere", GroupRows::Anywhere), ("together", GroupRows::Together)])?;
-        let blank_is_above = self.choice(raw.on_blank, &[("error", false), ("above", true)])?;
+        let rows = self.choice("rows", raw.rows, &[("anywhere", GroupRows::Anywhere), ("together", GroupRows::Together)])?;
+        let blank_is_above = self.choice("on_blank", raw.on_blank, &[("error", false), ("above", true)])?;
         Ok(Group {
             by: raw.by.into_inner().0.into_iter().map(column_names).collect(),
             rows: rows.unwrap_or(GroupRows::Anywhere),
@@ -117,43 +151,38 @@ impl Checker<'_> {
         })
     }
 
-    /// Checks that the template has all required fields, and that they are never left out.
-    fn check_required(
-        &self,
-        input: &'static Input,
-        record: &Spanned<String>,
-        fields: &[FieldRule],
-        lines: &[FieldRule],
-    ) -> Result<(), Mistake> {
-        let check = |wanted: &Field, rules: &[FieldRule], table: &str, owner: &str| {
-            if !wanted.required || rules.iter().any(|rule| rule.field.name == wanted.name) {
-                return Ok(());
+    /// Checks that the template has all required fields.
+    fn check_required(&self, input: &'static Input, record: &Range<usize>, declared: &Declared) {
+        let check = |wanted: &Field, declared: &[String], table: &str, owner: &str| {
+            if wanted.required && !declared.iter().any(|name| name == wanted.name) {
+                let hint = format!("add a table [{table}.{}] with column = \"…\": {}", wanted.name, wanted.doc);
+                self.note(self.error(record.clone(), format!("{owner} needs the field {}", wanted.name), Some(hint)));
             }
-            let hint = format!("add a table [{table}.{}] with column = \"…\": {}", wanted.name, wanted.doc);
-            Err(self.error(record.span(), format!("{owner} needs the field {}", wanted.name), Some(hint)))
         };
-        input.fields().try_for_each(|field| check(field, fields, "fields", input.name))?;
+        input.fields().for_each(|field| check(field, &declared.fields, "fields", input.name));
         if let Some((list, line_fields)) = input.lines()
-            && (list.required || !lines.is_empty())
+            && (list.required || !declared.lines.is_empty())
         {
             let owner = format!("a line of {}", input.name);
-            line_fields.iter().try_for_each(|field| check(field, lines, "lines", &owner))?;
+            line_fields.iter().for_each(|field| check(field, &declared.lines, "lines", &owner));
         }
-        let is_key = |rule: &FieldRule| input.key.contains(&rule.field.name);
         if let Some(key) = input.key.last()
             && input.create.is_none()
-            && !fields.iter().any(is_key)
+            && !declared.fields.iter().any(|name| input.key.contains(&name.as_str()))
         {
             let message = format!("{} needs one of the fields {}", input.name, input.key.join(", "));
             let hint = format!("add a table [fields.{key}] with column = \"…\"");
-            return Err(self.error(record.span(), message, Some(hint)));
+            self.note(self.error(record.clone(), message, Some(hint)));
         }
-        let can_lack = |rule: &&FieldRule| rule.field.required && (rule.optional || rule.on_blank == OnBlank::Omit);
-        if let Some(rule) = fields.iter().chain(lines).find(can_lack) {
-            let message = format!("{} is required and cannot be left out", rule.field.name);
-            let hint = "remove optional, and use on_blank = \"error\" or a default";
-            return Err(self.error(rule.span.clone(), message, Some(hint)));
+    }
+
+    /// Checks that a required field is never left out.
+    fn check_presence(&self, rule: &FieldRule) -> Result<(), Mistake> {
+        if !rule.field.required || !(rule.optional || rule.on_blank == OnBlank::Omit) {
+            return Ok(());
         }
-        Ok(())
+        let message = format!("{} is required and cannot be left out", rule.field.name);
+        let hint = "remove optional, and use on_blank = \"error\" or a default";
+        Err(self.error(rule.span.clone(), message, Some(hint)))
     }
 }

@@ -36,6 +36,7 @@ pub(crate) struct Locales {
     pub(crate) separators: Vec<Separators>,
     pub(super) arabic: Separators,
     first_part_of_dates: BTreeMap<Order, Vec<String>>,
+    languages: BTreeMap<String, Vec<String>>,
 }
 
 /// All supported locales.
@@ -55,6 +56,12 @@ pub(crate) fn find(name: &str) -> Option<Locale> {
 /// Returns the order of dates in a locale, or `None` if several are usual.
 pub(crate) fn order_of(name: &str) -> Option<Order> {
     find_in(LOCALES.first_part_of_dates.iter().map(|(order, names)| (*order, names)), name.trim())
+}
+
+/// Returns the locale of a language or country by its name: `de` for `German`.
+pub(crate) fn of_language(name: &str) -> Option<&'static str> {
+    let name = name.trim().to_lowercase();
+    LOCALES.languages.iter().find(|(_, names)| names.contains(&name)).map(|(locale, _)| locale.as_str())
 }
 
 /// Returns the names of all locales with separators.
