@@ -33,6 +33,10 @@ fn print(explanation: &Explanation, template: &str) {
     let strong = ui::style::STRONG;
     let (row, sheet) = (explanation.row, of_sheet(&explanation.sheet));
     ui::line(format_args!("{strong}Row {row}{sheet}{strong:#}, mapped by the template {template}"));
+    if !explanation.group.is_empty() {
+        let cells = with_cells(&explanation.group, &explanation.header);
+        ui::line(format_args!("  {strong}group{strong:#}  {cells}"));
+    }
     explanation.fields.iter().for_each(|field| print_field(field, &explanation.header));
     match &explanation.outcome {
         PlannedOutcome::Skipped(None) => ui::line("The template skips this row."),
@@ -59,17 +63,9 @@ fn print(explanation: &Explanation, template: &str) {
 fn print_field(field: &Explained, header: &[String]) {
     let (strong, faint, bad) = (ui::style::STRONG, ui::style::FAINT, ui::style::BAD);
     let line = if field.place == Place::Line { "line: " } else { "" };
-    let cells: Vec<String> = field
-        .cells
-        .iter()
-        .map(|(column, cell)| {
-            let name = header.get(*column).map_or("", |name| name.trim());
-            format!("{} {name} '{}'", column_letters(*column), shortened(cell))
-        })
-        .collect();
     let steps = field.steps.join(", ");
     let steps = if steps.is_empty() { String::new() } else { format!("  {faint}{steps}{faint:#}") };
-    ui::line(format_args!("  {strong}{line}{}{strong:#}  {}{steps}", field.field, cells.join(" + ")));
+    ui::line(format_args!("  {strong}{line}{}{strong:#}  {}{steps}", field.field, with_cells(&field.cells, header)));
     match &field.value {
         Ok(Some(json)) => ui::line(format_args!("      → {json}")),
         Ok(None) => ui::line(format_args!("      → {faint}omitted{faint:#}")),
@@ -78,6 +74,15 @@ fn print_field(field: &Explained, header: &[String]) {
             ui::line(format_args!("        {faint}{}{faint:#}", problem.cause.remedy()));
         }
     }
+}
+
+/// Returns columns and their cells as a person reads them.
+fn with_cells(cells: &[(usize, String)], header: &[String]) -> String {
+    let cell = |(column, cell): &(usize, String)| {
+        let name = header.get(*column).map_or("", |name| name.trim());
+        format!("{} {name} '{}'", column_letters(*column), shortened(cell))
+    };
+    cells.iter().map(cell).collect::<Vec<_>>().join(" + ")
 }
 
 fn print_problem(problem: &Problem, style: Style) {
@@ -105,14 +110,15 @@ fn as_json(explanation: &Explanation) -> Value {
                "message": problem.message, "remedy": problem.remedy})
     };
     let header = &explanation.header;
+    let cells = |cells: &[(usize, String)]| -> Vec<Value> {
+        let cell = |(column, cell): &(usize, String)| json!({"column": column_letters(*column), "header": header.get(*column), "cell": cell});
+        cells.iter().map(cell).collect()
+    };
     let fields = explanation.fields.iter().map(|field| {
-        let cells = field.cells.iter().map(
-            |(column, cell)| json!({"column": column_letters(*column), "header": header.get(*column), "cell": cell}),
-        );
         json!({
             "field": field.field,
             "line": field.place == Place::Line,
-            "cells": cells.collect::<Vec<_>>(),
+            "cells": cells(&field.cells),
             "steps": field.steps,
             "value": field.value.as_ref().ok().and_then(|json| json.as_deref().map(parsed)),
             "problem": field.value.as_ref().err().map(|found| at_cell(found)),
@@ -126,7 +132,7 @@ fn as_json(explanation: &Explanation) -> Value {
         PlannedOutcome::Rejected(problems) => (false, Value::Null, problems.iter().map(problem).collect()),
     };
     json!({
-        "row": explanation.row, "sheet": explanation.sheet, "fields": fields.collect::<Vec<_>>(), "skipped": skipped,
+        "row": explanation.row, "sheet": explanation.sheet, "group": cells(&explanation.group), "fields": fields.collect::<Vec<_>>(), "skipped": skipped,
         "request": request, "problems": problems,
     })
 }

@@ -14,7 +14,7 @@ use crate::ui;
 pub(super) async fn run(command: &cli::Template, settings: &Settings) -> Result<Exit, Failure> {
     match command {
         cli::Template::List => list(settings),
-        cli::Template::Show { name } => show(name),
+        cli::Template::Show { name } => show(name, settings),
         cli::Template::Check { template } => check(template, settings),
         cli::Template::New { record } => {
             ui::line(skeleton(*record).trim_end());
@@ -48,8 +48,13 @@ fn list(settings: &Settings) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn show(name: &str) -> Result<Exit, Failure> {
+fn show(name: &str, settings: &Settings) -> Result<Exit, Failure> {
     let source = builtin::find(name).ok_or_else(|| unknown_template(name))?;
+    if settings.output.json {
+        let keys: toml::Table = toml::from_str(source).expect("built-in templates are valid, and tests load them");
+        ui::json(&json!({"template": name, "keys": keys, "toml": source}));
+        return Ok(Exit::Done);
+    }
     ui::line(source.trim_end());
     Ok(Exit::Done)
 }

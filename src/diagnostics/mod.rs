@@ -32,7 +32,7 @@ pub struct Mistake {
 /// One or more errors in TOML files, in the order of their places.
 #[derive(Debug)]
 pub struct Mistakes {
-    first: Mistake,
+    first: Box<Mistake>,
     others: Vec<Mistake>,
 }
 
@@ -100,15 +100,15 @@ impl std::error::Error for Mistake {}
 
 impl Mistakes {
     /// Returns the errors without repetitions, or `None` if there are none.
-    pub fn new(mut mistakes: Vec<Mistake>) -> Option<Mistakes> {
+    pub fn new(mistakes: Vec<Mistake>) -> Option<Mistakes> {
         let mut distinct: Vec<Mistake> = Vec::new();
-        for mistake in mistakes.drain(..) {
+        for mistake in mistakes {
             if !distinct.iter().any(|known| known.place == mistake.place && known.message == mistake.message) {
                 distinct.push(mistake);
             }
         }
         let mut distinct = distinct.into_iter();
-        Some(Mistakes { first: distinct.next()?, others: distinct.collect() })
+        Some(Mistakes { first: Box::new(distinct.next()?), others: distinct.collect() })
     }
 
     pub fn first(&self) -> &Mistake {
@@ -116,7 +116,7 @@ impl Mistakes {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Mistake> {
-        std::iter::once(&self.first).chain(&self.others)
+        std::iter::once(self.first()).chain(&self.others)
     }
 
     /// Returns the hint of a single error. Several errors are shown with their hints.
@@ -127,7 +127,7 @@ impl Mistakes {
 
 impl From<Mistake> for Mistakes {
     fn from(first: Mistake) -> Mistakes {
-        Mistakes { first, others: Vec::new() }
+        Mistakes { first: Box::new(first), others: Vec::new() }
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Explanation {
     /// Empty if a single sheet is read.
     pub sheet: String,
     pub header: Vec<String>,
+    /// The columns of `group.by`, each with the text of the cell.
+    pub group: Vec<(usize, String)>,
     pub fields: Vec<Explained>,
     pub outcome: PlannedOutcome,
 }
@@ -82,6 +84,7 @@ pub fn explain(input: &Spreadsheet<'_>, wanted: &RowName) -> Result<Explanation,
         row: found.row.number,
         sheet: source.sheet_of(part),
         header: part.layout.header.names.clone(),
+        group: part.layout.group.iter().map(|column| (*column, found.row.get(*column).shown().into_owned())).collect(),
         fields: explain_fields(&mapper, &found.row),
         outcome: planned_outcome(&source, template, found.position)?,
     })

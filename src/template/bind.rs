@@ -167,13 +167,13 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
     let columns: Vec<Columns> = template
         .rules()
         .map(|rule| {
-            let mut each = |wanted: &ColumnName| one(std::slice::from_ref(wanted), rule.field.name, rule.optional);
+            let mut each = |wanted: &[ColumnName]| one(wanted, rule.field.name, rule.optional);
             match &rule.source {
                 Source::Constant(_) => Columns::None,
-                Source::Joined { columns, .. } => Columns::Several(columns.iter().map(each).collect()),
+                Source::Joined { columns, .. } => Columns::Several(columns.iter().map(|names| each(names)).collect()),
                 Source::Text { expression, .. } => {
                     let names = expression.columns().iter().cloned().map(ColumnName::Named);
-                    Columns::Several(names.map(|name| each(&name)).collect())
+                    Columns::Several(names.map(|name| each(&[name])).collect())
                 }
                 Source::Column(wanted) => {
                     one(wanted, rule.field.name, rule.optional).map_or(Columns::None, Columns::One)
@@ -260,7 +260,7 @@ fn best_header(template: &Template, top: &[Row]) -> Option<Header> {
         let has = |column: &ColumnName| has_name(column, &names);
         let found = template.rules().map(|rule| match &rule.source {
             Source::Column(wanted) => usize::from(wanted.iter().any(has)),
-            Source::Joined { columns, .. } => columns.iter().filter(|column| has(column)).count(),
+            Source::Joined { columns, .. } => columns.iter().filter(|names| names.iter().any(has)).count(),
             Source::Text { expression, .. } => {
                 expression.columns().iter().filter(|name| names.contains(&folded_header(name))).count()
             }

@@ -226,9 +226,9 @@ pub enum Place {
 pub enum Source {
     /// Alternative names of a column.
     Column(Vec<ColumnName>),
-    /// The columns joined by a separator, without blank cells.
+    /// The columns joined by a separator, without blank cells. Each has alternative names.
     Joined {
-        columns: Vec<ColumnName>,
+        columns: Vec<Vec<ColumnName>>,
         with: String,
     },
     Text {

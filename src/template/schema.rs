@@ -18,7 +18,8 @@ pub fn schema() -> Value {
 /// Returns the possible values of the key at a path as they are written in a template, or nothing for other keys.
 pub(super) fn values_of(path: &[&str]) -> Vec<String> {
     let schema = schema();
-    let values = path.iter().try_fold(&schema, |table, key| member(&schema, table, key)).and_then(|key| key.get("enum"));
+    let values =
+        path.iter().try_fold(&schema, |table, key| member(&schema, table, key)).and_then(|key| key.get("enum"));
     values.and_then(Value::as_array).into_iter().flatten().map(Value::to_string).collect()
 }
 

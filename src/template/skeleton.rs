@@ -10,6 +10,7 @@ pub fn skeleton(kind: RecordKind) -> String {
         "\
 # A mapping template for {}. Lines that start with # are comments: remove the # to enable them.
 # docs/templates.md describes every key.
+sheetport = 1
 record = \"{}\"
 description = \"\"
 

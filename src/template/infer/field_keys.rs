@@ -157,8 +157,9 @@ impl Evidence<'_> {
                 String::new()
             };
             draft.comment(format!(
-                "Sent as in the sheet, which has {} different values{shown}. To send other words, fill them in and remove the #:",
-                profile.distinct
+                "Sent as in the sheet, which has {} different value{}{shown}. To send other words, fill them in and remove the #:",
+                profile.distinct,
+                if profile.distinct == 1 { "" } else { "s" },
             ));
             draft.choice(format!("map = {}", map(listed.iter().map(|(value, _)| (value.as_str(), quoted("…"))))));
         }

@@ -1,5 +1,6 @@
 //! Writes a proposal as a template with comments for the reader.
 
+use super::super::load::VERSION;
 use super::super::model::Place;
 use super::context::Context;
 use super::number_locale::NumberLocales;
@@ -65,6 +66,7 @@ impl TemplateText<'_> {
             out.comment("Fill in their tables below and remove the #, then run sheetport template check.");
         }
         out.line("");
+        out.line(&format!("sheetport = {VERSION}"));
         out.line(&format!("record = {}", quoted(self.kind.name())));
         let description = format!("{} from {}", capitalized(plural), self.context.file);
         out.line(&format!("description = {}", quoted(&description)));

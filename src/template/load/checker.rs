@@ -27,12 +27,7 @@ pub(super) struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    pub(super) fn new(
-        files: &'a Files,
-        tables: Tables<'a>,
-        removed: Removed,
-        mistakes: Vec<Mistake>,
-    ) -> Checker<'a> {
+    pub(super) fn new(files: &'a Files, tables: Tables<'a>, removed: Removed, mistakes: Vec<Mistake>) -> Checker<'a> {
         Checker { files, tables, removed, mistakes: RefCell::new(mistakes) }
     }
 

@@ -139,13 +139,7 @@ impl Checker<'_> {
     }
 
     /// Returns the source of a field, or `None` after noting mistakes.
-    fn source(
-        &self,
-        field: &'static Field,
-        place: Place,
-        span: &Range<usize>,
-        raw: &mut RawField,
-    ) -> Option<Source> {
+    fn source(&self, field: &'static Field, place: Place, span: &Range<usize>, raw: &mut RawField) -> Option<Source> {
         let sources = [
             key("column", &raw.column),
             key("columns", &raw.columns),
@@ -168,7 +162,7 @@ impl Checker<'_> {
             Some(Source::Column(column_names(columns.into_inner())))
         } else if let Some(columns) = raw.columns.take() {
             let with = join.map_or_else(|| " ".to_owned(), Spanned::into_inner);
-            Some(Source::Joined { columns: column_names(columns.into_inner()), with })
+            Some(Source::Joined { columns: columns.into_inner().0.into_iter().map(column_names).collect(), with })
         } else if let Some(text) = raw.text.take() {
             let expression = Box::new(self.keep(self.expression(&text))?);
             Some(Source::Text { expression, written: text.into_inner() })

@@ -11,11 +11,16 @@ mod template;
 
 pub use checker::Tables;
 
+use toml::de::DeTable;
+
 use self::checker::Checker;
 use self::files::Files;
 use self::raw::RawTemplate;
 use super::model::Template;
 use crate::diagnostics::{Mistake, Mistakes, TomlFile};
+
+/// The version of templates that this program reads and writes.
+pub const VERSION: i64 = 1;
 
 /// Parses and checks a template; `name` is for messages, and `tables` reads the lookup tables.
 pub fn load(name: &str, source: &str, tables: Tables<'_>) -> Result<Template, Mistakes> {
@@ -28,6 +33,7 @@ pub fn load(name: &str, source: &str, tables: Tables<'_>) -> Result<Template, Mi
         Ok(table) => table,
         Err(mistakes) => return Err(all(mistakes).expect("a syntax error")),
     };
+    check_version(&file, table.get_ref())?;
     let files = Files::new(name, source);
     let readout = read::read::<RawTemplate>(&files, table);
     let checker = Checker::new(&files, tables, readout.removed, readout.mistakes);
@@ -37,6 +43,22 @@ pub fn load(name: &str, source: &str, tables: Tables<'_>) -> Result<Template, Mi
         (Some(mistakes), _) => Err(mistakes),
         (None, None) => unreachable!("a template that can't be read has a mistake"),
     }
+}
+
+/// Refuses templates of a newer version, whose keys this program does not know.
+fn check_version(file: &TomlFile<'_>, table: &DeTable<'_>) -> Result<(), Mistake> {
+    let Some(version) = table.get("sheetport") else { return Ok(()) };
+    let written =
+        version.get_ref().as_integer().and_then(|number| i64::from_str_radix(number.as_str(), number.radix()).ok());
+    let (message, hint) = match written {
+        Some(VERSION) => return Ok(()),
+        Some(newer) if newer > VERSION => (
+            format!("this template has version {newer}, and this program reads version {VERSION}"),
+            "use a newer Sheetport, or ask for a template of an older version".to_owned(),
+        ),
+        _ => ("the version of a template is a number from 1".to_owned(), format!("write sheetport = {VERSION}")),
+    };
+    Err(file.mistake(version.span(), message, Some(hint)))
 }
 
 /// Refuses all lookup tables, for templates without a folder.

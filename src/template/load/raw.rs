@@ -15,6 +15,8 @@ use super::super::model::ColumnName;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawTemplate {
+    #[expect(dead_code, reason = "the version is checked before the other keys, of which a newer one can have more")]
+    pub sheetport: Option<i64>,
     pub record: Option<Spanned<String>>,
     #[serde(default)]
     pub description: String,
@@ -74,7 +76,7 @@ pub(super) struct RawGroup {
 #[serde(deny_unknown_fields)]
 pub(super) struct RawField {
     pub column: Option<Spanned<Columns>>,
-    pub columns: Option<Spanned<Columns>>,
+    pub columns: Option<Spanned<OneOrMany<Columns>>>,
     pub join: Option<Spanned<String>>,
     pub text: Option<Spanned<String>>,
     pub value: Option<Spanned<toml::Value>>,

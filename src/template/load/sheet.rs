@@ -55,7 +55,8 @@ impl Checker<'_> {
         let mut used: Vec<ColumnName> = Vec::new();
         for rule in template.rules() {
             match &rule.source {
-                Source::Column(columns) | Source::Joined { columns, .. } => used.extend(columns.iter().cloned()),
+                Source::Column(columns) => used.extend(columns.iter().cloned()),
+                Source::Joined { columns, .. } => used.extend(columns.iter().flatten().cloned()),
                 Source::Text { expression, .. } => {
                     used.extend(expression.columns().iter().cloned().map(ColumnName::Named));
                 }

@@ -33,8 +33,7 @@ impl Checker<'_> {
         };
         let fill_down = raw.sheet.fill_down.as_ref().map(Spanned::span);
         let sheet = self.sheet(raw.sheet);
-        let duplicates =
-            [("error", Duplicates::Error), ("first", Duplicates::First), ("last", Duplicates::Last)];
+        let duplicates = [("error", Duplicates::Error), ("first", Duplicates::First), ("last", Duplicates::Last)];
         let duplicates = self.keep(self.choice("duplicates", raw.duplicates, &duplicates));
         // Without a kind of record, no field can be checked.
         let (record, written) = self.kind(raw.record)?;
@@ -141,7 +140,8 @@ impl Checker<'_> {
             return Err(self.error(span, message, Some("remove [group]")));
         }
         let raw = raw.into_inner();
-        let rows = self.choice("rows", raw.rows, &[("anywhere", GroupRows::Anywhere), ("together", GroupRows::Together)])?;
+        let rows =
+            self.choice("rows", raw.rows, &[("anywhere", GroupRows::Anywhere), ("together", GroupRows::Together)])?;
         let blank_is_above = self.choice("on_blank", raw.on_blank, &[("error", false), ("above", true)])?;
         Ok(Group {
             by: raw.by.into_inner().0.into_iter().map(column_names).collect(),

@@ -14,6 +14,16 @@ const ORDERS: &str = "record = \"order\"\n[group]\nby = \"No\"\n[fields.external
     [fields.companyExternalId]\ncolumn = \"Customer\"\n[lines.itemExternalId]\ncolumn = \"SKU\"\n\
     [lines.quantity]\ncolumn = \"Qty\"\n";
 
+#[test]
+fn the_columns_of_a_group_are_shown() {
+    let place = Place::new();
+    place.write("o.toml", ORDERS);
+    place.write("o.csv", "No,Customer,SKU,Qty\nA-1,C-1,0042,2\n");
+    let said = place.sheetport(["explain", "o.csv", "-t", "o.toml", "--row", "2", "--json"]).exits(0).json();
+    assert_eq!(said["group"], json!([{"column": "A", "header": "No", "cell": "A-1"}]));
+    place.sheetport(["explain", "o.csv", "-t", "o.toml", "--row", "2"]).exits(0).shows(&["group  A No 'A-1'"]);
+}
+
 /// Uploads the file, and explains each row that its report has. Answers each row with what becomes of it: the rows of its
 /// request, `skipped`, or the codes of its problems.
 async fn explained(place: &Place, file: &str, template: &str, more: &[&str]) -> Vec<String> {

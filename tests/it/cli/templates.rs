@@ -44,6 +44,15 @@ fn built_in_templates_pass_their_examples_and_have_samples() {
 }
 
 #[test]
+fn template_show_prints_all_keys_as_json() {
+    let place = Place::new();
+    let shown = place.sheetport(["template", "show", "orders", "--json"]).exits(0).json();
+    assert_eq!(shown["keys"]["sheetport"], 1);
+    assert_eq!(shown["keys"]["group"]["by"][0][0], "externalId");
+    assert_eq!(shown["toml"], place.sheetport(["template", "show", "orders"]).exits(0).stdout);
+}
+
+#[test]
 fn template_list_is_a_table() {
     let listed = Place::new().sheetport(["template", "list"]).exits(0).stdout;
     let lines: Vec<&str> = listed.lines().collect();
