@@ -3,6 +3,7 @@
 //! The rows of the report name the run, and the ledger knows the outcome of each row. Anything ambiguous is refused
 //! before planning or becomes a problem of the row.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use super::report::check_report_path;
 use super::resume::{bind, refused};
 use super::retry::{RETRIED, check_nothing_pending};
 use super::send::{Finished, SendOptions, Sending, plan_run};
-use super::templates::template_of_run;
+use super::templates::{read_sheet_lookups, template_of_run};
 use crate::client::Client;
 use crate::ledger::{self, CallOption, Family, Ledger, NewRun, Run, RunCommand, RunId, UploadLock};
 use crate::sheet::Options;
@@ -204,6 +205,7 @@ fn template_of(run: Option<&Run>, request: &mut RetryReport<'_>) -> Result<Templ
             return Err(Error::invalid(message, "name the template: sheetport retry FILE --as-new -t TEMPLATE"));
         }
     };
+    read_sheet_lookups(&mut template, &request.file.path, run.map(|run| Path::new(&run.about.file)))?;
     if let Some(run) = run {
         run.about.options.iter().for_each(|option| template.set_option(option.name(), true));
     }

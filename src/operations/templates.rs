@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use super::error::Error;
+use super::input::InputFile;
 use crate::diagnostics::{Mistakes, nearest};
 use crate::ledger::NewRun;
-use crate::sheet;
+use crate::sheet::{self, Book};
+use crate::template::value::lookup::{Lookup, LookupReader, TableError};
 use crate::template::{Template, builtin, load};
 
 /// Size limit of a template file.
 const MAX_SIZE: u64 = 1 << 20;
-/// Row limit of a lookup table, because tables are held in memory.
-const MAX_TABLE_ROWS: usize = 1_000_000;
 
 /// Loads a built-in template by name, or a template file by path.
 pub fn load_template(wanted: &str) -> Result<Template, Error> {
@@ -35,7 +35,7 @@ pub fn load_template(wanted: &str) -> Result<Template, Error> {
         Err(error) => Err(error),
     };
     match source {
-        Ok(source) => Ok(load::load(wanted, &source, &|name| read_table(path, name))?),
+        Ok(source) => Ok(load::load(wanted, &source, &|name, reader| read_table(path, name, reader))?),
         Err(_) if !looks_like_a_path => Err(unknown_template(wanted)),
         Err(error) => {
             let hint = "check its name; `sheetport template list` shows the built-in templates";
@@ -44,28 +44,55 @@ pub fn load_template(wanted: &str) -> Result<Template, Error> {
     }
 }
 
+/// Loads a template like [`load_template`], with the lookup tables in other sheets of the file to be sent.
+pub fn load_template_for(wanted: &str, file: &InputFile) -> Result<Template, Error> {
+    let mut template = load_template(wanted)?;
+    read_sheet_lookups(&mut template, &file.path, None)?;
+    Ok(template)
+}
+
 /// Loads the template of a run from the copy in the ledger. Lookup tables are read again from the template's folder.
 pub(super) fn template_of_run(about: &NewRun) -> Result<Template, Mistakes> {
-    load::load(&about.template, &about.template_toml, &|table| read_table(Path::new(&about.template), table))
+    let path = Path::new(&about.template);
+    load::load(&about.template, &about.template_toml, &|name, reader| read_table(path, name, reader))
 }
 
 /// Reads the first sheet of a lookup table next to the template at `path`.
-fn read_table(path: &Path, name: &str) -> Result<Vec<Vec<String>>, String> {
+fn read_table(path: &Path, name: &str, reader: LookupReader) -> Result<Lookup, TableError> {
     let file = path.parent().unwrap_or(Path::new("")).join(name);
-    let message = |error: sheet::Error| error.to_string();
-    let book = sheet::open(&file, &sheet::Options::default()).map_err(message)?;
-    let mut rows = book.rows(0).map_err(message)?;
+    let book = sheet::open(&file, &sheet::Options::default()).map_err(unreadable)?;
+    read_rows(&book, 0, reader)
+}
+
+/// Reads the lookup tables of a template from other sheets of `file`, if it has any. Sheets that `file` lacks are read
+/// from `original`, because a report does not have them.
+pub(super) fn read_sheet_lookups(template: &mut Template, file: &Path, original: Option<&Path>) -> Result<(), Error> {
+    let open = |path: &Path, sheet: &str| -> Result<(Book, usize), sheet::Error> {
+        let book = sheet::open(path, &sheet::Options::default())?;
+        let index = book.find_named_sheet(sheet)?;
+        Ok((book, index))
+    };
+    template.read_sheet_lookups(|field, sheet, reader| {
+        let found = open(file, sheet).or_else(|error| original.and_then(|path| open(path, sheet).ok()).ok_or(error));
+        let table = found.map_err(unreadable).and_then(|(book, index)| read_rows(&book, index, reader));
+        table.map_err(|error| {
+            let message = format!("the lookup of {field} in the sheet '{sheet}' is not possible: {error}");
+            Error::invalid(message, "lookup.sheet of the template is a sheet of the workbook to be sent")
+        })
+    })
+}
+
+fn read_rows(book: &Book, sheet: usize, mut reader: LookupReader) -> Result<Lookup, TableError> {
+    let mut rows = book.rows(sheet).map_err(unreadable)?;
     let mut row = sheet::Row::default();
-    let mut table = Vec::new();
-    while rows.next(&mut row).map_err(message)? {
-        let rows_before = usize::try_from(row.number).unwrap_or(usize::MAX).saturating_sub(1);
-        if rows_before >= MAX_TABLE_ROWS {
-            return Err(format!("{} has more than {MAX_TABLE_ROWS} rows", file.display()));
-        }
-        table.resize(rows_before.max(table.len()), Vec::new());
-        table.push(row.cells().map(|cell| cell.shown().trim().to_owned()).collect());
+    while rows.next(&mut row).map_err(unreadable)? {
+        reader.row(&row)?;
     }
-    Ok(table)
+    Ok(reader.end()?)
+}
+
+fn unreadable(error: sheet::Error) -> TableError {
+    TableError::Unreadable(error.to_string())
 }
 
 /// Returns the error for a name of neither a built-in template nor a file.

@@ -9,7 +9,7 @@ use regex::Regex;
 use super::language::Expression;
 use super::value::date::DateFormat;
 use super::value::locale::{Locale, Order};
-use super::value::lookup::Lookup;
+use super::value::lookup::{Lookup, LookupReader, MAX_ENTRIES};
 use super::value::number::Percent;
 use crate::decimal::Decimal;
 use crate::records::{Field, JsonType, RecordKind};
@@ -43,6 +43,22 @@ impl Template {
     /// Returns a rule by index in [`Template::rules`].
     pub fn rule(&self, index: usize) -> Option<&FieldRule> {
         self.fields.get(index).or_else(|| self.lines.get(index.checked_sub(self.fields.len())?))
+    }
+
+    /// Reads the lookup tables in other sheets of the workbook. `read` is called with the field, the name of the sheet, and
+    /// the reader for its rows.
+    pub fn read_sheet_lookups<E>(
+        &mut self,
+        mut read: impl FnMut(&str, &str, LookupReader) -> Result<Lookup, E>,
+    ) -> Result<(), E> {
+        for rule in self.fields.iter_mut().chain(&mut self.lines) {
+            if let Some(Translate::Lookup(lookup)) = &mut rule.translate
+                && let Some(sheet) = lookup.pending_sheet()
+            {
+                *lookup = read(rule.field.name, sheet, LookupReader::new(lookup.columns().clone(), MAX_ENTRIES))?;
+            }
+        }
+        Ok(())
     }
 
     /// Sets an option of the call, overriding the template.
@@ -151,6 +167,7 @@ pub struct FieldRule {
     pub replace: Vec<Replace>,
     pub split: Option<Split>,
     pub translate: Option<Translate>,
+    pub otherwise: Otherwise,
     pub number: NumberRule,
     pub date: DateRule,
     pub checks: Checks,
@@ -173,12 +190,18 @@ impl FieldRule {
             replace: Vec::new(),
             split: None,
             translate: None,
+            otherwise: Otherwise::Error,
             number: NumberRule::default(),
             date: DateRule::default(),
             checks: Checks::default(),
             damaged: Damaged::Error,
             span: 0..0,
         }
+    }
+
+    /// Returns whether the lookup compares each of the field's columns with a column of the table.
+    pub fn compares_several_columns(&self) -> bool {
+        matches!(&self.translate, Some(Translate::Lookup(lookup)) if lookup.columns().from.len() > 1)
     }
 
     /// Returns whether the cell is changed as text before conversion.
@@ -207,7 +230,10 @@ impl FieldRule {
 
     /// Returns whether [`FieldRule::listed_values`] is complete. Yes and no are also understood in other languages.
     pub fn listed_values_are_all(&self) -> bool {
-        self.translate.is_some() || self.field.json != JsonType::Boolean
+        match &self.translate {
+            Some(_) => self.otherwise == Otherwise::Error,
+            None => self.field.json != JsonType::Boolean,
+        }
     }
 }
 
@@ -324,6 +350,16 @@ pub struct Split {
 pub enum Translate {
     Map(ValueMap),
     Lookup(Lookup),
+}
+
+/// Handling of a value that a map or lookup does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Otherwise {
+    /// Reports a problem.
+    Error,
+    /// Sends the value as it is.
+    Keep,
+    Value(Constant),
 }
 
 /// A map in the template: exact keys first, then keys in any case.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::Input;
 use crate::error::Failure;
-use crate::operations::{InputFile, STANDARD_INPUT, Spreadsheet, load_template, quoted};
+use crate::operations::{InputFile, STANDARD_INPUT, Spreadsheet, load_template_for, quoted};
 
 /// Opens the file at `path`, or standard input for `-`.
 pub(crate) fn open(path: &Path) -> Result<InputFile, Failure> {
@@ -16,7 +16,7 @@ pub(crate) fn open(path: &Path) -> Result<InputFile, Failure> {
 
 /// Loads the template and combines it with the file and the flags.
 pub(crate) fn spreadsheet<'a>(file: &'a InputFile, input: &'a Input) -> Result<Spreadsheet<'a>, Failure> {
-    let (template, text) = (load_template(&input.template)?, input.reading.options());
+    let (template, text) = (load_template_for(&input.template, file)?, input.reading.options());
     Ok(Spreadsheet { file, template, sheet: input.sheet.as_deref(), text, rows: None })
 }
 

@@ -9,13 +9,14 @@ use toml::Spanned;
 
 use super::super::value::date;
 use super::super::value::locale::{self, Locale};
+use super::super::value::lookup::{Lookup, LookupReader, TableError};
 use super::files::Files;
 use super::read::Removed;
 use crate::diagnostics::{Mistake, suggestion};
 
-/// Reads the rows of a lookup table, including blank rows, or returns the reason for failing. The caller resolves the path
-/// of the table, because a template does not know its own path.
-pub type Tables<'a> = &'a dyn Fn(&str) -> Result<Vec<Vec<String>>, String>;
+/// Reads a lookup table: passes each row to the reader, or returns the reason for failing. The caller resolves the path of
+/// the table, because a template does not know its own path.
+pub type Tables<'a> = &'a dyn Fn(&str, LookupReader) -> Result<Lookup, TableError>;
 
 /// Checks a template and collects its mistakes.
 pub(super) struct Checker<'a> {

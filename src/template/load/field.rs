@@ -7,12 +7,12 @@ use toml::Spanned;
 
 use super::super::language::Expression;
 use super::super::model::{
-    Checks, Constant, Damaged, DateRule, FieldRule, NumberRule, OnBlank, Place, Replace, Source, Split, Translate,
-    ValueMap,
+    Checks, Constant, Damaged, DateRule, FieldRule, NumberRule, OnBlank, Otherwise, Place, Replace, Source, Split,
+    Translate, ValueMap,
 };
 use super::super::value::date::{self, DateFormat};
 use super::super::value::locale::{Locale, Order, order_of};
-use super::super::value::lookup::{Lookup, LookupError, MAX_ENTRIES};
+use super::super::value::lookup::{Lookup, LookupColumns, LookupError, LookupReader, MAX_ENTRIES, TableError};
 use super::super::value::number::{self, Percent};
 use super::checker::Checker;
 use super::raw::{OneOrMany, RawField, RawLookup, RawMap, RawSplit, column_names};
@@ -56,7 +56,15 @@ impl Checker<'_> {
         });
         let replace = replace.collect();
         let split = raw.split.and_then(|split| self.keep(self.split(split)));
-        let translate = self.translate(field, raw.map, raw.lookup);
+        let translates = raw.map.is_some() || raw.lookup.is_some();
+        let translate = self.translate(field, raw.map, raw.lookup, source.as_ref());
+        let otherwise = raw.otherwise.and_then(|value| {
+            if !translates && !self.is_incomplete(&[table_of(place), field.name]) {
+                let hint = "add map = { … } or lookup = { … }";
+                self.note(self.error(value.span(), "otherwise is for a map or a lookup", Some(hint)));
+            }
+            self.keep(self.otherwise(field, value))
+        });
         let percent = [("whole", Percent::Whole), ("fraction", Percent::Fraction)];
         let percent = self.keep(self.choice("percent", raw.percent, &percent)).flatten();
         let decimal = |key: &str, value: &Option<Spanned<toml::Value>>| {
@@ -99,6 +107,7 @@ impl Checker<'_> {
             replace,
             split,
             translate,
+            otherwise: otherwise.unwrap_or(Otherwise::Error),
             number,
             date,
             checks,
@@ -146,7 +155,7 @@ impl Checker<'_> {
             key("text", &raw.text),
             key("value", &raw.value),
         ];
-        let is_incomplete = self.is_incomplete(&[if place == Place::Line { "lines" } else { "fields" }, field.name]);
+        let is_incomplete = self.is_incomplete(&[table_of(place), field.name]);
         let mut sources = sources.into_iter().flatten();
         let first = sources.next();
         if let (Some((first, _)), Some((second, span))) = (&first, sources.next()) {
@@ -209,6 +218,7 @@ impl Checker<'_> {
         field: &'static Field,
         map: Option<Spanned<RawMap>>,
         lookup: Option<Spanned<RawLookup>>,
+        source: Option<&Source>,
     ) -> Option<Translate> {
         match (map, lookup) {
             (Some(_), Some(lookup)) => {
@@ -216,7 +226,7 @@ impl Checker<'_> {
                 self.keep(Err(self.error(lookup.span(), message, Some("keep one of them"))))
             }
             (Some(map), None) => Some(Translate::Map(self.map(field, map.into_inner()))),
-            (None, Some(lookup)) => self.keep(self.lookup(lookup.into_inner())).map(Translate::Lookup),
+            (None, Some(lookup)) => self.keep(self.lookup(lookup.into_inner(), source)).map(Translate::Lookup),
             (None, None) => None,
         }
     }
@@ -246,32 +256,58 @@ impl Checker<'_> {
         ValueMap::new(entries)
     }
 
-    fn lookup(&self, raw: RawLookup) -> Result<Lookup, Mistake> {
-        let RawLookup { file, from, to } = &raw;
-        let name = file.get_ref();
-        let rows = (self.tables)(name).map_err(|reason| {
-            let hint = "the path is relative to the template's folder";
-            self.error(file.span(), format!("the lookup table can't be read: {reason}"), Some(hint))
-        })?;
-        // The header is the first row that is not blank.
-        let is_filled = |row: &Vec<String>| row.iter().any(|cell| !cell.trim().is_empty());
-        let header_index = rows.iter().position(is_filled).unwrap_or(rows.len());
-        let (header, below) = match rows.get(header_index..) {
-            Some([header, below @ ..]) => (header.as_slice(), below),
-            Some([]) | None => (&[][..], &[][..]),
+    fn lookup(&self, raw: RawLookup, source: Option<&Source>) -> Result<Lookup, Mistake> {
+        let RawLookup { file, sheet, from, to } = &raw;
+        let columns = LookupColumns { from: from.get_ref().0.clone(), to: to.get_ref().clone() };
+        let parts = match source {
+            Some(Source::Joined { columns, .. }) => columns.len(),
+            _ => 1,
         };
-        let first_row = header_index as u64 + 2;
-        Lookup::from_rows(header, below, first_row, (from.get_ref(), to.get_ref()), MAX_ENTRIES).map_err(|fault| {
-            let (span, hint) = match &fault {
-                LookupError::MissingColumn { column, .. } | LookupError::DuplicateColumn { column } => {
-                    let key = if column == to.get_ref() { to } else { from };
-                    (key.span(), "use the name of a column of the table")
-                }
-                LookupError::Conflict { .. } => (file.span(), "keep one of them"),
-                LookupError::TooLarge => (file.span(), "remove entries that the sheets don't have"),
+        if columns.from.is_empty() || columns.from.len() > 1 && columns.from.len() != parts {
+            let message = format!("the lookup compares {} columns, but the field has {parts}", columns.from.len());
+            let hint = "write one column of the field for each of from: columns = [\"…\", \"…\"]";
+            return Err(self.error(from.span(), message, Some(hint)));
+        }
+        let file = match (file, sheet) {
+            (Some(file), None) => file,
+            (None, Some(sheet)) => return Ok(Lookup::pending(columns, sheet.get_ref().clone())),
+            (_, Some(sheet)) => {
+                let message = "a lookup has either a file or a sheet";
+                return Err(self.error(sheet.span(), message, Some("keep one of them")));
+            }
+            (None, None) => {
+                let hint = "add file = \"…\" for a file beside the template, or sheet = \"…\" for a sheet of the same workbook";
+                return Err(self.error(to.span(), "the lookup has no table", Some(hint)));
+            }
+        };
+        let name = file.get_ref();
+        (self.tables)(name, LookupReader::new(columns, MAX_ENTRIES)).map_err(|error| {
+            let (span, hint) = match &error {
+                TableError::Unreadable(_) => (file.span(), "the path is relative to the template's folder"),
+                TableError::Unusable(fault) => match fault {
+                    LookupError::MissingColumn { column, .. } | LookupError::DuplicateColumn { column } => {
+                        let span = if column == to.get_ref() { to.span() } else { from.span() };
+                        (span, "use the name of a column of the table")
+                    }
+                    LookupError::Conflict { .. } => (file.span(), "keep one of them"),
+                    LookupError::TooLarge => (file.span(), "remove entries that the sheets don't have"),
+                },
             };
-            self.error(span, format!("{name}: {fault}"), Some(hint))
+            let message = match &error {
+                TableError::Unreadable(_) => error.to_string(),
+                TableError::Unusable(fault) => format!("{name}: {fault}"),
+            };
+            self.error(span, message, Some(hint))
         })
+    }
+
+    /// Checks the handling of values that a map or lookup does not have.
+    fn otherwise(&self, field: &'static Field, value: Spanned<toml::Value>) -> Result<Otherwise, Mistake> {
+        match value.get_ref() {
+            toml::Value::String(word) if word == "error" => Ok(Otherwise::Error),
+            toml::Value::String(word) if word == "keep" => Ok(Otherwise::Keep),
+            _ => self.constant(field, &value).map(Otherwise::Value),
+        }
     }
 
     fn formats(&self, patterns: Spanned<OneOrMany<String>>) -> Vec<DateFormat> {
@@ -372,6 +408,14 @@ impl Checker<'_> {
             let message = format!("round must be a number of decimals from 0 to {MAX_DECIMALS}");
             self.error(count.span(), message, Some("2 is usual for prices"))
         })
+    }
+}
+
+/// Returns the table of a template with the fields of a place.
+fn table_of(place: Place) -> &'static str {
+    match place {
+        Place::Line => "lines",
+        Place::Id | Place::Record | Place::Option => "fields",
     }
 }
 

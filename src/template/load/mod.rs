@@ -17,6 +17,7 @@ use self::checker::Checker;
 use self::files::Files;
 use self::raw::RawTemplate;
 use super::model::Template;
+use super::value::lookup::{Lookup, LookupReader, TableError};
 use crate::diagnostics::{Mistake, Mistakes, TomlFile};
 
 /// The version of templates that this program reads and writes.
@@ -62,6 +63,6 @@ fn check_version(file: &TomlFile<'_>, table: &DeTable<'_>) -> Result<(), Mistake
 }
 
 /// Refuses all lookup tables, for templates without a folder.
-pub fn no_tables(name: &str) -> Result<Vec<Vec<String>>, String> {
-    Err(format!("{name} cannot be read, because this template is not in a folder"))
+pub fn no_tables(name: &str, _: LookupReader) -> Result<Lookup, TableError> {
+    Err(TableError::Unreadable(format!("{name} cannot be read, because this template is not in a folder")))
 }

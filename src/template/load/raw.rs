@@ -91,6 +91,7 @@ pub(super) struct RawField {
     pub split: Option<RawSplit>,
     pub map: Option<Spanned<RawMap>>,
     pub lookup: Option<Spanned<RawLookup>>,
+    pub otherwise: Option<Spanned<toml::Value>>,
     pub locale: Option<Spanned<String>>,
     pub percent: Option<Spanned<String>>,
     pub scale: Option<Spanned<toml::Value>>,
@@ -124,8 +125,9 @@ pub(super) struct RawSplit {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawLookup {
-    pub file: Spanned<String>,
-    pub from: Spanned<String>,
+    pub file: Option<Spanned<String>>,
+    pub sheet: Option<Spanned<String>>,
+    pub from: Spanned<OneOrMany<String>>,
     pub to: Spanned<String>,
 }
 

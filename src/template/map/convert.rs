@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
-use super::super::model::{Checks, Damaged, FieldRule, Split, Translate};
+use super::super::model::{Checks, Damaged, FieldRule, Otherwise, Split, Translate};
 use super::super::problem::Cause;
 use super::super::value::date::{self, Detected};
-use super::super::value::number::{self, NumberError};
+use super::super::value::number::{self, NumberError, Percent};
+use super::super::value::typed::Value;
 use super::super::value::{boolean, identifier};
 use super::date_survey::parse_date;
 use super::json;
-use crate::decimal;
+use crate::decimal::{self, Decimal};
 use crate::diagnostics::nearest;
 use crate::records::JsonType;
 use crate::sheet::Cell;
@@ -55,22 +56,66 @@ impl Conversion<'_> {
                     json::constant(out, constant);
                     Ok(true)
                 }
-                None => Err(Cause::NotMapped {
+                None => self.otherwise(cell, &text, out, || Cause::NotMapped {
                     known: map.keys().map(str::to_owned).collect(),
                     nearest: nearest(&text, map.keys()).map(str::to_owned),
                 }),
             },
             Some(Translate::Lookup(lookup)) => match lookup.get(&text) {
-                Some("") => Ok(false),
-                Some(found) => self.convert(Cell::Text(found), out).map(|()| true),
-                None => Err(Cause::NotFound { nearest: lookup.nearest(&text).map(str::to_owned) }),
+                Some(found) if found.is_blank() => Ok(false),
+                Some(found) => self.found(found, out).map(|()| true),
+                None => self.otherwise(cell, &text, out, || Cause::NotFound { nearest: lookup.nearest(&text) }),
             },
-            // An unchanged number or date keeps its type.
-            None if matches!(&text, Cow::Borrowed(_)) || matches!(cell, Cell::Text(_)) => {
-                self.convert(Cell::Text(&text), out).map(|()| true)
+            None => self.unchanged(cell, &text, out).map(|()| true),
+        }
+    }
+
+    /// Handles a value that the map or lookup does not have.
+    fn otherwise(
+        &self,
+        cell: Cell<'_>,
+        text: &str,
+        out: &mut Vec<u8>,
+        cause: impl FnOnce() -> Cause,
+    ) -> Result<bool, Cause> {
+        match &self.rule.otherwise {
+            Otherwise::Error => Err(cause()),
+            Otherwise::Keep => self.unchanged(cell, text, out).map(|()| true),
+            Otherwise::Value(constant) => {
+                json::constant(out, constant);
+                Ok(true)
             }
-            None if text == cell.shown() => self.convert(cell, out).map(|()| true),
-            None => self.convert(Cell::Text(&text), out).map(|()| true),
+        }
+    }
+
+    /// Converts a value of a lookup table. A number is never read as text again.
+    fn found(&self, value: &Value<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
+        let is_number = matches!(self.rule.field.json, JsonType::Number | JsonType::Integer);
+        match value {
+            Value::Error(_) => Err(Cause::CellError),
+            Value::Number(number) if is_number => self.checked_number(*number, out),
+            Value::Percent(fraction) if is_number => match self.rule.number.percent {
+                Some(Percent::Whole) => self.checked_number(fraction * Decimal::ONE_HUNDRED, out),
+                Some(Percent::Fraction) => self.checked_number(*fraction, out),
+                None => Err(Cause::NotANumber(NumberError::PercentUnclear)),
+            },
+            Value::Boolean(boolean) => self.convert(Cell::Boolean(*boolean), out),
+            Value::Date(date) => self.convert(Cell::Date(*date), out),
+            Value::DateTime(at) => self.convert(Cell::DateTime(*at), out),
+            Value::Time(time) => self.convert(Cell::Time(*time), out),
+            Value::Blank | Value::Text(_) | Value::Number(_) | Value::Percent(_) | Value::Money(..) => {
+                self.convert(Cell::Text(&value.text()), out)
+            }
+        }
+    }
+
+    /// Converts a cell that the steps before left as it is, or its changed text.
+    fn unchanged(&self, cell: Cell<'_>, text: &str, out: &mut Vec<u8>) -> Result<(), Cause> {
+        match cell {
+            // An unchanged number or date keeps its type.
+            Cell::Text(_) => self.convert(Cell::Text(text), out),
+            _ if text == cell.shown() => self.convert(cell, out),
+            _ => self.convert(Cell::Text(text), out),
         }
     }
 
@@ -116,13 +161,19 @@ impl Conversion<'_> {
 
     fn number(&self, cell: Cell<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
         let rule = &self.rule.number;
-        let mut number = match cell {
+        let number = match cell {
             Cell::Text(text) => number::parse(text, rule.locale, rule.percent),
             Cell::Number(number) => number::from_f64(number),
             Cell::Percent(number) => number::from_percent(number, rule.percent),
             _ => Err(NumberError::NotANumber),
         }
         .map_err(Cause::NotANumber)?;
+        self.checked_number(number, out)
+    }
+
+    /// Scales, rounds and checks a number.
+    fn checked_number(&self, mut number: Decimal, out: &mut Vec<u8>) -> Result<(), Cause> {
+        let rule = &self.rule.number;
         if let Some(factor) = rule.scale {
             number = number::multiply(number, factor).map_err(|error| Cause::NotANumber(error.into()))?;
         }

@@ -1,6 +1,6 @@
 //! Explanation of a row: the cells, steps and result of each rule.
 
-use super::super::model::{FieldRule, OnBlank, Place, Source, Translate};
+use super::super::model::{FieldRule, OnBlank, Otherwise, Place, Source, Translate};
 use super::super::problem::Problem;
 use super::super::value::number::Percent;
 use super::mapper::Mapper;
@@ -39,6 +39,7 @@ fn steps(rule: &FieldRule) -> Vec<String> {
     let mut steps = Vec::new();
     match &rule.source {
         Source::Constant(_) => steps.push("set by the template".to_owned()),
+        Source::Joined { .. } if rule.compares_several_columns() => {}
         Source::Joined { with, .. } => steps.push(format!("joined with '{with}'")),
         Source::Text { written, .. } => steps.push(written.clone()),
         Source::Column(_) => {}
@@ -65,6 +66,11 @@ fn steps(rule: &FieldRule) -> Vec<String> {
         Some(Translate::Map(map)) => steps.push(format!("translated by a map of {} values", map.entries.len())),
         Some(Translate::Lookup(lookup)) => steps.push(format!("looked up in a table of {} rows", lookup.len())),
         None => {}
+    }
+    match &rule.otherwise {
+        Otherwise::Error => {}
+        Otherwise::Keep => steps.push("other values are kept".to_owned()),
+        Otherwise::Value(_) => steps.push("other values become the one in otherwise".to_owned()),
     }
     match rule.field.json {
         JsonType::Number | JsonType::Integer => {

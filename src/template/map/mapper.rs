@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::super::bind::{Columns, Layout};
 use super::super::model::{Constant, FieldRule, OnBlank, Place, Source, Template};
 use super::super::problem::{Cause, Problem, excerpt};
+use super::super::value::lookup;
 use super::convert::{Conversion, text_of};
 use super::date_survey::DateSurvey;
 use super::json::{self, unquoted};
@@ -287,6 +288,19 @@ impl<'t> Mapper<'t> {
                 Ok(true)
             }
             (Source::Column(_), Columns::One(column)) => conversion.write(usable(self.cell(row, *column))?, out),
+            (Source::Joined { .. }, Columns::Several(columns)) if rule.compares_several_columns() => {
+                let mut parts = Vec::with_capacity(columns.len());
+                for column in columns {
+                    parts.push(match column {
+                        Some(column) => text_of(usable(self.cell(row, *column))?)?.into_owned(),
+                        None => String::new(),
+                    });
+                }
+                match lookup::key(parts.into_iter()) {
+                    Some(key) => conversion.write(Cell::Text(&key), out),
+                    None => Ok(false),
+                }
+            }
             (Source::Joined { with, .. }, Columns::Several(columns)) => {
                 let mut text = String::new();
                 for column in columns.iter().flatten() {

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::typed::Value;
 use crate::diagnostics::nearest;
+use crate::sheet::Row;
 
 /// Maximum number of entries in a table.
 pub const MAX_ENTRIES: usize = 1_000_000;
@@ -12,19 +14,32 @@ pub const MAX_ENTRIES: usize = 1_000_000;
 /// Maximum number of entries compared for a suggestion.
 const MAX_COMPARED: usize = 20_000;
 
+/// Separator between the parts of a key with several columns. Never part of a cell.
+pub(crate) const KEY_SEPARATOR: char = '\u{1f}';
+
 /// Values by key: the exact key first, then the key in any case.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Lookup {
+    columns: LookupColumns,
+    /// The sheet of the same workbook to read the table from. `None` if the table has been read.
+    pending: Option<String>,
     entries: Vec<Entry>,
     exact: HashMap<Arc<str>, u32>,
     /// By lower-case key. `None` for several keys with different values.
     folded: HashMap<Arc<str>, Option<u32>>,
 }
 
+/// The columns of a lookup table by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookupColumns {
+    pub from: Vec<String>,
+    pub to: String,
+}
+
 #[derive(Debug)]
 struct Entry {
     key: Arc<str>,
-    value: Box<str>,
+    value: Value<'static>,
     /// Row number in the table's file.
     row: u64,
 }
@@ -47,32 +62,107 @@ pub enum LookupError {
     TooLarge,
 }
 
-impl Lookup {
-    /// Builds the table from the columns `from` and `to` of some rows; the first has the number `first_row` in the file.
-    /// Skips rows with a blank key. Fails if a column is missing, if a key has different values, or if there are more than
-    /// `limit` entries.
-    pub fn from_rows<R, C>(
-        header: &[C],
-        rows: impl IntoIterator<Item = R>,
-        first_row: u64,
-        (from, to): (&str, &str),
-        limit: usize,
-    ) -> Result<Lookup, LookupError>
-    where
-        R: AsRef<[C]>,
-        C: AsRef<str>,
-    {
-        let (from, to) = (find(header, from)?, find(header, to)?);
-        let mut lookup = Lookup::default();
-        for (row, cells) in (first_row..).zip(rows) {
-            let cell = |index: usize| cells.as_ref().get(index).map_or("", |cell| cell.as_ref().trim());
-            lookup.insert(row, cell(from), cell(to), limit)?;
+/// Why a table can't be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TableError {
+    /// The file or sheet can't be read.
+    #[error("the lookup table can't be read: {0}")]
+    Unreadable(String),
+    #[error(transparent)]
+    Unusable(#[from] LookupError),
+}
+
+/// Reads a lookup table row by row. The first row that is not blank is the header.
+#[derive(Debug)]
+pub struct LookupReader {
+    lookup: Lookup,
+    /// The indexes of the columns `from` and `to`.
+    found: Option<(Vec<usize>, usize)>,
+    limit: usize,
+}
+
+impl LookupReader {
+    /// Starts a table of at most `limit` entries.
+    pub fn new(columns: LookupColumns, limit: usize) -> LookupReader {
+        LookupReader { lookup: Lookup::empty(columns, None), found: None, limit }
+    }
+
+    /// Reads the next row. Rows without a key are skipped. Fails if a column is missing, if a key has different values, or
+    /// if there are too many entries.
+    pub fn row(&mut self, row: &Row) -> Result<(), LookupError> {
+        if row.is_blank() {
+            return Ok(());
         }
-        Ok(lookup)
+        let Some((from, to)) = &self.found else {
+            let header: Vec<String> = row.cells().map(|cell| cell.shown().into_owned()).collect();
+            let columns = &self.lookup.columns;
+            let from = columns.from.iter().map(|name| find(&header, name)).collect::<Result<_, _>>()?;
+            self.found = Some((from, find(&header, &columns.to)?));
+            return Ok(());
+        };
+        let key = key(from.iter().map(|index| value_of(row, *index).text().into_owned()));
+        let value = value_of(row, *to);
+        match key {
+            Some(key) => self.lookup.insert(row.number, &key, value, self.limit),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the table. Fails if it had no header.
+    pub fn end(self) -> Result<Lookup, LookupError> {
+        match self.found {
+            Some(_) => Ok(self.lookup),
+            None => Err(LookupError::MissingColumn { column: self.lookup.columns.to, nearest: None }),
+        }
+    }
+}
+
+/// Returns the key of one or several cells, or `None` if all are blank.
+pub(crate) fn key(parts: impl Iterator<Item = String>) -> Option<String> {
+    let mut key = String::new();
+    let mut is_blank = true;
+    for (nth, part) in parts.enumerate() {
+        if nth > 0 {
+            key.push(KEY_SEPARATOR);
+        }
+        is_blank &= part.trim().is_empty();
+        key.push_str(part.trim());
+    }
+    (!is_blank).then_some(key)
+}
+
+/// Returns the value of a cell, without white space around texts. Numbers with too many digits become texts.
+fn value_of(row: &Row, index: usize) -> Value<'static> {
+    let cell = row.get(index);
+    match Value::from_cell(&cell) {
+        Ok(Value::Text(text)) => Value::Text(Cow::Owned(text.trim().to_owned())),
+        Ok(value) => value.into_owned(),
+        Err(_) => Value::Text(Cow::Owned(cell.shown().into_owned())),
+    }
+}
+
+impl Lookup {
+    /// Returns a table whose entries are still to be read from another sheet of the workbook.
+    pub fn pending(columns: LookupColumns, sheet: String) -> Lookup {
+        Lookup::empty(columns, Some(sheet))
+    }
+
+    fn empty(columns: LookupColumns, pending: Option<String>) -> Lookup {
+        let (entries, exact, folded) = (Vec::new(), HashMap::new(), HashMap::new());
+        Lookup { columns, pending, entries, exact, folded }
+    }
+
+    /// Returns the sheet that the entries are still to be read from.
+    pub fn pending_sheet(&self) -> Option<&str> {
+        self.pending.as_deref()
+    }
+
+    pub fn columns(&self) -> &LookupColumns {
+        &self.columns
     }
 
     /// Returns the value of a key, or of the same key in another case.
-    pub fn get(&self, key: &str) -> Option<&str> {
+    pub fn get(&self, key: &str) -> Option<&Value<'static>> {
         let key = key.trim();
         let index = match self.exact.get(key) {
             Some(index) => *index,
@@ -82,8 +172,8 @@ impl Lookup {
     }
 
     /// Returns the most similar key, for suggestions.
-    pub fn nearest(&self, key: &str) -> Option<&str> {
-        nearest(key, self.keys().take(MAX_COMPARED))
+    pub fn nearest(&self, key: &str) -> Option<String> {
+        nearest(key, self.keys().take(MAX_COMPARED)).map(shown)
     }
 
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
@@ -98,18 +188,15 @@ impl Lookup {
         self.entries.is_empty()
     }
 
-    fn insert(&mut self, row: u64, key: &str, value: &str, limit: usize) -> Result<(), LookupError> {
-        if key.is_empty() {
-            return Ok(());
-        }
+    fn insert(&mut self, row: u64, key: &str, value: Value<'static>, limit: usize) -> Result<(), LookupError> {
         if let Some(index) = self.exact.get(key) {
             let known = self.entry(*index);
-            if known.value.as_ref() == value {
+            if known.value == value {
                 return Ok(());
             }
             return Err(LookupError::Conflict {
-                key: key.to_owned(),
-                values: [known.value.to_string(), value.to_owned()],
+                key: shown(key),
+                values: [known.value.text().into_owned(), value.text().into_owned()],
                 rows: [known.row, row],
             });
         }
@@ -122,20 +209,25 @@ impl Lookup {
             Cow::Borrowed(_) => key.clone(),
             Cow::Owned(folded) => folded.into(),
         };
-        let is_same = |known: u32| self.entry(known).value.as_ref() == value;
+        let is_same = |known: u32| self.entry(known).value == value;
         let by_folded = match self.folded.get(&folded) {
             None => Some(index),
             Some(known) => known.filter(|known| is_same(*known)),
         };
         self.folded.insert(folded, by_folded);
         self.exact.insert(key.clone(), index);
-        self.entries.push(Entry { key, value: value.into(), row });
+        self.entries.push(Entry { key, value, row });
         Ok(())
     }
 
     fn entry(&self, index: u32) -> &Entry {
         &self.entries[index as usize]
     }
+}
+
+/// Returns a key as a person reads it.
+fn shown(key: &str) -> String {
+    key.replace(KEY_SEPARATOR, " / ")
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {
@@ -169,17 +261,39 @@ mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
 
     use super::*;
+    use crate::decimal::Decimal;
+    use crate::sheet::Cell;
 
     const HEADER: [&str; 3] = ["Unit", "Note", "Code"];
 
-    fn table(rows: &[[&str; 3]]) -> Result<Lookup, LookupError> {
-        Lookup::from_rows(&HEADER, rows, 2, ("unit", " Code "), MAX_ENTRIES)
+    fn columns(from: &[&str], to: &str) -> LookupColumns {
+        LookupColumns { from: from.iter().map(|name| (*name).to_owned()).collect(), to: to.to_owned() }
+    }
+
+    fn read(columns: LookupColumns, rows: &[Vec<Cell<'_>>], limit: usize) -> Result<Lookup, LookupError> {
+        let mut reader = LookupReader::new(columns, limit);
+        for (number, cells) in (1..).zip(rows) {
+            let mut row = Row::default();
+            row.clear(number);
+            cells.iter().for_each(|cell| row.push(*cell));
+            reader.row(&row)?;
+        }
+        reader.end()
+    }
+
+    fn texts(rows: &[&[&'static str]]) -> Vec<Vec<Cell<'static>>> {
+        rows.iter().map(|row| row.iter().map(|text| Cell::Text(text)).collect()).collect()
+    }
+
+    fn table(rows: &[&[&'static str]]) -> Result<Lookup, LookupError> {
+        let header: &[&str] = &HEADER;
+        read(columns(&["unit"], " Code "), &texts(&[&[header], rows].concat()), MAX_ENTRIES)
     }
 
     #[test]
     fn exact_keys_win_over_keys_in_another_case() {
         let lookup =
-            table(&[["Stück", "", "pcs"], ["kg", "", "kgm"], ["KG", "", "KGM"], ["", "", "?"], ["m", "x", ""]])
+            table(&[&["Stück", "", "pcs"], &["kg", "", "kgm"], &["KG", "", "KGM"], &["", "", "?"], &["m", "x", ""]])
                 .expect("a table");
         for (key, value) in [
             ("Stück", Some("pcs")),
@@ -191,41 +305,71 @@ mod tests {
             ("", None),
             ("l", None),
         ] {
-            assert_eq!(lookup.get(key), value, "{key}");
+            assert_eq!(lookup.get(key).map(Value::text).as_deref(), value, "{key}");
         }
-        assert_eq!(lookup.nearest("Stueck"), Some("Stück"));
+        assert_eq!(lookup.nearest("Stueck").as_deref(), Some("Stück"));
         assert_eq!(lookup.nearest("xyz"), None);
         assert_eq!(lookup.len(), 4);
     }
 
     #[test]
+    fn values_keep_the_type_of_the_cell() {
+        let rows = [
+            vec![Cell::Text("Unit"), Cell::Text("Factor")],
+            vec![Cell::Text("box"), Cell::Number(1.234)],
+            vec![Cell::Number(7.0), Cell::Percent(0.19)],
+            vec![Cell::Text("text"), Cell::Text("1.234")],
+        ];
+        let lookup = read(columns(&["Unit"], "Factor"), &rows, MAX_ENTRIES).expect("a table");
+        assert_eq!(lookup.get("BOX"), Some(&Value::Number(Decimal::new(1234, 3))));
+        assert_eq!(lookup.get("7"), Some(&Value::Percent(Decimal::new(19, 2))));
+        assert_eq!(lookup.get("text"), Some(&Value::Text("1.234".into())));
+    }
+
+    #[test]
+    fn a_key_can_have_several_columns() {
+        let rows = texts(&[&["Code", "Region", "Price"], &["A", "EU", "5"], &["A", "US", "6"], &["A", "", "7"]]);
+        let lookup = read(columns(&["Region", "Code"], "Price"), &rows, MAX_ENTRIES).expect("a table");
+        let get = |parts: &[&str]| {
+            let key = key(parts.iter().map(|part| (*part).to_owned()))?;
+            lookup.get(&key).map(|value| value.text().into_owned())
+        };
+        assert_eq!(get(&["us", " a "]).as_deref(), Some("6"));
+        assert_eq!(get(&["", "A"]).as_deref(), Some("7"));
+        assert_eq!(get(&["A", "US"]), None);
+        assert_eq!(get(&["", " "]), None);
+        let conflict =
+            read(columns(&["Region", "Code"], "Price"), &[rows.clone(), texts(&[&["A", "EU", "9"]])].concat(), 9);
+        let message = "'EU / A' has two values in the lookup table, '5' in row 2 and '9' in row 5";
+        assert_eq!(conflict.expect_err("a conflict").to_string(), message);
+    }
+
+    #[test]
     fn a_key_with_two_values_is_an_error_naming_both_rows() {
-        let error = table(&[["kg", "", "a"], ["m", "", "b"], ["kg", "", "c"]]).expect_err("an error");
+        let error = table(&[&["kg", "", "a"], &["m", "", "b"], &["kg", "", "c"]]).expect_err("an error");
         assert_eq!(error.to_string(), "'kg' has two values in the lookup table, 'a' in row 2 and 'c' in row 4");
-        assert!(table(&[["kg", "", "a"], ["kg", "other", "a"]]).is_ok());
+        assert!(table(&[&["kg", "", "a"], &["kg", "other", "a"]]).is_ok());
     }
 
     #[test]
     fn columns_are_found_by_name() {
-        let rows: [[&str; 3]; 0] = [];
-        let error = |from: &str, header: [&str; 3]| {
-            Lookup::from_rows(&header, rows, 2, (from, "Code"), MAX_ENTRIES).expect_err("an error")
+        let error = |from: &str, header: [&'static str; 3]| {
+            read(columns(&[from], "Code"), &texts(&[&header]), MAX_ENTRIES).expect_err("an error")
         };
         assert_eq!(
             error("Units", HEADER),
             LookupError::MissingColumn { column: "Units".to_owned(), nearest: Some("Unit".to_owned()) }
         );
         assert_eq!(error("a", ["A", "a", "Code"]), LookupError::DuplicateColumn { column: "a".to_owned() });
-        assert!(
-            Lookup::from_rows(&HEADER, rows, 2, ("Unit", "Code"), MAX_ENTRIES).is_ok_and(|lookup| lookup.is_empty())
-        );
+        assert!(table(&[]).is_ok_and(|lookup| lookup.is_empty()));
+        let empty = read(columns(&["Unit"], "Code"), &[], MAX_ENTRIES).expect_err("no header");
+        assert_eq!(empty, LookupError::MissingColumn { column: "Code".to_owned(), nearest: None });
     }
 
     #[test]
     fn the_number_of_entries_is_limited() {
-        let rows = ["a", "b", "c", "a"].map(|key| [key, "x"]);
-        let build =
-            |limit| Lookup::from_rows(&["from", "to"], rows, 2, ("from", "to"), limit).map(|lookup| lookup.len());
+        let rows = texts(&[&["from", "to"], &["a", "x"], &["b", "x"], &["c", "x"], &["a", "x"]]);
+        let build = |limit| read(columns(&["from"], "to"), &rows, limit).map(|lookup| lookup.len());
         assert_eq!(build(3), Ok(3));
         assert_eq!(build(2), Err(LookupError::TooLarge));
     }
@@ -239,10 +383,12 @@ mod tests {
                     expected.entry(key.trim().to_owned()).or_insert(value.trim().to_owned());
                 }
             }
-            let rows: Vec<[&str; 2]> = expected.iter().map(|(key, value)| [key.as_str(), value.as_str()]).collect();
-            let lookup = Lookup::from_rows(&["k", "v"], &rows, 2, ("k", "v"), MAX_ENTRIES).expect("a table");
+            let mut rows = texts(&[&["k", "v"]]);
+            rows.extend(expected.iter().map(|(key, value)| vec![Cell::Text(key), Cell::Text(value)]));
+            let lookup = read(columns(&["k"], "v"), &rows, MAX_ENTRIES).expect("a table");
             for (key, value) in &expected {
-                prop_assert_eq!(lookup.get(key), Some(value.as_str()));
+                let found = lookup.get(key).map(|value| value.text().into_owned());
+                prop_assert_eq!(found.as_ref(), Some(value));
             }
         }
     }

@@ -1,7 +1,10 @@
 //! Lookup tables next to a template: found relative to its folder, or refused with the position in the template.
 
+use rust_xlsxwriter::Workbook;
+
 use super::accounting;
 use super::process::Place;
+use super::service::Served;
 
 const TEMPLATE: &str = "\
 record = \"item\"
@@ -44,4 +47,99 @@ fn an_unusable_table_is_reported_with_its_position_in_the_template() {
     check().says(&["no column 'Code'; did you mean 'Kode'?", "t.toml:6:57"]);
     place.write("mine/tables/cur.csv", "Word,Code\nEuro,EUR\nEuro,EURO\n");
     check().says(&["'Euro' has two values", "in row 2", "in row 3", "keep one of them"]);
+}
+
+#[test]
+fn other_values_are_rejected_kept_or_replaced() {
+    let place = Place::new();
+    place.write("items.csv", "SKU,Cur,Active\n1,euro,yes\n2,CHF,perhaps\n");
+    let sent = |map: &str, active: &str| {
+        let head = "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.currency]\ncolumn = \"Cur\"\n\
+                    map = { Euro = \"EUR\" }\n";
+        let status = "[fields.status]\ncolumn = \"Active\"\nmap = { yes = \"active\" }\n";
+        place.write("t.toml", format!("{head}{map}\n{status}{active}\n"));
+        place.sheetport(["explain", "items.csv", "-t", "t.toml", "--row", "3", "--json"]).run().json()
+    };
+    let both = sent("otherwise = \"keep\"", "otherwise = \"archived\"");
+    assert_eq!(both["request"]["body"]["currency"], "CHF");
+    assert_eq!(both["request"]["body"]["status"], "archived");
+    let refused = sent("otherwise = \"error\"", "otherwise = \"keep\"");
+    assert_eq!(refused["problems"][0]["code"], "unknown-value");
+    place.write("t.toml", TEMPLATE.replace("lookup = {", "otherwise = \"keep\"\n#"));
+    place
+        .sheetport(["template", "check", "t.toml"])
+        .exits(2)
+        .says(&["otherwise is for a map or a lookup", "t.toml:6:13"]);
+}
+
+const BY_SHEET: &str = "\
+record = \"item\"
+[sheet]
+locale = \"de\"
+[fields.externalId]
+column = \"SKU\"
+[fields.price]
+columns = [\"SKU\", \"Region\"]
+lookup = { sheet = \"Prices\", from = [\"Article\", \"Country\"], to = \"Price\" }
+";
+
+/// Writes a workbook with items, and their prices by country in another sheet.
+fn write_workbook(place: &Place) {
+    let mut book = Workbook::new();
+    let items = book.add_worksheet().set_name("Items").unwrap();
+    for (row, cells) in [["SKU", "Region"], ["A", "EU"], ["A", "us"], ["B", "EU"]].iter().enumerate() {
+        for (column, cell) in cells.iter().enumerate() {
+            items.write(row as u32, column as u16, *cell).unwrap();
+        }
+    }
+    let prices = book.add_worksheet().set_name("Prices").unwrap();
+    for (row, (article, country, price)) in [("A", "EU", 1.234), ("A", "US", 1.5)].iter().enumerate() {
+        let row = row as u32 + 1;
+        prices.write(row, 0, *article).unwrap();
+        prices.write(row, 1, *country).unwrap();
+        prices.write(row, 2, *price).unwrap();
+    }
+    for (column, name) in ["Article", "Country", "Price"].iter().enumerate() {
+        prices.write(0, column as u16, *name).unwrap();
+    }
+    book.save(place.path("items.xlsx")).unwrap();
+}
+
+#[test]
+fn a_table_in_another_sheet_is_compared_by_several_columns_and_keeps_its_numbers() {
+    let place = Place::new();
+    write_workbook(&place);
+    place.write("t.toml", BY_SHEET);
+    let sent = |row: &str| {
+        place
+            .sheetport(["explain", "items.xlsx", "-t", "t.toml", "--sheet", "Items", "--row", row, "--json"])
+            .run()
+            .json()
+    };
+    assert_eq!(sent("2")["fields"][1]["value"].to_string(), "1.234", "a number is not read as German text");
+    assert_eq!(sent("3")["fields"][1]["value"].to_string(), "1.5", "case does not matter");
+    assert_eq!(sent("4")["fields"][1]["problem"]["message"], "is not in the lookup table");
+    place.write("items.csv", "SKU,Region\nA,EU\n");
+    place.sheetport(["check", "items.csv", "-t", "t.toml"]).exits(2).says(&["lookup of price in the sheet 'Prices'"]);
+    place.write("t.toml", BY_SHEET.replace("columns = [\"SKU\", \"Region\"]", "column = \"SKU\""));
+    let refused = place.sheetport(["template", "check", "t.toml"]).exits(2);
+    refused.says(&["the lookup compares 2 columns, but the field has 1", "t.toml:8:"]);
+}
+
+#[test]
+fn a_retry_reads_the_table_from_the_original_workbook() {
+    let place = Place::new();
+    write_workbook(&place);
+    place.write("t.toml", BY_SHEET);
+    let served = Served::start(&place);
+    served
+        .sheetport(&place, ["upload", "items.xlsx", "-t", "t.toml", "--sheet", "Items", "-q", "--report", "r.csv"])
+        .exits(3);
+    place.write("r.csv", std::fs::read_to_string(place.path("r.csv")).unwrap().replace("B,EU", "A,US"));
+    let report = std::fs::read_to_string(place.path("r.csv")).unwrap();
+    assert!(report.contains("A,US"), "{report}");
+    let again = served.sheetport(&place, ["retry", "r.csv", "--dry-run", "--json"]).run();
+    assert!(matches!(again.code, Some(0 | 3)), "{again:?}");
+    std::fs::remove_file(place.path("items.xlsx")).unwrap();
+    served.sheetport(&place, ["retry", "r.csv", "--dry-run"]).exits(2).says(&["lookup of price in the sheet 'Prices'"]);
 }
