@@ -55,6 +55,17 @@ pub fn divide(left: Decimal, right: Decimal, places: u32) -> Result<Decimal, Dec
     quotient().ok_or(DecimalError::TooManyDigits)
 }
 
+/// Divides exactly. Fails if the quotient does not end within 28 digits, such as 1 / 3.
+pub fn divide_exactly(left: Decimal, right: Decimal) -> Result<Decimal, DecimalError> {
+    if right.is_zero() {
+        return Err(DecimalError::DivisionByZero);
+    }
+    // rust_decimal rounds a quotient that does not fit; its product with the divisor shows that.
+    let (left, right) = (left.normalize(), right.normalize());
+    let quotient = left.checked_div(right).ok_or(DecimalError::TooManyDigits)?.normalize();
+    if multiply(quotient, right)? == left { Ok(unsigned_zero(quotient)) } else { Err(DecimalError::TooManyDigits) }
+}
+
 /// Rounds to at most `places` decimals, half away from zero.
 pub fn round(number: Decimal, places: u32) -> Decimal {
     unsigned_zero(number.round_dp_with_strategy(places, RoundingStrategy::MidpointAwayFromZero))
@@ -154,6 +165,21 @@ mod tests {
     }
 
     #[test]
+    fn exact_quotients_end_or_are_errors() {
+        for (left, right, quotient) in
+            [("10", "4", "2.5"), ("-1", "8", "-0.125"), ("0.00", "7", "0"), ("1", "0.0000000001", "10000000000")]
+        {
+            check(divide_exactly(decimal(left), decimal(right)), quotient);
+        }
+        for (left, right) in
+            [("1", "3"), ("79228162514264337593543950335", "7"), ("1", "79228162514264337593543950335")]
+        {
+            assert_eq!(divide_exactly(decimal(left), decimal(right)), Err(DecimalError::TooManyDigits));
+        }
+        assert_eq!(divide_exactly(Decimal::ONE, decimal("0.0")), Err(DecimalError::DivisionByZero));
+    }
+
+    #[test]
     fn rounding_goes_away_from_zero_at_the_half() {
         for (number, places, rounded, fixed) in [
             ("1.005", 2, "1.01", "1.01"),
@@ -184,6 +210,7 @@ mod tests {
         fn dividing_a_product_gives_the_factor(left: i32, a in 0_u32..9, right in 1_i32..) {
             let (left, right) = (Decimal::new(left.into(), a), Decimal::from(right));
             prop_assert_eq!(divide(multiply(left, right).expect("few digits"), right, a), Ok(left));
+            prop_assert_eq!(divide_exactly(multiply(left, right).expect("few digits"), right), Ok(left.normalize()));
             let error = (divide(left, right, 6).expect("few digits") * right - left).abs();
             prop_assert!(error * Decimal::TWO <= right * Decimal::new(1, 6));
         }

@@ -8,7 +8,7 @@ mod arithmetic;
 mod error;
 mod text;
 
-pub use arithmetic::{add, divide, multiply, round, subtract, to_fixed, to_integer};
+pub use arithmetic::{add, divide, divide_exactly, multiply, round, subtract, to_fixed, to_integer};
 pub use error::DecimalError;
 pub use rust_decimal::Decimal;
 pub use text::{canonical, from_f64, is_whole, parse, plain, to_json};

@@ -4,15 +4,23 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::super::value::date::DateFormat;
+use super::super::value::date::{DateFormat, DateWriter};
 use super::super::value::locale::{self, Locale};
+use super::context::FixedCell;
 use crate::diagnostics::nearest;
+use crate::sheet::cell::column_index;
+
+/// Number of rows with cells for `cell("B2")`.
+const FIXED_ROWS: u64 = 100;
 
 #[derive(Clone, Debug)]
 pub(super) enum Constant {
     Pattern(Regex),
     Locale(Locale),
     Date(DateFormat),
+    Output(DateWriter),
+    Cell(FixedCell),
+    Name(String),
 }
 
 /// Parses a constant. The error is a message and, if known, a range within the text.
@@ -43,4 +51,30 @@ pub(super) fn locale(name: &str) -> Result<Constant, (String, Option<Range<usize
 
 pub(super) fn date(pattern: &str) -> Result<Constant, (String, Option<Range<usize>>)> {
     DateFormat::parse(pattern).map(Constant::Date).map_err(|error| (error.message, Some(error.range)))
+}
+
+/// A pattern for writing dates.
+pub(super) fn output(pattern: &str) -> Result<Constant, (String, Option<Range<usize>>)> {
+    DateWriter::parse(pattern).map(Constant::Output).map_err(|error| (error.message, Some(error.range)))
+}
+
+/// A cell such as `B2`, among the first rows of the sheet, which are known before the first row is mapped.
+pub(super) fn cell(text: &str) -> Result<Constant, (String, Option<Range<usize>>)> {
+    let digits = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
+    let (letters, digits) = text.split_at(digits);
+    match (column_index(&letters.to_ascii_uppercase()), digits.parse()) {
+        (Some(column), Ok(row @ 1..=FIXED_ROWS)) => Ok(Constant::Cell(FixedCell { column, row })),
+        (Some(_), Ok(row)) if row > FIXED_ROWS => {
+            Err((format!("only cells of the first {FIXED_ROWS} rows can be used"), None))
+        }
+        _ => Err((format!("'{text}' is not a cell such as \"B2\""), None)),
+    }
+}
+
+pub(super) fn name(text: &str) -> Result<Constant, (String, Option<Range<usize>>)> {
+    let valid = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+    match valid {
+        true => Ok(Constant::Name(text.to_owned())),
+        false => Err((format!("'{text}' is not a name; use letters, digits, _ and -"), None)),
+    }
 }

@@ -1,16 +1,23 @@
-//! Expressions for texts from several columns: `{{ Brand }} {{ row["Item no."] | upper }}`.
+//! Expressions in templates: `{{ Brand }} {{ Name | upper }}`, and conditions.
 //!
-//! The language is a part of Jinja's expressions, described in docs/expressions.md. [`rewrite`] checks expressions and
-//! translates them for minijinja; [`catalog`] declares the functions, and [`functions`] has their code. Values are texts;
-//! arithmetic is exact.
+//! Tokens are parsed into a tree, which is evaluated over typed values: exact decimals, dates and texts.
 
-mod catalog;
+mod arithmetic;
+mod compare;
 mod constant;
+mod context;
 mod error;
+mod eval;
 mod expression;
 mod functions;
-mod rewrite;
+mod operand;
+mod parse;
+mod position;
+#[cfg(test)]
+mod tests;
 mod token;
+mod tree;
 
+pub use context::{Context, FixedCell};
 pub use error::ExpressionError;
 pub use expression::Expression;

@@ -26,13 +26,22 @@ const MARKS: &[&str] = &[
     ".", "{", "}", "!", "&", "?", ";", "$", "#", "@", "^", "\\",
 ];
 
-/// Returns the tokens from `start` to the closing braces, and the position of the braces.
-pub(super) fn tokens(source: &str, start: usize) -> Result<(Vec<Token>, usize), ExpressionError> {
+/// Where an expression ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// At `}}`.
+    Braces,
+    /// With the source.
+    Source,
+}
+
+/// Returns the tokens from `start` to the end, and the position of the end.
+pub(super) fn tokens(source: &str, start: usize, end: End) -> Result<(Vec<Token>, usize), ExpressionError> {
     let mut tokens = Vec::new();
     let mut at = start;
     while let Some(c) = source[at..].chars().next() {
         let rest = &source[at..];
-        if rest.starts_with("}}") {
+        if end == End::Braces && rest.starts_with("}}") {
             return Ok((tokens, at));
         }
         if c.is_whitespace() {
@@ -67,6 +76,9 @@ pub(super) fn tokens(source: &str, start: usize) -> Result<(Vec<Token>, usize), 
         };
         tokens.push(Token { kind, range: at..at + length });
         at += length;
+    }
+    if end == End::Source {
+        return Ok((tokens, at));
     }
     Err(ExpressionError::new("these braces are not closed by }}", start - 2..start))
 }

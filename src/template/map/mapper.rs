@@ -1,15 +1,14 @@
 //! The mapper: rows to parts of records, and parts to requests.
 
-use std::borrow::Cow;
-
 use super::super::bind::{Columns, Layout};
 use super::super::model::{Constant, FieldRule, OnBlank, Place, Source, Template};
 use super::super::problem::{Cause, Problem, excerpt};
-use super::super::value::lookup;
+use super::super::value::{lookup, typed};
 use super::convert::{Conversion, text_of};
 use super::date_survey::DateSurvey;
 use super::json::{self, unquoted};
 use super::parts::{Parts, Value};
+use super::row_context::RowContext;
 use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::{Cell, Row, write};
 
@@ -316,19 +315,26 @@ impl<'t> Mapper<'t> {
                 conversion.write(Cell::Text(&text), out)
             }
             (Source::Text { expression, written }, Columns::Several(columns)) => {
-                let mut texts = Vec::with_capacity(columns.len());
+                let mut values = Vec::with_capacity(columns.len());
                 for column in columns {
-                    texts.push(match column {
-                        Some(column) => text_of(usable(self.cell(row, *column))?)?,
-                        None => Cow::Borrowed(""),
+                    values.push(match column {
+                        Some(column) => {
+                            typed::Value::from_cell(&usable(self.cell(row, *column))?).map_err(Cause::NotANumber)?
+                        }
+                        None => typed::Value::Blank,
                     });
                 }
-                let value = |index: usize| Cow::Borrowed(texts.get(index).map_or("", AsRef::as_ref));
-                let mut text = String::new();
-                expression
-                    .eval(&value, &mut text)
+                let context = RowContext { values, locale: rule.number.locale, row: row.number };
+                let value = expression
+                    .eval(&context)
                     .map_err(|error| Cause::Expression { reason: error.message, source: written.clone() })?;
-                conversion.write(Cell::Text(&text), out)
+                let cell = match value {
+                    typed::Value::Boolean(boolean) => Cell::Boolean(boolean),
+                    typed::Value::Date(date) => Cell::Date(date),
+                    typed::Value::DateTime(at) => Cell::DateTime(at),
+                    ref other => return conversion.write(Cell::Text(&other.text()), out),
+                };
+                conversion.write(cell, out)
             }
             _ => Ok(false),
         }

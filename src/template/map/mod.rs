@@ -11,6 +11,7 @@ pub mod fill_down;
 mod json;
 mod mapper;
 mod parts;
+mod row_context;
 
 pub use json::unquoted;
 pub use mapper::{Draft, Mapper, Names};

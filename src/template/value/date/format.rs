@@ -277,7 +277,7 @@ fn kind(item: &Item) -> Option<u8> {
     }
 }
 
-fn unknown(token: &str) -> String {
+pub(super) fn unknown(token: &str) -> String {
     let known = TOKENS.iter().map(|(token, _)| *token);
     let upper = token.to_ascii_uppercase();
     let same = known.clone().find(|known| *known == upper || token.len() == 1 && known.starts_with(&upper));

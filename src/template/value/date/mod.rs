@@ -8,10 +8,12 @@ mod error;
 mod format;
 pub(crate) mod iso;
 mod month;
+mod write;
 mod zone;
 
 pub use detect::{AmbiguousDates, Detected, Detector, MixedDates};
 pub use error::DateError;
 pub use format::{DateFormat, PatternError};
 pub use iso::{ParsedDate, from_cell, to_iso};
+pub(crate) use write::DateWriter;
 pub(crate) use zone::zone;

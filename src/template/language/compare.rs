@@ -1,0 +1,109 @@
+//! Comparison of values. Different types are an error, unless a text can only be meant as the other type.
+
+use std::cmp::Ordering;
+
+use jiff::civil;
+
+use super::super::value::number::NumberError;
+use super::super::value::typed::Value;
+use super::super::value::{Currency, boolean};
+use super::context::Context;
+use super::operand::{Operand, plain_number};
+use crate::decimal::Decimal;
+
+/// A value reduced to what can be compared.
+#[derive(PartialEq)]
+enum Key<'a> {
+    Text(&'a str),
+    Number(Decimal, Option<Currency>),
+    Boolean(bool),
+    Date(civil::DateTime),
+    Time(civil::Time),
+}
+
+/// Returns whether two values are equal. Texts are compared exactly; a blank equals only a blank.
+pub(super) fn equal(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Context) -> Result<bool, String> {
+    match (left.value()?, right.value()?) {
+        (left, right) if left.is_blank() || right.is_blank() => Ok(left.is_blank() && right.is_blank()),
+        (Value::Text(left), Value::Text(right)) => Ok(left == right),
+        (number, Value::Text(text)) | (Value::Text(text), number)
+            if is_number(number) && plain_number(text) == Err(NumberError::NotANumber) =>
+        {
+            Ok(false)
+        }
+        _ => Ok(compare(left, right, context)? == Ordering::Equal),
+    }
+}
+
+/// Returns the order of two values. Two texts are compared as numbers if both are numbers, otherwise letter by letter.
+pub(super) fn order(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Context) -> Result<Ordering, String> {
+    for operand in [left, right] {
+        if operand.value()?.is_blank() {
+            return Err("a blank has no order; add a replacement: (Column | default(0))".to_owned());
+        }
+    }
+    let (Value::Text(first), Value::Text(second)) = (left.value()?, right.value()?) else {
+        return compare(left, right, context);
+    };
+    match (left.number(context), right.number(context)) {
+        (Ok(left), Ok(right)) => Ok(left.cmp(&right)),
+        (Err(_), Err(_)) if [first, second].iter().all(|text| plain_number(text) == Err(NumberError::NotANumber)) => {
+            Ok(first.cmp(second))
+        }
+        (Err(error), _) | (_, Err(error)) => {
+            Err(format!("{} and {} can't be compared: {error}", left.shown(), right.shown()))
+        }
+    }
+}
+
+fn compare(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Context) -> Result<Ordering, String> {
+    let mixed = || {
+        let describe = |operand: &Operand<'_>| match operand.value() {
+            Ok(value) => format!("{} is {}", operand.shown(), value.kind()),
+            Err(message) => message,
+        };
+        format!("these can't be compared: {}, and {}", describe(left), describe(right))
+    };
+    let first = key(left, right, context)?.ok_or_else(mixed)?;
+    let second = key(right, left, context)?.ok_or_else(mixed)?;
+    match (first, second) {
+        (Key::Text(first), Key::Text(second)) => Ok(first.cmp(second)),
+        (Key::Number(_, Some(first)), Key::Number(_, Some(second))) if first != second => {
+            Err(format!("{} and {} are in different currencies", left.shown(), right.shown()))
+        }
+        (Key::Number(first, _), Key::Number(second, _)) => Ok(first.cmp(&second)),
+        (Key::Boolean(first), Key::Boolean(second)) => Ok(first.cmp(&second)),
+        (Key::Date(first), Key::Date(second)) => Ok(first.cmp(&second)),
+        (Key::Time(first), Key::Time(second)) => Ok(first.cmp(&second)),
+        _ => Err(mixed()),
+    }
+}
+
+/// Reduces a value for a comparison with another. A text is parsed as the type of the other value; `None` if it is not
+/// of that type.
+fn key<'a>(operand: &'a Operand<'_>, other: &Operand<'_>, context: &dyn Context) -> Result<Option<Key<'a>>, String> {
+    Ok(match operand.value()? {
+        Value::Number(number) | Value::Percent(number) => Some(Key::Number(*number, None)),
+        Value::Money(amount, currency) => Some(Key::Number(*amount, Some(*currency))),
+        Value::Boolean(boolean) => Some(Key::Boolean(*boolean)),
+        Value::Date(_) | Value::DateTime(_) => Some(Key::Date(operand.date()?.0)),
+        Value::Time(time) => Some(Key::Time(*time)),
+        Value::Text(text) => match other.value()? {
+            Value::Text(_) => Some(Key::Text(text)),
+            Value::Boolean(_) => boolean::parse(text).map(Key::Boolean),
+            Value::Date(_) | Value::DateTime(_) => operand.date().ok().map(|(at, _)| Key::Date(at)),
+            Value::Time(_) => text.trim().parse().ok().map(Key::Time),
+            other if is_number(other) => match operand.number(context) {
+                Ok(number) => Some(Key::Number(number, None)),
+                Err(_) if plain_number(text) == Err(NumberError::NotANumber) => None,
+                Err(error) => return Err(error),
+            },
+            _ => None,
+        },
+        Value::Blank | Value::Error(_) => None,
+    })
+}
+
+fn is_number(value: &Value<'_>) -> bool {
+    matches!(value, Value::Number(_) | Value::Percent(_) | Value::Money(..))
+}

@@ -1,0 +1,50 @@
+//! What an expression is evaluated with.
+
+use jiff::civil;
+
+use super::super::value::typed::Value;
+use crate::decimal::Decimal;
+
+/// The cells of a row, and the facts about its file. Facts that are not known are `None`.
+pub trait Context {
+    /// Returns the value of a column of [`Expression::columns`](super::Expression::columns), or a message.
+    fn value(&self, column: usize) -> Result<Value<'_>, String>;
+
+    /// Returns the number in a text cell, written in the style of its column. The message quotes the cell.
+    fn number(&self, column: usize) -> Result<Decimal, String>;
+
+    fn today(&self) -> Option<civil::Date> {
+        None
+    }
+
+    /// Returns the number of the row as in a spreadsheet program.
+    fn row_number(&self) -> Option<u64> {
+        None
+    }
+
+    fn sheet_name(&self) -> Option<&str> {
+        None
+    }
+
+    fn file_name(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns a cell of the sheet. Columns count from 0, rows from 1.
+    fn cell(&self, _cell: FixedCell) -> Option<Value<'_>> {
+        None
+    }
+
+    fn parameter(&self, _name: &str) -> Option<&str> {
+        None
+    }
+}
+
+/// The place of a cell such as `B2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixedCell {
+    /// Counted from 0.
+    pub column: usize,
+    /// Counted from 1.
+    pub row: u64,
+}

@@ -1,0 +1,25 @@
+//! The values that a function receives.
+
+use super::super::constant::Constant;
+use super::super::context::Context;
+use super::super::operand::Operand;
+
+/// A call, with all values evaluated.
+pub(in crate::template::language) struct Call<'v> {
+    /// The values, beginning with the one before `|`, without the constant.
+    pub(in crate::template::language) values: Vec<Operand<'v>>,
+    pub(in crate::template::language) constant: Option<&'v Constant>,
+    pub(in crate::template::language) context: &'v dyn Context,
+}
+
+impl<'v> Call<'v> {
+    /// Takes the first value. The parser checks that there is one.
+    pub(super) fn take(&mut self) -> Operand<'v> {
+        if self.values.is_empty() { Operand::missing("a value is missing") } else { self.values.remove(0) }
+    }
+
+    /// Returns a value, counted from 0.
+    pub(super) fn value(&self, index: usize) -> Result<&Operand<'v>, String> {
+        self.values.get(index).ok_or_else(|| "an argument is missing".to_owned())
+    }
+}

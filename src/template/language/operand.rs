@@ -1,0 +1,212 @@
+//! Values during the evaluation of an expression, and their conversions.
+
+use std::borrow::Cow;
+
+use jiff::civil;
+
+use super::super::value::Currency;
+use super::super::value::date::{ParsedDate, iso};
+use super::super::value::number::{self, NumberError, Percent};
+use super::super::value::typed::Value;
+use super::context::Context;
+use crate::decimal::{self, Decimal};
+
+/// Maximum length of texts in bytes, as in a workbook's cell.
+pub(super) const MAX_LENGTH: usize = 32 * 1024;
+
+const CHOOSE_PART: &str = "these are several texts; take one, as in split(\"-\")[0], or join them";
+
+/// A value with its origin.
+#[derive(Clone, Debug)]
+pub(super) struct Operand<'v> {
+    pub(super) item: Item<'v>,
+    /// The column of an unchanged cell, which has a number style.
+    pub(super) column: Option<usize>,
+    /// The function that returned the value, for messages.
+    step: Option<&'static str>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Item<'v> {
+    Value(Value<'v>),
+    List(Vec<Value<'v>>),
+    /// No value, such as a part beyond the end of a list, with the reason.
+    Missing(String),
+}
+
+impl<'v> From<Value<'v>> for Operand<'v> {
+    fn from(value: Value<'v>) -> Operand<'v> {
+        Item::Value(value).into()
+    }
+}
+
+impl<'v> From<Item<'v>> for Operand<'v> {
+    fn from(item: Item<'v>) -> Operand<'v> {
+        Operand { item, column: None, step: None }
+    }
+}
+
+impl<'v> Operand<'v> {
+    pub(super) fn text(text: impl Into<Cow<'v, str>>) -> Operand<'v> {
+        Value::Text(text.into()).into()
+    }
+
+    pub(super) fn cell(value: Value<'v>, column: usize) -> Operand<'v> {
+        Operand { item: Item::Value(value), column: Some(column), step: None }
+    }
+
+    pub(super) fn missing(reason: impl Into<String>) -> Operand<'v> {
+        Item::Missing(reason.into()).into()
+    }
+
+    /// Names the function that made the value, unless it passed the value on.
+    pub(super) fn after(self, step: &'static str) -> Operand<'v> {
+        Operand { step: self.step.or(if self.column.is_some() { None } else { Some(step) }), ..self }
+    }
+
+    pub(super) fn value(&self) -> Result<&Value<'v>, String> {
+        match &self.item {
+            Item::Value(value) => Ok(value),
+            Item::List(_) => Err(CHOOSE_PART.to_owned()),
+            Item::Missing(reason) => Err(reason.clone()),
+        }
+    }
+
+    pub(super) fn into_value(self) -> Result<Value<'v>, String> {
+        match self.item {
+            Item::Value(value) => Ok(value),
+            Item::List(_) => Err(CHOOSE_PART.to_owned()),
+            Item::Missing(reason) => Err(reason),
+        }
+    }
+
+    pub(super) fn as_text(&self) -> Result<Cow<'_, str>, String> {
+        Ok(self.value()?.text())
+    }
+
+    pub(super) fn into_text(self) -> Result<Cow<'v, str>, String> {
+        Ok(match self.into_value()? {
+            Value::Text(text) | Value::Error(text) => text,
+            other => Cow::Owned(other.text().into_owned()),
+        })
+    }
+
+    /// Returns whether there is no value, or a blank one.
+    pub(super) fn is_blank(&self) -> Result<bool, String> {
+        match &self.item {
+            Item::Missing(_) => Ok(true),
+            _ => Ok(self.value()?.is_blank()),
+        }
+    }
+
+    /// Returns whether a condition holds: any value that is neither blank nor FALSE.
+    pub(super) fn is_true(&self) -> Result<bool, String> {
+        match &self.item {
+            Item::List(list) => Ok(!list.is_empty()),
+            _ => match self.value()? {
+                Value::Boolean(boolean) => Ok(*boolean),
+                value => Ok(!value.is_blank()),
+            },
+        }
+    }
+
+    /// Returns the number for calculations. Fails for texts that are not a number in the style of their column; texts
+    /// without a column must be plain decimals.
+    pub(super) fn number(&self, context: &dyn Context) -> Result<Decimal, String> {
+        self.amount(context).map(|(number, _)| number)
+    }
+
+    /// Returns the number for calculations, and the currency of money.
+    pub(super) fn amount(&self, context: &dyn Context) -> Result<(Decimal, Option<Currency>), String> {
+        let value = self.value()?;
+        match value {
+            Value::Number(number) | Value::Percent(number) => Ok((*number, None)),
+            Value::Money(amount, currency) => Ok((*amount, Some(*currency))),
+            _ if value.is_blank() => {
+                Err("a blank is not a number; add a replacement: (Column | default(0))".to_owned())
+            }
+            Value::Text(text) => match self.column {
+                Some(column) => context.number(column).map(|number| (number, None)),
+                None => plain_number(text).map(|number| (number, None)).map_err(|error| {
+                    let hint = match error {
+                        NumberError::NeedsLocale => "; say how it is written: | number(\"de\")",
+                        _ => "",
+                    };
+                    format!("{} {error}{hint}", self.shown())
+                }),
+            },
+            Value::Date(_) | Value::DateTime(_) => Err(format!(
+                "{} is {}, not a number; dates are calculated with add_days, add_months and days_until",
+                self.shown(),
+                value.kind()
+            )),
+            _ => Err(format!("{} is {}, not a number", self.shown(), value.kind())),
+        }
+    }
+
+    /// Returns a whole number for counts and positions.
+    pub(super) fn whole(&self, context: &dyn Context) -> Result<i64, String> {
+        let whole = decimal::to_integer(self.number(context)?).and_then(|number| i64::try_from(number).ok());
+        whole.ok_or_else(|| format!("{} can't be used here; write a whole number", self.shown()))
+    }
+
+    /// Returns a whole number that is not negative.
+    pub(super) fn count(&self, context: &dyn Context) -> Result<i64, String> {
+        match self.whole(context)? {
+            count @ 0.. => Ok(count),
+            count => Err(format!("{count} is negative")),
+        }
+    }
+
+    /// Returns the date, and whether it has a time. Fails for texts that are not in ISO 8601.
+    pub(super) fn date(&self) -> Result<(civil::DateTime, bool), String> {
+        let value = self.value()?;
+        match value {
+            Value::Date(date) => Ok((date.to_datetime(civil::Time::midnight()), false)),
+            Value::DateTime(at) => Ok((*at, true)),
+            _ if value.is_blank() => Err("a blank is not a date".to_owned()),
+            Value::Text(text) => match iso::parse(text) {
+                Ok(ParsedDate::Date(date)) => Ok((date.to_datetime(civil::Time::midnight()), false)),
+                Ok(ParsedDate::Local(at)) => Ok((at, true)),
+                Ok(ParsedDate::Instant(_)) => {
+                    Err(format!("{} has an offset from UTC, which dates here can't have", self.shown()))
+                }
+                Err(_) => {
+                    Err(format!("{} is text, not a date; say how it is written: | date(\"DD.MM.YYYY\")", self.shown()))
+                }
+            },
+            _ => Err(format!("{} is {}, not a date", self.shown(), value.kind())),
+        }
+    }
+
+    /// Quotes the value for messages, with the function it comes from.
+    pub(super) fn shown(&self) -> String {
+        let text = match self.as_text() {
+            Ok(text) => quoted(&text),
+            Err(_) => "this".to_owned(),
+        };
+        match self.step {
+            Some(step) => format!("{text} after {step}"),
+            None => text,
+        }
+    }
+}
+
+/// Parses a number that can be read in one way only: `1234.50` or `0.125`, but not `1.234` or `1,5`.
+pub(super) fn plain_number(text: &str) -> Result<Decimal, NumberError> {
+    let number = number::parse(text, None, Some(Percent::Fraction))?;
+    let is_group = number.scale() == 3 && number.trunc().abs() >= Decimal::ONE && number.abs() < Decimal::ONE_THOUSAND;
+    if is_group && !text.contains('%') { Err(NumberError::NeedsLocale) } else { Ok(number) }
+}
+
+/// Quotes the start of a text.
+pub(super) fn quoted(text: &str) -> String {
+    const MAX_CHARS: usize = 40;
+    let start: String = text.chars().take(MAX_CHARS).collect();
+    if start.len() < text.len() { format!("'{start}…'") } else { format!("'{start}'") }
+}
+
+/// Fails for texts that are too long.
+pub(super) fn fits(length: usize) -> Result<(), String> {
+    if length > MAX_LENGTH { Err("the text is longer than 32 KiB".to_owned()) } else { Ok(()) }
+}

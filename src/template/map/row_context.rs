@@ -1,0 +1,34 @@
+//! The cells of a row as values of an expression.
+
+use super::super::language::Context;
+use super::super::value::locale::Locale;
+use super::super::value::number::{self, Percent};
+use super::super::value::typed::Value;
+use crate::decimal::Decimal;
+
+/// The columns of one expression, in its order, in one row.
+pub(super) struct RowContext<'r> {
+    pub(super) values: Vec<Value<'r>>,
+    /// The number style of texts.
+    pub(super) locale: Option<Locale>,
+    pub(super) row: u64,
+}
+
+impl Context for RowContext<'_> {
+    fn value(&self, column: usize) -> Result<Value<'_>, String> {
+        let value = self.values.get(column).ok_or_else(|| "this column is not in the sheet".to_owned())?;
+        Ok(match value {
+            Value::Text(text) => Value::Text(text.as_ref().into()),
+            other => other.clone(),
+        })
+    }
+
+    fn number(&self, column: usize) -> Result<Decimal, String> {
+        let text = self.value(column)?.text().into_owned();
+        number::parse(&text, self.locale, Some(Percent::Fraction)).map_err(|error| format!("'{text}' {error}"))
+    }
+
+    fn row_number(&self) -> Option<u64> {
+        Some(self.row)
+    }
+}
