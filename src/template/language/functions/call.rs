@@ -5,11 +5,11 @@ use super::super::context::Context;
 use super::super::operand::Operand;
 
 /// A call, with all values evaluated.
-pub(in crate::template::language) struct Call<'v> {
+pub(in super::super) struct Call<'v> {
     /// The values, beginning with the one before `|`, without the constant.
-    pub(in crate::template::language) values: Vec<Operand<'v>>,
-    pub(in crate::template::language) constant: Option<&'v Constant>,
-    pub(in crate::template::language) context: &'v dyn Context,
+    pub(in super::super) values: Vec<Operand<'v>>,
+    pub(in super::super) constant: Option<&'v Constant>,
+    pub(in super::super) context: &'v dyn Context,
 }
 
 impl<'v> Call<'v> {

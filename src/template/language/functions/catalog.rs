@@ -12,7 +12,7 @@ type Apply = for<'v> fn(Call<'v>) -> Result<Operand<'v>, String>;
 
 /// How a function is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::template::language) enum Form {
+pub(in super::super) enum Form {
     /// `Name | trim`
     Piped,
     /// `first_of(A, B)`
@@ -22,18 +22,18 @@ pub(in crate::template::language) enum Form {
 }
 
 #[derive(Debug)]
-pub(in crate::template::language) struct Function {
-    pub(in crate::template::language) name: &'static str,
+pub(in super::super) struct Function {
+    pub(in super::super) name: &'static str,
     /// An example, for messages.
-    pub(in crate::template::language) usage: &'static str,
-    pub(in crate::template::language) form: Form,
+    pub(in super::super) usage: &'static str,
+    pub(in super::super) form: Form,
     /// Number of arguments, without the value before `|`.
-    pub(in crate::template::language) arguments: RangeInclusive<usize>,
+    pub(in super::super) arguments: RangeInclusive<usize>,
     /// Parses the first argument, a constant in quotes.
-    pub(in crate::template::language) constant: Option<ParseConstant>,
-    pub(in crate::template::language) apply: Apply,
+    pub(in super::super) constant: Option<ParseConstant>,
+    pub(in super::super) apply: Apply,
     /// Whether the values after the first that is not blank are not evaluated.
-    pub(in crate::template::language) takes_first: bool,
+    pub(in super::super) takes_first: bool,
     /// Another name that works as well.
     synonym: Option<&'static str>,
     /// Names of the function in other languages, for suggestions.
@@ -41,12 +41,12 @@ pub(in crate::template::language) struct Function {
 }
 
 /// Looks up a function.
-pub(in crate::template::language) fn find(name: &str) -> Option<&'static Function> {
+pub(in super::super) fn find(name: &str) -> Option<&'static Function> {
     FUNCTIONS.iter().find(|function| function.name == name || function.synonym == Some(name))
 }
 
 /// Looks up a function by its name in another language.
-pub(in crate::template::language) fn by_alias(name: &str) -> Option<&'static str> {
+pub(in super::super) fn by_alias(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     let function = FUNCTIONS.iter().find(|function| function.aliases.contains(&name.as_str()));
     function.map(|function| function.name)
@@ -93,7 +93,7 @@ impl Function {
     }
 }
 
-pub(in crate::template::language) static FUNCTIONS: &[Function] = &[
+pub(in super::super) static FUNCTIONS: &[Function] = &[
     piped("trim", "Name | trim", 0..=0, texts::trim).like(&["strip"]),
     piped("upper", "Name | upper", 0..=0, texts::upper).like(&["uppercase", "toupper", "ucase", "capitals"]),
     piped("lower", "Name | lower", 0..=0, texts::lower).like(&["lowercase", "tolower", "lcase"]),
