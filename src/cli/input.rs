@@ -22,8 +22,19 @@ pub struct Input {
     /// such sheet]
     #[arg(long, value_name = "SHEET")]
     pub sheet: Option<String>,
+    /// Set a parameter of the template: warehouse=W1
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parameter)]
+    pub set: Vec<(String, String)>,
     #[command(flatten)]
     pub reading: Reading,
+}
+
+/// Parses the name and the value of a parameter.
+pub(super) fn parameter(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
+        _ => Err("expected a name and a value, such as warehouse=W1".to_owned()),
+    }
 }
 
 /// How to read a text file.

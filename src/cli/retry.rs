@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::input::Reading;
+use super::input::{Reading, parameter};
 use super::pacing::Pacing;
 
 const RETRY_EXAMPLES: &str = "\
@@ -34,6 +34,9 @@ pub struct Retry {
     /// Template to use instead of the run's own; required with --as-new if the ledger does not know the run
     #[arg(short, long, value_name = "TEMPLATE")]
     pub template: Option<String>,
+    /// Set a parameter of the template given with --template: warehouse=W1
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parameter, requires = "template")]
+    pub set: Vec<(String, String)>,
     #[command(flatten)]
     pub pacing: Pacing,
     /// Show what would be sent, with the first requests, and send nothing

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::input::Reading;
+use super::input::{Reading, parameter};
 use crate::records::RecordKind;
 
 const INFER_EXAMPLES: &str = "\
@@ -24,7 +24,12 @@ pub enum Template {
     /// Print a built-in template, as a starting point for your own
     Show { name: String },
     /// Validate a template and run the examples in the template
-    Check { template: String },
+    Check {
+        template: String,
+        /// Set a parameter of the template
+        #[arg(long, value_name = "NAME=VALUE", value_parser = parameter)]
+        set: Vec<(String, String)>,
+    },
     /// Print an empty template with a description of every field
     New {
         /// Kind of record that the rows become

@@ -26,7 +26,7 @@ pub(super) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failur
         }
         RetryTarget::File(path) => {
             let file = open(path)?;
-            let template = args.template.as_deref().map(load_template).transpose()?;
+            let template = args.template.as_deref().map(|template| load_template(template, &args.set)).transpose()?;
             let (as_new, all_or_nothing, text) = (args.as_new, args.all_or_nothing, args.reading.options());
             let request = RetryReport { file: &file, text, template, as_new, all_or_nothing, sending };
             if args.dry_run {

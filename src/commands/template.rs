@@ -15,7 +15,7 @@ pub(super) async fn run(command: &cli::Template, settings: &Settings) -> Result<
     match command {
         cli::Template::List => list(settings),
         cli::Template::Show { name } => show(name, settings),
-        cli::Template::Check { template } => check(template, settings),
+        cli::Template::Check { template, set } => check(template, set, settings),
         cli::Template::New { record } => {
             ui::line(skeleton(*record).trim_end());
             Ok(Exit::Done)
@@ -59,8 +59,8 @@ fn show(name: &str, settings: &Settings) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn check(wanted: &str, settings: &Settings) -> Result<Exit, Failure> {
-    let template = load_template(wanted)?;
+fn check(wanted: &str, set: &[(String, String)], settings: &Settings) -> Result<Exit, Failure> {
+    let template = load_template(wanted, set)?;
     let mismatches = examples::run(&template);
     if settings.output.json {
         let failed = mismatches.iter().map(|m| json!({"example": m.number, "expected": m.expected, "got": m.got}));

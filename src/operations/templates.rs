@@ -7,18 +7,19 @@ use super::input::InputFile;
 use crate::diagnostics::{Mistakes, nearest};
 use crate::ledger::NewRun;
 use crate::sheet::{self, Book};
+use crate::template::load::Environment;
 use crate::template::value::lookup::{Lookup, LookupReader, TableError};
 use crate::template::{Template, builtin, load};
 
 /// Size limit of a template file.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// Loads a built-in template by name, or a template file by path.
-pub fn load_template(wanted: &str) -> Result<Template, Error> {
-    if let Some(source) = builtin::find(wanted) {
-        return Ok(load::load(wanted, source, &load::no_tables)?);
-    }
+/// Loads a built-in template by name, or a template file by path, with the values of its parameters.
+pub fn load_template(wanted: &str, parameters: &[(String, String)]) -> Result<Template, Error> {
     let path = Path::new(wanted);
+    if let Some(source) = builtin::find(wanted) {
+        return Ok(load_beside(path, source, parameters)?);
+    }
     if let Some("csv" | "tsv" | "txt" | "xlsx" | "xls" | "ods") =
         path.extension().and_then(|extension| extension.to_str())
     {
@@ -35,7 +36,7 @@ pub fn load_template(wanted: &str) -> Result<Template, Error> {
         Err(error) => Err(error),
     };
     match source {
-        Ok(source) => Ok(load::load(wanted, &source, &|name, reader| read_table(path, name, reader))?),
+        Ok(source) => Ok(load_beside(path, &source, parameters)?),
         Err(_) if !looks_like_a_path => Err(unknown_template(wanted)),
         Err(error) => {
             let hint = "check its name; `sheetport template list` shows the built-in templates";
@@ -45,16 +46,30 @@ pub fn load_template(wanted: &str) -> Result<Template, Error> {
 }
 
 /// Loads a template like [`load_template`], with the lookup tables in other sheets of the file to be sent.
-pub fn load_template_for(wanted: &str, file: &InputFile) -> Result<Template, Error> {
-    let mut template = load_template(wanted)?;
+pub fn load_template_for(wanted: &str, parameters: &[(String, String)], file: &InputFile) -> Result<Template, Error> {
+    let mut template = load_template(wanted, parameters)?;
     read_sheet_lookups(&mut template, &file.path, None)?;
     Ok(template)
 }
 
 /// Loads the template of a run from the copy in the ledger. Lookup tables are read again from the template's folder.
 pub(super) fn template_of_run(about: &NewRun) -> Result<Template, Mistakes> {
-    let path = Path::new(&about.template);
-    load::load(&about.template, &about.template_toml, &|name, reader| read_table(path, name, reader))
+    load_beside(Path::new(&about.template), &about.template_toml, &[])
+}
+
+/// Loads the template at `path`. Lookup tables and templates that it extends are found from its folder.
+fn load_beside(path: &Path, source: &str, parameters: &[(String, String)]) -> Result<Template, Mistakes> {
+    let templates = |other: &Path| {
+        let other = path.parent().unwrap_or(Path::new("")).join(other);
+        let name = other.display().to_string();
+        match std::fs::metadata(&other) {
+            Ok(metadata) if metadata.len() > MAX_SIZE => Err("it is too large for a template".to_owned()),
+            _ => std::fs::read_to_string(&other).map(|source| (name, source)).map_err(|error| error.to_string()),
+        }
+    };
+    let tables = |name: &str, reader| read_table(path, name, reader);
+    let environment = Environment { tables: &tables, templates: &templates, parameters };
+    load::load_in(&path.display().to_string(), source, &environment)
 }
 
 /// Reads the first sheet of a lookup table next to the template at `path`.

@@ -14,7 +14,7 @@ pub use crate::sheet::RESERVED_PREFIX;
 /// The header row of a sheet.
 #[derive(Clone, Debug)]
 pub struct Header {
-    /// Row number as in the spreadsheet program, counted from 1.
+    /// Number of the header's last row as in the spreadsheet program, counted from 1; 0 for a sheet without a header.
     pub row: u64,
     pub names: Vec<String>,
 }
@@ -141,14 +141,21 @@ pub fn report_header(top: &[Row]) -> Option<Header> {
 
 /// Binds a template to a sheet that begins with the rows `top`; fails if the sheet lacks a required column.
 pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
-    let header = match template.sheet.header {
+    let header = match &template.sheet.header {
         _ if report_header(top).is_some() => report_header(top),
-        HeaderRow::Number(number) => top.iter().find(|row| row.number == number).map(header_of),
+        HeaderRow::Number(number) => top.iter().find(|row| row.number == *number).map(header_of),
+        HeaderRow::Rows(rows) => joined_header(rows, top),
+        HeaderRow::None => Some(lettered_header(top)),
         HeaderRow::Auto => best_header(template, top),
     };
-    let Some(header) = header else {
-        return Err(Missing { header: None, found: 0, columns: Vec::new() });
-    };
+    match header {
+        Some(header) => bind_header(template, header),
+        None => Err(Missing { header: None, found: 0, columns: Vec::new() }),
+    }
+}
+
+/// Binds a template to a header; fails if it lacks a required column.
+pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout, Missing> {
     let names = &header.names;
     let folded = folded(names);
     let mut missing = Vec::new();
@@ -272,6 +279,48 @@ fn best_header(template: &Template, top: &[Row]) -> Option<Header> {
     let best = top.iter().rev().map(|row| (named(row), row)).max_by_key(|(found, _)| *found);
     let best = best.filter(|(found, _)| *found > 0).map(|(_, row)| row);
     best.or_else(|| top.iter().find(|row| !row.is_blank())).map(header_of)
+}
+
+/// Returns a header of several rows. A cell that is merged across columns stands for all of them: the reader returns its
+/// text in the first one only.
+fn joined_header(rows: &[u64], top: &[Row]) -> Option<Header> {
+    let found: Vec<&Row> = rows.iter().filter_map(|number| top.iter().find(|row| row.number == *number)).collect();
+    let (last, above) = found.split_last()?;
+    let width = found.iter().map(|row| row.len()).max().unwrap_or_default();
+    let mut names = vec![String::new(); width];
+    for row in above {
+        let mut merged = String::new();
+        for (index, name) in names.iter_mut().enumerate() {
+            let cell = row.get(index).shown().trim().to_owned();
+            let has_name_below = !last.get(index).is_blank();
+            match (cell.is_empty(), has_name_below) {
+                (true, true) => append(name, &merged),
+                (_, is_group) => {
+                    append(name, &cell);
+                    // A cell above a blank one names a single column.
+                    merged = if is_group { cell } else { String::new() };
+                }
+            }
+        }
+    }
+    for (index, name) in names.iter_mut().enumerate() {
+        append(name, last.get(index).shown().trim());
+    }
+    Some(Header { row: *rows.last()?, names })
+}
+
+/// Appends a part of a header after a space.
+fn append(name: &mut String, part: &str) {
+    if !name.is_empty() && !part.is_empty() {
+        name.push(' ');
+    }
+    name.push_str(part);
+}
+
+/// Returns the header of a sheet without one: the letters of its columns.
+fn lettered_header(top: &[Row]) -> Header {
+    let width = top.iter().map(Row::len).max().unwrap_or_default();
+    Header { row: 0, names: (0..width).map(column_letters).collect() }
 }
 
 fn header_of(row: &Row) -> Header {

@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::bind::bind;
+use super::bind::{Header, bind_header};
 use super::map::date_survey::DateSurveyor;
 use super::map::fill_down::Filler;
 use super::map::{Draft, Mapper, Parts, unquoted};
-use super::model::{Example, ExampleCell, Template};
+use super::model::{Example, ExampleCell, HeaderRow, Template};
 use crate::decimal;
-use crate::sheet::{Cell, Row};
+use crate::sheet::cell::column_index;
+use crate::sheet::{Cell, Row, column_letters};
 
 /// An example with an unexpected result.
 #[derive(Debug)]
@@ -40,8 +41,8 @@ fn check(template: &Template, example: &Example) -> Result<(), (String, String)>
 
 /// Maps the rows of an example. Returns the record, or the reason for a failure.
 fn sends(template: &Template, example: &Example) -> Result<Value, String> {
-    let (header, mut rows) = sheet(example);
-    let layout = bind(template, &[header]).map_err(|missing| {
+    let (header, mut rows) = sheet(template, example)?;
+    let layout = bind_header(template, header).map_err(|missing| {
         let columns: Vec<String> = missing.columns.iter().map(ToString::to_string).collect();
         columns.join("; ")
     })?;
@@ -96,21 +97,27 @@ fn side_by_side(template: &Template, body: Map<String, Value>, target: Option<St
 }
 
 /// Returns a header with all columns of the example, and the rows.
-fn sheet(example: &Example) -> (Row, Vec<Row>) {
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in example.rows.iter().flatten() {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
+fn sheet(template: &Template, example: &Example) -> Result<(Header, Vec<Row>), String> {
+    let mut names: Vec<String> = Vec::new();
+    if template.sheet.header == HeaderRow::None {
+        let last = example.rows.iter().flatten().map(|(name, _)| position(name)).collect::<Result<Vec<_>, _>>()?;
+        names = (0..last.into_iter().max().map_or(0, |last| last + 1)).map(column_letters).collect();
+    } else {
+        for (name, _) in example.rows.iter().flatten() {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
         }
     }
-    let mut header = Row::default();
-    header.clear(1);
-    names.iter().for_each(|name| header.push(Cell::Text(name)));
+    let is_same = |index: usize, name: &str| match template.sheet.header {
+        HeaderRow::None => position(name) == Ok(index),
+        _ => names.get(index).is_some_and(|other| other == name),
+    };
     let row = |(number, cells): (u64, &Vec<(String, ExampleCell)>)| {
         let mut row = Row::default();
         row.clear(number);
-        for name in &names {
-            let cell = cells.iter().find(|(other, _)| other == name).map(|(_, cell)| cell);
+        for index in 0..names.len() {
+            let cell = cells.iter().find(|(name, _)| is_same(index, name)).map(|(_, cell)| cell);
             row.push(match cell {
                 None => Cell::Blank,
                 Some(ExampleCell::Text(text)) => Cell::Text(text),
@@ -120,7 +127,15 @@ fn sheet(example: &Example) -> (Row, Vec<Row>) {
         }
         row
     };
-    (header, (2..).zip(&example.rows).map(row).collect())
+    let rows = (2..).zip(&example.rows).map(row).collect();
+    Ok((Header { row: 1, names }, rows))
+}
+
+/// Returns the index of a column in a sheet without a header.
+fn position(name: &str) -> Result<usize, String> {
+    let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let found = number.or_else(|| column_index(name));
+    found.ok_or_else(|| format!("'{name}' is not a column of a sheet without a header; write letters or a number"))
 }
 
 /// Compares JSON values, numbers by value: `1234.5` equals `1234.50`.

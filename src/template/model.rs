@@ -1,6 +1,6 @@
 //! The checked form of a template.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use jiff::tz::TimeZone;
@@ -20,8 +20,10 @@ use crate::sheet::Options;
 pub struct Template {
     /// The name of a built-in template, or the path of a file.
     pub name: String,
-    /// The TOML source, for messages and for the copy of a run.
+    /// The TOML for the copy of a run: with the templates that it extends, and with the values of its parameters.
     pub source: String,
+    /// The values of the parameters by name.
+    pub parameters: BTreeMap<String, String>,
     pub record: RecordKind,
     pub description: String,
     pub sheet: SheetRules,
@@ -96,12 +98,16 @@ pub enum SheetSelect {
     Index(usize),
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HeaderRow {
     /// The row near the top with most of the template's columns.
     Auto,
     /// Row number as in a spreadsheet program, from 1.
     Number(u64),
+    /// Several rows, whose cells are joined with a space.
+    Rows(Vec<u64>),
+    /// There is no header: the first row is data, and columns are named by letters or numbers.
+    None,
 }
 
 /// Skips rows by the text of a cell.

@@ -18,7 +18,7 @@ pub enum Error {
     Columns { path: PathBuf, template: String, missing: Box<Missing> },
     #[error("{path} has {count} sheet(s), so there is no sheet {index}", path = path.display())]
     NoSuchIndex { path: PathBuf, index: usize, count: usize },
-    #[error("{path} has a header in row {header_row}{} and no rows below it", sheet_suffix(sheet), path = path.display())]
+    #[error("{path} has {}{} and no rows below it", header_in(*header_row), sheet_suffix(sheet), path = path.display())]
     NoRows { path: PathBuf, sheet: Option<String>, header_row: u64 },
     #[error("{path} was changed while it was being read", path = path.display())]
     Changed { path: PathBuf },
@@ -48,6 +48,11 @@ impl Error {
                      came from"
                         .to_owned()
                 }
+                Some(header) if header.row == 0 => format!(
+                    "the template says that the sheet has no header, and its columns are {}; name columns by letters or \
+                     numbers, or change header under [sheet]",
+                    header.names.join(", ")
+                ),
                 Some(header) => format!(
                     "the header in row {} has: {}. Use the column names of the header in the template, add optional = true to \
                      fields that may be missing, or set the row of the header under [sheet]",
@@ -104,6 +109,11 @@ fn missing_columns(missing: &Missing) -> String {
         return "no header was found".to_owned();
     }
     missing.columns.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Names the header of a sheet; row 0 stands for none.
+fn header_in(row: u64) -> String {
+    if row == 0 { "no header".to_owned() } else { format!("a header in row {row}") }
 }
 
 fn sheet_suffix(sheet: &Option<String>) -> String {

@@ -22,7 +22,10 @@ pub(crate) fn print(output: Output, source: &Source, template: &Template) {
         .parts
         .iter()
         .map(|part| {
-            let header = format!("header in row {}", part.layout.header.row);
+            let header = match part.layout.header.row {
+                0 => "no header".to_owned(),
+                row => format!("header in row {row}"),
+            };
             match source.book.has_named_sheets() {
                 true => format!("sheet '{}', {header}", source.name_of(part)),
                 false => header,

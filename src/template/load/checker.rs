@@ -1,6 +1,7 @@
 //! Checks of single values, and errors with a place in the template.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use jiff::tz::TimeZone;
@@ -9,14 +10,10 @@ use toml::Spanned;
 
 use super::super::value::date;
 use super::super::value::locale::{self, Locale};
-use super::super::value::lookup::{Lookup, LookupReader, TableError};
+use super::environment::Tables;
 use super::files::Files;
 use super::read::Removed;
 use crate::diagnostics::{Mistake, suggestion};
-
-/// Reads a lookup table: passes each row to the reader, or returns the reason for failing. The caller resolves the path of
-/// the table, because a template does not know its own path.
-pub type Tables<'a> = &'a dyn Fn(&str, LookupReader) -> Result<Lookup, TableError>;
 
 /// Checks a template and collects its mistakes.
 pub(super) struct Checker<'a> {
@@ -24,12 +21,20 @@ pub(super) struct Checker<'a> {
     pub(super) tables: Tables<'a>,
     /// Keys that are mistakes already.
     pub(super) removed: Removed,
+    /// The values of the parameters by name.
+    pub(super) parameters: BTreeMap<String, String>,
     mistakes: RefCell<Vec<Mistake>>,
 }
 
 impl<'a> Checker<'a> {
-    pub(super) fn new(files: &'a Files, tables: Tables<'a>, removed: Removed, mistakes: Vec<Mistake>) -> Checker<'a> {
-        Checker { files, tables, removed, mistakes: RefCell::new(mistakes) }
+    pub(super) fn new(
+        files: &'a Files,
+        tables: Tables<'a>,
+        removed: Removed,
+        parameters: BTreeMap<String, String>,
+        mistakes: Vec<Mistake>,
+    ) -> Checker<'a> {
+        Checker { files, tables, removed, parameters, mistakes: RefCell::new(mistakes) }
     }
 
     pub(super) fn into_mistakes(self) -> Vec<Mistake> {

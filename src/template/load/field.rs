@@ -15,6 +15,7 @@ use super::super::value::locale::{Locale, Order, order_of};
 use super::super::value::lookup::{Lookup, LookupColumns, LookupError, LookupReader, MAX_ENTRIES, TableError};
 use super::super::value::number::{self, Percent};
 use super::checker::Checker;
+use super::parameters::no_parameter;
 use super::raw::{OneOrMany, RawField, RawLookup, RawMap, RawSplit, column_names};
 use crate::decimal::{self, Decimal};
 use crate::diagnostics::Mistake;
@@ -188,8 +189,8 @@ impl Checker<'_> {
 
     /// Parses an expression. Errors point into the text, unless the TOML has escapes.
     fn expression(&self, text: &Spanned<String>) -> Result<Expression, Mistake> {
-        Expression::parse(text.get_ref()).map_err(|error| {
-            let whole = text.span();
+        let whole = text.span();
+        let expression = Expression::parse(text.get_ref()).map_err(|error| {
             let in_toml = self.files.text(whole.clone()).and_then(|written| written.find(text.get_ref().as_str()));
             let place = in_toml.map(|at| {
                 let position = |offset: usize| whole.start + at + offset.min(text.get_ref().len());
@@ -197,8 +198,13 @@ impl Checker<'_> {
                 start..position(error.range.end).max(start)
             });
             let hint = "docs/expressions.md describes expressions";
-            self.error(place.unwrap_or(whole), error.message, Some(hint))
-        })
+            self.error(place.unwrap_or(whole.clone()), error.message, Some(hint))
+        })?;
+        let known = |name: &&str| self.parameters.contains_key(*name);
+        match expression.parameters().into_iter().find(|name| !known(name)) {
+            Some(unknown) => Err(no_parameter(self.files, whole, unknown, self.parameters.keys().map(String::as_str))),
+            None => Ok(expression),
+        }
     }
 
     fn split(&self, split: RawSplit) -> Result<Split, Mistake> {

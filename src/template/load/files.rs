@@ -1,30 +1,46 @@
 //! The files of a template: its own, and those of the templates that it extends.
 
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use crate::diagnostics::{Mistake, TomlFile};
 
-/// The files in the order of reading. Places are counted through all of them, so that each has its own range.
+/// Kind of file for messages.
+pub(super) const WHAT: &str = "template";
+
+/// The files, from the template itself to the last that is extended. Places are counted through all of them, so that each
+/// has its own range.
+#[derive(Default)]
 pub(super) struct Files {
     files: Vec<File>,
 }
 
-struct File {
-    name: String,
-    source: String,
+/// A file of a template.
+#[derive(Clone, Debug)]
+pub(super) struct File {
+    pub(super) name: String,
+    pub(super) source: String,
+    /// The folder, relative to the folder of the template itself.
+    pub(super) folder: PathBuf,
     /// The place of the first byte.
-    start: usize,
+    pub(super) start: usize,
 }
 
 impl Files {
-    pub(super) fn new(name: &str, source: &str) -> Files {
-        Files { files: vec![File { name: name.to_owned(), source: source.to_owned(), start: 0 }] }
+    /// Adds a file.
+    pub(super) fn add(&mut self, name: String, source: String, folder: &Path) {
+        let start = self.files.last().map_or(0, |last| last.start + last.source.len() + 1);
+        self.files.push(File { name, source, folder: folder.to_owned(), start });
+    }
+
+    pub(super) fn all(&self) -> &[File] {
+        &self.files
     }
 
     /// Returns an error at a place.
     pub(super) fn mistake(&self, span: Range<usize>, message: impl Into<String>, hint: Option<String>) -> Mistake {
         let (file, span) = self.find(span);
-        TomlFile { what: "template", name: &file.name, source: &file.source }.mistake(span, message, hint)
+        file.toml().mistake(span, message, hint)
     }
 
     /// Returns the text at a place.
@@ -33,10 +49,22 @@ impl Files {
         file.source.get(span)
     }
 
+    /// Returns the number of an error's file, and its place there.
+    pub(super) fn order(&self, mistake: &Mistake) -> (usize, usize) {
+        let file = self.files.iter().position(|file| *file.name == *mistake.name);
+        (file.unwrap_or_default(), mistake.place.as_ref().map_or(0, |(_, span)| span.start))
+    }
+
     /// Returns the file of a place, and the place in this file.
     fn find(&self, span: Range<usize>) -> (&File, Range<usize>) {
         let index = self.files.partition_point(|file| file.start <= span.start);
         let file = &self.files[index.saturating_sub(1)];
-        (file, span.start - file.start..span.end - file.start)
+        (file, span.start - file.start..span.end.saturating_sub(file.start))
+    }
+}
+
+impl File {
+    pub(super) fn toml(&self) -> TomlFile<'_> {
+        TomlFile { what: WHAT, name: &self.name, source: &self.source }
     }
 }

@@ -1,65 +1,81 @@
 //! Reads a mapping template: TOML to a checked [`Template`], or all errors with their lines and fixes.
 
 mod checker;
+mod environment;
 mod example;
+mod extend;
 mod field;
 mod files;
+mod parameters;
 mod raw;
 mod read;
 mod sheet;
 mod template;
 
-pub use checker::Tables;
+pub use environment::{Environment, Tables, Templates};
+pub use read::VERSION;
 
-use toml::de::DeTable;
+use std::path::Path;
+
+use serde::Deserialize;
+use toml::Spanned;
+use toml::de::{DeTable, Deserializer};
 
 use self::checker::Checker;
 use self::files::Files;
+use self::parameters::Parameters;
 use self::raw::RawTemplate;
 use super::model::Template;
 use super::value::lookup::{Lookup, LookupReader, TableError};
-use crate::diagnostics::{Mistake, Mistakes, TomlFile};
-
-/// The version of templates that this program reads and writes.
-pub const VERSION: i64 = 1;
+use crate::diagnostics::{Mistake, Mistakes};
 
 /// Parses and checks a template; `name` is for messages, and `tables` reads the lookup tables.
 pub fn load(name: &str, source: &str, tables: Tables<'_>) -> Result<Template, Mistakes> {
-    let all = |mut mistakes: Vec<Mistake>| {
-        mistakes.sort_by_key(|mistake| mistake.place.as_ref().map(|(_, span)| span.start));
-        Mistakes::new(mistakes)
+    let templates = |path: &Path| Err(format!("{} is a file, and this template is not in a folder", path.display()));
+    load_in(name, source, &Environment { tables, templates: &templates, parameters: &[] })
+}
+
+/// Parses and checks a template in an environment.
+pub fn load_in(name: &str, source: &str, environment: &Environment<'_>) -> Result<Template, Mistakes> {
+    let found = extend::find_files(name, source, environment);
+    let files = found.map_err(|mistakes| Mistakes::new(mistakes).expect("a template without files has a mistake"))?;
+    let (template, mut mistakes) = match check(&files, environment) {
+        Ok(checked) => checked,
+        Err(mistakes) => (None, mistakes),
     };
-    let file = TomlFile { what: "template", name, source };
-    let table = match read::parse(&file) {
-        Ok(table) => table,
-        Err(mistakes) => return Err(all(mistakes).expect("a syntax error")),
-    };
-    check_version(&file, table.get_ref())?;
-    let files = Files::new(name, source);
-    let readout = read::read::<RawTemplate>(&files, table);
-    let checker = Checker::new(&files, tables, readout.removed, readout.mistakes);
-    let template = readout.raw.and_then(|raw| checker.template(raw, name, source));
-    match (all(checker.into_mistakes()), template) {
+    mistakes.sort_by_key(|mistake| files.order(mistake));
+    match (Mistakes::new(mistakes), template) {
         (None, Some(template)) => Ok(template),
         (Some(mistakes), _) => Err(mistakes),
         (None, None) => unreachable!("a template that can't be read has a mistake"),
     }
 }
 
-/// Refuses templates of a newer version, whose keys this program does not know.
-fn check_version(file: &TomlFile<'_>, table: &DeTable<'_>) -> Result<(), Mistake> {
-    let Some(version) = table.get("sheetport") else { return Ok(()) };
-    let written =
-        version.get_ref().as_integer().and_then(|number| i64::from_str_radix(number.as_str(), number.radix()).ok());
-    let (message, hint) = match written {
-        Some(VERSION) => return Ok(()),
-        Some(newer) if newer > VERSION => (
-            format!("this template has version {newer}, and this program reads version {VERSION}"),
-            "use a newer Sheetport, or ask for a template of an older version".to_owned(),
-        ),
-        _ => ("the version of a template is a number from 1".to_owned(), format!("write sheetport = {VERSION}")),
+/// Checks the merged files of a template. Returns all mistakes.
+fn check(files: &Files, environment: &Environment<'_>) -> Result<(Option<Template>, Vec<Mistake>), Vec<Mistake>> {
+    let mut table = extend::merged(files)?;
+    let mut parameters = Parameters::read(files, &table, environment.parameters);
+    let source = match files.all() {
+        [own] if environment.parameters.is_empty() => own.source.clone(),
+        _ => copy_of(&table, &parameters),
     };
-    Err(file.mistake(version.span(), message, Some(hint)))
+    parameters.insert(files, &mut table);
+    let values = parameters.texts();
+    let mut mistakes = parameters.mistakes;
+    let readout = read::read::<RawTemplate>(files, table);
+    mistakes.extend(readout.mistakes);
+    let checker = Checker::new(files, environment.tables, readout.removed, values, mistakes);
+    let template = readout.raw.and_then(|raw| checker.template(raw, source));
+    Ok((template, checker.into_mistakes()))
+}
+
+/// Returns a template as one file, with the values of its parameters as their defaults.
+fn copy_of<'s>(table: &DeTable<'s>, parameters: &Parameters<'s>) -> String {
+    let mut copy = table.clone();
+    copy.remove("extends");
+    parameters.fix(&mut copy);
+    let copy = toml::Table::deserialize(Deserializer::from(Spanned::new(0..0, copy)));
+    copy.expect("a parsed table is a table").to_string()
 }
 
 /// Refuses all lookup tables, for templates without a folder.

@@ -17,6 +17,11 @@ use super::super::model::ColumnName;
 pub(super) struct RawTemplate {
     #[expect(dead_code, reason = "the version is checked before the other keys, of which a newer one can have more")]
     pub sheetport: Option<i64>,
+    #[expect(dead_code, reason = "the extended templates are merged before")]
+    pub extends: Option<String>,
+    #[expect(dead_code, reason = "the parameters are inserted before")]
+    #[serde(default)]
+    pub parameters: BTreeMap<String, RawParameter>,
     pub record: Option<Spanned<String>>,
     #[serde(default)]
     pub description: String,
@@ -30,6 +35,14 @@ pub(super) struct RawTemplate {
     pub lines: BTreeMap<Spanned<String>, RawField>,
     #[serde(default)]
     pub examples: Vec<Spanned<RawExample>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawParameter {
+    #[expect(dead_code, reason = "the default is taken from the tree, which has the places and all digits")]
+    pub default: Option<toml::Value>,
+    pub description: Option<String>,
 }
 
 #[derive(Default, Deserialize)]

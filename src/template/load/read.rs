@@ -10,6 +10,9 @@ use super::super::schema::values_of;
 use super::files::Files;
 use crate::diagnostics::{Mistake, TomlFile, suggestion};
 
+/// The version of templates that this program reads and writes.
+pub const VERSION: i64 = 1;
+
 /// Maximum number of wrong keys to report, because each needs a pass over the template.
 const MAX_WRONG: usize = 100;
 
@@ -73,6 +76,22 @@ pub(super) fn parse<'s>(file: &TomlFile<'s>) -> Result<Spanned<DeTable<'s>>, Vec
     Err(mistakes)
 }
 
+/// Refuses templates of a newer version, whose keys this program does not know.
+pub(super) fn check_version(file: &TomlFile<'_>, table: &DeTable<'_>) -> Result<(), Mistake> {
+    let Some(version) = table.get("sheetport") else { return Ok(()) };
+    let written =
+        version.get_ref().as_integer().and_then(|number| i64::from_str_radix(number.as_str(), number.radix()).ok());
+    let (message, hint) = match written {
+        Some(VERSION) => return Ok(()),
+        Some(newer) if newer > VERSION => (
+            format!("this template has version {newer}, and this program reads version {VERSION}"),
+            "use a newer Sheetport, or ask for a template of an older version".to_owned(),
+        ),
+        _ => ("the version of a template is a number from 1".to_owned(), format!("write sheetport = {VERSION}")),
+    };
+    Err(file.mistake(version.span(), message, Some(hint)))
+}
+
 /// Returns an error about the first curly quote or no-break space in the line of a syntax error.
 fn misread_character(file: &TomlFile<'_>, error: &Error) -> Option<Mistake> {
     let at = error.span()?.start.min(file.source.len());
@@ -88,9 +107,27 @@ fn misread_character(file: &TomlFile<'_>, error: &Error) -> Option<Mistake> {
     Some(file.mistake(span, message, Some(hint.to_owned())))
 }
 
+/// Adds `start` to all places in a value.
+pub(super) fn with_place(value: Spanned<DeValue<'_>>, start: usize) -> Spanned<DeValue<'_>> {
+    let moved = |span: Range<usize>| span.start + start..span.end + start;
+    let span = moved(value.span());
+    let value = match value.into_inner() {
+        DeValue::Table(table) => {
+            let mut moved_table = DeTable::new();
+            for (key, value) in table {
+                moved_table.insert(Spanned::new(moved(key.span()), key.into_inner()), with_place(value, start));
+            }
+            DeValue::Table(moved_table)
+        }
+        DeValue::Array(values) => DeValue::Array(values.into_iter().map(|value| with_place(value, start)).collect()),
+        value => value,
+    };
+    Spanned::new(span, value)
+}
+
 /// Reads a structure. Wrong keys are reported, and removed until the rest can be read.
-pub(super) fn read<T: DeserializeOwned>(files: &Files, table: Spanned<DeTable<'_>>) -> Readout<T> {
-    let mut root = Spanned::new(0..0, DeValue::Table(table.into_inner()));
+pub(super) fn read<T: DeserializeOwned>(files: &Files, table: DeTable<'_>) -> Readout<T> {
+    let mut root = Spanned::new(0..0, DeValue::Table(table));
     let mut readout = Readout { raw: None, mistakes: Vec::new(), removed: Removed::default() };
     while readout.mistakes.len() < MAX_WRONG {
         let DeValue::Table(table) = root.get_ref() else { break };

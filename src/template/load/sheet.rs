@@ -9,6 +9,7 @@ use super::checker::Checker;
 use super::raw::{RawSheet, column_names};
 use crate::diagnostics::{Mistake, nearest};
 use crate::sheet::Options;
+use crate::sheet::cell::column_index;
 
 impl Checker<'_> {
     /// Checks `[sheet]`. Returns `None` after noting mistakes.
@@ -37,13 +38,46 @@ impl Checker<'_> {
     }
 
     fn header(&self, header: Option<Spanned<toml::Value>>) -> Result<HeaderRow, Mistake> {
-        match header.as_ref().map(|header| (header.span(), header.get_ref())) {
-            None => Ok(HeaderRow::Auto),
-            Some((_, toml::Value::String(text))) if text == "auto" => Ok(HeaderRow::Auto),
-            Some((_, toml::Value::Integer(row))) if *row > 0 => Ok(HeaderRow::Number(row.unsigned_abs())),
-            Some((span, _)) => {
-                let message = "header must be \"auto\" or the number of the header row";
-                Err(self.error(span, message, Some("the first row is 1")))
+        let Some(header) = header else { return Ok(HeaderRow::Auto) };
+        let number = |value: &toml::Value| {
+            value.as_integer().and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0)
+        };
+        let chosen = match header.get_ref() {
+            toml::Value::String(word) if word == "auto" => Some(HeaderRow::Auto),
+            toml::Value::String(word) if word == "none" => Some(HeaderRow::None),
+            toml::Value::Array(rows) => rows.iter().map(number).collect::<Option<Vec<u64>>>().and_then(|rows| {
+                let is_sorted = rows.is_sorted_by(|one, next| one < next);
+                (!rows.is_empty() && is_sorted).then_some(HeaderRow::Rows(rows))
+            }),
+            row => number(row).map(HeaderRow::Number),
+        };
+        chosen.ok_or_else(|| {
+            let message =
+                "header must be \"auto\", \"none\", the number of the header row, or a list of rows such as [1, 2]";
+            self.error(header.span(), message, Some("the first row is 1"))
+        })
+    }
+
+    /// Refuses names of columns for a sheet without a header.
+    pub(super) fn check_lettered_columns(&self, template: &Template) {
+        if template.sheet.header != HeaderRow::None {
+            return;
+        }
+        for rule in template.rules() {
+            let columns: Vec<ColumnName> = match &rule.source {
+                Source::Column(columns) => columns.clone(),
+                Source::Joined { columns, .. } => columns.iter().flatten().cloned().collect(),
+                Source::Text { expression, .. } => {
+                    expression.columns().iter().cloned().map(ColumnName::Named).collect()
+                }
+                Source::Constant(_) => Vec::new(),
+            };
+            let is_name =
+                |column: &&ColumnName| matches!(column, ColumnName::Named(name) if column_index(name).is_none());
+            if let Some(column) = columns.iter().find(is_name) {
+                let message = format!("{} has the column {column}, but the sheet has no header", rule.field.name);
+                let hint = "name columns by letters (\"C\") or numbers (3), or change header in [sheet]";
+                self.note(self.error(rule.span.clone(), message, Some(hint)));
             }
         }
     }

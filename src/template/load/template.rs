@@ -24,7 +24,7 @@ struct Declared {
 
 impl Checker<'_> {
     /// Checks a template. Returns `None` after noting mistakes.
-    pub(super) fn template(&self, raw: RawTemplate, name: &str, source: &str) -> Option<Template> {
+    pub(super) fn template(&self, raw: RawTemplate, source: String) -> Option<Template> {
         let locale = raw.sheet.locale.as_ref();
         let defaults = SheetDefaults {
             locale: locale.and_then(|name| self.keep(self.locale(name))),
@@ -52,8 +52,9 @@ impl Checker<'_> {
         }
         let examples = raw.examples.into_iter().filter_map(|example| self.keep(self.example(example, input))).collect();
         let template = Template {
-            name: name.to_owned(),
-            source: source.to_owned(),
+            name: self.files.all().first().map(|file| file.name.clone())?,
+            source,
+            parameters: self.parameters.clone(),
             record,
             description: raw.description,
             sheet: sheet?,
@@ -63,6 +64,7 @@ impl Checker<'_> {
             lines,
             examples,
         };
+        self.check_lettered_columns(&template);
         if let Some(span) = fill_down {
             self.keep(self.check_filled_columns(&template, span));
         }

@@ -324,7 +324,12 @@ impl<'t> Mapper<'t> {
                         None => typed::Value::Blank,
                     });
                 }
-                let context = RowContext { values, locale: rule.number.locale, row: row.number };
+                let context = RowContext {
+                    values,
+                    locale: rule.number.locale,
+                    row: row.number,
+                    parameters: &self.template.parameters,
+                };
                 let value = expression
                     .eval(&context)
                     .map_err(|error| Cause::Expression { reason: error.message, source: written.clone() })?;

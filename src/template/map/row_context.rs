@@ -1,5 +1,7 @@
 //! The cells of a row as values of an expression.
 
+use std::collections::BTreeMap;
+
 use super::super::language::Context;
 use super::super::value::locale::Locale;
 use super::super::value::number::{self, Percent};
@@ -12,6 +14,8 @@ pub(super) struct RowContext<'r> {
     /// The number style of texts.
     pub(super) locale: Option<Locale>,
     pub(super) row: u64,
+    /// The values of the template's parameters by name.
+    pub(super) parameters: &'r BTreeMap<String, String>,
 }
 
 impl Context for RowContext<'_> {
@@ -30,5 +34,9 @@ impl Context for RowContext<'_> {
 
     fn row_number(&self) -> Option<u64> {
         Some(self.row)
+    }
+
+    fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.get(name).map(String::as_str)
     }
 }

@@ -17,6 +17,7 @@ mod export_nightly;
 mod export_resume;
 mod export_roundtrip;
 mod export_workbook;
+mod extended_templates;
 mod hostile;
 mod infer;
 mod kills;

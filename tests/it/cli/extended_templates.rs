@@ -1,0 +1,172 @@
+//! Templates that extend another, and parameters of templates.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::process::Place;
+use super::service::Served;
+
+/// Explains the first row of the file.
+#[track_caller]
+fn body(place: &Place, file: &str, template: &str, more: &[&str]) -> serde_json::Value {
+    let said = place.sheetport(["explain", file, "-t", template, "--row", "2", "--json"]).args(more).run();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    said.json()["request"]["body"].clone()
+}
+
+#[test]
+fn single_fields_of_a_built_in_template_can_be_changed() {
+    let place = Place::new();
+    place.write("list.csv", "SKU,Name,Price,Netto,Status\n1,Bolt,9.50,8.00,active\n");
+    place.write(
+        "mine.toml",
+        "sheetport = 1\nextends = \"items\"\n[fields]\nname = false\n[fields.price]\ncolumn = \"Netto\"\n[fields.currency]\nvalue = \"CHF\"\n\
+         [fields.status]\nmap = { active = \"on\" }\n",
+    );
+    let expected = json!({"externalId": "1", "price": 8.00, "currency": "CHF", "status": "on"});
+    let sent = body(&place, "list.csv", "mine.toml", &[]);
+    assert_eq!(sent["price"].to_string(), "8.00");
+    for (name, value) in expected.as_object().unwrap().iter().filter(|(name, _)| *name != "price") {
+        assert_eq!(&sent[name], value, "{sent}");
+    }
+    assert_eq!(sent.get("name"), None, "{sent}");
+}
+
+#[test]
+fn files_beside_a_template_are_extended_and_lookups_stay_in_their_folder() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("base")).unwrap();
+    place.write("base/cur.csv", "Word,Code\nEuro,EUR\n");
+    place.write(
+        "base/shop.toml",
+        "record = \"item\"\n[fields.externalId]\ncolumn = \"No\"\n[fields.currency]\ncolumn = \"Cur\"\n\
+         lookup = { file = \"cur.csv\", from = \"Word\", to = \"Code\" }\n[[examples]]\nrow = { No = \"1\" }\nsends = { externalId = \"1\" }\n",
+    );
+    place.write("mine.toml", "extends = \"base/shop.toml\"\n[fields.externalId]\ncolumn = \"SKU\"\n");
+    place.write("list.csv", "SKU,Cur\n1,euro\n");
+    assert_eq!(body(&place, "list.csv", "mine.toml", &[]), json!({"externalId": "1", "currency": "EUR"}));
+    let checked = place.sheetport(["template", "check", "mine.toml", "--json"]).exits(0).json();
+    assert_eq!(checked["examples"], 0, "the examples have the columns of the other template");
+    // Mistakes name the file that has them, the template itself first.
+    place.write("base/shop.toml", "record = \"item\"\n[fields.externalId]\ncolumn = \"No\"\ntrimm = true\n");
+    place.write("mine.toml", "extends = \"base/shop.toml\"\n[fields.externalId]\ncolum = \"SKU\"\n");
+    let said = place.sheetport(["template", "check", "mine.toml"]).exits(2).stderr;
+    let (own, other) = (said.find("mine.toml:3:1").unwrap(), said.find("base/shop.toml:4:1").unwrap());
+    assert!(own < other, "{said}");
+    assert!(said.contains("did you mean column?") && said.contains("did you mean trim?"), "{said}");
+}
+
+#[test]
+fn cycles_and_unknown_templates_are_refused() {
+    let place = Place::new();
+    let check = |text: &str| {
+        place.write("mine.toml", text);
+        place.sheetport(["template", "check", "mine.toml"]).exits(2)
+    };
+    place.write("other.toml", "extends = \"mine.toml\"\n");
+    check("extends = \"other.toml\"\n").says(&["other.toml:1:11", "mine.toml → other.toml → mine.toml"]);
+    check("extends = \"mine.toml\"\n").says(&["this template extends itself"]);
+    check("extends = \"itms\"\n").says(&["mine.toml:1:11", "did you mean items?"]);
+    check("extends = \"away.toml\"\n").says(&["can't be read", "relative to this one's folder"]);
+    check("extends = 5\n").says(&["extends must be text in quotes"]);
+    place.write("other.toml", "sheetport = 2\n");
+    check("extends = \"other.toml\"\n").says(&["other.toml:1:13", "version 2"]);
+}
+
+const WITH_PARAMETERS: &str = r#"record = "item"
+[parameters]
+shop = { description = "name of the shop" }
+factor = { default = 1 }
+[fields.externalId]
+text = "{{ param('shop') }}-{{ SKU }}"
+[fields.description]
+value = { parameter = "shop" }
+[fields.price]
+column = "Price"
+scale = { parameter = "factor" }
+"#;
+
+#[test]
+fn parameters_are_set_by_flags_or_have_defaults() {
+    let place = Place::new();
+    place.write("list.csv", "SKU,Price\n1,10\n");
+    place.write("mine.toml", WITH_PARAMETERS);
+    let sent = body(&place, "list.csv", "mine.toml", &["--set", "shop=W1", "--set", "factor=0.5"]);
+    assert_eq!((&sent["externalId"], &sent["description"]), (&json!("W1-1"), &json!("W1")));
+    assert_eq!(sent["price"].to_string(), "5");
+    assert_eq!(body(&place, "list.csv", "mine.toml", &["--set=shop=a=b"])["description"], "a=b");
+    let check = |more: &[&str]| place.sheetport(["template", "check", "mine.toml"]).args(more).exits(2);
+    check(&[]).says(&["the parameter shop has no value: name of the shop", "--set shop=…", "mine.toml:3:1"]);
+    check(&["--set", "shop=x", "--set", "shp=W1"]).says(&["no parameter 'shp'", "did you mean shop?"]);
+    check(&["--set", "shop=x", "--set", "factor=two"]).says(&["'two' for the parameter factor"]);
+    check(&["--set", "shop"]).says(&["warehouse=W1"]);
+    for (right, wrong) in [("param('shop')", "param('shp')"), ("{ parameter = \"shop\" }", "{ parameter = \"shp\" }")] {
+        place.write("mine.toml", WITH_PARAMETERS.replace(right, wrong));
+        check(&["--set", "shop=x"]).says(&["there is no parameter 'shp'", "did you mean shop?"]);
+    }
+}
+
+#[test]
+fn a_retry_uses_the_resolved_template_of_the_run() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("base.toml", WITH_PARAMETERS);
+    place.write("mine.toml", "extends = \"base.toml\"\n[fields.name]\ncolumn = \"Name\"\n");
+    place.write("list.csv", "SKU,Price,Name\n1,10,Bolt\n2,x,Nut\n");
+    let args = ["upload", "list.csv", "-t", "mine.toml", "--set", "shop=W1", "--report", "r.csv", "-q"];
+    served.sheetport(&place, args).exits(3);
+    fs::remove_file(place.path("base.toml")).unwrap();
+    fs::remove_file(place.path("mine.toml")).unwrap();
+    let report = fs::read_to_string(place.path("r.csv")).unwrap();
+    place.write("r.csv", report.replace("2,x,Nut", "2,7,Nut"));
+    served.sheetport(&place, ["retry", "r.csv", "-q"]).exits(0);
+    let items = served.get("/v1/public/items");
+    assert_eq!(served.total(), 2);
+    assert_eq!(items.to_string().matches(":\"W1\"").count(), 2, "{items}");
+}
+
+#[test]
+fn sheets_without_a_header_are_read_by_letters_and_numbers() {
+    let place = Place::new();
+    let template = "record = \"item\"\n[sheet]\nheader = \"none\"\n[fields.externalId]\ncolumn = \"A\"\n\
+                    [fields.name]\ncolumn = 2\n[[examples]]\nrow = { A = \"7\", 2 = \"Nut\" }\nsends = { externalId = \"7\", name = \"Nut\" }\n";
+    place.write("mine.toml", template);
+    place.sheetport(["template", "check", "mine.toml"]).exits(0);
+    place.write("list.csv", "1,Bolt\n2,Nut\nx3,Nail\n");
+    let served = Served::start(&place);
+    served
+        .sheetport(&place, ["upload", "list.csv", "-t", "mine.toml", "--report", "r.csv"])
+        .exits(0)
+        .shows(&["no header"]);
+    assert_eq!(served.total(), 3, "the first row is data");
+    let report = fs::read_to_string(place.path("r.csv")).unwrap();
+    assert!(report.starts_with("A,B,sheetport_"), "{report}");
+    place.write("mine.toml", template.replace("column = \"A\"", "column = \"Article no\""));
+    let refused = place.sheetport(["template", "check", "mine.toml"]).exits(2);
+    refused.says(&["externalId has the column 'Article no', but the sheet has no header", "name columns by letters"]);
+    place.write("mine.toml", template.replace("column = 2", "column = \"F\""));
+    place
+        .sheetport(["check", "list.csv", "-t", "mine.toml"])
+        .exits(2)
+        .says(&["name needs the column 'F'", "its columns are A, B"]);
+}
+
+#[test]
+fn cells_of_several_header_rows_are_joined() {
+    let place = Place::new();
+    let template = "record = \"item\"\n[sheet]\nheader = [2, 3]\n[fields.externalId]\ncolumn = \"SKU\"\n\
+                    [fields.price]\ncolumn = \"Sale EUR\"\n[fields.purchasePrice]\ncolumn = \"Purchase EUR\"\n\
+                    [fields.description]\ncolumn = \"Note\"\n";
+    place.write("mine.toml", template);
+    place.write("list.csv", "Prices,,,,,\nSKU,Purchase,,Sale,,Note\n,USD,EUR,USD,EUR,\nA1,1,2,3,4,hello\n");
+    let said = place.sheetport(["explain", "list.csv", "-t", "mine.toml", "--row", "4", "--json"]).exits(0).json();
+    let expected = json!({"externalId": "A1", "description": "hello", "price": 4, "purchasePrice": 2});
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(said["request"]["body"][name].to_string(), value.to_string(), "{said}");
+    }
+    for wrong in ["[2, 1]", "[]", "[0]", "\"first\""] {
+        place.write("mine.toml", template.replace("[2, 3]", wrong));
+        place.sheetport(["template", "check", "mine.toml"]).exits(2).says(&["mine.toml:3:10", "header must be"]);
+    }
+}
