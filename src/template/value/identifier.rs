@@ -1,31 +1,50 @@
 //! Identifiers damaged by a spreadsheet program: turned into a date, shortened to a power of ten, or rounded.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde::Deserialize;
 
 /// The kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
     /// `4,00638E+12`: most digits are lost.
     Exponent,
-    /// `12. Mrz` or `Mar-12`.
+    /// `12. Mrz`, `Mar-12`, `3月4日` or `02.03.2026`.
     Date,
     /// A number of more digits than a workbook can store.
     Rounded,
 }
 
+/// `identifier.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DateForms {
+    /// Short names of the months by language.
+    months: BTreeMap<String, Vec<String>>,
+    /// Regular expressions by what they show.
+    forms: BTreeMap<String, Vec<String>>,
+}
+
 static EXPONENT: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d([.,]\d+)?E\+\d{1,3}$"));
 static DATE: LazyLock<Regex> = LazyLock::new(|| {
-    let months = "jan|feb|mar|mär|mrz|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez";
-    regex(&format!(r"(?i)^(\d{{1,2}}[.-] ?({months})|({months})[- ]\d{{2}}|\d{{1,2}}-({months})-\d{{2,4}})$"))
+    let DateForms { months, forms } = date_forms();
+    let months = format!("(?:{})", months.into_values().flatten().collect::<Vec<_>>().join("|"));
+    let forms: Vec<String> = forms.into_values().flatten().map(|form| form.replace("MONTH", &months)).collect();
+    regex(&format!("^(?:{})$", forms.join("|")))
 });
+
+fn date_forms() -> DateForms {
+    toml::from_str(include_str!("identifier.toml")).expect("the file is compiled in, and a test parses it")
+}
 
 /// Detects damage in a text.
 pub(crate) fn damage(text: &str) -> Option<Damage> {
+    const MAX_BYTES: usize = 24;
     let text = text.trim();
-    // Most identifiers are digits only; both patterns need a letter and are short.
-    if text.len() > 16 || text.bytes().all(|b| b.is_ascii_digit()) {
+    // Most identifiers are digits only or have none; all patterns need both a digit and another character.
+    if text.len() > MAX_BYTES || !text.bytes().any(|b| b.is_ascii_digit()) || text.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
     if EXPONENT.is_match(text) {
@@ -70,6 +89,85 @@ mod tests {
         ] {
             assert_eq!(damage(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn dates_of_spreadsheet_programs_in_any_language_are_damage() {
+        for text in [
+            "3-Mar",
+            "Mar-03",
+            "03. Mrz",
+            "Mrz 03",
+            "03-mars",
+            "mars-03",
+            "févr.-03",
+            "05-avr",
+            "3-ene",
+            "ago-10",
+            "03-giu",
+            "3-mrt",
+            "mrt-03",
+            "03/mai",
+            "dez/26",
+            "03.paź",
+            "wrz.03",
+            "03.kvě",
+            "03.III",
+            "3-maj",
+            "03.Şub",
+            "Ağu.03",
+            "03.мар",
+            "мар.03",
+            "3月4日",
+            "2026年3月",
+            "03월 04일",
+            "2026년 3월",
+            "02.03.2026",
+            "2/3/2026",
+            "31-12-1999",
+            "3-Mar-26",
+            "03. Mrz. 2026",
+        ] {
+            assert_eq!(damage(text), Some(Damage::Date), "{text}");
+        }
+    }
+
+    #[test]
+    fn identifiers_like_dates_are_not_damage() {
+        for text in [
+            "MAR-03",
+            "SET-10",
+            "Set-10",
+            "GEN-02",
+            "LUG-20",
+            "Mar-123",
+            "marsh-03",
+            "3-marks",
+            "10.12.24",
+            "2026-03-02",
+            "32.13.2026",
+            "45.11.2026",
+            "3月",
+            "1.IV",
+            "Mar",
+            "мар",
+        ] {
+            assert_eq!(damage(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_language_has_the_twelve_months() {
+        let forms = date_forms();
+        let languages: Vec<&str> = forms.months.keys().map(String::as_str).collect();
+        assert_eq!(languages, ["cs", "de", "en", "es", "fr", "it", "nl", "pl", "pt", "ru", "sv", "tr"]);
+        for (language, months) in forms.months {
+            assert!(months.len() >= 12, "{language}");
+        }
+    }
+
+    #[test]
+    fn long_numbers_of_workbooks_are_damage() {
         assert_eq!(from_f64(4711.0).as_deref(), Ok("4711"));
         assert_eq!(from_f64(4006381333931.0).as_deref(), Ok("4006381333931"));
         assert_eq!(from_f64(1.2345678901234568e17), Err(Damage::Rounded));

@@ -37,9 +37,16 @@ pub(super) fn english(month: i8) -> &'static str {
 fn without_accent(c: char) -> char {
     match c.to_lowercase().next().unwrap_or(c) {
         'ä' | 'á' | 'à' | 'â' | 'ã' => 'a',
-        'é' | 'è' | 'ê' => 'e',
+        'é' | 'è' | 'ê' | 'ě' => 'e',
+        'í' | 'ı' => 'i',
         'û' | 'ù' | 'ú' | 'ü' => 'u',
-        'ç' => 'c',
+        'ç' | 'č' => 'c',
+        'ğ' => 'g',
+        'ń' => 'n',
+        'ř' => 'r',
+        'ś' | 'ş' => 's',
+        'ź' => 'z',
+        'й' => 'и',
         c => c,
     }
 }
@@ -62,6 +69,13 @@ mod tests {
             ("Jänner", 1),
             ("septiembre", 9),
             ("mei", 5),
+            ("października", 10),
+            ("května", 5),
+            ("Ağustos", 8),
+            ("Kasım", 11),
+            ("мая", 5),
+            ("май", 5),
+            ("сентября", 9),
         ] {
             assert_eq!(parse(text), Some((month, text.len())), "{text}");
         }
