@@ -6,7 +6,8 @@
 use std::cmp::Reverse;
 
 use super::super::model::Place;
-use super::column_values::{Guess, fit, guess, guess_group};
+use super::column_relations::{is_of_record, line_totals};
+use super::column_values::{Guess, fit, guess, guess_group, is_tax_rate};
 use super::header_match::{MatchKind, NameMatch};
 use super::previous_templates::PreviousTemplate;
 use super::proposal::Confidence;
@@ -21,6 +22,12 @@ const LIKELY: f64 = 0.65;
 const SURE: f64 = 0.88;
 /// Minimum score of an alternative.
 const MIN_ALTERNATIVE: f64 = 0.5;
+/// A second column with a score at most this much lower contradicts a sure assignment.
+const RIVAL: f64 = 0.15;
+/// Factor for prices with tax: the lines of orders have prices without tax.
+const WITH_TAX: f64 = 0.95;
+/// Maximum certainty of names such as "product", with which a number is rather a count.
+const VAGUE: f64 = 0.8;
 
 /// A field and the assigned column.
 #[derive(Clone)]
@@ -38,6 +45,8 @@ pub(super) struct Assignments<'a> {
     pub slots: &'a Slots,
     columns: &'a [Column],
     list: Vec<Assignment<'a>>,
+    /// Columns, by index, with a header that says what they hold.
+    named: Vec<usize>,
     /// Language of most matching headers.
     pub language: Option<Language>,
 }
@@ -52,13 +61,12 @@ struct Candidate<'a> {
 
 impl<'a> Assignments<'a> {
     pub(super) fn new(slots: &'a Slots, columns: &'a [Column], previous: &[PreviousTemplate]) -> Assignments<'a> {
-        let mut candidates: Vec<Candidate<'a>> =
-            columns.iter().flat_map(|column| slots.iter().filter_map(|slot| Candidate::new(slot, column))).collect();
-        candidates.sort_by(|a, b| {
-            let position = |candidate: &Candidate<'_>| (candidate.column.index, candidate.slot.index);
-            b.score.total_cmp(&a.score).then(position(a).cmp(&position(b)))
-        });
-        let mut assigned = Assignments { slots, columns, list: Vec::new(), language: main_language(&candidates) };
+        let (language, is_only) = main_language(&candidates(slots, columns, None)).unzip();
+        let mut candidates = candidates(slots, columns, language.filter(|_| is_only == Some(true)));
+        drop_amounts_of_others(&mut candidates, slots, columns);
+        let named = candidates.iter().filter(|candidate| candidate.score >= LIKELY);
+        let named = named.map(|candidate| candidate.column.index).collect();
+        let mut assigned = Assignments { slots, columns, list: Vec::new(), named, language };
         assigned.assign_as_before(previous);
         for candidate in candidates.iter().filter(|candidate| candidate.score >= MIN_SCORE) {
             let (reason, confidence) = candidate.explain();
@@ -68,6 +76,7 @@ impl<'a> Assignments<'a> {
         assigned.assign_two_prices();
         assigned.assign_by_values();
         assigned.drop_lines_without_item();
+        assigned.doubt_contradictions(&candidates);
         assigned.find_alternatives(&candidates);
         assigned.list.sort_by_key(|assignment| assignment.slot.index);
         assigned
@@ -172,17 +181,61 @@ impl<'a> Assignments<'a> {
 
     /// Whether the column is free, and its header has no known meaning.
     fn can_guess_from(&self, column: &Column) -> bool {
-        let has_meaning = column.header.is_other_topic() || self.slots.has_name(&column.header);
+        let header = &column.header;
+        let has_meaning = header.is_other_topic()
+            || header.is_total()
+            || header.is_certain_title()
+            || self.named.contains(&column.index);
         !self.has_column(column.index) && (column.is_unnamed || !has_meaning)
     }
 
-    /// Removes order lines without an item, because the service would replace the lines of the order.
+    /// Removes order lines without an item, or with nothing else about it in a sheet with one row for each order, because
+    /// the service would replace the lines of the order.
     fn drop_lines_without_item(&mut self) {
-        let is_line = |assignment: &Assignment<'_>| assignment.slot.place == Place::Line;
-        let has_item = self.list.iter().any(|line| is_line(line) && line.slot.values == ValueKind::Reference);
-        if self.slots.kind == RecordKind::Order && !has_item {
-            self.list.retain(|assignment| !is_line(assignment));
+        let is_line = |assignment: &&Assignment<'_>| assignment.slot.place == Place::Line;
+        let lines: Vec<&Assignment<'_>> = self.list.iter().filter(is_line).collect();
+        let has_item = lines.iter().any(|line| line.slot.values == ValueKind::Reference);
+        let has_more = lines.iter().any(|line| matches!(line.slot.values, ValueKind::Quantity | ValueKind::Price));
+        let is_order = |assignment: &&Assignment<'_>| assignment.slot.is_field("externalId");
+        let repeats = self.list.iter().find(is_order).is_some_and(|order| {
+            let profile = &order.column.profile;
+            profile.distinct < profile.filled || profile.blank_below > 0
+        });
+        let is_known = lines.iter().any(|line| matches!(line.confidence, Confidence::AsIn(_)));
+        if self.slots.kind == RecordKind::Order && !is_known && !(has_item && (has_more || repeats)) {
+            self.list.retain(|assignment| assignment.slot.place != Place::Line);
         }
+    }
+
+    /// Makes assignments likely that are sure on their own but contradicted by another column.
+    fn doubt_contradictions(&mut self, candidates: &[Candidate<'a>]) {
+        let assigned: Vec<usize> = self.list.iter().map(|assignment| assignment.column.index).collect();
+        let swapped = self.is_price_below_purchase_price();
+        for assignment in self.list.iter_mut().filter(|assignment| assignment.confidence == Confidence::Sure) {
+            let own = candidates.iter().find(|candidate| candidate.is_for(assignment)).map_or(1.0, |own| own.score);
+            let rival = candidates.iter().find(|other| {
+                other.slot.index == assignment.slot.index
+                    && !assigned.contains(&other.column.index)
+                    && other.score >= LIKELY.max(own - RIVAL)
+                    && other.column.profile.values != assignment.column.profile.values
+            });
+            let is_price = assignment.slot.place == Place::Record && assignment.slot.values == ValueKind::Price;
+            let doubt = match rival {
+                Some(rival) => format!("but '{}' is possible, too", rival.column.label),
+                None if swapped && is_price => "but the purchase prices are higher".to_owned(),
+                None if assignment.column.profile.not_a_number.is_some() => "but some values are no numbers".to_owned(),
+                None => continue,
+            };
+            assignment.reason = format!("{}; {doubt}", assignment.reason);
+            assignment.confidence = Confidence::Likely;
+        }
+    }
+
+    /// Whether most selling prices are below the purchase price.
+    fn is_price_below_purchase_price(&self) -> bool {
+        let find = |name| self.of(self.slots.find(Place::Record, name)?);
+        let (Some(price), Some(purchase_price)) = (find("price"), find("purchasePrice")) else { return false };
+        price.column.profile.is_larger_than(&purchase_price.column.profile) == Some(false)
     }
 
     fn find_alternatives(&mut self, candidates: &[Candidate<'a>]) {
@@ -197,28 +250,104 @@ impl<'a> Assignments<'a> {
     }
 }
 
+/// Returns all matches of headers with fields, best first. Equally good ones are in order of the number of filled and of
+/// distinct cells.
+fn candidates<'a>(slots: &'a Slots, columns: &'a [Column], language: Option<Language>) -> Vec<Candidate<'a>> {
+    let all =
+        columns.iter().flat_map(|column| slots.iter().filter_map(move |slot| Candidate::new(slot, column, language)));
+    let mut candidates: Vec<Candidate<'a>> = all.collect();
+    candidates.sort_by(|a, b| {
+        let order = |candidate: &Candidate<'_>| {
+            let Candidate { slot, column, name_match, .. } = candidate;
+            let is_inexact = name_match.kind != MatchKind::Exact;
+            let (filled, distinct) = (column.profile.filled, column.profile.distinct);
+            (is_inexact, Reverse(filled), Reverse(distinct), column.index, slot.index)
+        };
+        b.score.total_cmp(&a.score).then_with(|| order(a).cmp(&order(b)))
+    });
+    candidates
+}
+
+/// Removes totals of lines from the candidates for prices, and amounts of whole records from those for the tax of lines.
+fn drop_amounts_of_others(candidates: &mut Vec<Candidate<'_>>, slots: &Slots, columns: &[Column]) {
+    let best = |is_wanted: &dyn Fn(&Slot) -> bool| {
+        candidates.iter().find(|it| it.score >= MIN_SCORE && is_wanted(it.slot)).map(|it| it.column)
+    };
+    let quantity = best(&|slot| slot.values == ValueKind::Quantity);
+    let record = match slots.group() {
+        Some(group) => best(&|slot| slot.index == group.index),
+        None => best(&|slot| slot.place == Place::Record && slot.is_field("externalId")),
+    };
+    let totals = quantity.map_or(Vec::new(), |quantity| line_totals(columns, quantity));
+    candidates.retain_mut(|Candidate { slot, column, score, name_match }| match slot.values {
+        ValueKind::Price => !totals.contains(&column.index),
+        ValueKind::TaxAmount if slot.place == Place::Line => {
+            let Some(record) = record else { return true };
+            match is_of_record(&column.profile, &record.profile) {
+                // A rate is the same in all lines of a record, too.
+                Some(true) if !is_tax_rate(&column.profile) => return false,
+                None if name_match.certainty < 1.0 || column.header.shares_topic(&record.header) => {
+                    *score = score.min(SURE - 0.01);
+                }
+                _ => {}
+            }
+            !column.header.shares_topic(&record.header)
+        }
+        _ => true,
+    });
+    candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+}
+
 impl<'a> Candidate<'a> {
-    fn new(slot: &'a Slot, column: &'a Column) -> Option<Candidate<'a>> {
-        if column.header.is_empty() {
+    fn new(slot: &'a Slot, column: &'a Column, language: Option<Language>) -> Option<Candidate<'a>> {
+        let Column { header, profile, .. } = column;
+        if header.is_empty() {
             return None;
         }
-        let mut name_match = slot.names.best_match(&column.header)?;
+        let mut name_match = slot.names.best_match(header, language)?;
         // A name in camelCase, exactly as in the API, is no coincidence.
         let has_capital = |name: &str| name.chars().any(char::is_uppercase);
         if name_match.kind == MatchKind::Exact && slot.is_field(&column.label) && has_capital(&column.label) {
             name_match.score = 1.0;
         }
-        Some(Candidate { slot, column, score: name_match.score * fit(slot.values, &column.profile), name_match })
+        // "Product code" contains a name for the name of an item, but is a name for its identifier.
+        if header.is_certain_title() && !slot.names.has_name(header) {
+            return None;
+        }
+        let is_exact = name_match.kind == MatchKind::Exact;
+        let is_line = slot.place == Place::Line;
+        let factor = match slot.values {
+            ValueKind::Price if is_line && header.is_total() => 0.0,
+            ValueKind::Price if header.with_tax() == Some(true) => WITH_TAX,
+            // "Price incl. VAT" is a price.
+            ValueKind::TaxRate | ValueKind::TaxAmount if !is_exact && header.with_tax().is_some() => 0.0,
+            // "Amount" is a count or money.
+            ValueKind::Quantity if header.is_total() && profile.decimals * 2 > profile.filled => 0.0,
+            // "Items" with small numbers is a count.
+            ValueKind::Reference if is_line && name_match.certainty <= VAGUE && profile.is_numeric() => 0.5,
+            _ => 1.0,
+        };
+        let score = name_match.score * factor * fit(slot.values, profile);
+        Some(Candidate { slot, column, score, name_match })
+    }
+
+    fn is_for(&self, assignment: &Assignment<'_>) -> bool {
+        self.slot.index == assignment.slot.index && self.column.index == assignment.column.index
     }
 
     fn explain(&self) -> (String, Confidence) {
-        let NameMatch { kind, name, .. } = self.name_match;
+        let NameMatch { kind, ref name, .. } = self.name_match;
         let mut reason = match kind {
             MatchKind::Exact if self.score < LIKELY => "columns with this name often hold it".to_owned(),
             MatchKind::Exact => "by its name".to_owned(),
             MatchKind::Contains => format!("its name contains '{name}'"),
             MatchKind::Similar => format!("its name is similar to '{name}'"),
         };
+        if self.slot.values == ValueKind::Price
+            && let Some(with_tax) = self.column.header.with_tax()
+        {
+            reason.push_str(if with_tax { "; with tax" } else { "; without tax" });
+        }
         let is_empty = self.column.profile.is_empty();
         if is_empty {
             reason.push_str("; no values yet");
@@ -233,17 +362,17 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Whether a field can be guessed from values alone: not a second price, and of lines only required fields.
+/// Whether a field can be guessed from values alone: not a second price or quantity, and of lines only required fields.
 fn can_guess(slot: &Slot) -> bool {
     slot.field.is_none_or(|field| match slot.place {
-        Place::Record => field.name != "purchasePrice",
+        Place::Record => !matches!(field.name, "purchasePrice" | "transactionAmount"),
         Place::Line => field.required,
         Place::Id | Place::Option => false,
     })
 }
 
-/// Returns the language of most matching names.
-fn main_language(candidates: &[Candidate<'_>]) -> Option<Language> {
+/// Returns the language of most matching names, and whether no other has as many.
+fn main_language(candidates: &[Candidate<'_>]) -> Option<(Language, bool)> {
     let mut counts: Vec<(Language, usize)> = Vec::new();
     let certain =
         |candidate: &&Candidate<'_>| candidate.score >= LIKELY && candidate.name_match.kind != MatchKind::Similar;
@@ -254,5 +383,8 @@ fn main_language(candidates: &[Candidate<'_>]) -> Option<Language> {
             None => counts.push((language, 1)),
         }
     }
-    counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(language, _)| language)
+    let most = counts.iter().map(|(_, count)| *count).max()?;
+    let mut languages = counts.iter().filter(|(_, count)| *count == most);
+    let (language, _) = languages.next()?;
+    Some((*language, languages.next().is_none()))
 }

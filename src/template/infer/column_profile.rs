@@ -27,6 +27,8 @@ pub(super) struct ColumnProfile {
     pub blank_below: usize,
     pub numbers: usize,
     pub decimals: usize,
+    /// Numbers that are not whole.
+    pub fractions: usize,
     pub negative: usize,
     pub percents: usize,
     pub dates: usize,
@@ -53,6 +55,10 @@ pub(super) struct ColumnProfile {
     pub values: Vec<(String, usize)>,
     /// The number in each row's cell, for comparing columns.
     pub amounts: Vec<Option<f64>>,
+    /// The position of each row's value among the distinct values, for comparing columns.
+    pub keys: Vec<Option<usize>>,
+    /// The first value that is no number, if most are numbers.
+    pub not_a_number: Option<String>,
     /// Cells equal to the previous filled cell.
     pub repeats: usize,
     /// Runs of consecutive equal cells.
@@ -70,6 +76,7 @@ impl ColumnProfile {
             if cell.is_blank() {
                 profile.blank_below += usize::from(profile.filled > 0);
                 profile.amounts.push(None);
+                profile.keys.push(None);
                 continue;
             }
             let shown = cell.shown();
@@ -81,6 +88,7 @@ impl ColumnProfile {
             }
             let next = seen.len();
             let position = *seen.entry(text.clone()).or_insert(next);
+            profile.keys.push(Some(position));
             match profile.values.get_mut(position) {
                 Some((_, count)) => *count += 1,
                 None if position == next && next < MAX_VALUES => profile.values.push((text, 1)),
@@ -88,6 +96,9 @@ impl ColumnProfile {
             }
         }
         profile.distinct = seen.len();
+        if profile.share(profile.numbers) <= 0.5 {
+            profile.not_a_number = None;
+        }
         profile
     }
 
@@ -101,12 +112,16 @@ impl ColumnProfile {
         if let Some((number, has_decimals)) = number {
             self.numbers += 1;
             self.decimals += usize::from(has_decimals);
+            self.fractions += usize::from(number.fract() != 0.0);
             self.negative += usize::from(number < 0.0);
             if let Some(currency) = currency_hint::beside_number(text) {
                 *self.currencies.entry(currency).or_default() += 1;
             }
         }
         self.amounts.push(number.map(|(number, _)| number));
+        if number.is_none() {
+            self.not_a_number.get_or_insert_with(|| text.chars().take(MAX_CHARS).collect());
+        }
         let is_date = match cell {
             Cell::Date(_) | Cell::DateTime(_) => true,
             Cell::Text(_) => is_date(text),

@@ -33,6 +33,11 @@ pub(super) struct Guess {
     pub reason: &'static str,
 }
 
+/// Factor for columns in which a part of the values does not fit.
+const MOSTLY: f64 = 0.75;
+/// Share of a score that depends on the number of filled and of distinct cells.
+const FULLER: f64 = 0.05;
+
 /// Returns a factor for the score of a matching header: 0 for impossible values, 1 for fitting values.
 pub(super) fn fit(kind: ValueKind, profile: &ColumnProfile) -> f64 {
     if profile.rows == 0 {
@@ -44,8 +49,12 @@ pub(super) fn fit(kind: ValueKind, profile: &ColumnProfile) -> f64 {
     let share = |count| profile.share(count);
     let (numbers, percents) = (share(profile.numbers), share(profile.percents));
     let (dates, booleans, addresses) = (share(profile.dates), share(profile.booleans), share(profile.addresses));
-    match kind {
-        ValueKind::Identifier => fit_reference(profile) * if share(profile.distinct) >= 0.9 { 1.0 } else { 0.8 },
+    let fits = match kind {
+        ValueKind::Identifier => {
+            let distinct = share(profile.distinct);
+            let is_constant = profile.distinct == 1 && profile.filled > 2;
+            fit_reference(profile) * lowest(&[(distinct < 0.9, 0.8), (distinct < 0.5, 0.75), (is_constant, 0.5)])
+        }
         ValueKind::Reference => fit_reference(profile),
         ValueKind::Title => lowest(&[
             (numbers > 0.9, 0.5),
@@ -61,9 +70,16 @@ pub(super) fn fit(kind: ValueKind, profile: &ColumnProfile) -> f64 {
         ValueKind::Currency => lowest(&[(true, 0.8), (numbers > 0.5 || profile.average_chars() > 6.0, 0.0)]),
         ValueKind::Price => {
             let is_flag = profile.distinct <= 2 && profile.filled > 5 && booleans > 0.9;
-            lowest(&[(numbers < 0.8 || percents > 0.5, 0.0), (is_flag, 0.2)])
+            let never_differs = profile.distinct == 1 && profile.filled > 2;
+            lowest(&[
+                (percents > 0.5, 0.0),
+                (numbers < 0.8, MOSTLY),
+                (numbers <= 0.5, 0.0),
+                (is_flag, 0.2),
+                (never_differs, 0.93),
+            ])
         }
-        ValueKind::TaxRate => lowest(&[(numbers < 0.8, 0.0), (!is_tax_rate(profile), 0.5)]),
+        ValueKind::TaxRate => lowest(&[(numbers < 0.8, MOSTLY), (numbers <= 0.5, 0.0), (!is_tax_rate(profile), 0.5)]),
         ValueKind::TaxAmount => {
             lowest(&[(numbers < 0.8 || percents > 0.5, 0.0), (profile.distinct <= 4 && is_tax_rate(profile), 0.6)])
         }
@@ -73,15 +89,21 @@ pub(super) fn fit(kind: ValueKind, profile: &ColumnProfile) -> f64 {
             (profile.average_chars() > 30.0, 0.2),
             (profile.decimals > 0, 0.0),
             (profile.is_numeric() && profile.distinct > 6, 0.0),
+            (profile.is_numeric() && !profile.is_yes_no() && profile.distinct * 2 > profile.filled, 0.6),
             (dates > 0.5, 0.0),
             (addresses > 0.5, 0.0),
         ]),
-        ValueKind::Date => lowest(&[(dates < 0.8, 0.0)]),
-        ValueKind::Quantity => {
-            lowest(&[(numbers < 0.8, 0.0), (share(profile.decimals) > 0.3 || !profile.currencies.is_empty(), 0.5)])
-        }
+        ValueKind::Date => lowest(&[(dates < 0.8, MOSTLY), (dates <= 0.5, 0.0)]),
+        ValueKind::Quantity => lowest(&[
+            (numbers < 0.8, MOSTLY),
+            (numbers <= 0.5 || percents > 0.5 || !profile.currencies.is_empty(), 0.0),
+            (share(profile.fractions) > 0.5, 0.7),
+        ]),
         ValueKind::Boolean => lowest(&[(booleans < 0.8, 0.0)]),
-    }
+    };
+    // Of two columns that are equally good otherwise, the fuller one is better, and of two identifiers the more distinct one.
+    let distinct = if kind == ValueKind::Identifier { share(profile.distinct) } else { 1.0 };
+    fits * (1.0 - FULLER * (1.0 - profile.fill()) - FULLER * (1.0 - distinct))
 }
 
 /// Guesses whether a column without a known header holds values of this kind.
@@ -130,7 +152,8 @@ pub(super) fn guess(kind: ValueKind, profile: &ColumnProfile) -> Option<Guess> {
         }
         ValueKind::Date => (dates >= 0.95, 0.5, "dates"),
         ValueKind::Quantity => {
-            let is_whole = numeric && profile.decimals == 0 && !has_money && profile.percents == 0;
+            let is_flag = profile.distinct <= 2 && share(profile.booleans) > 0.9;
+            let is_whole = numeric && !is_flag && profile.decimals == 0 && !has_money && profile.percents == 0;
             let is_small = profile.amounts.iter().flatten().all(|amount| (0.0..100_000.0).contains(amount));
             let is_count = distinct < 0.9 && profile.leading_zeros == 0 && dates < 0.5;
             (is_whole && is_small && is_count, 0.48, "small whole numbers")

@@ -1,6 +1,7 @@
 //! Finds the currency of prices in a header, a title or a cell.
 
 use super::super::value::currency::{CURRENCIES, is_code};
+use super::words::{Language, normalize, vocabulary};
 
 /// A currency found beside prices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -9,8 +10,9 @@ pub(super) struct CurrencyHint {
     pub is_certain: bool,
 }
 
-/// Finds the currency in a header or a title: `Price (EUR)`, `price_usd`, `Preis €`.
-pub(super) fn in_text(text: &str) -> Option<CurrencyHint> {
+/// Finds the currency in a header or a title: `Price (EUR)`, `price_usd`, `Preis €`, `Цена, руб.`. Of words with several
+/// meanings, such as `kr`, that of the language counts.
+pub(super) fn in_text(text: &str, language: Option<Language>) -> Option<CurrencyHint> {
     let is_upper_case = !text.chars().any(char::is_lowercase);
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() == 3);
     let code = words.map(|word| (word, word.to_ascii_uppercase())).find(|(word, upper)| {
@@ -19,13 +21,20 @@ pub(super) fn in_text(text: &str) -> Option<CurrencyHint> {
     if let Some((_, code)) = code {
         return Some(CurrencyHint { code, is_certain: true });
     }
-    if text.to_lowercase().split(|c: char| !c.is_alphabetic()).any(|word| matches!(word, "euro" | "euros")) {
-        return Some(CurrencyHint { code: "EUR".to_owned(), is_certain: true });
-    }
     // Signs made of letters can be parts of words.
-    let is_symbol =
-        |sign: &str| !sign.chars().all(|c| c.is_ascii_alphabetic() || c == '.') && !matches!(sign, "zł" | "Kč" | "元");
-    find_sign(|sign| is_symbol(sign) && text.contains(sign))
+    let has_letter = |sign: &str| sign.chars().any(char::is_alphabetic) && !sign.ends_with('$');
+    find_sign(|sign| !has_letter(sign) && text.contains(sign)).or_else(|| in_words(text, language))
+}
+
+/// Finds the word for a currency. Short words such as `kr` and `fr` only count in their own language.
+fn in_words(text: &str, language: Option<Language>) -> Option<CurrencyHint> {
+    let is_long = |word: &str| word.chars().count() >= 4 || !word.is_ascii();
+    normalize::words(text).iter().find_map(|word| {
+        let known = vocabulary().currencies(word);
+        let (of, code) = *known.iter().find(|(of, _)| language == Some(*of)).or_else(|| known.first())?;
+        let is_certain = language == Some(of);
+        (is_certain || is_long(word)).then(|| CurrencyHint { code: code.to_owned(), is_certain })
+    })
 }
 
 /// Finds the currency in a cell with a number: `12.50 €`.
@@ -68,8 +77,26 @@ mod tests {
             ("All prices", None),
             ("Price", None),
             ("販売価格(円)", Some("JPY")),
+            ("판매가(원)", Some("KRW")),
+            ("Цена, руб.", Some("RUB")),
+            ("Frais de port", None),
+            ("Pris kr", None),
         ] {
-            assert_eq!(in_text(header).map(|hint| hint.code).as_deref(), code, "{header}");
+            assert_eq!(in_text(header, None).map(|hint| hint.code).as_deref(), code, "{header}");
+        }
+    }
+
+    #[test]
+    fn short_words_count_in_their_own_language() {
+        for (header, language, code) in [
+            ("Pris kr", "sv", Some("SEK")),
+            ("Pris kr", "de", None),
+            ("Cena (zł)", "pl", Some("PLN")),
+            ("Cena v Kč", "cs", Some("CZK")),
+            ("Fiyat TL", "tr", Some("TRY")),
+            ("Preis Fr.", "de", Some("CHF")),
+        ] {
+            assert_eq!(in_text(header, Some(language)).map(|hint| hint.code).as_deref(), code, "{header}");
         }
     }
 

@@ -71,6 +71,7 @@ impl Evidence<'_> {
                 | ValueKind::Status
         );
         let mut draft = Draft { proposal, warnings: Vec::new() };
+        draft.bad_numbers(slot.values, column);
         let previous_map = self.previous_map(assignment, field);
         match slot.values {
             ValueKind::Identifier => {
@@ -130,6 +131,10 @@ impl Evidence<'_> {
             let codes = currencies.join(", ");
             draft.comment(format!("Amounts in several currencies: {codes}. An item can only have one."));
             draft.warn(format!("'{}' has several currencies: {codes}", column.label));
+        }
+        if assignment.slot.place == Place::Line && column.header.with_tax() == Some(true) {
+            draft.comment("The header says with tax, but the service expects the price of one without tax.");
+            draft.warn(format!("'{}' is with tax, but the service expects prices without tax", column.label));
         }
         let is_price = assignment.slot.place == Place::Record && assignment.slot.is_field("price");
         let purchase_price = slots.find(Place::Record, "purchasePrice").filter(|_| is_price);
@@ -207,8 +212,12 @@ impl Evidence<'_> {
         let field = slot.field.filter(|_| self.assignments.of(slot).is_none())?;
         let prices = self.assignments.iter().filter(|assignment| assignment.slot.values == ValueKind::Price);
         let prices: Vec<&Column> = prices.map(|assignment| assignment.column).collect();
-        let in_header =
-            |column: &&Column| Some((in_text(&column.label)?, format!("named in the header '{}'", column.label)));
+        let in_header = |column: &&Column| {
+            Some((
+                in_text(&column.label, self.assignments.language)?,
+                format!("named in the header '{}'", column.label),
+            ))
+        };
         let hint = prices.iter().find_map(in_header);
         let (hint, reason) = hint.or_else(|| currency_in_cells(&prices)).or_else(|| self.currency_in_titles())?;
         let confidence = if hint.is_certain { Confidence::Likely } else { Confidence::Guess };
@@ -217,7 +226,7 @@ impl Evidence<'_> {
     }
 
     fn currency_in_titles(&self) -> Option<(CurrencyHint, String)> {
-        let mut hints = self.sample.titles.iter().filter_map(|title| in_text(title));
+        let mut hints = self.sample.titles.iter().filter_map(|title| in_text(title, self.assignments.language));
         let first = hints.next()?;
         let is_only = hints.all(|other| other.code == first.code);
         is_only.then(|| (CurrencyHint { is_certain: false, ..first }, "named above the header".to_owned()))
@@ -298,6 +307,19 @@ impl Draft {
             self.comment("These are fractions. To send 19 for 0.19:");
             self.choice("scale = 100");
         }
+    }
+
+    /// Warns about values that are no numbers in a column of numbers.
+    fn bad_numbers(&mut self, values: ValueKind, column: &Column) {
+        let ColumnProfile { filled, numbers, not_a_number, .. } = &column.profile;
+        let is_number =
+            matches!(values, ValueKind::Price | ValueKind::TaxRate | ValueKind::TaxAmount | ValueKind::Quantity);
+        let Some(example) = not_a_number.as_ref().filter(|_| is_number) else { return };
+        let count = filled - numbers;
+        self.comment(format!(
+            "{count} of {filled} values are no numbers, such as {example}. They are reported as problems."
+        ));
+        self.warn(format!("'{}' has values that are no numbers, such as {example}", column.label));
     }
 
     fn comment(&mut self, text: impl Into<String>) {

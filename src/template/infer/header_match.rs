@@ -3,11 +3,13 @@
 //! An exact match scores best. A header with a name and further words scores nearly as well if these words change little,
 //! and does not match if a word belongs to another topic. Otherwise, the header may be a misspelt name.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::words::normalize::{self, HeaderWords};
-use super::words::{ColumnTitle, FieldWords, KindWords, Language, vocabulary};
+use super::words::{ColumnTitle, FieldWords, Language, vocabulary};
+use crate::records::RecordKind;
 
 /// A header, normalized for comparison.
 #[derive(Clone, Debug)]
@@ -35,24 +37,20 @@ pub(super) struct NameMatch {
     pub score: f64,
     pub kind: MatchKind,
     /// The matching name.
-    pub name: &'static str,
+    pub name: String,
+    /// Certainty of the name itself, from 0 to 1.
+    pub certainty: f64,
     pub language: Language,
 }
 
 /// The names of one field, normalized for comparison.
 pub(super) struct FieldNames {
-    names: Vec<Name>,
+    names: Vec<Cow<'static, ColumnTitle>>,
     /// Names with hardly any other meaning.
     unmistakable: HashSet<String>,
     modifiers: HashSet<String>,
     /// The field is an internal id of the service, without other names.
     own_name_only: bool,
-}
-
-struct Name {
-    title: ColumnTitle,
-    words: Vec<String>,
-    joined: String,
 }
 
 /// Minimum certainty of an unmistakable name.
@@ -63,8 +61,12 @@ const INTERNAL_ID: f64 = 0.7;
 const MAX_HEADER_CHARS: usize = 120;
 
 const IN_BRACKETS: f64 = 0.9;
+/// The header has the words of the name, apart from words without a meaning.
+const ALL_WORDS: f64 = 0.99;
 const CONTAINED: f64 = 0.95;
 const SIMILAR: f64 = 0.62;
+/// Factor for names of another language than that of the sheet.
+const FOREIGN: f64 = 0.8;
 /// Deductions for each further word of a header.
 const UNKNOWN_WORD: f64 = 0.22;
 const NUMBER: f64 = 0.12;
@@ -93,6 +95,35 @@ impl Header {
         self.words.is_empty()
     }
 
+    /// Whether the header is a name with hardly any other meaning of a field of any kind of record.
+    pub(super) fn is_certain_title(&self) -> bool {
+        vocabulary().certainty_of(&self.joined).is_some_and(|certainty| certainty >= UNMISTAKABLE)
+    }
+
+    /// Whether the header names the amount of a whole line or record.
+    pub(super) fn is_total(&self) -> bool {
+        vocabulary().is_total_header(&self.joined)
+    }
+
+    /// Whether the header says that a price is with tax (`true`) or without tax (`false`).
+    pub(super) fn with_tax(&self) -> Option<bool> {
+        let says = |words: &HashSet<String>| {
+            let all = self.words.iter().chain(self.bracketed.iter().flatten());
+            all.clone().any(|word| words.contains(word))
+                || words
+                    .iter()
+                    .any(|known| normalize::is_unspaced(known) && all.clone().any(|word| word.contains(known.as_str())))
+        };
+        // Words for "without tax" may contain a word for "with tax", as in Chinese.
+        says(&vocabulary().net).then_some(false).or_else(|| says(&vocabulary().gross).then_some(true))
+    }
+
+    /// Whether the headers share a word with a meaning of its own.
+    pub(super) fn shares_topic(&self, other: &Header) -> bool {
+        let is_topic = |word: &String| word.len() > 2 && !vocabulary().small.contains(word);
+        self.words.iter().any(|word| is_topic(word) && other.words.contains(word))
+    }
+
     /// Whether a program made the header up: `Column 1`, `Unnamed: 0`, `F3`.
     pub(super) fn is_placeholder(&self) -> bool {
         let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit());
@@ -112,17 +143,14 @@ impl Header {
 
 impl FieldNames {
     /// Normalizes the names of a field; `own_name` is the name in the API.
-    pub(super) fn new(field: &'static FieldWords, kind: &KindWords, own_name: Option<&'static str>) -> FieldNames {
+    pub(super) fn new(field: &'static FieldWords, kind: RecordKind, own_name: Option<&'static str>) -> FieldNames {
         let own_name_only = field.names.is_empty();
         let certainty = if own_name_only { INTERNAL_ID } else { 1.0 };
         // `id` is the first column of every table and does not identify the item of a line.
-        let own = own_name.filter(|name| *name != "id").map(|text| ColumnTitle { text, certainty, language: "en" });
-        let normalized = |title: ColumnTitle| {
-            let words = normalize::words(title.text);
-            Name { title, joined: words.concat(), words }
-        };
-        let names: Vec<Name> = own.into_iter().chain(vocabulary().names(field)).map(normalized).collect();
-        let unmistakable = names.iter().filter(|name| name.title.certainty >= UNMISTAKABLE);
+        let own = own_name.filter(|name| *name != "id").map(|name| ColumnTitle::new(name.to_owned(), certainty, "en"));
+        let known = vocabulary().names(field).map(Cow::Borrowed);
+        let names: Vec<Cow<'static, ColumnTitle>> = own.into_iter().map(Cow::Owned).chain(known).collect();
+        let unmistakable = names.iter().filter(|name| name.certainty >= UNMISTAKABLE);
         FieldNames {
             unmistakable: unmistakable.map(|name| name.joined.clone()).collect(),
             names,
@@ -141,21 +169,33 @@ impl FieldNames {
         self.unmistakable.contains(&header.joined)
     }
 
-    /// Returns the best match of the header with a name.
-    pub(super) fn best_match(&self, header: &Header) -> Option<NameMatch> {
-        let matches = self.names.iter().filter_map(|name| {
-            let (score, kind) = self.score(header, name)?;
-            let ColumnTitle { text, certainty, language } = name.title;
-            Some(NameMatch { score: score * certainty, kind, name: text, language })
-        });
-        let better = |best: NameMatch, next: NameMatch| if next.score > best.score { next } else { best };
-        matches.reduce(better).filter(|best| best.score > 0.0)
+    /// Whether the header is exactly a name of the field.
+    pub(super) fn has_name(&self, header: &Header) -> bool {
+        self.names.iter().any(|name| name.joined == header.joined)
     }
 
-    fn score(&self, header: &Header, name: &Name) -> Option<(f64, MatchKind)> {
+    /// Returns the best match of the header with a name. Only a header that matches no name may be a misspelling.
+    /// Names of another language than the sheet's are less certain, except for English.
+    pub(super) fn best_match(&self, header: &Header, language: Option<Language>) -> Option<NameMatch> {
         if header.joined.is_empty() {
             return None;
         }
+        let matches = self.names.iter().filter_map(|name| {
+            let (score, kind) = self.score(header, name)?;
+            let is_foreign = language.is_some_and(|language| name.language != language && name.language != "en");
+            Some((score * name.certainty * if is_foreign { FOREIGN } else { 1.0 }, kind, name))
+        });
+        let best = matches.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let misspelt = || {
+            let name = self.names.iter().find(|name| !self.own_name_only && is_similar(header, name))?;
+            Some((SIMILAR * name.certainty, MatchKind::Similar, name))
+        };
+        let (score, kind, name) = best.filter(|best| best.0 > 0.0).or_else(misspelt)?;
+        let ColumnTitle { text, certainty, language, .. } = &**name;
+        Some(NameMatch { score, kind, name: text.clone(), certainty: *certainty, language })
+    }
+
+    fn score(&self, header: &Header, name: &ColumnTitle) -> Option<(f64, MatchKind)> {
         if header.joined == name.joined {
             return Some((1.0, MatchKind::Exact));
         }
@@ -166,18 +206,21 @@ impl FieldNames {
         if in_brackets && name.joined.len() > 2 && !header.words.iter().any(|word| self.is_other_topic(word)) {
             return Some((IN_BRACKETS, MatchKind::Contains));
         }
-        if normalize::is_unspaced(&name.joined) {
-            return Some((self.score_within(header, name)?, MatchKind::Contains));
-        }
-        if let Some(score) = self.score_words(header, name) {
-            return Some((score, MatchKind::Contains));
-        }
-        is_similar(header, name).then_some((SIMILAR, MatchKind::Similar))
+        let score = if normalize::is_unspaced(&name.joined) {
+            self.score_within(header, name)?
+        } else {
+            self.score_words(header, name)?
+        };
+        Some((score, MatchKind::Contains))
     }
 
     /// Scores a header with all words of the name; each further word lowers the score.
-    fn score_words(&self, header: &Header, name: &Name) -> Option<f64> {
+    fn score_words(&self, header: &Header, name: &ColumnTitle) -> Option<f64> {
         let words = vocabulary();
+        let is_missing = |word: &String| !header.words.contains(word) && !words.articles.contains(word);
+        if name.words.iter().any(is_missing) {
+            return None;
+        }
         let mut others: Vec<&str> = header.words.iter().map(String::as_str).collect();
         for word in &name.words {
             match others.iter().position(|other| other == word) {
@@ -189,7 +232,7 @@ impl FieldNames {
         if name.words.iter().all(|word| words.small.contains(word)) {
             return None;
         }
-        let mut score = if others.iter().all(|word| words.small.contains(*word)) { 1.0 } else { CONTAINED };
+        let mut score = if others.iter().all(|word| words.small.contains(*word)) { ALL_WORDS } else { CONTAINED };
         for word in others {
             score -= match word {
                 word if self.modifiers.contains(word) => NEUTRAL_WORD,
@@ -204,7 +247,7 @@ impl FieldNames {
     }
 
     /// Scores a header containing the name, for scripts without spaces: best at the end of a short header.
-    fn score_within(&self, header: &Header, name: &Name) -> Option<f64> {
+    fn score_within(&self, header: &Header, name: &ColumnTitle) -> Option<f64> {
         let at = header.joined.rfind(&name.joined)?;
         let (before, after) = (&header.joined[..at], &header.joined[at + name.joined.len()..]);
         let is_topic =
@@ -229,7 +272,7 @@ impl FieldNames {
 }
 
 /// Whether the header is probably a misspelling of the name; headers of known words are not.
-fn is_similar(header: &Header, name: &Name) -> bool {
+fn is_similar(header: &Header, name: &ColumnTitle) -> bool {
     let length = name.joined.chars().count();
     let max_distance = if length >= 12 { 2 } else { usize::from(length >= 5) };
     let is_known = |word: &String| vocabulary().parts.contains(word) || vocabulary().small.contains(word);

@@ -3,13 +3,14 @@
 //!
 //! - [`Sample`] finds the row of headers and describes each column (`column_profile`).
 //! - `assign_columns` matches columns to fields: `header_match` compares headers with the names in
-//!   `words`, and `column_values` judges the values.
+//!   `words`, `column_values` judges the values, and `column_relations` compares columns with each other.
 //! - `field_keys` proposes the keys of each field, such as the format of dates; `number_locale` and `currency_hint` find the
 //!   notation and the currency.
 //! - `template_text` writes the template.
 
 mod assign_columns;
 mod column_profile;
+mod column_relations;
 mod column_values;
 mod context;
 mod currency_hint;
@@ -20,6 +21,8 @@ mod previous_templates;
 mod proposal;
 mod propose;
 mod sample;
+#[cfg(test)]
+mod sheet_tests;
 mod slots;
 mod template_text;
 #[cfg(test)]

@@ -30,7 +30,7 @@ impl Slots {
             field,
             place,
             values: words.values,
-            names: FieldNames::new(words, kind_words, field.map(|field| field.name)),
+            names: FieldNames::new(words, kind, field.map(|field| field.name)),
         };
         let named = |field: &'static Field| Some((field, kind_words.fields.get(field.name)?));
         let lines = input.lines().map_or(&[][..], |(_, fields)| fields);
@@ -62,11 +62,6 @@ impl Slots {
     /// Returns the slot of the number of a group, for kinds without a field for it.
     pub(super) fn group(&self) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.field.is_none())
-    }
-
-    /// Whether the header is an unmistakable name of any field.
-    pub(super) fn has_name(&self, header: &Header) -> bool {
-        self.slots.iter().any(|slot| slot.names.has_unmistakable(header))
     }
 
     /// Counts the fields with an unmistakable name in a row of headers.

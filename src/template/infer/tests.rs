@@ -389,6 +389,85 @@ fn earlier_templates_take_precedence() {
     assert!(mapping(&order).contains(&"externalId=Order no".to_owned()), "a template for another kind is ignored");
 }
 
+#[test]
+fn equal_names_go_to_the_fuller_and_more_distinct_column() {
+    check(Item, "Product Code|SKU|Name\n|A1|Bolt\n|A2|Nut\nP|A3|Pin", &["externalId=SKU", "name=Name"]);
+    check(
+        Item,
+        "REFERENCE|CODE|NAME\nX|A1|Bolt\nX|A2|Nut\nX|A3|Pin\nX|A4|Rod\n|A5|Cap",
+        &["externalId=CODE", "name=NAME"],
+    );
+    check(
+        Item,
+        "Artikelcode|prijsPer|verkoopprijs\nA1|1|4,50\nA2|1|3,20\nA3|1|2,10",
+        &["externalId=Artikelcode", "price=verkoopprijs"],
+    );
+}
+
+#[test]
+fn money_is_never_a_count() {
+    let text = "Rechnungsnummer|Kunden-ID|Artikel-ID|Betrag|Menge\nN-1|c-1|i-1|25,00 €|2\nN-2|c-2|i-2|300,00 €|3";
+    check(Invoice, text, &["cid=Kunden-ID", "lines.id=Artikel-ID", "lines.amount=Menge"]);
+    let money = "Invoice no|Customer ID|Item ID|Amount\nN-1|c-1|i-1|25.00\nN-2|c-2|i-2|300.50";
+    check(Invoice, money, &["cid=Customer ID", "lines.id=Item ID"]);
+    let count = "Invoice no|Customer ID|Item ID|Amount\nN-1|c-1|i-1|2\nN-2|c-2|i-2|3";
+    check(Invoice, count, &["cid=Customer ID", "lines.id=Item ID", "lines.amount=Amount"]);
+}
+
+#[test]
+fn totals_and_amounts_of_the_order_are_not_of_a_line() {
+    let lines = ["externalId=Order ID", "lines.itemExternalId=SKU", "lines.quantity=Quantity"];
+    let text = "Order ID|SKU|Quantity|Sales|Order Sales Tax\n1|M-1|2|20.00|3.80\n1|M-2|1|5.00|3.80\n2|M-1|1|10.00|1.90";
+    check(Order, text, &lines);
+    let by_values = "Order ID|SKU|Quantity|Each|Price|Taxes\n1|M-1|2|10.00|20.00|3.80\n1|M-2|3|5.00|15.00|\n2|M-1|1|10.00|10.00|1.90";
+    let found = proposed(Order, by_values, Vec::new());
+    assert_eq!(mapping(&found)[..3], lines);
+    assert!(!mapping(&found).iter().any(|pair| pair.ends_with("=Price") || pair.ends_with("=Taxes")));
+    let of_line = "Order ID|SKU|Quantity|Line tax\n1|M-1|2|3.80\n1|M-2|1|0.95\n2|M-1|1|1.90";
+    assert!(mapping(&proposed(Order, of_line, Vec::new())).contains(&"lines.tax=Line tax".to_owned()));
+}
+
+#[test]
+fn an_order_file_without_lines_gets_none() {
+    let text = "Order ID|Date|Product|Total\n1|2025-12-31|Bolt|12.50\n2|2026-01-02|Nut|8.00";
+    check(Order, text, &["externalId=Order ID", "orderAt=Date"]);
+    let count = "Order ID|Date|Items|Total\n1|2025-12-31|3|12.50\n2|2026-01-02|1|8.00";
+    check(Order, count, &["externalId=Order ID", "orderAt=Date"]);
+}
+
+#[test]
+fn one_bad_cell_does_not_lose_a_column() {
+    let found = check(Item, "SKU|Price\nA1|1.50\nA2|on request\nA3|2.50", &["externalId=SKU", "price=Price"]);
+    assert_eq!(found.fields[1].confidence.to_string(), "likely");
+    assert!(found.warnings[0].contains("on request"), "{:?}", found.warnings);
+}
+
+#[test]
+fn nothing_is_sure_that_a_second_column_contradicts() {
+    let confidence = |found: &Proposal, index: usize| found.fields[index].confidence.to_string();
+    let found = check(Item, "SKU|Item number|Name\nA1|1|Bolt\nA2|2|Nut", &["externalId=SKU", "name=Name"]);
+    assert_eq!((confidence(&found, 0), confidence(&found, 1)), ("likely".to_owned(), "sure".to_owned()));
+    assert!(found.fields[0].reason.contains("'Item number' is possible, too"));
+    let same = check(Item, "SKU|Item number|Name\nA1|A1|Bolt\nA2|A2|Nut", &["externalId=SKU", "name=Name"]);
+    assert_eq!(confidence(&same, 0), "sure");
+    let text = "SKU|Price|Cost\nA1|4.10|9.90\nA2|8.05|19.50";
+    let swapped = check(Item, text, &["externalId=SKU", "price=Price", "purchasePrice=Cost"]);
+    assert_eq!((confidence(&swapped, 1), confidence(&swapped, 2)), ("likely".to_owned(), "likely".to_owned()));
+}
+
+#[test]
+fn prices_without_tax_are_preferred() {
+    let found = check(
+        Item,
+        "SKU|Price incl. VAT|Price excl. VAT\nA1|12.00|10.00\nA2|6.00|5.00",
+        &["externalId=SKU", "price=Price excl. VAT"],
+    );
+    assert!(found.fields[1].reason.contains("without tax"), "{}", found.fields[1].reason);
+    let order = "Order no|SKU|Qty|Price incl. VAT\n1|A1|2|12.00\n2|A2|1|6.00";
+    let found = proposed(Order, order, Vec::new());
+    assert!(found.warnings.iter().any(|words| words.contains("with tax")), "{:?}", found.warnings);
+}
+
 fn cell() -> impl Strategy<Value = String> {
     prop_oneof![
         Just(String::new()),

@@ -1,9 +1,10 @@
 //! The vocabulary for matching columns to fields, read from TOML files: a file for each language, and `fields.toml` with the
 //! lists of names of each field.
 
+mod alternatives;
 pub(super) mod normalize;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -16,16 +17,22 @@ pub(super) type Language = &'static str;
 const FIELDS: &str = include_str!("fields.toml");
 
 /// The languages in order of preference, for headers with the same name in several.
-const LANGUAGES: [(Language, &str); 9] = [
-    ("en", include_str!("en.toml")),
-    ("de", include_str!("de.toml")),
-    ("fr", include_str!("fr.toml")),
-    ("es", include_str!("es.toml")),
-    ("ja", include_str!("ja.toml")),
-    ("it", include_str!("it.toml")),
-    ("pt", include_str!("pt.toml")),
-    ("nl", include_str!("nl.toml")),
-    ("zh", include_str!("zh.toml")),
+const LANGUAGES: [(Language, &str); 15] = [
+    ("en", include_str!("languages/en.toml")),
+    ("de", include_str!("languages/de.toml")),
+    ("fr", include_str!("languages/fr.toml")),
+    ("es", include_str!("languages/es.toml")),
+    ("ja", include_str!("languages/ja.toml")),
+    ("it", include_str!("languages/it.toml")),
+    ("pt", include_str!("languages/pt.toml")),
+    ("nl", include_str!("languages/nl.toml")),
+    ("pl", include_str!("languages/pl.toml")),
+    ("cs", include_str!("languages/cs.toml")),
+    ("sv", include_str!("languages/sv.toml")),
+    ("tr", include_str!("languages/tr.toml")),
+    ("ru", include_str!("languages/ru.toml")),
+    ("zh", include_str!("languages/zh.toml")),
+    ("ko", include_str!("languages/ko.toml")),
 ];
 
 static VOCABULARY: LazyLock<Vocabulary> =
@@ -40,6 +47,16 @@ pub(super) fn vocabulary() -> &'static Vocabulary {
 pub(super) struct Vocabulary {
     fields: FieldsFile,
     languages: Vec<(Language, LanguageFile)>,
+    /// The lists of names of each language, best names first.
+    names: Vec<(Language, HashMap<String, Vec<ColumnTitle>>)>,
+    /// The highest certainty of each name, as one word.
+    certainties: HashMap<String, f64>,
+    modifiers: HashMap<String, HashSet<String>>,
+    record_words: HashMap<String, HashSet<String>>,
+    /// Headers of totals, each as one word.
+    total_headers: HashSet<String>,
+    pub net: HashSet<String>,
+    pub gross: HashSet<String>,
     pub articles: HashSet<String>,
     /// Words without a meaning, including the articles.
     pub small: HashSet<String>,
@@ -51,9 +68,8 @@ pub(super) struct Vocabulary {
 
 /// `fields.toml`.
 #[derive(Deserialize)]
+#[serde(transparent)]
 struct FieldsFile {
-    modifier_sets: BTreeMap<String, Vec<String>>,
-    #[serde(flatten)]
     kinds: BTreeMap<String, KindWords>,
 }
 
@@ -61,7 +77,6 @@ struct FieldsFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KindWords {
-    pub record_words: Vec<String>,
     pub fields: BTreeMap<String, FieldWords>,
     #[serde(default)]
     pub lines: BTreeMap<String, FieldWords>,
@@ -72,10 +87,9 @@ pub(super) struct KindWords {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FieldWords {
+    /// Names of lists in the files of the languages.
     pub names: Vec<String>,
-    #[serde(default)]
     modifiers: Vec<String>,
-    modifier_set: Option<String>,
     pub values: ValueKind,
 }
 
@@ -93,17 +107,30 @@ struct LanguageFile {
     total_rows: Vec<String>,
     placeholder_headers: Vec<String>,
     yes_no: Vec<(String, String)>,
+    /// Headers of amounts of a whole line or record.
+    total_headers: Vec<String>,
+    net_words: Vec<String>,
+    gross_words: Vec<String>,
+    /// Words by the code of the currency.
+    currency_words: BTreeMap<String, Vec<String>>,
+    /// Words by kind of record.
+    record_words: BTreeMap<String, Vec<String>>,
+    modifiers: BTreeMap<String, Vec<String>>,
     /// The lists of names, each by certainty in percent.
     names: BTreeMap<String, BTreeMap<u8, Vec<String>>>,
 }
 
 /// A name of a column.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ColumnTitle {
-    pub text: &'static str,
+    pub text: String,
     /// Probability, from 0 to 1, of a column with exactly this name being the field.
     pub certainty: f64,
     pub language: Language,
+    /// The normalized words.
+    pub words: Vec<String>,
+    /// All words without spaces.
+    pub joined: String,
 }
 
 /// The kind of values of a field.
@@ -144,17 +171,47 @@ impl Vocabulary {
         small.extend(articles.iter().cloned());
         let neutral = words(|file| &file.neutral_words);
         let other_topics = words(|file| &file.other_topics);
-        let mut parts: HashSet<String> = neutral.union(&other_topics).cloned().collect();
-        parts.extend(normalized(
-            languages.iter().flat_map(|(_, file)| file.names.values()).flat_map(BTreeMap::values).flatten(),
-        ));
-        parts.extend(normalized(fields.modifier_sets.values().flatten()));
-        for kind in fields.kinds.values() {
-            let tables = kind.fields.values().chain(kind.lines.values()).chain(&kind.group);
-            parts.extend(normalized(tables.flat_map(|field| &field.modifiers).chain(&kind.record_words)));
+        let mut modifiers: HashMap<String, HashSet<String>> = HashMap::new();
+        let mut record_words: HashMap<String, HashSet<String>> = HashMap::new();
+        for (_, file) in &languages {
+            for (set, words) in &file.modifiers {
+                modifiers.entry(set.clone()).or_default().extend(normalized(words));
+            }
+            for (kind, words) in &file.record_words {
+                record_words.entry(kind.clone()).or_default().extend(normalized(words));
+            }
         }
-        parts.retain(|word| word.len() >= 2 && !normalize::is_unspaced(word));
-        Ok(Vocabulary { fields, languages, articles, small, neutral, other_topics, parts })
+        let names: Vec<_> = languages.iter().map(|(language, file)| (*language, names(language, file))).collect();
+        let mut certainties: HashMap<String, f64> = HashMap::new();
+        for title in names.iter().flat_map(|(_, lists)| lists.values()).flatten() {
+            let certainty = certainties.entry(title.joined.clone()).or_default();
+            *certainty = certainty.max(title.certainty);
+        }
+        let mut parts: HashSet<String> = neutral.union(&other_topics).cloned().collect();
+        let titles = names.iter().flat_map(|(_, lists)| lists.values()).flatten();
+        parts.extend(titles.flat_map(|title| title.words.iter().cloned()));
+        parts.extend(modifiers.values().chain(record_words.values()).flatten().cloned());
+        parts.retain(|word| word.len() >= 2 && word.is_ascii());
+        let totals = languages.iter().flat_map(|(_, file)| &file.total_headers);
+        let totals = totals.flat_map(|pattern| alternatives::expand(pattern));
+        let total_headers = totals.map(|name| normalize::words(&name).concat()).collect();
+        let (net, gross) = (words(|file| &file.net_words), words(|file| &file.gross_words));
+        Ok(Vocabulary {
+            fields,
+            languages,
+            names,
+            certainties,
+            modifiers,
+            record_words,
+            total_headers,
+            net,
+            gross,
+            articles,
+            small,
+            neutral,
+            other_topics,
+            parts,
+        })
     }
 
     /// Returns the words of a kind of record.
@@ -163,27 +220,45 @@ impl Vocabulary {
     }
 
     /// Returns the names of a field, list by list, and each list language by language.
-    pub(super) fn names(&'static self, field: &'static FieldWords) -> impl Iterator<Item = ColumnTitle> {
-        let lists = field.names.iter().flat_map(|list| {
-            self.languages.iter().filter_map(move |(language, file)| Some((*language, file.names.get(list)?)))
-        });
-        lists.flat_map(|(language, list)| {
-            list.iter().rev().flat_map(move |(percent, names)| {
-                let certainty = f64::from(*percent) / 100.0;
-                names.iter().map(move |text| ColumnTitle { text, certainty, language })
-            })
-        })
+    pub(super) fn names(&'static self, field: &'static FieldWords) -> impl Iterator<Item = &'static ColumnTitle> {
+        let lists = field.names.iter();
+        lists.flat_map(|list| self.names.iter().filter_map(move |(_, lists)| lists.get(list))).flatten()
+    }
+
+    #[cfg(test)]
+    pub(super) fn languages(&self) -> impl Iterator<Item = Language> {
+        self.languages.iter().map(|(language, _)| *language)
+    }
+
+    /// Returns the highest certainty of a name, as one normalized word, in any list.
+    pub(super) fn certainty_of(&self, joined: &str) -> Option<f64> {
+        self.certainties.get(joined).copied()
     }
 
     /// Returns the words with little effect beside a name of the field.
-    pub(super) fn modifiers(&self, field: &FieldWords, kind: &KindWords) -> HashSet<String> {
-        let shared = field.modifier_set.iter().flat_map(|set| &self.fields.modifier_sets[set]);
-        normalized(field.modifiers.iter().chain(shared).chain(&kind.record_words))
+    pub(super) fn modifiers(&self, field: &FieldWords, kind: RecordKind) -> HashSet<String> {
+        let sets = field.modifiers.iter().filter_map(|set| self.modifiers.get(set));
+        sets.chain(self.record_words.get(kind.name())).flatten().cloned().collect()
+    }
+
+    /// Returns the codes of the currencies with this normalized word, and the language of each.
+    pub(super) fn currencies(&self, word: &str) -> Vec<(Language, &str)> {
+        let known = self.languages.iter().flat_map(|(language, file)| {
+            file.currency_words.iter().map(move |(code, words)| (*language, code.as_str(), words))
+        });
+        let is_word = |known: &String| normalize::words(known).concat() == word;
+        let with_word = known.filter(|(_, _, words)| words.iter().any(is_word));
+        with_word.map(|(language, code, _)| (language, code)).collect()
     }
 
     /// Returns headers such as "discontinued": "yes" means that the item is not on offer.
     pub(super) fn withdrawn(&self) -> impl Iterator<Item = &str> {
         self.all(|file| &file.withdrawn)
+    }
+
+    /// Whether a header, as one normalized word, names the amount of a whole line or record.
+    pub(super) fn is_total_header(&self, joined: &str) -> bool {
+        self.total_headers.contains(joined)
     }
 
     /// Whether a cell is a usual word for a status.
@@ -218,8 +293,30 @@ impl Vocabulary {
     }
 }
 
-fn normalized<'a>(texts: impl Iterator<Item = &'a String>) -> HashSet<String> {
-    texts.flat_map(|text| normalize::words(text)).collect()
+impl ColumnTitle {
+    pub(super) fn new(text: String, certainty: f64, language: Language) -> ColumnTitle {
+        let words = normalize::words(&text);
+        ColumnTitle { text, certainty, language, joined: words.concat(), words }
+    }
+}
+
+/// Returns the lists of names of a language with all alternatives, best names first.
+fn names(language: Language, file: &LanguageFile) -> HashMap<String, Vec<ColumnTitle>> {
+    let list = |(list, by_certainty): (&String, &BTreeMap<u8, Vec<String>>)| {
+        let mut known = HashSet::new();
+        let mut names: Vec<ColumnTitle> = Vec::new();
+        for (percent, patterns) in by_certainty.iter().rev() {
+            let all = patterns.iter().flat_map(|pattern| alternatives::expand(pattern));
+            let titles = all.map(|name| ColumnTitle::new(name, f64::from(*percent) / 100.0, language));
+            names.extend(titles.filter(|title| known.insert(title.joined.clone())));
+        }
+        (list.clone(), names)
+    };
+    file.names.iter().map(list).collect()
+}
+
+fn normalized<'a>(texts: impl IntoIterator<Item = &'a String>) -> HashSet<String> {
+    texts.into_iter().flat_map(|text| normalize::words(text)).collect()
 }
 
 #[cfg(test)]
@@ -251,21 +348,47 @@ mod tests {
         }
     }
 
+    /// Lists of names that a language may lack, because other lists or the English words suffice.
+    const OPTIONAL: [&str; 11] = [
+        "external_id",
+        "contact",
+        "inventory",
+        "inventory_type",
+        "moved_quantity",
+        "generic_inventory",
+        "generic_item_number",
+        "generic_order_number",
+        "order_line_item",
+        "order_line_item_name",
+        "unit_cost",
+    ];
+
     #[test]
-    fn every_list_of_names_is_used_and_known() {
+    fn every_language_has_names_for_every_field() {
         let mut used = HashSet::new();
         for kind in vocabulary().fields.kinds.values() {
             for field in kind.fields.values().chain(kind.lines.values()).chain(&kind.group) {
                 used.extend(field.names.iter().cloned());
-                let set = field.modifier_set.as_ref();
-                assert!(set.is_none_or(|set| vocabulary().fields.modifier_sets.contains_key(set)), "{set:?}");
+                for set in &field.modifiers {
+                    assert!(vocabulary().modifiers.contains_key(set), "{set}");
+                }
             }
         }
         let english: HashSet<String> = file("en").names.keys().cloned().collect();
         assert_eq!(english, used, "en.toml has a list for everything");
+        assert_eq!(vocabulary().languages.len(), 15);
         for (language, file) in &vocabulary().languages {
             let unknown: Vec<_> = file.names.keys().filter(|list| !used.contains(*list)).collect();
             assert!(unknown.is_empty(), "{language}: no field uses {unknown:?}");
+            let missing = used.iter().filter(|list| !file.names.contains_key(*list));
+            let missing: Vec<_> = missing.filter(|list| !OPTIONAL.contains(&list.as_str())).collect();
+            assert!(missing.is_empty(), "{language} has no names for {missing:?}");
+            for words in
+                [&file.total_rows, &file.total_headers, &file.status_values, &file.other_topics, &file.net_words]
+            {
+                assert!(!words.is_empty(), "{language}");
+            }
+            assert!(!file.yes_no.is_empty() && !file.currency_words.is_empty(), "{language}");
         }
     }
 
@@ -278,31 +401,45 @@ mod tests {
                 let mut names = names.values().flatten();
                 assert_eq!(names.find(|name| !seen.insert(*name)), None, "{language}: {list}");
             }
+            let several = file.other_topics.iter().find(|topic| topic.contains(' '));
+            assert_eq!(several, None, "{language}: topics are single words");
+        }
+    }
+
+    #[test]
+    fn every_currency_of_a_word_is_known() {
+        for (language, file) in &vocabulary().languages {
+            for code in file.currency_words.keys() {
+                assert!(super::super::super::value::currency::is_code(code), "{language}: {code}");
+            }
         }
     }
 
     #[test]
     fn no_certain_name_belongs_to_two_fields_of_a_language() {
+        let mut several = Vec::new();
         for kind in RecordKind::ALL {
             for (_, words) in tables(*kind) {
                 let mut seen: BTreeMap<(Language, &str), (&str, &str)> = BTreeMap::new();
                 for (field, words) in words {
                     for list in &words.names {
-                        for (language, file) in &vocabulary().languages {
-                            let certain = file.names.get(list).into_iter().flat_map(|names| names.range(85..));
-                            for name in certain.flat_map(|(_, names)| names) {
-                                let (other, other_list) = *seen.entry((language, name)).or_insert((field, list));
+                        for (language, lists) in &vocabulary().names {
+                            let certain = lists.get(list).into_iter().flatten().filter(|title| title.certainty >= 0.85);
+                            for title in certain {
+                                let key = (*language, title.joined.as_str());
+                                let (other, other_list) = *seen.entry(key).or_insert((field, list));
                                 // A list may be shared whole: an order's line has its tax as an amount or as a rate.
-                                assert!(
-                                    other == field || other_list == list,
-                                    "{language}: {name}: {other} and {field}"
-                                );
+                                if other != field && other_list != list {
+                                    several
+                                        .push(format!("{kind}, {language}: {} in {other_list} and {list}", title.text));
+                                }
                             }
                         }
                     }
                 }
             }
         }
+        assert!(several.is_empty(), "{several:#?}");
     }
 
     #[test]
@@ -316,7 +453,8 @@ mod tests {
         );
         let price = &words.kind(RecordKind::Item).fields["price"];
         let first = words.names(price).next().expect("a name");
-        assert_eq!((first.text, first.certainty, first.language), ("price", 1.0, "en"));
-        assert!(words.modifiers(price, words.kind(RecordKind::Item)).contains("netto"));
+        assert_eq!((first.text.as_str(), first.certainty, first.language), ("price", 1.0, "en"));
+        assert!(words.modifiers(price, RecordKind::Item).contains("netto"));
+        assert_eq!(words.currencies("kronor"), [("sv", "SEK")]);
     }
 }

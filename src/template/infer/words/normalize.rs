@@ -1,7 +1,9 @@
 //! Reduces a header to words: lower case, without diacritics, full-width forms and punctuation, `camelCase` and
 //! `snake_case` split, plurals made singular.
 
-use icu_normalizer::DecomposingNormalizerBorrowed;
+use std::borrow::Cow;
+
+use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
 /// The words of a header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +24,7 @@ enum Class {
 
 /// Splits a header into words. Without words outside of brackets, the first pair of brackets counts as the header.
 pub(in super::super) fn header(text: &str) -> HeaderWords {
-    let plain = DecomposingNormalizerBorrowed::new_nfkd().normalize(text);
+    let plain = decomposed(text);
     let (mut outside, mut inside, mut brackets) = (String::new(), String::new(), Vec::new());
     let mut depth = 0usize;
     for c in plain.chars() {
@@ -51,9 +53,14 @@ pub(in super::super) fn header(text: &str) -> HeaderWords {
     HeaderWords { words, bracketed }
 }
 
+/// Separates diacritics from letters, and replaces full-width forms.
+fn decomposed(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() { Cow::Borrowed(text) } else { DecomposingNormalizerBorrowed::new_nfkd().normalize(text) }
+}
+
 /// Splits a text into words.
 pub(in super::super) fn words(text: &str) -> Vec<String> {
-    split(&DecomposingNormalizerBorrowed::new_nfkd().normalize(text))
+    split(&decomposed(text))
 }
 
 /// Whether the word is in a script without spaces between words.
@@ -62,7 +69,12 @@ pub(in super::super) fn is_unspaced(word: &str) -> bool {
 }
 
 fn split(plain: &str) -> Vec<String> {
-    let chars: Vec<char> = plain.chars().filter(|c| !is_mark(*c)).collect();
+    let mut chars: Vec<char> = plain.chars().filter(|c| !is_mark(*c)).collect();
+    // Composes the syllables of Hangul again, so that a word never begins or ends within a syllable.
+    if chars.iter().any(|c| ('\u{1100}'..='\u{11ff}').contains(c)) {
+        let composed = ComposingNormalizerBorrowed::new_nfc();
+        chars = composed.normalize(&chars.iter().collect::<String>()).chars().collect();
+    }
     let mut words = Vec::new();
     let mut word = String::new();
     for (index, c) in chars.iter().copied().enumerate() {
