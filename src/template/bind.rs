@@ -1,6 +1,6 @@
 //! Binds a template to a sheet: finds the header row, and the column of each field.
 
-use super::model::{ColumnName, FieldRule, HeaderRow, Source, Template, folded_header};
+use super::model::{ColumnName, FieldRule, HeaderRow, RowTest, Source, Template, folded_header};
 use crate::diagnostics::{nearest, nearest_of};
 use crate::records::{RecordKind, item, order};
 use crate::sheet::cell::column_index;
@@ -27,7 +27,10 @@ pub struct Layout {
     pub columns: Vec<Columns>,
     /// Columns identifying the record of a row; empty if each row is a record.
     pub group: Vec<usize>,
-    pub skip_column: Option<usize>,
+    /// The columns of `skip_where`, in the order of the test.
+    pub skip: Vec<usize>,
+    /// The columns of `keep_where`, in the order of the test.
+    pub keep: Vec<usize>,
     /// Columns to fill from above.
     pub fill_down: Vec<usize>,
     /// Columns with the same values in all rows of a fill.
@@ -188,7 +191,12 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
             }
         })
         .collect();
-    let skip_column = template.sheet.skip_where.as_ref().and_then(|skip| one(&skip.column, "skip_where", false));
+    let mut tested = |test: &Option<RowTest>, key: &str| -> Vec<usize> {
+        let columns = test.as_ref().map(RowTest::columns).unwrap_or_default();
+        columns.iter().filter_map(|column| one(column, key, false)).collect()
+    };
+    let skip = tested(&template.sheet.skip_where, "skip_where");
+    let keep = tested(&template.sheet.keep_where, "keep_where");
     let (filled, within) =
         template.sheet.fill_down.as_ref().map_or((&[][..], &[][..]), |fill| (&fill.columns, &fill.within));
     let fill_down: Vec<usize> =
@@ -203,7 +211,8 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
     let width = own_width(names);
     let used = |index: usize| {
         columns.iter().any(|columns| columns.contains(index))
-            || skip_column == Some(index)
+            || skip.contains(&index)
+            || keep.contains(&index)
             || group.contains(&index)
             || fill_within.contains(&index)
     };
@@ -214,7 +223,8 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
     Ok(Layout {
         columns,
         group,
-        skip_column,
+        skip,
+        keep,
         fill_down,
         fill_within,
         width,

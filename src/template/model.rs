@@ -33,6 +33,8 @@ pub struct Template {
     pub fields: Vec<FieldRule>,
     /// The fields of a line, in the order of the contract.
     pub lines: Vec<FieldRule>,
+    /// Conditions for the fields of every record.
+    pub record_rules: Vec<RecordRule>,
     pub examples: Vec<Example>,
 }
 
@@ -80,7 +82,10 @@ pub struct SheetRules {
     pub header: HeaderRow,
     /// Columns with blank cells that repeat the cell above.
     pub fill_down: Option<FillDown>,
-    pub skip_where: Option<SkipRule>,
+    /// Rows to leave out.
+    pub skip_where: Option<RowTest>,
+    /// Rows to use, if not all.
+    pub keep_where: Option<RowTest>,
     /// Settings for text files, overriding detection.
     pub text: Options,
     /// Whether an apostrophe before a formula-like text is removed.
@@ -110,12 +115,55 @@ pub enum HeaderRow {
     None,
 }
 
-/// Skips rows by the text of a cell.
+/// A condition as written in a template.
 #[derive(Debug)]
-pub struct SkipRule {
-    /// Alternative names of the column.
-    pub column: Vec<ColumnName>,
-    pub matches: Regex,
+pub struct Condition {
+    pub expression: Expression,
+    /// The expression in the template.
+    pub written: String,
+}
+
+/// Selects rows, for `skip_where` and `keep_where`.
+#[derive(Debug)]
+pub enum RowTest {
+    /// By the text of a cell.
+    Matches {
+        /// Alternative names of the column.
+        column: Vec<ColumnName>,
+        pattern: Regex,
+    },
+    /// By a condition over several cells.
+    Condition {
+        condition: Condition,
+        /// The number style of texts.
+        locale: Option<Locale>,
+    },
+}
+
+impl RowTest {
+    /// Returns the columns in the order of the test, each with alternative names.
+    pub fn columns(&self) -> Vec<Vec<ColumnName>> {
+        match self {
+            RowTest::Matches { column, .. } => vec![column.clone()],
+            RowTest::Condition { condition, .. } => {
+                let names = condition.expression.columns().iter();
+                names.map(|name| vec![ColumnName::Named(name.clone())]).collect()
+            }
+        }
+    }
+}
+
+/// A condition for the fields of each record, or of each line.
+#[derive(Debug)]
+pub struct RecordRule {
+    pub condition: Condition,
+    /// The rules of the fields, in the order of the expression's columns. Indexes count as in
+    /// [`Template::rules`].
+    pub fields: Vec<usize>,
+    /// Whether the fields are those of a line.
+    pub is_of_lines: bool,
+    /// What is wrong with a record for which the condition does not hold.
+    pub message: Option<String>,
 }
 
 /// Fills blank cells in `columns` from above, as long as the cells in `within` stay the same.

@@ -68,6 +68,11 @@ pub enum Cause {
         reason: String,
         source: String,
     },
+    /// A rule of the template does not hold.
+    Rule {
+        message: String,
+        written: String,
+    },
     /// The value is not allowed by the template.
     NotAllowed {
         allowed: Vec<String>,
@@ -134,6 +139,7 @@ impl Cause {
             Cause::NotABoolean => "not-a-boolean",
             Cause::NoSuchPart { .. } => "no-such-part",
             Cause::Expression { .. } => "expression",
+            Cause::Rule { .. } => "rule",
             Cause::NotMapped { .. } | Cause::NotAllowed { .. } | Cause::NotFound { .. } => "unknown-value",
             Cause::TooSmall(_) | Cause::TooLarge(_) => "out-of-range",
             Cause::NotAnAddress => "not-an-address",
@@ -158,6 +164,7 @@ impl Cause {
             Cause::NotADate(error) => return error.to_string(),
             Cause::NoSuchPart { at, take } => return format!("has no part {take} when split at '{at}'"),
             Cause::Expression { reason, .. } => return format!("can't be evaluated: {reason}"),
+            Cause::Rule { message, .. } => return format!("is against a rule of the template: {message}"),
             Cause::TooSmall(bound) => return format!("is less than {bound}"),
             Cause::TooLarge(bound) => return format!("is more than {bound}"),
             Cause::Superseded { by_row } => return format!("appears more than once, and row {by_row} is used"),
@@ -208,6 +215,7 @@ impl Cause {
             Cause::Expression { source, .. } => {
                 return format!("fix the cells, or the expression in the template: {source}");
             }
+            Cause::Rule { written, .. } => return format!("fix the row, or the rule in the template: {written}"),
             Cause::NotMapped { known, nearest } => return suggest(nearest, &format!("the map has {}", list(known))),
             Cause::NotAllowed { allowed, nearest } => {
                 return suggest(nearest, &format!("allowed are {}", list(allowed)));

@@ -8,6 +8,7 @@ use super::super::value::number::NumberError;
 use super::super::value::typed::Value;
 use super::super::value::{Currency, boolean};
 use super::context::Context;
+use super::error::BLANK;
 use super::operand::{Operand, plain_number};
 use crate::decimal::Decimal;
 
@@ -39,7 +40,7 @@ pub(super) fn equal(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Conte
 pub(super) fn order(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Context) -> Result<Ordering, String> {
     for operand in [left, right] {
         if operand.value()?.is_blank() {
-            return Err("a blank has no order; add a replacement: (Column | default(0))".to_owned());
+            return Err(format!("{BLANK} has no order; add a replacement: (Column | default(0))"));
         }
     }
     let (Value::Text(first), Value::Text(second)) = (left.value()?, right.value()?) else {

@@ -10,7 +10,15 @@ pub struct ExpressionError {
     pub range: Range<usize>,
 }
 
+/// The start of messages about blanks.
+pub(super) const BLANK: &str = "a blank";
+
 impl ExpressionError {
+    /// Returns whether a blank was calculated or compared with `<` or `>`.
+    pub fn is_about_blank(&self) -> bool {
+        self.message.starts_with(BLANK)
+    }
+
     pub(super) fn new(message: impl Into<String>, range: Range<usize>) -> ExpressionError {
         ExpressionError { message: message.into(), range }
     }

@@ -9,6 +9,7 @@ use super::super::value::date::{ParsedDate, iso};
 use super::super::value::number::{self, NumberError, Percent};
 use super::super::value::typed::Value;
 use super::context::Context;
+use super::error::BLANK;
 use crate::decimal::{self, Decimal};
 
 /// Maximum length of texts in bytes, as in a workbook's cell.
@@ -122,9 +123,7 @@ impl<'v> Operand<'v> {
         match value {
             Value::Number(number) | Value::Percent(number) => Ok((*number, None)),
             Value::Money(amount, currency) => Ok((*amount, Some(*currency))),
-            _ if value.is_blank() => {
-                Err("a blank is not a number; add a replacement: (Column | default(0))".to_owned())
-            }
+            _ if value.is_blank() => Err(format!("{BLANK} is not a number; add a replacement: (Column | default(0))")),
             Value::Text(text) => match self.column {
                 Some(column) => context.number(column).map(|number| (number, None)),
                 None => plain_number(text).map(|number| (number, None)).map_err(|error| {
@@ -164,7 +163,7 @@ impl<'v> Operand<'v> {
         match value {
             Value::Date(date) => Ok((date.to_datetime(civil::Time::midnight()), false)),
             Value::DateTime(at) => Ok((*at, true)),
-            _ if value.is_blank() => Err("a blank is not a date".to_owned()),
+            _ if value.is_blank() => Err(format!("{BLANK} is not a date")),
             Value::Text(text) => match iso::parse(text) {
                 Ok(ParsedDate::Date(date)) => Ok((date.to_datetime(civil::Time::midnight()), false)),
                 Ok(ParsedDate::Local(at)) => Ok((at, true)),

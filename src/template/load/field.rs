@@ -15,7 +15,6 @@ use super::super::value::locale::{Locale, Order, order_of};
 use super::super::value::lookup::{Lookup, LookupColumns, LookupError, LookupReader, MAX_ENTRIES, TableError};
 use super::super::value::number::{self, Percent};
 use super::checker::Checker;
-use super::parameters::no_parameter;
 use super::raw::{OneOrMany, RawField, RawLookup, RawMap, RawSplit, column_names};
 use crate::decimal::{self, Decimal};
 use crate::diagnostics::Mistake;
@@ -174,7 +173,7 @@ impl Checker<'_> {
             let with = join.map_or_else(|| " ".to_owned(), Spanned::into_inner);
             Some(Source::Joined { columns: columns.into_inner().0.into_iter().map(column_names).collect(), with })
         } else if let Some(text) = raw.text.take() {
-            let expression = Box::new(self.keep(self.expression(&text))?);
+            let expression = Box::new(self.keep(self.expression(&text, Expression::parse))?);
             Some(Source::Text { expression, written: text.into_inner() })
         } else if let Some(value) = raw.value.take() {
             self.keep(self.constant(field, &value)).map(Source::Constant)
@@ -184,26 +183,6 @@ impl Checker<'_> {
         } else {
             let hint = "add column = \"…\" for a column of the sheet, text = \"{{ … }}\" for several, or value = … for a constant";
             self.keep(Err(self.error(span.clone(), format!("{} has no source", field.name), Some(hint))))
-        }
-    }
-
-    /// Parses an expression. Errors point into the text, unless the TOML has escapes.
-    fn expression(&self, text: &Spanned<String>) -> Result<Expression, Mistake> {
-        let whole = text.span();
-        let expression = Expression::parse(text.get_ref()).map_err(|error| {
-            let in_toml = self.files.text(whole.clone()).and_then(|written| written.find(text.get_ref().as_str()));
-            let place = in_toml.map(|at| {
-                let position = |offset: usize| whole.start + at + offset.min(text.get_ref().len());
-                let start = position(error.range.start);
-                start..position(error.range.end).max(start)
-            });
-            let hint = "docs/expressions.md describes expressions";
-            self.error(place.unwrap_or(whole.clone()), error.message, Some(hint))
-        })?;
-        let known = |name: &&str| self.parameters.contains_key(*name);
-        match expression.parameters().into_iter().find(|name| !known(name)) {
-            Some(unknown) => Err(no_parameter(self.files, whole, unknown, self.parameters.keys().map(String::as_str))),
-            None => Ok(expression),
         }
     }
 

@@ -3,6 +3,7 @@
 mod checker;
 mod environment;
 mod example;
+mod expression;
 mod extend;
 mod field;
 mod files;

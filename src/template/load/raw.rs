@@ -34,6 +34,8 @@ pub(super) struct RawTemplate {
     #[serde(default)]
     pub lines: BTreeMap<Spanned<String>, RawField>,
     #[serde(default)]
+    pub rules: Vec<RawRule>,
+    #[serde(default)]
     pub examples: Vec<Spanned<RawExample>>,
 }
 
@@ -54,7 +56,8 @@ pub(super) struct RawSheet {
     pub locale: Option<Spanned<String>>,
     pub time_zone: Option<Spanned<String>>,
     pub fill_down: Option<Spanned<FillDownColumns>>,
-    pub skip_where: Option<RawSkip>,
+    pub skip_where: Option<Spanned<RawRowTest>>,
+    pub keep_where: Option<Spanned<RawRowTest>>,
     pub delimiter: Option<Spanned<String>>,
     pub encoding: Option<Spanned<String>>,
     pub quote: Option<Spanned<String>>,
@@ -68,6 +71,13 @@ pub(super) struct RawSheet {
 pub(super) struct RawSkip {
     pub column: Spanned<Columns>,
     pub matches: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawRule {
+    pub rule: Spanned<String>,
+    pub message: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -161,6 +171,12 @@ pub(super) type Columns = OneOrMany<RawColumn>;
 
 /// A column's header, letters or number.
 pub(super) struct RawColumn(ColumnName);
+
+/// `skip_where` and `keep_where`: a condition, or a table with a column and a pattern.
+pub(super) enum RawRowTest {
+    Condition(String),
+    Matches(RawSkip),
+}
 
 /// `fill_down`: columns, or a table of columns and `within`.
 pub(super) struct FillDownColumns(pub RawFill);
@@ -285,6 +301,28 @@ impl<'de> Deserialize<'de> for FillDownColumns {
             }
         }
         deserializer.deserialize_any(FillDownVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawRowTest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RowTestVisitor;
+        impl<'de> Visitor<'de> for RowTestVisitor {
+            type Value = RawRowTest;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a condition such as 'Status == \"draft\"', or { column = …, matches = … }")
+            }
+
+            fn visit_str<E: Error>(self, condition: &str) -> Result<RawRowTest, E> {
+                Ok(RawRowTest::Condition(condition.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RawRowTest, A::Error> {
+                RawSkip::deserialize(MapAccessDeserializer::new(map)).map(RawRowTest::Matches)
+            }
+        }
+        deserializer.deserialize_any(RowTestVisitor)
     }
 }
 

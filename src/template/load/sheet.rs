@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use toml::Spanned;
 
-use super::super::model::{ColumnName, FillDown, HeaderRow, SheetRules, SheetSelect, SkipRule, Source, Template};
+use super::super::model::{ColumnName, FillDown, HeaderRow, SheetRules, SheetSelect, Source, Template};
+use super::super::value::locale::Locale;
 use super::checker::Checker;
 use super::raw::{RawSheet, column_names};
 use crate::diagnostics::{Mistake, nearest};
@@ -13,7 +14,7 @@ use crate::sheet::cell::column_index;
 
 impl Checker<'_> {
     /// Checks `[sheet]`. Returns `None` after noting mistakes.
-    pub(super) fn sheet(&self, raw: RawSheet) -> Option<SheetRules> {
+    pub(super) fn sheet(&self, raw: RawSheet, locale: Option<Locale>) -> Option<SheetRules> {
         let text = self.text_options(&raw);
         let select = match (raw.name, raw.index) {
             (Some(_), Some(index)) => {
@@ -26,15 +27,21 @@ impl Checker<'_> {
             (None, None) => Some(SheetSelect::FirstThatFits),
         };
         let header = self.keep(self.header(raw.header));
-        let skip_where = raw.skip_where.and_then(|skip| {
-            let matches = self.keep(self.regex(&skip.matches))?;
-            Some(SkipRule { column: column_names(skip.column.into_inner()), matches })
-        });
+        let skip_where = raw.skip_where.and_then(|test| self.keep(self.row_test(test, locale)));
+        let keep_where = raw.keep_where.and_then(|test| self.keep(self.row_test(test, locale)));
         let fill_down = raw.fill_down.map(|fill| fill.into_inner().0).map(|fill| FillDown {
             columns: column_names(fill.columns),
             within: fill.within.map_or_else(Vec::new, column_names),
         });
-        Some(SheetRules { select: select?, header: header?, fill_down, skip_where, text, defused: raw.defused })
+        Some(SheetRules {
+            select: select?,
+            header: header?,
+            fill_down,
+            skip_where,
+            keep_where,
+            text,
+            defused: raw.defused,
+        })
     }
 
     fn header(&self, header: Option<Spanned<toml::Value>>) -> Result<HeaderRow, Mistake> {
@@ -98,7 +105,8 @@ impl Checker<'_> {
             }
         }
         used.extend(template.group.iter().flat_map(|group| group.by.iter().flatten().cloned()));
-        used.extend(template.sheet.skip_where.iter().flat_map(|skip| skip.column.iter().cloned()));
+        let tests = [&template.sheet.skip_where, &template.sheet.keep_where];
+        used.extend(tests.into_iter().flatten().flat_map(|test| test.columns().into_iter().flatten()));
         let Some(unused) = fill.columns.iter().find(|column| !used.iter().any(|other| other.is_same(column))) else {
             return Ok(());
         };

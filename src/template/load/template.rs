@@ -32,7 +32,7 @@ impl Checker<'_> {
             time_zone: raw.sheet.time_zone.as_ref().and_then(|name| self.keep(self.time_zone(name))),
         };
         let fill_down = raw.sheet.fill_down.as_ref().map(Spanned::span);
-        let sheet = self.sheet(raw.sheet);
+        let sheet = self.sheet(raw.sheet, defaults.locale);
         let duplicates = [("error", Duplicates::Error), ("first", Duplicates::First), ("last", Duplicates::Last)];
         let duplicates = self.keep(self.choice("duplicates", raw.duplicates, &duplicates));
         // Without a kind of record, no field can be checked.
@@ -51,7 +51,7 @@ impl Checker<'_> {
             self.keep(self.check_presence(rule));
         }
         let examples = raw.examples.into_iter().filter_map(|example| self.keep(self.example(example, input))).collect();
-        let template = Template {
+        let mut template = Template {
             name: self.files.all().first().map(|file| file.name.clone())?,
             source,
             parameters: self.parameters.clone(),
@@ -62,12 +62,15 @@ impl Checker<'_> {
             duplicates: duplicates?.unwrap_or(Duplicates::Error),
             fields,
             lines,
+            record_rules: Vec::new(),
             examples,
         };
         self.check_lettered_columns(&template);
         if let Some(span) = fill_down {
             self.keep(self.check_filled_columns(&template, span));
         }
+        template.record_rules =
+            raw.rules.into_iter().filter_map(|rule| self.keep(self.rule(&template, rule))).collect();
         Some(template)
     }
 

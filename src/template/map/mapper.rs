@@ -53,11 +53,19 @@ impl<'t> Mapper<'t> {
         self.template
     }
 
+    pub(super) fn layout(&self) -> &'t Layout {
+        self.layout
+    }
+
     /// Maps one row into `draft`, with all problems of the row.
     pub fn map(&self, row: &Row, draft: &mut Draft) {
         draft.parts.begin(row.number);
         draft.group.clear();
-        draft.is_skipped = self.is_skipped(row);
+        draft.is_skipped = self.was_sent(row)
+            || self.is_left_out(row).unwrap_or_else(|problem| {
+                draft.parts.problems.push(*problem);
+                false
+            });
         if draft.is_skipped {
             return;
         }
@@ -105,6 +113,9 @@ impl<'t> Mapper<'t> {
         // A row without any value of a line has no line.
         if line_has_values || self.layout.group.is_empty() {
             draft.parts.problems.append(&mut line_problems);
+        }
+        if line_has_values {
+            self.check_line_rules(&mut draft.parts);
         }
         draft.parts.end_line(line_has_values);
     }
@@ -160,6 +171,7 @@ impl<'t> Mapper<'t> {
             problems.push(self.problem_at(parts.first_row(), None, list.name, String::new(), Cause::NoLines));
         }
         parts.problems.append(&mut problems);
+        self.check_rules(parts);
         self.names(parts)
     }
 
@@ -257,20 +269,14 @@ impl<'t> Mapper<'t> {
         self.problem_at(row, columns.first(), rule.field.name, excerpt(key), cause)
     }
 
-    fn is_skipped(&self, row: &Row) -> bool {
-        if let Some(status) = self.layout.status.filter(|_| self.template.record.input().must_not_repeat())
-            && matches!(row.get(status), Cell::Text("sent" | "unknown"))
-        {
-            return true;
-        }
-        match (&self.template.sheet.skip_where, self.layout.skip_column) {
-            (Some(skip), Some(column)) => skip.matches.is_match(&self.cell(row, column).shown()),
-            _ => false,
-        }
+    /// Whether a report says that the row was sent and must not be sent again.
+    fn was_sent(&self, row: &Row) -> bool {
+        let status = self.layout.status.filter(|_| self.template.record.input().must_not_repeat());
+        status.is_some_and(|status| matches!(row.get(status), Cell::Text("sent" | "unknown")))
     }
 
     /// Returns a cell. In Sheetport's own reports and exports, removes the apostrophe in front of formulas.
-    fn cell<'r>(&self, row: &'r Row, column: usize) -> Cell<'r> {
+    pub(super) fn cell<'r>(&self, row: &'r Row, column: usize) -> Cell<'r> {
         match row.get(column) {
             Cell::Text(text) if self.layout.is_defused => Cell::Text(write::restore(text)),
             cell => cell,
@@ -356,6 +362,11 @@ impl<'t> Mapper<'t> {
         }
     }
 
+    /// Returns the replacement for the blank cells of a rule, by its index.
+    pub(super) fn replacement_of(&self, index: usize) -> Option<&'t Constant> {
+        self.replacement(self.rule(index).0).ok().flatten()
+    }
+
     /// Appends the replacement for blank cells. Returns `false` for an omitted field.
     fn write_replacement(&self, rule: &FieldRule, out: &mut Vec<u8>) -> Result<bool, Cause> {
         Ok(self.replacement(rule)?.inspect(|constant| json::constant(out, constant)).is_some())
@@ -373,7 +384,14 @@ impl<'t> Mapper<'t> {
         self.problem_at(row.number, column, rule.field.name, value, cause)
     }
 
-    fn problem_at(&self, row: u64, column: Option<usize>, field: &'static str, value: String, cause: Cause) -> Problem {
+    pub(super) fn problem_at(
+        &self,
+        row: u64,
+        column: Option<usize>,
+        field: &'static str,
+        value: String,
+        cause: Cause,
+    ) -> Problem {
         let header = column.and_then(|index| self.layout.header.names.get(index)).map(|name| excerpt(name));
         let header = header.unwrap_or_default();
         Problem { part: self.part, row, column, header, field, value, cause }

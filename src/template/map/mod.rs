@@ -4,6 +4,7 @@
 //! way [`Mapper::finish`] checks the record and [`Mapper::body`] builds the request. [`date_survey`] detects date formats
 //! before the first row, and [`fill_down`] fills blank cells from above.
 
+mod conditions;
 mod convert;
 pub mod date_survey;
 pub mod explain;

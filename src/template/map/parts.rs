@@ -103,6 +103,11 @@ impl Parts {
         self.line.clear();
     }
 
+    /// Returns the current line without its closing brace.
+    pub(super) fn line(&self) -> &[u8] {
+        &self.line
+    }
+
     pub(super) fn value(&self, rule: usize) -> Value<'_> {
         match self.fields.iter().find(|piece| piece.rule == narrow(rule)) {
             None => Value::Absent,

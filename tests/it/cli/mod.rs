@@ -5,6 +5,7 @@ mod bad_service;
 mod bad_template;
 mod browser;
 mod choices;
+mod conditions;
 mod crash;
 mod demo;
 mod dialects;

@@ -1,0 +1,142 @@
+//! Conditions of rows and records: `skip_where`, `keep_where` and the rules.
+
+use super::super::model::{Condition, Constant, RecordRule, RowTest};
+use super::super::problem::{Cause, Problem, excerpt};
+use super::super::value::date::{ParsedDate, iso};
+use super::super::value::typed::Value;
+use super::json::unquoted;
+use super::mapper::Mapper;
+use super::parts::Parts;
+use super::row_context::RowContext;
+use crate::decimal;
+use crate::records::JsonType;
+use crate::sheet::Row;
+
+impl Mapper<'_> {
+    /// Returns whether the template leaves a row out. Fails if a condition can't be evaluated.
+    pub(super) fn is_left_out(&self, row: &Row) -> Result<bool, Box<Problem>> {
+        let sheet = &self.template().sheet;
+        let tests = [
+            ("skip_where", &sheet.skip_where, &self.layout().skip, true),
+            ("keep_where", &sheet.keep_where, &self.layout().keep, false),
+        ];
+        for (name, test, columns, skips) in tests {
+            if let Some(test) = test
+                && self.holds(name, test, columns, row)? == skips
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn holds(&self, name: &'static str, test: &RowTest, columns: &[usize], row: &Row) -> Result<bool, Box<Problem>> {
+        let (condition, locale) = match test {
+            RowTest::Matches { pattern, .. } => {
+                let cell = columns.first().map(|column| self.cell(row, *column));
+                return Ok(cell.is_some_and(|cell| pattern.is_match(&cell.shown())));
+            }
+            RowTest::Condition { condition, locale } => (condition, *locale),
+        };
+        let values = columns.iter().map(|column| {
+            Value::from_cell(&self.cell(row, *column)).map_err(|error| (Some(*column), Cause::NotANumber(error)))
+        });
+        let problem = |(column, cause): (Option<usize>, Cause)| {
+            let value = column.map(|column| excerpt(&self.cell(row, column).shown())).unwrap_or_default();
+            Box::new(self.problem_at(row.number, column, name, value, cause))
+        };
+        let values = values.collect::<Result<Vec<_>, _>>().map_err(problem)?;
+        let context = RowContext { values, locale, row: row.number, parameters: &self.template().parameters };
+        match evaluate(condition, &context) {
+            Ok(holds) => Ok(holds.unwrap_or(false)),
+            Err(cause) => Err(problem((columns.first().copied(), cause))),
+        }
+    }
+
+    /// Checks the rules for the fields of a complete record without problems.
+    pub(super) fn check_rules(&self, parts: &mut Parts) {
+        if !parts.problems.is_empty() {
+            return;
+        }
+        let mut problems = Vec::new();
+        for rule in self.template().record_rules.iter().filter(|rule| !rule.is_of_lines) {
+            let value = |index: usize| match (parts.text(index), self.replacement_of(index)) {
+                (Some(json), _) => self.field_value(index, json),
+                (None, Some(Constant::Text(text))) => Value::Text(text.as_str().into()),
+                (None, Some(Constant::Number(number))) => Value::Number(*number),
+                (None, Some(Constant::Boolean(boolean))) => Value::Boolean(*boolean),
+                (None, Some(Constant::Null) | None) => Value::Blank,
+            };
+            let values: Vec<Value<'_>> = rule.fields.iter().map(|index| value(*index)).collect();
+            problems.extend(self.check_rule(rule, values, parts.first_row()));
+        }
+        parts.problems.append(&mut problems);
+    }
+
+    /// Checks the rules for the fields of the current line, which is JSON without its closing brace.
+    pub(super) fn check_line_rules(&self, parts: &mut Parts) {
+        let mut rules = self.template().record_rules.iter().filter(|rule| rule.is_of_lines).peekable();
+        if rules.peek().is_none() || !parts.problems.is_empty() {
+            return;
+        }
+        let line = [parts.line(), b"}"].concat();
+        let line: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&line).unwrap_or_default();
+        let mut problems = Vec::new();
+        for rule in rules {
+            let json: Vec<Option<String>> = rule
+                .fields
+                .iter()
+                .map(|index| line.get(self.template().rule(*index)?.field.name).map(ToString::to_string))
+                .collect();
+            let values = rule.fields.iter().zip(&json).map(|(index, json)| match json.as_deref() {
+                None | Some("null") => Value::Blank,
+                Some(json) => self.field_value(*index, json),
+            });
+            problems.extend(self.check_rule(rule, values.collect(), parts.first_row()));
+        }
+        parts.problems.append(&mut problems);
+    }
+
+    /// Returns a problem if a rule does not hold. A rule that can't be evaluated because a field is blank holds.
+    fn check_rule(&self, rule: &RecordRule, values: Vec<Value<'_>>, row: u64) -> Option<Problem> {
+        let shown = values.first().map(|value| excerpt(&value.text())).unwrap_or_default();
+        let context = RowContext { values, locale: None, row, parameters: &self.template().parameters };
+        let cause = match evaluate(&rule.condition, &context) {
+            Ok(None | Some(true)) => return None,
+            Ok(Some(false)) => {
+                let written = rule.condition.written.clone();
+                Cause::Rule { message: rule.message.clone().unwrap_or_else(|| written.clone()), written }
+            }
+            Err(cause) => cause,
+        };
+        let index = *rule.fields.first()?;
+        let field = self.template().rule(index)?.field.name;
+        Some(self.problem_at(row, self.layout().columns.get(index)?.first(), field, shown, cause))
+    }
+
+    /// Converts the JSON value of a field.
+    fn field_value<'j>(&self, index: usize, json: &'j str) -> Value<'j> {
+        let is_date = self.template().rule(index).is_some_and(|rule| rule.field.json == JsonType::DateTime);
+        match (json, decimal::parse(json)) {
+            ("true", _) => Value::Boolean(true),
+            ("false", _) => Value::Boolean(false),
+            (_, Ok(number)) => Value::Number(number),
+            _ => {
+                let text = unquoted(json);
+                match is_date.then(|| iso::parse(&text)) {
+                    Some(Ok(ParsedDate::Date(date))) => Value::Date(date),
+                    _ => Value::Text(text),
+                }
+            }
+        }
+    }
+}
+
+/// Evaluates a condition. Returns `None` if it can't be evaluated because a value is blank.
+fn evaluate(condition: &Condition, context: &RowContext<'_>) -> Result<Option<bool>, Cause> {
+    match condition.expression.holds(context) {
+        Ok(holds) => Ok(Some(holds)),
+        Err(error) if error.is_about_blank() => Ok(None),
+        Err(error) => Err(Cause::Expression { reason: error.message, source: condition.written.clone() }),
+    }
+}

@@ -1,0 +1,91 @@
+//! Conditions in a template: rows to leave out, rows to use, and rules for every record.
+
+use super::accounting;
+use super::process::Place;
+
+const HEAD: &str = "record = \"item\"\n[sheet]\nlocale = \"de\"\n";
+const FIELDS: &str = "\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.price]\ncolumn = \"Price\"\n\
+                      [fields.purchasePrice]\ncolumn = \"Cost\"\n";
+const ROWS: &str =
+    "SKU;Status;Qty;Price;Cost\nA;live;1.000;5,00;4,50\nB;draft;7;5,00;4,50\nC;live;0;5,00;4,50\nD;live;;5,00;\n";
+
+/// Checks the rows with a key of `[sheet]` and rules.
+fn checked(place: &Place, sheet: &str, rules: &str) -> serde_json::Value {
+    place.write("items.csv", ROWS);
+    place.write("t.toml", format!("{HEAD}{sheet}{FIELDS}{rules}"));
+    place.sheetport(["check", "items.csv", "-t", "t.toml", "--json"]).run().json()
+}
+
+#[test]
+fn rows_are_chosen_by_conditions_over_several_columns() {
+    let place = Place::new();
+    let skip = "skip_where = 'Status == \"draft\" or Qty <= 0'";
+    assert_eq!(accounting(&checked(&place, skip, "")), "4: skipped 2, pending 2", "a blank is not below 0");
+    assert_eq!(accounting(&checked(&place, "keep_where = 'Qty > 500'", "")), "4: skipped 3, pending 1");
+    let both = "skip_where = { column = \"Status\", matches = \"^draft\" }\nkeep_where = 'Price > Cost'";
+    assert_eq!(accounting(&checked(&place, both, "")), "4: skipped 2, pending 2");
+    let keep = "keep_where = { column = \"SKU\", matches = \"[AB]\" }";
+    assert_eq!(accounting(&checked(&place, keep, "")), "4: skipped 2, pending 2");
+}
+
+#[test]
+fn a_condition_that_cannot_be_evaluated_rejects_its_row() {
+    let place = Place::new();
+    let checked = checked(&place, "skip_where = 'SKU < 5'", "");
+    assert_eq!(accounting(&checked), "4: rejected 4");
+    let problem = &checked["problems"][0];
+    assert_eq!(problem["field"], "skip_where");
+    assert_eq!(problem["code"], "expression");
+    assert!(problem["message"].as_str().unwrap().contains("'A' is text, and '5' is a number"), "{problem}");
+}
+
+#[test]
+fn mistakes_in_conditions_have_a_place_in_the_template() {
+    let place = Place::new();
+    place.write("items.csv", ROWS);
+    for (sheet, rules, words) in [
+        ("skip_where = 'Qty < '", "", ["something is missing after this", "t.toml:4:19"]),
+        ("keep_where = 'Qty | uper'", "", ["did you mean 'upper'?", "t.toml:4:21"]),
+        ("keep_where = 5", "", ["keep_where must be a condition such as", "t.toml:4:14"]),
+        ("", "[[rules]]\nrule = \"price > cost\"\n", ["'cost' is not a field that this template sets", "t.toml:12:8"]),
+        ("", "[[rules]]\nrule = \"1 > 2\"\n", ["this rule names no field", "t.toml:12:8"]),
+        ("", "[[rules]]\nmessage = \"x\"\n", ["needs the key rule", "t.toml"]),
+        ("skip_where = 'Missing == 1'", "", ["skip_where needs the column 'Missing'", "items.csv"]),
+    ] {
+        place.write("t.toml", format!("{HEAD}{sheet}{FIELDS}{rules}"));
+        place.sheetport(["check", "items.csv", "-t", "t.toml"]).exits(2).says(&words);
+    }
+}
+
+#[test]
+fn rules_compare_the_fields_of_a_record() {
+    let place = Place::new();
+    let rule = "[[rules]]\nrule = \"price >= purchasePrice + 1\"\nmessage = \"the price is too low\"\n";
+    let problems = checked(&place, "", rule);
+    assert_eq!(accounting(&problems), "4: rejected 3, pending 1", "a rule about a blank field holds");
+    let problem = &problems["problems"][0];
+    assert_eq!(problem["count"], 3);
+    assert_eq!((&problem["field"], &problem["code"]), (&"price".into(), &"rule".into()));
+    assert_eq!(problem["message"], "is against a rule of the template: the price is too low");
+    assert!(problem["remedy"].as_str().unwrap().contains("price >= purchasePrice + 1"), "{problem}");
+    let either = "[[rules]]\nrule = \"purchasePrice or price < 5\"\n";
+    let problems = checked(&place, "", either);
+    assert_eq!(accounting(&problems), "4: rejected 1, pending 3");
+    assert_eq!(problems["problems"][0]["rows"][0], 5);
+}
+
+#[test]
+fn rules_compare_the_fields_of_a_line() {
+    let place = Place::new();
+    place.write("orders.csv", "No,Article,Qty,Price\n1,A,2,5\n1,B,0,5\n2,C,1,5\n");
+    let template = "record = \"order\"\n[group]\nby = \"No\"\n[fields.externalId]\ncolumn = \"No\"\n\
+                    [lines.itemExternalId]\ncolumn = \"Article\"\n[lines.quantity]\ncolumn = \"Qty\"\n\
+                    [lines.price]\ncolumn = \"Price\"\n[[rules]]\nrule = \"quantity * price > 0\"\n";
+    place.write("t.toml", template);
+    let checked = place.sheetport(["check", "orders.csv", "-t", "t.toml", "--json"]).exits(3).json();
+    assert_eq!(accounting(&checked), "2: rejected 1, pending 1");
+    assert_eq!((&checked["problems"][0]["rows"][0], &checked["problems"][0]["field"]), (&3.into(), &"quantity".into()));
+    place.write("t.toml", template.replace("quantity * price > 0", "quantity > 0 or externalId"));
+    let refused = place.sheetport(["check", "orders.csv", "-t", "t.toml"]).exits(2);
+    refused.says(&["externalId is a field of the record", "fields of one kind"]);
+}
