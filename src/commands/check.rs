@@ -18,6 +18,7 @@ pub(super) async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failu
     let mut summary = Summary::of_tally("check", record, &template, &tally, &file.name);
     summary.next = Some(next).filter(|_| tally.to_send > 0);
     summary.problems = Some(tally.causes.groups().into_iter().map(Cause::of).collect());
+    summary.warnings = Some(tally.warnings.groups().into_iter().map(Cause::of).collect());
     summary.report = args.report.clone();
     summary.print(settings.output);
     Ok(summary.exit())

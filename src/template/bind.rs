@@ -1,5 +1,6 @@
 //! Binds a template to a sheet: finds the header row, and the column of each field.
 
+use super::facts::Facts;
 use super::model::{ColumnName, FieldRule, HeaderRow, RowTest, Source, Template, folded_header};
 use crate::diagnostics::{nearest, nearest_of};
 use crate::records::{RecordKind, item, order};
@@ -47,6 +48,8 @@ pub struct Layout {
     pub unused: Vec<usize>,
     /// Unused columns with almost the name of a missing column.
     pub drifted: Vec<Drift>,
+    /// What expressions can know about the file and the sheet.
+    pub facts: Facts,
     /// Number of columns found, for choosing among sheets.
     pub found: usize,
 }
@@ -152,7 +155,10 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
         HeaderRow::Auto => best_header(template, top),
     };
     match header {
-        Some(header) => bind_header(template, header),
+        Some(header) => {
+            let layout = bind_header(template, header)?;
+            Ok(Layout { facts: Facts::of_cells(template, top), ..layout })
+        }
         None => Err(Missing { header: None, found: 0, columns: Vec::new() }),
     }
 }
@@ -233,6 +239,7 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
         status,
         unused,
         drifted,
+        facts: Facts::default(),
         found,
         header,
     })

@@ -162,8 +162,18 @@ pub struct RecordRule {
     pub fields: Vec<usize>,
     /// Whether the fields are those of a line.
     pub is_of_lines: bool,
+    pub severity: Severity,
     /// What is wrong with a record for which the condition does not hold.
     pub message: Option<String>,
+}
+
+/// Handling of records for which a rule does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The record is rejected.
+    Error,
+    /// The record is sent, and the summary shows the rule.
+    Warning,
 }
 
 /// Fills blank cells in `columns` from above, as long as the cells in `within` stay the same.

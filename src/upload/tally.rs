@@ -24,6 +24,8 @@ pub struct Tally {
     /// Number of cells in the longest row.
     pub width: usize,
     pub causes: Causes,
+    /// Rules that do not hold for records to send.
+    pub warnings: Causes,
 }
 
 impl Tally {

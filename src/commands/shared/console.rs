@@ -43,6 +43,10 @@ impl Console {
                     ui::heading("Rows that need fixing");
                     ui::problems::print(&tally.causes);
                 }
+                if self.problems && !tally.warnings.groups().is_empty() {
+                    ui::heading("Warnings");
+                    ui::problems::print(&tally.warnings);
+                }
                 warn_edited_rows(tally);
             }
             Event::Resuming(run) if talks => ui::line(format_args!("run {}  {}", run.id, run.about.file)),

@@ -33,6 +33,9 @@ pub(crate) struct Summary {
     /// Problems grouped by cause, only for `check`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<Cause>>,
+    /// Rules with the severity "warning" that do not hold, only for `check`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warnings: Option<Vec<Cause>>,
 }
 
 /// Problems with the same cause.

@@ -3,7 +3,7 @@
 use toml::Spanned;
 
 use super::super::language::{Expression, ExpressionError};
-use super::super::model::{Condition, FieldRule, Place, RecordRule, RowTest, Template};
+use super::super::model::{Condition, FieldRule, Place, RecordRule, RowTest, Severity, Template};
 use super::super::value::locale::Locale;
 use super::checker::Checker;
 use super::parameters::no_parameter;
@@ -57,6 +57,8 @@ impl Checker<'_> {
     /// Checks a rule over the fields of the template.
     pub(super) fn rule(&self, template: &Template, raw: RawRule) -> Result<RecordRule, Mistake> {
         let span = raw.rule.span();
+        let severities = [("error", Severity::Error), ("warning", Severity::Warning)];
+        let severity = self.choice("severity", raw.severity, &severities)?.unwrap_or(Severity::Error);
         let condition = self.condition(raw.rule)?;
         let find = |name: &str, place: fn(Place) -> bool| {
             template.rules().position(|rule: &FieldRule| rule.field.name == name && place(rule.place))
@@ -81,6 +83,6 @@ impl Checker<'_> {
         if fields.is_empty() {
             return Err(self.error(span, "this rule names no field", Some("an example is price >= purchasePrice")));
         }
-        Ok(RecordRule { condition, fields, is_of_lines: of_lines, message: raw.message })
+        Ok(RecordRule { condition, fields, is_of_lines: of_lines, severity, message: raw.message })
     }
 }

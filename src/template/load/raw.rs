@@ -77,6 +77,7 @@ pub(super) struct RawSkip {
 #[serde(deny_unknown_fields)]
 pub(super) struct RawRule {
     pub rule: Spanned<String>,
+    pub severity: Option<Spanned<String>>,
     pub message: Option<String>,
 }
 

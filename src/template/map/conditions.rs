@@ -3,6 +3,7 @@
 use super::super::model::{Condition, Constant, RecordRule, RowTest};
 use super::super::problem::{Cause, Problem, excerpt};
 use super::super::value::date::{ParsedDate, iso};
+use super::super::value::locale::Locale;
 use super::super::value::typed::Value;
 use super::json::unquoted;
 use super::mapper::Mapper;
@@ -46,11 +47,16 @@ impl Mapper<'_> {
             Box::new(self.problem_at(row.number, column, name, value, cause))
         };
         let values = values.collect::<Result<Vec<_>, _>>().map_err(problem)?;
-        let context = RowContext { values, locale, row: row.number, parameters: &self.template().parameters };
+        let context = self.context(values, locale, row.number);
         match evaluate(condition, &context) {
             Ok(holds) => Ok(holds.unwrap_or(false)),
             Err(cause) => Err(problem((columns.first().copied(), cause))),
         }
+    }
+
+    fn context<'v>(&'v self, values: Vec<Value<'v>>, locale: Option<Locale>, row: u64) -> RowContext<'v> {
+        let (parameters, facts) = (&self.template().parameters, &self.layout().facts);
+        RowContext { values, locale, row, parameters, facts }
     }
 
     /// Checks the rules for the fields of a complete record without problems.
@@ -58,7 +64,7 @@ impl Mapper<'_> {
         if !parts.problems.is_empty() {
             return;
         }
-        let mut problems = Vec::new();
+        let mut found = Vec::new();
         for rule in self.template().record_rules.iter().filter(|rule| !rule.is_of_lines) {
             let value = |index: usize| match (parts.text(index), self.replacement_of(index)) {
                 (Some(json), _) => self.field_value(index, json),
@@ -68,9 +74,9 @@ impl Mapper<'_> {
                 (None, Some(Constant::Null) | None) => Value::Blank,
             };
             let values: Vec<Value<'_>> = rule.fields.iter().map(|index| value(*index)).collect();
-            problems.extend(self.check_rule(rule, values, parts.first_row()));
+            found.extend(self.check_rule(rule, values, parts.first_row()).map(|problem| (rule.severity, problem)));
         }
-        parts.problems.append(&mut problems);
+        parts.add_broken_rules(found);
     }
 
     /// Checks the rules for the fields of the current line, which is JSON without its closing brace.
@@ -81,7 +87,7 @@ impl Mapper<'_> {
         }
         let line = [parts.line(), b"}"].concat();
         let line: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&line).unwrap_or_default();
-        let mut problems = Vec::new();
+        let mut found = Vec::new();
         for rule in rules {
             let json: Vec<Option<String>> = rule
                 .fields
@@ -92,15 +98,16 @@ impl Mapper<'_> {
                 None | Some("null") => Value::Blank,
                 Some(json) => self.field_value(*index, json),
             });
-            problems.extend(self.check_rule(rule, values.collect(), parts.first_row()));
+            let problem = self.check_rule(rule, values.collect(), parts.first_row());
+            found.extend(problem.map(|problem| (rule.severity, problem)));
         }
-        parts.problems.append(&mut problems);
+        parts.add_broken_rules(found);
     }
 
     /// Returns a problem if a rule does not hold. A rule that can't be evaluated because a field is blank holds.
     fn check_rule(&self, rule: &RecordRule, values: Vec<Value<'_>>, row: u64) -> Option<Problem> {
         let shown = values.first().map(|value| excerpt(&value.text())).unwrap_or_default();
-        let context = RowContext { values, locale: None, row, parameters: &self.template().parameters };
+        let context = self.context(values, None, row);
         let cause = match evaluate(&rule.condition, &context) {
             Ok(None | Some(true)) => return None,
             Ok(Some(false)) => {

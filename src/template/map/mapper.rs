@@ -335,6 +335,7 @@ impl<'t> Mapper<'t> {
                     locale: rule.number.locale,
                     row: row.number,
                     parameters: &self.template.parameters,
+                    facts: &self.layout.facts,
                 };
                 let value = expression
                     .eval(&context)

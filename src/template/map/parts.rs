@@ -1,5 +1,6 @@
 //! The part of a record from one or several rows: values as JSON, each with its rule and row.
 
+use super::super::model::Severity;
 use super::super::problem::{Problem, excerpt};
 use super::json::{self, unquoted};
 
@@ -9,6 +10,8 @@ pub struct Parts {
     /// Row numbers.
     pub rows: Vec<u64>,
     pub problems: Vec<Problem>,
+    /// Remarks about the record, which is sent nevertheless.
+    pub warnings: Vec<Problem>,
     /// The values, concatenated.
     pub(super) values: Vec<u8>,
     /// Places of the values, ordered by rule.
@@ -50,6 +53,7 @@ impl Parts {
         self.rows.clear();
         self.rows.push(number);
         self.problems.clear();
+        self.warnings.clear();
         self.values.clear();
         self.fields.clear();
         self.lines.clear();
@@ -67,7 +71,8 @@ impl Parts {
 
     /// Returns the approximate memory in bytes without the first `problem` problems.
     pub fn len_from(&self, problem: usize) -> usize {
-        let problems: usize = self.problems.iter().skip(problem).map(Problem::size).sum();
+        let problems = self.problems.iter().skip(problem).chain(&self.warnings);
+        let problems: usize = problems.map(Problem::size).sum();
         self.values.len() + self.lines.len() + self.fields.len() * 24 + self.rows.len() * 8 + problems
     }
 
@@ -101,6 +106,16 @@ impl Parts {
             self.lines.push(b'}');
         }
         self.line.clear();
+    }
+
+    /// Adds the rules that do not hold.
+    pub(super) fn add_broken_rules(&mut self, found: Vec<(Severity, Problem)>) {
+        for (severity, problem) in found {
+            match severity {
+                Severity::Error => self.problems.push(problem),
+                Severity::Warning => self.warnings.push(problem),
+            }
+        }
     }
 
     /// Returns the current line without its closing brace.
@@ -160,6 +175,7 @@ impl Parts {
         }
         self.rows.extend_from_slice(&from.rows);
         self.problems.extend_from_slice(&from.problems);
+        self.warnings.extend_from_slice(&from.warnings);
         conflicts
     }
 

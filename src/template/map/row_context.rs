@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::super::language::Context;
+use jiff::civil;
+
+use super::super::facts::Facts;
+use super::super::language::{Context, FixedCell};
 use super::super::value::locale::Locale;
 use super::super::value::number::{self, Percent};
 use super::super::value::typed::Value;
@@ -16,6 +19,7 @@ pub(super) struct RowContext<'r> {
     pub(super) row: u64,
     /// The values of the template's parameters by name.
     pub(super) parameters: &'r BTreeMap<String, String>,
+    pub(super) facts: &'r Facts,
 }
 
 impl Context for RowContext<'_> {
@@ -30,6 +34,22 @@ impl Context for RowContext<'_> {
     fn number(&self, column: usize) -> Result<Decimal, String> {
         let text = self.value(column)?.text().into_owned();
         number::parse(&text, self.locale, Some(Percent::Fraction)).map_err(|error| format!("'{text}' {error}"))
+    }
+
+    fn today(&self) -> Option<civil::Date> {
+        self.facts.today
+    }
+
+    fn sheet_name(&self) -> Option<&str> {
+        self.facts.sheet.as_deref()
+    }
+
+    fn file_name(&self) -> Option<&str> {
+        self.facts.file.as_deref()
+    }
+
+    fn cell(&self, cell: FixedCell) -> Option<Value<'_>> {
+        self.facts.cell(cell).cloned()
     }
 
     fn row_number(&self) -> Option<u64> {

@@ -84,6 +84,7 @@ struct Record {
     target: String,
     rows: Vec<u64>,
     decision: Decision,
+    warnings: Vec<Problem>,
     /// Empty if only the tally is wanted.
     body: Vec<u8>,
 }
@@ -189,7 +190,8 @@ impl<'t> Assembler<'t> {
         let request = RequestContext { key: &row.key, target: &row.target, body: &row.body };
         let decision = self.review(decision, row.history.as_slice(), &request);
         let (key, target) = (std::mem::take(&mut row.key), std::mem::take(&mut row.target));
-        Record { key, target, rows: vec![row.number], decision, body: std::mem::take(&mut row.body) }
+        let (warnings, body) = (self.warnings(&mut row.draft.parts), std::mem::take(&mut row.body));
+        Record { key, target, rows: vec![row.number], decision, warnings, body }
     }
 
     /// Returns the decision after considering the histories of the record's rows.
@@ -291,7 +293,8 @@ impl<'t> Assembler<'t> {
         let decision = self.decide(&mut parts, problems);
         let request = RequestContext { key: &key, target: &target, body: &body };
         let decision = self.review(decision, histories, &request);
-        Record { key, target, rows: parts.rows, decision, body }
+        let warnings = self.warnings(&mut parts);
+        Record { key, target, rows: parts.rows, decision, warnings, body }
     }
 
     /// Returns the index of the part with the first row of a record.
@@ -322,10 +325,17 @@ impl<'t> Assembler<'t> {
         Decision::Reject(problems)
     }
 
+    fn warnings(&self, parts: &mut Parts) -> Vec<Problem> {
+        std::mem::take(&mut parts.warnings).into_iter().map(|warning| ledger_problem(warning, self.source)).collect()
+    }
+
     /// Adds a complete record to the batch and the tally.
     fn emit(&mut self, seq: Seq, record: Record) {
-        let Record { key, target, rows, decision, body } = record;
+        let Record { key, target, rows, decision, warnings, body } = record;
         let decision = self.decide_by_key(seq, &key, rows[0], decision);
+        for warning in warnings.iter().filter(|_| matches!(decision, Decision::Send)) {
+            self.tally.warnings.add(warning.row.unwrap_or_default(), warning);
+        }
         if self.with_records {
             let sheet = self.source.sheet_of(&self.source.parts[self.part_of(seq)]);
             let disposition = match decision {

@@ -102,6 +102,7 @@ mod tests {
     use crate::sheet::Cell;
     use crate::template::Header;
     use crate::template::bind::Columns;
+    use crate::template::facts::Facts;
 
     /// A layout with this header and the column of each field.
     fn layout(names: &[&str], columns: &[Option<usize>]) -> Layout {
@@ -119,6 +120,7 @@ mod tests {
             status: None,
             unused: Vec::new(),
             drifted: Vec::new(),
+            facts: Facts::default(),
             found: 0,
         }
     }

@@ -96,7 +96,14 @@ impl Source {
         left_out: Vec<(String, Missing)>,
     ) -> Source {
         let (header, columns) = merge_columns(bound.iter().map(|(_, layout)| layout));
-        let parts = bound.into_iter().zip(columns).map(|((sheet, layout), columns)| Part { sheet, layout, columns });
+        let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let today = jiff::Zoned::now().date();
+        let parts = bound.into_iter().zip(columns).map(|((sheet, mut layout), columns)| {
+            layout.facts.file.clone_from(&file);
+            layout.facts.sheet = book.sheets().get(sheet).cloned().filter(|_| book.has_named_sheets());
+            layout.facts.today = Some(today);
+            Part { sheet, layout, columns }
+        });
         let parts = parts.collect();
         let (path, at) = (path.to_owned(), at.to_owned());
         Source { path, book, parts, header, left_out, chosen: None, history: None, at, stamp }

@@ -75,6 +75,32 @@ fn rules_compare_the_fields_of_a_record() {
 }
 
 #[test]
+fn a_warning_is_shown_and_its_record_sent() {
+    let place = Place::new();
+    let rule = "[[rules]]\nrule = \"price >= 6\"\nseverity = \"warning\"\nmessage = \"a low price\"\n";
+    let shown = checked(&place, "skip_where = 'Status == \"draft\"'", rule);
+    assert_eq!(accounting(&shown), "4: skipped 1, pending 3");
+    assert_eq!(shown["problems"].as_array().unwrap().len(), 0);
+    assert_eq!((&shown["warnings"][0]["count"], &shown["warnings"][0]["rows"][0]), (&3.into(), &2.into()));
+    let people = place.sheetport(["check", "items.csv", "-t", "t.toml"]).exits(0);
+    people.shows(&["Warnings", "3 rows", "a low price"]);
+    place.write("t.toml", format!("{HEAD}{FIELDS}{}", rule.replace("warning", "warn")));
+    place.sheetport(["check", "items.csv", "-t", "t.toml"]).exits(2).says(&["'warn' is not a value of severity"]);
+}
+
+#[test]
+fn expressions_know_the_file_and_the_sheet() {
+    let place = Place::new();
+    place.write("prices.csv", "Store,Main\nPrepared,2026-01-31\n\nSKU,Price\nA,5\n");
+    let template = "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.price]\ncolumn = \"Price\"\n\
+                    [fields.name]\ntext = \"{{ file_name() }} {{ row_number() }} {{ cell('B1') }} \
+                    {{ date(cell('B2')) | add_days(1) }} {{ today() > cell('B2') }}\"\n";
+    place.write("t.toml", template);
+    let explained = place.sheetport(["explain", "prices.csv", "-t", "t.toml", "--row", "5", "--json"]).exits(0).json();
+    assert_eq!(explained["request"]["body"]["name"], "prices.csv 5 Main 2026-02-01 TRUE");
+}
+
+#[test]
 fn rules_compare_the_fields_of_a_line() {
     let place = Place::new();
     place.write("orders.csv", "No,Article,Qty,Price\n1,A,2,5\n1,B,0,5\n2,C,1,5\n");

@@ -1,0 +1,48 @@
+//! What expressions can know about the file besides the cells of a row.
+
+use jiff::civil;
+
+use super::language::{Expression, FixedCell};
+use super::model::{RowTest, Source, Template};
+use super::value::typed::Value;
+use crate::sheet::Row;
+
+/// Facts about the file and the sheet. What is `None` is not known.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    pub file: Option<String>,
+    pub sheet: Option<String>,
+    pub today: Option<civil::Date>,
+    /// The cells that the template names.
+    cells: Vec<(FixedCell, Value<'static>)>,
+}
+
+impl Facts {
+    /// Returns the cells that the template names, among the first rows `top` of the sheet.
+    pub(super) fn of_cells(template: &Template, top: &[Row]) -> Facts {
+        let value = |cell: FixedCell| {
+            let row = top.iter().find(|row| row.number == cell.row);
+            let value = row.map_or(Ok(Value::Blank), |row| Value::from_cell(&row.get(cell.column)));
+            value.ok().map(|value| (cell, value.into_owned()))
+        };
+        let cells = expressions(template).flat_map(|expression| expression.cells()).filter_map(value).collect();
+        Facts { cells, ..Facts::default() }
+    }
+
+    pub(super) fn cell(&self, wanted: FixedCell) -> Option<&Value<'static>> {
+        self.cells.iter().find(|(cell, _)| *cell == wanted).map(|(_, value)| value)
+    }
+}
+
+fn expressions(template: &Template) -> impl Iterator<Item = &Expression> {
+    let texts = template.rules().filter_map(|rule| match &rule.source {
+        Source::Text { expression, .. } => Some(&**expression),
+        Source::Column(_) | Source::Joined { .. } | Source::Constant(_) => None,
+    });
+    let tests = [&template.sheet.skip_where, &template.sheet.keep_where].into_iter().flatten();
+    let tests = tests.filter_map(|test| match test {
+        RowTest::Condition { condition, .. } => Some(&condition.expression),
+        RowTest::Matches { .. } => None,
+    });
+    texts.chain(tests).chain(template.record_rules.iter().map(|rule| &rule.condition.expression))
+}
