@@ -30,6 +30,15 @@ pub enum Template {
         #[arg(long, value_name = "NAME=VALUE", value_parser = parameter)]
         set: Vec<(String, String)>,
     },
+    /// Format templates: order of tables and keys, quotes and blank lines; comments are kept
+    Fmt {
+        /// Template files to format in place
+        #[arg(required = true, value_name = "TEMPLATE")]
+        templates: Vec<PathBuf>,
+        /// Change nothing; exit with code 3 and the names of files that are not formatted
+        #[arg(long)]
+        check: bool,
+    },
     /// Print an empty template with a description of every field
     New {
         /// Kind of record that the rows become

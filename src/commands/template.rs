@@ -1,10 +1,12 @@
 //! `template`: lists, prints and checks templates.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 
 use crate::cli;
 use crate::error::{Exit, Failure};
-use crate::operations::{load_template, unknown_template};
+use crate::operations::{format_template, load_template, unknown_template};
 use crate::settings::Settings;
 use crate::template::schema::schema;
 use crate::template::skeleton::skeleton;
@@ -16,6 +18,7 @@ pub(super) async fn run(command: &cli::Template, settings: &Settings) -> Result<
         cli::Template::List => list(settings),
         cli::Template::Show { name } => show(name, settings),
         cli::Template::Check { template, set } => check(template, set, settings),
+        cli::Template::Fmt { templates, check } => fmt(templates, *check, settings),
         cli::Template::New { record } => {
             ui::line(skeleton(*record).trim_end());
             Ok(Exit::Done)
@@ -82,4 +85,20 @@ fn check(wanted: &str, set: &[(String, String)], settings: &Settings) -> Result<
         }
     }
     Ok(if mismatches.is_empty() { Exit::Done } else { Exit::Usage })
+}
+
+fn fmt(templates: &[PathBuf], only_checks: bool, settings: &Settings) -> Result<Exit, Failure> {
+    let mut changed = Vec::new();
+    for path in templates {
+        if format_template(path, only_checks)? {
+            changed.push(path.display().to_string());
+        }
+    }
+    if settings.output.json {
+        ui::json(&json!({"templates": templates.len(), "changed": changed}));
+    } else {
+        let did = if only_checks { "not formatted" } else { "formatted" };
+        changed.iter().for_each(|path| ui::line(format_args!("{path}: {did}")));
+    }
+    Ok(if only_checks && !changed.is_empty() { Exit::RowsFailed } else { Exit::Done })
 }

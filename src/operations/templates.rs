@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::error::Error;
 use super::input::InputFile;
-use crate::diagnostics::{Mistakes, nearest};
+use crate::diagnostics::{Mistakes, TomlFile, nearest};
 use crate::ledger::NewRun;
 use crate::sheet::{self, Book};
+use crate::template::format::format;
 use crate::template::load::Environment;
 use crate::template::value::lookup::{Lookup, LookupReader, TableError};
 use crate::template::{Template, builtin, load};
@@ -108,6 +109,23 @@ fn read_rows(book: &Book, sheet: usize, mut reader: LookupReader) -> Result<Look
 
 fn unreadable(error: sheet::Error) -> TableError {
     TableError::Unreadable(error.to_string())
+}
+
+/// Formats a template file in place. Returns whether it was not formatted; with `only_checks`, nothing is written.
+pub fn format_template(path: &Path, only_checks: bool) -> Result<bool, Error> {
+    let name = path.display().to_string();
+    let failed = |what: &str, error: &std::io::Error| {
+        Error::invalid(format!("the template {name} can't be {what}: {error}"), "check its name and permissions")
+    };
+    let source = std::fs::read_to_string(path).map_err(|error| failed("read", &error))?;
+    let formatted = format(&TomlFile { what: "template", name: &name, source: &source })?;
+    if formatted == source {
+        return Ok(false);
+    }
+    if !only_checks {
+        std::fs::write(path, formatted).map_err(|error| failed("written", &error))?;
+    }
+    Ok(true)
 }
 
 /// Returns the error for a name of neither a built-in template nor a file.

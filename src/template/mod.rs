@@ -7,6 +7,7 @@ pub mod bind;
 pub mod builtin;
 pub mod examples;
 pub mod facts;
+pub mod format;
 pub mod infer;
 pub mod language;
 pub mod load;

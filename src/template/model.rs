@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use regex::Regex;
 
 use super::language::Expression;
+use super::value::check_digit::Scheme;
 use super::value::date::DateFormat;
 use super::value::locale::{Locale, Order};
 use super::value::lookup::{Lookup, LookupReader, MAX_ENTRIES};
@@ -481,6 +482,10 @@ pub struct Checks {
     pub pattern: Option<Regex>,
     pub minimum: Option<Decimal>,
     pub maximum: Option<Decimal>,
+    /// The kind of number whose check digit must be right.
+    pub check: Option<&'static Scheme>,
+    /// Whether no two records can have the same value.
+    pub is_unique: bool,
 }
 
 /// Handling of identifiers apparently damaged by a spreadsheet program.

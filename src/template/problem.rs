@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::value::check_digit::CheckError;
 use super::value::date::{AmbiguousDates, DateError, MixedDates};
 use super::value::identifier::Damage;
 use super::value::number::NumberError;
@@ -112,6 +113,8 @@ pub enum Cause {
     },
     /// The text does not match the template's regular expression.
     Pattern(String),
+    /// The check digit or the form of the number is wrong.
+    CheckDigit(CheckError),
     Damaged(Damage),
     /// A spreadsheet error, such as `#N/A`.
     CellError,
@@ -149,6 +152,7 @@ impl Cause {
             Cause::NoGroup => "no-group",
             Cause::Scattered { .. } => "scattered",
             Cause::Pattern(_) => "pattern",
+            Cause::CheckDigit(_) => "check-digit",
             Cause::Damaged(_) => "damaged-identifier",
             Cause::CellError => "cell-error",
             Cause::NotCalculated => "not-calculated",
@@ -169,6 +173,7 @@ impl Cause {
             Cause::TooLarge(bound) => return format!("is more than {bound}"),
             Cause::Superseded { by_row } => return format!("appears more than once, and row {by_row} is used"),
             Cause::Pattern(pattern) => return format!("does not match the pattern {pattern}"),
+            Cause::CheckDigit(error) => return error.to_string(),
             Cause::Blank => "is blank",
             Cause::NoDate => "is not a date",
             Cause::AmbiguousDate(_) => "could mean more than one date",
@@ -241,6 +246,7 @@ impl Cause {
                 "fill it in, or write on_blank = \"above\" under [group] if the row belongs to the record above"
             }
             Cause::Pattern(_) => "fix the cell",
+            Cause::CheckDigit(_) => "compare it with its source: a digit is wrong or missing, or two are swapped",
             Cause::Damaged(Damage::Exponent | Damage::Rounded) => {
                 "format the column as text and enter the identifier again; this file has lost its digits"
             }

@@ -11,5 +11,6 @@ mod serve_load;
 mod service;
 mod sheet;
 mod template_docs;
+mod template_schema;
 mod templates_hold;
 mod view;

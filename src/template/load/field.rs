@@ -10,6 +10,7 @@ use super::super::model::{
     Checks, Constant, Damaged, DateRule, FieldRule, NumberRule, OnBlank, Otherwise, Place, Replace, Source, Split,
     Translate, ValueMap,
 };
+use super::super::value::check_digit::{SCHEMES, Scheme};
 use super::super::value::date::{self, DateFormat};
 use super::super::value::locale::{Locale, Order, order_of};
 use super::super::value::lookup::{Lookup, LookupColumns, LookupError, LookupReader, MAX_ENTRIES, TableError};
@@ -93,6 +94,8 @@ impl Checker<'_> {
             pattern: raw.pattern.as_ref().and_then(|pattern| self.keep(self.regex(pattern))),
             minimum,
             maximum,
+            check: self.keep(self.choice("check", raw.check, &SCHEMES.iter().map(named).collect::<Vec<_>>())).flatten(),
+            is_unique: raw.unique.is_some_and(|unique| self.keep(self.unique(place, &unique)).unwrap_or(false)),
         };
         fits?;
         Some(FieldRule {
@@ -126,12 +129,15 @@ impl Checker<'_> {
             key("maximum", &raw.maximum),
         ];
         let date_keys = [key("format", &raw.format), key("time_zone", &raw.time_zone)];
+        let text_keys = [key("check", &raw.check)];
         let is_number = matches!(field.json, JsonType::Number | JsonType::Integer);
         let is_date = field.json == JsonType::DateTime;
         let misplaced = |keys: &[Option<Key>], fits: bool| keys.iter().flatten().next().cloned().filter(|_| !fits);
-        for (misplaced, types) in
-            [(misplaced(&number_keys, is_number), "numbers"), (misplaced(&date_keys, is_date), "dates")]
-        {
+        for (misplaced, types) in [
+            (misplaced(&number_keys, is_number), "numbers"),
+            (misplaced(&date_keys, is_date), "dates"),
+            (misplaced(&text_keys, field.json == JsonType::String), "texts"),
+        ] {
             if let Some((key, span)) = misplaced {
                 let message = format!("{key} is for {types}, and {} is a {}", field.name, type_name(field.json));
                 return Err(self.error(span, message, Some(format!("remove {key}"))));
@@ -184,6 +190,15 @@ impl Checker<'_> {
             let hint = "add column = \"…\" for a column of the sheet, text = \"{{ … }}\" for several, or value = … for a constant";
             self.keep(Err(self.error(span.clone(), format!("{} has no source", field.name), Some(hint))))
         }
+    }
+
+    /// Returns whether the values of a field must be unique.
+    fn unique(&self, place: Place, unique: &Spanned<bool>) -> Result<bool, Mistake> {
+        if place == Place::Line && *unique.get_ref() {
+            let hint = "the lines of a record can repeat values; remove unique";
+            return Err(self.error(unique.span(), "unique is for fields of the record", Some(hint)));
+        }
+        Ok(*unique.get_ref())
     }
 
     fn split(&self, split: RawSplit) -> Result<Split, Mistake> {
@@ -394,6 +409,10 @@ impl Checker<'_> {
             self.error(count.span(), message, Some("2 is usual for prices"))
         })
     }
+}
+
+fn named(scheme: &'static Scheme) -> (&'static str, &'static Scheme) {
+    (scheme.name, scheme)
 }
 
 /// Returns the table of a template with the fields of a place.

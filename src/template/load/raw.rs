@@ -124,6 +124,8 @@ pub(super) struct RawField {
     pub time_zone: Option<Spanned<String>>,
     pub allowed: Option<Spanned<Vec<String>>>,
     pub pattern: Option<Spanned<String>>,
+    pub check: Option<Spanned<String>>,
+    pub unique: Option<Spanned<bool>>,
     pub minimum: Option<Spanned<toml::Value>>,
     pub maximum: Option<Spanned<toml::Value>>,
     pub damaged: Option<Spanned<String>>,

@@ -216,9 +216,10 @@ fn check_text(checks: &Checks, text: &str) -> Result<(), Cause> {
         return Err(Cause::NotAllowed { allowed: checks.allowed.clone(), nearest });
     }
     match &checks.pattern {
-        Some(pattern) if !pattern.is_match(text) => Err(Cause::Pattern(pattern.to_string())),
-        _ => Ok(()),
+        Some(pattern) if !pattern.is_match(text) => return Err(Cause::Pattern(pattern.to_string())),
+        _ => {}
     }
+    checks.check.map_or(Ok(()), |scheme| scheme.check(text).map_err(Cause::CheckDigit))
 }
 
 fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {

@@ -101,6 +101,10 @@ fn steps(rule: &FieldRule) -> Vec<String> {
         steps.push(format!("one of {}", rule.checks.allowed.join(", ")));
     }
     steps.extend(rule.checks.pattern.as_ref().map(|pattern| format!("must match {pattern}")));
+    steps.extend(rule.checks.check.map(|scheme| format!("the check digit of {} must be right", scheme.name)));
+    if rule.checks.is_unique {
+        steps.push("must be unique".to_owned());
+    }
     steps.extend(rule.checks.minimum.as_ref().map(|bound| format!("at least {bound}")));
     steps.extend(rule.checks.maximum.as_ref().map(|bound| format!("at most {bound}")));
     steps

@@ -269,6 +269,18 @@ impl<'t> Mapper<'t> {
         self.problem_at(row, columns.first(), rule.field.name, excerpt(key), cause)
     }
 
+    /// Returns the values that no other record can have, each with the index of its rule.
+    pub fn unique_values(&self, parts: &Parts) -> Vec<(usize, String)> {
+        let rules = self.template.fields.iter().enumerate().filter(|(_, rule)| rule.checks.is_unique);
+        rules.filter_map(|(index, _)| Some((index, unquoted(parts.text(index)?).into_owned()))).collect()
+    }
+
+    /// Creates a problem of a value that another record has, too.
+    pub fn same_value(&self, row: u64, index: usize, value: &str, cause: Cause) -> Problem {
+        let (rule, columns) = self.rule(index);
+        self.problem_at(row, columns.first(), rule.field.name, excerpt(value), cause)
+    }
+
     /// Whether a report says that the row was sent and must not be sent again.
     fn was_sent(&self, row: &Row) -> bool {
         let status = self.layout.status.filter(|_| self.template.record.input().must_not_repeat());

@@ -2,6 +2,7 @@
 //! records.
 
 pub(crate) mod boolean;
+pub mod check_digit;
 pub(crate) mod currency;
 pub mod date;
 pub mod identifier;

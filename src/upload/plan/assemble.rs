@@ -1,7 +1,7 @@
 //! Assembling mapped rows into planned records, in the order of the sheet: merges the rows of a record, and finds
 //! records with the same key.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde::de::IgnoredAny;
 
@@ -61,6 +61,10 @@ pub(super) struct Assembler<'t> {
     held: usize,
     max_held: usize,
     keys: Keys,
+    /// The values of fields that must be unique, by rule.
+    unique: HashMap<usize, Keys>,
+    /// Records that are not to be sent because of such a field.
+    settled: HashSet<Seq>,
     /// Present if the file is a report.
     reviewer: Option<Reviewer<'t>>,
     batch: Batch,
@@ -82,6 +86,8 @@ struct Record {
     /// Empty without a key.
     key: String,
     target: String,
+    /// Values that no other record can have.
+    unique: Vec<(usize, String)>,
     rows: Vec<u64>,
     decision: Decision,
     warnings: Vec<Problem>,
@@ -113,6 +119,8 @@ impl<'t> Assembler<'t> {
             held: 0,
             max_held: MAX_HELD,
             keys: Keys::default(),
+            unique: HashMap::new(),
+            settled: HashSet::new(),
             reviewer: source.history.as_ref().map(|history| Reviewer::new(history, sheets(), input)),
             batch: Batch::default(),
             tally: Tally::default(),
@@ -190,8 +198,9 @@ impl<'t> Assembler<'t> {
         let request = RequestContext { key: &row.key, target: &row.target, body: &row.body };
         let decision = self.review(decision, row.history.as_slice(), &request);
         let (key, target) = (std::mem::take(&mut row.key), std::mem::take(&mut row.target));
-        let (warnings, body) = (self.warnings(&mut row.draft.parts), std::mem::take(&mut row.body));
-        Record { key, target, rows: vec![row.number], decision, warnings, body }
+        let (unique, body) = (std::mem::take(&mut row.unique), std::mem::take(&mut row.body));
+        let warnings = self.warnings(&mut row.draft.parts);
+        Record { key, target, unique, rows: vec![row.number], decision, warnings, body }
     }
 
     /// Returns the decision after considering the histories of the record's rows.
@@ -286,6 +295,7 @@ impl<'t> Assembler<'t> {
         let mapper = &self.mappers[self.part_of(seq)];
         let names = mapper.finish(&mut parts);
         let (key, target) = (text(names.key), text(names.target));
+        let unique = mapper.unique_values(&parts);
         let mut body = Vec::new();
         if self.with_records && parts.problems.is_empty() {
             mapper.body(&parts, &mut body);
@@ -294,7 +304,7 @@ impl<'t> Assembler<'t> {
         let request = RequestContext { key: &key, target: &target, body: &body };
         let decision = self.review(decision, histories, &request);
         let warnings = self.warnings(&mut parts);
-        Record { key, target, rows: parts.rows, decision, warnings, body }
+        Record { key, target, unique, rows: parts.rows, decision, warnings, body }
     }
 
     /// Returns the index of the part with the first row of a record.
@@ -304,8 +314,13 @@ impl<'t> Assembler<'t> {
 
     /// Returns the problem of the record `seq` with the same key as `other`.
     fn same_key(&self, seq: Seq, row: u64, key: &str, cause: Cause, other: Seq) -> Problem {
+        let problem = self.mappers[self.part_of(seq)].same_key(row, key, cause);
+        self.with_other_sheet(ledger_problem(problem, self.source), seq, other)
+    }
+
+    /// Adds the sheet of another record to the remedy, if that is another sheet.
+    fn with_other_sheet(&self, mut problem: Problem, seq: Seq, other: Seq) -> Problem {
         let (part, other_part) = (self.part_of(seq), self.part_of(other));
-        let mut problem = ledger_problem(self.mappers[part].same_key(row, key, cause), self.source);
         if part != other_part {
             let sheet = self.source.name_of(&self.source.parts[other_part]);
             problem.remedy.push_str(&format!(" of the sheet '{sheet}'"));
@@ -331,8 +346,8 @@ impl<'t> Assembler<'t> {
 
     /// Adds a complete record to the batch and the tally.
     fn emit(&mut self, seq: Seq, record: Record) {
-        let Record { key, target, rows, decision, warnings, body } = record;
-        let decision = self.decide_by_key(seq, &key, rows[0], decision);
+        let Record { key, target, unique, rows, decision, warnings, body } = record;
+        let decision = self.decide_by_key(seq, &key, &unique, rows[0], decision);
         for warning in warnings.iter().filter(|_| matches!(decision, Decision::Send)) {
             self.tally.warnings.add(warning.row.unwrap_or_default(), warning);
         }
@@ -352,7 +367,14 @@ impl<'t> Assembler<'t> {
 
     /// Returns the final decision, considering the chosen rows and earlier records with the same key, and updates the
     /// tally.
-    fn decide_by_key(&mut self, seq: Seq, key: &str, row: u64, mut decision: Decision) -> Decision {
+    fn decide_by_key(
+        &mut self,
+        seq: Seq,
+        key: &str,
+        unique: &[(usize, String)],
+        row: u64,
+        mut decision: Decision,
+    ) -> Decision {
         if self.source.chosen.is_some_and(|(first, last)| !(first..=last).contains(&row)) {
             decision = Decision::Skip;
         }
@@ -384,6 +406,9 @@ impl<'t> Assembler<'t> {
                 }
             }
         }
+        if !unique.is_empty() && !matches!(decision, Decision::Skip) {
+            decision = self.decide_by_values(seq, unique, row, decision);
+        }
         match &decision {
             Decision::Send => self.tally.to_send += 1,
             Decision::Skip => self.tally.skipped += 1,
@@ -396,7 +421,38 @@ impl<'t> Assembler<'t> {
         decision
     }
 
+    /// Rejects records with equal values in a field that must be unique.
+    fn decide_by_values(&mut self, seq: Seq, values: &[(usize, String)], row: u64, mut decision: Decision) -> Decision {
+        for (rule, value) in values {
+            let holder = KeyHolder { seq, row, is_to_be_sent: matches!(decision, Decision::Send) };
+            let keys = self.unique.entry(*rule).or_default();
+            let Some(earlier) = keys.insert(value, holder, false) else { continue };
+            keys.withdraw(value);
+            let problem = self.same_value(seq, row, (*rule, value), earlier.row, earlier.seq);
+            decision = decision.with_problem(problem);
+            if earlier.is_to_be_sent {
+                let problem = self.same_value(earlier.seq, earlier.row, (*rule, value), row, seq);
+                self.withdraw(earlier, RecordState::Rejected, problem);
+            }
+        }
+        if !matches!(decision, Decision::Send) {
+            self.settled.insert(seq);
+        }
+        decision
+    }
+
+    /// Returns the problem of the record `seq` with the same value as `other`.
+    fn same_value(&self, seq: Seq, row: u64, (rule, value): (usize, &str), other_row: u64, other: Seq) -> Problem {
+        let mapper = &self.mappers[self.part_of(seq)];
+        let problem = mapper.same_value(row, rule, value, Cause::Duplicate { other_row });
+        self.with_other_sheet(ledger_problem(problem, self.source), seq, other)
+    }
+
     fn withdraw(&mut self, record: KeyHolder, state: RecordState, problem: Problem) {
+        // A record can share several values with others, but is counted once.
+        if !self.unique.is_empty() && !self.settled.insert(record.seq) {
+            return;
+        }
         self.tally.withdraw(record.row, state, &problem);
         self.batch.withdrawn.push(Withdrawal { seq: record.seq, state, problem });
     }

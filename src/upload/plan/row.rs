@@ -33,6 +33,8 @@ pub(super) struct MappedRow {
     pub body: Vec<u8>,
     pub key: String,
     pub target: String,
+    /// Values that no other record can have, each with the index of its rule.
+    pub unique: Vec<(usize, String)>,
     /// The encoded cells for the ledger, if wanted.
     pub cells: Vec<u8>,
     /// The history of the row, if the file is a report.
@@ -55,6 +57,7 @@ pub(super) fn map_row(
     mapped.body.clear();
     mapped.key.clear();
     mapped.target.clear();
+    mapped.unique.clear();
     mapped.history = None;
     let mut restored = std::mem::take(&mut mapped.restored);
     let mut row = &read.row;
@@ -83,6 +86,7 @@ pub(super) fn map_row(
             let names = mapper.finish(&mut mapped.draft.parts);
             mapped.key.push_str(&names.key.map_or_else(Default::default, unquoted));
             mapped.target.push_str(&names.target.map_or_else(Default::default, unquoted));
+            mapped.unique = mapper.unique_values(&mapped.draft.parts);
             if encodes && mapped.draft.parts.problems.is_empty() {
                 mapper.body(&mapped.draft.parts, &mut mapped.body);
             }

@@ -170,3 +170,50 @@ fn cells_of_several_header_rows_are_joined() {
         place.sheetport(["template", "check", "mine.toml"]).exits(2).says(&["mine.toml:3:10", "header must be"]);
     }
 }
+
+#[test]
+fn check_digits_are_checked_and_the_right_one_is_shown() {
+    let place = Place::new();
+    let template = "record = \"item\"\n[fields.externalId]\ncolumn = \"EAN\"\ncheck = \"ean13\"\n";
+    place.write("mine.toml", template);
+    place.write("list.csv", "EAN\n4006381333931\n4006381333932\n");
+    let said = place.sheetport(["check", "list.csv", "-t", "mine.toml", "--json"]).exits(3).json();
+    assert_eq!(said["problems"][0]["code"], "check-digit", "{said}");
+    assert_eq!(said["problems"][0]["message"], "is not an EAN-13: its check digit should be 1, not 2");
+    for (wrong, words) in [("ean12", "'ean12' is not a value of check"), ("gtn", "did you mean gtin?")] {
+        place.write("mine.toml", template.replace("ean13", wrong));
+        place.sheetport(["template", "check", "mine.toml"]).exits(2).says(&[words]);
+    }
+}
+
+#[test]
+fn repeated_values_of_a_unique_field_are_rejected_once_each() {
+    let place = Place::new();
+    let template = "record = \"item\"\n[fields.externalId]\ncolumn = \"No\"\n[fields.name]\ncolumn = \"Name\"\nunique = true\n\
+                    [fields.description]\ncolumn = \"Text\"\nunique = true\n";
+    place.write("mine.toml", template);
+    place.write("list.csv", "No,Name,Text\n1,Bolt,a\n2,Nut,a\n3,Nut,b\n3,Nail,c\n4,Screw,d\n5,,e\n6,,f\n");
+    let said = place.sheetport(["check", "list.csv", "-t", "mine.toml", "--json"]).exits(3).json();
+    assert_eq!(super::accounting(&said), "7: rejected 4, pending 3", "{said}");
+    let refused = place.sheetport(["explain", "list.csv", "-t", "mine.toml", "--row", "2", "--json"]).exits(3).json();
+    assert_eq!(refused["problems"][0]["field"], "description", "{refused}");
+    assert!(refused["problems"][0]["remedy"].as_str().unwrap().ends_with("the other is in row 3"), "{refused}");
+    let lines = "record = \"order\"\n[fields.externalId]\ncolumn = \"No\"\n[lines.itemExternalId]\ncolumn = \"SKU\"\nunique = true\n";
+    place.write("mine.toml", lines);
+    place.sheetport(["template", "check", "mine.toml"]).exits(2).says(&["unique is for fields of the record"]);
+}
+
+#[test]
+fn fmt_writes_templates_and_check_only_reports_them() {
+    let place = Place::new();
+    place.write("mine.toml", "record='item'\n[fields.externalId]\n# The SKU.\ncolumn='SKU'\n");
+    let checked = place.sheetport(["template", "fmt", "--check", "mine.toml"]).exits(3);
+    checked.shows(&["mine.toml: not formatted"]);
+    place.sheetport(["template", "fmt", "mine.toml"]).exits(0).shows(&["mine.toml: formatted"]);
+    let formatted = fs::read_to_string(place.path("mine.toml")).unwrap();
+    assert_eq!(formatted, "sheetport = 1\nrecord = \"item\"\n\n[fields.externalId]\n# The SKU.\ncolumn = \"SKU\"\n");
+    place.sheetport(["template", "fmt", "--check", "mine.toml"]).exits(0);
+    place.write("mine.toml", "record = \n");
+    place.sheetport(["template", "fmt", "mine.toml"]).exits(2).says(&["mine.toml:1:", "fix the syntax first"]);
+    place.sheetport(["template", "fmt", "away.toml"]).exits(2).says(&["away.toml can't be read"]);
+}

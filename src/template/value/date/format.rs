@@ -6,6 +6,7 @@ use jiff::civil;
 use jiff::tz::Offset;
 
 use super::super::normalize::{to_ascii, trim};
+use super::count::Count;
 use super::error::DateError;
 use super::iso::{ParsedDate, is_placeholder};
 use super::month;
@@ -41,6 +42,8 @@ const TOKENS: &[(&str, Item)] = &[
 pub struct DateFormat {
     pattern: String,
     items: Vec<Item>,
+    /// For numbers that count time, which have no items.
+    count: Option<Count>,
 }
 
 /// An error in a pattern, with a byte range.
@@ -92,7 +95,11 @@ pub(super) struct Fields {
 impl DateFormat {
     /// Parses a pattern of [`TOKENS`]. Other characters are literal; literal letters need brackets: `D [de] M`. Fails if
     /// a token is unknown, or if year, month, day or the hour of a time is missing.
+    /// The names of [`Count`] stand for numbers that count time.
     pub fn parse(pattern: &str) -> Result<DateFormat, PatternError> {
+        if let Some(count) = Count::named(pattern) {
+            return Ok(DateFormat { pattern: pattern.to_owned(), items: Vec::new(), count: Some(count) });
+        }
         let items = parse_items(pattern)?;
         let has = |wanted: &dyn Fn(&Item) -> bool| items.iter().any(wanted);
         let number = |parts: &[Part]| has(&|item| matches!(item, Item::Number { part, .. } if parts.contains(part)));
@@ -111,12 +118,12 @@ impl DateFormat {
         ];
         match rules.into_iter().find(|(holds, _)| !holds) {
             Some((_, message)) => Err(PatternError { message: message.to_owned(), range: 0..pattern.len() }),
-            None => Ok(DateFormat { pattern: pattern.to_owned(), items }),
+            None => Ok(DateFormat { pattern: pattern.to_owned(), items, count: None }),
         }
     }
 
     pub(super) fn from_items(pattern: String, items: Vec<Item>) -> DateFormat {
-        DateFormat { pattern, items }
+        DateFormat { pattern, items, count: None }
     }
 
     pub fn pattern(&self) -> &str {
@@ -126,6 +133,10 @@ impl DateFormat {
     /// Parses a date. Fails if the text does not fit the pattern or the date does not exist.
     pub fn parse_date(&self, text: &str) -> Result<ParsedDate, DateError> {
         let text = to_ascii(trim(text));
+        if let Some(count) = self.count {
+            let wrong = DateError::Format { pattern: self.pattern.clone() };
+            return count.date(&text).unwrap_or(Err(wrong));
+        }
         match parse_fields(&self.items, &text, Fields::default()) {
             Some((fields, "")) => fields.to_date(),
             _ => Err(DateError::Format { pattern: self.pattern.clone() }),
