@@ -58,7 +58,7 @@ fn as_json(proposal: &Proposal) -> serde_json::Value {
         let shown = proposed.source.label();
         let (column, value) = match &proposed.source {
             ProposedSource::Column { .. } => (Some(shown), None),
-            ProposedSource::Constant(_) => (None, Some(shown)),
+            ProposedSource::Constant(_) | ProposedSource::Computed { .. } => (None, Some(shown)),
         };
         let mut field = json!({"field": proposed.path(), "column": column, "why": proposed.reason, "sureness": proposed.confidence.to_string()});
         if let Some(value) = value {

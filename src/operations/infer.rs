@@ -6,11 +6,11 @@ use super::context::Context;
 use super::error::Error;
 use super::event::{Event, Observer};
 use super::input::InputFile;
-use super::templates::load_template;
+use super::templates::{load_template, template_of_run};
 use crate::records::RecordKind;
 use crate::sheet::{self, Book, Options, Row};
+use crate::template::builtin;
 use crate::template::infer::{self, PreviousTemplate, Proposal, Sample};
-use crate::template::{builtin, load};
 
 /// Maximum number of templates considered in the folder of the file.
 const MAX_TEMPLATES: usize = 100;
@@ -112,7 +112,7 @@ async fn templates_of_runs(context: &Context, observer: Observer<'_>) -> Vec<Pre
         if builtin::find(&about.template).is_some() || known.contains(&about.template_toml) {
             continue;
         }
-        if let Ok(template) = load::load(&about.template, &about.template_toml, &load::no_tables) {
+        if let Ok(template) = template_of_run(&about) {
             earlier.push(PreviousTemplate::new(&format!("run {}", run.id), &template));
             known.push(about.template_toml);
         }

@@ -42,7 +42,9 @@ pub fn print(proposal: &Proposal) {
 fn cells(proposed: &FieldProposal) -> [String; 4] {
     let column = match &proposed.source {
         ProposedSource::Column { label, .. } => columns::cut(label, MAX_WIDTH),
-        ProposedSource::Constant(_) => format!("= {}", columns::cut(&proposed.source.label(), MAX_WIDTH)),
+        ProposedSource::Constant(_) | ProposedSource::Computed { .. } => {
+            format!("= {}", columns::cut(&proposed.source.label(), MAX_WIDTH))
+        }
     };
     [column, proposed.path(), proposed.confidence.to_string(), proposed.reason.clone()]
 }

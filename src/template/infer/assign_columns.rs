@@ -9,7 +9,7 @@ use super::super::model::Place;
 use super::column_relations::{is_of_record, line_totals};
 use super::column_values::{Guess, fit, guess, guess_group, is_tax_rate};
 use super::header_match::{MatchKind, NameMatch};
-use super::previous_templates::PreviousTemplate;
+use super::previous_templates::{PreviousTemplate, Step};
 use super::proposal::Confidence;
 use super::sample::Column;
 use super::slots::{Slot, Slots};
@@ -40,11 +40,23 @@ pub(super) struct Assignment<'a> {
     pub alternatives: Vec<&'a Column>,
 }
 
+/// A field with a value from several columns, as in an earlier template.
+pub(super) struct Computed<'a> {
+    pub slot: &'a Slot,
+    pub columns: Vec<&'a Column>,
+    /// `columns` or `text`, with its value.
+    pub key: Step,
+    /// Name of the template.
+    pub template: String,
+}
+
 /// All assignments of a sheet.
 pub(super) struct Assignments<'a> {
     pub slots: &'a Slots,
     columns: &'a [Column],
     list: Vec<Assignment<'a>>,
+    /// Fields with a value from several columns, as in an earlier template.
+    pub computed: Vec<Computed<'a>>,
     /// Columns, by index, with a header that says what they hold.
     named: Vec<usize>,
     /// Language of most matching headers.
@@ -66,7 +78,7 @@ impl<'a> Assignments<'a> {
         drop_amounts_of_others(&mut candidates, slots, columns);
         let named = candidates.iter().filter(|candidate| candidate.score >= LIKELY);
         let named = named.map(|candidate| candidate.column.index).collect();
-        let mut assigned = Assignments { slots, columns, list: Vec::new(), named, language };
+        let mut assigned = Assignments { slots, columns, list: Vec::new(), computed: Vec::new(), named, language };
         assigned.assign_as_before(previous);
         for candidate in candidates.iter().filter(|candidate| candidate.score >= MIN_SCORE) {
             let (reason, confidence) = candidate.explain();
@@ -93,11 +105,21 @@ impl<'a> Assignments<'a> {
 
     pub(super) fn has_column(&self, column: usize) -> bool {
         self.list.iter().any(|assignment| assignment.column.index == column)
+            || self.computed.iter().any(|computed| computed.columns.iter().any(|it| it.index == column))
+    }
+
+    /// Returns the names of the earlier templates in use.
+    pub(super) fn templates(&self) -> impl Iterator<Item = &str> {
+        let assigned = self.list.iter().filter_map(|assignment| match &assignment.confidence {
+            Confidence::AsIn(name) => Some(name.as_str()),
+            _ => None,
+        });
+        assigned.chain(self.computed.iter().map(|computed| computed.template.as_str()))
     }
 
     /// Adds an assignment unless the field or the column is taken.
     fn assign(&mut self, slot: &'a Slot, column: &'a Column, reason: String, confidence: Confidence) {
-        if self.of(slot).is_none() && !self.has_column(column.index) {
+        if self.of(slot).is_none() && !self.is_computed(slot) && !self.has_column(column.index) {
             self.list.push(Assignment { slot, column, reason, confidence, alternatives: Vec::new() });
         }
     }
@@ -108,21 +130,37 @@ impl<'a> Assignments<'a> {
 
     /// Repeats the assignments of earlier templates, in order of the number of known columns.
     fn assign_as_before(&mut self, previous: &[PreviousTemplate]) {
-        let mut known: Vec<_> =
-            previous.iter().map(|template| (template.assignments(self.slots, self.columns), &template.name)).collect();
+        let assignments = |template: &PreviousTemplate| template.assignments(self.slots, self.columns);
+        let mut known: Vec<_> = previous.iter().map(|template| (assignments(template), template)).collect();
         known.sort_by_key(|(assignments, _)| Reverse(assignments.len()));
         for (assignments, template) in known {
+            for (slot, key, columns) in template.computed(self.slots, self.columns) {
+                if self.of(slot).is_none() && !self.is_computed(slot) && !assignments.is_empty() {
+                    let (key, template) = (key.clone(), template.name.clone());
+                    self.computed.push(Computed { slot, columns, key, template });
+                }
+            }
             for (slot, column) in assignments {
-                self.assign(slot, column, "mapped this way before".to_owned(), Confidence::AsIn(template.clone()));
+                let is_known = self.list.iter().any(|assignment| assignment.column.index == column.index);
+                // A column may also be a part of a computed value.
+                if self.of(slot).is_none() && !is_known && !self.is_computed(slot) {
+                    let (reason, confidence) =
+                        ("mapped this way before".to_owned(), Confidence::AsIn(template.name.clone()));
+                    self.list.push(Assignment { slot, column, reason, confidence, alternatives: Vec::new() });
+                }
             }
         }
+    }
+
+    fn is_computed(&self, slot: &Slot) -> bool {
+        self.computed.iter().any(|computed| computed.slot.index == slot.index)
     }
 
     /// Takes short descriptions for the names of items if there is no other column for these.
     fn use_description_as_name(&mut self) {
         let find = |name| self.slots.find(Place::Record, name);
         let (Some(name), Some(description)) = (find("name"), find("description")) else { return };
-        if self.slots.kind != RecordKind::Item || self.of(name).is_some() {
+        if self.slots.kind != RecordKind::Item || self.of(name).is_some() || self.is_computed(name) {
             return;
         }
         let is_short = |column: &Column| {
@@ -159,7 +197,7 @@ impl<'a> Assignments<'a> {
     /// Assigns the remaining fields by values: the best column, or the leftmost of equal ones.
     fn assign_by_values(&mut self) {
         for slot in self.slots.iter().filter(|slot| can_guess(slot)) {
-            if self.of(slot).is_some() {
+            if self.of(slot).is_some() || self.is_computed(slot) {
                 continue;
             }
             let open = self.columns.iter().filter(|column| self.can_guess_from(column));

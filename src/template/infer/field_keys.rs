@@ -4,12 +4,12 @@ use super::super::model::{Constant, Place};
 use super::super::value::boolean;
 use super::super::value::date::{AmbiguousDates, Detected, Detector, MixedDates};
 use super::super::value::locale::order_of;
-use super::assign_columns::{Assignment, Assignments};
+use super::assign_columns::{Assignment, Assignments, Computed};
 use super::column_profile::ColumnProfile;
 use super::column_values::is_tax_rate;
 use super::currency_hint::{CurrencyHint, in_text};
 use super::number_locale::NumberLocales;
-use super::previous_templates::PreviousTemplate;
+use super::previous_templates::{PreviousRule, PreviousTemplate, Step};
 use super::proposal::{Confidence, FieldProposal, ProposedSource};
 use super::sample::{Column, Sample};
 use super::toml_text::{constant, map, quoted};
@@ -45,8 +45,10 @@ impl Evidence<'_> {
             fields.push(draft.proposal);
             warnings.extend(draft.warnings);
         }
-        fields.extend(self.currency());
+        fields.extend(self.assignments.computed.iter().filter_map(|computed| self.computed(computed)));
         self.add_previous_constants(&mut fields);
+        let has_currency = fields.iter().any(|field| field.is(Place::Record, "currency"));
+        fields.extend(self.currency().filter(|_| !has_currency));
         let input = self.kind.input();
         fields.sort_by_key(|proposal| {
             let position = input.mappable().position(|field| field.name == proposal.name);
@@ -72,7 +74,8 @@ impl Evidence<'_> {
         );
         let mut draft = Draft { proposal, warnings: Vec::new() };
         draft.bad_numbers(slot.values, column);
-        let previous_map = self.previous_map(assignment, field);
+        let previous = self.previous_rule(assignment, field);
+        let is_open = |keys: &[&str]| !previous.is_some_and(|rule| rule.has_step(keys));
         match slot.values {
             ValueKind::Identifier => {
                 draft.identifier(column);
@@ -81,43 +84,58 @@ impl Evidence<'_> {
             ValueKind::Reference => draft.identifier(column),
             ValueKind::LongText => draft.long_text(&column.profile),
             ValueKind::Price => self.price(&mut draft, assignment),
-            ValueKind::TaxRate | ValueKind::TaxAmount => draft.tax(&column.profile),
-            ValueKind::Status if previous_map.is_none() => self.status(&mut draft, column),
-            ValueKind::Date => self.date(&mut draft, column),
-            ValueKind::Title | ValueKind::Currency | ValueKind::Status | ValueKind::Quantity | ValueKind::Boolean => {}
+            ValueKind::TaxRate | ValueKind::TaxAmount if is_open(&["percent", "scale"]) => draft.tax(&column.profile),
+            ValueKind::Status if is_open(&["map", "lookup", "replace"]) => self.status(&mut draft, column),
+            ValueKind::Date if is_open(&["format"]) => self.date(&mut draft, column),
+            _ => {}
         }
-        if let Some((_, locale)) = self.locales.columns.iter().find(|(index, _)| *index == column.index) {
+        if let Some((_, locale)) = self.locales.columns.iter().find(|(index, _)| *index == column.index)
+            && is_open(&["locale"])
+        {
             draft.comment("Written differently from the other numbers of the sheet.");
             draft.key(format!("locale = {}", quoted(locale)));
         }
-        draft.proposal.keys.extend(previous_map);
+        if let Some(rule) = previous {
+            draft.proposal.trim = false;
+            draft.proposal.keys.extend(rule.steps.iter().map(Step::line));
+        }
         draft
     }
 
-    /// Returns the `map` of the earlier template with the same assignment, if any.
-    fn previous_map(&self, assignment: &Assignment<'_>, field: &Field) -> Option<String> {
+    /// Returns the rule of the earlier template with the same assignment, if any.
+    fn previous_rule(&self, assignment: &Assignment<'_>, field: &Field) -> Option<&PreviousRule> {
         let Confidence::AsIn(name) = &assignment.confidence else { return None };
-        let same_name = self.previous.iter().filter(|template| template.name == *name);
-        let rule = same_name.filter_map(|it| it.rule(self.kind, assignment.slot.place, field.name)).next()?;
-        let mut entries = rule.map.iter().filter_map(|(from, to)| Some((from.as_str(), constant(to)?))).peekable();
-        entries.peek()?;
-        Some(format!("map = {}", map(entries)))
+        self.rule_of(name, assignment.slot.place, field)
+    }
+
+    fn rule_of(&self, template: &str, place: Place, field: &Field) -> Option<&PreviousRule> {
+        let same_name = self.previous.iter().filter(|known| known.name == template);
+        same_name.filter_map(|it| it.rule(self.kind, place, field.name)).next()
+    }
+
+    /// Returns a field with a value from several columns, with all its steps.
+    fn computed(&self, computed: &Computed<'_>) -> Option<FieldProposal> {
+        let Computed { slot, columns, key, template } = computed;
+        let field = slot.field?;
+        let columns = columns.iter().map(|column| column.index).collect();
+        let source = ProposedSource::Computed { columns, label: key.value.clone(), line: key.line() };
+        let (reason, confidence) = ("mapped this way before".to_owned(), Confidence::AsIn(template.clone()));
+        let mut proposal = FieldProposal::new(field, slot.place, source, reason, confidence);
+        let rule = self.rule_of(template, slot.place, field);
+        proposal.keys = rule.map_or(Vec::new(), |rule| rule.steps.iter().map(Step::line).collect());
+        Some(proposal)
     }
 
     /// Adds the constants of the used earlier templates, for fields without a source.
     fn add_previous_constants(&self, fields: &mut Vec<FieldProposal>) {
-        let is_used = |template: &&PreviousTemplate| {
-            let name = &template.name;
-            self.assignments
-                .iter()
-                .any(|assignment| matches!(&assignment.confidence, Confidence::AsIn(it) if it == name))
-        };
+        let is_used = |template: &&PreviousTemplate| self.assignments.templates().any(|name| name == template.name);
         for template in self.previous.iter().filter(is_used) {
-            for rule in template.constants(self.kind) {
+            for (rule, value) in template.constants(self.kind) {
                 let has_source = fields.iter().any(|it| it.name == rule.field.name && it.place == rule.place);
-                if let Some(value) = rule.constant.clone().filter(|value| !has_source && constant(value).is_some()) {
-                    let (source, reason) = (ProposedSource::Constant(value), "a constant in that template".to_owned());
-                    let confidence = Confidence::AsIn(template.name.clone());
+                if !has_source && constant(value).is_some() {
+                    let source = ProposedSource::Constant(value.clone());
+                    let (reason, confidence) =
+                        ("a constant in that template".to_owned(), Confidence::AsIn(template.name.clone()));
                     fields.push(FieldProposal::new(rule.field, rule.place, source, reason, confidence));
                 }
             }

@@ -4,6 +4,7 @@
 //! - [`Sample`] finds the row of headers and describes each column (`column_profile`).
 //! - `assign_columns` matches columns to fields: `header_match` compares headers with the names in
 //!   `words`, `column_values` judges the values, and `column_relations` compares columns with each other.
+//! - `extra_rows` and `fill_down` find rows that are no records, and values that are only in the first of several rows.
 //! - `field_keys` proposes the keys of each field, such as the format of dates; `number_locale` and `currency_hint` find the
 //!   notation and the currency.
 //! - `template_text` writes the template.
@@ -14,7 +15,9 @@ mod column_relations;
 mod column_values;
 mod context;
 mod currency_hint;
+mod extra_rows;
 mod field_keys;
+mod fill_down;
 mod header_match;
 mod number_locale;
 mod previous_templates;

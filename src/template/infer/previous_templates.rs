@@ -1,9 +1,12 @@
-//! The user's earlier templates, and the assignments in them.
+//! The user's earlier templates: their assignments, with every step of each field.
 
-use super::super::model::{ColumnName, Constant, FieldRule, Place, Source, Template, Translate, same_header};
+use super::super::model::{ColumnName, Constant, FieldRule, Place, RowTest, Source, Template, same_header};
 use super::sample::Column;
 use super::slots::{Slot, Slots};
 use crate::records::{Field, RecordKind};
+
+/// Keys of a field for the source of its value; the others are steps.
+const SOURCE_KEYS: [&str; 4] = ["column", "columns", "text", "value"];
 
 /// An earlier template of the user.
 #[derive(Clone, Debug)]
@@ -14,6 +17,9 @@ pub struct PreviousTemplate {
     rules: Vec<PreviousRule>,
     /// Names of the grouping column.
     group_columns: Vec<String>,
+    /// Keys of `[sheet]` about rows, with the alternative names of each column in them.
+    sheet: Vec<(Step, Vec<Vec<String>>)>,
+    duplicates: Option<Step>,
 }
 
 /// A field of such a template.
@@ -21,33 +27,62 @@ pub struct PreviousTemplate {
 pub(super) struct PreviousRule {
     pub place: Place,
     pub field: &'static Field,
-    /// Names of the column; empty for a constant.
-    columns: Vec<String>,
-    pub constant: Option<Constant>,
-    /// Values in the sheet with the values to send.
-    pub map: Vec<(String, Constant)>,
+    pub source: PreviousSource,
+    /// All other keys.
+    pub steps: Vec<Step>,
+}
+
+/// The source of a value in an earlier template.
+#[derive(Clone, Debug)]
+pub(super) enum PreviousSource {
+    /// Alternative names of a column.
+    Column(Vec<String>),
+    Constant(Constant),
+    /// Several columns, each with alternative names, and the key as in the template.
+    Computed {
+        columns: Vec<Vec<String>>,
+        key: Step,
+    },
+}
+
+/// A key of a template with its value as TOML.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub key: String,
+    pub value: String,
 }
 
 impl PreviousTemplate {
     pub fn new(name: &str, template: &Template) -> PreviousTemplate {
-        let rule = |rule: &FieldRule| {
-            let (columns, constant) = match &rule.source {
-                Source::Column(columns) => (header_names(columns), None),
-                Source::Constant(constant) => (Vec::new(), Some(constant.clone())),
-                Source::Joined { .. } | Source::Text { .. } => return None,
-            };
-            let map = match &rule.translate {
-                Some(Translate::Map(map)) => map.entries.clone(),
-                Some(Translate::Lookup(_)) | None => Vec::new(),
-            };
-            Some(PreviousRule { place: rule.place, field: rule.field, columns, constant, map })
-        };
+        let source: toml::Table = template.source.parse().unwrap_or_default();
         let by = template.group.as_ref().map_or(Vec::new(), |group| group.by.concat());
+        let sheet = table(&source, "sheet");
+        let step = |table: Option<&toml::Table>, key: &str| Some(Step::new(key, table?.get(key)?));
+        let fill_down = template.sheet.fill_down.as_ref().map_or(Vec::new(), |fill_down| {
+            fill_down
+                .columns
+                .iter()
+                .chain(&fill_down.within)
+                .map(|column| header_names(std::slice::from_ref(column)))
+                .collect()
+        });
+        let tested = |test: &Option<RowTest>| {
+            let columns = test.as_ref().map_or(Vec::new(), RowTest::columns);
+            columns.iter().map(|alternatives| header_names(alternatives)).collect()
+        };
+        let about_rows = [
+            ("fill_down", fill_down),
+            ("skip_where", tested(&template.sheet.skip_where)),
+            ("keep_where", tested(&template.sheet.keep_where)),
+            ("time_zone", Vec::new()),
+        ];
         PreviousTemplate {
             name: name.to_owned(),
             kind: template.record,
-            rules: template.rules().filter_map(rule).collect(),
+            rules: template.rules().filter_map(|rule| PreviousRule::new(rule, &source)).collect(),
             group_columns: header_names(&by),
+            sheet: about_rows.into_iter().filter_map(|(key, columns)| Some((step(sheet, key)?, columns))).collect(),
+            duplicates: step(Some(&source), "duplicates"),
         }
     }
 
@@ -57,8 +92,11 @@ impl PreviousTemplate {
     }
 
     /// Returns the rules with a constant, if the template is for this kind of record.
-    pub(super) fn constants(&self, kind: RecordKind) -> impl Iterator<Item = &PreviousRule> {
-        self.rules.iter().filter(move |rule| self.kind == kind && rule.constant.is_some())
+    pub(super) fn constants(&self, kind: RecordKind) -> impl Iterator<Item = (&PreviousRule, &Constant)> {
+        self.rules.iter().filter_map(move |rule| match &rule.source {
+            PreviousSource::Constant(constant) if self.kind == kind => Some((rule, constant)),
+            _ => None,
+        })
     }
 
     /// Returns the assignments of the template, if the template is for this kind of record.
@@ -66,17 +104,93 @@ impl PreviousTemplate {
         if slots.kind != self.kind {
             return Vec::new();
         }
-        // As in binding: the first name in the header, unless two columns have the same.
-        let find = |names: &[String]| {
-            names.iter().find_map(|name| {
-                let mut found = columns.iter().filter(|column| same_header(&column.bound_header, name));
-                found.next().filter(|_| found.next().is_none())
-            })
-        };
-        let fields =
-            self.rules.iter().filter_map(|rule| Some((slots.find(rule.place, rule.field.name)?, find(&rule.columns)?)));
-        fields.chain(slots.group().zip(find(&self.group_columns))).collect()
+        let fields = self.rules.iter().filter_map(|rule| match &rule.source {
+            PreviousSource::Column(names) => Some((slots.find(rule.place, rule.field.name)?, find(names, columns)?)),
+            _ => None,
+        });
+        fields.chain(slots.group().zip(find(&self.group_columns, columns))).collect()
     }
+
+    /// Returns the fields with a value from several columns, if the sheet has all of these.
+    pub(super) fn computed<'a>(
+        &self,
+        slots: &'a Slots,
+        columns: &'a [Column],
+    ) -> Vec<(&'a Slot, &Step, Vec<&'a Column>)> {
+        let rules = self.rules.iter().filter(|_| slots.kind == self.kind);
+        let computed = rules.filter_map(|rule| match &rule.source {
+            PreviousSource::Computed { columns: names, key } => {
+                Some((slots.find(rule.place, rule.field.name)?, key, find_all(names, columns)?))
+            }
+            _ => None,
+        });
+        computed.collect()
+    }
+
+    /// Returns the keys about rows, if the sheet has their columns.
+    pub(super) fn sheet_steps<'a>(&'a self, columns: &[Column]) -> impl Iterator<Item = &'a Step> {
+        self.sheet.iter().filter(|(_, names)| find_all(names, columns).is_some()).map(|(step, _)| step)
+    }
+
+    pub(super) fn duplicates(&self) -> Option<&Step> {
+        self.duplicates.as_ref()
+    }
+}
+
+impl PreviousRule {
+    fn new(rule: &FieldRule, template: &toml::Table) -> Option<PreviousRule> {
+        let fields = table(template, if rule.place == Place::Line { "lines" } else { "fields" });
+        let written = table(fields?, rule.field.name)?;
+        let key = |key: &str| Some(Step::new(key, written.get(key)?));
+        let mut steps: Vec<Step> = Vec::new();
+        let others = written.iter().filter(|(key, _)| !SOURCE_KEYS.contains(&key.as_str()));
+        steps.extend(others.map(|(key, value)| Step::new(key, value)));
+        let source = match &rule.source {
+            Source::Column(columns) => PreviousSource::Column(header_names(columns)),
+            Source::Constant(constant) => PreviousSource::Constant(constant.clone()),
+            Source::Joined { columns, .. } => PreviousSource::Computed {
+                columns: columns.iter().map(|alternatives| header_names(alternatives)).collect(),
+                key: key("columns")?,
+            },
+            Source::Text { expression, .. } => PreviousSource::Computed {
+                columns: expression.columns().iter().map(|column| vec![column.clone()]).collect(),
+                key: key("text")?,
+            },
+        };
+        Some(PreviousRule { place: rule.place, field: rule.field, source, steps })
+    }
+
+    /// Whether the rule has one of these steps.
+    pub(super) fn has_step(&self, keys: &[&str]) -> bool {
+        self.steps.iter().any(|step| keys.contains(&step.key.as_str()))
+    }
+}
+
+impl Step {
+    fn new(key: &str, value: &toml::Value) -> Step {
+        Step { key: key.to_owned(), value: value.to_string() }
+    }
+
+    /// Returns the step as a line of TOML.
+    pub(super) fn line(&self) -> String {
+        format!("{} = {}", self.key, self.value)
+    }
+}
+
+/// Returns the column as in binding: the first name in the header, unless two columns have the same.
+fn find<'a>(names: &[String], columns: &'a [Column]) -> Option<&'a Column> {
+    names.iter().find_map(|name| {
+        let mut found = columns.iter().filter(|column| same_header(&column.bound_header, name));
+        found.next().filter(|_| found.next().is_none())
+    })
+}
+
+fn find_all<'a>(columns: &[Vec<String>], sheet: &'a [Column]) -> Option<Vec<&'a Column>> {
+    columns.iter().map(|names| find(names, sheet)).collect()
+}
+
+fn table<'a>(table: &'a toml::Table, key: &str) -> Option<&'a toml::Table> {
+    table.get(key)?.as_table()
 }
 
 fn header_names(columns: &[ColumnName]) -> Vec<String> {
@@ -85,4 +199,95 @@ fn header_names(columns: &[ColumnName]) -> Vec<String> {
         ColumnName::Number(_) => None,
     });
     named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Context, Proposal, Sample, propose};
+    use super::*;
+    use crate::sheet::{Cell, Row};
+    use crate::template::load::{load, no_tables};
+
+    const EARLIER: &str = r#"record = "item"
+duplicates = "last"
+
+[sheet]
+skip_where = { column = "Artikelnr", matches = "^Summe" }
+time_zone = "Europe/Berlin"
+
+[fields.externalId]
+column = ["Matchcode", "Artikelnr"]
+replace = [{ pattern = "^A", with = "B" }]
+pattern = "^B"
+
+[fields.name]
+text = "{{ Bezeichnung }} {{ Farbe }}"
+
+[fields.price]
+column = "VK Cent"
+scale = 0.01
+round = 2
+
+[fields.tax]
+column = "Steuer"
+percent = "fraction"
+
+[fields.status]
+column = "Kennzeichen"
+split = { at = "-", take = 2 }
+map = { A = "active", B = "archived" }
+on_blank = "null"
+
+[fields.currency]
+value = "CHF"
+"#;
+
+    fn proposed(earlier: &str, sheet: &str) -> Proposal {
+        let template = load("mine.toml", earlier, &no_tables).expect("a template");
+        let previous = vec![PreviousTemplate::new("mine.toml", &template)];
+        let rows = sheet.lines().enumerate().map(|(index, line)| {
+            let mut row = Row::default();
+            row.clear(index as u64 + 1);
+            line.split('|').for_each(|cell| row.push(if cell.is_empty() { Cell::Blank } else { Cell::Text(cell) }));
+            row
+        });
+        let sample = Sample::new(rows.collect(), RecordKind::Item);
+        propose(RecordKind::Item, &sample, &Context { file: "sheet.csv".to_owned(), previous, ..Context::default() })
+    }
+
+    #[test]
+    fn every_step_of_an_earlier_template_is_carried_over() {
+        let sheet = "Artikelnr|Bezeichnung|Farbe|VK Cent|Steuer|Kennzeichen\n\
+                     A1|Bolzen|rot|1250|19%|x-A\nA2|Mutter|blau|350|7%|x-B";
+        let found = proposed(EARLIER, sheet);
+        for line in [
+            "duplicates = \"last\"",
+            "time_zone = \"Europe/Berlin\"",
+            "skip_where = { column = \"Artikelnr\", matches = \"^Summe\" }",
+            "column = \"Artikelnr\"",
+            "replace = [{ pattern = \"^A\", with = \"B\" }]",
+            "pattern = \"^B\"",
+            "text = \"{{ Bezeichnung }} {{ Farbe }}\"",
+            "scale = 0.01",
+            "round = 2",
+            "percent = \"fraction\"",
+            "split = { at = \"-\", take = 2 }",
+            "map = { A = \"active\", B = \"archived\" }",
+            "on_blank = \"null\"",
+            "value = \"CHF\"",
+        ] {
+            assert!(found.toml.lines().any(|other| other == line), "no {line} in\n{}", found.toml);
+        }
+        assert!(found.fields.iter().all(|field| field.confidence.to_string() == "as in mine.toml"));
+        assert!(found.unplaced.is_empty(), "{:?}", found.unplaced);
+        load("proposal", &found.toml, &no_tables).expect("a template that loads");
+    }
+
+    #[test]
+    fn an_expression_with_a_missing_column_is_not_carried_over() {
+        let found = proposed(EARLIER, "Matchcode|Bezeichnung|VK Cent\nA1|Bolzen|1250\nA2|Mutter|350");
+        let name = found.fields.iter().find(|field| field.path() == "name").expect("a name");
+        assert_eq!((name.source.label().as_str(), name.confidence.to_string().as_str()), ("Bezeichnung", "sure"));
+        assert!(!found.toml.contains("Summe"), "{}", found.toml);
+    }
 }

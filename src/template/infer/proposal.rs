@@ -50,6 +50,15 @@ pub enum ProposedSource {
         name: ColumnName,
     },
     Constant(Constant),
+    /// Several columns, as in an earlier template.
+    Computed {
+        /// Counted from 0.
+        columns: Vec<usize>,
+        /// The value of the key, for people.
+        label: String,
+        /// The key and its value as TOML.
+        line: String,
+    },
 }
 
 /// How certain a proposal is.
@@ -77,12 +86,14 @@ pub(super) struct GroupProposal {
     pub blank_is_above: bool,
 }
 
-/// A commented filter for rows that are probably not records.
+/// A filter for rows that are not records.
 #[derive(Clone, Debug)]
 pub(super) struct SkipProposal {
     pub comment: String,
     pub column: ColumnName,
     pub pattern: String,
+    /// Whether the rows certainly are no records; otherwise, the filter is a comment.
+    pub is_certain: bool,
 }
 
 impl Proposal {
@@ -133,15 +144,19 @@ impl FieldProposal {
     }
 
     pub(super) fn is_from_column(&self, wanted: usize) -> bool {
-        matches!(self.source, ProposedSource::Column { index, .. } if index == wanted)
+        match &self.source {
+            ProposedSource::Column { index, .. } => *index == wanted,
+            ProposedSource::Computed { columns, .. } => columns.contains(&wanted),
+            ProposedSource::Constant(_) => false,
+        }
     }
 }
 
 impl ProposedSource {
-    /// Returns the column's header or the constant.
+    /// Returns the column's header, the constant, or the expression.
     pub fn label(&self) -> String {
         match self {
-            ProposedSource::Column { label, .. } => label.clone(),
+            ProposedSource::Column { label, .. } | ProposedSource::Computed { label, .. } => label.clone(),
             ProposedSource::Constant(Constant::Text(text)) => text.clone(),
             ProposedSource::Constant(Constant::Number(number)) => number.to_string(),
             ProposedSource::Constant(Constant::Boolean(boolean)) => boolean.to_string(),

@@ -5,10 +5,13 @@ use super::super::load::{load, no_tables};
 use super::super::model::Place;
 use super::assign_columns::Assignments;
 use super::context::Context;
+use super::extra_rows::ExtraRows;
 use super::field_keys::Evidence;
+use super::fill_down::{self, FillDownProposal};
 use super::number_locale::NumberLocales;
+use super::previous_templates::{PreviousTemplate, Step};
 use super::proposal::{FieldProposal, GroupProposal, MissingField, Proposal, ProposedSource, SkipProposal};
-use super::sample::Sample;
+use super::sample::{Column, Sample};
 use super::slots::{Slot, Slots};
 use super::template_text::TemplateText;
 use super::words::ValueKind;
@@ -33,6 +36,13 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
         sample.columns.iter().filter(|column| !assignments.has_column(column.index) && !is_grouped_by(column.index));
     let unplaced: Vec<String> = without_field.map(|column| column.label.clone()).collect();
     let skips = skipped_rows(sample, &slots, &fields);
+    let filled = fill_down(&assignments, sample);
+    let used: Vec<&PreviousTemplate> = assignments
+        .templates()
+        .filter_map(|name| context.previous.iter().find(|template| template.name == name))
+        .collect();
+    let previous_top: Vec<Step> = used.iter().find_map(|template| template.duplicates()).cloned().into_iter().collect();
+    let previous_sheet = previous_sheet(&used, sample);
     let text = TemplateText {
         kind,
         context,
@@ -42,15 +52,31 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
         missing: &missing,
         group: group.as_ref(),
         skips: &skips,
+        fill_down: filled.as_ref(),
         unplaced: &unplaced,
+        previous_top: &previous_top,
+        previous_sheet: &previous_sheet,
     };
     let toml = with_header_row(&text, sample);
     let is_field = |group: &GroupProposal| match group.column.source {
         ProposedSource::Column { index, .. } => fields.iter().any(|field| field.is_from_column(index)),
-        ProposedSource::Constant(_) => false,
+        ProposedSource::Constant(_) | ProposedSource::Computed { .. } => false,
     };
     let grouped_by = group.filter(|group| !is_field(group)).map(|group| group.column);
     Proposal { kind, fields, missing, unplaced, grouped_by, warnings, toml }
+}
+
+/// Returns the keys of `[sheet]` of earlier templates, each with the name of the first template that has it.
+fn previous_sheet<'a>(used: &[&'a PreviousTemplate], sample: &Sample) -> Vec<(&'a str, &'a Step)> {
+    let mut steps: Vec<(&str, &Step)> = Vec::new();
+    for template in used {
+        for step in template.sheet_steps(&sample.columns) {
+            if !steps.iter().any(|(_, known)| known.key == step.key) {
+                steps.push((&template.name, step));
+            }
+        }
+    }
+    steps
 }
 
 fn warn_about_sheet(sample: &Sample, locales: &NumberLocales, warnings: &mut Vec<String>) {
@@ -118,9 +144,10 @@ fn group(assignments: &Assignments<'_>, fields: &[FieldProposal]) -> Option<Grou
     })
 }
 
-/// Returns filters for rows of totals and for rows without an identifier.
+/// Returns filters for rows of totals, repeated headers, and rows without an identifier. A template has at most one filter,
+/// so only the first can be certain.
 fn skipped_rows(sample: &Sample, slots: &Slots, fields: &[FieldProposal]) -> Vec<SkipProposal> {
-    let mut skips = Vec::new();
+    let mut skips: Vec<SkipProposal> = extra_rows(sample, fields).into_iter().collect();
     for field in fields.iter().filter(|field| field.place == Place::Record) {
         let values = slots.find(Place::Record, field.name).map(|slot| slot.values);
         if !matches!(values, Some(ValueKind::Identifier | ValueKind::Title)) {
@@ -132,7 +159,8 @@ fn skipped_rows(sample: &Sample, slots: &Slots, fields: &[FieldProposal]) -> Vec
         if !profile.totals.is_empty() {
             let words: Vec<String> = profile.totals.iter().map(|word| regex::escape(word)).collect();
             let comment = "Some rows are probably totals. To leave them out, remove the #:".to_owned();
-            skips.push(SkipProposal { comment, column: name.clone(), pattern: format!("^({})", words.join("|")) });
+            let (column, pattern) = (name.clone(), format!("^({})", words.join("|")));
+            skips.push(SkipProposal { comment, column, pattern, is_certain: false });
         }
         let (rows, blank) = (profile.rows, profile.rows - profile.filled);
         if field.name == "externalId" && blank > 0 && profile.filled > 0 {
@@ -140,8 +168,53 @@ fn skipped_rows(sample: &Sample, slots: &Slots, fields: &[FieldProposal]) -> Vec
                 "{blank} of {rows} rows have no identifier and are reported as problems. If they are not items, remove the # to \
                  leave them out:"
             );
-            skips.push(SkipProposal { comment, column: name.clone(), pattern: "^\\s*$".to_owned() });
+            let (column, pattern) = (name.clone(), "^\\s*$".to_owned());
+            skips.push(SkipProposal { comment, column, pattern, is_certain: false });
         }
     }
     skips
+}
+
+/// Returns the filter for rows of totals and repeated headers.
+fn extra_rows(sample: &Sample, fields: &[FieldProposal]) -> Option<SkipProposal> {
+    let ExtraRows { totals, headers, total_rows } = &sample.extra;
+    if totals.is_empty() && *headers == 0 {
+        return None;
+    }
+    let count = |index: usize| totals.iter().filter(|(column, _)| *column == index).count();
+    let most = totals.iter().map(|(column, _)| *column).max_by_key(|column| count(*column));
+    let mapped = fields.iter().find_map(|field| match field.source {
+        ProposedSource::Column { index, .. } if !sample.columns[index].bound_header.is_empty() => Some(index),
+        _ => None,
+    });
+    let column = sample.columns.get(most.or(mapped)?)?;
+    let labels = totals.iter().filter(|(index, _)| *index == column.index).map(|(_, label)| label.as_str());
+    let repeated = (*headers > 0 && !column.bound_header.is_empty()).then_some(column.bound_header.as_str());
+    let texts: Vec<String> = labels.chain(repeated).map(|text| regex::escape(text.trim())).collect();
+    let what: Vec<String> = [(*total_rows, "totals"), (*headers, "repeated headers")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} with {what}"))
+        .collect();
+    Some(SkipProposal {
+        comment: format!("Rows that are no records: {}.", what.join(", ")),
+        column: column.name.clone(),
+        pattern: format!("(?i)^({})$", texts.join("|")),
+        is_certain: true,
+    })
+}
+
+/// Returns the columns to fill from above, for kinds of records without lines.
+fn fill_down<'a>(assignments: &Assignments<'_>, sample: &'a Sample) -> Option<FillDownProposal<'a>> {
+    let slots = assignments.slots;
+    let of = |name: &str| Some(&sample.columns[assignments.of(slots.find(Place::Record, name)?)?.column.index]);
+    if slots.kind.input().lines().is_some() {
+        return None;
+    }
+    let is_of_product = |values: ValueKind| {
+        matches!(values, ValueKind::LongText | ValueKind::Status | ValueKind::Currency | ValueKind::TaxRate)
+    };
+    let others = assignments.iter().filter(|assignment| is_of_product(assignment.slot.values));
+    let others: Vec<&Column> = others.map(|assignment| &sample.columns[assignment.column.index]).collect();
+    fill_down::propose(sample, of("externalId")?, of("name")?, &others)
 }

@@ -3,6 +3,7 @@
 use super::super::bind::{RESERVED_PREFIX, report_header};
 use super::super::model::ColumnName;
 use super::column_profile::ColumnProfile;
+use super::extra_rows::ExtraRows;
 use super::header_match::Header;
 use super::slots::Slots;
 use crate::records::RecordKind;
@@ -30,6 +31,8 @@ pub struct Sample {
     pub(super) titles: Vec<String>,
     /// Data rows.
     pub(super) rows: Vec<Row>,
+    /// Rows that are no records.
+    pub(super) extra: ExtraRows,
     /// The first rows of the sheet, for binding a template.
     pub(super) top: Vec<Row>,
 }
@@ -79,8 +82,9 @@ impl Sample {
         let bound_names = bound_row.map_or(Vec::new(), |index| row_names(&rows[index]));
         let above = rows.iter().take(bound_row.unwrap_or(0));
         let titles = above.flat_map(row_names).filter(|text| !text.is_empty()).collect();
-        let data: Vec<Row> =
+        let mut data: Vec<Row> =
             rows.into_iter().skip(first_data_row).filter(|row| !row.is_blank()).take(MAX_ROWS).collect();
+        let extra = ExtraRows::remove(&mut data, if has_header { &bound_names } else { &[] });
         let width = data.iter().map(Row::len).chain([names.len(), bound_names.len()]).max().unwrap_or(0);
         let report_columns = bound_names.iter().position(|name| name.starts_with(RESERVED_PREFIX));
         let width = report_columns.unwrap_or(width).min(width);
@@ -90,7 +94,7 @@ impl Sample {
         };
         let columns = (0..width.min(MAX_COLUMNS)).map(column).collect();
         let ignored_columns = width.saturating_sub(MAX_COLUMNS);
-        Sample { header_row, has_header, columns, ignored_columns, titles, rows: data, top }
+        Sample { header_row, has_header, columns, ignored_columns, titles, rows: data, extra, top }
     }
 }
 

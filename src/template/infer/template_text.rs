@@ -3,7 +3,9 @@
 use super::super::load::VERSION;
 use super::super::model::Place;
 use super::context::Context;
+use super::fill_down::FillDownProposal;
 use super::number_locale::NumberLocales;
+use super::previous_templates::Step;
 use super::proposal::{FieldProposal, GroupProposal, MissingField, ProposedSource, SkipProposal};
 use super::sample::Sample;
 use super::toml_text::{column, constant, is_invisible, quoted};
@@ -22,7 +24,11 @@ pub(super) struct TemplateText<'a> {
     pub missing: &'a [MissingField],
     pub group: Option<&'a GroupProposal>,
     pub skips: &'a [SkipProposal],
+    pub fill_down: Option<&'a FillDownProposal<'a>>,
     pub unplaced: &'a [String],
+    /// Keys at the top, and keys of `[sheet]`, of earlier templates.
+    pub previous_top: &'a [Step],
+    pub previous_sheet: &'a [(&'a str, &'a Step)],
 }
 
 impl TemplateText<'_> {
@@ -70,6 +76,7 @@ impl TemplateText<'_> {
         out.line(&format!("record = {}", quoted(self.kind.name())));
         let description = format!("{} from {}", capitalized(plural), self.context.file);
         out.line(&format!("description = {}", quoted(&description)));
+        self.previous_top.iter().for_each(|step| out.line(&step.line()));
     }
 
     fn sheet(&self, out: &mut Writer, header_row: Option<u64>) {
@@ -97,9 +104,22 @@ impl TemplateText<'_> {
             });
             out.line(&format!("locale = {}", quoted(locale)));
         }
-        for SkipProposal { comment, column: name, pattern } in self.skips {
+        for (template, step) in self.previous_sheet {
+            out.comment(&format!("As in {template}:"));
+            out.line(&step.line());
+        }
+        let is_given = |key: &str| self.previous_sheet.iter().any(|(_, step)| step.key == key);
+        if let Some(proposal) = self.fill_down.filter(|_| !is_given("fill_down")) {
+            fill_down(proposal, out);
+        }
+        for SkipProposal { comment, column: name, pattern, is_certain } in self.skips {
             out.comment(comment);
-            out.comment(&format!("skip_where = {{ column = {}, matches = {} }}", column(name), quoted(pattern)));
+            let line = format!("skip_where = {{ column = {}, matches = {} }}", column(name), quoted(pattern));
+            if *is_certain && !is_given("skip_where") {
+                out.line(&line);
+            } else {
+                out.comment(&line);
+            }
         }
     }
 
@@ -131,6 +151,25 @@ impl TemplateText<'_> {
     }
 }
 
+fn fill_down(proposal: &FillDownProposal<'_>, out: &mut Writer) {
+    let FillDownProposal { columns, within, is_certain } = proposal;
+    let columns: Vec<String> = columns.iter().map(|it| column(&it.name)).collect();
+    let columns = columns.join(", ");
+    let line = match within {
+        Some(within) => format!("fill_down = {{ columns = [{columns}], within = {} }}", column(&within.name)),
+        None => format!("fill_down = [{columns}]"),
+    };
+    if *is_certain {
+        out.comment(
+            "These columns have a value in the first of several rows only. Their blank cells get the value above.",
+        );
+        out.line(&line);
+    } else {
+        out.comment("Some rows have no name. If it is the name above, remove the #:");
+        out.comment(&line);
+    }
+}
+
 struct Writer(String);
 
 impl Writer {
@@ -147,6 +186,7 @@ impl Writer {
                     if name == quoted(label) { String::new() } else { format!("  # {}", without_invisible(label)) };
                 self.line(&format!("column = {name}{comment}"));
             }
+            ProposedSource::Computed { line, .. } => self.line(line),
             ProposedSource::Constant(value) => {
                 let value = constant(value).expect("only constants that TOML has are proposed");
                 self.line(&format!("value = {value}"));

@@ -27,7 +27,7 @@ fn proposed(kind: RecordKind, text: &str, earlier: Vec<PreviousTemplate>) -> Pro
 fn mapping(proposal: &Proposal) -> Vec<String> {
     let pair = |it: &super::FieldProposal| match &it.source {
         ProposedSource::Column { label, .. } => format!("{}={label}", it.path()),
-        ProposedSource::Constant(_) => format!("{}=={}", it.path(), it.source.label()),
+        _ => format!("{}=={}", it.path(), it.source.label()),
     };
     proposal.fields.iter().map(pair).collect()
 }
@@ -382,7 +382,7 @@ fn earlier_templates_take_precedence() {
     let found = proposed(Item, "Artikelnr|Matchcode|Flag|Bezeichnung\n1|M1|A|Bolzen\n2|M2|A|Mutter", earlier.clone());
     assert_eq!(mapping(&found), ["externalId=Matchcode", "name=Bezeichnung", "currency==CHF", "status=Flag"]);
     assert_eq!(found.fields[0].confidence.to_string(), "as in mine.toml");
-    says(&found, &["map = { \"A\" = \"active\" }"]);
+    says(&found, &["map = { A = \"active\" }"]);
     let other = proposed(Item, "SKU|Title\n1|Bolt\n2|Nut", earlier.clone());
     assert_eq!(mapping(&other), ["externalId=SKU", "name=Title"], "a template without matching columns is ignored");
     let order = proposed(Order, "Matchcode|Order no\n1|Bolt\n2|Nut", earlier);
@@ -466,6 +466,34 @@ fn prices_without_tax_are_preferred() {
     let order = "Order no|SKU|Qty|Price incl. VAT\n1|A1|2|12.00\n2|A2|1|6.00";
     let found = proposed(Order, order, Vec::new());
     assert!(found.warnings.iter().any(|words| words.contains("with tax")), "{:?}", found.warnings);
+}
+
+#[test]
+fn totals_and_repeated_headers_are_skipped() {
+    let text =
+        "SKU|Name|Price\nA1|Bolt|1.00\nA2|Nut|2.00\nSubtotal||3.00\nSKU|Name|Price\nA3|Pin|3.00\nGrand total:||6.00";
+    let found = check(Item, text, &["externalId=SKU", "name=Name", "price=Price"]);
+    says(&found, &["skip_where = { column = \"SKU\", matches = \"(?i)^(Subtotal|Grand total:|SKU)$\" }"]);
+    assert!(found.fields.iter().all(|field| field.confidence.to_string() == "sure"));
+    let german = "Artikelnr|Bezeichnung|Preis\n1|Bolzen|1,00\n2|Mutter|2,00\n|Summe netto|3,00";
+    let found = check(Item, german, &["externalId=Artikelnr", "name=Bezeichnung", "price=Preis"]);
+    says(&found, &["skip_where = { column = \"Bezeichnung\", matches = \"(?i)^(Summe netto)$\" }"]);
+    let product = "SKU|Name|Price\nA1|Total|1.00\nA2|Nut|2.00";
+    let found = check(Item, product, &["externalId=SKU", "name=Name", "price=Price"]);
+    says(&found, &["# skip_where = { column = \"Name\", matches = \"^(Total)\" }"]);
+}
+
+#[test]
+fn names_in_the_first_row_of_a_product_are_filled_down() {
+    let text = "Handle|Title|Variant SKU|Price\nmug|Mug|M-1|1.00\nmug||M-2|2.00\ncup|Cup|C-1|3.00\ncup||C-2|4.00";
+    let found = check(Item, text, &["externalId=Variant SKU", "name=Title", "price=Price"]);
+    says(&found, &["fill_down = { columns = [\"Title\"], within = \"Handle\" }"]);
+    let alone = "name|assets|sku|price\nMug|a.png|M-1|1.00\n||M-2|2.00\nCup|b.png|C-1|3.00";
+    let found = check(Item, alone, &["externalId=sku", "name=name", "price=price"]);
+    says(&found, &["fill_down = [\"name\"]"]);
+    let unknown = "SKU|Name|Price\nM-1|Mug|1.00\nM-2||2.00\nC-1|Cup|3.00";
+    let found = check(Item, unknown, &["externalId=SKU", "name=Name", "price=Price"]);
+    says(&found, &["# fill_down = [\"Name\"]"]);
 }
 
 fn cell() -> impl Strategy<Value = String> {

@@ -273,6 +273,15 @@ impl Vocabulary {
         self.all(|file| &file.total_rows).any(|word| word == cell)
     }
 
+    /// Whether a cell begins with a word for a total: "Total", "Summe netto", "合計:".
+    pub(super) fn starts_with_total(&self, cell: &str) -> bool {
+        let cell = cell.trim().to_lowercase();
+        self.all(|file| &file.total_rows).any(|word| {
+            let rest = cell.strip_prefix(word);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ':', '：', '.']))
+        })
+    }
+
     /// Whether a word is part of a placeholder such as `Column 1`.
     pub(super) fn is_placeholder(&self, word: &str) -> bool {
         self.all(|file| &file.placeholder_headers).any(|known| known == word)
