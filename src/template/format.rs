@@ -40,8 +40,9 @@ fn format_root(root: &mut Table) {
     sort(root, &[]);
     format_keys(root, Blank::Kept);
     if let Some((mut key, _)) = root.iter_mut().find(|(_, item)| item.is_value()) {
-        let own = tidied(prefix_of(key.leaf_decor().prefix()), Blank::None);
-        key.leaf_decor_mut().set_prefix(format!("{header}{own}"));
+        let (more, own) = split_header(prefix_of(key.leaf_decor().prefix()));
+        let own = tidied(&own, Blank::None);
+        key.leaf_decor_mut().set_prefix(format!("{header}{more}{own}"));
     }
     let mut position = 0;
     for (path, name) in tables_in_order(root) {
@@ -88,8 +89,9 @@ fn first_table(table: &mut Table) -> Option<&mut Table> {
 fn split_header(above: &str) -> (String, String) {
     let lines: Vec<&str> = above.split('\n').map(str::trim).collect();
     let (last, above) = lines.split_last().unwrap_or((&"", &[]));
-    let blank = above.iter().rposition(|line| line.is_empty());
-    let (header, own) = above.split_at(blank.map_or(0, |blank| blank + 1));
+    // Directives such as `#:schema` are for the whole file.
+    let end = above.iter().rposition(|line| line.is_empty() || line.starts_with("#:"));
+    let (header, own) = above.split_at(end.map_or(0, |end| end + 1));
     let header = tidied(&format!("{}\n", header.join("\n")), Blank::None);
     let header = if header.is_empty() { header } else { format!("{}\n\n", header.trim_end()) };
     (header, format!("{}{last}", own.iter().map(|line| format!("{line}\n")).collect::<String>()))
@@ -371,6 +373,8 @@ sends = { externalId = "1" }
         let right =
             "# For the shop.\n\nsheetport = 1\nextends = \"items\"\n# What each row is.\nrecord = \"item\"\n# End.\n";
         assert_eq!(formatted(wrong), right);
+        let directive = formatted("#:schema ./s.json\n# Items.\nrecord = \"item\"\n");
+        assert_eq!(directive, "#:schema ./s.json\n\nsheetport = 1\n# Items.\nrecord = \"item\"\n");
         assert_eq!(formatted(&wrong.replace('\n', "\r\n")), right.replace('\n', "\r\n"));
     }
 
@@ -385,7 +389,7 @@ sends = { externalId = "1" }
         #[test]
         fn formatting_twice_changes_nothing_and_keeps_all_values(
             lines in proptest::collection::vec(select(vec![
-                "# note", "", "  # other  ", "record='item'", "description = \"a \\\"b\\\" \\\\ 'c'\"", "[sheet]", "[fields.name]",
+                "# note", "#:schema x", "", "  # other  ", "record='item'", "description = \"a \\\"b\\\" \\\\ 'c'\"", "[sheet]", "[fields.name]",
                 "[fields.price]", "trim=true", "column = [ 'A', \"B\" ]", "map = {a=\"x\",b = 'y'}", "[[examples]]",
                 "[examples.row]", "sheetport=1", "header = [1,2]", "pattern = '''^\\d'''", "\"quoted key\" = 1.50 # end",
             ]), 0..14)
