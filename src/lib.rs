@@ -6,15 +6,16 @@
 //! | [`settings`], [`cli`], [`error`] | flags, resolved settings, exit codes | what they name |
 //! | [`ui`] | terminal output | what it shows |
 //! | [`operations`] | what may be done to which run, under which lock | `upload`, `export`, `report`, `template`, `client`, `ledger`, `service`, `sheet`, `records`, `decimal`, `diagnostics` |
-//! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `records`, `decimal` |
-//! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics` |
+//! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `records`, `decimal`, `digest` |
+//! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest` |
 //! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records` |
-//! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `sheet`, `records`, `diagnostics` |
+//! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `currency`, `sheet`, `records`, `diagnostics` |
 //! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `records` |
-//! | [`ledger`] | durable runs; all SQL of the client side | `records` |
+//! | [`ledger`] | durable runs; all SQL of the client side | `records`, `digest` |
 //! | [`service`] | the embedded service; all SQL of the server side | `records`, `decimal` |
-//! | [`sheet`] | cells, readers and writers of spreadsheets | `decimal` |
+//! | [`sheet`] | cells, readers and writers of spreadsheets | `decimal`, `currency`, `digest` |
 //! | [`records`] | the service's contract as data | `decimal` |
+//! | [`currency`] | ISO 4217 codes, and signs beside amounts | nothing |
 //! | [`decimal`] | exact decimal numbers | nothing |
 //! | [`digest`] | SHA-256 | nothing |
 //! | [`diagnostics`] | errors with positions in TOML files, spelling suggestions | nothing |
@@ -26,6 +27,7 @@
 pub mod cli;
 pub mod client;
 pub mod commands;
+pub mod currency;
 pub mod decimal;
 pub mod diagnostics;
 mod digest;

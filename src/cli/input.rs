@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::operations::TemplateChanges;
 use crate::sheet::Options;
+use crate::template::value::locale;
 
 /// Help heading of [`Reading`]. Set on each flag, because a heading of the struct would also apply to later flags.
 const READING: &str = "Reading a CSV, if it is detected wrongly";
@@ -25,6 +27,10 @@ pub struct Input {
     /// Set a parameter of the template: warehouse=W1
     #[arg(long, value_name = "NAME=VALUE", value_parser = parameter)]
     pub set: Vec<(String, String)>,
+    /// How the sheet writes numbers and dates, such as de for 1.234,50 [default: the template's locale, or auto: each
+    /// column decides]
+    #[arg(long, value_name = "LOCALE", value_parser = locale)]
+    pub locale: Option<String>,
     #[command(flatten)]
     pub reading: Reading,
 }
@@ -35,6 +41,18 @@ pub(super) fn parameter(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
         _ => Err("expected a name and a value, such as warehouse=W1".to_owned()),
     }
+}
+
+impl Input {
+    /// Returns the changes of the template.
+    pub fn changes(&self) -> TemplateChanges<'_> {
+        TemplateChanges { parameters: &self.set, locale: self.locale.as_deref() }
+    }
+}
+
+/// Checks the name of a locale.
+fn locale(name: &str) -> Result<String, String> {
+    locale::check(name).map(str::to_owned)
 }
 
 /// How to read a text file.

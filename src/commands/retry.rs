@@ -10,7 +10,7 @@ use super::shared::summary::Summary;
 use super::upload::{print_requests, send_options};
 use crate::cli::{Retry, RetryTarget};
 use crate::error::{Exit, Failure};
-use crate::operations::{self, RetryReport, load_template, quoted};
+use crate::operations::{self, RetryReport, TemplateChanges, load_template, quoted};
 use crate::settings::Settings;
 
 pub(super) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failure> {
@@ -26,7 +26,8 @@ pub(super) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failur
         }
         RetryTarget::File(path) => {
             let file = open(path)?;
-            let template = args.template.as_deref().map(|template| load_template(template, &args.set)).transpose()?;
+            let changes = TemplateChanges { parameters: &args.set, locale: None };
+            let template = args.template.as_deref().map(|template| load_template(template, changes)).transpose()?;
             let (as_new, all_or_nothing, text) = (args.as_new, args.all_or_nothing, args.reading.options());
             let request = RetryReport { file: &file, text, template, as_new, all_or_nothing, sending };
             if args.dry_run {

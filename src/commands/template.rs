@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::cli;
 use crate::error::{Exit, Failure};
-use crate::operations::{format_template, load_template, unknown_template};
+use crate::operations::{TemplateChanges, format_template, load_template, unknown_template};
 use crate::settings::Settings;
 use crate::template::schema::schema;
 use crate::template::skeleton::skeleton;
@@ -63,7 +63,7 @@ fn show(name: &str, settings: &Settings) -> Result<Exit, Failure> {
 }
 
 fn check(wanted: &str, set: &[(String, String)], settings: &Settings) -> Result<Exit, Failure> {
-    let template = load_template(wanted, set)?;
+    let template = load_template(wanted, TemplateChanges { parameters: set, locale: None })?;
     let mismatches = examples::run(&template);
     if settings.output.json {
         let failed = mismatches.iter().map(|m| json!({"example": m.number, "expected": m.expected, "got": m.got}));

@@ -84,6 +84,17 @@ impl Plan {
         Ok(self.run)
     }
 
+    /// Removes all rows and records, because the sheet is read again.
+    pub async fn clear(&mut self) -> Result<(), Error> {
+        self.ledger.remove_plan(self.run).await?;
+        (self.first_row, self.row_bytes, self.first_record, self.record_bytes) = (0, 0, 0, 0);
+        self.rows.clear();
+        self.records.clear();
+        self.withdrawals.clear();
+        self.withdrawn.clear();
+        Ok(())
+    }
+
     /// Deletes the plan with the run, because the file can't be read to the end.
     pub async fn abandon(self) -> Result<(), Error> {
         self.ledger.remove(self.run).await

@@ -23,6 +23,20 @@ impl Ledger {
         Ok(())
     }
 
+    /// Deletes the rows and records of a plan, but not its run.
+    pub(super) async fn remove_plan(&self, run: RunId) -> Result<(), Error> {
+        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        for statement in [
+            "DELETE FROM source_block WHERE run = $1",
+            "DELETE FROM record_block WHERE run = $1",
+            "DELETE FROM outcome WHERE run = $1",
+        ] {
+            sqlx::query(statement).bind(run).execute(&mut *transaction).await?;
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+
     /// Returns the disk space of deleted runs to the system. Needs as much free space as the ledger has data.
     pub async fn shrink(&self) -> Result<(), Error> {
         sqlx::query("VACUUM").execute(&self.writer).await?;

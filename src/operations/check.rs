@@ -54,7 +54,7 @@ pub async fn check(
     }
     let mut rows = 0;
     let tally = read(&source, &input.template, ReadMode::TallyOnly, |batch| {
-        rows += batch.read;
+        rows = if batch.restarts { 0 } else { rows + batch.read };
         observer(Event::Reading { rows });
         true
     })?;
@@ -125,6 +125,9 @@ struct FirstRequests {
 impl FirstRequests {
     /// Adds the first records to send, and removes records rejected by a later row. Never stops reading.
     fn add(&mut self, batch: Batch) -> bool {
+        if batch.restarts {
+            *self = FirstRequests::default();
+        }
         for record in batch.records {
             if let Disposition::Send(body) = &record.disposition
                 && self.records.len() < MAX_HELD

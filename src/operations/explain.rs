@@ -129,6 +129,9 @@ fn planned_outcome(source: &Source, template: &Template, position: u64) -> Resul
     let mut planned: Option<PlannedRecord> = None;
     let mut revoked = None;
     read(source, template, ReadMode::Records, |batch| {
+        if batch.restarts {
+            (rows, records, seq, planned, revoked) = (0, 0, None, None, None);
+        }
         if let Some(place) = position.checked_sub(rows).and_then(|place| usize::try_from(place).ok()) {
             seq = seq.or(batch.rows.get(place).map(|row| row.seq));
         }

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::error::Error;
 use super::event::{Event, Observer};
 use super::input::InputFile;
-use super::templates::{load_template, template_of_run};
+use super::templates::{TemplateChanges, load_template, template_of_run};
 use crate::records::RecordKind;
 use crate::sheet::{self, Book, Options, Row};
 use crate::template::builtin;
@@ -82,7 +82,7 @@ fn templates_in(folder: &Path) -> Vec<PreviousTemplate> {
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_toml).collect();
     paths.sort();
     let read = |path: &PathBuf| {
-        let template = load_template(path.to_str()?, &[]).ok()?;
+        let template = load_template(path.to_str()?, TemplateChanges::default()).ok()?;
         Some(PreviousTemplate::new(&path.file_name()?.to_string_lossy(), &template))
     };
     paths.iter().take(MAX_TEMPLATES).filter_map(read).collect()

@@ -46,5 +46,5 @@ pub use retry::retry_run;
 pub use retry_report::{RetryReport, preview_retry, retry_report};
 pub use runs::{RunDetails, RunFilter, RunStatus, list_runs, show_run};
 pub use send::{Finished, SendOptions};
-pub use templates::{format_template, load_template, load_template_for, unknown_template};
+pub use templates::{TemplateChanges, format_template, load_template, load_template_for, unknown_template};
 pub use upload::{Upload, preview_upload, upload};

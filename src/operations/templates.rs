@@ -15,11 +15,20 @@ use crate::template::{Template, builtin, load};
 /// Size limit of a template file.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// Loads a built-in template by name, or a template file by path, with the values of its parameters.
-pub fn load_template(wanted: &str, parameters: &[(String, String)]) -> Result<Template, Error> {
+/// Changes of a template by flags.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TemplateChanges<'a> {
+    /// Values of parameters, by name.
+    pub parameters: &'a [(String, String)],
+    /// The locale of the sheet.
+    pub locale: Option<&'a str>,
+}
+
+/// Loads a built-in template by name, or a template file by path.
+pub fn load_template(wanted: &str, changes: TemplateChanges<'_>) -> Result<Template, Error> {
     let path = Path::new(wanted);
     if let Some(source) = builtin::find(wanted) {
-        return Ok(load_beside(path, source, parameters)?);
+        return Ok(load_beside(path, source, changes)?);
     }
     if let Some("csv" | "tsv" | "txt" | "xlsx" | "xls" | "ods") =
         path.extension().and_then(|extension| extension.to_str())
@@ -37,7 +46,7 @@ pub fn load_template(wanted: &str, parameters: &[(String, String)]) -> Result<Te
         Err(error) => Err(error),
     };
     match source {
-        Ok(source) => Ok(load_beside(path, &source, parameters)?),
+        Ok(source) => Ok(load_beside(path, &source, changes)?),
         Err(_) if !looks_like_a_path => Err(unknown_template(wanted)),
         Err(error) => {
             let hint = "check its name; `sheetport template list` shows the built-in templates";
@@ -47,19 +56,19 @@ pub fn load_template(wanted: &str, parameters: &[(String, String)]) -> Result<Te
 }
 
 /// Loads a template like [`load_template`], with the lookup tables in other sheets of the file to be sent.
-pub fn load_template_for(wanted: &str, parameters: &[(String, String)], file: &InputFile) -> Result<Template, Error> {
-    let mut template = load_template(wanted, parameters)?;
+pub fn load_template_for(wanted: &str, changes: TemplateChanges<'_>, file: &InputFile) -> Result<Template, Error> {
+    let mut template = load_template(wanted, changes)?;
     read_sheet_lookups(&mut template, &file.path, None)?;
     Ok(template)
 }
 
 /// Loads the template of a run from the copy in the ledger. Lookup tables are read again from the template's folder.
 pub(super) fn template_of_run(about: &NewRun) -> Result<Template, Mistakes> {
-    load_beside(Path::new(&about.template), &about.template_toml, &[])
+    load_beside(Path::new(&about.template), &about.template_toml, TemplateChanges::default())
 }
 
 /// Loads the template at `path`. Lookup tables and templates that it extends are found from its folder.
-fn load_beside(path: &Path, source: &str, parameters: &[(String, String)]) -> Result<Template, Mistakes> {
+fn load_beside(path: &Path, source: &str, changes: TemplateChanges<'_>) -> Result<Template, Mistakes> {
     let templates = |other: &Path| {
         let other = path.parent().unwrap_or(Path::new("")).join(other);
         let name = other.display().to_string();
@@ -69,7 +78,8 @@ fn load_beside(path: &Path, source: &str, parameters: &[(String, String)]) -> Re
         }
     };
     let tables = |name: &str, reader| read_table(path, name, reader);
-    let environment = Environment { tables: &tables, templates: &templates, parameters };
+    let TemplateChanges { parameters, locale } = changes;
+    let environment = Environment { tables: &tables, templates: &templates, parameters, locale };
     load::load_in(&path.display().to_string(), source, &environment)
 }
 

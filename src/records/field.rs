@@ -28,6 +28,16 @@ impl Field {
         Field { name, json, required: false, nullable: true, doc }
     }
 
+    /// Whether the value is an ISO 4217 code.
+    pub fn is_currency(&self) -> bool {
+        self.name == "currency"
+    }
+
+    /// Whether a currency may stand beside the number. Counts and rates have none.
+    pub fn can_be_money(&self) -> bool {
+        matches!(self.json, JsonType::Number) && matches!(self.name, "price" | "purchasePrice" | "tax")
+    }
+
     /// Whether the value is the identifier of a record. Spreadsheet programs damage identifiers that look like numbers.
     pub fn is_name(&self) -> bool {
         let endings = ["Id", "_id"];

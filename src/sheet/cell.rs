@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use jiff::civil;
 use serde::{Deserialize, Serialize};
 
+use crate::currency::CurrencyMark;
 use crate::decimal::{self, Decimal};
 
 /// A cell's value. Text is exactly as stored in the file: not trimmed, parsed or guessed.
@@ -26,6 +27,8 @@ pub enum CellOf<T> {
     DateTime(civil::DateTime),
     /// A workbook error value such as `#N/A`.
     Error(T),
+    /// A workbook number whose format shows a currency.
+    Money(f64, CurrencyMark),
 }
 
 /// Error value of a formula without a calculated result.
@@ -45,6 +48,7 @@ impl<T> CellOf<T> {
             CellOf::Time(time) => CellOf::Time(time),
             CellOf::DateTime(at) => CellOf::DateTime(at),
             CellOf::Error(text) => CellOf::Error(replace(text)),
+            CellOf::Money(number, currency) => CellOf::Money(number, currency),
         }
     }
 }
@@ -57,6 +61,7 @@ impl<'a> Cell<'a> {
             Cell::Text(text) | Cell::Error(text) => Cow::Borrowed(text),
             Cell::Number(number) => Cow::Owned(number.to_string()),
             Cell::Percent(number) => Cow::Owned(percentage(number)),
+            Cell::Money(number, currency) => Cow::Owned(format!("{number} {currency}")),
             Cell::Boolean(true) => Cow::Borrowed("TRUE"),
             Cell::Boolean(false) => Cow::Borrowed("FALSE"),
             Cell::Date(date) => Cow::Owned(date.to_string()),
@@ -65,10 +70,10 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Returns the stored value without its number format: a percentage becomes a number.
+    /// Returns the stored value without its number format: percentages and money become numbers.
     pub fn unformatted(self) -> Cell<'a> {
         match self {
-            Cell::Percent(number) => Cell::Number(number),
+            Cell::Percent(number) | Cell::Money(number, _) => Cell::Number(number),
             cell => cell,
         }
     }

@@ -74,6 +74,16 @@ impl Columns {
         }
     }
 
+    /// Iterates over the columns found.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        let (one, several) = match self {
+            Columns::None => (None, &[][..]),
+            Columns::One(index) => (Some(*index), &[][..]),
+            Columns::Several(indexes) => (None, indexes.as_slice()),
+        };
+        one.into_iter().chain(several.iter().flatten().copied())
+    }
+
     pub fn contains(&self, wanted: usize) -> bool {
         match self {
             Columns::None => false,

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::bind::{Header, bind_header};
-use super::map::date_survey::DateSurveyor;
 use super::map::fill_down::Filler;
+use super::map::survey::Surveyor;
 use super::map::{Draft, Mapper, Parts, unquoted};
 use super::model::{Example, ExampleCell, HeaderRow, Template};
 use crate::decimal;
@@ -48,9 +48,9 @@ fn sends(template: &Template, example: &Example) -> Result<Value, String> {
     })?;
     let mut filler = Filler::new(&layout);
     rows.iter_mut().for_each(|row| filler.row(row));
-    let mut surveyor = DateSurveyor::new(template, &layout);
+    let mut surveyor = Surveyor::new(template, &layout);
     rows.iter().for_each(|row| surveyor.row(row));
-    let survey = surveyor.end();
+    let survey = surveyor.survey();
     let mapper = Mapper::new(0, template, &layout, &survey);
     let mut draft = Draft::default();
     let mut whole: Option<Parts> = None;

@@ -80,6 +80,8 @@ impl Template {
 #[derive(Debug)]
 pub struct SheetRules {
     pub select: SheetSelect,
+    /// The name of the locale, unless every column decides.
+    pub locale: Option<String>,
     pub header: HeaderRow,
     /// Columns with blank cells that repeat the cell above.
     pub fill_down: Option<FillDown>,
@@ -459,6 +461,7 @@ impl ValueMap {
 /// Parsing and scaling of numbers.
 #[derive(Debug, Default)]
 pub struct NumberRule {
+    /// `None` if the column decides.
     pub locale: Option<Locale>,
     pub percent: Option<Percent>,
     pub scale: Option<Decimal>,

@@ -6,6 +6,7 @@ use super::value::check_digit::CheckError;
 use super::value::date::{AmbiguousDates, DateError, MixedDates};
 use super::value::identifier::Damage;
 use super::value::number::NumberError;
+use crate::currency::Currency;
 use crate::decimal::Decimal;
 
 /// A reason not to send a row.
@@ -51,6 +52,20 @@ pub enum Cause {
     /// A required field is blank.
     Blank,
     NotANumber(NumberError),
+    NotACurrency,
+    /// The currency beside an amount differs from the record's.
+    OtherCurrency {
+        currency: Currency,
+    },
+    /// The amounts of a record have different currencies.
+    TwoCurrencies {
+        other_row: u64,
+        other: String,
+    },
+    /// The sign stands for several currencies.
+    AmbiguousCurrency {
+        sign: String,
+    },
     NotADate(DateError),
     /// The cell's type is no date, such as a time without a date.
     NoDate,
@@ -133,8 +148,12 @@ impl Cause {
     pub fn code(&self) -> &'static str {
         match self {
             Cause::Blank => "blank",
-            Cause::NotANumber(NumberError::NeedsLocale | NumberError::PercentUnclear) => "ambiguous-number",
+            Cause::NotANumber(NumberError::Ambiguous(_) | NumberError::PercentUnclear) => "ambiguous-number",
             Cause::NotANumber(_) => "not-a-number",
+            Cause::NotACurrency
+            | Cause::OtherCurrency { .. }
+            | Cause::TwoCurrencies { .. }
+            | Cause::AmbiguousCurrency { .. } => "currency",
             Cause::AmbiguousDate(_) | Cause::MixedDates(_) | Cause::NotADate(DateError::NeedsTimeZone) => {
                 "ambiguous-date"
             }
@@ -174,6 +193,10 @@ impl Cause {
             Cause::Superseded { by_row } => return format!("appears more than once, and row {by_row} is used"),
             Cause::Pattern(pattern) => return format!("does not match the pattern {pattern}"),
             Cause::CheckDigit(error) => return error.to_string(),
+            Cause::OtherCurrency { currency } => return format!("is not {currency}, the currency of the record"),
+            Cause::NotACurrency => "is not a currency",
+            Cause::TwoCurrencies { .. } => "differs from the currency of another amount of the record",
+            Cause::AmbiguousCurrency { .. } => "stands for several currencies",
             Cause::Blank => "is blank",
             Cause::NoDate => "is not a date",
             Cause::AmbiguousDate(_) => "could mean more than one date",
@@ -201,7 +224,7 @@ impl Cause {
     /// Returns advice on how to fix the cell or the template.
     pub fn remedy(&self) -> String {
         match self {
-            Cause::NotANumber(error) => error.remedy(),
+            Cause::NotANumber(error) => return error.remedy(),
             Cause::NotADate(error) => return error.remedy(),
             Cause::AmbiguousDate(dates) => {
                 let AmbiguousDates { example, readings: [(one, first), (other, second)] } = &**dates;
@@ -234,6 +257,14 @@ impl Cause {
                 return format!("its first row is {first_row}; put the rows of a record next to each other");
             }
             Cause::Duplicate { other_row } => return format!("keep one of them; the other is in row {other_row}"),
+            Cause::NotACurrency => "write an ISO 4217 code, such as EUR",
+            Cause::OtherCurrency { .. } => "convert the amount, or fix the currency",
+            Cause::TwoCurrencies { other_row, other } => {
+                return format!("row {other_row} has '{other}'; a record has one currency");
+            }
+            Cause::AmbiguousCurrency { .. } => {
+                "add the currency to the template, such as [fields.currency] with value = \"SEK\""
+            }
             Cause::Blank => "fill in the cell",
             Cause::NoDate => "write the date, or leave the cell blank",
             Cause::NotABoolean => "write yes or no, or translate the value in the template: map = { … }",

@@ -16,7 +16,7 @@ pub(crate) fn open(path: &Path) -> Result<InputFile, Failure> {
 
 /// Loads the template and combines it with the file and the flags.
 pub(crate) fn spreadsheet<'a>(file: &'a InputFile, input: &'a Input) -> Result<Spreadsheet<'a>, Failure> {
-    let (template, text) = (load_template_for(&input.template, &input.set, file)?, input.reading.options());
+    let (template, text) = (load_template_for(&input.template, input.changes(), file)?, input.reading.options());
     Ok(Spreadsheet { file, template, sheet: input.sheet.as_deref(), text, rows: None })
 }
 
@@ -26,6 +26,7 @@ pub(crate) fn upload_command(input: &Input) -> String {
     words.extend(["-t".to_owned(), input.template.clone()]);
     words.extend(input.sheet.iter().flat_map(|sheet| ["--sheet".to_owned(), sheet.clone()]));
     words.extend(input.set.iter().flat_map(|(name, value)| ["--set".to_owned(), format!("{name}={value}")]));
+    words.extend(input.locale.iter().flat_map(|locale| ["--locale".to_owned(), locale.clone()]));
     words.extend(input.reading.in_use().into_iter().flat_map(|(name, value)| [format!("--{name}"), value]));
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::super::value::number::{self, Percent};
-use super::super::value::{boolean, currency, identifier, locale};
+use super::super::value::{boolean, identifier, locale};
 use super::currency_hint::{self, CurrencyHint};
 use super::words::vocabulary;
+use crate::currency;
 use crate::sheet::read::header::cell_type;
 use crate::sheet::read::value_type::ValueType;
 use crate::sheet::{Cell, Row};

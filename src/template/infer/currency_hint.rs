@@ -1,7 +1,7 @@
 //! Finds the currency of prices in a header, a title or a cell.
 
-use super::super::value::currency::{CURRENCIES, is_code};
 use super::words::{Language, normalize, vocabulary};
+use crate::currency::{CURRENCIES, is_code};
 
 /// A currency found beside prices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +54,7 @@ pub(super) fn beside_number(number: &str) -> Option<CurrencyHint> {
 }
 
 fn find_sign(matches: impl Fn(&str) -> bool) -> Option<CurrencyHint> {
-    let mut known = CURRENCIES.signs.iter().filter_map(|sign| Some((sign, sign.code.clone()?)));
+    let mut known = CURRENCIES.signs.iter().filter_map(|sign| Some((sign, sign.code?.to_string())));
     let (sign, code) = known.find(|(sign, _)| matches(&sign.text))?;
     Some(CurrencyHint { code, is_certain: !sign.ambiguous })
 }

@@ -4,19 +4,20 @@ use std::cmp::Ordering;
 
 use jiff::civil;
 
+use super::super::value::boolean;
 use super::super::value::number::NumberError;
 use super::super::value::typed::Value;
-use super::super::value::{Currency, boolean};
 use super::context::Context;
 use super::error::BLANK;
 use super::operand::{Operand, plain_number};
+use crate::currency::CurrencyMark;
 use crate::decimal::Decimal;
 
 /// A value reduced to what can be compared.
 #[derive(PartialEq)]
 enum Key<'a> {
     Text(&'a str),
-    Number(Decimal, Option<Currency>),
+    Number(Decimal, Option<CurrencyMark>),
     Boolean(bool),
     Date(civil::DateTime),
     Time(civil::Time),

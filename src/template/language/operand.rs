@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use jiff::civil;
 
-use super::super::value::Currency;
 use super::super::value::date::{ParsedDate, iso};
 use super::super::value::number::{self, NumberError, Percent};
 use super::super::value::typed::Value;
 use super::context::Context;
 use super::error::BLANK;
+use crate::currency::CurrencyMark;
 use crate::decimal::{self, Decimal};
 
 /// Maximum length of texts in bytes, as in a workbook's cell.
@@ -118,7 +118,7 @@ impl<'v> Operand<'v> {
     }
 
     /// Returns the number for calculations, and the currency of money.
-    pub(super) fn amount(&self, context: &dyn Context) -> Result<(Decimal, Option<Currency>), String> {
+    pub(super) fn amount(&self, context: &dyn Context) -> Result<(Decimal, Option<CurrencyMark>), String> {
         let value = self.value()?;
         match value {
             Value::Number(number) | Value::Percent(number) => Ok((*number, None)),
@@ -128,7 +128,7 @@ impl<'v> Operand<'v> {
                 Some(column) => context.number(column).map(|number| (number, None)),
                 None => plain_number(text).map(|number| (number, None)).map_err(|error| {
                     let hint = match error {
-                        NumberError::NeedsLocale => "; say how it is written: | number(\"de\")",
+                        NumberError::Ambiguous(_) => "; say how it is written: | number(\"de\")",
                         _ => "",
                     };
                     format!("{} {error}{hint}", self.shown())
@@ -191,11 +191,9 @@ impl<'v> Operand<'v> {
     }
 }
 
-/// Parses a number that can be read in one way only: `1234.50` or `0.125`, but not `1.234` or `1,5`.
+/// Parses a number that can be read in one way only: `1234.50`, `1,5` or `0.125`, but not `1.234`.
 pub(super) fn plain_number(text: &str) -> Result<Decimal, NumberError> {
-    let number = number::parse(text, None, Some(Percent::Fraction))?;
-    let is_group = number.scale() == 3 && number.trunc().abs() >= Decimal::ONE && number.abs() < Decimal::ONE_THOUSAND;
-    if is_group && !text.contains('%') { Err(NumberError::NeedsLocale) } else { Ok(number) }
+    number::parse(text, None, Some(Percent::Fraction))
 }
 
 /// Quotes the start of a text.

@@ -58,13 +58,20 @@ impl Checker<'_> {
         !self.removed.keys_of(table).is_empty()
     }
 
-    pub(super) fn locale(&self, name: &Spanned<String>) -> Result<Locale, Mistake> {
-        locale::find(name.get_ref()).ok_or_else(|| match locale::of_language(name.get_ref()) {
+    /// Returns a locale, or `None` for `auto`.
+    pub(super) fn locale(&self, name: &Spanned<String>) -> Result<Option<Locale>, Mistake> {
+        if name.get_ref() == locale::AUTO {
+            return Ok(None);
+        }
+        locale::find(name.get_ref()).map(Some).ok_or_else(|| match locale::of_language(name.get_ref()) {
             Some(meant) => {
                 let hint = format!("did you mean {meant}?");
                 self.error(name.span(), format!("'{}' is not a locale", name.get_ref()), Some(hint))
             }
-            None => self.unknown(name.span(), "locale", name.get_ref(), locale::names()),
+            None => {
+                let names = [locale::AUTO].into_iter().chain(locale::names());
+                self.unknown(name.span(), "locale", name.get_ref(), names)
+            }
         })
     }
 

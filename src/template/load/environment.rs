@@ -19,4 +19,6 @@ pub struct Environment<'a> {
     pub templates: Templates<'a>,
     /// Values of parameters, by name.
     pub parameters: &'a [(String, String)],
+    /// The locale of the sheet, instead of the template's. Checked by the caller.
+    pub locale: Option<&'a str>,
 }

@@ -14,9 +14,10 @@ use super::super::value::check_digit::{SCHEMES, Scheme};
 use super::super::value::date::{self, DateFormat};
 use super::super::value::locale::{Locale, Order, order_of};
 use super::super::value::lookup::{Lookup, LookupColumns, LookupError, LookupReader, MAX_ENTRIES, TableError};
-use super::super::value::number::{self, Percent};
+use super::super::value::number::Percent;
 use super::checker::Checker;
 use super::raw::{OneOrMany, RawField, RawLookup, RawMap, RawSplit, column_names};
+use crate::currency::CurrencyMark;
 use crate::decimal::{self, Decimal};
 use crate::diagnostics::Mistake;
 use crate::records::{Field, JsonType};
@@ -79,7 +80,7 @@ impl Checker<'_> {
             self.note(self.error(written.span(), message, Some("swap them")));
         }
         let number = NumberRule {
-            locale: locale.or(defaults.locale),
+            locale: locale.unwrap_or(defaults.locale),
             percent,
             scale: decimal("scale", &raw.scale),
             round: raw.round.as_ref().and_then(|places| self.keep(self.decimals(places))),
@@ -359,6 +360,13 @@ impl Checker<'_> {
 
     fn constant(&self, field: &'static Field, value: &Spanned<toml::Value>) -> Result<Constant, Mistake> {
         match (field.json, value.get_ref()) {
+            (JsonType::String, toml::Value::String(text)) if field.is_currency() => {
+                let currency = CurrencyMark::parse(text).and_then(|mark| mark.currency(None)).ok_or_else(|| {
+                    let message = format!("'{text}' is not a currency");
+                    self.error(value.span(), message, Some("write an ISO 4217 code, such as \"EUR\""))
+                })?;
+                Ok(Constant::Text(currency.to_string()))
+            }
             (JsonType::String, toml::Value::String(text)) => Ok(Constant::Text(text.clone())),
             (JsonType::DateTime, toml::Value::String(text)) if date::iso::parse(text).is_ok() => {
                 Ok(Constant::Text(text.clone()))
@@ -399,7 +407,7 @@ impl Checker<'_> {
             _ => None,
         };
         digits
-            .and_then(|digits| number::parse(&digits, None, None).ok())
+            .and_then(|digits| decimal::parse(&digits).ok())
             .ok_or_else(|| self.error(value.span(), format!("{key} must be a number"), Some("such as 100 or 0.01")))
     }
 

@@ -16,11 +16,12 @@ mod template;
 pub use environment::{Environment, Tables, Templates};
 pub use read::VERSION;
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde::Deserialize;
 use toml::Spanned;
-use toml::de::{DeTable, Deserializer};
+use toml::de::{DeTable, DeValue, Deserializer};
 
 use self::checker::Checker;
 use self::files::Files;
@@ -33,7 +34,7 @@ use crate::diagnostics::{Mistake, Mistakes};
 /// Parses and checks a template; `name` is for messages, and `tables` reads the lookup tables.
 pub fn load(name: &str, source: &str, tables: Tables<'_>) -> Result<Template, Mistakes> {
     let templates = |path: &Path| Err(format!("{} is a file, and this template is not in a folder", path.display()));
-    load_in(name, source, &Environment { tables, templates: &templates, parameters: &[] })
+    load_in(name, source, &Environment { tables, templates: &templates, parameters: &[], locale: None })
 }
 
 /// Parses and checks a template in an environment.
@@ -55,9 +56,12 @@ pub fn load_in(name: &str, source: &str, environment: &Environment<'_>) -> Resul
 /// Checks the merged files of a template. Returns all mistakes.
 fn check(files: &Files, environment: &Environment<'_>) -> Result<(Option<Template>, Vec<Mistake>), Vec<Mistake>> {
     let mut table = extend::merged(files)?;
+    if let Some(locale) = environment.locale {
+        set_locale(&mut table, locale);
+    }
     let mut parameters = Parameters::read(files, &table, environment.parameters);
     let source = match files.all() {
-        [own] if environment.parameters.is_empty() => own.source.clone(),
+        [own] if environment.parameters.is_empty() && environment.locale.is_none() => own.source.clone(),
         _ => copy_of(&table, &parameters),
     };
     parameters.insert(files, &mut table);
@@ -68,6 +72,22 @@ fn check(files: &Files, environment: &Environment<'_>) -> Result<(Option<Templat
     let checker = Checker::new(files, environment.tables, readout.removed, values, mistakes);
     let template = readout.raw.and_then(|raw| checker.template(raw, source));
     Ok((template, checker.into_mistakes()))
+}
+
+/// Sets the locale of the sheet.
+fn set_locale<'s>(table: &mut DeTable<'s>, locale: &'s str) {
+    let spanned = |text: &'s str| Spanned::new(0..0, Cow::Borrowed(text));
+    let value = Spanned::new(0..0, DeValue::String(Cow::Borrowed(locale)));
+    match table.get_mut("sheet").map(Spanned::get_mut) {
+        Some(DeValue::Table(sheet)) => drop(sheet.insert(spanned("locale"), value)),
+        // Reported with the other mistakes.
+        Some(_) => {}
+        None => {
+            let mut sheet = DeTable::new();
+            sheet.insert(spanned("locale"), value);
+            table.insert(spanned("sheet"), Spanned::new(0..0, DeValue::Table(sheet)));
+        }
+    }
 }
 
 /// Returns a template as one file, with the values of its parameters as their defaults.

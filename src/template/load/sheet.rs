@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::super::model::{ColumnName, FillDown, HeaderRow, SheetRules, SheetSelect, Source, Template};
-use super::super::value::locale::Locale;
+use super::super::value::locale::{AUTO, Locale};
 use super::checker::Checker;
 use super::raw::{RawSheet, column_names};
 use crate::diagnostics::{Mistake, nearest};
@@ -33,8 +33,10 @@ impl Checker<'_> {
             columns: column_names(fill.columns),
             within: fill.within.map_or_else(Vec::new, column_names),
         });
+        let locale = raw.locale.map(Spanned::into_inner).filter(|name| name != AUTO);
         Some(SheetRules {
             select: select?,
+            locale,
             header: header?,
             fill_down,
             skip_where,

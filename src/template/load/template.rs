@@ -27,7 +27,7 @@ impl Checker<'_> {
     pub(super) fn template(&self, raw: RawTemplate, source: String) -> Option<Template> {
         let locale = raw.sheet.locale.as_ref();
         let defaults = SheetDefaults {
-            locale: locale.and_then(|name| self.keep(self.locale(name))),
+            locale: locale.and_then(|name| self.keep(self.locale(name)).flatten()),
             order: locale.and_then(|name| order_of(name.get_ref())),
             time_zone: raw.sheet.time_zone.as_ref().and_then(|name| self.keep(self.time_zone(name))),
         };

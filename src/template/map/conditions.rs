@@ -3,7 +3,7 @@
 use super::super::model::{Condition, Constant, RecordRule, RowTest};
 use super::super::problem::{Cause, Problem, excerpt};
 use super::super::value::date::{ParsedDate, iso};
-use super::super::value::locale::Locale;
+use super::super::value::number::Notation;
 use super::super::value::typed::Value;
 use super::json::unquoted;
 use super::mapper::Mapper;
@@ -40,23 +40,25 @@ impl Mapper<'_> {
             RowTest::Condition { condition, locale } => (condition, *locale),
         };
         let values = columns.iter().map(|column| {
-            Value::from_cell(&self.cell(row, *column)).map_err(|error| (Some(*column), Cause::NotANumber(error)))
+            let value = Value::from_cell(&self.cell(row, *column));
+            let value = value.map_err(|error| (Some(*column), Cause::NotANumber(error)))?;
+            Ok((value, self.notation(locale, *column)))
         });
         let problem = |(column, cause): (Option<usize>, Cause)| {
             let value = column.map(|column| excerpt(&self.cell(row, column).shown())).unwrap_or_default();
             Box::new(self.problem_at(row.number, column, name, value, cause))
         };
         let values = values.collect::<Result<Vec<_>, _>>().map_err(problem)?;
-        let context = self.context(values, locale, row.number);
+        let context = self.context(values, row.number);
         match evaluate(condition, &context) {
             Ok(holds) => Ok(holds.unwrap_or(false)),
             Err(cause) => Err(problem((columns.first().copied(), cause))),
         }
     }
 
-    fn context<'v>(&'v self, values: Vec<Value<'v>>, locale: Option<Locale>, row: u64) -> RowContext<'v> {
+    pub(super) fn context<'v>(&'v self, values: Vec<(Value<'v>, Notation<'v>)>, row: u64) -> RowContext<'v> {
         let (parameters, facts) = (&self.template().parameters, &self.layout().facts);
-        RowContext { values, locale, row, parameters, facts }
+        RowContext { values, row, parameters, facts }
     }
 
     /// Checks the rules for the fields of a complete record without problems.
@@ -86,7 +88,8 @@ impl Mapper<'_> {
             return;
         }
         let line = [parts.line(), b"}"].concat();
-        let line: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&line).unwrap_or_default();
+        let line: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_slice(&line).expect("a line is a JSON object");
         let mut found = Vec::new();
         for rule in rules {
             let json: Vec<Option<String>> = rule
@@ -107,7 +110,8 @@ impl Mapper<'_> {
     /// Returns a problem if a rule does not hold. A rule that can't be evaluated because a field is blank holds.
     fn check_rule(&self, rule: &RecordRule, values: Vec<Value<'_>>, row: u64) -> Option<Problem> {
         let shown = values.first().map(|value| excerpt(&value.text())).unwrap_or_default();
-        let context = self.context(values, None, row);
+        let values = values.into_iter().map(|value| (value, Notation::Canonical)).collect();
+        let context = self.context(values, row);
         let cause = match evaluate(&rule.condition, &context) {
             Ok(None | Some(true)) => return None,
             Ok(Some(false)) => {

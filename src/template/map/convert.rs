@@ -1,43 +1,73 @@
-//! Conversion of a cell to a JSON value of the field's type.
+//! Conversion of a value to JSON of the field's type.
 
 use std::borrow::Cow;
 
 use super::super::model::{Checks, Damaged, FieldRule, Otherwise, Split, Translate};
 use super::super::problem::Cause;
 use super::super::value::date::{self, Detected};
-use super::super::value::number::{self, NumberError, Percent};
+use super::super::value::number::style::ColumnStyle;
+use super::super::value::number::{self, Notation, NumberError, Percent};
 use super::super::value::typed::Value;
 use super::super::value::{boolean, identifier};
-use super::date_survey::parse_date;
 use super::json;
+use super::survey::parse_date;
+use crate::currency::CurrencyMark;
 use crate::decimal::{self, Decimal};
 use crate::diagnostics::nearest;
 use crate::records::JsonType;
-use crate::sheet::Cell;
 
-/// Converts the cells of one rule.
+/// Converts the values of one rule.
 pub(super) struct Conversion<'a> {
     pub(super) rule: &'a FieldRule,
     /// The date format of the column.
     pub(super) date: &'a Detected,
+    /// The name of the sheet's locale.
+    pub(super) locale: Option<&'a str>,
+}
+
+/// The value of a rule before its steps.
+pub(super) struct Input<'a> {
+    pub(super) value: Value<'a>,
+    /// The notation of numbers, if the value is text.
+    pub(super) notation: Notation<'a>,
+}
+
+/// The result of a conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    Blank,
+    Value {
+        /// The currency beside a number.
+        currency: Option<CurrencyMark>,
+    },
+}
+
+impl Written {
+    pub(super) const PLAIN: Written = Written::Value { currency: None };
+
+    pub(super) fn is_blank(self) -> bool {
+        self == Written::Blank
+    }
 }
 
 impl Conversion<'_> {
-    /// Appends the value of a cell to `out`. Returns `false` if the cell is blank.
-    pub(super) fn write(&self, cell: Cell<'_>, out: &mut Vec<u8>) -> Result<bool, Cause> {
-        if cell.is_blank() {
-            return Ok(false);
+    /// Applies the steps of the rule and appends the value to `out`.
+    pub(super) fn write(&self, input: Input<'_>, out: &mut Vec<u8>) -> Result<Written, Cause> {
+        let Input { value, notation } = input;
+        if value.is_blank() {
+            return Ok(Written::Blank);
         }
         if !self.rule.changes_text() {
-            return self.convert(cell, out).map(|()| true);
+            return self.convert(&value, notation, out);
         }
-        let mut text = text_of(cell)?;
+        let original = value.text();
+        let mut text = Cow::Borrowed(original.as_ref());
         if self.rule.trim || self.rule.translate.is_some() {
-            text = trimmed(text);
+            text = Cow::Borrowed(original.trim());
         }
         if self.rule.clear.as_deref().is_some_and(|clear| clear == text.trim()) {
             out.extend_from_slice(b"null");
-            return Ok(true);
+            return Ok(Written::PLAIN);
         }
         for replace in &self.rule.replace {
             if let Cow::Owned(changed) = replace.pattern.replace_all(&text, replace.with.as_str()) {
@@ -48,132 +78,99 @@ impl Conversion<'_> {
             text = Cow::Owned(part(&text, split)?.trim().to_owned());
         }
         if text.trim().is_empty() {
-            return Ok(false);
+            return Ok(Written::Blank);
         }
-        match &self.rule.translate {
+        let unchanged = |out: &mut Vec<u8>| match &value {
+            Value::Text(_) => self.convert(&Value::Text(Cow::Borrowed(&text)), notation, out),
+            // An unchanged number or date keeps its type. The text of a changed one has a decimal point.
+            value if text == original.trim() => self.convert(value, notation, out),
+            _ => self.convert(&Value::Text(Cow::Borrowed(&text)), Notation::Canonical, out),
+        };
+        let cause = match &self.rule.translate {
             Some(Translate::Map(map)) => match map.get(&text) {
                 Some(constant) => {
                     json::constant(out, constant);
-                    Ok(true)
+                    return Ok(Written::PLAIN);
                 }
-                None => self.otherwise(cell, &text, out, || Cause::NotMapped {
+                None => Cause::NotMapped {
                     known: map.keys().map(str::to_owned).collect(),
                     nearest: nearest(&text, map.keys()).map(str::to_owned),
-                }),
+                },
             },
             Some(Translate::Lookup(lookup)) => match lookup.get(&text) {
-                Some(found) if found.is_blank() => Ok(false),
-                Some(found) => self.found(found, out).map(|()| true),
-                None => self.otherwise(cell, &text, out, || Cause::NotFound { nearest: lookup.nearest(&text) }),
+                Some(found) if found.is_blank() => return Ok(Written::Blank),
+                Some(Value::Error(_)) => return Err(Cause::CellError),
+                Some(found) => {
+                    let notation = Notation::Column { locale: self.rule.number.locale, style: &ColumnStyle::UNKNOWN };
+                    return self.convert(found, notation, out);
+                }
+                None => Cause::NotFound { nearest: lookup.nearest(&text) },
             },
-            None => self.unchanged(cell, &text, out).map(|()| true),
-        }
-    }
-
-    /// Handles a value that the map or lookup does not have.
-    fn otherwise(
-        &self,
-        cell: Cell<'_>,
-        text: &str,
-        out: &mut Vec<u8>,
-        cause: impl FnOnce() -> Cause,
-    ) -> Result<bool, Cause> {
+            None => return unchanged(out),
+        };
         match &self.rule.otherwise {
-            Otherwise::Error => Err(cause()),
-            Otherwise::Keep => self.unchanged(cell, text, out).map(|()| true),
+            Otherwise::Error => Err(cause),
+            Otherwise::Keep => unchanged(out),
             Otherwise::Value(constant) => {
                 json::constant(out, constant);
-                Ok(true)
+                Ok(Written::PLAIN)
             }
         }
     }
 
-    /// Converts a value of a lookup table. A number is never read as text again.
-    fn found(&self, value: &Value<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
-        let is_number = matches!(self.rule.field.json, JsonType::Number | JsonType::Integer);
-        match value {
-            Value::Error(_) => Err(Cause::CellError),
-            Value::Number(number) if is_number => self.checked_number(*number, out),
-            Value::Percent(fraction) if is_number => match self.rule.number.percent {
-                Some(Percent::Whole) => self.checked_number(fraction * Decimal::ONE_HUNDRED, out),
-                Some(Percent::Fraction) => self.checked_number(*fraction, out),
-                None => Err(Cause::NotANumber(NumberError::PercentUnclear)),
-            },
-            Value::Boolean(boolean) => self.convert(Cell::Boolean(*boolean), out),
-            Value::Date(date) => self.convert(Cell::Date(*date), out),
-            Value::DateTime(at) => self.convert(Cell::DateTime(*at), out),
-            Value::Time(time) => self.convert(Cell::Time(*time), out),
-            Value::Blank | Value::Text(_) | Value::Number(_) | Value::Percent(_) | Value::Money(..) => {
-                self.convert(Cell::Text(&value.text()), out)
-            }
-        }
-    }
-
-    /// Converts a cell that the steps before left as it is, or its changed text.
-    fn unchanged(&self, cell: Cell<'_>, text: &str, out: &mut Vec<u8>) -> Result<(), Cause> {
-        match cell {
-            // An unchanged number or date keeps its type.
-            Cell::Text(_) => self.convert(Cell::Text(text), out),
-            _ if text == cell.shown() => self.convert(cell, out),
-            _ => self.convert(Cell::Text(text), out),
-        }
-    }
-
-    fn convert(&self, cell: Cell<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
+    fn convert(&self, value: &Value<'_>, notation: Notation<'_>, out: &mut Vec<u8>) -> Result<Written, Cause> {
         match self.rule.field.json {
-            JsonType::Number | JsonType::Integer => self.number(cell, out),
+            JsonType::Number | JsonType::Integer => return self.number(value, notation, out),
             JsonType::Boolean => {
-                let value = match cell {
-                    Cell::Boolean(value) => Some(value),
-                    cell => boolean::parse(&text_of(cell)?),
+                let value = match value {
+                    Value::Boolean(value) => Some(*value),
+                    value => boolean::parse(&value.text()),
                 };
                 out.extend_from_slice(if value.ok_or(Cause::NotABoolean)? { b"true" } else { b"false" });
-                Ok(())
             }
-            JsonType::DateTime => self.date(cell, out),
+            JsonType::DateTime => self.date(value, out)?,
+            JsonType::String if self.rule.field.is_currency() => self.currency(&value.text(), out)?,
             // Lists and objects consist of several fields, so no single rule has these types.
-            JsonType::String | JsonType::Strings | JsonType::Object(_) | JsonType::Objects(_) => self.text(cell, out),
+            JsonType::String | JsonType::Strings | JsonType::Object(_) | JsonType::Objects(_) => {
+                self.text(value, out)?
+            }
         }
+        Ok(Written::PLAIN)
     }
 
-    fn text(&self, cell: Cell<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
+    fn text(&self, value: &Value<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
         let accepts = self.rule.damaged == Damaged::Accept;
-        let text = match cell {
-            Cell::Text(text) => Cow::Borrowed(if self.rule.trim { text.trim() } else { text }),
-            Cell::Number(number) if self.rule.is_name => {
-                Cow::Owned(identifier::from_f64(number).map_err(Cause::Damaged)?)
-            }
-            Cell::Date(_) | Cell::DateTime(_) if self.rule.is_name && !accepts => {
-                return Err(Cause::Damaged(identifier::Damage::Date));
-            }
-            cell => text_of(cell)?,
-        };
+        if self.rule.is_name && !accepts && matches!(value, Value::Date(_) | Value::DateTime(_)) {
+            return Err(Cause::Damaged(identifier::Damage::Date));
+        }
+        let text = value.text();
+        let text = if self.rule.trim { text.trim() } else { &text };
         if self.rule.is_name
             && !accepts
-            && let Some(damage) = identifier::damage(&text)
+            && let Some(damage) = identifier::damage(text)
         {
             return Err(Cause::Damaged(damage));
         }
-        check_text(&self.rule.checks, &text)?;
-        json::text(out, &text);
+        check_text(&self.rule.checks, text)?;
+        json::text(out, text);
         Ok(())
     }
 
-    fn number(&self, cell: Cell<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
-        let rule = &self.rule.number;
-        let number = match cell {
-            Cell::Text(text) => number::parse(text, rule.locale, rule.percent),
-            Cell::Number(number) => number::from_f64(number),
-            Cell::Percent(number) => number::from_percent(number, rule.percent),
-            _ => Err(NumberError::NotANumber),
-        }
-        .map_err(Cause::NotANumber)?;
-        self.checked_number(number, out)
+    /// Writes the ISO 4217 code of a currency.
+    fn currency(&self, text: &str, out: &mut Vec<u8>) -> Result<(), Cause> {
+        let mark = CurrencyMark::parse(text).ok_or(Cause::NotACurrency)?;
+        let currency = mark.currency(self.locale).ok_or(Cause::NotACurrency)?;
+        check_text(&self.rule.checks, currency.as_str())?;
+        json::text(out, currency.as_str());
+        Ok(())
     }
 
-    /// Scales, rounds and checks a number.
-    fn checked_number(&self, mut number: Decimal, out: &mut Vec<u8>) -> Result<(), Cause> {
+    fn number(&self, value: &Value<'_>, notation: Notation<'_>, out: &mut Vec<u8>) -> Result<Written, Cause> {
         let rule = &self.rule.number;
+        let (mut number, currency) = self.parse_number(value, notation).map_err(Cause::NotANumber)?;
+        if currency.is_some() && !self.rule.field.can_be_money() {
+            return Err(Cause::NotANumber(NumberError::Money));
+        }
         if let Some(factor) = rule.scale {
             number = number::multiply(number, factor).map_err(|error| Cause::NotANumber(error.into()))?;
         }
@@ -193,15 +190,38 @@ impl Conversion<'_> {
         let digits = number.to_string();
         check_text(checks, &digits)?;
         out.extend_from_slice(digits.as_bytes());
-        Ok(())
+        Ok(Written::Value { currency })
     }
 
-    fn date(&self, cell: Cell<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
-        let date = match cell {
-            Cell::Text(text) => parse_date(text.trim(), &self.rule.date.formats, self.date)?,
+    /// Returns the number and the currency beside it.
+    fn parse_number(
+        &self,
+        value: &Value<'_>,
+        notation: Notation<'_>,
+    ) -> Result<(Decimal, Option<CurrencyMark>), NumberError> {
+        let percent = self.rule.number.percent;
+        match value {
+            Value::Text(text) => {
+                let parsed = number::parse_in(text, notation)?;
+                Ok((parsed.resolve(percent)?, parsed.currency))
+            }
+            Value::Number(number) => Ok((*number, None)),
+            Value::Money(amount, currency) => Ok((*amount, Some(*currency))),
+            Value::Percent(fraction) => match percent {
+                Some(Percent::Whole) => Ok((number::multiply(*fraction, Decimal::ONE_HUNDRED)?, None)),
+                Some(Percent::Fraction) => Ok((*fraction, None)),
+                None => Err(NumberError::PercentUnclear),
+            },
+            _ => Err(NumberError::NotANumber),
+        }
+    }
+
+    fn date(&self, value: &Value<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
+        let date = match value {
+            Value::Text(text) => parse_date(text.trim(), &self.rule.date.formats, self.date)?,
             // A number can be a date, such as 20251231.
-            Cell::Number(_) => parse_date(&text_of(cell)?, &self.rule.date.formats, self.date)?,
-            cell => date::from_cell(cell).ok_or(Cause::NoDate)?,
+            Value::Number(_) => parse_date(&value.text(), &self.rule.date.formats, self.date)?,
+            value => date::from_value(value).ok_or(Cause::NoDate)?,
         };
         let iso = date::to_iso(date, self.rule.date.time_zone.as_ref()).map_err(Cause::NotADate)?;
         check_text(&self.rule.checks, &iso)?;
@@ -222,14 +242,6 @@ fn check_text(checks: &Checks, text: &str) -> Result<(), Cause> {
     checks.check.map_or(Ok(()), |scheme| scheme.check(text).map_err(Cause::CheckDigit))
 }
 
-fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
-    match text {
-        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
-        Cow::Owned(text) if text.trim().len() == text.len() => Cow::Owned(text),
-        Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
-    }
-}
-
 /// Splits a text and returns the requested part.
 fn part<'t>(text: &'t str, split: &Split) -> Result<&'t str, Cause> {
     let nth = usize::try_from(split.take.unsigned_abs().saturating_sub(1)).unwrap_or(usize::MAX);
@@ -238,15 +250,4 @@ fn part<'t>(text: &'t str, split: &Split) -> Result<&'t str, Cause> {
         false => text.rsplit(&split.at).nth(nth),
     };
     part.ok_or_else(|| Cause::NoSuchPart { at: split.at.clone(), take: split.take })
-}
-
-/// Formats a cell as text, with numbers rounded to 15 significant digits.
-pub(super) fn text_of(cell: Cell<'_>) -> Result<Cow<'_, str>, Cause> {
-    match cell {
-        Cell::Number(number) => {
-            let number = number::from_f64(number).map_err(Cause::NotANumber)?;
-            Ok(Cow::Owned(number.to_string()))
-        }
-        cell => Ok(cell.shown()),
-    }
 }

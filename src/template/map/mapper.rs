@@ -1,14 +1,20 @@
 //! The mapper: rows to parts of records, and parts to requests.
 
+use std::borrow::Cow;
+
 use super::super::bind::{Columns, Layout};
 use super::super::model::{Constant, FieldRule, OnBlank, Place, Source, Template};
 use super::super::problem::{Cause, Problem, excerpt};
-use super::super::value::{lookup, typed};
-use super::convert::{Conversion, text_of};
-use super::date_survey::DateSurvey;
+use super::super::value::identifier;
+use super::super::value::locale::Locale;
+use super::super::value::lookup;
+use super::super::value::number::Notation;
+use super::super::value::typed::Value;
+use super::convert::{Conversion, Input, Written};
 use super::json::{self, unquoted};
-use super::parts::{Parts, Value};
-use super::row_context::RowContext;
+use super::parts::{FieldValue, Parts};
+use super::survey::Survey;
+use crate::currency::Currency;
 use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::{Cell, Row, write};
 
@@ -22,7 +28,7 @@ pub struct Mapper<'t> {
     part: usize,
     template: &'t Template,
     layout: &'t Layout,
-    survey: &'t DateSurvey,
+    survey: &'t Survey,
 }
 
 /// A mapped row. Reusing it for the next row keeps its buffers.
@@ -45,7 +51,7 @@ pub struct Names<'a> {
 }
 
 impl<'t> Mapper<'t> {
-    pub fn new(part: usize, template: &'t Template, layout: &'t Layout, survey: &'t DateSurvey) -> Mapper<'t> {
+    pub fn new(part: usize, template: &'t Template, layout: &'t Layout, survey: &'t Survey) -> Mapper<'t> {
         Mapper { part, template, layout, survey }
     }
 
@@ -85,20 +91,26 @@ impl<'t> Mapper<'t> {
             let start = draft.parts.values.len();
             let written = self.write_value(index, row, &mut draft.parts.values);
             match (rule.place, written) {
-                (Place::Line, Ok(has_value)) => {
+                (Place::Line, Ok(written)) => {
                     let is_constant = matches!(rule.source, Source::Constant(_));
-                    line_has_values |= has_value && !is_constant;
-                    match has_value {
-                        true => draft.parts.push_line_value(rule.field.name, start),
-                        false => match self.write_replacement(rule, &mut draft.parts.values) {
+                    line_has_values |= !written.is_blank() && !is_constant;
+                    match written {
+                        Written::Value { currency } => {
+                            draft.parts.push_line_value(rule.field.name, start);
+                            draft.parts.push_money(currency, index, row.number);
+                        }
+                        Written::Blank => match self.write_replacement(rule, &mut draft.parts.values) {
                             Ok(true) => draft.parts.push_line_value(rule.field.name, start),
                             Ok(false) => {}
                             Err(cause) => line_problems.push(self.problem(rule, columns, row, cause)),
                         },
                     }
                 }
-                (_, Ok(true)) => draft.parts.push_value(index, start, row.number),
-                (_, Ok(false)) => {}
+                (_, Ok(Written::Value { currency })) => {
+                    draft.parts.push_value(index, start, row.number);
+                    draft.parts.push_money(currency, index, row.number);
+                }
+                (_, Ok(Written::Blank)) => {}
                 (place, Err(cause)) => {
                     draft.parts.values.truncate(start);
                     if place == Place::Line {
@@ -143,9 +155,9 @@ impl<'t> Mapper<'t> {
     pub fn try_rule(&self, index: usize, row: &Row) -> Result<Option<String>, Box<Problem>> {
         let (rule, columns) = self.rule(index);
         let mut json = Vec::new();
-        let written = self.write_value(index, row, &mut json).and_then(|has_value| match has_value {
-            true => Ok(true),
-            false => self.write_replacement(rule, &mut json),
+        let written = self.write_value(index, row, &mut json).and_then(|written| match written {
+            Written::Value { .. } => Ok(true),
+            Written::Blank => self.write_replacement(rule, &mut json),
         });
         match written {
             Ok(has_value) => Ok(has_value.then(|| String::from_utf8(json).expect("JSON is UTF-8"))),
@@ -157,7 +169,7 @@ impl<'t> Mapper<'t> {
     pub fn finish<'p>(&self, parts: &'p mut Parts) -> Names<'p> {
         let mut problems = Vec::new();
         for (index, rule) in self.template.fields.iter().enumerate() {
-            if let Value::Absent = parts.value(index)
+            if let FieldValue::Absent = parts.value(index)
                 && let Err(cause) = self.replacement(rule)
             {
                 problems.push(self.missing(index, parts, cause));
@@ -170,9 +182,66 @@ impl<'t> Mapper<'t> {
         {
             problems.push(self.problem_at(parts.first_row(), None, list.name, String::new(), Cause::NoLines));
         }
+        self.check_currencies(parts, &mut problems);
         parts.problems.append(&mut problems);
         self.check_rules(parts);
         self.names(parts)
+    }
+
+    /// Compares the currencies beside the amounts of a record with each other and with its currency field.
+    fn check_currencies(&self, parts: &Parts, problems: &mut Vec<Problem>) {
+        let Some(first) = parts.money.first() else { return };
+        let declared = self.declared_currency(parts);
+        for money in &parts.money {
+            let cause = match declared {
+                Some(declared) if !money.mark.can_be(declared) => Cause::OtherCurrency { currency: declared },
+                None if !money.mark.agrees_with(first.mark) => {
+                    Cause::TwoCurrencies { other_row: first.row, other: first.mark.to_string() }
+                }
+                None if self.sends_currency() && money.mark.currency(self.locale()).is_none() => {
+                    Cause::AmbiguousCurrency { sign: money.mark.to_string() }
+                }
+                _ => continue,
+            };
+            let (rule, columns) = self.rule(money.rule);
+            problems.push(self.problem_at(money.row, columns.first(), rule.field.name, money.mark.to_string(), cause));
+        }
+    }
+
+    /// Returns whether requests have a currency.
+    fn sends_currency(&self) -> bool {
+        self.template.record.input().fields().any(|field| field.is_currency())
+    }
+
+    /// Returns the value of the currency field, if it is mapped and not blank.
+    fn declared_currency(&self, parts: &Parts) -> Option<Currency> {
+        let (index, rule) = self.template.fields.iter().enumerate().find(|(_, rule)| rule.field.is_currency())?;
+        match parts.value(index) {
+            FieldValue::Present(json) => Currency::parse(&unquoted(std::str::from_utf8(json).ok()?)),
+            FieldValue::Absent => match &rule.on_blank {
+                OnBlank::Default(Constant::Text(code)) => Currency::parse(code),
+                _ => None,
+            },
+            FieldValue::Invalid => None,
+        }
+    }
+
+    /// Returns the currency beside the amounts of a record, for a currency field that is not mapped or blank.
+    fn currency_of_amounts(&self, parts: &Parts) -> Option<Currency> {
+        let is_mapped = |rule: &FieldRule, index| {
+            rule.field.is_currency()
+                && !(matches!(parts.value(index), FieldValue::Absent) && rule.on_blank == OnBlank::Omit)
+        };
+        let is_declared = self.template.fields.iter().enumerate().any(|(index, rule)| is_mapped(rule, index));
+        if is_declared || !self.sends_currency() {
+            return None;
+        }
+        parts.money.first()?.mark.currency(self.locale())
+    }
+
+    /// Returns the name of the sheet's locale.
+    fn locale(&self) -> Option<&'t str> {
+        self.template.sheet.locale.as_deref()
     }
 
     /// Appends the request body of a finished record without problems.
@@ -184,6 +253,9 @@ impl<'t> Mapper<'t> {
             body.push(b'{');
         }
         self.members(body, Place::Record, parts);
+        if let Some(currency) = self.currency_of_amounts(parts) {
+            json::member(body, "currency", |body| json::text(body, currency.as_str()));
+        }
         if let Some((list, _)) = input.lines().filter(|_| !parts.lines.is_empty()) {
             json::member(body, list.name, |body| {
                 body.push(b'[');
@@ -202,10 +274,10 @@ impl<'t> Mapper<'t> {
     fn members(&self, body: &mut Vec<u8>, place: Place, parts: &Parts) {
         for (index, rule) in self.template.fields.iter().enumerate().filter(|(_, rule)| rule.place == place) {
             match (parts.value(index), self.replacement(rule)) {
-                (Value::Present(value), _) => {
+                (FieldValue::Present(value), _) => {
                     json::member(body, rule.field.name, |body| body.extend_from_slice(value));
                 }
-                (Value::Absent, Ok(Some(constant))) => {
+                (FieldValue::Absent, Ok(Some(constant))) => {
                     json::member(body, rule.field.name, |body| json::constant(body, constant));
                 }
                 _ => {}
@@ -295,72 +367,86 @@ impl<'t> Mapper<'t> {
         }
     }
 
-    /// Appends the value of a rule. Returns `false` if the cells are blank.
-    fn write_value(&self, index: usize, row: &Row, out: &mut Vec<u8>) -> Result<bool, Cause> {
+    /// Returns the value of a cell. Numbers of identifiers become text, because their digits are counted.
+    fn value<'r>(&self, rule: &FieldRule, row: &'r Row, column: usize) -> Result<Value<'r>, Cause> {
+        match usable(self.cell(row, column))? {
+            Cell::Number(number) | Cell::Money(number, _) if rule.is_name => {
+                Ok(Value::Text(Cow::Owned(identifier::from_f64(number).map_err(Cause::Damaged)?)))
+            }
+            cell => Value::from_cell(&cell).map_err(Cause::NotANumber),
+        }
+    }
+
+    /// Returns the notation of numbers in the texts of a column.
+    pub(super) fn notation(&self, locale: Option<Locale>, column: usize) -> Notation<'t> {
+        Notation::Column { locale, style: self.survey.numbers(column) }
+    }
+
+    /// Appends the value of a rule.
+    fn write_value(&self, index: usize, row: &Row, out: &mut Vec<u8>) -> Result<Written, Cause> {
         let (rule, columns) = self.rule(index);
-        let conversion = Conversion { rule, date: self.survey.column(index) };
+        let conversion = Conversion { rule, date: self.survey.dates(index), locale: self.locale() };
+        let notation = |column| self.notation(rule.number.locale, column);
         match (&rule.source, columns) {
             (Source::Constant(constant), _) => {
                 json::constant(out, constant);
-                Ok(true)
+                Ok(Written::PLAIN)
             }
-            (Source::Column(_), Columns::One(column)) => conversion.write(usable(self.cell(row, *column))?, out),
+            (Source::Column(_), Columns::One(column)) => {
+                let value = self.value(rule, row, *column)?;
+                conversion.write(Input { value, notation: notation(*column) }, out)
+            }
             (Source::Joined { .. }, Columns::Several(columns)) if rule.compares_several_columns() => {
                 let mut parts = Vec::with_capacity(columns.len());
                 for column in columns {
                     parts.push(match column {
-                        Some(column) => text_of(usable(self.cell(row, *column))?)?.into_owned(),
+                        Some(column) => self.value(rule, row, *column)?.text().into_owned(),
                         None => String::new(),
                     });
                 }
                 match lookup::key(parts.into_iter()) {
-                    Some(key) => conversion.write(Cell::Text(&key), out),
-                    None => Ok(false),
+                    Some(key) => conversion
+                        .write(Input { value: Value::Text(Cow::Owned(key)), notation: Notation::Canonical }, out),
+                    None => Ok(Written::Blank),
                 }
             }
             (Source::Joined { with, .. }, Columns::Several(columns)) => {
-                let mut text = String::new();
+                let mut values = Vec::new();
                 for column in columns.iter().flatten() {
-                    let cell = usable(self.cell(row, *column))?;
-                    if cell.is_blank() {
-                        continue;
+                    let value = self.value(rule, row, *column)?;
+                    if !value.is_blank() {
+                        values.push((value, notation(*column)));
                     }
-                    if !text.is_empty() {
-                        text.push_str(with);
-                    }
-                    text.push_str(text_of(cell)?.trim());
                 }
-                conversion.write(Cell::Text(&text), out)
+                let input = match values.len() {
+                    0 => return Ok(Written::Blank),
+                    // A single value keeps its type.
+                    1 => values.pop().map(|(value, notation)| Input { value, notation }).expect("a value"),
+                    _ => {
+                        let notation = joined_notation(&values);
+                        let texts: Vec<String> =
+                            values.iter().map(|(value, _)| value.text().trim().to_owned()).collect();
+                        Input { value: Value::Text(Cow::Owned(texts.join(with))), notation }
+                    }
+                };
+                conversion.write(input, out)
             }
             (Source::Text { expression, written }, Columns::Several(columns)) => {
                 let mut values = Vec::with_capacity(columns.len());
                 for column in columns {
                     values.push(match column {
-                        Some(column) => {
-                            typed::Value::from_cell(&usable(self.cell(row, *column))?).map_err(Cause::NotANumber)?
-                        }
-                        None => typed::Value::Blank,
+                        Some(column) => (self.value(rule, row, *column)?, notation(*column)),
+                        None => (Value::Blank, Notation::Canonical),
                     });
                 }
-                let context = RowContext {
-                    values,
-                    locale: rule.number.locale,
-                    row: row.number,
-                    parameters: &self.template.parameters,
-                    facts: &self.layout.facts,
-                };
+                let notation = joined_notation(&values);
+                let context = self.context(values, row.number);
                 let value = expression
                     .eval(&context)
                     .map_err(|error| Cause::Expression { reason: error.message, source: written.clone() })?;
-                let cell = match value {
-                    typed::Value::Boolean(boolean) => Cell::Boolean(boolean),
-                    typed::Value::Date(date) => Cell::Date(date),
-                    typed::Value::DateTime(at) => Cell::DateTime(at),
-                    ref other => return conversion.write(Cell::Text(&other.text()), out),
-                };
-                conversion.write(cell, out)
+                conversion.write(Input { value, notation }, out)
             }
-            _ => Ok(false),
+            _ => Ok(Written::Blank),
         }
     }
 
@@ -409,6 +495,19 @@ impl<'t> Mapper<'t> {
         let header = header.unwrap_or_default();
         Problem { part: self.part, row, column, header, field, value, cause }
     }
+}
+
+/// Returns the notation of a text made of several values: that of the first text, unless a number has a decimal point.
+fn joined_notation<'a>(values: &[(Value<'_>, Notation<'a>)]) -> Notation<'a> {
+    let has_point = |value: &Value<'_>| match value {
+        Value::Number(number) | Value::Money(number, _) | Value::Percent(number) => number.scale() > 0,
+        _ => false,
+    };
+    if values.iter().any(|(value, _)| has_point(value)) {
+        return Notation::Canonical;
+    }
+    let text = values.iter().find(|(value, _)| matches!(value, Value::Text(_)));
+    text.or(values.first()).map_or(Notation::Canonical, |(_, notation)| *notation)
 }
 
 /// Rejects error values and cut texts.

@@ -1,18 +1,18 @@
 //! Mapping of rows: cells to JSON values, rows to parts of records, and parts to request bodies or problems.
 //!
 //! With one row per record, the row's part is the whole record. With several, [`Mapper::merge`] joins their parts. Either
-//! way [`Mapper::finish`] checks the record and [`Mapper::body`] builds the request. [`date_survey`] detects date formats
+//! way [`Mapper::finish`] checks the record and [`Mapper::body`] builds the request. [`survey`] finds the notation of numbers and dates
 //! before the first row, and [`fill_down`] fills blank cells from above.
 
 mod conditions;
 mod convert;
-pub mod date_survey;
 pub mod explain;
 pub mod fill_down;
 mod json;
 mod mapper;
 mod parts;
 mod row_context;
+pub mod survey;
 
 pub use json::unquoted;
 pub use mapper::{Draft, Mapper, Names};

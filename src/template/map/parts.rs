@@ -3,6 +3,7 @@
 use super::super::model::Severity;
 use super::super::problem::{Problem, excerpt};
 use super::json::{self, unquoted};
+use crate::currency::CurrencyMark;
 
 /// The values and problems of a record from one or several rows.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +21,16 @@ pub struct Parts {
     pub(super) lines: Vec<u8>,
     /// The current line, without its closing brace.
     line: Vec<u8>,
+    /// The currencies beside amounts, each once.
+    pub(super) money: Vec<Money>,
+}
+
+/// A currency beside an amount.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Money {
+    pub(super) mark: CurrencyMark,
+    pub(super) rule: usize,
+    pub(super) row: u64,
 }
 
 /// The value of a rule.
@@ -32,7 +43,7 @@ struct Piece {
 }
 
 /// The value of a rule, as JSON.
-pub(super) enum Value<'a> {
+pub(super) enum FieldValue<'a> {
     Present(&'a [u8]),
     Invalid,
     Absent,
@@ -58,6 +69,7 @@ impl Parts {
         self.fields.clear();
         self.lines.clear();
         self.line.clear();
+        self.money.clear();
     }
 
     pub fn first_row(&self) -> u64 {
@@ -99,6 +111,15 @@ impl Parts {
         self.values.truncate(start);
     }
 
+    /// Adds the currency of an amount, unless the same one is known.
+    pub(super) fn push_money(&mut self, currency: Option<CurrencyMark>, rule: usize, row: u64) {
+        if let Some(mark) = currency
+            && !self.money.iter().any(|money| money.mark == mark)
+        {
+            self.money.push(Money { mark, rule, row });
+        }
+    }
+
     /// Ends the current line, or drops a line without values.
     pub(super) fn end_line(&mut self, has_values: bool) {
         if has_values && !self.line.is_empty() {
@@ -123,18 +144,18 @@ impl Parts {
         &self.line
     }
 
-    pub(super) fn value(&self, rule: usize) -> Value<'_> {
+    pub(super) fn value(&self, rule: usize) -> FieldValue<'_> {
         match self.fields.iter().find(|piece| piece.rule == narrow(rule)) {
-            None => Value::Absent,
-            Some(piece) => self.bytes(piece).map_or(Value::Invalid, Value::Present),
+            None => FieldValue::Absent,
+            Some(piece) => self.bytes(piece).map_or(FieldValue::Invalid, FieldValue::Present),
         }
     }
 
     /// Returns the JSON of a rule's value, or `None` for an invalid, absent, null or empty value.
     pub(super) fn text(&self, rule: usize) -> Option<&str> {
         match self.value(rule) {
-            Value::Present(b"null") | Value::Invalid | Value::Absent => None,
-            Value::Present(bytes) => std::str::from_utf8(bytes).ok().filter(|text| *text != "\"\""),
+            FieldValue::Present(b"null") | FieldValue::Invalid | FieldValue::Absent => None,
+            FieldValue::Present(bytes) => std::str::from_utf8(bytes).ok().filter(|text| *text != "\"\""),
         }
     }
 
@@ -174,6 +195,7 @@ impl Parts {
             self.lines.extend_from_slice(&from.lines);
         }
         self.rows.extend_from_slice(&from.rows);
+        from.money.iter().for_each(|money| self.push_money(Some(money.mark), money.rule, money.row));
         self.problems.extend_from_slice(&from.problems);
         self.warnings.extend_from_slice(&from.warnings);
         conflicts

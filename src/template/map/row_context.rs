@@ -6,16 +6,14 @@ use jiff::civil;
 
 use super::super::facts::Facts;
 use super::super::language::{Context, FixedCell};
-use super::super::value::locale::Locale;
-use super::super::value::number::{self, Percent};
+use super::super::value::number::{self, Notation, Percent};
 use super::super::value::typed::Value;
 use crate::decimal::Decimal;
 
 /// The columns of one expression, in its order, in one row.
 pub(super) struct RowContext<'r> {
-    pub(super) values: Vec<Value<'r>>,
-    /// The number style of texts.
-    pub(super) locale: Option<Locale>,
+    /// Each with the notation of its numbers, if it is text.
+    pub(super) values: Vec<(Value<'r>, Notation<'r>)>,
     pub(super) row: u64,
     /// The values of the template's parameters by name.
     pub(super) parameters: &'r BTreeMap<String, String>,
@@ -24,7 +22,7 @@ pub(super) struct RowContext<'r> {
 
 impl Context for RowContext<'_> {
     fn value(&self, column: usize) -> Result<Value<'_>, String> {
-        let value = self.values.get(column).ok_or_else(|| "this column is not in the sheet".to_owned())?;
+        let (value, _) = self.values.get(column).ok_or_else(|| "this column is not in the sheet".to_owned())?;
         Ok(match value {
             Value::Text(text) => Value::Text(text.as_ref().into()),
             other => other.clone(),
@@ -32,8 +30,10 @@ impl Context for RowContext<'_> {
     }
 
     fn number(&self, column: usize) -> Result<Decimal, String> {
-        let text = self.value(column)?.text().into_owned();
-        number::parse(&text, self.locale, Some(Percent::Fraction)).map_err(|error| format!("'{text}' {error}"))
+        let (value, notation) = self.values.get(column).ok_or_else(|| "this column is not in the sheet".to_owned())?;
+        let text = value.text();
+        let number = number::parse_in(&text, *notation).and_then(|parsed| parsed.resolve(Some(Percent::Fraction)));
+        number.map_err(|error| format!("'{text}' {error}"))
     }
 
     fn today(&self) -> Option<civil::Date> {

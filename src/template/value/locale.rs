@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::diagnostics::nearest;
+
 /// The separators of a group of locales.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -17,6 +19,9 @@ pub struct Separators {
     #[serde(default)]
     pub lakh: bool,
 }
+
+/// The name for deciding column by column.
+pub(crate) const AUTO: &str = "auto";
 
 pub type Locale = &'static Separators;
 
@@ -62,6 +67,18 @@ pub(crate) fn order_of(name: &str) -> Option<Order> {
 pub(crate) fn of_language(name: &str) -> Option<&'static str> {
     let name = name.trim().to_lowercase();
     LOCALES.languages.iter().find(|(_, names)| names.contains(&name)).map(|(locale, _)| locale.as_str())
+}
+
+/// Checks the name of a locale, or `auto`. Fails with a suggestion.
+pub fn check(name: &str) -> Result<&str, String> {
+    if name == AUTO || find(name).is_some() {
+        return Ok(name);
+    }
+    let suggestion = of_language(name).or_else(|| nearest(name, names()));
+    Err(match suggestion {
+        Some(meant) => format!("it is not a locale; did you mean {meant}?"),
+        None => "it is not a locale; examples are auto, en, de and fr-CH".to_owned(),
+    })
 }
 
 /// Returns the names of all locales with separators.

@@ -3,7 +3,6 @@
 
 pub(crate) mod boolean;
 pub mod check_digit;
-pub(crate) mod currency;
 pub mod date;
 pub mod identifier;
 pub mod locale;
@@ -11,5 +10,3 @@ pub mod lookup;
 mod normalize;
 pub mod number;
 pub mod typed;
-
-pub use currency::Currency;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use jiff::civil;
 
-use super::currency::Currency;
 use super::number::{self, NumberError};
+use crate::currency::CurrencyMark;
 use crate::decimal::Decimal;
 use crate::sheet::Cell;
 
@@ -17,7 +17,7 @@ pub enum Value<'a> {
     Number(Decimal),
     /// A percentage as a fraction: 19 % is 0.19.
     Percent(Decimal),
-    Money(Decimal, Currency),
+    Money(Decimal, CurrencyMark),
     Boolean(bool),
     Date(civil::Date),
     Time(civil::Time),
@@ -36,6 +36,7 @@ impl<'a> Value<'a> {
             Cell::Text(text) => Value::Text(Cow::Borrowed(text)),
             Cell::Number(number) => Value::Number(number::from_f64(number)?),
             Cell::Percent(number) => Value::Percent(number::from_f64(number)?),
+            Cell::Money(number, currency) => Value::Money(number::from_f64(number)?, currency),
             Cell::Boolean(boolean) => Value::Boolean(boolean),
             Cell::Date(date) => Value::Date(date),
             Cell::Time(time) => Value::Time(time),
@@ -156,7 +157,7 @@ mod tests {
 
     #[test]
     fn canonical_texts_are_exact() {
-        let euro = Currency::parse("eur").expect("a currency");
+        let euro = CurrencyMark::parse("eur").expect("a currency");
         for (value, text) in [
             (Value::Number(number("12.50")), "12.50"),
             (Value::Number(-number("0.00")), "0.00"),

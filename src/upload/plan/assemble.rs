@@ -25,6 +25,8 @@ const OVERHEAD: usize = 200;
 /// Part of a sheet, mapped.
 #[derive(Debug, Default)]
 pub struct Batch {
+    /// Whether all earlier batches are void, because the sheet is read again.
+    pub restarts: bool,
     /// The number of rows read.
     pub read: u64,
     pub rows: Vec<SourceRow>,

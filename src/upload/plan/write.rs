@@ -36,6 +36,10 @@ pub async fn plan(
     });
     let mut rows = 0;
     while let Some(batch) = batches.recv().await {
+        if batch.restarts {
+            plan.clear().await?;
+            rows = 0;
+        }
         rows += batch.read;
         for row in batch.rows {
             plan.add_row(row).await?;

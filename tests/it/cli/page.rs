@@ -15,13 +15,13 @@ use super::service::Served;
 use super::{count, items};
 
 /// Rows refused for four reasons. Numbers in the thousands would sort wrongly as text.
-const ROWS: &str = "SKU,Name,Price,Currency,Remark\n\
-    0042,Bolt,free,EUR,=1+1\n\
-    43,\"Nut, \"\"fine\"\"\",10.5 pcs,EUR,-5\n\
-    44,Screw,2.50,Euro,plain\n\
-    45,Washer,9 pcs,EUR,@SUM(A1)\n\
-    46,Rivet,2.50,EUR,\"two\nlines\"\n\
-    47,Größe,1 000 pcs,EURO,\n";
+const ROWS: &str = "SKU,Name,Price,Status,Remark\n\
+    0042,Bolt,free,active,=1+1\n\
+    43,\"Nut, \"\"fine\"\"\",10.5 pcs,active,-5\n\
+    44,Screw,2.50,in stock from the beginning of the third quarter of 2027,plain\n\
+    45,Washer,9 pcs,active,@SUM(A1)\n\
+    46,Rivet,2.50,active,\"two\nlines\"\n\
+    47,Größe,1 000 pcs,in stock from the beginning of the third quarter of 2027,\n";
 
 /// Returns the texts of the row column.
 const NUMBERS: &str = "[...document.querySelectorAll('#list .toggle')].map((b) => b.lastChild.textContent).join(' ')";
@@ -96,7 +96,7 @@ fn the_page_has_causes_and_first_rows_without_scripts() {
     assert_eq!(plain.matches("<tr>").count(), 1 + 5);
     assert!(plain.contains("Price &#x27;free&#x27; is not a number"), "{plain}");
     let before = html.split_once("<noscript>").unwrap().0;
-    assert!(before.contains("must be a three-letter code such as EUR"), "the causes need no script");
+    assert!(before.contains("must not be longer than 50 characters"), "the causes need no script");
 }
 
 #[test]
@@ -143,10 +143,10 @@ fn rows_can_be_searched_filtered_and_sorted() {
     assert_eq!(browser.text(SHOWN), "5 rows shown");
     // Search: `/` focuses it, all cells are searched, Escape clears it.
     browser.press("/");
-    browser.write("gröSSe eur");
+    browser.write("gröSSe stock");
     assert_eq!(browser.text(SHOWN), "0 of 5 rows shown");
     browser.press("Escape");
-    browser.write("GRÖßE eur");
+    browser.write("GRÖßE stock");
     assert_eq!((browser.text(NUMBERS), browser.text(SHOWN)), ("7".to_owned(), "1 of 5 rows shown".to_owned()));
     browser.press("Escape");
     assert_eq!(browser.text(SHOWN), "5 rows shown");
@@ -215,17 +215,17 @@ fn a_row_can_be_opened_and_copied_into_a_spreadsheet() {
     let toggle = |row| format!("document.querySelectorAll('#list .toggle')[{row}].click()");
     browser.eval(&toggle(2));
     let detail = browser.text("document.querySelector('.detail').innerText");
-    for words in ["Original row 4", "Screw", "Euro", "must be a three-letter code", "422", "Context id", "plain"] {
+    for words in ["Original row 4", "Screw", "third quarter", "must not be longer", "422", "Context id", "plain"] {
         assert!(detail.contains(words), "{words} is not in {detail}");
     }
-    assert_eq!(browser.text("document.querySelector('.at-fault dt').innerText"), "D Currency");
+    assert_eq!(browser.text("document.querySelector('.at-fault dt').innerText"), "D Status");
     browser.eval(&toggle(2));
     assert_eq!(browser.eval("document.querySelectorAll('.detail').length"), 0);
     for (row, cells) in [
-        (0, "0042\tBolt\tfree\tEUR\t'=1+1"),
-        (1, "43\t\"Nut, \"\"fine\"\"\"\t10.5 pcs\tEUR\t-5"),
-        (3, "45\tWasher\t9 pcs\tEUR\t'@SUM(A1)"),
-        (4, "47\tGröße\t1 000 pcs\tEURO\t"),
+        (0, "0042\tBolt\tfree\tactive\t'=1+1"),
+        (1, "43\t\"Nut, \"\"fine\"\"\"\t10.5 pcs\tactive\t-5"),
+        (3, "45\tWasher\t9 pcs\tactive\t'@SUM(A1)"),
+        (4, "47\tGröße\t1 000 pcs\tin stock from the beginning of the third quarter of 2027\t"),
     ] {
         browser.eval(&toggle(row));
         browser.eval("document.querySelector('.copy-row').click()");
@@ -234,7 +234,7 @@ fn a_row_can_be_opened_and_copied_into_a_spreadsheet() {
     }
     browser.eval("document.getElementById('copy').click()");
     let all = browser.text("window.copied");
-    assert!(all.starts_with("SKU\tName\tPrice\tCurrency\tRemark\n0042\t") && all.lines().count() == 6, "{all}");
+    assert!(all.starts_with("SKU\tName\tPrice\tStatus\tRemark\n0042\t") && all.lines().count() == 6, "{all}");
     assert_eq!(browser.text("document.getElementById('said').textContent"), "5 rows copied.");
     // Without access to the clipboard, the old API works.
     browser.eval("window.refuses = true; document.getElementById('copy').click()");

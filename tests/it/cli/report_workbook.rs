@@ -36,7 +36,7 @@ SKU,Name,Price,Currency,Active,Unit
 0043,Nut,1.10,EUR,yess,Piece
 0044,Screw,2.50,EUR,yes,Piece
 0045,Anchor,gratis,EUR,no,Piece
-0046,Washer,3.00,Euro,yes,Piece
+0046,Washer,3.00,Yen,yes,Piece
 ";
 
 /// Returns the cells of each sheet with its name.
@@ -112,7 +112,7 @@ fn the_summary_links_to_cells_with_problems() {
     );
     assert_eq!(causes[1][..2], ["Active", "'yess' is not in the template's map"]);
     assert!(causes[1][2].starts_with("did you mean 'yes'?"), "{causes:?}");
-    assert_eq!(causes[2][..2], ["Currency", "'Euro' is not a value that the template allows"]);
+    assert_eq!(causes[2][..2], ["Currency", "'Yen' is not a value that the template allows"]);
 
     let rows = &sheets(&place, "r.xlsx")[1];
     assert_eq!(rows.0, "prices");
@@ -126,7 +126,7 @@ fn the_summary_links_to_cells_with_problems() {
                 rows.1[row.parse::<usize>().unwrap() - 1][column].as_str().unwrap()
             })
             .collect();
-    assert_eq!(linked, ["free", "gratis", "yess", "Euro"]);
+    assert_eq!(linked, ["free", "gratis", "yess", "Yen"]);
     for fact in [place.path("prices.csv").to_str().unwrap(), "t.toml, for each item", &served.url(), "shop"] {
         assert!(front.iter().any(|row| row.last() == Some(&json!(fact))), "{fact}: {front:?}");
     }
@@ -145,7 +145,7 @@ fn drop_downs_offer_the_words_of_the_sheet() {
     assert_eq!(all[2].0, "Lists");
     let list = |column: usize| all[2].1.iter().filter_map(|row| row.get(column)?.as_str()).collect::<Vec<_>>();
     assert_eq!(list(0), ["EUR", "USD"]);
-    assert_eq!(list(1), ["no", "yes", "-"]);
+    assert_eq!(list(1), ["yes", "no", "-"]);
     assert_eq!(list(2), ["Piece", "Box of 100", "Pair, of shoes"]);
     assert!(part(&place.path("r.xlsx"), "xl/workbook.xml").contains(r#"name="Lists" sheetId="3" state="hidden""#));
 

@@ -106,11 +106,11 @@ fn all_sheets_with_the_columns_are_read_as_one_input() {
 fn refused_rows_are_reported_with_their_sheet() {
     let place = Place::new();
     let served = Served::start(&place);
-    let north: &[&str] = &["SKU|Currency", "1|EUR"];
-    let south: &[&str] = &["Currency|SKU", "Euro|2"];
+    let north: &[&str] = &["SKU|Status", "1|active"];
+    let south: &[&str] = &["Status|SKU", "in stock from the beginning of the third quarter of 2027|2"];
     workbook(&place, "prices.xlsx", &[("North", north), ("South", south)]);
     let upload = served.sheetport(&place, ["upload", "prices.xlsx", "-t", "items", "--sheet", "*"]);
-    upload.exits(3).shows(&["Currency", "row 2 of 'South'"]);
+    upload.exits(3).shows(&["Status", "row 2 of 'South'"]);
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn an_ambiguous_percentage_is_a_problem_and_the_report_can_be_retried() {
 
     place.sheetport(["report", "-o", "report.csv"]).exits(0);
     let report = table(&place.path("report.csv"));
-    assert_eq!(column(&report, "Price"), ["19%", "19.5%", "7%", "1234.5", "19 %"]);
+    assert_eq!(column(&report, "Price"), ["19%", "19.5%", "7%", "1234.5 €", "19 %"]);
     place.sheetport(["report", "-o", "report.xlsx"]).exits(0);
     let cells = place.sheetport(["view", "report.xlsx", "--csv", "--sheet", "2"]).exits(0);
     let shown: Vec<_> = cells.stdout.lines().map(|line| line.split(',').nth(2).unwrap_or_default()).collect();

@@ -6,6 +6,7 @@ use jiff::civil::{Date, DateTime, Time};
 use rust_xlsxwriter::{ExcelDateTime, Format, Worksheet, XlsxError};
 
 use super::text::{cut, escape_apostrophe};
+use crate::currency::CurrencyMark;
 use crate::sheet::Cell;
 use crate::sheet::write::value::Value;
 
@@ -23,6 +24,7 @@ pub enum CellKind {
     Decimals(usize),
     /// A percentage with this many decimals.
     Percent(usize),
+    Money(CurrencyMark),
     Date,
     Time,
     DateTime,
@@ -64,6 +66,7 @@ impl<'a> XlsxCell<'a> {
                 let decimals = cell.shown().split_once('.').map_or(0, |(_, decimals)| decimals.len() - "%".len());
                 of(CellKind::Percent(decimals), number(value))
             }
+            Cell::Money(value, currency) => of(CellKind::Money(currency), number(value)),
             Cell::Date(date) => of(CellKind::Date, date_time(Some(date), None)),
             Cell::Time(time) => of(CellKind::Time, date_time(None, Some(time))),
             Cell::DateTime(at) => of(CellKind::DateTime, date_time(Some(at.date()), Some(at.time()))),
@@ -116,6 +119,7 @@ impl<'a> XlsxCell<'a> {
             (Content::Boolean(_), _) => 6,
             (Content::Number(number), CellKind::Decimals(decimals)) => format!("{number:.decimals$}").len() + 1,
             (Content::Number(number), CellKind::Percent(_)) => Cell::Percent(*number).shown().len() + 1,
+            (Content::Number(number), CellKind::Money(currency)) => format!("{number:.2} {currency}").len() + 3,
             (Content::Number(number), _) => number.to_string().len() + 1,
             (Content::DateTime(_), CellKind::Date) => 11,
             (Content::DateTime(_), CellKind::Time) => 9,

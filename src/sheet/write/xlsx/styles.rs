@@ -1,8 +1,11 @@
 //! Formats of a workbook's cells.
 
+use std::cell::OnceCell;
+
 use rust_xlsxwriter::{Color, Format, FormatAlign};
 
 use super::cell::{CellKind, EXACT_DIGITS};
+use crate::currency::CurrencyMark;
 
 /// The formats of all kinds of cells, on a common base.
 pub(crate) struct CellStyles {
@@ -15,6 +18,9 @@ pub(crate) struct CellStyles {
     /// Indexed by the number of decimals.
     decimals: Vec<Format>,
     percent: Vec<Format>,
+    base: Format,
+    /// One per currency, created on first use.
+    money: OnceCell<Vec<(CurrencyMark, Format)>>,
 }
 
 impl CellStyles {
@@ -32,6 +38,8 @@ impl CellStyles {
             date_time_millis: with("yyyy-mm-dd hh:mm:ss.000"),
             decimals: places().map(|format| with(&format)).collect(),
             percent: places().map(|format| with(&format!("{format}%"))).collect(),
+            base: base.clone(),
+            money: OnceCell::new(),
         }
     }
 
@@ -41,11 +49,21 @@ impl CellStyles {
             CellKind::Text => &self.text,
             CellKind::Decimals(places) => self.decimals.get(places).unwrap_or(&self.general),
             CellKind::Percent(places) => &self.percent[places.min(EXACT_DIGITS)],
+            CellKind::Money(currency) => self.money(currency),
             CellKind::Date => &self.date,
             CellKind::Time => &self.time,
             CellKind::DateTime => &self.date_time,
             CellKind::DateTimeMillis => &self.date_time_millis,
         }
+    }
+}
+
+impl CellStyles {
+    fn money(&self, currency: CurrencyMark) -> &Format {
+        let format =
+            |mark: CurrencyMark| (mark, self.base.clone().set_num_format(format!("#,##0.00##########\\ [${mark}]")));
+        let formats = self.money.get_or_init(|| CurrencyMark::all().map(format).collect());
+        formats.iter().find(|(mark, _)| *mark == currency).map_or(&self.general, |(_, format)| format)
     }
 }
 

@@ -419,7 +419,7 @@ mod tests {
     fn every_currency_of_a_word_is_known() {
         for (language, file) in &vocabulary().languages {
             for code in file.currency_words.keys() {
-                assert!(super::super::super::value::currency::is_code(code), "{language}: {code}");
+                assert!(crate::currency::is_code(code), "{language}: {code}");
             }
         }
     }

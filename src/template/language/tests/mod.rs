@@ -7,10 +7,11 @@ use jiff::civil;
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
 use super::super::value::typed::Value;
-use super::super::value::{Currency, locale, number};
+use super::super::value::{locale, number};
 use super::functions::{FUNCTIONS, Form};
 use super::operand::MAX_LENGTH;
 use super::{Context, Expression, ExpressionError, FixedCell};
+use crate::currency::CurrencyMark;
 use crate::decimal::{self, Decimal};
 
 const ROW: &[(&str, &str)] = &[
@@ -38,8 +39,8 @@ impl Context for TestRow<'_> {
             "Count" => Value::Number(5.into()),
             "Exact" => Value::Number(Decimal::new(1234, 3)),
             "Vat" => Value::Percent(Decimal::new(19, 2)),
-            "Euro" => Value::Money(Decimal::new(1250, 2), Currency::parse("EUR").expect("a currency")),
-            "Dollar" => Value::Money(Decimal::new(1250, 2), Currency::parse("USD").expect("a currency")),
+            "Euro" => Value::Money(Decimal::new(1250, 2), CurrencyMark::parse("EUR").expect("a currency")),
+            "Dollar" => Value::Money(Decimal::new(1250, 2), CurrencyMark::parse("USD").expect("a currency")),
             "Yes" => Value::Boolean(true),
             "Due" => Value::Date(date),
             "At" => Value::DateTime(date.at(9, 30, 0, 0)),
@@ -244,7 +245,7 @@ fn unsupported_syntax_is_an_error_with_its_place() {
 fn errors_of_a_row_have_a_place() {
     for (source, at, message) in [
         ("{{ Size }}{{ Name | number }}", "number", "'Hex bolt' is not a number"),
-        ("{{ Betrag | trim | plus(1) }}", "plus(1)", "| number(\"de\")"),
+        ("{{ Menge | trim | plus(1) }}", "plus(1)", "| number(\"de\")"),
         ("{{ Price | integer }}", "integer", "not a whole number"),
         ("{{ Blank | round(2) }}", "round(2)", "a blank is not a number"),
         ("{{ Price | divided_by(0, 2) }}", "divided_by(0, 2)", "divides by zero"),

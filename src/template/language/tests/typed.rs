@@ -11,7 +11,7 @@ fn number(digits: &str) -> Value<'static> {
 
 #[test]
 fn a_single_expression_keeps_its_type() {
-    let euro = Currency::parse("EUR").expect("a currency");
+    let euro = CurrencyMark::parse("EUR").expect("a currency");
     for (source, expected) in [
         ("{{ Exact }}", number("1.234")),
         ("{{ Price }}", Value::Text("12.50".into())),
@@ -181,7 +181,7 @@ fn mistakes_point_at_the_column_or_the_operator() {
         ("{{ Size | trim + 1 }}", "trim", "'M8' after trim is not a number"),
         ("{{ Betrag | left(5) * 1 }}", "left(5)", "'1.234' after left could mean more than one number"),
         ("{{ \"12.500\" * 1 }}", "\"12.500\"", "| number(\"de\")"),
-        ("{{ \"1,5\" * 2 }}", "\"1,5\"", "say how it is written"),
+        ("{{ \"1,500\" * 2 }}", "\"1,500\"", "say how it is written"),
         ("{{ Nothing + 1 }}", "Nothing", "a blank is not a number; add a replacement"),
         ("{{ Count / 3 }}", "/", "| divided_by(3, 2)"),
         ("{{ Count / 0 }}", "/", "divides by zero"),
@@ -197,7 +197,7 @@ fn mistakes_point_at_the_column_or_the_operator() {
         ("{{ Due == \"31.01.2026\" }}", "==", "is a date, and '31.01.2026' is text"),
         ("{{ Size < Price }}", "<", "'M8' and '12.50' can't be compared: 'M8' is not a number"),
         ("{{ Nothing < 1 }}", "<", "a blank has no order"),
-        ("{{ Betrag | trim == 5 }}", "==", "could mean more than one number"),
+        ("{{ Menge | trim == 5 }}", "==", "could mean more than one number"),
         ("{{ Broken ~ 1 }}", "Broken", "#N/A is an error"),
         ("{{ Name | add_days(1) }}", "add_days(1)", "is text, not a date"),
         ("{{ Due | add_days(99999999) }}", "add_days(99999999)", "years 1 to 9999"),

@@ -40,6 +40,7 @@ pub struct MixedDates {
 /// Narrows down the formats of a column, text by text.
 ///
 /// Impossible dates, such as `31.02.2025` or `00.00.0000`, rule out no format but are problems of their rows.
+#[derive(Clone)]
 pub struct Detector {
     order: Option<Order>,
     forms: Vec<Candidate>,
@@ -52,6 +53,7 @@ pub struct Detector {
 }
 
 /// A form of dates, with the forms of times that may follow.
+#[derive(Clone)]
 struct Candidate {
     form: &'static Form,
     /// A bit for each form of times: whether every text so far has fitted.
@@ -62,6 +64,7 @@ struct Candidate {
     missed: Vec<Option<usize>>,
 }
 
+#[derive(Clone)]
 struct Disagreement {
     forms: (usize, usize),
     text: String,

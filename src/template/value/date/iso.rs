@@ -6,7 +6,7 @@ use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Timestamp, civil};
 
 use super::error::DateError;
-use crate::sheet::Cell;
+use crate::template::value::typed::Value;
 
 /// A date as a cell states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +36,12 @@ pub(crate) fn parse(text: &str) -> Result<ParsedDate, DateError> {
 }
 
 /// Returns the date of a workbook's cell, or `None` for cells of other types and for times without a date.
-pub fn from_cell(cell: Cell<'_>) -> Option<ParsedDate> {
-    match cell {
-        Cell::Date(date) => Some(ParsedDate::Date(date)),
-        Cell::DateTime(local) => Some(ParsedDate::Local(local)),
-        Cell::Blank | Cell::Text(_) | Cell::Number(_) | Cell::Percent(_) => None,
-        Cell::Boolean(_) | Cell::Time(_) | Cell::Error(_) => None,
+pub fn from_value(value: &Value<'_>) -> Option<ParsedDate> {
+    match value {
+        Value::Date(date) => Some(ParsedDate::Date(*date)),
+        Value::DateTime(local) => Some(ParsedDate::Local(*local)),
+        Value::Blank | Value::Text(_) | Value::Number(_) | Value::Percent(_) | Value::Money(..) => None,
+        Value::Boolean(_) | Value::Time(_) | Value::Error(_) => None,
     }
 }
 
@@ -131,12 +131,12 @@ mod tests {
     #[test]
     fn placeholders_in_a_workbook_are_errors() {
         for text in ["9999-12-31", "1899-12-30", "0001-01-01"] {
-            let date = from_cell(Cell::Date(text.parse().expect("a date"))).expect("a date");
+            let date = from_value(&Value::Date(text.parse().expect("a date"))).expect("a date");
             assert_eq!(to_iso(date, None), Err(DateError::Placeholder));
         }
-        let midnight = from_cell(Cell::DateTime(civil::date(9999, 12, 31).at(0, 0, 0, 0))).expect("a date");
+        let midnight = from_value(&Value::DateTime(civil::date(9999, 12, 31).at(0, 0, 0, 0))).expect("a date");
         assert_eq!(to_iso(midnight, Some(&TimeZone::UTC)), Err(DateError::Placeholder));
-        assert_eq!(from_cell(Cell::Time(civil::time(9, 0, 0, 0))), None);
-        assert_eq!(from_cell(Cell::Number(45_000.0)), None);
+        assert_eq!(from_value(&Value::Time(civil::time(9, 0, 0, 0))), None);
+        assert_eq!(from_value(&Value::Number(45_000.into())), None);
     }
 }

@@ -15,6 +15,6 @@ mod zone;
 pub use detect::{AmbiguousDates, Detected, Detector, MixedDates};
 pub use error::DateError;
 pub use format::{DateFormat, PatternError};
-pub use iso::{ParsedDate, from_cell, to_iso};
+pub use iso::{ParsedDate, from_value, to_iso};
 pub(crate) use write::DateWriter;
 pub(crate) use zone::zone;

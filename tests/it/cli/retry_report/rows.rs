@@ -6,11 +6,11 @@ use super::super::{accounting, count, items, summary};
 use super::Sheet;
 
 const PRICES: &str = "\
-SKU,Name,Price,Currency
-0042,Bolt,free,EUR
-43,Nut,1.10,Euro
-44,Screw,2.50,EUR
-45,Pin,3.50,EUR
+SKU,Name,Price,Status
+0042,Bolt,free,active
+43,Nut,1.10,in stock from the beginning of the third quarter of 2027
+44,Screw,2.50,active
+45,Pin,3.50,active
 ";
 
 /// A place and a service where a file with rows that are wrong, refused and accepted was uploaded.
@@ -44,7 +44,7 @@ fn retry_sends_only_unaccepted_rows_over_several_rounds() {
     assert_eq!(second.column("sheetport_service_id")[2..], first.column("sheetport_service_id")[2..]);
     // One row is mended in the second report, and then the other in the first, which knows of neither.
     assert_eq!(retry(&place, &served, second.clone().set(2, "Price", "9.00"), 3), "4: sent 1, unchanged 2, failed 1");
-    assert_eq!(retry(&place, &served, first.clone().set(3, "Currency", "EUR"), 0), "4: sent 1, unchanged 3");
+    assert_eq!(retry(&place, &served, first.clone().set(3, "Status", "active"), 0), "4: sent 1, unchanged 3");
     for sheet in [&first, &second, &Sheet::open(&place, "mended.report.csv")] {
         assert_eq!(retry(&place, &served, sheet, 0), "4: unchanged 4");
     }
@@ -59,10 +59,13 @@ fn retry_sends_only_unaccepted_rows_over_several_rounds() {
 fn rows_may_be_sorted_filtered_and_added() {
     let (place, served) = uploaded();
     let mut sheet = Sheet::open(&place, "prices.report.csv");
-    sheet.replace("free", "9.00").replace("Euro", "EUR").sort_by("sheetport_status");
+    sheet
+        .replace("free", "9.00")
+        .replace("in stock from the beginning of the third quarter of 2027", "active")
+        .sort_by("sheetport_status");
     assert_eq!(sheet.column("SKU"), ["43", "0042", "44", "45"]);
     sheet.0.retain(|row| row[0] != "44");
-    sheet.add(&["46", "Cog", "1", "EUR"]);
+    sheet.add(&["46", "Cog", "1", "active"]);
     assert_eq!(retry(&place, &served, &sheet, 0), "4: sent 3, unchanged 1");
     assert_eq!(served.total(), 5);
     // The same file once more: the row that was added is known by what it said, until it says something else.
@@ -88,7 +91,7 @@ fn edited_status_column_is_ignored() {
     sheet.set(2, "Price", "9").set(2, "sheetport_status", "sent").set(5, "sheetport_status", "failed");
     assert_eq!(retry(&place, &served, &sheet, 3), "4: sent 1, unchanged 2, failed 1");
     let mut sheet = Sheet::open(&place, "prices.report.csv");
-    sheet.set(3, "Currency", "EUR").drop_column("sheetport_status").drop_column("sheetport_errors");
+    sheet.set(3, "Status", "active").drop_column("sheetport_status").drop_column("sheetport_errors");
     assert_eq!(retry(&place, &served, &sheet, 0), "4: sent 1, unchanged 3");
 }
 
@@ -98,7 +101,7 @@ fn ambiguous_row_reference_is_a_problem_of_its_cell() {
     let sheet = Sheet::open(&place, "prices.report.csv");
     let token = sheet.column("sheetport_run")[0].to_owned();
     let mut mended = sheet.clone();
-    mended.replace("free", "9.00").replace("Euro", "EUR");
+    mended.replace("free", "9.00").replace("in stock from the beginning of the third quarter of 2027", "active");
     // A copy of an accepted row for a new item, and one of a row that is sent.
     let copy = |row: usize| mended.0[row - 1].clone();
     let mut copied = mended.clone();
@@ -146,7 +149,7 @@ fn edits_to_accepted_rows_are_not_sent_but_reported() {
 fn shifted_cells_are_not_sent_until_fixed() {
     let place = Place::new();
     let served = Served::start(&place);
-    place.write("prices.csv", "SKU,Name,Price,Currency\n1,Bolt,1,50,EUR\n2,\"Nut\",2,EUR\n3,\"Co");
+    place.write("prices.csv", "SKU,Name,Price,Status\n1,Bolt,1,50,active\n2,\"Nut\",2,active\n3,\"Co");
     served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).exits(3);
     let sheet = Sheet::open(&place, "prices.report.csv");
     assert_eq!(retry(&place, &served, &sheet, 3), "3: unchanged 1, rejected 2");
@@ -154,7 +157,7 @@ fn shifted_cells_are_not_sent_until_fixed() {
     place.sheetport(["report", "-o", "again.csv"]).exits(0);
     let mut sheet = Sheet::open(&place, "again.csv");
     assert_eq!(retry(&place, &served, &sheet, 3), "3: unchanged 1, rejected 2");
-    sheet.0[1][2..5].clone_from_slice(&["1.50".to_owned(), "EUR".to_owned(), String::new()]);
+    sheet.0[1][2..5].clone_from_slice(&["1.50".to_owned(), "active".to_owned(), String::new()]);
     assert_eq!(retry(&place, &served, &sheet, 3), "3: sent 1, unchanged 1, rejected 1");
 }
 
@@ -168,14 +171,17 @@ fn skipped_rows_stay_skipped() {
     sheet.replace("two", "2").sort_by("sheetport_status");
     assert_eq!(retry(&place, &served, &sheet, 0), "9: sent 1, unchanged 2, skipped 6");
 
-    place.write("twice.csv", "SKU,Name,Currency\n1,old,EUR\n2,b,Euro\n1,new,EUR\n");
+    place.write(
+        "twice.csv",
+        "SKU,Name,Status\n1,old,active\n2,b,in stock from the beginning of the third quarter of 2027\n1,new,active\n",
+    );
     let template = "record = \"item\"\nduplicates = \"last\"\n[fields.externalId]\ncolumn = \"SKU\"\n\
-                    [fields.name]\ncolumn = \"Name\"\n[fields.currency]\ncolumn = \"Currency\"\n";
+                    [fields.name]\ncolumn = \"Name\"\n[fields.status]\ncolumn = \"Status\"\n";
     place.write("t.toml", template);
     served.sheetport(&place, ["upload", "twice.csv", "-t", "t.toml"]).exits(3);
     // Sorted, the older one stands last.
     let mut sheet = Sheet::open(&place, "twice.report.csv");
-    sheet.replace("Euro", "EUR").0[1..].reverse();
+    sheet.replace("in stock from the beginning of the third quarter of 2027", "active").0[1..].reverse();
     assert_eq!(retry(&place, &served, &sheet, 0), "3: sent 1, unchanged 1, skipped 1");
     assert!(!served.get("/v1/public/items")["data"].to_string().contains("\"old\""));
 }
@@ -212,7 +218,7 @@ fn retry_uses_the_template_of_the_run_unless_another_is_named() {
 fn all_or_nothing_applies_to_reports() {
     let place = Place::new();
     let served = Served::start(&place);
-    place.write("prices.csv", PRICES.replace("Euro", "EUR"));
+    place.write("prices.csv", PRICES.replace("in stock from the beginning of the third quarter of 2027", "active"));
     let upload = served.sheetport(&place, ["upload", "prices.csv", "-t", "items", "--all-or-nothing", "--json"]);
     let next = summary(&upload.exits(3))["next"].as_str().unwrap().to_owned();
     assert!(next.ends_with("prices.report.csv --all-or-nothing"), "{next}");

@@ -64,7 +64,12 @@ pub(super) fn retry(place: &Place, served: &Served, name: &str, code: i32) -> St
 fn uploaded() -> (Place, Served) {
     let place = Place::new();
     let served = Served::start(&place);
-    let prices = ["SKU|Name|Price|Currency", "0042|Bolt|free|EUR", "43|Nut|1.10|Euro", "44|Screw|2.50|EUR"];
+    let prices = [
+        "SKU|Name|Price|Status",
+        "0042|Bolt|free|active",
+        "43|Nut|1.10|in stock from the beginning of the third quarter of 2027",
+        "44|Screw|2.50|active",
+    ];
     save(&place, "prices.xlsx", &[("Prices", &of(&prices))]);
     served.sheetport(&place, ["upload", "prices.xlsx", "-t", "items", "-q"]).exits(3);
     (place, served)
@@ -76,7 +81,10 @@ fn workbook_is_fixed_in_place_and_retried() {
     assert_eq!(retry(&place, &served, "prices.report.xlsx", 3), "3: unchanged 1, rejected 1, failed 1");
     assert!(exists(&place, "prices.report-2.xlsx"));
     let mut sheet = open(&place, "prices.report-2.xlsx");
-    sheet.replace("free", "9").replace("Euro", "EUR").sort_by("sheetport_status");
+    sheet
+        .replace("free", "9")
+        .replace("in stock from the beginning of the third quarter of 2027", "active")
+        .sort_by("sheetport_status");
     save(&place, "mended.xlsx", &[("Prices", &sheet)]);
     assert_eq!(retry(&place, &served, "mended.xlsx", 0), "3: sent 2, unchanged 1");
     assert_eq!(served.total(), 3);
@@ -86,7 +94,7 @@ fn workbook_is_fixed_in_place_and_retried() {
 fn all_sheets_with_report_columns_are_read() {
     let (place, served) = uploaded();
     let mut sheet = open(&place, "prices.report.xlsx");
-    sheet.replace("free", "9").replace("Euro", "EUR");
+    sheet.replace("free", "9").replace("in stock from the beginning of the third quarter of 2027", "active");
     let summary = of(&["What is wrong|Rows", "Price is not a number|1", "SKU|Name", "99|not to be sent"]);
     let mut second = sheet.clone();
     second.0.drain(1..3);
@@ -119,11 +127,18 @@ fn report_of_several_sheets_is_retried_as_one() {
     let place = Place::new();
     let served = Served::start(&place);
     let north = of(&["SKU|Name|Price", "1|Bolt|free", "2|Nut|1.00"]);
-    let south = of(&["Shelf|Artikelnummer|Currency|Name", "S1|3|EUR|Screw", "S2|4|Euro|Pin"]);
+    let south = of(&[
+        "Shelf|Artikelnummer|Status|Name",
+        "S1|3|active|Screw",
+        "S2|4|in stock from the beginning of the third quarter of 2027|Pin",
+    ]);
     save(&place, "prices.xlsx", &[("North", &north), ("South", &south)]);
     served.sheetport(&place, ["upload", "prices.xlsx", "-t", "items", "--sheet", "*", "-q"]).exits(3);
     let mut sheet = open(&place, "prices.report.xlsx");
-    sheet.replace("free", "9").replace("Euro", "EUR").sort_by("sheetport_status");
+    sheet
+        .replace("free", "9")
+        .replace("in stock from the beginning of the third quarter of 2027", "active")
+        .sort_by("sheetport_status");
     sheet.save(&place, "mended.csv");
     let mut nameless = sheet.clone();
     nameless.drop_column("sheetport_sheet").save(&place, "nameless.csv");
@@ -145,12 +160,16 @@ fn typed_cells_survive_a_csv_report() {
     let served = Served::start(&place);
     let mut workbook = Workbook::new();
     let sheet = workbook.add_worksheet();
-    for (column, name) in (0..).zip(["SKU", "Name", "Price", "Currency"]) {
+    for (column, name) in (0..).zip(["SKU", "Name", "Price", "Status"]) {
         sheet.write_string(0, column, name).unwrap();
     }
     for (row, price) in [(1, 1.234), (2, 1234.5), (3, 7.0)] {
         sheet.write_string(row, 0, row.to_string()).unwrap().write_string(row, 1, format!("Item {row}")).unwrap();
-        sheet.write_number(row, 2, price).unwrap().write_string(row, 3, "Euro").unwrap();
+        sheet
+            .write_number(row, 2, price)
+            .unwrap()
+            .write_string(row, 3, "in stock from the beginning of the third quarter of 2027")
+            .unwrap();
     }
     workbook.save(place.path("prices.xlsx")).unwrap();
     let template = place.sheetport(["template", "show", "items"]).exits(0).stdout;
@@ -159,7 +178,10 @@ fn typed_cells_survive_a_csv_report() {
     let mut sheet = Sheet::open(&place, "prices.csv");
     assert_eq!(sheet.column("Price"), ["1.234", "1234.5", "7"]);
     // What a person writes is read as the template says.
-    sheet.replace("Euro", "EUR").set(4, "Price", "8,5").save(&place, "mended.csv");
+    sheet
+        .replace("in stock from the beginning of the third quarter of 2027", "active")
+        .set(4, "Price", "8,5")
+        .save(&place, "mended.csv");
     assert_eq!(retry(&place, &served, "mended.csv", 0), "3: sent 3");
     let items = served.get("/v1/public/items")["data"].to_string();
     for price in ["1.234,", "1234.5,", "8.5,"] {

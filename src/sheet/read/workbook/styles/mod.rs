@@ -1,8 +1,9 @@
-//! Number formats with an effect on the meaning of a number: leading zeros of identifiers, and percentages.
+//! Number formats with an effect on the meaning of a number: leading zeros of identifiers, percentages, and
+//! currencies.
 
 mod leading_zeros;
 mod number_format;
-mod percent;
 mod section;
+mod unit;
 
 pub(super) use self::number_format::NumberFormat;

@@ -1,26 +1,30 @@
 //! The number formats with an effect on reading.
 
 use super::leading_zeros::LeadingZeros;
-use super::percent::Percent;
+use super::unit::{Unit, UnitFormat};
 use crate::sheet::Cell;
 
 /// Excel's limit on the length of a format.
 const MAX_LEN: usize = 255;
 
+/// The built-in formats 42 and 44. Programs show them with the currency of the system instead of the dollar.
+const SYSTEM_CURRENCY: [&str; 2] =
+    ["_($* #,##0_);_($* (#,##0);_($* \"-\"_);_(@_)", "_($* #,##0.00_);_($* (#,##0.00);_($* \"-\"??_);_(@_)"];
+
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::sheet::read::workbook) enum NumberFormat {
     LeadingZeros(LeadingZeros),
-    Percent(Percent),
+    Unit(UnitFormat),
 }
 
 impl NumberFormat {
     /// Parses a format. Returns `None` for formats without an effect on the meaning of a number.
     pub(crate) fn parse(code: &str) -> Option<NumberFormat> {
-        if code.len() > MAX_LEN {
+        if code.len() > MAX_LEN || SYSTEM_CURRENCY.contains(&code) {
             return None;
         }
         let leading_zeros = LeadingZeros::parse(code).map(NumberFormat::LeadingZeros);
-        leading_zeros.or_else(|| Percent::parse(code).map(NumberFormat::Percent))
+        leading_zeros.or_else(|| UnitFormat::parse(code).map(NumberFormat::Unit))
     }
 
     /// Formats a number as a cell, using `text` as a buffer. Returns `None` if it is a plain number.
@@ -30,7 +34,10 @@ impl NumberFormat {
                 *text = format.format(number)?;
                 Some(Cell::Text(text))
             }
-            NumberFormat::Percent(format) => format.applies_to(number).then_some(Cell::Percent(number)),
+            NumberFormat::Unit(format) => Some(match format.unit_of(number)? {
+                Unit::Percent => Cell::Percent(number),
+                Unit::Money(currency) => Cell::Money(number, currency),
+            }),
         }
     }
 }
@@ -73,6 +80,27 @@ mod tests {
         // Text has its own section.
         check("0.00;0.00;0.00;@\"%\"", 0.5, None);
         check("0.00;0.00;0.00;@%", 0.5, None);
+    }
+
+    #[test]
+    fn a_currency_in_the_format_makes_money() {
+        for (code, shown) in [
+            ("[$€-407]#,##0.00", "-5.5 €"),
+            ("#,##0.00\\ [$€-1]", "-5.5 €"),
+            ("#,##0.00 \"€\"", "-5.5 €"),
+            ("$#,##0.00_);($#,##0.00)", "-5.5 $"),
+            ("\"USD\" 0.00", "-5.5 USD"),
+            ("[$USD] #,##0.00", "-5.5 USD"),
+            ("_-* #,##0.00\\ €_-;\\-* #,##0.00\\ €_-;_-* \"-\"??\\ €_-;_-@_-", "-5.5 €"),
+            ("#,##0.00 [$CHF];[Red]-#,##0.00 [$CHF]", "-5.5 CHF"),
+            ("#,##0.00 \\k\\r", "-5.5 kr"),
+        ] {
+            check(code, -5.5, Some(shown));
+        }
+        for code in ["0.00 \"kg\"", "[$-407]0.00", "#,##0.00", "0 \"pcs\"", "0.00 \"per 100\""] {
+            check(code, -5.5, None);
+        }
+        SYSTEM_CURRENCY.iter().for_each(|code| check(code, -5.5, None));
     }
 
     #[test]

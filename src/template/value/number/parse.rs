@@ -1,8 +1,11 @@
-//! Numbers as people write them: `1.234,50 €`, `(12)`, `19 %`. Parsing is exact and never guesses.
+//! Parsing of numbers.
 
-use super::currency;
-use super::locale::{APOSTROPHES, LOCALES, Locale, SPACES, Separators};
-use super::normalize::{to_ascii, trim};
+use super::super::locale::Locale;
+use super::error::NumberError;
+use super::shape::{Mark, Shape, is_numeric, is_written_in};
+use super::strip::{Bare, strip};
+use super::style::ColumnStyle;
+use crate::currency::CurrencyMark;
 use crate::decimal::{self, Decimal, DecimalError};
 
 /// Maximum number of digits, as many as every [`Decimal`] can hold.
@@ -17,42 +20,49 @@ pub enum Percent {
     Fraction,
 }
 
-/// Why a cell has no valid number. The messages leave out the number itself, so that rows with the same problem can be
-/// counted together.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NumberError {
-    #[error("is not a number")]
-    NotANumber,
-    /// There is no locale, and the separator could be a decimal or a group separator.
-    #[error("could mean more than one number")]
-    NeedsLocale,
-    /// The separators don't fit the locale.
-    #[error("is not a number with '{decimal}' as its decimal separator")]
-    Separators { decimal: char },
-    /// A percent sign without a meaning in the template.
-    #[error("has a percent sign")]
-    PercentUnclear,
-    #[error("has more than 28 digits")]
-    TooLong,
-    /// The field takes whole numbers only.
-    #[error("is not a whole number")]
-    NotWhole,
+/// How the separators of a text are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Notation<'a> {
+    /// As the other cells of the column, and as the locale says if the template has one.
+    Column { locale: Option<Locale>, style: &'a ColumnStyle },
+    /// With a decimal point and without groups, as Sheetport itself writes the numbers of workbooks.
+    Canonical,
+}
+
+/// A number with its marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ParsedNumber {
+    /// The digits as written: 19 for `19 %`.
+    pub(crate) number: Decimal,
+    pub(crate) has_percent_sign: bool,
+    pub(crate) currency: Option<CurrencyMark>,
+}
+
+impl ParsedNumber {
+    /// Returns the number with the template's meaning of percent signs.
+    pub(crate) fn resolve(self, percent: Option<Percent>) -> Result<Decimal, NumberError> {
+        match (self.has_percent_sign, percent) {
+            (false, _) | (true, Some(Percent::Whole)) => Ok(self.number),
+            (true, Some(Percent::Fraction)) => Ok(multiply(self.number, Decimal::new(1, 2))?),
+            (true, None) => Err(NumberError::PercentUnclear),
+        }
+    }
+}
+
+/// Parses a number of a locale. Without a locale, numbers with two readings are refused.
+pub(crate) fn parse(text: &str, locale: Option<Locale>, percent: Option<Percent>) -> Result<Decimal, NumberError> {
+    parse_in(text, Notation::Column { locale, style: &ColumnStyle::default() })?.resolve(percent)
 }
 
 /// Parses `text`: `1.234,50` in a German locale is 1234.50. Decimals are kept, also zeros at the end.
 ///
 /// Accepts one sign before or after the digits, one currency, white space, parentheses for negative numbers, group
-/// separators of the locale, and `12,–` for an amount without decimals.
-pub(crate) fn parse(text: &str, locale: Option<Locale>, percent: Option<Percent>) -> Result<Decimal, NumberError> {
-    let text = to_ascii(trim(text));
-    let bare = strip(&text).ok_or(NumberError::NotANumber)?;
-    let (whole, fraction) = split(bare.digits, locale)?;
+/// separators, and `12,–` for an amount without decimals.
+pub(crate) fn parse_in(text: &str, notation: Notation<'_>) -> Result<ParsedNumber, NumberError> {
+    let bare = strip(text).ok_or(NumberError::NotANumber)?;
+    let (whole, fraction) = split(&bare, notation)?;
     let number = compose(bare.negative, whole, fraction)?;
-    match (bare.percent, percent) {
-        (false, _) | (true, Some(Percent::Whole)) => Ok(number),
-        (true, Some(Percent::Fraction)) => Ok(multiply(number, Decimal::new(1, 2))?),
-        (true, None) => Err(NumberError::PercentUnclear),
-    }
+    Ok(ParsedNumber { number, has_percent_sign: bare.percent, currency: bare.currency })
 }
 
 /// Converts a workbook's number, rounded to 15 significant digits as spreadsheet programs do.
@@ -60,150 +70,51 @@ pub(crate) fn from_f64(number: f64) -> Result<Decimal, NumberError> {
     Ok(decimal::from_f64(number)?)
 }
 
-/// Converts a workbook's percentage: 0.19 gives the same number as the text `19%`.
-pub(crate) fn from_percent(number: f64, percent: Option<Percent>) -> Result<Decimal, NumberError> {
-    let number = from_f64(number)?;
-    match percent {
-        Some(Percent::Whole) => Ok(multiply(number, Decimal::ONE_HUNDRED)?),
-        Some(Percent::Fraction) => Ok(number),
-        None => Err(NumberError::PercentUnclear),
-    }
-}
-
 /// Multiplies exactly and removes zeros at the end of the decimals.
 pub(crate) fn multiply(number: Decimal, factor: Decimal) -> Result<Decimal, DecimalError> {
     Ok(decimal::multiply(number.normalize(), factor.normalize())?.normalize())
 }
 
-impl NumberError {
-    /// Returns advice on how to fix the cell or the template.
-    pub fn remedy(&self) -> &'static str {
-        match self {
-            NumberError::NotANumber => "write a number, or leave the cell blank",
-            NumberError::NeedsLocale => {
-                "set the way this sheet writes numbers in the template: locale = \"de\" or locale = \"en\""
-            }
-            NumberError::Separators { .. } => {
-                "write the number like those in the other rows, or give this field its own locale in the template"
-            }
-            NumberError::PercentUnclear => {
-                "choose in the template what 19% means: percent = \"whole\" sends 19, percent = \"fraction\" sends 0.19"
-            }
-            NumberError::TooLong => "check the number; more than 28 digits can't be sent exactly",
-            NumberError::NotWhole => "write a whole number, or set round = 0 in the template",
-        }
-    }
-}
-
-impl From<DecimalError> for NumberError {
-    fn from(error: DecimalError) -> NumberError {
-        match error {
-            DecimalError::TooManyDigits => NumberError::TooLong,
-            DecimalError::NotANumber | DecimalError::DivisionByZero => NumberError::NotANumber,
-        }
-    }
-}
-
-/// A number stripped of sign, currency and percent sign.
-struct Bare<'a> {
-    digits: &'a str,
-    negative: bool,
-    percent: bool,
-}
-
-/// Strips at most one sign or pair of parentheses, one currency and one percent sign, in any order.
-fn strip(text: &str) -> Option<Bare<'_>> {
-    let mut digits = text;
-    let (mut signed, mut negative, mut money, mut percent) = (false, false, false, false);
-    loop {
-        digits = trim(digits);
-        if let Some(inner) = digits.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')) {
-            if signed {
-                return None;
-            }
-            (signed, negative, digits) = (true, true, inner);
-        } else if !signed && let Some((minus, rest)) = strip_sign(digits) {
-            (signed, negative, digits) = (true, minus, rest);
-        } else if !percent && let Some(rest) = digits.strip_suffix('%').or_else(|| digits.strip_prefix('%')) {
-            (percent, digits) = (true, rest);
-        } else if !money && let Some(rest) = currency::strip_prefix(digits).or_else(|| currency::strip_suffix(digits)) {
-            (money, digits) = (true, rest);
-        } else {
-            return Some(Bare { digits, negative, percent });
-        }
-    }
-}
-
-/// Strips a sign. Returns whether the sign is a minus, and the rest. After a separator, a trailing dash replaces the
-/// decimals.
-fn strip_sign(text: &str) -> Option<(bool, &str)> {
-    const MINUS: &[char] = &['-', '\u{2212}', '\u{2013}'];
-    if let Some(rest) = text.strip_prefix(MINUS) {
-        return Some((true, rest));
-    }
-    if let Some(rest) = text.strip_prefix('+') {
-        return Some((false, rest));
-    }
-    let rest = text.strip_suffix(&MINUS[..2])?;
-    (!rest.ends_with(['.', ',', '-'])).then_some((true, rest))
-}
-
-/// Splits at the decimal separator. Checks the group separators but leaves them in the first part.
-fn split(text: &str, locale: Option<Locale>) -> Result<(&str, &str), NumberError> {
-    let is_arabic = text.contains(LOCALES.arabic.decimal) || text.contains(LOCALES.arabic.group.as_slice());
-    let locale = if is_arabic { Some(&LOCALES.arabic) } else { locale };
-    let decimal = locale.map_or('.', |locale| locale.decimal);
-    let (whole, fraction) = text.split_once(decimal).map_or((text, None), |(whole, fraction)| (whole, Some(fraction)));
-    let whole_is_valid = all_digits(whole) || locale.is_some_and(|locale| is_grouped(whole, locale));
-    match fraction {
-        None if whole_is_valid => return Ok((whole, "")),
-        Some(fraction) if whole_is_valid && all_digits(fraction) => return Ok((whole, fraction)),
-        Some("-" | "--" | "\u{2013}" | "\u{2014}") if whole_is_valid && locale.is_some() => return Ok((whole, "")),
-        _ => {}
-    }
-    let is_separator = |c: char| ",.-\u{2013}\u{2014}".contains(c) || SPACES.contains(&c) || APOSTROPHES.contains(&c);
-    let numeric = text.contains(|c: char| c.is_ascii_digit())
-        && !text.starts_with(is_separator)
-        && text.chars().all(|c| c.is_ascii_digit() || is_separator(c));
-    Err(match locale {
-        _ if !numeric => NumberError::NotANumber,
-        None => NumberError::NeedsLocale,
-        Some(locale) => NumberError::Separators { decimal: locale.decimal },
-    })
-}
-
-fn all_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
-}
-
-/// Returns whether the digits form groups with the same kind of separator throughout.
-fn is_grouped(whole: &str, locale: &Separators) -> bool {
-    let Some(separator) = whole.chars().find(|c| !c.is_ascii_digit()) else { return false };
-    let of_locale = locale.group.contains(&separator);
-    let kind: &[char] = if SPACES.contains(&separator) && (of_locale || separator != ' ') {
-        SPACES
-    } else if APOSTROPHES.contains(&separator) {
-        APOSTROPHES
-    } else if of_locale {
-        &[separator]
-    } else {
-        return false;
+/// Splits at the decimal separator. The first part may have group separators.
+fn split<'t>(bare: &'t Bare<'_>, notation: Notation<'_>) -> Result<(&'t str, &'t str), NumberError> {
+    let text = bare.digits();
+    let (locale, style) = match notation {
+        Notation::Canonical => (None, None),
+        Notation::Column { locale, style } => (locale, Some(style)),
     };
-    let groups: Vec<&str> = whole.split(kind).collect();
-    let [first, middle @ .., last] = groups.as_slice() else { return false };
-    let all_have = |length: usize| middle.iter().all(|group| group.len() == length);
-    groups.iter().all(|group| all_digits(group))
-        && last.len() == 3
-        && (first.len() <= 3 && all_have(3) || locale.lakh && first.len() <= 2 && all_have(2))
+    let Some(shape) = bare.shape() else {
+        return Err(match locale {
+            Some(locale) if is_numeric(text) => NumberError::Separators { decimal: locale.decimal },
+            _ => NumberError::NotANumber,
+        });
+    };
+    match (shape, style) {
+        (Shape::Ambiguous { whole, fraction, mark }, Some(style)) => match style.choose(shape, locale)? == mark {
+            true => Ok((whole, fraction)),
+            // The separator is dropped when the digits are put together.
+            false => Ok((text, "")),
+        },
+        (Shape::Clear { whole, fraction, decimal: None | Some(Mark::Point) }, None)
+        | (Shape::Ambiguous { whole, fraction, mark: Mark::Point }, None) => Ok((whole, fraction)),
+        (_, None) => Err(NumberError::Separators { decimal: '.' }),
+        (Shape::Clear { whole, fraction, decimal }, Some(_)) => match locale {
+            Some(locale) if !is_written_in(text, decimal, locale) => {
+                Err(NumberError::Separators { decimal: locale.decimal })
+            }
+            _ => Ok((whole, fraction)),
+        },
+    }
 }
 
 fn compose(negative: bool, whole: &str, fraction: &str) -> Result<Decimal, NumberError> {
-    let digits: String = whole.chars().filter(char::is_ascii_digit).skip_while(|digit| *digit == '0').collect();
-    if digits.len() + fraction.len() > MAX_DIGITS {
+    let significant = || whole.bytes().filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0');
+    if significant().count() + fraction.len() > MAX_DIGITS {
         return Err(NumberError::TooLong);
     }
-    let point = if fraction.is_empty() { "" } else { "." };
-    let number = decimal::parse(&format!("0{digits}{point}{fraction}"))?;
+    let digits = significant().chain(fraction.bytes());
+    let mantissa = digits.fold(0_i128, |mantissa, digit| mantissa * 10 + i128::from(digit - b'0'));
+    let scale = u32::try_from(fraction.len()).expect("at most 28 digits");
+    let number = Decimal::try_from_i128_with_scale(mantissa, scale).map_err(|_| NumberError::TooLong)?;
     Ok(if negative && !number.is_zero() { -number } else { number })
 }
 
@@ -212,7 +123,7 @@ mod tests {
     use proptest::prelude::prop_assert_eq;
 
     use super::*;
-    use crate::template::value::locale::find;
+    use crate::template::value::locale::{LOCALES, Separators, find};
 
     #[track_caller]
     fn check(text: &str, locale: &str, expected: Result<&str, NumberError>) {
@@ -238,8 +149,9 @@ mod tests {
 
     #[test]
     fn ambiguous_numbers_are_errors() {
-        check("1,50", "", Err(NumberError::NeedsLocale));
-        check("1,234.50", "", Err(NumberError::NeedsLocale));
+        check("1,50", "", Ok("1.50"));
+        check("1,234.50", "", Ok("1234.50"));
+        assert!(matches!(parse("1,234", None, None), Err(NumberError::Ambiguous(_))));
         check("12.40", "de", Err(NumberError::Separators { decimal: ',' }));
         check("1,5", "en", Err(NumberError::Separators { decimal: '.' }));
         check("12.5.0", "de", Err(NumberError::Separators { decimal: ',' }));
@@ -296,16 +208,6 @@ mod tests {
     }
 
     #[test]
-    fn percentages_of_a_workbook_are_like_their_text() {
-        for (number, text) in [(0.19, "19%"), (0.07, "7%"), (-0.0, "0%"), (0.125, "12.5%"), (0.1 + 0.2, "30%")] {
-            for percent in [None, Some(Percent::Whole), Some(Percent::Fraction)] {
-                assert_eq!(from_percent(number, percent), parse(text, None, percent), "{text}");
-            }
-        }
-        assert_eq!(from_percent(1e300, Some(Percent::Whole)), Err(NumberError::TooLong));
-    }
-
-    #[test]
     fn signs_currencies_and_groups_are_understood() {
         for text in
             ["1 234,50 €", "1 234,50 EUR", "+1\u{a0}234,50", "EUR 1\u{2009}234,50", "1'234,50", "1\u{2007}234,50"]
@@ -336,7 +238,9 @@ mod tests {
         check("5,--", "de", Ok("5"));
         check("(1,234.50)", "en", Ok("-1234.50"));
         check("USDT 5", "en", Err(NumberError::NotANumber));
-        check("5,-", "", Err(NumberError::NeedsLocale));
+        check("5,-", "", Ok("5"));
+        check("1,234円", "", Ok("1234"));
+        check("1,234円", "de", Err(NumberError::Separators { decimal: ',' }));
         check("1.234 567", "de-AT", Err(NumberError::Separators { decimal: ',' }));
         check("1 234,50", "de", Err(NumberError::Separators { decimal: ',' }));
     }

@@ -1,0 +1,326 @@
+//! Currencies: ISO 4217 codes, and the signs and words beside amounts, listed in `currency.toml`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// `currency.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Currencies {
+    codes: Vec<String>,
+    pub(crate) unmistakable: Vec<String>,
+    pub(crate) signs: Vec<Sign>,
+    words: Vec<Word>,
+    /// Currencies whose amounts are whole numbers.
+    without_decimals: Vec<Currency>,
+    /// Currencies by region or language of a locale.
+    regions: BTreeMap<String, Currency>,
+}
+
+/// A sign or an abbreviation.
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Sign {
+    pub(crate) text: String,
+    /// The usual currency.
+    pub(crate) code: Option<Currency>,
+    /// Further currencies with this sign.
+    #[serde(default)]
+    others: Vec<Currency>,
+    #[serde(default)]
+    pub(crate) ambiguous: bool,
+}
+
+/// A name of a currency in some language.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Word {
+    text: String,
+    code: Currency,
+}
+
+pub(crate) static CURRENCIES: LazyLock<Currencies> = LazyLock::new(|| {
+    toml::from_str(include_str!("currency.toml")).expect("the file is compiled in, and tests parse it")
+});
+
+/// A currency as written beside a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CurrencyMark {
+    Code(Currency),
+    /// A sign, possibly of several currencies.
+    Sign(&'static Sign),
+}
+
+impl CurrencyMark {
+    /// Parses a code, a sign or a word, such as `eur`, `€` or `Euro`. Returns `None` for other texts.
+    pub fn parse(text: &str) -> Option<CurrencyMark> {
+        let text = text.trim();
+        let sign = || CURRENCIES.signs.iter().find(|sign| sign.text == text).map(CurrencyMark::Sign);
+        let folded = text.to_lowercase();
+        let word = || CURRENCIES.words.iter().find(|word| word.text == folded).map(|word| word.code);
+        Currency::parse(text).map(CurrencyMark::Code).or_else(sign).or_else(|| word().map(CurrencyMark::Code))
+    }
+
+    /// Returns all codes and signs.
+    pub fn all() -> impl Iterator<Item = CurrencyMark> {
+        let codes = CURRENCIES.codes.iter().filter_map(|code| Currency::parse(code)).map(CurrencyMark::Code);
+        codes.chain(CURRENCIES.signs.iter().map(CurrencyMark::Sign))
+    }
+
+    /// Returns the currency. A sign of several currencies means that of the locale's region, or else the usual one.
+    /// Returns `None` if neither is known.
+    pub fn currency(self, locale: Option<&str>) -> Option<Currency> {
+        match self {
+            CurrencyMark::Code(currency) => Some(currency),
+            CurrencyMark::Sign(sign) => {
+                let regional = locale.and_then(currency_of_locale).filter(|regional| self.can_be(*regional));
+                regional.or(sign.code)
+            }
+        }
+    }
+
+    /// Returns whether the mark can stand for a currency.
+    pub fn can_be(self, currency: Currency) -> bool {
+        match self {
+            CurrencyMark::Code(code) => code == currency,
+            CurrencyMark::Sign(sign) => sign.code == Some(currency) || sign.others.contains(&currency),
+        }
+    }
+
+    /// Returns whether amounts are whole numbers in all currencies of the mark.
+    pub(crate) fn has_no_decimals(self) -> bool {
+        let is_whole = |currency: &Currency| CURRENCIES.without_decimals.contains(currency);
+        match self {
+            CurrencyMark::Code(currency) => is_whole(&currency),
+            CurrencyMark::Sign(sign) => sign.code.iter().chain(&sign.others).all(is_whole) && sign.code.is_some(),
+        }
+    }
+
+    /// Returns whether two marks can stand for the same currency.
+    pub fn agrees_with(self, other: CurrencyMark) -> bool {
+        match (self, other) {
+            (CurrencyMark::Code(currency), mark) | (mark, CurrencyMark::Code(currency)) => mark.can_be(currency),
+            (CurrencyMark::Sign(sign), other) => {
+                self == other || sign.code.iter().chain(&sign.others).any(|currency| other.can_be(*currency))
+            }
+        }
+    }
+}
+
+impl Serialize for CurrencyMark {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for CurrencyMark {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<CurrencyMark, D::Error> {
+        let text = <&str>::deserialize(deserializer)?;
+        CurrencyMark::parse(text).ok_or_else(|| D::Error::custom(format_args!("'{text}' is not a currency")))
+    }
+}
+
+impl fmt::Display for CurrencyMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CurrencyMark::Code(currency) => currency.fmt(f),
+            CurrencyMark::Sign(sign) => f.write_str(&sign.text),
+        }
+    }
+}
+
+/// Returns the currency of a locale's region, or else of its language.
+fn currency_of_locale(locale: &str) -> Option<Currency> {
+    let mut parts = locale.split(['-', '_']);
+    let language = parts.next()?.to_ascii_lowercase();
+    let region = parts.next_back().map(str::to_ascii_uppercase);
+    let regions = &CURRENCIES.regions;
+    region.and_then(|region| regions.get(&region)).or_else(|| regions.get(&language)).copied()
+}
+
+/// An active ISO 4217 code.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[serde(try_from = "String")]
+pub struct Currency([u8; 3]);
+
+impl Currency {
+    /// Parses a code in any case, between any white space. Returns `None` for other texts.
+    pub fn parse(text: &str) -> Option<Currency> {
+        let code = <[u8; 3]>::try_from(text.trim().as_bytes()).ok()?.map(|byte| byte.to_ascii_uppercase());
+        is_code(std::str::from_utf8(&code).ok()?).then_some(Currency(code))
+    }
+
+    /// Returns the code in upper case.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).expect("a code consists of ASCII letters")
+    }
+}
+
+impl TryFrom<String> for Currency {
+    type Error = String;
+
+    fn try_from(code: String) -> Result<Currency, String> {
+        // Not Currency::parse, which needs the list of codes that is being read.
+        <[u8; 3]>::try_from(code.as_bytes()).map(Currency).map_err(|_| format!("'{code}' is not a currency code"))
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Strips a currency from the start of `text`, if any. Returns the currency and the rest.
+pub(crate) fn strip_prefix(text: &str) -> Option<(CurrencyMark, &str)> {
+    if text.as_bytes().first()?.is_ascii_digit() {
+        return None;
+    }
+    let sign = |sign: &'static Sign| Some((CurrencyMark::Sign(sign), text.strip_prefix(&sign.text)?));
+    // Before signs, because Kr is the start of KRW.
+    let code = || {
+        let (code, rest) = text.split_at_checked(3)?;
+        if rest.starts_with(char::is_alphabetic) {
+            return None;
+        }
+        Some((CurrencyMark::Code(upper_case_code(code)?), rest))
+    };
+    code().or_else(|| CURRENCIES.signs.iter().find_map(sign)).or_else(|| {
+        let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
+        let (word, rest) = text.split_at(end);
+        Some((named(word)?, rest))
+    })
+}
+
+/// Strips a currency from the end of `text`, if any. Returns the currency and the rest.
+pub(crate) fn strip_suffix(text: &str) -> Option<(CurrencyMark, &str)> {
+    if text.as_bytes().last()?.is_ascii_digit() {
+        return None;
+    }
+    let sign = |sign: &'static Sign| Some((CurrencyMark::Sign(sign), text.strip_suffix(&sign.text)?));
+    let code = || {
+        let (rest, code) = text.split_at_checked(text.len().checked_sub(3)?)?;
+        if rest.ends_with(char::is_alphabetic) {
+            return None;
+        }
+        Some((CurrencyMark::Code(upper_case_code(code)?), rest))
+    };
+    code().or_else(|| CURRENCIES.signs.iter().find_map(sign)).or_else(|| {
+        let start = text
+            .rfind(|c: char| !c.is_alphabetic())
+            .map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
+        let (rest, word) = text.split_at(start);
+        Some((named(word)?, rest))
+    })
+}
+
+/// Returns the currency of a word such as `Euro`, or of an unmistakable code in any case.
+fn named(word: &str) -> Option<CurrencyMark> {
+    let is_unmistakable = |currency: &Currency| CURRENCIES.unmistakable.iter().any(|code| code == currency.as_str());
+    let folded = word.to_lowercase();
+    let by_word = || CURRENCIES.words.iter().find(|known| known.text == folded).map(|known| known.code);
+    Currency::parse(word).filter(is_unmistakable).or_else(by_word).map(CurrencyMark::Code)
+}
+
+fn upper_case_code(text: &str) -> Option<Currency> {
+    if is_code(text) { Currency::parse(text) } else { None }
+}
+
+/// Whether `text` is an ISO 4217 code.
+pub(crate) fn is_code(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_uppercase())
+        && CURRENCIES.codes.binary_search_by(|code| code.as_str().cmp(text)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_currencies_are_stripped() {
+        for text in ["EUR", "US$", "kr.", "SFr.", "R$", "zł", "円", "ZMW", "AED", "Euro", "eur", "EURO"] {
+            let (mark, rest) =
+                strip_prefix(&format!("{text} 5")).map(|(mark, rest)| (mark, rest.to_owned())).expect(text);
+            assert_eq!((CurrencyMark::parse(text), rest.as_str()), (Some(mark), " 5"), "{text}");
+            let (mark, rest) =
+                strip_suffix(&format!("5 {text}")).map(|(mark, rest)| (mark, rest.to_owned())).expect(text);
+            assert_eq!((CurrencyMark::parse(text), rest.as_str()), (Some(mark), "5 "), "{text}");
+        }
+        for text in ["", "5", "top 5", "ABC 5", "é5", "PCS"] {
+            assert_eq!(strip_prefix(text), None, "{text}");
+        }
+        for text in ["", "5", "5 all", "5 ABC", "5é", "5 pcs"] {
+            assert_eq!(strip_suffix(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_region_of_a_locale_chooses_among_currencies_with_the_same_sign() {
+        let currency = |sign: &str, locale: Option<&str>| {
+            CurrencyMark::parse(sign).expect(sign).currency(locale).map(|currency| currency.to_string())
+        };
+        for (sign, locale, expected) in [
+            ("$", None, Some("USD")),
+            ("$", Some("en-CA"), Some("CAD")),
+            ("$", Some("de"), Some("USD")),
+            ("kr", None, None),
+            ("kr", Some("sv"), Some("SEK")),
+            ("kr", Some("nb-NO"), Some("NOK")),
+            ("¥", Some("zh-CN"), Some("CNY")),
+            ("€", Some("en-CA"), Some("EUR")),
+            ("Euro", None, Some("EUR")),
+        ] {
+            assert_eq!(currency(sign, locale).as_deref(), expected, "{sign} {locale:?}");
+        }
+    }
+
+    #[test]
+    fn marks_agree_if_they_can_stand_for_the_same_currency() {
+        let mark = |text: &str| CurrencyMark::parse(text).expect(text);
+        for (left, right, expected) in [
+            ("$", "USD", true),
+            ("$", "CAD", true),
+            ("$", "€", false),
+            ("$", "EUR", false),
+            ("EUR", "€", true),
+            ("kr", "Kr.", true),
+            ("kr", "SEK", true),
+            ("$", "CA$", true),
+            ("EUR", "USD", false),
+        ] {
+            assert_eq!(mark(left).agrees_with(mark(right)), expected, "{left} {right}");
+            assert_eq!(mark(right).agrees_with(mark(left)), expected, "{right} {left}");
+        }
+    }
+
+    #[test]
+    fn currencies_are_iso_codes_in_any_case() {
+        for text in ["EUR", "eur", " Eur "] {
+            assert_eq!(Currency::parse(text).expect(text).as_str(), "EUR");
+        }
+        for text in ["", "EU", "EURO", "ABC", "€", "é1", "E R"] {
+            assert_eq!(Currency::parse(text), None, "{text}");
+        }
+        for code in &CURRENCIES.codes {
+            assert_eq!(Currency::parse(&code.to_lowercase()).expect(code).to_string(), *code);
+        }
+    }
+
+    #[test]
+    fn lists_are_in_lookup_order() {
+        assert!(CURRENCIES.codes.is_sorted());
+        let signs = CURRENCIES.signs.iter().flat_map(|sign| sign.code.iter().chain(&sign.others));
+        for currency in signs.chain(CURRENCIES.words.iter().map(|word| &word.code)).chain(CURRENCIES.regions.values()) {
+            assert!(is_code(currency.as_str()), "{currency}");
+        }
+        let signs: Vec<&str> = CURRENCIES.signs.iter().map(|sign| sign.text.as_str()).collect();
+        for (index, sign) in signs.iter().enumerate() {
+            let hidden = |later: &&&str| later.starts_with(sign) || later.ends_with(sign);
+            assert_eq!(signs[index + 1..].iter().find(hidden), None, "{sign}");
+        }
+    }
+}

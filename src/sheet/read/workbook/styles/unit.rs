@@ -1,0 +1,81 @@
+//! Formats that show a unit beside the number: a percent sign, for which programs show a hundred times the number, or a
+//! currency.
+
+use super::section::{Condition, Section, split};
+use crate::currency::CurrencyMark;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::sheet::read::workbook) struct UnitFormat {
+    sections: Vec<Section<Content>>,
+    unit: Unit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Unit {
+    Percent,
+    Money(CurrencyMark),
+}
+
+/// Content of a section.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Content {
+    Unit(Unit),
+    Number,
+    /// Words or a dash instead of the number.
+    Words,
+}
+
+impl UnitFormat {
+    /// Returns `None` for formats without a unit.
+    pub(crate) fn parse(code: &str) -> Option<UnitFormat> {
+        let sections: Vec<_> = split(code).into_iter().take(3).map(section).collect();
+        let unit = sections.iter().find_map(|section| match section.content {
+            Content::Unit(unit) => Some(unit),
+            Content::Number | Content::Words => None,
+        })?;
+        Some(UnitFormat { sections, unit })
+    }
+
+    /// Returns the unit of a number. Words for some numbers, such as a dash for zero, have the unit of the others.
+    pub(super) fn unit_of(&self, number: f64) -> Option<Unit> {
+        match Section::choose(&self.sections, number).copied().unwrap_or(Content::Words) {
+            _ if !number.is_finite() => None,
+            Content::Unit(unit) => Some(unit),
+            Content::Words => Some(self.unit),
+            Content::Number => None,
+        }
+    }
+}
+
+fn section(code: &str) -> Section<Content> {
+    let mut section = Section { condition: None, content: Content::Words };
+    let (mut literal, mut currency) = (String::new(), None);
+    let (mut has_digits, mut has_percent_sign) = (false, false);
+    let mut chars = code.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => literal.extend(chars.by_ref().take_while(|c| *c != '"')),
+            '\\' => literal.extend(chars.next()),
+            '_' | '*' => drop(chars.next()),
+            '[' => {
+                let inner: String = chars.by_ref().take_while(|c| *c != ']').collect();
+                match inner.strip_prefix('$') {
+                    // [$€-407]: the currency and the language.
+                    Some(symbol) => currency = symbol.split('-').next().and_then(CurrencyMark::parse).or(currency),
+                    None => section.condition = section.condition.or_else(|| Condition::parse(&inner)),
+                }
+            }
+            '%' => has_percent_sign = true,
+            '0' | '#' | '?' => has_digits = true,
+            c => literal.push(c),
+        }
+    }
+    if has_percent_sign {
+        section.content = Content::Unit(Unit::Percent);
+    } else if has_digits {
+        let written = literal.trim_matches(|c: char| c.is_whitespace() || "-+(),.".contains(c));
+        let currency = currency.or_else(|| CurrencyMark::parse(written));
+        section.content = currency.map_or(Content::Number, |currency| Content::Unit(Unit::Money(currency)));
+    }
+    section
+}

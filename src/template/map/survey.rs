@@ -1,0 +1,131 @@
+//! Surveys of whole columns: the notation of their numbers and dates.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::super::bind::{Columns, Layout};
+use super::super::model::{FieldRule, Source, Template};
+use super::super::problem::Cause;
+use super::super::value::date::{DateFormat, Detected, Detector, ParsedDate, iso};
+use super::super::value::number::style::{ColumnStyle, common_decimal};
+use crate::records::JsonType;
+use crate::sheet::{Cell, Row};
+
+/// The notation of the columns of a sheet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Survey {
+    /// By rule. Empty if no column needed detection.
+    dates: Vec<Detected>,
+    /// By column.
+    numbers: BTreeMap<usize, ColumnStyle>,
+}
+
+/// Collects the notation of numbers, and of dates without a format in the template.
+#[derive(Clone)]
+pub struct Surveyor {
+    /// The rule, its column and its detector.
+    dates: Vec<(usize, usize, Detector)>,
+    rules: usize,
+    /// Columns with numbers.
+    numbers: BTreeMap<usize, NumberColumn>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct NumberColumn {
+    style: ColumnStyle,
+    /// Whether a number field reads the column, so that its notation is evidence for other columns.
+    is_evidence: bool,
+}
+
+impl Survey {
+    /// Returns the detected format of a rule; for a rule with formats in the template, no dates were looked for.
+    pub(super) fn dates(&self, rule: usize) -> &Detected {
+        self.dates.get(rule).unwrap_or(&Detected::NoDates)
+    }
+
+    /// Returns the notation of the numbers of a column.
+    pub(super) fn numbers(&self, column: usize) -> &ColumnStyle {
+        static UNKNOWN: ColumnStyle = ColumnStyle::UNKNOWN;
+        self.numbers.get(&column).unwrap_or(&UNKNOWN)
+    }
+
+    /// Returns whether rows mapped by this survey would be mapped in the same way by a later one, with more rows.
+    pub fn agrees_with(&self, later: &Survey) -> bool {
+        let reads_like = |(column, style): (&usize, &ColumnStyle)| {
+            !style.has_ambiguous_numbers() || style.reads_like(self.numbers(*column))
+        };
+        self.dates == later.dates && later.numbers.iter().all(reads_like)
+    }
+}
+
+/// Parses a date by the template's formats, or else by the format of the column.
+pub(super) fn parse_date(text: &str, formats: &[DateFormat], detected: &Detected) -> Result<ParsedDate, Cause> {
+    if let [first, others @ ..] = formats {
+        let by_others = || others.iter().find_map(|format| format.parse_date(text).ok());
+        return first.parse_date(text).or_else(|error| by_others().ok_or(error)).map_err(Cause::NotADate);
+    }
+    match detected {
+        Detected::NoDates => iso::parse(text).map_err(Cause::NotADate),
+        Detected::Known(format) => format.parse_date(text).map_err(Cause::NotADate),
+        Detected::Ambiguous(dates) => Err(Cause::AmbiguousDate(Arc::clone(dates))),
+        Detected::Mixed(dates) => Err(Cause::MixedDates(Arc::clone(dates))),
+    }
+}
+
+impl Surveyor {
+    pub fn new(template: &Template, layout: &Layout) -> Surveyor {
+        let (mut dates, mut numbers) = (Vec::new(), BTreeMap::<usize, NumberColumn>::new());
+        for (index, (rule, columns)) in template.rules().zip(&layout.columns).enumerate() {
+            if let (Source::Column(_), Columns::One(column)) = (&rule.source, columns)
+                && rule.field.json == JsonType::DateTime
+                && rule.date.formats.is_empty()
+                && !rule.changes_text()
+            {
+                dates.push((index, *column, Detector::new(rule.date.order)));
+            }
+            if is_number(rule) || matches!(rule.source, Source::Text { .. }) {
+                for column in columns.iter() {
+                    numbers.entry(column).or_default().is_evidence |= is_number(rule);
+                }
+            }
+        }
+        for column in layout.skip.iter().chain(&layout.keep) {
+            numbers.entry(*column).or_default();
+        }
+        Surveyor { dates, rules: layout.columns.len(), numbers }
+    }
+
+    /// Returns whether any column needs detection.
+    pub fn is_needed(&self) -> bool {
+        !self.dates.is_empty() || !self.numbers.is_empty()
+    }
+
+    pub fn row(&mut self, row: &Row) {
+        for (_, column, detector) in &mut self.dates {
+            if let Cell::Text(text) = row.get(*column) {
+                detector.add(row.number, text);
+            }
+        }
+        for (column, numbers) in &mut self.numbers {
+            if let Cell::Text(text) = row.get(*column) {
+                numbers.style.add(row.number, text);
+            }
+        }
+    }
+
+    /// Returns the notation according to the rows so far.
+    pub fn survey(&self) -> Survey {
+        let mut dates = vec![Detected::NoDates; if self.dates.is_empty() { 0 } else { self.rules }];
+        for (rule, _, detector) in &self.dates {
+            dates[*rule] = detector.clone().finish();
+        }
+        let evidence = self.numbers.values().filter(|column| column.is_evidence).map(|column| &column.style);
+        let sheet = common_decimal(evidence);
+        let numbers = self.numbers.iter().map(|(column, numbers)| (*column, numbers.style.clone().with_sheet(sheet)));
+        Survey { dates, numbers: numbers.collect() }
+    }
+}
+
+fn is_number(rule: &FieldRule) -> bool {
+    matches!(rule.field.json, JsonType::Number | JsonType::Integer)
+}

@@ -1,0 +1,100 @@
+//! Why a cell has no valid number.
+
+use std::sync::Arc;
+
+use crate::decimal::DecimalError;
+
+/// Why a cell has no valid number. The messages leave out the number itself, so that rows with the same problem can be
+/// counted together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NumberError {
+    #[error("is not a number")]
+    NotANumber,
+    /// The separator could be a decimal or a group separator, and the column does not tell.
+    #[error("could mean more than one number")]
+    Ambiguous(Arc<AmbiguousNumber>),
+    /// The separators don't fit the locale.
+    #[error("is not a number with '{decimal}' as its decimal separator")]
+    Separators { decimal: char },
+    /// A percent sign without a meaning in the template.
+    #[error("has a percent sign")]
+    PercentUnclear,
+    #[error("has more than 28 digits")]
+    TooLong,
+    /// The field takes whole numbers only.
+    #[error("is not a whole number")]
+    NotWhole,
+    /// The field is a count or a rate.
+    #[error("has a currency, and this field is not an amount of money")]
+    Money,
+}
+
+/// The readings of a number such as `1.299`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AmbiguousNumber {
+    /// An ambiguous cell of the column.
+    pub example: String,
+    /// The example as digits without separators, and with a decimal point.
+    pub readings: [String; 2],
+    /// Locales for both readings, for the template.
+    pub locales: [&'static str; 2],
+    /// Cells with a decimal point and with a decimal comma, if the column has both, or the one against the locale.
+    pub evidence: Vec<Example>,
+}
+
+/// A cell quoted in a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// Row number as in a spreadsheet program.
+    pub row: u64,
+    pub text: String,
+}
+
+impl NumberError {
+    /// Returns advice on how to fix the cell or the template.
+    pub fn remedy(&self) -> String {
+        match self {
+            NumberError::NotANumber => "write a number, or leave the cell blank",
+            NumberError::Ambiguous(ambiguous) => return ambiguous.remedy(),
+            NumberError::Separators { .. } => {
+                "write the number like those in the other rows, or remove the locale from the template, so that the \
+                 column decides"
+            }
+            NumberError::PercentUnclear => {
+                "choose in the template what 19% means: percent = \"whole\" sends 19, percent = \"fraction\" sends 0.19"
+            }
+            NumberError::TooLong => "check the number; more than 28 digits can't be sent exactly",
+            NumberError::NotWhole => "write a whole number, or set round = 0 in the template",
+            NumberError::Money => "use the column with the count, or remove the currency",
+        }
+        .to_owned()
+    }
+}
+
+impl AmbiguousNumber {
+    fn remedy(&self) -> String {
+        let AmbiguousNumber { example, readings: [grouped, fraction], locales: [one, other], evidence } = self;
+        let mut remedy = format!("'{example}' is {grouped} or {fraction}");
+        for (index, Example { row, text }) in evidence.iter().enumerate() {
+            remedy.push_str(if index == 0 { ": this column has " } else { " and " });
+            remedy.push_str(&format!("'{text}' in row {row}"));
+        }
+        remedy.push_str(&match evidence.as_slice() {
+            [] => format!(
+                "; say which in the template, or with --locale: locale = \"{one}\" for {grouped}, \"{other}\" for \
+                 {fraction}"
+            ),
+            _ => "; write all numbers of the column in the same way".to_owned(),
+        });
+        remedy
+    }
+}
+
+impl From<DecimalError> for NumberError {
+    fn from(error: DecimalError) -> NumberError {
+        match error {
+            DecimalError::TooManyDigits => NumberError::TooLong,
+            DecimalError::NotANumber | DecimalError::DivisionByZero => NumberError::NotANumber,
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The number style of a column: whether its cells have a decimal point or a decimal comma.
+
+use std::sync::Arc;
+
+use super::error::{AmbiguousNumber, Example, NumberError};
+use super::shape::{Mark, Shape};
+use super::strip::{Bare, strip};
+use crate::template::value::locale::Locale;
+
+/// Maximum length of an example in bytes.
+const MAX_EXAMPLE: usize = 40;
+
+/// The decimal separators seen in the cells of a column.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnStyle {
+    /// The first cell that can only have a decimal point.
+    point: Option<Example>,
+    /// The first cell that can only have a decimal comma.
+    comma: Option<Example>,
+    /// The first cell with two readings.
+    ambiguous: Option<Example>,
+    /// The only decimal separator of the other number columns of the sheet.
+    sheet: Option<Mark>,
+}
+
+impl ColumnStyle {
+    /// A column without evidence.
+    pub const UNKNOWN: ColumnStyle = ColumnStyle { point: None, comma: None, ambiguous: None, sheet: None };
+
+    /// Adds the text of a cell.
+    pub fn add(&mut self, row: u64, text: &str) {
+        // Most cells only confirm what is known.
+        if self.point.is_some() && self.comma.is_some() && self.ambiguous.is_some() || !text.contains(['.', ',']) {
+            return;
+        }
+        let Some(bare) = strip(text) else { return };
+        let seen = match bare.shape() {
+            Some(Shape::Clear { decimal: Some(Mark::Point), .. }) => &mut self.point,
+            Some(Shape::Clear { decimal: Some(Mark::Comma), .. }) => &mut self.comma,
+            Some(Shape::Ambiguous { .. }) => &mut self.ambiguous,
+            Some(Shape::Clear { decimal: None, .. }) | None => return,
+        };
+        if seen.is_none() && text.len() <= MAX_EXAMPLE {
+            *seen = Some(Example { row, text: text.trim().to_owned() });
+        }
+    }
+
+    /// Sets the separator of the sheet's number columns, used if the column itself has no evidence.
+    pub fn with_sheet(self, sheet: Option<Mark>) -> ColumnStyle {
+        ColumnStyle { sheet, ..self }
+    }
+
+    /// Returns the only decimal separator of the column. `None` without evidence, and with evidence for both.
+    fn decimal(&self) -> Option<Mark> {
+        match (&self.point, &self.comma) {
+            (Some(_), None) => Some(Mark::Point),
+            (None, Some(_)) => Some(Mark::Comma),
+            _ => None,
+        }
+    }
+
+    fn is_mixed(&self) -> bool {
+        self.point.is_some() && self.comma.is_some()
+    }
+
+    /// Returns whether the column has numbers with two readings.
+    pub fn has_ambiguous_numbers(&self) -> bool {
+        self.ambiguous.is_some()
+    }
+
+    /// Returns whether both styles read all numbers in the same way.
+    pub fn reads_like(&self, other: &ColumnStyle) -> bool {
+        let decision = |style: &ColumnStyle| (style.point.is_some(), style.comma.is_some(), style.sheet);
+        decision(self) == decision(other)
+    }
+
+    /// Returns the decimal separator for a number with two readings.
+    pub(super) fn choose(&self, shape: Shape<'_>, locale: Option<Locale>) -> Result<Mark, NumberError> {
+        let declared = locale.and_then(|locale| Mark::of(locale.decimal));
+        let is_contradicted = match declared {
+            Some(Mark::Point) => self.comma.is_some(),
+            Some(Mark::Comma) => self.point.is_some(),
+            None => self.is_mixed(),
+        };
+        match declared.or(self.decimal()).or(self.sheet.filter(|_| !self.is_mixed())) {
+            Some(mark) if !is_contradicted => Ok(mark),
+            _ => Err(NumberError::Ambiguous(Arc::new(self.ambiguity(shape, declared)))),
+        }
+    }
+
+    fn ambiguity(&self, shape: Shape<'_>, declared: Option<Mark>) -> AmbiguousNumber {
+        let (Shape::Ambiguous { whole, fraction, mark } | Shape::Clear { whole, fraction, decimal: Some(mark) }) =
+            shape
+        else {
+            unreachable!("only numbers with two readings are ambiguous");
+        };
+        let written = format!("{whole}{}{fraction}", mark.as_char());
+        // One example for the whole column, so that all its rows are counted as one problem.
+        let example = self.ambiguous.as_ref().map_or(written, |example| example.text.clone());
+        let bare = strip(&example);
+        let (whole, fraction, mark) = match bare.as_ref().and_then(Bare::shape) {
+            Some(Shape::Ambiguous { whole, fraction, mark }) => (whole, fraction, mark),
+            _ => (whole, fraction, mark),
+        };
+        let readings = [format!("{whole}{fraction}"), format!("{whole}.{fraction}")];
+        let locales = match mark {
+            Mark::Point => ["de", "en"],
+            Mark::Comma => ["en", "de"],
+        };
+        let evidence = match declared {
+            Some(Mark::Point) => vec![&self.comma],
+            Some(Mark::Comma) => vec![&self.point],
+            None => vec![&self.point, &self.comma],
+        };
+        AmbiguousNumber { readings, locales, evidence: evidence.into_iter().flatten().cloned().collect(), example }
+    }
+}
+
+/// Returns the only decimal separator of several columns.
+pub fn common_decimal<'a>(columns: impl Iterator<Item = &'a ColumnStyle>) -> Option<Mark> {
+    let (mut point, mut comma) = (false, false);
+    for column in columns {
+        point |= column.point.is_some();
+        comma |= column.comma.is_some();
+    }
+    match (point, comma) {
+        (true, false) => Some(Mark::Point),
+        (false, true) => Some(Mark::Comma),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse::{Notation, parse_in};
+    use super::*;
+    use crate::template::value::locale;
+
+    fn style(texts: &[&str]) -> ColumnStyle {
+        let mut style = ColumnStyle::default();
+        (2..).zip(texts).for_each(|(row, text)| style.add(row, text));
+        style
+    }
+
+    /// Parses the texts of a column; `?` stands for an ambiguous number.
+    #[track_caller]
+    fn check(locale: Option<&str>, texts: &[&str], expected: &[&str]) {
+        let style = style(texts);
+        let locale = locale.map(|name| locale::find(name).expect("a locale"));
+        let parsed = texts.iter().map(|text| match parse_in(text, Notation::Column { locale, style: &style }) {
+            Ok(parsed) => parsed.number.to_string(),
+            Err(NumberError::Ambiguous(_)) => "?".to_owned(),
+            Err(error) => format!("{error:?}"),
+        });
+        assert_eq!(parsed.collect::<Vec<_>>(), expected, "{texts:?}");
+    }
+
+    #[test]
+    fn the_column_decides_the_meaning_of_ambiguous_numbers() {
+        check(None, &["1.299", "12,50"], &["1299", "12.50"]);
+        check(None, &["1.299", "12.50"], &["1.299", "12.50"]);
+        check(None, &["1,299", "12.50"], &["1299", "12.50"]);
+        check(None, &["1.299 €", "1.250,00 €"], &["1299", "1250.00"]);
+        check(None, &["1,250", "0,890"], &["1.250", "0.890"]);
+        check(None, &["1.250", "0.875"], &["1.250", "0.875"]);
+        check(None, &["1.250", "2.345.678"], &["1250", "2345678"]);
+    }
+
+    #[test]
+    fn ambiguous_numbers_without_evidence_are_refused() {
+        check(None, &["1.299 €", "49 €"], &["?", "49"]);
+        check(None, &["1.299", "12,50", "3.50"], &["?", "12.50", "3.50"]);
+        check(None, &["1,299"], &["?"]);
+    }
+
+    #[test]
+    fn a_declared_locale_is_contradicted_by_other_cells() {
+        check(Some("de"), &["1.234"], &["1234"]);
+        check(Some("de"), &["1.234", "12,50"], &["1234", "12.50"]);
+        check(Some("de"), &["1.234", "12.40"], &["?", "Separators { decimal: ',' }"]);
+        check(Some("en"), &["1,234", "12,50"], &["?", "Separators { decimal: '.' }"]);
+    }
+
+    #[test]
+    fn other_columns_decide_only_without_own_evidence() {
+        let german = style(&["1.299"]).with_sheet(Some(Mark::Comma));
+        let parsed = parse_in("1.299", Notation::Column { locale: None, style: &german }).expect("a number");
+        assert_eq!(parsed.number.to_string(), "1299");
+        let mixed = style(&["1.299", "1.5", "1,5"]).with_sheet(Some(Mark::Comma));
+        assert!(parse_in("1.299", Notation::Column { locale: None, style: &mixed }).is_err());
+    }
+
+    #[test]
+    fn the_remedy_names_both_readings_and_the_evidence() {
+        let remedy = |texts: &[&str]| {
+            let style = style(texts);
+            parse_in(texts[0], Notation::Column { locale: None, style: &style }).expect_err("ambiguous").remedy()
+        };
+        assert_eq!(
+            remedy(&["1.299 €"]),
+            "'1.299 €' is 1299 or 1.299; say which in the template, or with --locale: locale = \"de\" for 1299, \"en\" \
+             for 1.299"
+        );
+        assert_eq!(
+            remedy(&["1,299", "2.5", "12,50"]),
+            "'1,299' is 1299 or 1.299: this column has '2.5' in row 3 and '12,50' in row 4; write all numbers of the \
+             column in the same way"
+        );
+    }
+}
