@@ -22,8 +22,9 @@ pub fn schema() -> Value {
     schema["$id"] = json!(ID);
     schema["properties"]["record"]["enum"] = json!(kinds);
     let languages: Vec<&str> = locale::names().into_iter().filter(|name| !name.contains('-')).collect();
+    let names: Vec<&str> = [locale::AUTO].into_iter().chain(locale::names()).collect();
     schema["$defs"]["locale"]["anyOf"] =
-        json!([{"enum": locale::names()}, {"pattern": format!("^({})[-_][A-Za-z]{{2}}$", languages.join("|"))}]);
+        json!([{"enum": names}, {"pattern": format!("^({})[-_][A-Za-z]{{2}}$", languages.join("|"))}]);
     let schemes: Vec<&str> = SCHEMES.iter().map(|scheme| scheme.name).collect();
     schema["$defs"]["field"]["properties"]["check"]["enum"] = json!(schemes);
     for keys in ["/$defs/field/properties", "/properties/sheet/properties"] {
