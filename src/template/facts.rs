@@ -13,6 +13,8 @@ pub struct Facts {
     pub file: Option<String>,
     pub sheet: Option<String>,
     pub today: Option<civil::Date>,
+    /// The delimiter of a CSV.
+    pub delimiter: Option<u8>,
     /// The cells that the template names.
     cells: Vec<(FixedCell, Value<'static>)>,
 }

@@ -13,4 +13,5 @@ mod sheet;
 mod template_docs;
 mod template_schema;
 mod templates_hold;
+mod typed_values;
 mod view;

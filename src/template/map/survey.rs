@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::bind::{Columns, Layout};
+use super::super::infer::language_of;
 use super::super::model::{FieldRule, Source, Template};
 use super::super::problem::Cause;
 use super::super::value::date::{DateFormat, Detected, Detector, ParsedDate, iso};
+use super::super::value::locale;
+use super::super::value::number::Mark;
 use super::super::value::number::style::{ColumnStyle, common_decimal};
 use crate::records::JsonType;
 use crate::sheet::{Cell, Row};
@@ -28,6 +31,8 @@ pub struct Surveyor {
     rules: usize,
     /// Columns with numbers.
     numbers: BTreeMap<usize, NumberColumn>,
+    header: Vec<String>,
+    delimiter: Option<u8>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -35,6 +40,8 @@ struct NumberColumn {
     style: ColumnStyle,
     /// Whether a number field reads the column, so that its notation is evidence for other columns.
     is_evidence: bool,
+    /// Whether a field for amounts of money reads the column. Counts hardly ever have three decimals, but prices may.
+    is_money: bool,
 }
 
 impl Survey {
@@ -85,14 +92,17 @@ impl Surveyor {
             }
             if is_number(rule) || matches!(rule.source, Source::Text { .. }) {
                 for column in columns.iter() {
-                    numbers.entry(column).or_default().is_evidence |= is_number(rule);
+                    let column = numbers.entry(column).or_default();
+                    column.is_evidence |= is_number(rule);
+                    column.is_money |= rule.field.can_be_money();
                 }
             }
         }
         for column in layout.skip.iter().chain(&layout.keep) {
             numbers.entry(*column).or_default();
         }
-        Surveyor { dates, rules: layout.columns.len(), numbers }
+        let (header, delimiter) = (layout.header.names.clone(), layout.facts.delimiter);
+        Surveyor { dates, rules: layout.columns.len(), numbers, header, delimiter }
     }
 
     /// Returns whether any column needs detection.
@@ -121,8 +131,23 @@ impl Surveyor {
         }
         let evidence = self.numbers.values().filter(|column| column.is_evidence).map(|column| &column.style);
         let sheet = common_decimal(evidence);
-        let numbers = self.numbers.iter().map(|(column, numbers)| (*column, numbers.style.clone().with_sheet(sheet)));
+        let is_open = |column: &NumberColumn| !column.is_money && column.style.needs_other_evidence();
+        let is_open = sheet.is_none() && self.numbers.values().any(is_open);
+        let usual = if is_open { self.usual_decimal() } else { None };
+        let with_sheet =
+            |column: &NumberColumn| column.style.clone().with_sheet(sheet, usual.filter(|_| !column.is_money));
+        let numbers = self.numbers.iter().map(|(column, numbers)| (*column, with_sheet(numbers)));
         Survey { dates, numbers: numbers.collect() }
+    }
+}
+
+impl Surveyor {
+    /// Returns the decimal separator that is usual in the language of the header, if the delimiter of the CSV agrees:
+    /// spreadsheet programs write semicolons where the comma is the decimal separator.
+    fn usual_decimal(&self) -> Option<Mark> {
+        let decimal = locale::find(language_of(&self.header)?)?.decimal;
+        let delimiter = if decimal == ',' { b';' } else { b',' };
+        Mark::of(decimal).filter(|_| self.delimiter == Some(delimiter))
     }
 }
 

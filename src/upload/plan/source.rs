@@ -102,6 +102,7 @@ impl Source {
             layout.facts.file.clone_from(&file);
             layout.facts.sheet = book.sheets().get(sheet).cloned().filter(|_| book.has_named_sheets());
             layout.facts.today = Some(today);
+            layout.facts.delimiter = book.dialect().map(|dialect| dialect.grammar.delimiter);
             Part { sheet, layout, columns }
         });
         let parts = parts.collect();

@@ -39,7 +39,7 @@ fn a_report_has_the_original_columns_first() {
     assert_eq!(column(&report, "SKU"), ["0042", "43", "44"]);
     assert_eq!(column(&report, "Price"), ["free", "1.10", "2.50"]);
     assert_eq!(column(&report, "sheetport_status"), ["rejected", "failed", "sent"]);
-    assert_eq!(column(&report, "sheetport_field"), ["price", "currency", ""]);
+    assert_eq!(column(&report, "sheetport_field"), ["price", "status", ""]);
     assert_eq!(column(&report, "sheetport_row"), ["2", "3", "4"]);
     assert_eq!(column(&report, "sheetport_http_status")[1..], ["422", "200"]);
     let errors = column(&report, "sheetport_errors");

@@ -25,7 +25,7 @@ fn date_formats_make_dates_in_both_epochs() {
     let cells = "<c s=\"1\"><v>45943</v></c><c s=\"1\"><v>60</v></c><c s=\"1\"><v>59</v></c><c s=\"2\"><v>0.5</v></c>\
                  <c s=\"3\"><v>1.5208333333333333</v></c><c s=\"4\"><v>0.19</v></c><c s=\"5\"><v>1234.5</v></c>";
     let formats = ["yyyy-mm-dd", "hh:mm", "[h]:mm", "0%", "#,##0.00 [$€-407]"];
-    check_row(cells, &formats, "", "1: 2025-10-13|60|1900-02-28|12:00:00|36:30:00|19%|1234.5");
+    check_row(cells, &formats, "", "1: 2025-10-13|60|1900-02-28|12:00:00|36:30:00|19%|1234.5 €");
     let cells = "<c s=\"1\"><v>44481</v></c><c s=\"1\"><v>0</v></c>";
     check_row(cells, &formats, "<workbookPr date1904=\"1\"/>", "1: 2025-10-13|00:00:00");
 }

@@ -43,6 +43,21 @@ pub(super) fn vocabulary() -> &'static Vocabulary {
     &VOCABULARY
 }
 
+/// Returns the language with the most names of columns among `headers`: at least two, and more than any other language.
+pub(in crate::template) fn language_of(headers: &[String]) -> Option<Language> {
+    let joined: HashSet<String> = headers.iter().map(|header| normalize::words(header).concat()).collect();
+    let count = |(language, lists): &(Language, HashMap<String, Vec<ColumnTitle>>)| {
+        let known: HashSet<&str> = lists.values().flatten().map(|title| title.joined.as_str()).collect();
+        (joined.iter().filter(|header| known.contains(header.as_str())).count(), *language)
+    };
+    let mut counts: Vec<(usize, Language)> = vocabulary().names.iter().map(count).collect();
+    counts.sort_unstable_by(|left, right| right.cmp(left));
+    match counts.as_slice() {
+        [(most, language), (next, _), ..] if *most >= 2 && most > next => Some(language),
+        _ => None,
+    }
+}
+
 /// All words of all languages.
 pub(super) struct Vocabulary {
     fields: FieldsFile,

@@ -11,3 +11,4 @@ pub mod style;
 
 pub use error::{AmbiguousNumber, NumberError};
 pub(crate) use parse::{Notation, Percent, from_f64, multiply, parse, parse_in};
+pub use shape::Mark;

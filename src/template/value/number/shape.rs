@@ -24,7 +24,7 @@ pub(super) enum Shape<'t> {
 }
 
 impl Mark {
-    pub(super) fn of(c: char) -> Option<Mark> {
+    pub(crate) fn of(c: char) -> Option<Mark> {
         match c {
             '.' => Some(Mark::Point),
             ',' => Some(Mark::Comma),

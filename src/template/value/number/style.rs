@@ -21,11 +21,14 @@ pub struct ColumnStyle {
     ambiguous: Option<Example>,
     /// The only decimal separator of the other number columns of the sheet.
     sheet: Option<Mark>,
+    /// The decimal separator that is usual in the language of the sheet.
+    usual: Option<Mark>,
 }
 
 impl ColumnStyle {
     /// A column without evidence.
-    pub const UNKNOWN: ColumnStyle = ColumnStyle { point: None, comma: None, ambiguous: None, sheet: None };
+    pub const UNKNOWN: ColumnStyle =
+        ColumnStyle { point: None, comma: None, ambiguous: None, sheet: None, usual: None };
 
     /// Adds the text of a cell.
     pub fn add(&mut self, row: u64, text: &str) {
@@ -45,9 +48,15 @@ impl ColumnStyle {
         }
     }
 
-    /// Sets the separator of the sheet's number columns, used if the column itself has no evidence.
-    pub fn with_sheet(self, sheet: Option<Mark>) -> ColumnStyle {
-        ColumnStyle { sheet, ..self }
+    /// Sets the separator of the sheet's number columns, used if the column itself has no evidence, and that of its
+    /// language, used if the sheet has none either.
+    pub fn with_sheet(self, sheet: Option<Mark>, usual: Option<Mark>) -> ColumnStyle {
+        ColumnStyle { sheet, usual, ..self }
+    }
+
+    /// Returns whether the column has numbers with two readings and does not explain them.
+    pub fn needs_other_evidence(&self) -> bool {
+        self.ambiguous.is_some() && self.point.is_none() && self.comma.is_none()
     }
 
     /// Returns the only decimal separator of the column. `None` without evidence, and with evidence for both.
@@ -70,7 +79,7 @@ impl ColumnStyle {
 
     /// Returns whether both styles read all numbers in the same way.
     pub fn reads_like(&self, other: &ColumnStyle) -> bool {
-        let decision = |style: &ColumnStyle| (style.point.is_some(), style.comma.is_some(), style.sheet);
+        let decision = |style: &ColumnStyle| (style.point.is_some(), style.comma.is_some(), style.sheet, style.usual);
         decision(self) == decision(other)
     }
 
@@ -82,7 +91,10 @@ impl ColumnStyle {
             Some(Mark::Comma) => self.point.is_some(),
             None => self.is_mixed(),
         };
-        match declared.or(self.decimal()).or(self.sheet.filter(|_| !self.is_mixed())) {
+        // A language says little about the decimals of a column, but thousands are more usual than three decimals.
+        let usual = self.usual.filter(|usual| !matches!(shape, Shape::Ambiguous { mark, .. } if mark == *usual));
+        let of_sheet = || self.sheet.or(usual).filter(|_| !self.is_mixed());
+        match declared.or(self.decimal()).or_else(of_sheet) {
             Some(mark) if !is_contradicted => Ok(mark),
             _ => Err(NumberError::Ambiguous(Arc::new(self.ambiguity(shape, declared)))),
         }
@@ -183,11 +195,19 @@ mod tests {
 
     #[test]
     fn other_columns_decide_only_without_own_evidence() {
-        let german = style(&["1.299"]).with_sheet(Some(Mark::Comma));
+        let german = style(&["1.299"]).with_sheet(Some(Mark::Comma), None);
         let parsed = parse_in("1.299", Notation::Column { locale: None, style: &german }).expect("a number");
         assert_eq!(parsed.number.to_string(), "1299");
-        let mixed = style(&["1.299", "1.5", "1,5"]).with_sheet(Some(Mark::Comma));
+        let mixed = style(&["1.299", "1.5", "1,5"]).with_sheet(Some(Mark::Comma), None);
         assert!(parse_in("1.299", Notation::Column { locale: None, style: &mixed }).is_err());
+    }
+
+    #[test]
+    fn the_language_of_the_sheet_explains_thousands_only() {
+        let english = style(&["1,000", "1.000"]).with_sheet(None, Some(Mark::Point));
+        let parse = |text| parse_in(text, Notation::Column { locale: None, style: &english });
+        assert_eq!(parse("1,000").expect("thousands").number.to_string(), "1000");
+        assert!(matches!(parse("1.000"), Err(NumberError::Ambiguous(_))));
     }
 
     #[test]
