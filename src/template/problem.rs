@@ -213,6 +213,9 @@ impl Cause {
             Cause::Damaged(Damage::Exponent) => "looks like an identifier shortened to a power of ten",
             Cause::Damaged(Damage::Date) => "looks like an identifier turned into a date",
             Cause::Damaged(Damage::Rounded) => "has more digits than a workbook can store",
+            Cause::Damaged(Damage::Invisible) => "has characters that nobody sees",
+            Cause::Damaged(Damage::Placeholder) => "stands for a missing value",
+            Cause::Damaged(Damage::Total) => "looks like a total of other rows",
             Cause::CellError => "is a spreadsheet error",
             Cause::NotCalculated => "is a formula without a calculated value",
             Cause::Cut => "was cut to the length of a workbook's cell",
@@ -278,6 +281,14 @@ impl Cause {
             }
             Cause::Pattern(_) => "fix the cell",
             Cause::CheckDigit(_) => "compare it with its source: a digit is wrong or missing, or two are swapped",
+            Cause::Damaged(Damage::Invisible) => "delete the cell and type the identifier again",
+            Cause::Damaged(Damage::Placeholder) => {
+                "enter the identifier, or set damaged = \"accept\" in the template if it is correct"
+            }
+            Cause::Damaged(Damage::Total) => {
+                "delete the row, leave such rows out with skip_where in the template, or set damaged = \"accept\" if the \
+                 identifier is correct"
+            }
             Cause::Damaged(Damage::Exponent | Damage::Rounded) => {
                 "format the column as text and enter the identifier again; this file has lost its digits"
             }

@@ -38,4 +38,4 @@ pub use previous_templates::PreviousTemplate;
 pub use proposal::{Confidence, FieldProposal, Proposal, ProposedSource};
 pub use propose::propose;
 pub use sample::Sample;
-pub(super) use words::language_of;
+pub(super) use words::{is_total_row, language_of};

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::super::infer::is_total_row;
 use super::super::model::{Checks, Damaged, FieldRule, Otherwise, Split, Translate};
 use super::super::problem::Cause;
 use super::super::value::date::{self, Detected};
@@ -145,11 +146,11 @@ impl Conversion<'_> {
         }
         let text = value.text();
         let text = if self.rule.trim { text.trim() } else { &text };
-        if self.rule.is_name
-            && !accepts
-            && let Some(damage) = identifier::damage(text)
-        {
-            return Err(Cause::Damaged(damage));
+        if self.rule.is_name && !accepts {
+            let total = || is_total_row(text).then_some(identifier::Damage::Total);
+            if let Some(damage) = identifier::damage(text).or_else(total) {
+                return Err(Cause::Damaged(damage));
+            }
         }
         check_text(&self.rule.checks, text)?;
         json::text(out, text);

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use super::super::bind::{Columns, Layout};
-use super::super::model::{Constant, FieldRule, OnBlank, Place, Source, Template};
+use super::super::model::{Constant, FieldRule, HeaderRow, OnBlank, Place, Source, Template, same_header};
 use super::super::problem::{Cause, Problem, excerpt};
-use super::super::value::identifier;
 use super::super::value::locale::Locale;
 use super::super::value::lookup;
 use super::super::value::number::Notation;
 use super::super::value::typed::Value;
+use super::super::value::{error_value, identifier};
 use super::convert::{Conversion, Input, Written};
 use super::json::{self, unquoted};
 use super::parts::{FieldValue, Parts};
@@ -68,6 +68,7 @@ impl<'t> Mapper<'t> {
         draft.parts.begin(row.number);
         draft.group.clear();
         draft.is_skipped = self.was_sent(row)
+            || self.repeats_header(row)
             || self.is_left_out(row).unwrap_or_else(|problem| {
                 draft.parts.problems.push(*problem);
                 false
@@ -359,6 +360,21 @@ impl<'t> Mapper<'t> {
         status.is_some_and(|status| matches!(row.get(status), Cell::Text("sent" | "unknown")))
     }
 
+    /// Returns whether a row is the header again, as on every page of a printed list.
+    fn repeats_header(&self, row: &Row) -> bool {
+        if matches!(self.template.sheet.header, HeaderRow::None) {
+            return false;
+        }
+        let names = &self.layout.header.names;
+        let is_name = |column: usize| match self.cell(row, column) {
+            Cell::Blank => None,
+            Cell::Text(text) => Some(names.get(column).is_some_and(|name| is_same_header(name, text))),
+            _ => Some(false),
+        };
+        let mut cells = self.layout.columns.iter().flat_map(Columns::iter).filter_map(is_name);
+        cells.next() == Some(true) && cells.all(|is_name| is_name)
+    }
+
     /// Returns a cell. In Sheetport's own reports and exports, removes the apostrophe in front of formulas.
     pub(super) fn cell<'r>(&self, row: &'r Row, column: usize) -> Cell<'r> {
         match row.get(column) {
@@ -373,6 +389,8 @@ impl<'t> Mapper<'t> {
             Cell::Number(number) | Cell::Money(number, _) if rule.is_name => {
                 Ok(Value::Text(Cow::Owned(identifier::from_f64(number).map_err(Cause::Damaged)?)))
             }
+            // ="0042" is a formula that keeps the zeros of an identifier in a CSV.
+            Cell::Text(text) => Ok(Value::Text(Cow::Borrowed(unquoted_formula(text)))),
             cell => Value::from_cell(&cell).map_err(Cause::NotANumber),
         }
     }
@@ -510,12 +528,27 @@ fn joined_notation<'a>(values: &[(Value<'_>, Notation<'a>)]) -> Notation<'a> {
     text.or(values.first()).map_or(Notation::Canonical, |(_, notation)| *notation)
 }
 
+/// Returns the text of a formula such as `="0042"`, or the text itself.
+fn unquoted_formula(text: &str) -> &str {
+    let inner = text.trim().strip_prefix("=\"").and_then(|rest| rest.strip_suffix('"'));
+    inner.filter(|inner| !inner.contains('"')).unwrap_or(text)
+}
+
+/// Compares a cell with the name of its column. Skips the byte order mark of a file that was appended to another one.
+fn is_same_header(name: &str, cell: &str) -> bool {
+    let cell = cell.trim_start_matches('\u{feff}');
+    // Most cells differ in the first letter.
+    let initial = |text: &str| text.trim_start().chars().next().map(|c| c.to_lowercase().next());
+    !name.is_empty() && initial(name) == initial(cell) && same_header(name, cell)
+}
+
 /// Rejects error values and cut texts.
 fn usable(cell: Cell<'_>) -> Result<Cell<'_>, Cause> {
     match cell {
         Cell::Error(NOT_CALCULATED) => Err(Cause::NotCalculated),
         Cell::Error(_) => Err(Cause::CellError),
         Cell::Text(text) if write::is_cut(text) => Err(Cause::Cut),
+        Cell::Text(text) if error_value::is_error(text) => Err(Cause::CellError),
         cell => Ok(cell),
     }
 }

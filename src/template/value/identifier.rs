@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Deserialize;
 
+use super::normalize::is_invisible;
+
 /// The kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
@@ -15,6 +17,12 @@ pub enum Damage {
     Date,
     /// A number of more digits than a workbook can store.
     Rounded,
+    /// Control characters, or characters without a width.
+    Invisible,
+    /// A word of a database or program for a missing value, such as `NULL`.
+    Placeholder,
+    /// A word for the total of other rows.
+    Total,
 }
 
 /// `identifier.toml`.
@@ -25,11 +33,13 @@ struct DateForms {
     months: BTreeMap<String, Vec<String>>,
     /// Regular expressions by what they show.
     forms: BTreeMap<String, Vec<String>>,
+    /// Words for missing values, in lower case.
+    placeholders: Vec<String>,
 }
 
 static EXPONENT: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d([.,]\d+)?E\+\d{1,3}$"));
 static DATE: LazyLock<Regex> = LazyLock::new(|| {
-    let DateForms { months, forms } = date_forms();
+    let DateForms { months, forms, .. } = date_forms();
     let months = format!("(?:{})", months.into_values().flatten().collect::<Vec<_>>().join("|"));
     let forms: Vec<String> = forms.into_values().flatten().map(|form| form.replace("MONTH", &months)).collect();
     regex(&format!("^(?:{})$", forms.join("|")))
@@ -39,10 +49,18 @@ fn date_forms() -> DateForms {
     toml::from_str(include_str!("identifier.toml")).expect("the file is compiled in, and a test parses it")
 }
 
+static PLACEHOLDERS: LazyLock<Vec<String>> = LazyLock::new(|| date_forms().placeholders);
+
 /// Detects damage in a text.
 pub(crate) fn damage(text: &str) -> Option<Damage> {
     const MAX_BYTES: usize = 24;
     let text = text.trim();
+    if text.chars().any(|c| c.is_control() || is_invisible(c)) {
+        return Some(Damage::Invisible);
+    }
+    if text.len() <= MAX_BYTES && PLACEHOLDERS.contains(&text.to_lowercase()) {
+        return Some(Damage::Placeholder);
+    }
     // Most identifiers are digits only or have none; all patterns need both a digit and another character.
     if text.len() > MAX_BYTES || !text.bytes().any(|b| b.is_ascii_digit()) || text.bytes().all(|b| b.is_ascii_digit()) {
         return None;
@@ -86,6 +104,11 @@ mod tests {
             ("M8x40", None),
             ("1E05", None),
             ("MAR-123", None),
+            ("NULL", Some(Damage::Placeholder)),
+            ("n/a", Some(Damage::Placeholder)),
+            ("NULL-1", None),
+            ("42\u{200b}", Some(Damage::Invisible)),
+            ("\u{1a}", Some(Damage::Invisible)),
         ] {
             assert_eq!(damage(text), expected, "{text}");
         }

@@ -4,6 +4,7 @@
 pub(crate) mod boolean;
 pub mod check_digit;
 pub mod date;
+pub(crate) mod error_value;
 pub mod identifier;
 pub mod locale;
 pub mod lookup;

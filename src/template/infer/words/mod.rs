@@ -58,6 +58,14 @@ pub(in crate::template) fn language_of(headers: &[String]) -> Option<Language> {
     }
 }
 
+/// Returns whether a cell marks a row of totals: only a word for it, in any language, perhaps with a colon. Identifiers
+/// with digits never do.
+pub(in crate::template) fn is_total_row(cell: &str) -> bool {
+    const MAX_BYTES: usize = 40;
+    let cell = cell.trim();
+    cell.len() <= MAX_BYTES && !cell.contains(|c: char| c.is_ascii_digit()) && vocabulary().is_total(cell)
+}
+
 /// All words of all languages.
 pub(super) struct Vocabulary {
     fields: FieldsFile,
