@@ -383,9 +383,16 @@ impl<'t> Mapper<'t> {
         }
     }
 
+    /// Returns whether the sheet is an export of this program.
+    fn is_export(&self) -> bool {
+        self.layout.is_defused && !self.layout.is_report
+    }
+
     /// Returns the value of a cell. Numbers of identifiers become text, because their digits are counted.
     fn value<'r>(&self, rule: &FieldRule, row: &'r Row, column: usize) -> Result<Value<'r>, Cause> {
         match usable(self.cell(row, column))? {
+            // The texts of an export are those of the service.
+            Cell::Text(text) if error_value::is_error(text) && !self.is_export() => Err(Cause::CellError),
             Cell::Number(number) | Cell::Money(number, _) if rule.is_name => {
                 Ok(Value::Text(Cow::Owned(identifier::from_f64(number).map_err(Cause::Damaged)?)))
             }
@@ -548,7 +555,6 @@ fn usable(cell: Cell<'_>) -> Result<Cell<'_>, Cause> {
         Cell::Error(NOT_CALCULATED) => Err(Cause::NotCalculated),
         Cell::Error(_) => Err(Cause::CellError),
         Cell::Text(text) if write::is_cut(text) => Err(Cause::Cut),
-        Cell::Text(text) if error_value::is_error(text) => Err(Cause::CellError),
         cell => Ok(cell),
     }
 }

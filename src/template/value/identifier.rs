@@ -55,7 +55,7 @@ static PLACEHOLDERS: LazyLock<Vec<String>> = LazyLock::new(|| date_forms().place
 pub(crate) fn damage(text: &str) -> Option<Damage> {
     const MAX_BYTES: usize = 24;
     let text = text.trim();
-    if text.chars().any(|c| c.is_control() || is_invisible(c)) {
+    if text.chars().any(|c| c.is_control() && !c.is_whitespace() || is_invisible(c)) {
         return Some(Damage::Invisible);
     }
     if text.len() <= MAX_BYTES && PLACEHOLDERS.contains(&text.to_lowercase()) {
