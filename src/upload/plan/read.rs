@@ -1,7 +1,7 @@
 //! The pass over a sheet: maps all rows, and assembles records with rows and problems.
 //!
-//! `check`, `--dry-run` and the plan of an upload all use this pass, and therefore agree. Rows are read in chunks; the
-//! rows of a chunk are mapped on several threads.
+//! `check`, `--dry-run` and the plan of an upload all use this pass, and therefore agree. Rows are read in chunks. While
+//! several threads map one chunk, the main thread assembles the chunk before it and reads the one after it.
 
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -72,44 +72,39 @@ fn pass(
     handle: &mut impl FnMut(Batch) -> bool,
 ) -> Result<Pass, Error> {
     let confirms = known.is_none();
-    let mut chunks = Chunks::new(source, template);
-    let mut chunk = Vec::new();
-    let mut len = chunks.next(&mut chunk)?;
-    let surveys = known.unwrap_or_else(|| chunks.surveys());
+    let mut reader = Reader::new(source, template);
+    let (mut mapped, mut read, mut next) = (Chunk::default(), Chunk::default(), Chunk::default());
+    reader.next(&mut read)?;
+    let surveys = known.unwrap_or_else(|| reader.surveys());
     let parts = source.parts.iter().zip(&surveys).enumerate();
     let mappers: Vec<Mapper<'_>> =
         parts.map(|(index, (part, survey))| Mapper::new(index, template, &part.layout, survey)).collect();
     let with_records = mode == ReadMode::Records;
     let mut assembler = Assembler::new(source, template, &mappers, with_records);
     let threads = thread::available_parallelism().map_or(1, NonZero::get).clamp(1, MAX_MAPPERS);
-    let mut next_chunk = Vec::new();
-    while len > 0 {
-        let read = thread::scope(|scope| {
-            for rows in chunk[..len].chunks_mut(len.div_ceil(threads)) {
+    while mapped.len + read.len > 0 {
+        let (continues, read_next) = thread::scope(|scope| {
+            let rows_per_thread = read.len.div_ceil(threads).max(1);
+            for rows in read.rows_mut().chunks_mut(rows_per_thread) {
                 let mappers = &mappers;
                 scope.spawn(move || {
-                    for (read, mapped) in rows {
-                        let part = &source.parts[read.part];
-                        map_row(&mappers[read.part], source, part, read, with_records, mapped);
+                    for (row, mapped) in rows {
+                        map_row(&mappers[row.part], source, &source.parts[row.part], row, with_records, mapped);
                     }
                 });
             }
-            // Meanwhile this thread reads the next rows.
-            chunks.next(&mut next_chunk)
+            (assemble(&mut assembler, &mut mapped, handle), reader.next(&mut next))
         });
-        for (read, mapped) in &mut chunk[..len] {
-            assembler.add(mapped)?;
-            shrink(read, mapped);
-        }
-        if !handle(assembler.take_batch()) {
+        if !continues? {
             return Ok(Pass::Ended(assembler.tally));
         }
-        len = read?;
-        std::mem::swap(&mut chunk, &mut next_chunk);
+        read_next?;
+        std::mem::swap(&mut mapped, &mut read);
+        std::mem::swap(&mut read, &mut next);
     }
     source.check_unchanged()?;
     if confirms {
-        let later = chunks.surveys();
+        let later = reader.surveys();
         if !surveys.iter().zip(&later).all(|(survey, later)| survey.agrees_with(later)) {
             return Ok(Pass::Misread(later));
         }
@@ -128,16 +123,46 @@ fn pass(
 
 /// Reads all rows to find the notation of numbers and dates. Returns a survey per part.
 pub fn survey(source: &Source, template: &Template) -> Result<Vec<Survey>, Error> {
-    let mut chunks = Chunks::new(source, template);
-    let mut chunk = Vec::new();
-    if chunks.surveyors.iter().any(Surveyor::is_needed) {
-        while chunks.next(&mut chunk)? > 0 {}
+    let mut reader = Reader::new(source, template);
+    let mut chunk = Chunk::default();
+    if reader.surveyors.iter().any(Surveyor::is_needed) {
+        while reader.next(&mut chunk)? > 0 {}
     }
-    Ok(chunks.surveys())
+    Ok(reader.surveys())
+}
+
+/// Adds mapped rows to their records and passes the result to `handle`. Returns whether to continue.
+fn assemble(
+    assembler: &mut Assembler<'_>,
+    mapped: &mut Chunk,
+    handle: &mut impl FnMut(Batch) -> bool,
+) -> Result<bool, Error> {
+    if mapped.len == 0 {
+        return Ok(true);
+    }
+    for (row, mapped) in mapped.rows_mut() {
+        assembler.add(mapped)?;
+        shrink(row, mapped);
+    }
+    Ok(handle(assembler.take_batch()))
+}
+
+/// Consecutive rows, read and perhaps mapped. The buffers of all rows are reused.
+#[derive(Default)]
+struct Chunk {
+    rows: Vec<(ReadRow, MappedRow)>,
+    /// The number of rows in use.
+    len: usize,
+}
+
+impl Chunk {
+    fn rows_mut(&mut self) -> &mut [(ReadRow, MappedRow)] {
+        &mut self.rows[..self.len]
+    }
 }
 
 /// Reads rows in chunks and surveys them.
-struct Chunks<'a> {
+struct Reader<'a> {
     source: &'a Source,
     rows: DataRows<'a>,
     /// A row of a report with the types of its cells restored.
@@ -146,40 +171,41 @@ struct Chunks<'a> {
     surveyors: Vec<Surveyor>,
 }
 
-impl<'a> Chunks<'a> {
-    fn new(source: &'a Source, template: &Template) -> Chunks<'a> {
+impl<'a> Reader<'a> {
+    fn new(source: &'a Source, template: &Template) -> Reader<'a> {
         let surveyors = source.parts.iter().map(|part| Surveyor::new(template, &part.layout)).collect();
-        Chunks { source, rows: source.rows(), restored: Row::default(), surveyors }
+        Reader { source, rows: source.rows(), restored: Row::default(), surveyors }
     }
 
-    /// Reads the next rows into `chunk`, whose buffers are reused. Returns the number of rows, 0 after the last row.
-    fn next(&mut self, chunk: &mut Vec<(ReadRow, MappedRow)>) -> Result<usize, Error> {
+    /// Reads the next rows into `chunk`. Returns the number of rows, 0 after the last row.
+    fn next(&mut self, chunk: &mut Chunk) -> Result<usize, Error> {
         let read = catch_unwind(AssertUnwindSafe(|| self.read(chunk)));
         read.unwrap_or_else(|_| Err(Error::ReaderDied { path: self.source.path.clone() }))
     }
 
-    fn read(&mut self, chunk: &mut Vec<(ReadRow, MappedRow)>) -> Result<usize, Error> {
-        let (mut len, mut bytes) = (0, 0);
-        while len < CHUNK_ROWS && bytes < CHUNK_BYTES {
-            if chunk.len() == len {
-                chunk.push(Default::default());
+    fn read(&mut self, chunk: &mut Chunk) -> Result<usize, Error> {
+        let mut bytes = 0;
+        chunk.len = 0;
+        while chunk.len < CHUNK_ROWS && bytes < CHUNK_BYTES {
+            if chunk.rows.len() == chunk.len {
+                chunk.rows.push(Default::default());
             }
-            let (read, _) = &mut chunk[len];
+            let (read, _) = &mut chunk.rows[chunk.len];
             let Some(part) = self.rows.next(&mut read.row)? else { break };
-            let mut row = &read.row;
-            if let Some(history) = &self.source.history {
-                let (row_history, _) = history.of_row(part, row);
-                if history.restore(part, &row_history, row, &mut self.restored) {
-                    row = &self.restored;
-                }
-            }
-            self.surveyors[part].row(row);
             read.part = part;
             read.has_stray_quote = self.rows.has_stray_quote;
+            read.history = self.source.history.as_ref().map(|history| {
+                let (row_history, problem) = history.of_row(part, &read.row);
+                if history.restore(part, &row_history, &read.row, &mut self.restored) {
+                    std::mem::swap(&mut read.row, &mut self.restored);
+                }
+                (row_history, problem)
+            });
+            self.surveyors[part].row(&read.row);
             bytes += read.row.text_len();
-            len += 1;
+            chunk.len += 1;
         }
-        Ok(len)
+        Ok(chunk.len)
     }
 
     /// Returns the notation according to the rows so far, per part.

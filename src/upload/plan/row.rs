@@ -14,8 +14,11 @@ use crate::upload::retry::RowHistory;
 pub(super) struct ReadRow {
     /// The index of the sheet in [`Source::parts`].
     pub part: usize,
+    /// The cells; in a report, with their original types.
     pub row: Row,
     pub has_stray_quote: bool,
+    /// The history of the row, if the file is a report, and the problem with its origin.
+    pub history: Option<(RowHistory, Option<Problem>)>,
 }
 
 /// A mapped row. Its buffers are reused.
@@ -39,7 +42,6 @@ pub(super) struct MappedRow {
     pub cells: Vec<u8>,
     /// The history of the row, if the file is a report.
     pub history: Option<RowHistory>,
-    restored: Row,
     laid_out: Row,
 }
 
@@ -58,17 +60,11 @@ pub(super) fn map_row(
     mapped.key.clear();
     mapped.target.clear();
     mapped.unique.clear();
-    mapped.history = None;
-    let mut restored = std::mem::take(&mut mapped.restored);
-    let mut row = &read.row;
-    if let Some(history) = &source.history {
-        let (row_history, problem) = history.of_row(read.part, &read.row);
-        mapped.problems.extend(problem.map(|problem| located(problem, source, part)));
-        mapped.history = Some(row_history);
-        if history.restore(read.part, &row_history, &read.row, &mut restored) {
-            row = &restored;
-        }
-    }
+    mapped.history = read.history.as_ref().map(|(history, problem)| {
+        mapped.problems.extend(problem.clone().map(|problem| located(problem, source, part)));
+        *history
+    });
+    let row = &read.row;
     mapped.number = row.number;
     let width = if part.layout.is_report { part.layout.width } else { row.len() };
     mapped.width = width.checked_sub(1).map_or(0, |last| part.columns.of(last) + 1);
@@ -96,7 +92,6 @@ pub(super) fn map_row(
         mapped.cells.clear();
         encode(row, part, &mut mapped.laid_out, &mut mapped.cells);
     }
-    mapped.restored = restored;
 }
 
 /// Converts a problem of the template to a problem of the ledger.
