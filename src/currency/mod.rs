@@ -227,7 +227,7 @@ fn named(word: &str) -> Option<CurrencyMark> {
 }
 
 fn upper_case_code(text: &str) -> Option<Currency> {
-    if is_code(text) { Currency::parse(text) } else { None }
+    Currency::parse(text).filter(|code| code.as_str() == text)
 }
 
 /// Whether `text` is an ISO 4217 code.

@@ -11,4 +11,4 @@ mod text;
 pub use arithmetic::{add, divide, divide_exactly, multiply, round, subtract, to_fixed, to_integer};
 pub use error::DecimalError;
 pub use rust_decimal::Decimal;
-pub use text::{canonical, from_f64, is_whole, parse, plain, to_json};
+pub use text::{canonical, from_f64, is_whole, parse, percentage, plain, to_json};

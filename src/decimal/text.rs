@@ -41,6 +41,16 @@ pub fn to_json(number: Decimal) -> Number {
     number.to_string().parse().expect("a decimal without exponent is a JSON number")
 }
 
+/// Formats a fraction as a percentage by moving the decimal point, which is exact for every number.
+pub fn percentage(fraction: Decimal) -> String {
+    let fraction = fraction.normalize();
+    match fraction.scale().checked_sub(2) {
+        Some(scale) => format!("{}%", Decimal::from_i128_with_scale(fraction.mantissa(), scale)),
+        None if fraction.is_zero() => "0%".to_owned(),
+        None => format!("{}{}%", fraction.mantissa(), if fraction.scale() == 1 { "0" } else { "00" }),
+    }
+}
+
 /// Rounds a double to 15 significant digits, as spreadsheet programs do: 0.3 for `0.1 + 0.2`. Fails for infinity, NaN, and
 /// numbers with more than 28 digits in plain notation.
 pub fn from_f64(number: f64) -> Result<Decimal, DecimalError> {

@@ -63,6 +63,13 @@ pub enum JsonType {
     Objects(&'static [Field]),
 }
 
+impl JsonType {
+    /// Returns whether values are JSON numbers.
+    pub fn is_number(self) -> bool {
+        matches!(self, JsonType::Number | JsonType::Integer)
+    }
+}
+
 impl fmt::Display for JsonType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

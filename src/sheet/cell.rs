@@ -6,7 +6,7 @@ use jiff::civil;
 use serde::{Deserialize, Serialize};
 
 use crate::currency::CurrencyMark;
-use crate::decimal::{self, Decimal};
+use crate::decimal;
 
 /// A cell's value. Text is exactly as stored in the file: not trimmed, parsed or guessed.
 pub type Cell<'a> = CellOf<&'a str>;
@@ -109,11 +109,10 @@ pub fn column_index(letters: &str) -> Option<usize> {
     (index < 16_384).then_some(index)
 }
 
-/// Formats a number as a percentage with up to 15 digits, the precision of spreadsheet programs. Decimal, because
-/// multiplying doubles is inexact: 0.07 would become 7.000000000000001%.
+/// Formats a number as a percentage with up to 15 digits, the precision of spreadsheet programs.
 fn percentage(number: f64) -> String {
-    match decimal::from_f64(number).and_then(|number| decimal::multiply(number, Decimal::ONE_HUNDRED)) {
-        Ok(percent) => format!("{}%", percent.normalize()),
+    match decimal::from_f64(number) {
+        Ok(fraction) => decimal::percentage(fraction),
         // Out of the range of decimals.
         Err(_) => format!("{}%", number * 100.0),
     }

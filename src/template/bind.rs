@@ -67,11 +67,7 @@ pub enum Columns {
 impl Columns {
     /// Returns the column to show in messages.
     pub fn first(&self) -> Option<usize> {
-        match self {
-            Columns::None => None,
-            Columns::One(index) => Some(*index),
-            Columns::Several(indexes) => indexes.iter().flatten().next().copied(),
-        }
+        self.iter().next()
     }
 
     /// Iterates over the columns found.
@@ -85,11 +81,7 @@ impl Columns {
     }
 
     pub fn contains(&self, wanted: usize) -> bool {
-        match self {
-            Columns::None => false,
-            Columns::One(index) => *index == wanted,
-            Columns::Several(indexes) => indexes.contains(&Some(wanted)),
-        }
+        self.iter().any(|column| column == wanted)
     }
 }
 

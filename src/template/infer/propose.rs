@@ -21,7 +21,7 @@ use crate::records::{Field, JsonType, RecordKind};
 pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal {
     let slots = Slots::new(kind);
     let assignments = Assignments::new(&slots, &sample.columns, &context.previous);
-    let is_number = |field: &Field| matches!(field.json, JsonType::Number | JsonType::Integer);
+    let is_number = |field: &Field| field.json.is_number();
     let numeric = assignments.iter().filter(|assignment| assignment.slot.field.is_some_and(is_number));
     let numeric: Vec<usize> = numeric.map(|assignment| assignment.column.index).collect();
     let locales = NumberLocales::detect(sample, &numeric, assignments.language);

@@ -131,7 +131,7 @@ impl Checker<'_> {
         ];
         let date_keys = [key("format", &raw.format), key("time_zone", &raw.time_zone)];
         let text_keys = [key("check", &raw.check)];
-        let is_number = matches!(field.json, JsonType::Number | JsonType::Integer);
+        let is_number = field.json.is_number();
         let is_date = field.json == JsonType::DateTime;
         let misplaced = |keys: &[Option<Key>], fits: bool| keys.iter().flatten().next().cloned().filter(|_| !fits);
         for (misplaced, types) in [

@@ -14,7 +14,6 @@ use super::convert::{Conversion, Input, Written};
 use super::json::{self, unquoted};
 use super::parts::{FieldValue, Parts};
 use super::survey::Survey;
-use crate::currency::Currency;
 use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::{Cell, Row, write};
 
@@ -144,12 +143,8 @@ impl<'t> Mapper<'t> {
 
     /// Returns column indexes and texts of a rule's cells.
     pub fn cells(&self, index: usize, row: &Row) -> Vec<(usize, String)> {
-        let columns = match self.rule(index).1 {
-            Columns::None => Vec::new(),
-            Columns::One(column) => vec![*column],
-            Columns::Several(columns) => columns.iter().flatten().copied().collect(),
-        };
-        columns.into_iter().map(|column| (column, self.cell(row, column).shown().into_owned())).collect()
+        let columns = self.rule(index).1.iter();
+        columns.map(|column| (column, self.cell(row, column).shown().into_owned())).collect()
     }
 
     /// Applies one rule to a row. Returns the JSON value, or `None` for an omitted field.
@@ -189,59 +184,8 @@ impl<'t> Mapper<'t> {
         self.names(parts)
     }
 
-    /// Compares the currencies beside the amounts of a record with each other and with its currency field.
-    fn check_currencies(&self, parts: &Parts, problems: &mut Vec<Problem>) {
-        let Some(first) = parts.money.first() else { return };
-        let declared = self.declared_currency(parts);
-        for money in &parts.money {
-            let cause = match declared {
-                Some(declared) if !money.mark.can_be(declared) => Cause::OtherCurrency { currency: declared },
-                None if !money.mark.agrees_with(first.mark) => {
-                    Cause::TwoCurrencies { other_row: first.row, other: first.mark.to_string() }
-                }
-                None if self.sends_currency() && money.mark.currency(self.locale()).is_none() => {
-                    Cause::AmbiguousCurrency { sign: money.mark.to_string() }
-                }
-                _ => continue,
-            };
-            let (rule, columns) = self.rule(money.rule);
-            problems.push(self.problem_at(money.row, columns.first(), rule.field.name, money.mark.to_string(), cause));
-        }
-    }
-
-    /// Returns whether requests have a currency.
-    fn sends_currency(&self) -> bool {
-        self.template.record.input().fields().any(|field| field.is_currency())
-    }
-
-    /// Returns the value of the currency field, if it is mapped and not blank.
-    fn declared_currency(&self, parts: &Parts) -> Option<Currency> {
-        let (index, rule) = self.template.fields.iter().enumerate().find(|(_, rule)| rule.field.is_currency())?;
-        match parts.value(index) {
-            FieldValue::Present(json) => Currency::parse(&unquoted(std::str::from_utf8(json).ok()?)),
-            FieldValue::Absent => match &rule.on_blank {
-                OnBlank::Default(Constant::Text(code)) => Currency::parse(code),
-                _ => None,
-            },
-            FieldValue::Invalid => None,
-        }
-    }
-
-    /// Returns the currency beside the amounts of a record, for a currency field that is not mapped or blank.
-    fn currency_of_amounts(&self, parts: &Parts) -> Option<Currency> {
-        let is_mapped = |rule: &FieldRule, index| {
-            rule.field.is_currency()
-                && !(matches!(parts.value(index), FieldValue::Absent) && rule.on_blank == OnBlank::Omit)
-        };
-        let is_declared = self.template.fields.iter().enumerate().any(|(index, rule)| is_mapped(rule, index));
-        if is_declared || !self.sends_currency() {
-            return None;
-        }
-        parts.money.first()?.mark.currency(self.locale())
-    }
-
     /// Returns the name of the sheet's locale.
-    fn locale(&self) -> Option<&'t str> {
+    pub(super) fn locale(&self) -> Option<&'t str> {
         self.template.sheet.locale.as_deref()
     }
 
@@ -323,7 +267,7 @@ impl<'t> Mapper<'t> {
     }
 
     /// Returns a rule of the template and its columns. `index` counts as in [`Template::rules`].
-    fn rule(&self, index: usize) -> (&'t FieldRule, &'t Columns) {
+    pub(super) fn rule(&self, index: usize) -> (&'t FieldRule, &'t Columns) {
         (self.template.rule(index).expect("the index of a rule"), &self.layout.columns[index])
     }
 
@@ -383,16 +327,22 @@ impl<'t> Mapper<'t> {
         }
     }
 
-    /// Returns whether the sheet is an export of this program.
-    fn is_export(&self) -> bool {
-        self.layout.is_defused && !self.layout.is_report
+    /// Returns a cell, unless it is an error value or a cut text.
+    fn usable_cell<'r>(&self, row: &'r Row, column: usize) -> Result<Cell<'r>, Cause> {
+        // The texts of an export are those of the service.
+        let is_export = self.layout.is_defused && !self.layout.is_report;
+        match self.cell(row, column) {
+            Cell::Error(NOT_CALCULATED) => Err(Cause::NotCalculated),
+            Cell::Error(_) => Err(Cause::CellError),
+            Cell::Text(text) if write::is_cut(text) => Err(Cause::Cut),
+            Cell::Text(text) if error_value::is_error(text) && !is_export => Err(Cause::CellError),
+            cell => Ok(cell),
+        }
     }
 
     /// Returns the value of a cell. Numbers of identifiers become text, because their digits are counted.
     fn value<'r>(&self, rule: &FieldRule, row: &'r Row, column: usize) -> Result<Value<'r>, Cause> {
-        match usable(self.cell(row, column))? {
-            // The texts of an export are those of the service.
-            Cell::Text(text) if error_value::is_error(text) && !self.is_export() => Err(Cause::CellError),
+        match self.usable_cell(row, column)? {
             Cell::Number(number) | Cell::Money(number, _) if rule.is_name => {
                 Ok(Value::Text(Cow::Owned(identifier::from_f64(number).map_err(Cause::Damaged)?)))
             }
@@ -497,13 +447,8 @@ impl<'t> Mapper<'t> {
     }
 
     fn problem(&self, rule: &FieldRule, columns: &Columns, row: &Row, cause: Cause) -> Problem {
-        let column = match columns {
-            // The first unusable cell, or the first cell.
-            Columns::Several(several) => {
-                several.iter().flatten().copied().find(|column| usable(row.get(*column)).is_err()).or(columns.first())
-            }
-            columns => columns.first(),
-        };
+        // The first unusable cell, or the first cell.
+        let column = columns.iter().find(|column| self.usable_cell(row, *column).is_err()).or(columns.first());
         let value = column.map(|index| excerpt(&self.cell(row, index).shown())).unwrap_or_default();
         self.problem_at(row.number, column, rule.field.name, value, cause)
     }
@@ -547,14 +492,4 @@ fn is_same_header(name: &str, cell: &str) -> bool {
     // Most cells differ in the first letter.
     let initial = |text: &str| text.trim_start().chars().next().map(|c| c.to_lowercase().next());
     !name.is_empty() && initial(name) == initial(cell) && same_header(name, cell)
-}
-
-/// Rejects error values and cut texts.
-fn usable(cell: Cell<'_>) -> Result<Cell<'_>, Cause> {
-    match cell {
-        Cell::Error(NOT_CALCULATED) => Err(Cause::NotCalculated),
-        Cell::Error(_) => Err(Cause::CellError),
-        Cell::Text(text) if write::is_cut(text) => Err(Cause::Cut),
-        cell => Ok(cell),
-    }
 }

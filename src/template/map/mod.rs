@@ -6,6 +6,7 @@
 
 mod conditions;
 mod convert;
+mod currencies;
 pub mod explain;
 pub mod fill_down;
 mod json;

@@ -20,9 +20,15 @@ pub(super) struct RowContext<'r> {
     pub(super) facts: &'r Facts,
 }
 
+impl<'r> RowContext<'r> {
+    fn column(&self, column: usize) -> Result<&(Value<'r>, Notation<'r>), String> {
+        self.values.get(column).ok_or_else(|| "this column is not in the sheet".to_owned())
+    }
+}
+
 impl Context for RowContext<'_> {
     fn value(&self, column: usize) -> Result<Value<'_>, String> {
-        let (value, _) = self.values.get(column).ok_or_else(|| "this column is not in the sheet".to_owned())?;
+        let (value, _) = self.column(column)?;
         Ok(match value {
             Value::Text(text) => Value::Text(text.as_ref().into()),
             other => other.clone(),
@@ -30,7 +36,7 @@ impl Context for RowContext<'_> {
     }
 
     fn number(&self, column: usize) -> Result<Decimal, String> {
-        let (value, notation) = self.values.get(column).ok_or_else(|| "this column is not in the sheet".to_owned())?;
+        let (value, notation) = self.column(column)?;
         let text = value.text();
         let number = number::parse_in(&text, *notation).and_then(|parsed| parsed.resolve(Some(Percent::Fraction)));
         number.map_err(|error| format!("'{text}' {error}"))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::bind::{Columns, Layout};
 use super::super::infer::language_of;
-use super::super::model::{FieldRule, Source, Template};
+use super::super::model::{Source, Template};
 use super::super::problem::Cause;
 use super::super::value::date::{DateFormat, Detected, Detector, ParsedDate, iso};
 use super::super::value::locale;
@@ -24,7 +24,6 @@ pub struct Survey {
 }
 
 /// Collects the notation of numbers, and of dates without a format in the template.
-#[derive(Clone)]
 pub struct Surveyor {
     /// The rule, its column and its detector.
     dates: Vec<(usize, usize, Detector)>,
@@ -35,7 +34,7 @@ pub struct Surveyor {
     delimiter: Option<u8>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 struct NumberColumn {
     style: ColumnStyle,
     /// Whether a number field reads the column, so that its notation is evidence for other columns.
@@ -90,10 +89,11 @@ impl Surveyor {
             {
                 dates.push((index, *column, Detector::new(rule.date.order)));
             }
-            if is_number(rule) || matches!(rule.source, Source::Text { .. }) {
+            let is_number = rule.field.json.is_number();
+            if is_number || matches!(rule.source, Source::Text { .. }) {
                 for column in columns.iter() {
                     let column = numbers.entry(column).or_default();
-                    column.is_evidence |= is_number(rule);
+                    column.is_evidence |= is_number;
                     column.is_money |= rule.field.can_be_money();
                 }
             }
@@ -127,21 +127,19 @@ impl Surveyor {
     pub fn survey(&self) -> Survey {
         let mut dates = vec![Detected::NoDates; if self.dates.is_empty() { 0 } else { self.rules }];
         for (rule, _, detector) in &self.dates {
-            dates[*rule] = detector.clone().finish();
+            dates[*rule] = detector.finish();
         }
         let evidence = self.numbers.values().filter(|column| column.is_evidence).map(|column| &column.style);
         let sheet = common_decimal(evidence);
         let is_open = |column: &NumberColumn| !column.is_money && column.style.needs_other_evidence();
-        let is_open = sheet.is_none() && self.numbers.values().any(is_open);
-        let usual = if is_open { self.usual_decimal() } else { None };
+        let needs_usual = sheet.is_none() && self.numbers.values().any(is_open);
+        let usual = if needs_usual { self.usual_decimal() } else { None };
         let with_sheet =
             |column: &NumberColumn| column.style.clone().with_sheet(sheet, usual.filter(|_| !column.is_money));
         let numbers = self.numbers.iter().map(|(column, numbers)| (*column, with_sheet(numbers)));
         Survey { dates, numbers: numbers.collect() }
     }
-}
 
-impl Surveyor {
     /// Returns the decimal separator that is usual in the language of the header, if the delimiter of the CSV agrees:
     /// spreadsheet programs write semicolons where the comma is the decimal separator.
     fn usual_decimal(&self) -> Option<Mark> {
@@ -149,8 +147,4 @@ impl Surveyor {
         let delimiter = if decimal == ',' { b';' } else { b',' };
         Mark::of(decimal).filter(|_| self.delimiter == Some(delimiter))
     }
-}
-
-fn is_number(rule: &FieldRule) -> bool {
-    matches!(rule.field.json, JsonType::Number | JsonType::Integer)
 }

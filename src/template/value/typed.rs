@@ -6,7 +6,7 @@ use jiff::civil;
 
 use super::number::{self, NumberError};
 use crate::currency::CurrencyMark;
-use crate::decimal::Decimal;
+use crate::decimal::{self, Decimal};
 use crate::sheet::Cell;
 
 /// A value with its type. Once a value is a number or a date, it is never parsed from text again.
@@ -52,7 +52,7 @@ impl<'a> Value<'a> {
             Value::Blank => Cow::Borrowed(""),
             Value::Text(text) | Value::Error(text) => Cow::Borrowed(text),
             Value::Number(number) => Cow::Owned(digits(*number)),
-            Value::Percent(fraction) => Cow::Owned(percentage(*fraction)),
+            Value::Percent(fraction) => Cow::Owned(decimal::percentage(*fraction)),
             Value::Money(amount, currency) => Cow::Owned(format!("{} {currency}", digits(*amount))),
             Value::Boolean(true) => Cow::Borrowed("TRUE"),
             Value::Boolean(false) => Cow::Borrowed("FALSE"),
@@ -109,22 +109,11 @@ fn digits(number: Decimal) -> String {
     if number.is_zero() { number.abs().to_string() } else { number.to_string() }
 }
 
-/// Formats a fraction as a percentage by moving the decimal point, which is exact for every number.
-fn percentage(fraction: Decimal) -> String {
-    let fraction = fraction.normalize();
-    match fraction.scale().checked_sub(2) {
-        Some(scale) => format!("{}%", Decimal::from_i128_with_scale(fraction.mantissa(), scale)),
-        None if fraction.is_zero() => "0%".to_owned(),
-        None => format!("{}{}%", fraction.mantissa(), if fraction.scale() == 1 { "0" } else { "00" }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
 
     use super::*;
-    use crate::decimal;
 
     fn number(digits: &str) -> Decimal {
         decimal::parse(digits).expect("a number")

@@ -40,7 +40,6 @@ pub struct MixedDates {
 /// Narrows down the formats of a column, text by text.
 ///
 /// Impossible dates, such as `31.02.2025` or `00.00.0000`, rule out no format but are problems of their rows.
-#[derive(Clone)]
 pub struct Detector {
     order: Option<Order>,
     forms: Vec<Candidate>,
@@ -53,7 +52,6 @@ pub struct Detector {
 }
 
 /// A form of dates, with the forms of times that may follow.
-#[derive(Clone)]
 struct Candidate {
     form: &'static Form,
     /// A bit for each form of times: whether every text so far has fitted.
@@ -64,7 +62,6 @@ struct Candidate {
     missed: Vec<Option<usize>>,
 }
 
-#[derive(Clone)]
 struct Disagreement {
     forms: (usize, usize),
     text: String,
@@ -183,7 +180,7 @@ impl Detector {
     }
 
     /// Returns the format of all texts added.
-    pub fn finish(self) -> Detected {
+    pub fn finish(&self) -> Detected {
         if self.texts == 0 {
             return Detected::NoDates;
         }
@@ -204,14 +201,14 @@ impl Detector {
     }
 
     /// Finds the most frequent form and the first text in another form.
-    fn mixed(mut self) -> Detected {
+    fn mixed(&self) -> Detected {
         let by_hits = |candidate: &Candidate| candidate.hits.iter().copied().max();
         let hits = self.forms.iter().filter_map(by_hits).max();
         let best =
             self.forms.iter().find_map(|form| Some((form, form.hits.iter().position(|other| Some(*other) == hits)?)));
         let (form, time) = best.expect("there are forms");
         let pattern = format!("{}{}", form.form.pattern, FORMS.times[time].pattern);
-        let (row, example) = self.misses.swap_remove(form.missed[time].expect("every form has been ruled out"));
+        let (row, example) = self.misses[form.missed[time].expect("every form has been ruled out")].clone();
         Detected::Mixed(Arc::new(MixedDates { example, row, pattern }))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::locale::Locale;
 use super::error::NumberError;
-use super::shape::{Mark, Shape, is_numeric, is_written_in};
+use super::shape::{Mark, Shape, TwoReadings, is_numeric, is_written_in};
 use super::strip::{Bare, strip};
 use super::style::ColumnStyle;
 use crate::currency::CurrencyMark;
@@ -51,7 +51,7 @@ impl ParsedNumber {
 
 /// Parses a number of a locale. Without a locale, numbers with two readings are refused.
 pub(crate) fn parse(text: &str, locale: Option<Locale>, percent: Option<Percent>) -> Result<Decimal, NumberError> {
-    parse_in(text, Notation::Column { locale, style: &ColumnStyle::default() })?.resolve(percent)
+    parse_in(text, Notation::Column { locale, style: &ColumnStyle::UNKNOWN })?.resolve(percent)
 }
 
 /// Parses `text`: `1.234,50` in a German locale is 1234.50. Decimals are kept, also zeros at the end.
@@ -78,30 +78,28 @@ pub(crate) fn multiply(number: Decimal, factor: Decimal) -> Result<Decimal, Deci
 /// Splits at the decimal separator. The first part may have group separators.
 fn split<'t>(bare: &'t Bare<'_>, notation: Notation<'_>) -> Result<(&'t str, &'t str), NumberError> {
     let text = bare.digits();
-    let (locale, style) = match notation {
-        Notation::Canonical => (None, None),
-        Notation::Column { locale, style } => (locale, Some(style)),
+    let not_a_number = |locale: Option<Locale>| match locale {
+        Some(locale) if is_numeric(text) => NumberError::Separators { decimal: locale.decimal },
+        _ => NumberError::NotANumber,
     };
-    let Some(shape) = bare.shape() else {
-        return Err(match locale {
-            Some(locale) if is_numeric(text) => NumberError::Separators { decimal: locale.decimal },
-            _ => NumberError::NotANumber,
-        });
-    };
-    match (shape, style) {
-        (Shape::Ambiguous { whole, fraction, mark }, Some(style)) => match style.choose(shape, locale)? == mark {
-            true => Ok((whole, fraction)),
-            // The separator is dropped when the digits are put together.
-            false => Ok((text, "")),
+    match notation {
+        Notation::Canonical => match bare.shape().ok_or_else(|| not_a_number(None))? {
+            Shape::Clear { whole, fraction, decimal: None | Some(Mark::Point) }
+            | Shape::Ambiguous(TwoReadings { whole, fraction, mark: Mark::Point }) => Ok((whole, fraction)),
+            _ => Err(NumberError::Separators { decimal: '.' }),
         },
-        (Shape::Clear { whole, fraction, decimal: None | Some(Mark::Point) }, None)
-        | (Shape::Ambiguous { whole, fraction, mark: Mark::Point }, None) => Ok((whole, fraction)),
-        (_, None) => Err(NumberError::Separators { decimal: '.' }),
-        (Shape::Clear { whole, fraction, decimal }, Some(_)) => match locale {
-            Some(locale) if !is_written_in(text, decimal, locale) => {
-                Err(NumberError::Separators { decimal: locale.decimal })
+        Notation::Column { locale, style } => match bare.shape().ok_or_else(|| not_a_number(locale))? {
+            Shape::Ambiguous(number) if style.choose(number, locale)? == number.mark => {
+                Ok((number.whole, number.fraction))
             }
-            _ => Ok((whole, fraction)),
+            // The separator is dropped when the digits are put together.
+            Shape::Ambiguous(_) => Ok((text, "")),
+            Shape::Clear { whole, fraction, decimal } => match locale {
+                Some(locale) if !is_written_in(text, decimal, locale) => {
+                    Err(NumberError::Separators { decimal: locale.decimal })
+                }
+                _ => Ok((whole, fraction)),
+            },
         },
     }
 }

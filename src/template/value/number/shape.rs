@@ -19,8 +19,15 @@ pub(super) enum Shape<'t> {
         /// The decimal separator, if the number shows it.
         decimal: Option<Mark>,
     },
-    /// `1.299`: either 1299, or 1.299 with this mark as the decimal separator.
-    Ambiguous { whole: &'t str, fraction: &'t str, mark: Mark },
+    Ambiguous(TwoReadings<'t>),
+}
+
+/// A number such as `1.299`: either 1299, or 1.299 with `mark` as the decimal separator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TwoReadings<'t> {
+    pub(super) whole: &'t str,
+    pub(super) fraction: &'t str,
+    pub(super) mark: Mark,
 }
 
 impl Mark {
@@ -79,7 +86,7 @@ impl<'t> Shape<'t> {
         }
         match is_fraction(fraction) {
             true if fraction.len() == 3 && all_digits(fraction) && whole.len() <= 3 && !whole.starts_with('0') => {
-                Some(Shape::Ambiguous { whole, fraction, mark })
+                Some(Shape::Ambiguous(TwoReadings { whole, fraction, mark }))
             }
             true => clear(whole, digits_of(fraction), Some(mark)),
             false => None,
@@ -200,7 +207,7 @@ mod tests {
             ("1,299", "1", "299", Mark::Comma),
             ("123.000", "123", "000", Mark::Point),
         ] {
-            assert_eq!(Shape::of(text), Some(Shape::Ambiguous { whole, fraction, mark }), "{text}");
+            assert_eq!(Shape::of(text), Some(Shape::Ambiguous(TwoReadings { whole, fraction, mark })), "{text}");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::normalize::{to_ascii, trim};
-use super::shape::Shape;
+use super::shape::{Shape, TwoReadings};
 use crate::currency::{self, CurrencyMark};
 
 /// A number stripped of sign, currency and percent sign.
@@ -25,7 +25,7 @@ impl Bare<'_> {
     /// Returns the parts of the number. Amounts of currencies without decimals have group separators only.
     pub(super) fn shape(&self) -> Option<Shape<'_>> {
         match Shape::of(self.digits())? {
-            Shape::Ambiguous { mark, .. } if self.currency.is_some_and(CurrencyMark::has_no_decimals) => {
+            Shape::Ambiguous(TwoReadings { mark, .. }) if self.currency.is_some_and(CurrencyMark::has_no_decimals) => {
                 Some(Shape::Clear { whole: self.digits(), fraction: "", decimal: Some(mark.other()) })
             }
             shape => Some(shape),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::error::{AmbiguousNumber, Example, NumberError};
-use super::shape::{Mark, Shape};
+use super::shape::{Mark, Shape, TwoReadings};
 use super::strip::{Bare, strip};
 use crate::template::value::locale::Locale;
 
@@ -40,7 +40,7 @@ impl ColumnStyle {
         let seen = match bare.shape() {
             Some(Shape::Clear { decimal: Some(Mark::Point), .. }) => &mut self.point,
             Some(Shape::Clear { decimal: Some(Mark::Comma), .. }) => &mut self.comma,
-            Some(Shape::Ambiguous { .. }) => &mut self.ambiguous,
+            Some(Shape::Ambiguous(_)) => &mut self.ambiguous,
             Some(Shape::Clear { decimal: None, .. }) | None => return,
         };
         if seen.is_none() && text.len() <= MAX_EXAMPLE {
@@ -61,11 +61,7 @@ impl ColumnStyle {
 
     /// Returns the only decimal separator of the column. `None` without evidence, and with evidence for both.
     fn decimal(&self) -> Option<Mark> {
-        match (&self.point, &self.comma) {
-            (Some(_), None) => Some(Mark::Point),
-            (None, Some(_)) => Some(Mark::Comma),
-            _ => None,
-        }
+        common_decimal(std::iter::once(self))
     }
 
     fn is_mixed(&self) -> bool {
@@ -84,7 +80,7 @@ impl ColumnStyle {
     }
 
     /// Returns the decimal separator for a number with two readings.
-    pub(super) fn choose(&self, shape: Shape<'_>, locale: Option<Locale>) -> Result<Mark, NumberError> {
+    pub(super) fn choose(&self, number: TwoReadings<'_>, locale: Option<Locale>) -> Result<Mark, NumberError> {
         let declared = locale.and_then(|locale| Mark::of(locale.decimal));
         let is_contradicted = match declared {
             Some(Mark::Point) => self.comma.is_some(),
@@ -92,28 +88,21 @@ impl ColumnStyle {
             None => self.is_mixed(),
         };
         // A language says little about the decimals of a column, but thousands are more usual than three decimals.
-        let usual = self.usual.filter(|usual| !matches!(shape, Shape::Ambiguous { mark, .. } if mark == *usual));
-        let of_sheet = || self.sheet.or(usual).filter(|_| !self.is_mixed());
-        match declared.or(self.decimal()).or_else(of_sheet) {
+        let usual = self.usual.filter(|usual| *usual != number.mark);
+        match declared.or(self.decimal()).or(self.sheet).or(usual) {
             Some(mark) if !is_contradicted => Ok(mark),
-            _ => Err(NumberError::Ambiguous(Arc::new(self.ambiguity(shape, declared)))),
+            _ => Err(NumberError::Ambiguous(Arc::new(self.ambiguity(number, declared)))),
         }
     }
 
-    fn ambiguity(&self, shape: Shape<'_>, declared: Option<Mark>) -> AmbiguousNumber {
-        let (Shape::Ambiguous { whole, fraction, mark } | Shape::Clear { whole, fraction, decimal: Some(mark) }) =
-            shape
-        else {
-            unreachable!("only numbers with two readings are ambiguous");
-        };
-        let written = format!("{whole}{}{fraction}", mark.as_char());
+    fn ambiguity(&self, number: TwoReadings<'_>, declared: Option<Mark>) -> AmbiguousNumber {
         // One example for the whole column, so that all its rows are counted as one problem.
-        let example = self.ambiguous.as_ref().map_or(written, |example| example.text.clone());
-        let bare = strip(&example);
-        let (whole, fraction, mark) = match bare.as_ref().and_then(Bare::shape) {
-            Some(Shape::Ambiguous { whole, fraction, mark }) => (whole, fraction, mark),
-            _ => (whole, fraction, mark),
+        let bare = self.ambiguous.as_ref().and_then(|example| strip(&example.text));
+        let (example, number) = match (&self.ambiguous, bare.as_ref().and_then(Bare::shape)) {
+            (Some(example), Some(Shape::Ambiguous(number))) => (example.text.clone(), number),
+            _ => (format!("{}{}{}", number.whole, number.mark.as_char(), number.fraction), number),
         };
+        let TwoReadings { whole, fraction, mark } = number;
         let readings = [format!("{whole}{fraction}"), format!("{whole}.{fraction}")];
         let locales = match mark {
             Mark::Point => ["de", "en"],

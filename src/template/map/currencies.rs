@@ -1,0 +1,70 @@
+//! Currencies beside the amounts of a record: compared with its currency field, which they fill if it is not mapped.
+
+use super::super::model::{Constant, OnBlank};
+use super::super::problem::{Cause, Problem};
+use super::json::unquoted;
+use super::mapper::Mapper;
+use super::parts::{FieldValue, Parts};
+use crate::currency::Currency;
+
+/// The currency field of a record.
+enum CurrencyField {
+    /// Requests of this kind have no currency.
+    None,
+    /// Not mapped, or blank: filled from the amounts.
+    FromAmounts,
+    /// `None` for a value that is not a currency.
+    Mapped(Option<Currency>),
+}
+
+impl Mapper<'_> {
+    /// Compares the currencies beside the amounts of a record with each other and with its currency field.
+    pub(super) fn check_currencies(&self, parts: &Parts, problems: &mut Vec<Problem>) {
+        let Some(first) = parts.money.first() else { return };
+        let field = self.currency_field(parts);
+        for money in &parts.money {
+            let cause = match field {
+                CurrencyField::Mapped(Some(currency)) if !money.mark.can_be(currency) => {
+                    Cause::OtherCurrency { currency }
+                }
+                CurrencyField::Mapped(Some(_)) => continue,
+                _ if !money.mark.agrees_with(first.mark) => {
+                    Cause::TwoCurrencies { other_row: first.row, other: first.mark.to_string() }
+                }
+                CurrencyField::FromAmounts if money.mark.currency(self.locale()).is_none() => {
+                    Cause::AmbiguousCurrency { sign: money.mark.to_string() }
+                }
+                _ => continue,
+            };
+            let (rule, columns) = self.rule(money.rule);
+            problems.push(self.problem_at(money.row, columns.first(), rule.field.name, money.mark.to_string(), cause));
+        }
+    }
+
+    /// Returns the currency beside the amounts of a record, if it fills the currency field.
+    pub(super) fn currency_of_amounts(&self, parts: &Parts) -> Option<Currency> {
+        let first = parts.money.first()?;
+        match self.currency_field(parts) {
+            CurrencyField::FromAmounts => first.mark.currency(self.locale()),
+            CurrencyField::None | CurrencyField::Mapped(_) => None,
+        }
+    }
+
+    fn currency_field(&self, parts: &Parts) -> CurrencyField {
+        if !self.template().record.input().fields().any(|field| field.is_currency()) {
+            return CurrencyField::None;
+        }
+        let mut rules = self.template().fields.iter().enumerate();
+        let Some((index, rule)) = rules.find(|(_, rule)| rule.field.is_currency()) else {
+            return CurrencyField::FromAmounts;
+        };
+        CurrencyField::Mapped(match (parts.value(index), &rule.on_blank) {
+            (FieldValue::Present(json), _) => {
+                std::str::from_utf8(json).ok().and_then(|json| Currency::parse(&unquoted(json)))
+            }
+            (FieldValue::Absent, OnBlank::Omit) => return CurrencyField::FromAmounts,
+            (FieldValue::Absent, OnBlank::Default(Constant::Text(code))) => Currency::parse(code),
+            (FieldValue::Absent | FieldValue::Invalid, _) => None,
+        })
+    }
+}
