@@ -82,7 +82,7 @@ impl<'a> Cell<'a> {
     pub fn is_blank(&self) -> bool {
         match self {
             Cell::Blank => true,
-            Cell::Text(text) => text.trim().is_empty(),
+            Cell::Text(text) => text.chars().all(char::is_whitespace),
             _ => false,
         }
     }

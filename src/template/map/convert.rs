@@ -1,6 +1,7 @@
 //! Conversion of a value to JSON of the field's type.
 
 use std::borrow::Cow;
+use std::io::Write;
 
 use super::super::infer::is_total_row;
 use super::super::model::{Checks, Damaged, FieldRule, Otherwise, Split, Translate};
@@ -188,9 +189,9 @@ impl Conversion<'_> {
         if let Some(bound) = checks.maximum.filter(|bound| number > *bound) {
             return Err(Cause::TooLarge(bound));
         }
-        let digits = number.to_string();
-        check_text(checks, &digits)?;
-        out.extend_from_slice(digits.as_bytes());
+        let start = out.len();
+        write!(out, "{number}").expect("writing to memory succeeds");
+        check_text(checks, std::str::from_utf8(&out[start..]).expect("digits are UTF-8"))?;
         Ok(Written::Value { currency })
     }
 

@@ -9,11 +9,11 @@ static ERRORS: LazyLock<HashSet<&str>> =
 
 /// Returns whether a text is the error of a formula, such as `#N/A` or `Err:502`.
 pub(crate) fn is_error(text: &str) -> bool {
-    let text = text.trim();
-    if let Some(number) = text.strip_prefix("Err:") {
-        return number.len() == 3 && number.bytes().all(|byte| byte.is_ascii_digit());
+    let text = text.trim_start();
+    match text.strip_prefix("Err:") {
+        Some(number) => number.trim_end().len() == 3 && number.trim_end().bytes().all(|byte| byte.is_ascii_digit()),
+        None => text.starts_with('#') && ERRORS.contains(text.trim_end()),
     }
-    text.starts_with('#') && ERRORS.contains(text)
 }
 
 #[cfg(test)]

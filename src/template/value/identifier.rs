@@ -55,14 +55,17 @@ static PLACEHOLDERS: LazyLock<Vec<String>> = LazyLock::new(|| date_forms().place
 pub(crate) fn damage(text: &str) -> Option<Damage> {
     const MAX_BYTES: usize = 24;
     let text = text.trim();
+    if text.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
     if text.chars().any(|c| c.is_control() && !c.is_whitespace() || is_invisible(c)) {
         return Some(Damage::Invisible);
     }
     if text.len() <= MAX_BYTES && PLACEHOLDERS.contains(&text.to_lowercase()) {
         return Some(Damage::Placeholder);
     }
-    // Most identifiers are digits only or have none; all patterns need both a digit and another character.
-    if text.len() > MAX_BYTES || !text.bytes().any(|b| b.is_ascii_digit()) || text.bytes().all(|b| b.is_ascii_digit()) {
+    // All patterns need a digit.
+    if text.len() > MAX_BYTES || !text.bytes().any(|b| b.is_ascii_digit()) {
         return None;
     }
     if EXPONENT.is_match(text) {

@@ -66,7 +66,7 @@ impl<'a> Value<'a> {
     pub fn is_blank(&self) -> bool {
         match self {
             Value::Blank => true,
-            Value::Text(text) => text.trim().is_empty(),
+            Value::Text(text) => text.chars().all(char::is_whitespace),
             _ => false,
         }
     }

@@ -61,7 +61,7 @@ impl<'t> Shape<'t> {
         if all_digits(text) {
             return clear(text, "", None);
         }
-        if text.contains(LOCALES.arabic.decimal) || text.contains(LOCALES.arabic.group.as_slice()) {
+        if is_arabic(text) {
             let (whole, fraction) = split_at_decimal(text, &LOCALES.arabic)?;
             return clear(whole, fraction, None);
         }
@@ -107,9 +107,12 @@ fn split_at_decimal<'t>(text: &'t str, locale: &Separators) -> Option<(&'t str, 
 
 /// Returns whether a number with one reading is written as in a locale. Arabic digits have their own separators.
 pub(super) fn is_written_in(text: &str, decimal: Option<Mark>, locale: &Separators) -> bool {
-    let is_arabic = text.contains(LOCALES.arabic.decimal) || text.contains(LOCALES.arabic.group.as_slice());
-    is_arabic
+    is_arabic(text)
         || decimal.is_none_or(|mark| Mark::of(locale.decimal) == Some(mark)) && split_at_decimal(text, locale).is_some()
+}
+
+fn is_arabic(text: &str) -> bool {
+    !text.is_ascii() && (text.contains(LOCALES.arabic.decimal) || text.contains(LOCALES.arabic.group.as_slice()))
 }
 
 /// Returns whether the text consists of digits and separators, in any order.

@@ -35,6 +35,11 @@ impl Bare<'_> {
 
 /// Strips at most one sign or pair of parentheses, one currency and one percent sign, in any order.
 pub(super) fn strip(text: &str) -> Option<Bare<'_>> {
+    // Most numbers have nothing to strip.
+    if text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',')) {
+        let end = text.len();
+        return Some(Bare { text: text.into(), start: 0, end, negative: false, percent: false, currency: None });
+    }
     let text = to_ascii(text);
     let mut digits = trim(&text);
     let (mut signed, mut negative, mut percent, mut currency) = (false, false, false, None);

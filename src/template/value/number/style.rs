@@ -33,7 +33,12 @@ impl ColumnStyle {
     /// Adds the text of a cell.
     pub fn add(&mut self, row: u64, text: &str) {
         // Most cells only confirm what is known.
-        if self.point.is_some() && self.comma.is_some() && self.ambiguous.is_some() || !text.contains(['.', ',']) {
+        let is_known = |example: &Option<Example>, mark| example.is_some() && is_plain(text, mark);
+        if !text.bytes().any(|byte| matches!(byte, b'.' | b','))
+            || is_known(&self.point, '.')
+            || is_known(&self.comma, ',')
+            || self.point.is_some() && self.comma.is_some() && self.ambiguous.is_some()
+        {
             return;
         }
         let Some(bare) = strip(text) else { return };
@@ -115,6 +120,14 @@ impl ColumnStyle {
         };
         AmbiguousNumber { readings, locales, evidence: evidence.into_iter().flatten().cloned().collect(), example }
     }
+}
+
+/// Returns whether a text is digits, the mark, and digits that can only be decimals.
+fn is_plain(text: &str, mark: char) -> bool {
+    text.split_once(mark).is_some_and(|(whole, fraction)| {
+        let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        !whole.is_empty() && matches!(fraction.len(), 1 | 2) && all_digits(whole) && all_digits(fraction)
+    })
 }
 
 /// Returns the only decimal separator of several columns.
