@@ -124,8 +124,15 @@ fn prepare(folder: &Path, scale: f64, typed: bool) -> Ended<()> {
                 false => Disposition::Send(body(row).into()),
             };
             let key = Some(row.item.sku.clone());
-            plan.add_record(PlannedRecord { key, target: None, rows: vec![at], disposition, sheet: String::new() })
-                .await?;
+            plan.add_record(PlannedRecord {
+                key,
+                target: None,
+                rows: vec![at],
+                disposition,
+                sheet: String::new(),
+                warnings: Vec::new(),
+            })
+            .await?;
             if !is_wrong(number) {
                 outcomes.push(Outcome {
                     http_status: Some(200),

@@ -2,7 +2,7 @@
 
 use super::shared::console::Console;
 use super::shared::input::{open, spreadsheet, upload_command};
-use super::shared::summary::{Cause, Summary};
+use super::shared::summary::{Summary, causes};
 use crate::cli::Check;
 use crate::error::{Exit, Failure};
 use crate::operations;
@@ -17,8 +17,7 @@ pub(super) async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failu
     let tally = operations::check(&settings.context, input, report, &next, &|event| console.show(event)).await?;
     let mut summary = Summary::of_tally("check", record, &template, &tally, &file.name);
     summary.next = Some(next).filter(|_| tally.to_send > 0);
-    summary.problems = Some(tally.causes.groups().into_iter().map(Cause::of).collect());
-    summary.warnings = Some(tally.warnings.groups().into_iter().map(Cause::of).collect());
+    summary.problems = Some(causes(&tally.causes));
     summary.report = args.report.clone();
     summary.print(settings.output);
     Ok(summary.exit())

@@ -21,6 +21,8 @@ pub struct Accounting {
     pub failed: u64,
     pub unknown: u64,
     pub pending: u64,
+    /// Records to be sent that have a warning. Each is also in one of the seven counts.
+    pub warned: u64,
     pub requests: u64,
     pub retries: u64,
 }
@@ -63,7 +65,8 @@ impl Ledger {
                 .await?;
         let planned = sqlx::query(
             "SELECT COALESCE(CAST(SUM(records) AS BIGINT), 0), COALESCE(CAST(SUM(skipped) AS BIGINT), 0), \
-             COALESCE(CAST(SUM(rejected) AS BIGINT), 0), COALESCE(CAST(SUM(unchanged) AS BIGINT), 0) \
+             COALESCE(CAST(SUM(rejected) AS BIGINT), 0), COALESCE(CAST(SUM(unchanged) AS BIGINT), 0), \
+             COALESCE(CAST(SUM(warned) AS BIGINT), 0) \
              FROM record_block WHERE run = $1",
         )
         .bind(run)
@@ -75,6 +78,7 @@ impl Ledger {
             skipped: count(planned.try_get(1)?)?,
             rejected: count(planned.try_get(2)?)?,
             unchanged: count(planned.try_get(3)?)?,
+            warned: count(planned.try_get(4)?)?,
             ..Accounting::default()
         };
         // A resolution replaces the state of an unknown outcome.

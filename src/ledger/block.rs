@@ -2,6 +2,7 @@
 //!
 //! Request bodies are stored in a separate blob, because reports do not read bodies.
 
+use futures_util::TryStreamExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::Row;
@@ -103,6 +104,22 @@ impl Ledger {
         Ok(joined)
     }
 
+    /// Returns the first `limit` records to be sent that have a warning, with their positions.
+    pub async fn warned(&self, run: RunId, limit: usize) -> Result<Vec<(Seq, PlannedRecord<()>)>, Error> {
+        let query = "SELECT first, records, heads FROM record_block WHERE run = $1 AND warned > 0 ORDER BY first";
+        let mut rows = sqlx::query(query).bind(run).fetch(&self.reader);
+        let mut found = Vec::new();
+        while let Some(row) = rows.try_next().await? {
+            let RecordBlock { first, records } = without_bodies(&row)?;
+            found.extend((first..).zip(records).filter(|(_, record)| record.is_warned()));
+            if found.len() >= limit {
+                found.truncate(limit);
+                break;
+            }
+        }
+        Ok(found)
+    }
+
     /// Returns the first block of rows starting at `from` or later, or `None` after the last block.
     pub async fn source_block(&self, run: RunId, from: i64) -> Result<Option<SourceBlock>, Error> {
         Ok(self.source_blocks(run, from, 1).await?.pop())
@@ -122,11 +139,13 @@ impl Ledger {
 
 /// The number of bytes counted towards the size of a block.
 pub(super) fn record_bytes(record: &PlannedRecord) -> usize {
-    match &record.disposition {
+    let len = |problems: &[Problem]| problems.iter().map(|problem| problem.value.len()).sum::<usize>();
+    let decided = match &record.disposition {
         Disposition::Send(body) => body.len(),
-        Disposition::Rejected(problems) => problems.iter().map(|problem: &Problem| problem.value.len()).sum(),
+        Disposition::Rejected(problems) => len(problems),
         Disposition::Skipped | Disposition::AcceptedEarlier(_) => 0,
-    }
+    };
+    decided + len(&record.warnings)
 }
 
 pub(super) fn encode_records(records: Vec<PlannedRecord>) -> Result<EncodedRecords, Error> {
@@ -185,6 +204,7 @@ mod tests {
             rows: rows.to_vec(),
             sheet: "ä".to_owned(),
             disposition,
+            warnings: Vec::new(),
         };
         let earlier = AcceptedEarlier { run: 3, seq: 4, service_id: Some("i-1".to_owned()) };
         let problem =
@@ -194,7 +214,10 @@ mod tests {
             record(None, &[], Disposition::Rejected(vec![problem.clone(), problem])),
             record(None, &[9, 1, 1 << 40], Disposition::Skipped),
             record(Some(""), &[4], Disposition::AcceptedEarlier(earlier)),
-            record(Some("b"), &[5], Disposition::Send("{}".into())),
+            PlannedRecord {
+                warnings: vec![Problem::of_record("rule", "is 'odd'")],
+                ..record(Some("b"), &[5], Disposition::Send("{}".into()))
+            },
         ]
     }
 

@@ -39,7 +39,7 @@ struct Cause {
 #[derive(Clone, Debug)]
 pub struct Group {
     pub count: u64,
-    /// The first rows with the problem.
+    /// The first rows with the problem. Empty if it concerns the file as a whole.
     pub rows: Vec<u64>,
     /// The first problem of the group.
     pub problem: Problem,
@@ -59,7 +59,7 @@ impl Causes {
         groups
     }
 
-    /// Adds a problem of the row `number` and returns the index of the group, or `None` if there are too many groups.
+    /// Adds a problem of the row `number`, 0 for a whole file, and returns the index of the group, or `None` if there are too many groups.
     pub fn add(&mut self, number: u64, problem: &Problem) -> Option<usize> {
         self.add_of(number, problem, &[])
     }
@@ -77,7 +77,7 @@ impl Causes {
         match self.groups.get_mut(&cause) {
             Some(group) => {
                 group.count += 1;
-                if group.rows.len() < FIRST_ROWS {
+                if number > 0 && group.rows.len() < FIRST_ROWS {
                     group.rows.push(number);
                     group.rows.sort_unstable();
                 }
@@ -88,7 +88,8 @@ impl Causes {
                 None
             }
             None => {
-                self.groups.insert(cause, Group { count: 1, rows: vec![number], problem: problem.clone(), place });
+                let rows = if number == 0 { Vec::new() } else { vec![number] };
+                self.groups.insert(cause, Group { count: 1, rows, problem: problem.clone(), place });
                 Some(place)
             }
         }

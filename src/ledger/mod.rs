@@ -39,4 +39,4 @@ pub use plan::Plan;
 pub use resolve::{Resolution, UnknownRecord};
 pub use row_states::{KnownRow, RowQuery, RowState, RowStates};
 pub use run::{CallOption, NewRun, Run, RunCommand, SheetSelection};
-pub use state::{RecordState, RunState};
+pub use state::{RecordState, RunState, WARNED};

@@ -47,6 +47,9 @@ pub struct PlannedRecord<B = Box<str>> {
     /// The sheet of the first row if the run reads several sheets, otherwise empty.
     pub sheet: String,
     pub disposition: Disposition<B>,
+    /// What is probably wrong, but does not keep the record from being sent.
+    #[serde(with = "json")]
+    pub warnings: Vec<Problem>,
 }
 
 /// The decision about a planned record.
@@ -68,12 +71,12 @@ pub struct AcceptedEarlier {
     pub service_id: Option<String>,
 }
 
-/// A problem with a record, worded for reports.
+/// A problem or a warning of a record, or a warning about a file, worded for reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     /// A short name of the cause; `service` for messages of the service.
     pub code: String,
-    /// The row number; `None` if the problem concerns the whole record.
+    /// The row number; `None` if the problem concerns the whole record or file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<u64>,
     /// The index of the column, from 0; `None` if the problem is not in a single cell.
@@ -113,6 +116,11 @@ pub struct Outcome {
 }
 
 impl<B> PlannedRecord<B> {
+    /// Whether the record is to be sent although it has a warning.
+    pub fn is_warned(&self) -> bool {
+        matches!(self.disposition, Disposition::Send(_)) && !self.warnings.is_empty()
+    }
+
     /// Separates the body, if the record is to be sent, from the record.
     pub(super) fn split_body(self) -> (PlannedRecord<()>, Option<B>) {
         let (disposition, body) = match self.disposition {
@@ -121,22 +129,22 @@ impl<B> PlannedRecord<B> {
             Disposition::Skipped => (Disposition::Skipped, None),
             Disposition::AcceptedEarlier(earlier) => (Disposition::AcceptedEarlier(earlier), None),
         };
-        let PlannedRecord { key, target, rows, sheet, .. } = self;
-        (PlannedRecord { key, target, rows, sheet, disposition }, body)
+        let PlannedRecord { key, target, rows, sheet, warnings, .. } = self;
+        (PlannedRecord { key, target, rows, sheet, disposition, warnings }, body)
     }
 }
 
 impl PlannedRecord<()> {
     /// Returns the record with the next of `bodies` if it is to be sent. `None` if there is no further body.
     pub(super) fn with_body(self, bodies: &mut impl Iterator<Item = Box<str>>) -> Option<PlannedRecord> {
-        let PlannedRecord { key, target, rows, sheet, disposition } = self;
+        let PlannedRecord { key, target, rows, sheet, disposition, warnings } = self;
         let disposition = match disposition {
             Disposition::Send(()) => Disposition::Send(bodies.next()?),
             Disposition::Rejected(problems) => Disposition::Rejected(problems),
             Disposition::Skipped => Disposition::Skipped,
             Disposition::AcceptedEarlier(earlier) => Disposition::AcceptedEarlier(earlier),
         };
-        Some(PlannedRecord { key, target, rows, sheet, disposition })
+        Some(PlannedRecord { key, target, rows, sheet, disposition, warnings })
     }
 }
 
@@ -153,7 +161,7 @@ impl<B> Disposition<B> {
 }
 
 impl Problem {
-    /// Creates a problem of a record as a whole.
+    /// Creates a problem of a record or file as a whole.
     pub fn of_record(code: &str, message: impl Into<String>) -> Problem {
         Problem { code: code.to_owned(), message: message.into(), ..Problem::default() }
     }
@@ -189,7 +197,8 @@ mod bytes {
     }
 }
 
-/// Serializes problems as JSON text, because [`super::Problem`] omits empty fields and postcard requires every field.
+/// Serializes problems as JSON text, because [`super::Problem`] omits empty fields and postcard requires every field. An
+/// empty list is an empty text.
 mod json {
     use serde::de::Error as _;
     use serde::ser::Error as _;
@@ -198,10 +207,16 @@ mod json {
     use super::Problem;
 
     pub(super) fn serialize<S: Serializer>(problems: &[Problem], serializer: S) -> Result<S::Ok, S::Error> {
+        if problems.is_empty() {
+            return serializer.serialize_str("");
+        }
         serializer.serialize_str(&serde_json::to_string(problems).map_err(S::Error::custom)?)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Problem>, D::Error> {
-        serde_json::from_str(<&str>::deserialize(deserializer)?).map_err(D::Error::custom)
+        match <&str>::deserialize(deserializer)? {
+            "" => Ok(Vec::new()),
+            text => serde_json::from_str(text).map_err(D::Error::custom),
+        }
     }
 }

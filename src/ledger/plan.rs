@@ -25,6 +25,8 @@ pub struct Plan {
     /// Outcomes of withdrawn records, written with the next block.
     withdrawals: Vec<Outcome>,
     withdrawn: HashSet<Seq>,
+    /// Warnings about the file as a whole.
+    warnings: Vec<Problem>,
 }
 
 impl Ledger {
@@ -43,6 +45,7 @@ impl Ledger {
             first_record: 0,
             withdrawals: Vec::new(),
             withdrawn: HashSet::new(),
+            warnings: Vec::new(),
         })
     }
 }
@@ -72,6 +75,11 @@ impl Plan {
         }
     }
 
+    /// Adds a warning about the file as a whole.
+    pub fn warn(&mut self, warning: Problem) {
+        self.warnings.push(warning);
+    }
+
     /// Completes the plan, ready to be sent, and returns the run. `width` is the number of cells in the longest row.
     pub async fn finish(mut self, width: usize) -> Result<RunId, Error> {
         self.header.resize(width.max(self.header.len()), String::new());
@@ -79,7 +87,7 @@ impl Plan {
         self.write_records().await?;
         let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
         insert_outcomes(&mut transaction, self.run, &self.withdrawals).await?;
-        run::mark_planned(&mut transaction, self.run, &self.header).await?;
+        run::mark_planned(&mut transaction, self.run, &self.header, &self.warnings).await?;
         transaction.commit().await?;
         Ok(self.run)
     }
@@ -92,6 +100,7 @@ impl Plan {
         self.records.clear();
         self.withdrawals.clear();
         self.withdrawn.clear();
+        self.warnings.clear();
         Ok(())
     }
 
@@ -128,11 +137,12 @@ impl Plan {
         let count_in = |state| records.iter().filter(|record| record.disposition.state() == state).count() as i64;
         let (skipped, rejected) = (count_in(RecordState::Skipped), count_in(RecordState::Rejected));
         let unchanged = count_in(RecordState::Unchanged);
+        let warned = records.iter().filter(|record| record.is_warned()).count() as i64;
         let encoded = encode_records(records)?;
         let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
         sqlx::query(
-            "INSERT INTO record_block (run, first, records, skipped, rejected, unchanged, heads, bodies) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            "INSERT INTO record_block (run, first, records, skipped, rejected, unchanged, warned, heads, bodies) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         )
         .bind(self.run)
         .bind(self.first_record)
@@ -140,6 +150,7 @@ impl Plan {
         .bind(skipped)
         .bind(rejected)
         .bind(unchanged)
+        .bind(warned)
         .bind(encoded.heads)
         .bind(encoded.bodies)
         .execute(&mut *transaction)

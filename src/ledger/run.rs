@@ -6,6 +6,7 @@ use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
 use super::database::{Ledger, to_json};
 use super::error::{Error, corrupt};
 use super::ids::RunId;
+use super::model::Problem;
 use super::state::RunState;
 use crate::digest;
 use crate::records::RecordKind;
@@ -75,6 +76,8 @@ pub struct Run {
     pub stopped_why: Option<String>,
     /// Total time spent sending, in milliseconds.
     pub millis: i64,
+    /// Warnings about the file as a whole.
+    pub warnings: Vec<Problem>,
 }
 
 impl NewRun {
@@ -153,7 +156,8 @@ impl Run {
 }
 
 const COLUMNS: &str = "id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, header, \
-                       header_row, columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, options";
+                       header_row, columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, options, \
+                       warnings";
 
 impl Ledger {
     /// Returns up to `limit` runs, newest first.
@@ -274,11 +278,13 @@ pub(super) async fn mark_planned(
     connection: &mut SqliteConnection,
     run: RunId,
     header: &[String],
+    warnings: &[Problem],
 ) -> Result<(), Error> {
-    sqlx::query("UPDATE run SET state = $2, header = $3 WHERE id = $1")
+    sqlx::query("UPDATE run SET state = $2, header = $3, warnings = $4 WHERE id = $1")
         .bind(run)
         .bind(RunState::Planned.name())
         .bind(to_json(header)?)
+        .bind(to_json(warnings)?)
         .execute(connection)
         .await?;
     Ok(())
@@ -319,6 +325,7 @@ fn from_row(row: &SqliteRow) -> Result<Run, Error> {
         finished_at: row.try_get("finished_at")?,
         stopped_why: row.try_get("stopped_why")?,
         millis: row.try_get("millis")?,
+        warnings: serde_json::from_str(&text("warnings")?).map_err(corrupt)?,
     })
 }
 

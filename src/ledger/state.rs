@@ -19,6 +19,9 @@ pub enum RecordState {
     Pending,
 }
 
+/// The name and explanation of records with a warning in summaries. They are in one of the states as well.
+pub const WARNED: (&str, &str) = ("warned", "probably wrong, but not held back");
+
 impl RecordState {
     /// All states, in the order of summaries.
     pub const ALL: [RecordState; 7] = [

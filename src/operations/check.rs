@@ -8,7 +8,7 @@ use super::error::Error;
 use super::event::{Event, Observer};
 use super::input::{Spreadsheet, new_run};
 use super::report::{check_report_path, choices, has_bom, report_format};
-use crate::ledger::{Disposition, Ledger, PlannedRecord, RecordState, RunCommand, Seq};
+use crate::ledger::{Disposition, Ledger, PlannedRecord, RunCommand, Seq};
 use crate::records::{Method, RecordKind};
 use crate::report::{self, Request, RowFilter};
 use crate::sheet::write::Existing;
@@ -85,7 +85,7 @@ async fn check_with_report(
         format,
         existing: Existing::Keep,
         // Valid records are pending here, and are left out of a page of problems.
-        rows: if format.is_editable() { RowFilter::All } else { RowFilter::State(RecordState::Rejected) },
+        rows: if format.is_editable() { RowFilter::All } else { RowFilter::Problems },
         next: Some(next).filter(|_| tally.to_send > 0),
         is_kept: false,
         choices: &choices(&run, format, observer),

@@ -20,6 +20,8 @@ use crate::upload::{self, Source, StopReason, Tally, send};
 
 /// Maximum number of refused records grouped by cause in the result. A report has all refused records.
 const MAX_REFUSED: u32 = 2_000;
+/// Maximum number of records whose warnings are grouped by cause in the result.
+const MAX_WARNED: usize = 2_000;
 
 /// How to send a run.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +49,8 @@ pub struct Finished {
     pub report: Result<Option<PathBuf>, report::Error>,
     /// The service's refusals, grouped by cause.
     pub refused: Causes,
+    /// The warnings of the file and its records, grouped by cause.
+    pub warnings: Causes,
     /// The next command to run.
     pub next: Option<String>,
 }
@@ -103,6 +107,10 @@ impl Sending<'_> {
             _ => report::refused(ledger, self.run.run(), MAX_REFUSED).await?,
         };
         let run = ledger.run(id).await?;
+        let warnings = match accounting.warned > 0 || !run.warnings.is_empty() {
+            true => report::warned(ledger, &run, MAX_WARNED).await?,
+            false => Causes::default(),
+        };
         let next = |report: Option<&Path>| {
             let command = next_command::after_run(&run, &accounting, stopped.is_some(), report)?;
             let all_or_nothing = if withhold && report.is_some() { " --all-or-nothing" } else { "" };
@@ -112,7 +120,7 @@ impl Sending<'_> {
         let only_if_named = stopped.is_some() || was_finished || self.is_rehearsal;
         let report = self.write_report(&run, &accounting, only_if_named, next).await;
         let next = next(report.as_ref().ok().and_then(Option::as_deref));
-        Ok(Finished { run, accounting, stopped, was_finished, report, refused, next })
+        Ok(Finished { run, accounting, stopped, was_finished, report, refused, warnings, next })
     }
 
     async fn send_pending(

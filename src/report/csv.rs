@@ -12,8 +12,8 @@ pub(super) async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> 
     let file = WholeFile::create(request.path, request.existing)?;
     let mut table = CsvTable::create(file, &header, request.has_bom)?;
     let rows = each_row(ledger, run, request.rows, |row| {
-        let (errors, fields) = (row.errors(), row.fields());
-        Ok(table.row(row.cells.cells().chain(row.report_cells(&errors, &fields)))?)
+        let texts = row.texts();
+        Ok(table.row(row.cells.cells().chain(row.report_cells(&texts)))?)
     })
     .await?;
     Ok(Written { path: table.finish()?, rows, left_out: 0 })

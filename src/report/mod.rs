@@ -29,6 +29,21 @@ pub async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<
     }
 }
 
+/// Groups the warnings of the file and of the first `limit` records that have one. Each has the title of its source
+/// column.
+pub async fn warned(ledger: &Ledger, run: &Run, limit: usize) -> Result<Causes, Error> {
+    let mut causes = Causes::default();
+    run.warnings.iter().for_each(|warning| {
+        causes.add(warning.row.unwrap_or_default(), warning);
+    });
+    for (_, record) in ledger.warned(run.id, limit).await? {
+        for warning in &record.warnings {
+            causes.add(warning.row.or(record.rows.first().copied()).unwrap_or_default(), warning);
+        }
+    }
+    Ok(causes)
+}
+
 /// Groups the problems of the first `limit` refused records by cause. Each problem has the title of its source column.
 pub async fn refused(ledger: &Ledger, run: &Run, limit: u32) -> Result<Causes, Error> {
     let mut causes = Causes::default();

@@ -65,20 +65,23 @@ impl Format {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFilter {
     All,
-    /// Rejected, failed, unknown and pending rows.
+    /// Rejected, failed, unknown and pending rows, and rows with a warning.
     Problems,
+    /// Rows with a warning.
+    Warned,
     State(RecordState),
 }
 
 impl RowFilter {
     /// Names for the command line.
     pub const NAMES: &'static [&'static str] =
-        &["all", "problems", "sent", "unchanged", "skipped", "rejected", "failed", "unknown", "pending"];
+        &["all", "problems", "sent", "unchanged", "skipped", "rejected", "failed", "unknown", "pending", "warned"];
 
     pub fn from_name(name: &str) -> Option<RowFilter> {
         match name {
             "all" => Some(RowFilter::All),
             "problems" => Some(RowFilter::Problems),
+            "warned" => Some(RowFilter::Warned),
             name => RecordState::from_name(name).map(RowFilter::State),
         }
     }
@@ -87,14 +90,17 @@ impl RowFilter {
         match self {
             RowFilter::All => "all",
             RowFilter::Problems => "problems",
+            RowFilter::Warned => "warned",
             RowFilter::State(state) => state.name(),
         }
     }
 
-    pub(super) fn includes(self, state: RecordState) -> bool {
+    /// Whether to include a row of a record in `state`. Records of a check are pending if they are valid.
+    pub(super) fn includes(self, state: RecordState, is_check: bool, is_warned: bool) -> bool {
         match self {
             RowFilter::All => true,
-            RowFilter::Problems => state.is_problem(),
+            RowFilter::Problems => is_warned || state.is_problem() && !(is_check && state == RecordState::Pending),
+            RowFilter::Warned => is_warned,
             RowFilter::State(wanted) => state == wanted,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ledger::{self, BLOCK_LEN, Disposition, Ledger, Outcome, PlannedRecord, RunId, Seq};
+use crate::ledger::{self, BLOCK_LEN, Disposition, Ledger, Outcome, PlannedRecord, Problem, RunId, Seq};
 
 /// Maximum number of blocks per query.
 const MAX_BLOCKS: u32 = 8;
@@ -18,18 +18,20 @@ pub(super) struct RecordResult {
     pub rows: Vec<u64>,
     /// Sheet of the first row, if the run reads several sheets.
     pub sheet: String,
+    /// What is probably wrong with a record to be sent.
+    pub warnings: Vec<Problem>,
 }
 
 impl RecordResult {
     fn new(seq: Seq, record: PlannedRecord<()>, outcome: Option<Outcome>) -> RecordResult {
-        let PlannedRecord { key, rows, sheet, disposition, .. } = record;
+        let PlannedRecord { key, rows, sheet, disposition, warnings, .. } = record;
         let planned = Outcome::new(seq, disposition.state(), 0);
         let outcome = outcome.unwrap_or(match disposition {
             Disposition::Rejected(problems) => Outcome { problems, ..planned },
             Disposition::AcceptedEarlier(earlier) => Outcome { service_id: earlier.service_id, ..planned },
             Disposition::Send(()) | Disposition::Skipped => planned,
         });
-        RecordResult { outcome, key, rows, sheet }
+        RecordResult { outcome, key, rows, sheet, warnings }
     }
 
     /// Returns the number of requests, or `None` if there were none.
@@ -77,7 +79,7 @@ pub(super) async fn load(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::ledger::{NewRun, Problem, RunCommand, SheetSelection};
+    use crate::ledger::{NewRun, RunCommand, SheetSelection};
     use crate::records::RecordKind;
 
     const RECORDS: Seq = 2_000;
@@ -112,9 +114,9 @@ mod tests {
             };
             let key = Some(seq.to_string());
             let rows = vec![seq.unsigned_abs()];
-            plan.add_record(PlannedRecord { key, target: None, rows, disposition, sheet: String::new() })
-                .await
-                .unwrap();
+            let (sheet, warnings) = (String::new(), Vec::new());
+            let record = PlannedRecord { key, target: None, rows, disposition, sheet, warnings };
+            plan.add_record(record).await.unwrap();
         }
         let run = plan.finish(0).await.unwrap();
         (ledger, run)

@@ -13,12 +13,25 @@ use crate::sheet::{Cell, RESERVED_PREFIX, Row, column_letters};
 const MAX_VALUE: usize = 60;
 
 /// Added columns, without the prefix.
-const COLUMNS: &[&str] =
-    &["status", "errors", "field", "service_id", "ctx_id", "job_id", "http_status", "attempts", SHEET, "row", "run"];
+const COLUMNS: &[&str] = &[
+    "status",
+    "errors",
+    "warnings",
+    "field",
+    "service_id",
+    "ctx_id",
+    "job_id",
+    "http_status",
+    "attempts",
+    SHEET,
+    "row",
+    "run",
+];
 
 /// Indexes into [`COLUMNS`].
 pub(super) const STATUS: usize = 0;
 pub(super) const ERRORS: usize = 1;
+pub(super) const WARNINGS: usize = 2;
 
 /// Present only if the run read several sheets.
 const SHEET: &str = "sheet";
@@ -34,15 +47,27 @@ pub(super) struct ReportRow<'a> {
     pub token: &'a str,
     /// Problems of this row. Problems of the record's other rows are reported there.
     pub faults: Vec<Fault<'a>>,
+    /// Warnings of this row.
+    pub warnings: Vec<Fault<'a>>,
 }
 
-/// A problem as the report shows it.
+/// A problem or a warning as the report shows it.
 pub(super) struct Fault<'a> {
     pub problem: &'a Problem,
     /// Zero-based original column.
     pub column: Option<usize>,
     /// The column, the problem and the remedy.
     pub words: String,
+}
+
+/// The texts of a row in the added columns.
+pub(super) struct Texts {
+    /// All problems.
+    pub errors: String,
+    /// All warnings.
+    pub warnings: String,
+    /// The fields with problems or warnings.
+    pub fields: String,
 }
 
 /// Returns the titles of the added columns.
@@ -59,19 +84,21 @@ pub(super) async fn each_row(
     mut take: impl FnMut(&ReportRow<'_>) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     // Checks are not kept in the ledger; their number could belong to another run.
-    let token = if run.about.command == RunCommand::Check { String::new() } else { run.token() };
+    let is_check = run.about.command == RunCommand::Check;
+    let token = if is_check { String::new() } else { run.token() };
     let (mut windows, reader) = windows::read(ledger, run.id);
     let mut cells = Row::default();
     let mut taken = 0;
     while let Some(window) = windows.recv().await {
         for (source, record) in window.rows() {
-            if !filter.includes(record.outcome.state) {
+            let warnings = faults(run, source, &record.warnings);
+            if !filter.includes(record.outcome.state, is_check, !warnings.is_empty()) {
                 continue;
             }
             cells.decode_one(&source.cells).ok_or(Error::Corrupt(source.number))?;
             cells.pad(run.about.header.len());
-            let faults = faults(run, source, record);
-            take(&ReportRow { run, source, cells: &cells, record, token: &token, faults })?;
+            let faults = faults(run, source, &record.outcome.problems);
+            take(&ReportRow { run, source, cells: &cells, record, token: &token, faults, warnings })?;
             taken += 1;
         }
     }
@@ -99,23 +126,26 @@ impl ReportRow<'_> {
         }
     }
 
-    /// Returns the fields with problems as one text.
-    pub(super) fn fields(&self) -> String {
+    /// Returns the texts of the row for the added columns.
+    pub(super) fn texts(&self) -> Texts {
+        let faults = || self.faults.iter().chain(&self.warnings);
         let mut fields: Vec<&str> =
-            self.faults.iter().map(|fault| fault.problem.field.as_str()).filter(|field| !field.is_empty()).collect();
+            faults().map(|fault| fault.problem.field.as_str()).filter(|field| !field.is_empty()).collect();
         fields.dedup();
-        fields.join(", ")
+        let warnings: Vec<&str> = self.warnings.iter().map(|fault| fault.words.as_str()).collect();
+        Texts { errors: self.errors(), warnings: warnings.join("; "), fields: fields.join(", ") }
     }
 
-    /// Returns the cells of the added columns, given the texts for errors and fields.
-    pub(super) fn report_cells<'b>(&'b self, errors: &'b str, fields: &'b str) -> impl Iterator<Item = Cell<'b>> {
+    /// Returns the cells of the added columns.
+    pub(super) fn report_cells<'b>(&'b self, texts: &'b Texts) -> impl Iterator<Item = Cell<'b>> {
         let number = |number: Option<f64>| number.map_or(Cell::Blank, Cell::Number);
         let record = self.record;
         let sheet = self.run.about.reads_several_sheets().then_some(Cell::Text(&self.source.sheet));
         [
             Cell::Text(record.outcome.state.name()),
-            Cell::Text(errors),
-            Cell::Text(fields),
+            Cell::Text(&texts.errors),
+            Cell::Text(&texts.warnings),
+            Cell::Text(&texts.fields),
             Cell::Text(record.outcome.service_id.as_deref().unwrap_or("")),
             Cell::Text(record.outcome.ctx_id.as_deref().unwrap_or("")),
             Cell::Text(record.outcome.job_id.as_deref().unwrap_or("")),
@@ -128,13 +158,13 @@ impl ReportRow<'_> {
     }
 }
 
-fn faults<'a>(run: &Run, source: &SourceRow, record: &'a RecordResult) -> Vec<Fault<'a>> {
-    if record.outcome.problems.is_empty() {
+fn faults<'a>(run: &Run, source: &SourceRow, problems: &'a [Problem]) -> Vec<Fault<'a>> {
+    if problems.is_empty() {
         return Vec::new();
     }
     let is_of_row =
         |problem: &&Problem| problem.row.is_none_or(|row| row == source.number && problem.sheet == source.sheet);
-    let of_row = record.outcome.problems.iter().filter(is_of_row);
+    let of_row = problems.iter().filter(is_of_row);
     of_row
         .map(|problem| {
             let column = column_of(problem, run);

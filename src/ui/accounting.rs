@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use super::{counted, line, style, thousands};
-use crate::ledger::{Accounting, RecordState};
+use crate::ledger::{Accounting, RecordState, WARNED};
 
 /// Width of the bar.
 const WIDTH: u64 = 40;
@@ -34,6 +34,11 @@ pub fn print(accounting: &Accounting) {
             let (name, meaning) = (state.name(), state.meaning());
             line(format_args!("  {style}{:>9}{style:#}  {name:<10} {faint}{meaning}{faint:#}", thousands(count)));
         }
+    }
+    if accounting.warned > 0 {
+        let ((name, meaning), doubt) = (WARNED, style::DOUBT);
+        let warned = thousands(accounting.warned);
+        line(format_args!("  {doubt}{warned:>9}{doubt:#}  {name:<10} {faint}{meaning}{faint:#}"));
     }
 }
 

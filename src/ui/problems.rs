@@ -15,7 +15,7 @@ pub fn print(causes: &Causes) {
         let place = if problem.header.is_empty() { problem.field.as_str() } else { problem.header.as_str() };
         line(format_args!(
             "  {bad}{:>7}{bad:#}  {strong}{place}{strong:#}{} {}  {faint}{}{faint:#}",
-            counted(group.count, "row"),
+            if group.rows.is_empty() { "file".to_owned() } else { counted(group.count, "row") },
             value(group),
             problem.message,
             rows(group),
@@ -42,6 +42,9 @@ fn value(group: &Group) -> String {
 }
 
 fn rows(group: &Group) -> String {
+    if group.rows.is_empty() {
+        return String::new();
+    }
     let rows: Vec<String> = group.rows.iter().map(ToString::to_string).collect();
     let more = group.count.saturating_sub(group.rows.len() as u64);
     let more = if more > 0 { format!(" and {} more", thousands(more)) } else { String::new() };

@@ -24,8 +24,12 @@ pub struct Tally {
     /// Number of cells in the longest row.
     pub width: usize,
     pub causes: Causes,
-    /// Rules that do not hold for records to send.
+    /// Records to send that have a warning.
+    pub warned: u64,
+    /// Warnings of records to send and of the file, by cause.
     pub warnings: Causes,
+    /// Warnings about the file as a whole, also in `warnings`.
+    pub of_file: Vec<Problem>,
 }
 
 impl Tally {
@@ -35,6 +39,20 @@ impl Tally {
         for problem in problems {
             self.causes.add(problem.row.unwrap_or_default(), problem);
         }
+    }
+
+    /// Counts the warnings of a record to be sent.
+    pub(super) fn warn(&mut self, warnings: &[Problem]) {
+        self.warned += u64::from(!warnings.is_empty());
+        for warning in warnings {
+            self.warnings.add(warning.row.unwrap_or_default(), warning);
+        }
+    }
+
+    /// Adds a warning about the file as a whole, which may name a column or a first row.
+    pub(super) fn warn_of_file(&mut self, warning: Problem) {
+        self.warnings.add(warning.row.unwrap_or_default(), &warning);
+        self.of_file.push(warning);
     }
 
     /// Counts edited rows of accepted records, and notes runs with unknown records.

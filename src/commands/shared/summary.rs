@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::error::Exit;
-use crate::ledger::{Accounting, Group, Run, RunId};
+use crate::ledger::{Accounting, Causes, Group, Run, RunId};
 use crate::records::RecordKind;
 use crate::settings::Output;
 use crate::sheet::column_letters;
@@ -33,9 +33,8 @@ pub(crate) struct Summary {
     /// Problems grouped by cause, only for `check`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<Cause>>,
-    /// Rules with the severity "warning" that do not hold, only for `check`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub warnings: Option<Vec<Cause>>,
+    /// Warnings grouped by cause.
+    pub warnings: Vec<Cause>,
 }
 
 /// Problems with the same cause.
@@ -55,8 +54,13 @@ pub(crate) struct Cause {
     pub remedy: String,
 }
 
+/// Returns the causes for a summary, largest first.
+pub(crate) fn causes(causes: &Causes) -> Vec<Cause> {
+    causes.groups().into_iter().map(Cause::of).collect()
+}
+
 impl Cause {
-    pub(crate) fn of(group: &Group) -> Cause {
+    fn of(group: &Group) -> Cause {
         let problem = group.problem.clone();
         Cause {
             code: problem.code,
@@ -112,8 +116,10 @@ impl Summary {
                 skipped: tally.skipped,
                 rejected: tally.rejected,
                 pending: tally.to_send,
+                warned: tally.warned,
                 ..Accounting::default()
             },
+            warnings: causes(&tally.warnings),
             ..Summary::default()
         }
     }

@@ -35,6 +35,8 @@ CREATE TABLE run (
     stopped_why   TEXT,
     -- Time spent sending
     millis        BIGINT NOT NULL DEFAULT 0,
+    -- JSON: warnings about the file as a whole, as the problems of outcomes
+    warnings      TEXT   NOT NULL DEFAULT '[]',
     -- 1 if the table accepted includes the results of this run
     is_indexed    BIGINT NOT NULL DEFAULT 0
 );
@@ -49,7 +51,7 @@ CREATE TABLE source_block (
 );
 
 -- Planned records in compressed blocks, with the number of records by decision. bodies: their request bodies.
--- unchanged: records that an earlier run of the same family has sent.
+-- unchanged: records that an earlier run of the same family has sent. warned: records to be sent that have a warning.
 CREATE TABLE record_block (
     run       BIGINT NOT NULL,
     first     BIGINT NOT NULL,
@@ -57,6 +59,7 @@ CREATE TABLE record_block (
     skipped   BIGINT NOT NULL,
     rejected  BIGINT NOT NULL,
     unchanged BIGINT NOT NULL,
+    warned    BIGINT NOT NULL,
     heads     BLOB   NOT NULL,
     bodies    BLOB   NOT NULL,
     PRIMARY KEY (run, first)

@@ -16,6 +16,8 @@ const MAX_BYTES: u64 = 48 << 20;
 const MAX_CELL: usize = 10_000;
 /// Maximum length of a cause's value, in characters.
 const CAUSE_VALUE: usize = 1_000;
+/// The number of the first cause of warnings; those of problems are below.
+pub(super) const FIRST_WARNING: usize = 5_000;
 /// Number of rows shown without scripts, and the maximum length of their messages.
 const PLAIN_ROWS: usize = 200;
 const PLAIN_WORDS: usize = 600;
@@ -27,6 +29,7 @@ pub(super) struct PageTotals {
     pub left_out: u64,
     /// Causes of all rows, including omitted ones.
     pub causes: Causes,
+    pub warnings: Causes,
     /// The first rows, shown without scripts.
     pub plain: Vec<PlainRow>,
 }
@@ -95,6 +98,8 @@ struct FaultData<'a> {
     remedy: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<usize>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    warns: bool,
 }
 
 impl<'a, W: Write> PageData<'a, W> {
@@ -107,7 +112,7 @@ impl<'a, W: Write> PageData<'a, W> {
     }
 
     pub(super) fn row(&mut self, row: &ReportRow<'_>) -> io::Result<()> {
-        let causes = row.faults.iter().map(|fault| self.add_cause(row, fault)).collect::<Vec<_>>();
+        let causes = faults(row).map(|(fault, warns)| self.add_cause(row, fault, warns)).collect::<Vec<_>>();
         let quota = if row.record.outcome.state.is_problem() { &mut self.problems } else { &mut self.others };
         if quota.rows == 0 {
             self.shown.left_out += 1;
@@ -136,14 +141,23 @@ impl<'a, W: Write> PageData<'a, W> {
     }
 
     /// Adds the problem to its cause, with the title of the column. The service names only fields.
-    fn add_cause(&mut self, row: &ReportRow<'_>, fault: &Fault<'_>) -> Option<usize> {
+    fn add_cause(&mut self, row: &ReportRow<'_>, fault: &Fault<'_>, warns: bool) -> Option<usize> {
         let header = fault.column.and_then(|column| row.run.about.header.get(column));
         let value = cut(&fault.problem.value, CAUSE_VALUE).0.to_owned();
         let header = header.cloned().unwrap_or_else(|| fault.problem.header.clone());
         let Problem { code, row: of, field, sheet, message, remedy, .. } = fault.problem.clone();
         let problem = Problem { code, row: of, column: fault.column, header, field, value, sheet, message, remedy };
-        self.shown.causes.add(row.source.number, &problem)
+        match warns {
+            true => self.shown.warnings.add(row.source.number, &problem).map(|place| FIRST_WARNING + place),
+            false => self.shown.causes.add(row.source.number, &problem),
+        }
     }
+}
+
+/// Returns the problems, then the warnings of a row, each with whether it is a warning.
+fn faults<'a>(row: &'a ReportRow<'_>) -> impl Iterator<Item = (&'a Fault<'a>, bool)> {
+    let problems = row.faults.iter().map(|fault| (fault, false));
+    problems.chain(row.warnings.iter().map(|fault| (fault, true)))
 }
 
 fn data<'a>(row: &'a ReportRow<'_>, causes: &[Option<usize>]) -> RowData<'a> {
@@ -159,7 +173,7 @@ fn data<'a>(row: &'a ReportRow<'_>, causes: &[Option<usize>]) -> RowData<'a> {
         cells.push(shown.to_owned());
     }
     cells.truncate(cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1));
-    let faults = row.faults.iter().zip(causes).map(|(fault, cause)| {
+    let faults = faults(row).zip(causes).map(|((fault, warns), cause)| {
         let value = cut(&fault.problem.value, MAX_CELL).0;
         let is_cell = fault.column.and_then(|column| cells.get(column)).is_some_and(|cell| cell == value);
         FaultData {
@@ -169,6 +183,7 @@ fn data<'a>(row: &'a ReportRow<'_>, causes: &[Option<usize>]) -> RowData<'a> {
             message: cut(&fault.problem.message, MAX_CELL).0,
             remedy: cut(&fault.problem.remedy, MAX_CELL).0,
             cause: *cause,
+            warns,
         }
     });
     RowData {
@@ -188,7 +203,9 @@ fn data<'a>(row: &'a ReportRow<'_>, causes: &[Option<usize>]) -> RowData<'a> {
 }
 
 fn plain(row: &ReportRow<'_>) -> PlainRow {
-    let words = row.errors();
+    let texts = row.texts();
+    let words =
+        [texts.errors, texts.warnings].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ");
     let (shown, is_all) = cut(&words, PLAIN_WORDS);
     PlainRow {
         number: row.source.number,

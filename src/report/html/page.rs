@@ -8,9 +8,9 @@ use base64::engine::general_purpose::STANDARD;
 use minijinja::{AutoEscape, Environment, Value, context};
 use sha2::{Digest, Sha256};
 
-use super::data::{PageTotals, PlainRow};
+use super::data::{FIRST_WARNING, PageTotals, PlainRow};
 use super::visible::{cut, visible};
-use crate::ledger::{Accounting, Causes, Group, RecordState, Run, RunCommand};
+use crate::ledger::{Accounting, Causes, Group, RecordState, Run, RunCommand, WARNED};
 use crate::report::error::Error;
 use crate::report::model::{READY_TO_SEND, Request, RowFilter};
 use crate::sheet::column_letters;
@@ -73,8 +73,10 @@ pub(super) fn body(
         bar => bar(&states),
         in_words => in_words(&states),
         next => request.next.map(visible),
-        causes => causes(&totals.causes),
-        ungrouped => ungrouped(&totals.causes),
+        sections => sections(run, totals),
+        warned => (accounting.warned > 0).then(|| thousands(accounting.warned)),
+        warned_name => WARNED.0,
+        warned_meaning => WARNED.1,
         heading => heading(request.rows),
         rows => totals.rows,
         rows_shown => counted(totals.rows, "row"),
@@ -133,6 +135,7 @@ impl State {
         let is_here = match only {
             RowFilter::All => true,
             RowFilter::Problems => self.is_problem,
+            RowFilter::Warned => true,
             RowFilter::State(state) => state.name() == self.name,
         };
         context! {
@@ -199,9 +202,23 @@ fn facts(run: &Run, accounting: &Accounting, is_kept: bool) -> Vec<Value> {
     facts
 }
 
+/// Returns the lists of causes: problems, then warnings.
+fn sections(run: &Run, totals: &PageTotals) -> Vec<Value> {
+    let mut warnings = totals.warnings.clone();
+    run.warnings.iter().for_each(|warning| {
+        warnings.add(warning.row.unwrap_or_default(), warning);
+    });
+    let lists =
+        [("causes", "Problems by cause", &totals.causes, 0), ("warnings", "Warnings", &warnings, FIRST_WARNING)];
+    let section = |(id, heading, list, first): (&str, &str, &Causes, usize)| {
+        context! { id => id, heading => heading, parts => causes(list, first), ungrouped => ungrouped(list) }
+    };
+    lists.into_iter().filter(|(_, _, list, _)| !list.is_empty()).map(section).collect()
+}
+
 /// Returns the largest causes, and the others as a second part.
-fn causes(causes: &Causes) -> Vec<Value> {
-    let causes: Vec<Value> = causes.groups().into_iter().map(cause).collect();
+fn causes(causes: &Causes, first: usize) -> Vec<Value> {
+    let causes: Vec<Value> = causes.groups().into_iter().map(|group| cause(group, first)).collect();
     let (open, more) = causes.split_at(causes.len().min(CAUSES_OPEN));
     let part = |causes: &[Value], is_more| {
         let in_words = counted(causes.len() as u64, "further cause");
@@ -211,7 +228,7 @@ fn causes(causes: &Causes) -> Vec<Value> {
     parts.into_iter().zip([open, more]).filter(|(_, causes)| !causes.is_empty()).map(|(part, _)| part).collect()
 }
 
-fn cause(group: &Group) -> Value {
+fn cause(group: &Group, first: usize) -> Value {
     let problem = &group.problem;
     let (value, is_all) = cut(&problem.value, MAX_VALUE);
     // The value is an example, unless it defines the cause.
@@ -219,8 +236,8 @@ fn cause(group: &Group) -> Value {
     let rows: Vec<String> = group.rows.iter().map(|row| thousands(*row)).collect();
     let more = group.count.saturating_sub(group.rows.len() as u64);
     context! {
-        place => group.place,
-        count => counted(group.count, "row"),
+        place => first + group.place,
+        count => if group.rows.is_empty() { "file".to_owned() } else { counted(group.count, "row") },
         column => problem.column.map(column_letters),
         header => visible(if problem.header.is_empty() { &problem.field } else { &problem.header }),
         value => visible(value),
@@ -252,6 +269,7 @@ fn heading(only: RowFilter) -> String {
     match only {
         RowFilter::All => "All rows".to_owned(),
         RowFilter::Problems => "Rows with a problem".to_owned(),
+        RowFilter::Warned => "Rows with a warning".to_owned(),
         RowFilter::State(state) => format!("Rows that are {}", state.name()),
     }
 }

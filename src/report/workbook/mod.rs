@@ -10,7 +10,7 @@ use self::summary::Summary;
 use self::writer::{Columns, Mark, ReportWorkbook};
 use super::error::Error;
 use super::model::{Request, Written};
-use super::row::{ERRORS, ReportRow, STATUS, each_row, report_columns};
+use super::row::{ERRORS, Fault, ReportRow, STATUS, WARNINGS, each_row, report_columns};
 use crate::ledger::{Ledger, Run};
 use crate::sheet::write::WholeFile;
 
@@ -26,11 +26,11 @@ pub(super) async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> 
         header: &header,
         original,
         status: original + STATUS,
-        errors: original + ERRORS,
+        texts: [original + ERRORS, original + WARNINGS],
         choices: request.choices,
     };
     let mut workbook = ReportWorkbook::create(WholeFile::create(request.path, request.existing)?, &columns)?;
-    let mut summary = Summary::default();
+    let mut summary = Summary::of_file(run);
     let rows = each_row(ledger, run, request.rows, |row| {
         summary.add(row);
         write_row(&mut workbook, row)
@@ -42,8 +42,13 @@ pub(super) async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> 
 }
 
 fn write_row(workbook: &mut ReportWorkbook, row: &ReportRow<'_>) -> Result<(), Error> {
-    let (errors, fields) = (row.errors(), row.fields());
-    let marks = row.faults.iter().filter_map(|fault| Some(Mark { column: fault.column?, note: &fault.words }));
-    let cells = row.cells.cells().chain(row.report_cells(&errors, &fields));
+    let texts = row.texts();
+    let marks = row.faults.iter().filter_map(|fault| mark(fault, false));
+    let marks = marks.chain(row.warnings.iter().filter_map(|fault| mark(fault, true)));
+    let cells = row.cells.cells().chain(row.report_cells(&texts));
     Ok(workbook.row(cells, &marks.collect::<Vec<_>>())?)
+}
+
+fn mark<'a>(fault: &'a Fault<'_>, is_warning: bool) -> Option<Mark<'a>> {
+    Some(Mark { column: fault.column?, note: &fault.words, is_warning })
 }

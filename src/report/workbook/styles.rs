@@ -25,12 +25,17 @@ pub(super) fn marked() -> Format {
     styles::base().set_background_color(Color::RGB(0xFF_C7_CE))
 }
 
+/// The base format of cells with warnings only.
+pub(super) fn warned() -> Format {
+    styles::base().set_background_color(Color::RGB(0xFF_EB_9C))
+}
+
 /// The header format of columns that the report adds.
 pub(super) fn added_header() -> Format {
     styles::header().set_background_color(Color::RGB(0xE7_E6_E6))
 }
 
-/// The format of the column of error messages.
+/// The format of the columns of messages.
 pub(super) fn wrapped_text() -> Format {
     styles::base().set_num_format("@").set_text_wrap()
 }

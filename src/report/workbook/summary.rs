@@ -8,75 +8,43 @@ use jiff::tz::TimeZone;
 use super::choices::MAX_CHOICES;
 use super::summary_sheet::{CellLink, Count, ProblemLine, SummarySheet};
 use super::writer::Omissions;
-use crate::ledger::{Accounting, Causes, FIRST_ROWS, Group, RecordState, Run, RunCommand, RunState};
+use crate::ledger::{Accounting, Causes, FIRST_ROWS, Group, Problem, RecordState, Run, RunCommand, RunState, WARNED};
 use crate::report::model::{READY_TO_SEND, Request, RowFilter};
-use crate::report::row::{ReportRow, place_of, shortened};
+use crate::report::row::{Fault, ReportRow, place_of, shortened};
 
 /// Code of problems reported by the service in its own words.
 const FROM_SERVICE: &str = "service";
 
-/// Problems by cause, collected while the rows are written.
+/// Problems and warnings by cause, collected while the rows are written.
 #[derive(Default)]
 pub(super) struct Summary {
-    causes: Causes,
-    /// Links to the first rows of each group.
-    links: Vec<Vec<CellLink>>,
+    problems: LinkedCauses,
+    warnings: LinkedCauses,
     /// Number of rows written.
     rows: u64,
 }
 
-impl Summary {
-    /// Adds the problems of the next row.
-    pub(super) fn add(&mut self, row: &ReportRow<'_>) {
-        let written = self.rows;
-        self.rows += 1;
-        if row.faults.is_empty() || !row.record.outcome.state.is_problem() {
-            return;
+/// Causes with links to the first rows of each.
+#[derive(Default)]
+struct LinkedCauses {
+    causes: Causes,
+    links: Vec<Vec<CellLink>>,
+}
+
+impl LinkedCauses {
+    /// Adds a problem of the row `number` and a link to it, if it is among the first of its cause.
+    fn add(&mut self, number: u64, problem: &Problem, own: &[&str], link: Option<(u64, usize)>) {
+        let Some(group) = self.causes.add_of(number, problem, own) else { return };
+        if group == self.links.len() {
+            self.links.push(Vec::new());
         }
-        // Messages of the service often quote the values sent; these must not distinguish causes.
-        let values: Vec<Cow<'_, str>> = match row.faults.iter().any(|fault| fault.problem.code == FROM_SERVICE) {
-            true => row.cells.cells().map(|cell| cell.shown()).collect(),
-            false => Vec::new(),
-        };
-        let names = row.record.names();
-        for fault in row.faults.iter().filter(|fault| fault.problem.row.is_some() || row.is_first()) {
-            let own: Vec<&str> = match fault.problem.code == FROM_SERVICE {
-                true => names.iter().copied().chain(values.iter().map(AsRef::as_ref)).collect(),
-                false => Vec::new(),
-            };
-            let Some(group) = self.causes.add_of(row.source.number, fault.problem, &own) else { continue };
-            if group == self.links.len() {
-                self.links.push(Vec::new());
-            }
-            let Some(links) = self.links.get_mut(group).filter(|links| links.len() < FIRST_ROWS) else { continue };
-            // A problem without a column links to the start of its row.
-            let column = fault.column.unwrap_or(0);
-            links.push(CellLink { label: format!("row {}", row.source.number), row: written, column });
+        if let Some(links) = self.links.get_mut(group).filter(|links| links.len() < FIRST_ROWS) {
+            links.extend(link.map(|(row, column)| CellLink { label: format!("row {number}"), row, column }));
         }
     }
 
-    pub(super) fn sheet(
-        &self,
-        run: &Run,
-        accounting: &Accounting,
-        request: &Request<'_>,
-        omitted: Omissions,
-    ) -> SummarySheet {
-        let is_check = run.about.command == RunCommand::Check;
-        let file = run.about.file.rsplit(['/', '\\']).next().expect("splitting yields a part");
-        let (title, number) = match is_check {
-            true => (format!("Check of {file}"), String::new()),
-            false => (format!("Upload of {file}"), format!("Run {} · ", run.id)),
-        };
-        SummarySheet {
-            title,
-            subtitle: format!("{number}{} · written by sheetport", local_time(run.created_at)),
-            counts: counts(accounting, is_check),
-            facts: facts(run),
-            next: request.next.map(|next| (instruction(run, accounting, is_check), next.to_owned())),
-            problems: self.causes.groups().into_iter().map(|group| self.line(run, group)).collect(),
-            remarks: self.remarks(run, accounting, request, omitted),
-        }
+    fn lines(&self, run: &Run) -> Vec<ProblemLine> {
+        self.causes.groups().into_iter().map(|group| self.line(run, group)).collect()
     }
 
     fn line(&self, run: &Run, group: &Group) -> ProblemLine {
@@ -100,6 +68,70 @@ impl Summary {
             links: self.links.get(group.place).cloned().expect("every group has links"),
         }
     }
+}
+
+impl Summary {
+    /// Returns the summary of a run without rows, with the warnings about its file.
+    pub(super) fn of_file(run: &Run) -> Summary {
+        let mut summary = Summary::default();
+        for warning in &run.warnings {
+            summary.warnings.add(warning.row.unwrap_or_default(), warning, &[], None);
+        }
+        summary
+    }
+
+    /// Adds the problems and warnings of the next row.
+    pub(super) fn add(&mut self, row: &ReportRow<'_>) {
+        let written = self.rows;
+        self.rows += 1;
+        // A problem without a column links to the start of its row.
+        let link = |fault: &Fault<'_>| Some((written, fault.column.unwrap_or(0)));
+        let counts = |fault: &&Fault<'_>| fault.problem.row.is_some() || row.is_first();
+        for fault in row.warnings.iter().filter(counts) {
+            self.warnings.add(row.source.number, fault.problem, &[], link(fault));
+        }
+        if row.faults.is_empty() || !row.record.outcome.state.is_problem() {
+            return;
+        }
+        // Messages of the service often quote the values sent; these must not distinguish causes.
+        let values: Vec<Cow<'_, str>> = match row.faults.iter().any(|fault| fault.problem.code == FROM_SERVICE) {
+            true => row.cells.cells().map(|cell| cell.shown()).collect(),
+            false => Vec::new(),
+        };
+        let names = row.record.names();
+        for fault in row.faults.iter().filter(counts) {
+            let own: Vec<&str> = match fault.problem.code == FROM_SERVICE {
+                true => names.iter().copied().chain(values.iter().map(AsRef::as_ref)).collect(),
+                false => Vec::new(),
+            };
+            self.problems.add(row.source.number, fault.problem, &own, link(fault));
+        }
+    }
+
+    pub(super) fn sheet(
+        &self,
+        run: &Run,
+        accounting: &Accounting,
+        request: &Request<'_>,
+        omitted: Omissions,
+    ) -> SummarySheet {
+        let is_check = run.about.command == RunCommand::Check;
+        let file = run.about.file.rsplit(['/', '\\']).next().expect("splitting yields a part");
+        let (title, number) = match is_check {
+            true => (format!("Check of {file}"), String::new()),
+            false => (format!("Upload of {file}"), format!("Run {} · ", run.id)),
+        };
+        SummarySheet {
+            title,
+            subtitle: format!("{number}{} · written by sheetport", local_time(run.created_at)),
+            counts: counts(accounting, is_check),
+            facts: facts(run),
+            next: request.next.map(|next| (instruction(run, accounting, is_check), next.to_owned())),
+            problems: self.problems.lines(run),
+            warnings: self.warnings.lines(run),
+            remarks: self.remarks(run, accounting, request, omitted),
+        }
+    }
 
     /// Describes what the workbook lacks compared with the run.
     fn remarks(&self, run: &Run, accounting: &Accounting, request: &Request<'_>, omitted: Omissions) -> Vec<String> {
@@ -109,7 +141,11 @@ impl Summary {
                 remarks.push(format!("{before}: {number}. {after}"));
             }
         };
-        remark(self.causes.ungrouped, "Further problems with other causes", "See the column sheetport_errors.");
+        remark(
+            self.problems.causes.ungrouped + self.warnings.causes.ungrouped,
+            "Further problems with other causes",
+            "See the columns sheetport_errors and sheetport_warnings.",
+        );
         remark(
             omitted.cut_texts,
             "Cells longer than 32,767 characters, the limit of a workbook",
@@ -139,8 +175,12 @@ fn counts(accounting: &Accounting, is_check: bool) -> Vec<Count> {
     let meaning =
         |state: RecordState| if is_check && state == RecordState::Pending { READY_TO_SEND } else { state.meaning() };
     let states = accounting.states().into_iter().filter(|(_, number)| *number > 0);
+    let (name, meaning_of_warned) = WARNED;
+    let warned = Count { number: accounting.warned, name, meaning: meaning_of_warned.to_owned() };
+    let warned = Some(warned).filter(|warned| warned.number > 0);
     std::iter::once(Count { number: accounting.total, name: "total", meaning: rows })
         .chain(states.map(|(state, number)| Count { number, name: state.name(), meaning: meaning(state).to_owned() }))
+        .chain(warned)
         .collect()
 }
 

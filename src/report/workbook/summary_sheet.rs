@@ -19,6 +19,7 @@ pub(super) struct SummarySheet {
     /// An instruction and the command to run.
     pub next: Option<(String, String)>,
     pub problems: Vec<ProblemLine>,
+    pub warnings: Vec<ProblemLine>,
     pub remarks: Vec<String>,
 }
 
@@ -30,7 +31,7 @@ pub(super) struct Count {
     pub meaning: String,
 }
 
-/// A group of equal problems.
+/// A group of equal problems or warnings.
 #[derive(Clone, Debug)]
 pub(super) struct ProblemLine {
     pub count: u64,
@@ -52,6 +53,7 @@ pub(super) struct CellLink {
 }
 
 const TITLES: [&str; 4] = ["Rows", "Column", "What is wrong", "What to do"];
+const WARNING_TITLES: [&str; 4] = ["Rows", "Column", "Warnings: what may be wrong", "What to do"];
 const WIDTHS: [f64; 4] = [12.0, 24.0, 52.0, 58.0];
 /// First column of links.
 const LINKS: u16 = TITLES.len() as u16;
@@ -61,7 +63,8 @@ const LINK_WIDTH: f64 = 10.0;
 /// Writes `summary` to an empty worksheet.
 pub(super) fn draw(sheet: &mut Worksheet, summary: &SummarySheet, cells: &Locations) -> Result<(), XlsxError> {
     let formats = Formats::new();
-    let link_columns = summary.problems.iter().map(|line| line.links.len()).max().unwrap_or(0) as u16;
+    let lines = summary.problems.iter().chain(&summary.warnings);
+    let link_columns = lines.map(|line| line.links.len()).max().unwrap_or(0) as u16;
     for (column, width) in (0..).zip(WIDTHS) {
         sheet.set_column_width(column, width)?;
     }
@@ -93,8 +96,10 @@ pub(super) fn draw(sheet: &mut Worksheet, summary: &SummarySheet, cells: &Locati
         sheet.write_string_with_format(row + 1, 1, cut(command), &formats.command)?;
         row += 3;
     }
-    if !summary.problems.is_empty() {
-        row = draw_problems(sheet, row, &summary.problems, link_columns.max(1), &formats, cells)? + 1;
+    for (titles, lines) in [(TITLES, &summary.problems), (WARNING_TITLES, &summary.warnings)] {
+        if !lines.is_empty() {
+            row = draw_problems(sheet, row, titles, lines, link_columns.max(1), &formats, cells)? + 1;
+        }
     }
     for remark in &summary.remarks {
         sheet.write_string(row, 0, cut(remark))?;
@@ -109,16 +114,17 @@ pub(super) fn draw(sheet: &mut Worksheet, summary: &SummarySheet, cells: &Locati
     Ok(())
 }
 
-/// Writes the table of problems from row `top` and returns the row after it.
+/// Writes a table of problems from row `top` and returns the row after it.
 fn draw_problems(
     sheet: &mut Worksheet,
     top: u32,
+    titles: [&str; 4],
     lines: &[ProblemLine],
     link_columns: u16,
     formats: &Formats,
     cells: &Locations,
 ) -> Result<u32, XlsxError> {
-    for (column, title) in (0..).zip(TITLES) {
+    for (column, title) in (0..).zip(titles) {
         sheet.write_string_with_format(top, column, title, &formats.header)?;
     }
     for column in LINKS..LINKS + link_columns {

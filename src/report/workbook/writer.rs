@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rust_xlsxwriter::{ConditionalFormatCell, ConditionalFormatCellRule, Format, Worksheet, XlsxError};
 
 use super::choices::{Choices, add_drop_downs, add_lists};
-use super::styles::{added_header, marked, note, row_height, state_color, wrapped_text};
+use super::styles::{added_header, marked, note, row_height, state_color, warned, wrapped_text};
 use super::summary_sheet::{self, SummarySheet};
 use crate::ledger::RecordState;
 use crate::sheet::write::WholeFile;
@@ -18,8 +18,8 @@ use crate::sheet::{Cell, Error, SUMMARY_SHEETS};
 /// Maximum number of notes. Excel becomes slow with many, and each needs 10 KB of memory until the workbook is saved.
 /// Further cells are coloured only.
 const MAX_NOTES: usize = 4_000;
-/// Width of the column of error messages.
-const ERRORS_WIDTH: f64 = 60.0;
+/// Width of the columns of messages.
+const TEXTS_WIDTH: f64 = 60.0;
 /// Names of the hidden sheet of choices: the second one if the rows have the first.
 const LIST_SHEETS: [&str; 2] = ["Lists", "Choices"];
 
@@ -33,17 +33,18 @@ pub(super) struct Columns<'a> {
     pub original: usize,
     /// Column of states.
     pub status: usize,
-    /// Column of error messages, with wrapped text.
-    pub errors: usize,
+    /// Columns of messages, with wrapped text.
+    pub texts: [usize; 2],
     pub choices: &'a [Choices],
 }
 
-/// A cell with a problem and its message.
+/// A cell with a problem or a warning, and its message.
 #[derive(Clone, Debug)]
 pub(super) struct Mark<'a> {
     /// Zero-based column.
     pub column: usize,
     pub note: &'a str,
+    pub is_warning: bool,
 }
 
 /// Content omitted from the workbook.
@@ -58,8 +59,9 @@ pub(super) struct Omissions {
 pub(super) struct ReportWorkbook {
     table: XlsxTable,
     marked: CellStyles,
+    warned: CellStyles,
     wrapped: Format,
-    errors: usize,
+    texts: [usize; 2],
     choices: Vec<Choices>,
     columns: usize,
     lists: &'static str,
@@ -82,8 +84,9 @@ impl ReportWorkbook {
         Ok(ReportWorkbook {
             table: create(file, layout(columns, lists))?,
             marked: CellStyles::on(&marked()),
+            warned: CellStyles::on(&warned()),
             wrapped,
-            errors: columns.errors,
+            texts: columns.texts,
             choices,
             columns: columns.header.len(),
             lists,
@@ -94,19 +97,21 @@ impl ReportWorkbook {
 
     /// Writes a row. Marked cells are coloured and get a note.
     pub(super) fn row<'a>(&mut self, cells: impl Iterator<Item = Cell<'a>>, marks: &[Mark<'_>]) -> Result<(), Error> {
-        let ReportWorkbook { table, marked, wrapped, errors, notes, omitted_notes, .. } = self;
-        let mut height = None;
+        let ReportWorkbook { table, marked, warned, wrapped, texts, notes, omitted_notes, .. } = self;
+        let mut height: Option<f64> = None;
         let mut styled = Vec::with_capacity(self.columns);
         for (column, cell) in cells.enumerate() {
             let cell = XlsxCell::from_cell(&cell);
-            let format = if marks.iter().any(|mark| mark.column == column) {
+            let mut of_cell = marks.iter().filter(|mark| mark.column == column).peekable();
+            let format = if of_cell.peek().is_some() {
+                let styles = if of_cell.all(|mark| mark.is_warning) { &*warned } else { &*marked };
                 // A marked blank cell has the format of its column, or else text.
                 let kind = cell.as_ref().map(|cell| cell.kind).or_else(|| table.column_kind(column));
-                Some(marked.format(kind.unwrap_or(CellKind::Text)))
-            } else if column == *errors
+                Some(styles.format(kind.unwrap_or(CellKind::Text)))
+            } else if texts.contains(&column)
                 && let Some(text) = cell.as_ref().and_then(XlsxCell::as_text)
             {
-                height = row_height(text, ERRORS_WIDTH);
+                height = [height, row_height(text, TEXTS_WIDTH)].into_iter().flatten().reduce(f64::max);
                 Some(&*wrapped)
             } else {
                 None
@@ -149,7 +154,7 @@ fn layout(columns: &Columns<'_>, lists: &'static str) -> Layout {
     let title = |(column, text): (usize, &&str)| Title {
         text: (*text).to_owned(),
         format: if column < columns.original { original.clone() } else { added.clone() },
-        width: (column == columns.errors).then_some(ERRORS_WIDTH),
+        width: columns.texts.contains(&column).then_some(TEXTS_WIDTH),
     };
     let (choices, width, status) = (columns.choices.to_vec(), columns.header.len(), columns.status);
     Layout {

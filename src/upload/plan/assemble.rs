@@ -77,6 +77,8 @@ enum Waiting {
     Incomplete {
         parts: Parts,
         problems: Vec<Problem>,
+        /// Warnings about rows, in addition to those of the parts.
+        warnings: Vec<Problem>,
         /// The histories of the rows, if the file is a report.
         histories: Vec<RowHistory>,
     },
@@ -127,6 +129,11 @@ impl<'t> Assembler<'t> {
             batch: Batch::default(),
             tally: Tally::default(),
         }
+    }
+
+    /// Adds a warning about the file as a whole.
+    pub(super) fn warn_of_file(&mut self, warning: Problem) {
+        self.tally.warn_of_file(warning);
     }
 
     /// Adds the next row.
@@ -184,7 +191,9 @@ impl<'t> Assembler<'t> {
             self.first_waiting += 1;
             let record = match waiting {
                 Waiting::Complete(record) => record,
-                Waiting::Incomplete { parts, problems, histories } => self.complete(seq, parts, problems, &histories),
+                Waiting::Incomplete { parts, problems, warnings, histories } => {
+                    self.complete(seq, parts, problems, warnings, &histories)
+                }
             };
             self.emit(seq, record);
         }
@@ -201,7 +210,8 @@ impl<'t> Assembler<'t> {
         let decision = self.review(decision, row.history.as_slice(), &request);
         let (key, target) = (std::mem::take(&mut row.key), std::mem::take(&mut row.target));
         let (unique, body) = (std::mem::take(&mut row.unique), std::mem::take(&mut row.body));
-        let warnings = self.warnings(&mut row.draft.parts);
+        let mut warnings = self.warnings(&mut row.draft.parts);
+        warnings.append(&mut row.warnings);
         Record { key, target, unique, rows: vec![row.number], decision, warnings, body }
     }
 
@@ -229,7 +239,7 @@ impl<'t> Assembler<'t> {
         if let Some(seq) = known {
             let index = self.waiting_index(seq);
             let mut added = 0;
-            if let Some(Waiting::Incomplete { parts, problems, histories }) = self.waiting.get_mut(index) {
+            if let Some(Waiting::Incomplete { parts, problems, warnings, histories }) = self.waiting.get_mut(index) {
                 if let (Some(reviewer), Some(history)) = (&self.reviewer, row.history) {
                     let first = histories.first().filter(|_| name.is_empty());
                     problems.extend(first.and_then(|first| reviewer.check_strayed(&history, first)));
@@ -239,7 +249,9 @@ impl<'t> Assembler<'t> {
                 let before = parts.len_from(reported);
                 self.mappers[row.part].merge(parts, &row.draft.parts);
                 added = parts.len_from(reported).saturating_sub(before) + problem_bytes(&row.problems);
+                added += problem_bytes(&row.warnings);
                 problems.append(&mut row.problems);
+                warnings.append(&mut row.warnings);
             }
             self.hold(added, row.number)?;
             if !name.is_empty() && self.last_group.as_ref().is_none_or(|(_, last)| *last != seq) {
@@ -265,9 +277,11 @@ impl<'t> Assembler<'t> {
         }
         let parts = row.draft.parts.kept();
         // Names stay in memory to the end of the pass, even for complete records.
-        self.hold(name.len() + parts.len() + problem_bytes(&row.problems) + OVERHEAD, row.number)?;
-        let (problems, histories) = (std::mem::take(&mut row.problems), row.history.into_iter().collect());
-        self.waiting.push_back(Waiting::Incomplete { parts, problems, histories });
+        let found = problem_bytes(&row.problems) + problem_bytes(&row.warnings);
+        self.hold(name.len() + parts.len() + found + OVERHEAD, row.number)?;
+        let (problems, warnings) = (std::mem::take(&mut row.problems), std::mem::take(&mut row.warnings));
+        let histories = row.history.into_iter().collect();
+        self.waiting.push_back(Waiting::Incomplete { parts, problems, warnings, histories });
         Ok(next)
     }
 
@@ -291,8 +305,16 @@ impl<'t> Assembler<'t> {
         debug_assert_eq!(self.first_waiting, next, "all waiting records were emitted");
     }
 
-    fn complete(&mut self, seq: Seq, mut parts: Parts, problems: Vec<Problem>, histories: &[RowHistory]) -> Record {
-        self.held = self.held.saturating_sub(parts.len() + problem_bytes(&problems) + OVERHEAD);
+    fn complete(
+        &mut self,
+        seq: Seq,
+        mut parts: Parts,
+        problems: Vec<Problem>,
+        mut of_rows: Vec<Problem>,
+        histories: &[RowHistory],
+    ) -> Record {
+        let found = problem_bytes(&problems) + problem_bytes(&of_rows);
+        self.held = self.held.saturating_sub(parts.len() + found + OVERHEAD);
         let text = |json: Option<&str>| json.map_or_else(String::new, |json| unquoted(json).into_owned());
         let mapper = &self.mappers[self.part_of(seq)];
         let names = mapper.finish(&mut parts);
@@ -305,7 +327,8 @@ impl<'t> Assembler<'t> {
         let decision = self.decide(&mut parts, problems);
         let request = RequestContext { key: &key, target: &target, body: &body };
         let decision = self.review(decision, histories, &request);
-        let warnings = self.warnings(&mut parts);
+        let mut warnings = self.warnings(&mut parts);
+        warnings.append(&mut of_rows);
         Record { key, target, unique, rows: parts.rows, decision, warnings, body }
     }
 
@@ -348,10 +371,12 @@ impl<'t> Assembler<'t> {
 
     /// Adds a complete record to the batch and the tally.
     fn emit(&mut self, seq: Seq, record: Record) {
-        let Record { key, target, unique, rows, decision, warnings, body } = record;
+        let Record { key, target, unique, rows, decision, mut warnings, body } = record;
         let decision = self.decide_by_key(seq, &key, &unique, rows[0], decision);
-        for warning in warnings.iter().filter(|_| matches!(decision, Decision::Send)) {
-            self.tally.warnings.add(warning.row.unwrap_or_default(), warning);
+        if matches!(decision, Decision::Send) {
+            self.tally.warn(&warnings);
+        } else {
+            warnings.clear();
         }
         if self.with_records {
             let sheet = self.source.sheet_of(&self.source.parts[self.part_of(seq)]);
@@ -363,7 +388,7 @@ impl<'t> Assembler<'t> {
             };
             let present = |name: String| (!name.is_empty()).then_some(name);
             let (key, target) = (present(key), present(target));
-            self.batch.records.push(PlannedRecord { key, target, rows, sheet, disposition });
+            self.batch.records.push(PlannedRecord { key, target, rows, sheet, disposition, warnings });
         }
     }
 

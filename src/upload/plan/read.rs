@@ -81,6 +81,7 @@ fn pass(
         parts.map(|(index, (part, survey))| Mapper::new(index, template, &part.layout, survey)).collect();
     let with_records = mode == ReadMode::Records;
     let mut assembler = Assembler::new(source, template, &mappers, with_records);
+    source.warnings.iter().for_each(|warning| assembler.warn_of_file(warning.clone()));
     let threads = thread::available_parallelism().map_or(1, NonZero::get).clamp(1, MAX_MAPPERS);
     while mapped.len + read.len > 0 {
         let (continues, read_next) = thread::scope(|scope| {

@@ -32,6 +32,8 @@ pub(super) struct MappedRow {
     pub draft: Draft,
     /// Problems with the row itself, in addition to the problems of the draft.
     pub problems: Vec<Problem>,
+    /// Warnings about the row itself, in addition to the warnings of the draft.
+    pub warnings: Vec<Problem>,
     /// The request body, key and id of the record if each row is a record. Otherwise empty.
     pub body: Vec<u8>,
     pub key: String,
@@ -56,6 +58,7 @@ pub(super) fn map_row(
 ) {
     mapped.part = read.part;
     mapped.problems.clear();
+    mapped.warnings.clear();
     mapped.body.clear();
     mapped.key.clear();
     mapped.target.clear();

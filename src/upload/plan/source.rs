@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::columns::merge_columns;
 use super::part::{Part, first_rows};
 use crate::digest;
+use crate::ledger::Problem;
 use crate::sheet::{self, Book, Row, Rows, SUMMARY_SHEETS, column_letters};
 use crate::template::bind::{Missing, bind};
 use crate::template::map::fill_down::Filler;
@@ -32,6 +33,8 @@ pub struct Source {
     pub header: Vec<String>,
     /// Sheets without the template's columns, with the missing columns.
     pub left_out: Vec<(String, Missing)>,
+    /// Warnings about the file as a whole, known before the first row is read.
+    pub warnings: Vec<Problem>,
     /// The first and last row to send; `None` for all rows.
     pub chosen: Option<(u64, u64)>,
     /// The history of the rows, if the file is a report and only unaccepted rows are sent.
@@ -107,7 +110,7 @@ impl Source {
         });
         let parts = parts.collect();
         let (path, at) = (path.to_owned(), at.to_owned());
-        Source { path, book, parts, header, left_out, chosen: None, history: None, at, stamp }
+        Source { path, book, parts, header, left_out, warnings: Vec::new(), chosen: None, history: None, at, stamp }
     }
 
     /// Returns the SHA-256 of the file, in hexadecimal. Reads the whole file.

@@ -56,7 +56,10 @@ pub async fn plan(
     }
     // The channel closes when the reader ends. The reader's result says whether the file was complete.
     match reading.await.unwrap_or(Err(Error::ReaderDied { path })) {
-        Ok(tally) => Ok((plan.finish(tally.width).await?, tally)),
+        Ok(tally) => {
+            tally.of_file.iter().for_each(|warning| plan.warn(warning.clone()));
+            Ok((plan.finish(tally.width).await?, tally))
+        }
         Err(error) => {
             plan.abandon().await?;
             Err(error)

@@ -39,6 +39,7 @@ mod sheets;
 mod stdin;
 mod templates;
 mod upload;
+mod warnings;
 mod workbooks;
 
 use std::fs;
@@ -47,7 +48,7 @@ use std::path::{Path, PathBuf};
 use process::Ended;
 use serde_json::Value;
 
-const SUMMARY: [&str; 21] = [
+const SUMMARY: [&str; 22] = [
     "run",
     "command",
     "record",
@@ -62,6 +63,7 @@ const SUMMARY: [&str; 21] = [
     "failed",
     "unknown",
     "pending",
+    "warned",
     "requests",
     "retries",
     "seconds",
@@ -77,8 +79,8 @@ const STATES: [&str; 7] = ["sent", "unchanged", "skipped", "rejected", "failed",
 fn summary(ended: &Ended) -> Value {
     let summary = ended.json();
     let fields: Vec<&str> = summary.as_object().unwrap().keys().map(String::as_str).collect();
-    let only_check: &[&str] = if summary["command"] == "check" { &["problems", "warnings"] } else { &[] };
-    assert_eq!(fields, SUMMARY.iter().chain(only_check).copied().collect::<Vec<_>>());
+    let only_check: &[&str] = if summary["command"] == "check" { &["problems"] } else { &[] };
+    assert_eq!(fields, SUMMARY.iter().chain(only_check).chain(&["warnings"]).copied().collect::<Vec<_>>());
     let sum: u64 = STATES.iter().map(|state| count(&summary, state)).sum();
     assert_eq!(count(&summary, "total"), sum, "{summary}");
     summary

@@ -8,9 +8,10 @@ use super::service::Served;
 use super::{accounting, column, count, items, summary, table};
 use crate::faults::server::{Reply, Server};
 
-const OURS: [&str; 10] = [
+const OURS: [&str; 11] = [
     "sheetport_status",
     "sheetport_errors",
+    "sheetport_warnings",
     "sheetport_field",
     "sheetport_service_id",
     "sheetport_ctx_id",

@@ -178,6 +178,7 @@ pub fn record(seq: usize, key: &str) -> PlannedRecord {
         rows: vec![seq as u64 + 2],
         disposition: Disposition::Send(body.into()),
         sheet: String::new(),
+        warnings: Vec::new(),
     }
 }
 
@@ -193,5 +194,6 @@ pub fn unnamed(kind: RecordKind, seq: usize) -> PlannedRecord {
         rows: vec![seq as u64 + 2],
         disposition: Disposition::Send(body.into()),
         sheet: String::new(),
+        warnings: Vec::new(),
     }
 }

@@ -316,8 +316,12 @@ function faultCells(row, fault) {
     cell("cell", column, column && name ? " " : null, name ? brief(name) : null),
     cell("value", value ? brief(value) : column ? make("span", { className: "blank" }, "blank") : null),
     cell("field", whole(fault.field || "")),
-    cell("problem", whole(fault.message), remedy(fault)),
+    cell("problem", warning(fault), whole(fault.message), remedy(fault)),
   ];
+}
+
+function warning(fault) {
+  return fault.warns ? make("b", {}, "Warning: ") : null;
 }
 
 function remedy(fault) {
@@ -346,15 +350,16 @@ function detail(row) {
 function original(row, column, length) {
   const text = row.cells[column] || "";
   const faults = row.faults.filter((fault) => fault.column === column);
+  const state = faults.every((fault) => fault.warns) ? "unknown" : row.state;
   const cutAt = length === undefined ? null : make("p", { className: "hint" },
     `The first ${counted.format(row.cells[column].length)} of ${counted.format(length)} characters; a .csv report has the complete text.`);
-  return make("div", { className: faults.length ? `at-fault ${row.state}` : "" },
+  return make("div", { className: faults.length ? `at-fault ${state}` : "" },
     make("dt", {}, make("span", { className: "letters" }, letters(column)), " ", whole(header[column] || "")),
     make("dd", {},
       text ? make("div", { className: "text", tabIndex: text.length > 600 ? 0 : -1 }, whole(text)) : make("span", { className: "blank" }, "blank"),
       cutAt,
       faults.map((fault) => make("p", { className: "fault" },
-        make("span", { className: "sign", set: { "aria-hidden": "true" } }, `${SIGNS[row.state]} `), whole(fault.message), remedy(fault)))));
+        make("span", { className: "sign", set: { "aria-hidden": "true" } }, `${fault.warns ? "!" : SIGNS[row.state]} `), warning(fault), whole(fault.message), remedy(fault)))));
 }
 
 function known(row) {
@@ -365,7 +370,7 @@ function known(row) {
   const elsewhere = row.faults.filter((fault) => fault.column === undefined);
   return make("div", { className: "known" },
     elsewhere.length ? make("ul", {}, elsewhere.map((fault) => make("li", {},
-      fault.field ? [make("b", {}, whole(fault.field)), " "] : [], whole(fault.message),
+      fault.field ? [make("b", {}, whole(fault.field)), " "] : [], warning(fault), whole(fault.message),
       remedy(fault)))) : null,
     make("dl", {}, facts.filter(([, value]) => value !== undefined).map(([name, value]) =>
       make("div", {}, make("dt", {}, name), make("dd", {}, whole(String(value)))))));

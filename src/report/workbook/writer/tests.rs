@@ -9,7 +9,7 @@ use crate::sheet::write::Existing;
 use crate::sheet::{Options, Row, open};
 
 const COLUMNS: Columns<'static> =
-    Columns { sheet: "Items", header: &["SKU", "Name"], original: 2, status: 9, errors: 9, choices: &[] };
+    Columns { sheet: "Items", header: &["SKU", "Name"], original: 2, status: 9, texts: [9, 9], choices: &[] };
 
 fn create(folder: &Path, columns: &Columns<'_>, max_rows: u32) -> ReportWorkbook {
     let file = WholeFile::create(&folder.join("out.xlsx"), Existing::Keep).unwrap();
@@ -42,12 +42,13 @@ fn cells_of_every_kind_are_read_back() {
     let header = ["SKU", "Name", "Price", "Day"];
     let mut workbook = create(folder.path(), &Columns { header: &header, original: 4, ..COLUMNS }, 100);
     let (day, time) = (jiff::civil::date(2025, 10, 13), jiff::civil::time(9, 30, 0, 0));
-    let mark = Mark { column: 1, note: "unknown unit" };
+    let mark = Mark { column: 1, note: "unknown unit", is_warning: false };
     let cells = [Cell::Text("0042"), Cell::Text("=1+1"), Cell::Number(-1.5), Cell::Date(day)];
     workbook.row(cells.into_iter(), &[mark]).unwrap();
     let cells = [Cell::Text(" \u{1}_x0041_\r\n\"ä\";,"), Cell::Blank, Cell::Boolean(true)];
     workbook.row(cells.into_iter(), &[]).unwrap();
-    let marks = [Mark { column: 3, note: "one" }, Mark { column: 3, note: "two" }];
+    let marks =
+        [Mark { column: 3, note: "one", is_warning: false }, Mark { column: 3, note: "two", is_warning: false }];
     let cells = [Cell::Error("#N/A"), Cell::Time(time), Cell::DateTime(day.to_datetime(time)), Cell::Blank];
     workbook.row(cells.into_iter(), &marks).unwrap();
     let path = finish(workbook);
@@ -68,7 +69,7 @@ fn percentages_are_read_back_as_such() {
     let folder = tempfile::tempdir().unwrap();
     let cells = [0.19, -0.005, 0.1 + 0.2, 1e-20].map(Cell::Percent);
     let mut workbook = create(folder.path(), &Columns { header: &["a", "b", "c", "d"], ..COLUMNS }, 100);
-    workbook.row(cells.into_iter(), &[Mark { column: 1, note: "odd" }]).unwrap();
+    workbook.row(cells.into_iter(), &[Mark { column: 1, note: "odd", is_warning: false }]).unwrap();
     let path = finish(workbook);
     let (mut rows, mut row) = (open(&path, &Options::default()).unwrap().rows(1).unwrap(), Row::default());
     assert!(rows.next(&mut row).unwrap() && rows.next(&mut row).unwrap());
@@ -99,7 +100,9 @@ fn rows_continue_on_further_sheets_with_their_notes() {
     let folder = tempfile::tempdir().unwrap();
     let mut workbook = create(folder.path(), &COLUMNS, 3);
     for number in 1..=5 {
-        workbook.row([Cell::Number(f64::from(number))].into_iter(), &[Mark { column: 0, note: "odd" }]).unwrap();
+        workbook
+            .row([Cell::Number(f64::from(number))].into_iter(), &[Mark { column: 0, note: "odd", is_warning: false }])
+            .unwrap();
     }
     let path = finish(workbook);
     assert!(part(&path, "xl/comments3.xml").is_some());
@@ -152,10 +155,10 @@ fn added_sheets_avoid_the_name_of_the_rows() {
 #[test]
 fn notes_are_joined_per_cell_and_empty_ones_left_out() {
     let marks = [
-        Mark { column: 2, note: "one" },
-        Mark { column: 0, note: "" },
-        Mark { column: 2, note: "two" },
-        Mark { column: 1, note: "three" },
+        Mark { column: 2, note: "one", is_warning: false },
+        Mark { column: 0, note: "", is_warning: false },
+        Mark { column: 2, note: "two", is_warning: false },
+        Mark { column: 1, note: "three", is_warning: false },
     ];
     assert_eq!(notes_by_cell(&marks), [(2, "one\ntwo".to_owned()), (1, "three".to_owned())]);
 }
@@ -165,7 +168,7 @@ fn notes_beyond_the_limit_are_counted_and_rows_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let mut workbook = create(folder.path(), &COLUMNS, 100);
     workbook.notes = MAX_NOTES;
-    workbook.row([Cell::Text("0042")].into_iter(), &[Mark { column: 0, note: "odd" }]).unwrap();
+    workbook.row([Cell::Text("0042")].into_iter(), &[Mark { column: 0, note: "odd", is_warning: false }]).unwrap();
     assert_eq!(workbook.omissions(), Omissions { cut_texts: 0, notes: 1 });
     let path = finish(workbook);
     assert!(part(&path, "xl/comments1.xml").is_none());

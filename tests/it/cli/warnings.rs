@@ -1,0 +1,87 @@
+//! Warnings: what is probably wrong is sent, and shown in summaries and reports.
+
+use serde_json::Value;
+
+use super::process::Place;
+use super::service::Served;
+use super::{column, count, summary, table};
+
+const TEMPLATE: &str = "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n\
+    [fields.price]\ncolumn = \"Price\"\n[[rules]]\nrule = \"price < 100\"\n\
+    severity = \"warning\"\nmessage = \"a high price\"\n";
+const ROWS: &str = "SKU,Name,Price\nA,Bolt,5\nB,Nut,500\nC,Screw,free\nD,Rivet,900\n";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("t.toml", TEMPLATE);
+    place.write("items.csv", ROWS);
+    place
+}
+
+#[test]
+fn warned_records_are_sent_and_counted() {
+    let place = place();
+    let served = Served::start(&place);
+    let upload = ["upload", "items.csv", "-t", "t.toml"];
+    let ended = served.sheetport(&place, upload.into_iter().chain(["--report", "out.csv", "--json"])).exits(3);
+    let seen = summary(&ended);
+    assert_eq!((count(&seen, "sent"), count(&seen, "rejected"), count(&seen, "warned")), (3, 1, 2), "{seen}");
+    let warning = &seen["warnings"][0];
+    assert_eq!((&warning["count"], &warning["rows"]), (&2.into(), &serde_json::json!([3, 5])));
+    assert_eq!((&warning["column"], &warning["field"]), (&"C".into(), &"price".into()));
+    assert_eq!(warning["message"], "is against a rule of the template: a high price");
+    let report = table(&place.path("out.csv"));
+    assert_eq!(column(&report, "sheetport_status"), ["sent", "sent", "rejected", "sent"]);
+    let warnings = column(&report, "sheetport_warnings");
+    assert_eq!((warnings[0], warnings[2]), ("", ""));
+    assert!(warnings[1].starts_with("Price '500' is against a rule of the template: a high price"), "{warnings:?}");
+    assert_eq!(column(&report, "sheetport_errors")[1], "");
+    assert_eq!(column(&report, "sheetport_field"), ["", "price", "price", "price"]);
+    place.sheetport(["report", "-o", "warned.csv", "--only", "warned"]).exits(0);
+    assert_eq!(column(&table(&place.path("warned.csv")), "SKU"), ["B", "D"]);
+    place.sheetport(["report", "-o", "problems.csv", "--only", "problems"]).exits(0);
+    assert_eq!(column(&table(&place.path("problems.csv")), "SKU"), ["B", "C", "D"]);
+}
+
+#[test]
+fn people_see_warnings_in_the_summary() {
+    let place = place();
+    let served = Served::start(&place);
+    let ended = served.sheetport(&place, ["upload", "items.csv", "-t", "t.toml"]).exits(3);
+    ended.shows(&["Warnings", "2 rows", "a high price", "2  warned", "probably wrong, but not held back"]);
+    let resumed = served.sheetport(&place, ["resume"]).exits(3);
+    resumed.shows(&["2  warned"]);
+}
+
+#[test]
+fn workbooks_and_pages_show_warnings() {
+    let place = place();
+    let check = |report| place.sheetport(["check", "items.csv", "-t", "t.toml", "--report", report]).exits(3);
+    check("out.xlsx");
+    let seen = place.sheetport(["view", "out.xlsx", "--all-sheets", "--json"]).exits(0).json();
+    let front = seen["sheets"][0]["rows"].to_string();
+    for words in ["warned", "Warnings: what may be wrong", "a high price", "row 3", "row 5"] {
+        assert!(front.contains(words), "{words}: {front}");
+    }
+    let row = &seen["sheets"][1]["rows"][2];
+    assert!(row.to_string().contains("a high price"), "{row}");
+    check("out.html");
+    let html = std::fs::read_to_string(place.path("out.html")).unwrap();
+    assert!(html.contains("<h2 id=\"warnings\">Warnings</h2>") && html.contains("data-cause=\"5000\""));
+    let json = html.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
+    let data: Value = serde_json::from_str(json).unwrap();
+    let shown: Vec<_> =
+        data["rows"].as_array().unwrap().iter().map(|row| (&row["row"], &row["faults"][0]["warns"])).collect();
+    assert_eq!(serde_json::json!(shown), serde_json::json!([[3, true], [4, null], [5, true]]));
+}
+
+#[test]
+fn a_report_with_warnings_can_be_sent_back() {
+    let place = place();
+    let served = Served::start(&place);
+    served.sheetport(&place, ["upload", "items.csv", "-t", "t.toml", "--report", "out.xlsx"]).exits(3);
+    place.write("again.csv", "");
+    let retried = served.sheetport(&place, ["retry", "out.xlsx", "--json"]).exits(3);
+    let seen = summary(&retried);
+    assert_eq!((count(&seen, "unchanged"), count(&seen, "rejected"), count(&seen, "warned")), (3, 1, 0), "{seen}");
+}
