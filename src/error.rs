@@ -108,9 +108,12 @@ fn exit_of(error: &operations::Error) -> Exit {
 fn exit_of_sheet(error: &sheet::Error) -> Exit {
     use sheet::Error as E;
     match error {
-        E::Open { .. } | E::NotASpreadsheet { .. } | E::Encrypted { .. } | E::Empty { .. } | E::Unreadable { .. } => {
-            Exit::InputRefused
-        }
+        E::Open { .. }
+        | E::NotASpreadsheet { .. }
+        | E::Encrypted { .. }
+        | E::Empty { .. }
+        | E::Unreadable { .. }
+        | E::Damaged { .. } => Exit::InputRefused,
         E::NoSuchSheet { .. } | E::Exists { .. } | E::BadOptions { .. } => Exit::Usage,
         E::Write { .. } | E::Unwritable { .. } => Exit::Fault,
     }

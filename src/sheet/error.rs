@@ -18,6 +18,9 @@ pub enum Error {
     Empty { path: PathBuf },
     #[error("{path} can't be read{place}: {reason}", path = path.display())]
     Unreadable { path: PathBuf, place: String, reason: String },
+    /// The checksums show that the file has changed since it was saved.
+    #[error("{path} is damaged: {reason}", path = path.display())]
+    Damaged { path: PathBuf, reason: String },
     #[error("{path} has no sheet '{name}'", path = path.display())]
     NoSuchSheet { path: PathBuf, name: String, available: Vec<String> },
     #[error("{path} can't be written: {source}", path = path.display())]
@@ -38,6 +41,7 @@ impl Error {
             | Error::BadOptions { path, .. }
             | Error::Empty { path }
             | Error::Unreadable { path, .. }
+            | Error::Damaged { path, .. }
             | Error::NoSuchSheet { path, .. }
             | Error::Write { path, .. }
             | Error::Unwritable { path, .. }
@@ -59,6 +63,10 @@ impl Error {
             Error::Unreadable { .. } => {
                 Some("open it in your spreadsheet program, save it again as .xlsx or .csv, and try again".to_owned())
             }
+            Error::Damaged { .. } => Some(
+                "copy or download it again; a program that repairs it may lose or change values without a message"
+                    .to_owned(),
+            ),
             Error::NoSuchSheet { available, .. } => Some(format!("it has: {}", available.join(", "))),
             Error::Write { .. } => {
                 Some("check that the folder exists, that you may write there, and that the disk is not full".to_owned())

@@ -46,7 +46,7 @@ fn sample_xlsx() -> Vec<u8> {
     workbook.save_to_buffer().unwrap()
 }
 
-fn sample_ods() -> Vec<u8> {
+pub(super) fn sample_ods() -> Vec<u8> {
     ods(&"<table:table-row table:number-rows-repeated=\"3\"><table:table-cell office:value-type=\"date\" \
          office:date-value=\"2025-10-13\"><text:p>x</text:p></table:table-cell></table:table-row>"
         .repeat(20))
@@ -60,7 +60,7 @@ fn sample_plain_xlsx() -> Vec<u8> {
     Xlsx { sheet: &cells, formats: &["00000"], ..Xlsx::default() }.bytes()
 }
 
-fn sample_xlsb() -> Vec<u8> {
+pub(super) fn sample_xlsb() -> Vec<u8> {
     let (number, text) = (1.5_f64.to_le_bytes(), [2, 0, 0, 0, b'a', 0, b'b', 0]);
     let row: [XlsbCell<'_>; 6] = [
         (11, 0, &[0x2A, 0, 0, 0, 0, 0, 0]),

@@ -175,3 +175,47 @@ fn reading_processes_end_with_their_book() {
     // The file can be read again, on any system.
     std::fs::remove_file(folder.path().join("prices.xlsx")).unwrap();
 }
+
+/// Returns an XLSX file with a few cells of each kind.
+fn prices() -> Vec<u8> {
+    let rows: String = (1..=40)
+        .map(|row| {
+            format!(
+                "<row r=\"{row}\"><c t=\"inlineStr\"><is><t>A-{row}</t></is></c><c s=\"1\"><v>{row}.5</v></c></row>"
+            )
+        })
+        .collect();
+    Xlsx { sheet: &format!("<sheetData>{rows}</sheetData>"), formats: &["0.00 [$€-407]"], ..Xlsx::default() }.bytes()
+}
+
+#[test]
+fn a_flipped_bit_changes_no_value() {
+    for bytes in [prices(), super::fuzz::sample_ods(), super::fuzz::sample_xlsb()] {
+        let intact = end(&bytes).unwrap();
+        let mut refused = 0;
+        // A prime step reaches all parts of the archive and all bits of a byte.
+        for bit in (0..bytes.len() * 8).step_by(211) {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            match end(&flipped) {
+                Ok(lines) => assert_eq!(lines, intact, "bit {bit}"),
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(refused > 0);
+    }
+}
+
+#[test]
+fn a_part_with_a_wrong_checksum_is_named() {
+    let mut damaged = prices();
+    let at = damaged.windows(24).rposition(|window| window == b"xl/worksheets/sheet1.xml").unwrap();
+    // The checksum in the directory of the archive.
+    damaged[at - 30] ^= 1;
+    match end(&damaged) {
+        Err(Error::Damaged { reason, .. }) => {
+            assert!(reason.starts_with("its part xl/worksheets/sheet1.xml"), "{reason}")
+        }
+        other => panic!("{other:?}"),
+    }
+}

@@ -5,13 +5,22 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Fault {
     #[serde(default)]
-    pub encrypted: bool,
+    pub kind: FaultKind,
     pub reason: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+pub(super) enum FaultKind {
+    #[default]
+    Unreadable,
+    Encrypted,
+    /// The file has changed since it was saved, as its checksums show.
+    Changed,
 }
 
 impl Fault {
     pub(super) fn new(reason: impl Into<String>) -> Fault {
-        Fault { encrypted: false, reason: reason.into() }
+        Fault { kind: FaultKind::Unreadable, reason: reason.into() }
     }
 
     /// The fault for a parser's panic or invalid output.

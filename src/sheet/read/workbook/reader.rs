@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::fault::Fault;
+use super::fault::{Fault, FaultKind};
 use super::process::Connection;
 use super::protocol::Kind;
 use crate::sheet::read::{MAX_COLUMNS, WorkbookFormat};
@@ -109,5 +109,9 @@ impl Drop for WorkbookRows {
 
 fn error(path: &Path, place: String, fault: Fault) -> Error {
     let path = path.to_owned();
-    if fault.encrypted { Error::Encrypted { path } } else { Error::Unreadable { path, place, reason: fault.reason } }
+    match fault.kind {
+        FaultKind::Unreadable => Error::Unreadable { path, place, reason: fault.reason },
+        FaultKind::Encrypted => Error::Encrypted { path },
+        FaultKind::Changed => Error::Damaged { path, reason: fault.reason },
+    }
 }

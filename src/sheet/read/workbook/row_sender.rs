@@ -5,6 +5,7 @@
 
 use std::io::{self, Write};
 
+use super::fault::Fault;
 use super::protocol::{self, BATCH, Kind};
 use crate::sheet::read::{MAX_COLUMNS, MAX_RECORD};
 use crate::sheet::{Cell, Row};
@@ -24,13 +25,13 @@ const SKIPPED_CELLS: u32 = 1 << 16;
 pub(super) enum Stop {
     /// The receiver has enough rows or has ended.
     Unwanted,
-    /// The sheet cannot be read any further, for this reason.
-    Fault(String),
+    /// The sheet cannot be read any further.
+    Fault(Fault),
 }
 
 impl From<String> for Stop {
     fn from(reason: String) -> Stop {
-        Stop::Fault(reason)
+        Stop::Fault(Fault::new(reason))
     }
 }
 
@@ -223,7 +224,7 @@ mod tests {
         let late = (0..5000).chain([4000]).map(|row| (row, 0, 1.0));
         let (rows, outcome) = sent(late);
         assert!(rows.len() < 5000);
-        assert!(matches!(outcome, Err(Stop::Fault(reason)) if reason.contains("row 4001 is stored out of order")));
+        assert!(matches!(outcome, Err(Stop::Fault(fault)) if fault.reason.contains("row 4001 is stored out of order")));
         // Some programs sort row numbers as text: 1, 10, 100, 1000, 10000, 1001.
         let mut numbers: Vec<_> = (1..=20_000_u32).collect();
         numbers.sort_by_key(u32::to_string);

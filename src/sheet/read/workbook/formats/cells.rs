@@ -2,16 +2,27 @@
 
 use calamine::{Data, DataRef, Range};
 
-use super::ods_percentages;
 use crate::sheet::Cell;
 use crate::sheet::read::workbook::dates;
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
+use crate::sheet::read::workbook::styles::NumberFormat;
 
-/// Sends the cells of a sheet that calamine read as a whole.
-pub(super) fn send_range(range: &Range<Data>, is_1904: bool, rows: &mut RowSender<'_>) -> Result<(), Stop> {
+/// Sends the cells of a sheet that calamine read as a whole. `number` returns a number whose format matters, by the zero-based
+/// row and column of its cell.
+pub(super) fn send_range<'f>(
+    range: &Range<Data>,
+    is_1904: bool,
+    number: impl Fn((u32, u32), &Data) -> Option<(f64, &'f NumberFormat)>,
+    rows: &mut RowSender<'_>,
+) -> Result<(), Stop> {
+    let mut text = String::new();
     let (top, left) = range.start().unwrap_or_default();
     for (row, column, value) in range.used_cells() {
         let at = (top.saturating_add(row as u32), left.saturating_add(column as u32));
+        if let Some((number, format)) = number(at, value) {
+            rows.cell(at.0, at.1, format.cell(number, &mut text).unwrap_or(Cell::Number(number)))?;
+            continue;
+        }
         let value = match value {
             Data::Empty => continue,
             Data::Int(number) => DataRef::Int(*number),
@@ -21,17 +32,20 @@ pub(super) fn send_range(range: &Range<Data>, is_1904: bool, rows: &mut RowSende
             Data::Error(error) => DataRef::Error(error.clone()),
             Data::DateTime(when) => DataRef::DateTime(*when),
             Data::DateTimeIso(text) => DataRef::DateTimeIso(text.clone()),
-            Data::DurationIso(text) => match ods_percentages::parse_mark(text) {
-                Some(cell) => {
-                    rows.cell(at.0, at.1, cell)?;
-                    continue;
-                }
-                None => DataRef::DurationIso(text.clone()),
-            },
+            Data::DurationIso(text) => DataRef::DurationIso(text.clone()),
         };
         send(rows, at, &value, is_1904)?;
     }
     Ok(())
+}
+
+/// Returns the number of a cell.
+pub(super) fn number(value: &Data) -> Option<f64> {
+    match value {
+        Data::Int(number) => Some(*number as f64),
+        Data::Float(number) => Some(*number),
+        _ => None,
+    }
 }
 
 /// Sends a cell by its value; the format was handled before.
@@ -79,5 +93,5 @@ pub(super) fn damage(error: impl std::fmt::Display) -> String {
 
 /// Converts an error of a parser while reading a sheet.
 pub(super) fn damaged(error: impl std::fmt::Display) -> Stop {
-    Stop::Fault(damage(error))
+    Stop::from(damage(error))
 }

@@ -2,14 +2,14 @@
 
 mod archive;
 mod cells;
+mod checksums;
 mod formulas;
 mod input;
-mod ods_percentages;
+mod ods;
 mod parser;
 mod repair;
-mod xls_password;
+mod xls;
 mod xlsb;
-mod xlsb_records;
 mod xlsx;
 
 pub(super) use self::parser::Parser;

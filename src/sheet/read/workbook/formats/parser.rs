@@ -5,20 +5,22 @@ use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use calamine::{Ods, OdsError, Reader, SheetType, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError};
+use calamine::{Data, Ods, OdsError, Reader, SheetType, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError};
 
 use super::archive;
-use super::cells::{damage, damaged, send_range};
+use super::cells::{damage, damaged, number, send_range};
+use super::checksums::Checksums;
 use super::formulas::Formulas;
 use super::input::{Input, Source};
-use super::ods_percentages;
+use super::ods::{Marker, parse_mark};
 use super::repair::repair;
-use super::xls_password::is_obfuscated;
+use super::xls::{XlsRecords, is_obfuscated};
 use super::{xlsb, xlsx};
 use crate::sheet::read::WorkbookFormat;
 use crate::sheet::read::workbook::activity::Activity;
-use crate::sheet::read::workbook::fault::Fault;
+use crate::sheet::read::workbook::fault::{Fault, FaultKind};
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
+use crate::sheet::read::workbook::styles::NumberFormat;
 
 /// An open workbook.
 pub(in crate::sheet::read::workbook) struct Parser {
@@ -26,6 +28,9 @@ pub(in crate::sheet::read::workbook) struct Parser {
     sheets: Vec<String>,
     book: Book,
     formulas: Formulas,
+    checksums: Checksums,
+    /// The formats of marked numbers, in ODS.
+    marks: Vec<NumberFormat>,
 }
 
 enum Book {
@@ -45,28 +50,33 @@ impl Parser {
                 return Err(fault(true, &XlsError::Password));
             }
             file.rewind().map_err(failed)?;
-            return Parser::parse(path, format, file);
+            let checksums = Checksums::new(None, activity);
+            return Parser::parse(path, format, file, checksums);
         }
+        let checksums = || Checksums::new(Some(path), activity);
         let found = archive::check(&mut file).map_err(Fault::new)?;
+        let mut marks = Vec::new();
         if format == WorkbookFormat::Ods {
-            if let Some(marked) = ods_percentages::mark(&mut file) {
+            if let Some((marked, formats)) = Marker::mark(&mut file) {
                 activity.record_output();
                 file = Source::memory(marked, activity);
+                marks = formats;
             }
             file.rewind().map_err(failed)?;
         }
-        let fault = match Parser::parse(path, format, file) {
-            Ok(parser) if !found.has_utf16 => return Ok(parser),
+        let fault = match Parser::parse(path, format, file, checksums()) {
+            Ok(parser) if !found.has_utf16 => return Ok(Parser { marks, ..parser }),
             Ok(_) => Fault::new("a part of it is in UTF-16"),
-            Err(fault) if fault.encrypted => return Err(fault),
+            Err(fault) if fault.kind == FaultKind::Encrypted => return Err(fault),
             Err(fault) => fault,
         };
-        let Some(repaired) = repair(path) else { return Err(fault) };
+        let Some((repaired, marks)) = repair(path) else { return Err(fault) };
         // If the repaired archive fails too, report the first fault.
-        Parser::parse(path, format, Source::memory(repaired, activity)).map_err(|_| fault)
+        let parsed = Parser::parse(path, format, Source::memory(repaired, activity), checksums());
+        parsed.map(|parser| Parser { marks, ..parser }).map_err(|_| fault)
     }
 
-    fn parse(path: &Path, format: WorkbookFormat, file: Input) -> Result<Parser, Fault> {
+    fn parse(path: &Path, format: WorkbookFormat, file: Input, mut checksums: Checksums) -> Result<Parser, Fault> {
         let is_file = file.get_ref().is_file();
         let (metadata, book) = match format {
             WorkbookFormat::Xlsx => {
@@ -91,8 +101,13 @@ impl Parser {
         };
         // Charts and other kinds of sheets have no cells.
         let sheets = metadata.into_iter().filter(|sheet| sheet.typ == SheetType::WorkSheet).map(|sheet| sheet.name);
+        let sheets: Vec<String> = sheets.collect();
+        if sheets.is_empty() {
+            // No sheet will be read to its end.
+            checksums.wait()?;
+        }
         let formulas = Formulas::new(is_file.then(|| path.to_owned()));
-        Ok(Parser { path: path.to_owned(), sheets: sheets.collect(), book, formulas })
+        Ok(Parser { path: path.to_owned(), sheets, book, formulas, checksums, marks: Vec::new() })
     }
 
     /// Returns the names of the sheets with cells, including hidden ones.
@@ -103,15 +118,30 @@ impl Parser {
     /// Sends all cells of a sheet.
     pub(crate) fn read(&mut self, sheet: usize, rows: &mut RowSender<'_>) -> Result<(), Stop> {
         let Some(name) = self.sheets.get(sheet) else { return Err(format!("it has no sheet {sheet}").into()) };
+        self.checksums.start();
         match &mut self.book {
             Book::Xlsx(book) => xlsx::send_sheet(book, &mut self.formulas, name, rows),
             Book::Xlsb(book) => xlsb::send_sheet(book, &self.path, name, rows),
             Book::Xls(book) => {
                 let is_1904 = book.has_1904_epoch();
-                send_range(&book.worksheet_range(name).map_err(damaged)?, is_1904, rows)
+                let range = book.worksheet_range(name).map_err(damaged)?;
+                let mut records = XlsRecords::open(&self.path);
+                let cells = records.as_mut().and_then(|records| records.cells(sheet));
+                send_range(&range, is_1904, |at, value| number(value).zip(cells.as_ref()?.format(at)), rows)
             }
-            Book::Ods(book) => send_range(&book.worksheet_range(name).map_err(damaged)?, false, rows),
-        }
+            Book::Ods(book) => {
+                let marked = |value: &Data| match value {
+                    Data::DurationIso(text) => {
+                        let (format, number) = parse_mark(text)?;
+                        Some((number, self.marks.get(format)?))
+                    }
+                    _ => None,
+                };
+                let range = book.worksheet_range(name).map_err(damaged)?;
+                send_range(&range, false, |_, value| marked(value), rows)
+            }
+        }?;
+        self.checksums.wait().map_err(Stop::Fault)
     }
 }
 
@@ -123,5 +153,6 @@ fn unknown_code_page(error: &XlsError) -> Option<u32> {
 }
 
 fn fault(encrypted: bool, error: &impl std::fmt::Display) -> Fault {
-    Fault { encrypted, reason: damage(error) }
+    let kind = if encrypted { FaultKind::Encrypted } else { FaultKind::Unreadable };
+    Fault { kind, reason: damage(error) }
 }

@@ -9,21 +9,24 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::archive::{attribute, relation_target, utf16};
-use super::ods_percentages;
+use super::ods::Marker;
+use crate::sheet::read::workbook::styles::NumberFormat;
 
 /// Maximum size of a file that is repaired.
 const MAX_FILE: u64 = 32 << 20;
 /// Maximum size of a part that is repaired.
 const MAX_PART: u64 = 64 << 20;
 
-/// Returns a repaired copy of the archive, or `None` if repair is impossible.
-pub(super) fn repair(path: &Path) -> Option<Vec<u8>> {
+/// Returns a repaired copy of the archive with the formats of its marks, or `None` if repair is impossible.
+pub(super) fn repair(path: &Path) -> Option<(Vec<u8>, Vec<NumberFormat>)> {
     let file = File::open(path).ok()?;
     if file.metadata().ok()?.len() > MAX_FILE {
         return None;
     }
     let mut archive = ZipArchive::new(BufReader::new(file)).ok()?;
     let mut repaired = ZipWriter::new(Cursor::new(Vec::new()));
+    let styles = part(&mut archive, "styles.xml").unwrap_or_default();
+    let mut formats = Vec::new();
     let relations = part(&mut archive, "xl/_rels/workbook.xml.rels").unwrap_or_default();
     for index in 0..archive.len() {
         let name = archive.by_index_raw(index).ok()?.name().ok()?.to_string();
@@ -33,7 +36,11 @@ pub(super) fn repair(path: &Path) -> Option<Vec<u8>> {
             continue;
         };
         let text = match name.as_str() {
-            "content.xml" => ods_percentages::marked_text(&without_indent(&text)),
+            "content.xml" => {
+                let marked;
+                (marked, formats) = Marker::mark_text(&styles, &without_indent(&text));
+                marked
+            }
             "xl/workbook.xml" => with_readable_sheets(&text, &relations),
             _ => text,
         };
@@ -41,7 +48,7 @@ pub(super) fn repair(path: &Path) -> Option<Vec<u8>> {
         repaired.start_file(name, options).ok()?;
         repaired.write_all(text.as_bytes()).ok()?;
     }
-    Some(repaired.finish().ok()?.into_inner())
+    Some((repaired.finish().ok()?.into_inner(), formats))
 }
 
 fn is_xml(name: &str) -> bool {

@@ -81,7 +81,7 @@ pub(super) fn serve<W: Write>(
         match outcome {
             Ok(Ok(())) => {}
             Ok(Err(Stop::Unwanted)) => protocol::write(frames, Kind::End, &[]).ok()?,
-            Ok(Err(Stop::Fault(reason))) => send_fault(frames, &Fault::new(reason))?,
+            Ok(Err(Stop::Fault(fault))) => send_fault(frames, &fault)?,
             Err(_) => send_fault(frames, &Fault::malformed())?,
         }
     }

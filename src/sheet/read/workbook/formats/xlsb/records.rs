@@ -7,7 +7,7 @@ use std::path::Path;
 
 use zip::ZipArchive;
 
-use super::archive::relation_target;
+use super::super::archive::relation_target;
 use crate::sheet::read::workbook::styles::NumberFormat;
 
 /// Maximum length of a record. Longer records are cut.

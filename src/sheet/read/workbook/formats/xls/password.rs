@@ -11,7 +11,7 @@ const WRITE_PROTECT: u16 = 0x0086;
 const FILE_PASS: u16 = 0x002F;
 
 /// Returns true if the start of the workbook stream declares XOR obfuscation.
-pub(super) fn is_obfuscated(input: &mut impl Read) -> io::Result<bool> {
+pub(in crate::sheet::read::workbook::formats) fn is_obfuscated(input: &mut impl Read) -> io::Result<bool> {
     let mut chunk = Vec::new();
     loop {
         chunk.clear();

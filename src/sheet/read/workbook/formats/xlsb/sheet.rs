@@ -1,17 +1,17 @@
-//! Reads XLSB sheets with calamine for the values and with `xlsb_records` for the parts missing in calamine.
+//! Reads XLSB sheets with calamine for the values and with `records` for the parts missing in calamine.
 
 use std::path::Path;
 
 use calamine::{DataRef, Xlsb};
 
-use super::cells::{damaged, send};
-use super::input::Input;
-use super::xlsb_records::{CellRecords, XlsbRecords};
+use super::super::cells::{damaged, send};
+use super::super::input::Input;
+use super::records::{CellRecords, XlsbRecords};
 use crate::sheet::Cell;
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
 
 /// Sends all cells of a sheet.
-pub(super) fn send_sheet(
+pub(in crate::sheet::read::workbook::formats) fn send_sheet(
     book: &mut Xlsb<Input>,
     path: &Path,
     name: &str,

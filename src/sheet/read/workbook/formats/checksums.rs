@@ -1,0 +1,135 @@
+//! Checksums of an archive's parts. Calamine stops at the end of a sheet's cells, before the checksum of the part is
+//! compared, and trusts the names in the archive's directory. A damaged part has wrong values, and a part that is missing
+//! in the directory may be the one with the formats of dates.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use zip::ZipArchive;
+
+use super::input::{Input, Source};
+use crate::sheet::read::workbook::activity::Activity;
+use crate::sheet::read::workbook::fault::{Fault, FaultKind};
+
+/// Length of an entry's header before its name, in front of the entry and in the directory.
+const LOCAL_HEADER: usize = 30;
+const DIRECTORY_HEADER: usize = 46;
+
+/// The check of an archive's parts, on a thread of its own while the first sheet is read.
+pub(super) struct Checksums {
+    activity: Arc<Activity>,
+    state: State,
+}
+
+enum State {
+    /// With the path of the archive.
+    Waiting(PathBuf),
+    Running(JoinHandle<Result<(), String>>),
+    Ended(Result<(), String>),
+}
+
+impl Checksums {
+    /// `path` is the archive, or `None` for a file that is none.
+    pub(super) fn new(path: Option<&Path>, activity: &Arc<Activity>) -> Checksums {
+        let state = path.map_or(State::Ended(Ok(())), |path| State::Waiting(path.to_owned()));
+        Checksums { activity: Arc::clone(activity), state }
+    }
+
+    /// Starts the check, unless it was started before.
+    pub(super) fn start(&mut self) {
+        let State::Waiting(path) = &self.state else { return };
+        let (own_path, activity) = (path.clone(), Arc::clone(&self.activity));
+        let thread = thread::Builder::new().name("checksums".to_owned());
+        self.state = match thread.spawn(move || check(&own_path, &activity)) {
+            Ok(thread) => State::Running(thread),
+            // Without a thread, the check takes its own time.
+            Err(_) => State::Ended(check(path, &self.activity)),
+        };
+    }
+
+    /// Waits for the end of the check.
+    ///
+    /// # Errors
+    /// The name of a damaged part.
+    pub(super) fn wait(&mut self) -> Result<(), Fault> {
+        self.start();
+        let result = match std::mem::replace(&mut self.state, State::Ended(Ok(()))) {
+            State::Running(thread) => {
+                self.activity.waiting(|| thread.join()).unwrap_or_else(|_| Err("its archive is invalid".to_owned()))
+            }
+            State::Ended(result) => result,
+            State::Waiting(_) => unreachable!("the check was started"),
+        };
+        self.state = State::Ended(result.clone());
+        result.map_err(|reason| Fault { kind: FaultKind::Changed, reason })
+    }
+}
+
+/// Unpacks all parts of an archive to compare their checksums, and compares the directory with the parts.
+fn check(path: &Path, activity: &Arc<Activity>) -> Result<(), String> {
+    let mut input = Source::file(File::open(path).map_err(|error| error.to_string())?, activity);
+    // Only calamine can tell why it is no archive.
+    let Ok(mut archive) = ZipArchive::new(&mut input) else { return Ok(()) };
+    let mut local = Vec::new();
+    for index in 0..archive.len() {
+        // Calamine can't unpack it either.
+        let Ok(mut part) = archive.by_index(index) else { continue };
+        let name = part.name_raw().to_vec();
+        local.push((part.header_start(), name.clone()));
+        if let Err(error) = io::copy(&mut part, &mut io::sink()) {
+            return Err(damaged(&name, &error.to_string()));
+        }
+    }
+    let (directory, parts) = (archive.central_directory_start(), archive.len());
+    drop(archive);
+    let is_complete = directory_names(&mut input, directory).map_err(|error| error.to_string())?.len() <= parts;
+    if !is_complete {
+        return Err("the directory of its archive is incomplete".to_owned());
+    }
+    for (at, name) in local {
+        let there = local_name(&mut input, at, name.len()).map_err(|error| error.to_string())?;
+        if there != name {
+            return Err(damaged(&name, "its name in the directory of the archive is another one"));
+        }
+    }
+    Ok(())
+}
+
+fn damaged(part: &[u8], reason: &str) -> String {
+    format!("its part {} has changed since it was saved ({reason})", String::from_utf8_lossy(part))
+}
+
+/// Returns the different names in the archive's directory.
+fn directory_names(input: &mut Input, start: u64) -> io::Result<HashSet<Vec<u8>>> {
+    input.seek(SeekFrom::Start(start))?;
+    let (mut names, mut header) = (HashSet::new(), [0; DIRECTORY_HEADER]);
+    loop {
+        match input.read_exact(&mut header) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
+            Err(error) => return Err(error),
+            Ok(()) if !header.starts_with(b"PK\x01\x02") => break,
+            Ok(()) => {}
+        }
+        let length = |at: usize| usize::from(u16::from_le_bytes([header[at], header[at + 1]]));
+        let mut name = vec![0; length(28)];
+        input.read_exact(&mut name)?;
+        names.insert(name);
+        input.seek_relative((length(30) + length(32)) as i64)?;
+    }
+    Ok(names)
+}
+
+/// Returns the name in front of a part, or as much of it as the directory's name has.
+fn local_name(input: &mut BufReader<Source>, at: u64, most: usize) -> io::Result<Vec<u8>> {
+    input.seek(SeekFrom::Start(at))?;
+    let mut header = [0; LOCAL_HEADER];
+    input.read_exact(&mut header)?;
+    let length = usize::from(u16::from_le_bytes([header[26], header[27]]));
+    let mut name = vec![0; length.min(most + 1)];
+    input.read_exact(&mut name)?;
+    Ok(name)
+}

@@ -1,0 +1,221 @@
+//! Marks of numbers whose format matters. Before parsing, their values are moved to the attribute for times, with a percent
+//! sign, which never occurs in times, and the number of their format.
+
+use std::collections::HashMap;
+use std::io::{Cursor, Read, Seek, Write};
+
+use memchr::memmem::find;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use super::styles::Styles;
+use super::tag::{Tag, each_piece};
+use crate::sheet::read::workbook::styles::NumberFormat;
+
+const CONTENT: &str = "content.xml";
+const STYLES: &str = "styles.xml";
+const CELLS: [&str; 2] = ["table:table-cell", "table:covered-table-cell"];
+const VALUES: [(&[u8], &str); 2] =
+    [(b"office:value=\"", "office:time-value=\""), (b"office:value='", "office:time-value='")];
+const MARK: char = '%';
+/// Maximum number of different columns of a table with a format for all their cells.
+const MAX_COLUMNS: usize = 1 << 14;
+
+/// Marks the cells of a document.
+#[derive(Debug, Default)]
+pub(in crate::sheet::read::workbook::formats) struct Marker {
+    styles: Styles,
+    /// The formats by which cells are marked.
+    formats: Vec<NumberFormat>,
+    /// Positions in `formats` by the style of cells, their type and currency.
+    known: HashMap<Cell, Option<usize>>,
+    /// The styles of the columns of the current table, each up to a column.
+    columns: Vec<(u32, String)>,
+    /// The style of the current row.
+    row: Option<String>,
+    /// The column of the next cell.
+    column: u32,
+}
+
+/// What the format of a cell depends on.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Cell {
+    style: String,
+    kind: String,
+    currency: String,
+}
+
+impl Marker {
+    /// Returns a copy of the archive with marks, and their formats. Returns `None` if no format matters.
+    pub(in crate::sheet::read::workbook::formats) fn mark(
+        input: &mut (impl Read + Seek),
+    ) -> Option<(Vec<u8>, Vec<NumberFormat>)> {
+        let mut archive = ZipArchive::new(input).ok()?;
+        let mut first = Marker::default();
+        first.read_styles(archive.by_name(STYLES).ok());
+        if each_piece(archive.by_name(CONTENT).ok()?, |piece| Ok(first.piece(piece).is_none())).ok()? {
+            return None;
+        }
+        let mut marker = Marker::default();
+        marker.read_styles(archive.by_name(STYLES).ok());
+        let mut marked = ZipWriter::new(Cursor::new(Vec::new()));
+        for index in 0..archive.len() {
+            let part = archive.by_index_raw(index).ok()?;
+            if part.name().ok()? != CONTENT {
+                marked.raw_copy_file(part).ok()?;
+            }
+        }
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        marked.start_file(CONTENT, options.compression_level(Some(1)).large_file(true)).ok()?;
+        let write = |piece: &[u8]| {
+            let changed = marker.piece(piece);
+            marked.write_all(changed.as_deref().unwrap_or(piece)).map(|()| true)
+        };
+        each_piece(archive.by_name(CONTENT).ok()?, write).ok()?;
+        Some((marked.finish().ok()?.into_inner(), marker.formats))
+    }
+
+    /// Returns the content with marks, and their formats. `styles` is the part with the styles.
+    pub(in crate::sheet::read::workbook::formats) fn mark_text(styles: &str, xml: &str) -> (String, Vec<NumberFormat>) {
+        let mut marker = Marker::default();
+        marker.read_styles(Some(styles.as_bytes()));
+        let mut marked = Vec::with_capacity(xml.len());
+        for piece in xml.split_inclusive('<') {
+            marked.extend_from_slice(marker.piece(piece.as_bytes()).as_deref().unwrap_or(piece.as_bytes()));
+        }
+        (String::from_utf8(marked).expect("marking replaces ASCII by ASCII"), marker.formats)
+    }
+
+    fn read_styles(&mut self, part: Option<impl Read>) {
+        let styles = &mut self.styles;
+        let read = |piece: &[u8]| {
+            Tag::parse(piece).iter().for_each(|tag| styles.read(tag));
+            Ok(true)
+        };
+        // A part without styles, or an unreadable one, has no formats; the checksums tell which.
+        drop(part.map(|part| each_piece(part, read)));
+    }
+
+    /// Reads the next piece of the content. Returns the piece with a mark if it starts with a cell whose format matters.
+    fn piece(&mut self, piece: &[u8]) -> Option<Vec<u8>> {
+        if piece.starts_with(b"text:") || piece.starts_with(b"/text:") {
+            return None;
+        }
+        let tag = Tag::parse(piece)?;
+        let owned = |name: &str| tag.attribute(name).map(|value| value.into_owned());
+        match tag.name {
+            "table:table" => (self.columns, self.row, self.column) = (Vec::new(), None, 0),
+            "table:table-column" if self.columns.len() < MAX_COLUMNS => {
+                let end = self.columns.last().map_or(0, |(end, _)| *end);
+                let end = end.saturating_add(tag.number("table:number-columns-repeated").unwrap_or(1));
+                self.columns.push((end, owned("table:default-cell-style-name").unwrap_or_default()));
+            }
+            "table:table-row" => (self.row, self.column) = (owned("table:default-cell-style-name"), 0),
+            name if CELLS.contains(&name) => {
+                let column = self.column;
+                self.column = column.saturating_add(tag.number("table:number-columns-repeated").unwrap_or(1));
+                return self.cell(&tag, column, piece);
+            }
+            _ => self.styles.read(&tag),
+        }
+        None
+    }
+
+    fn cell(&mut self, tag: &Tag<'_>, column: u32, piece: &[u8]) -> Option<Vec<u8>> {
+        let (at, attribute, instead) = VALUES.iter().find_map(|(attribute, instead)| {
+            let at = find(piece, attribute).filter(|at| piece[at - 1].is_ascii_whitespace())?;
+            Some((at, attribute, instead))
+        })?;
+        let kind = tag.attribute("office:value-type")?.into_owned();
+        let by_column = || {
+            let style = self.columns.partition_point(|(end, _)| *end <= column);
+            self.columns.get(style).map(|(_, style)| style.clone())
+        };
+        let style = tag.attribute("table:style-name").map(|style| style.into_owned());
+        let style = style.or_else(|| self.row.clone()).or_else(by_column).unwrap_or_default();
+        let currency = tag.attribute("office:currency").unwrap_or_default().into_owned();
+        let format = self.format(Cell { style, kind, currency })?;
+        let mark = format!("{instead}{MARK}{format}{MARK}");
+        Some([&piece[..at], mark.as_bytes(), &piece[at + attribute.len()..]].concat())
+    }
+
+    /// Returns the position of the format of a cell.
+    fn format(&mut self, cell: Cell) -> Option<usize> {
+        if let Some(known) = self.known.get(&cell) {
+            return *known;
+        }
+        let by_style = self.styles.format(&cell.style);
+        let by_type = || match &*cell.kind {
+            "percentage" => NumberFormat::parse("0%"),
+            "currency" => NumberFormat::parse(&format!("0.00 [${}]", cell.currency)),
+            _ => None,
+        };
+        let format = by_style.or_else(by_type).map(|format| {
+            self.formats.push(format);
+            self.formats.len() - 1
+        });
+        self.known.insert(cell, format);
+        format
+    }
+}
+
+/// Parses a marked number. Returns the position of its format and the number.
+pub(in crate::sheet::read::workbook::formats) fn parse_mark(value: &str) -> Option<(usize, f64)> {
+    let (format, number) = value.strip_prefix(MARK)?.split_once(MARK)?;
+    Some((format.parse().ok()?, number.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(content: &str, expected: &str) {
+        let styles = "<number:number-style style:name=\"n\"><number:number number:min-integer-digits=\"5\"/>\
+                      </number:number-style><style:style style:name=\"z\" style:family=\"table-cell\" \
+                      style:data-style-name=\"n\"/>";
+        assert_eq!(Marker::mark_text(styles, content).0, expected);
+    }
+
+    #[test]
+    fn cells_are_marked_by_their_type() {
+        check(
+            "<table:table-cell office:value-type=\"percentage\" office:value=\"0.19\"><text:p>19%</text:p>",
+            "<table:table-cell office:value-type=\"percentage\" office:time-value=\"%0%0.19\"><text:p>19%</text:p>",
+        );
+        check(
+            "<table:covered-table-cell\noffice:value='5' office:currency='EUR'\noffice:value-type='currency'/>",
+            "<table:covered-table-cell\noffice:time-value='%0%5' office:currency='EUR'\noffice:value-type='currency'/>",
+        );
+        for plain in [
+            "<table:table-cell office:value-type=\"float\" office:value=\"0.19\"/>",
+            "<text:p>table:table-cell office:value-type=\"percentage\" office:value=\"0.19\"</text:p>",
+            "<table:table-cell office:value-type=\"currency\" office:value=\"0.19\"/>",
+        ] {
+            check(plain, plain);
+        }
+        assert_eq!(parse_mark("%3%0.19"), Some((3, 0.19)));
+        assert_eq!(parse_mark("PT09H30M00S"), None);
+        assert_eq!(parse_mark("%x"), None);
+    }
+
+    #[test]
+    fn cells_are_marked_by_their_own_style_or_that_of_their_row_or_column() {
+        let cell = |style: &str| format!("<table:table-cell{style} office:value-type=\"float\" office:value=\"42\"/>");
+        let marked = |style: &str| cell(style).replace("office:value=\"", "office:time-value=\"%0%");
+        let table = |row: &str, cells: &[String]| {
+            format!(
+                "<table:table><table:table-column table:number-columns-repeated=\"2\"/>\
+                 <table:table-column table:default-cell-style-name=\"z\"/><table:table-row{row}>{}</table:table-row>",
+                cells.concat()
+            )
+        };
+        let (own, other) = (" table:style-name=\"z\"", " table:style-name=\"a\"");
+        check(&table("", &[cell(own), cell("")]), &table("", &[marked(own), cell("")]));
+        let blank = "<table:table-cell table:number-columns-repeated=\"2\"/>".to_owned();
+        check(&table("", &[blank.clone(), cell("")]), &table("", &[blank.clone(), marked("")]));
+        check(&table("", &[blank.clone(), cell(other)]), &table("", &[blank, cell(other)]));
+        let row = " table:default-cell-style-name=\"z\"";
+        check(&table(row, &[cell("")]), &table(row, &[marked("")]));
+    }
+}

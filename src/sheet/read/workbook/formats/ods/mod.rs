@@ -1,0 +1,7 @@
+//! Number formats of OpenDocument sheets, which calamine does not read.
+
+mod marks;
+mod styles;
+mod tag;
+
+pub(super) use self::marks::{Marker, parse_mark};

@@ -1,0 +1,290 @@
+//! Number formats of OpenDocument styles (ODF 1.3, part 3, chapter 16), as format codes of Excel.
+
+use std::collections::HashMap;
+
+use super::tag::Tag;
+use crate::sheet::read::workbook::styles::NumberFormat;
+
+/// Styles refer to parents, possibly in a circle.
+const MAX_PARENTS: usize = 16;
+/// Maximum number of styles.
+const MAX_ENTRIES: usize = 1 << 16;
+/// Excel's limit on the length of a format.
+const MAX_CODE: usize = 255;
+/// Styles of numbers. Those of dates, times and texts have no format code.
+const NUMBER_STYLES: [&str; 3] = ["number:number-style", "number:percentage-style", "number:currency-style"];
+
+/// The styles of a document.
+#[derive(Debug, Default)]
+pub(super) struct Styles {
+    /// Number styles by name.
+    codes: HashMap<String, NumberStyle>,
+    /// Styles of cells by name; the default style has an empty name.
+    cells: HashMap<String, CellStyle>,
+    open: Open,
+}
+
+#[derive(Debug, Default)]
+struct NumberStyle {
+    /// The code of a single section.
+    code: String,
+    /// Conditions and the names of other styles for numbers that fulfil them.
+    maps: Vec<(String, String)>,
+}
+
+#[derive(Debug, Default)]
+struct CellStyle {
+    number_style: Option<String>,
+    parent: Option<String>,
+}
+
+/// The element being read.
+#[derive(Debug, Default)]
+enum Open {
+    #[default]
+    None,
+    Number {
+        name: String,
+        style: NumberStyle,
+        is_percentage: bool,
+        digits: Option<Digits>,
+    },
+}
+
+/// The digits of a number style, with texts between them.
+#[derive(Debug)]
+struct Digits {
+    integer: usize,
+    decimals: usize,
+    is_grouped: bool,
+    is_scaled: bool,
+    /// Texts and the number of digits to their right.
+    embedded: Vec<(usize, String)>,
+}
+
+impl Styles {
+    /// Reads a tag of a part with styles.
+    pub(super) fn read(&mut self, tag: &Tag<'_>) {
+        if matches!(tag.name, "style:style" | "style:default-style") {
+            if tag.attribute("style:family").as_deref() == Some("table-cell") && self.cells.len() < MAX_ENTRIES {
+                let text = |name: &str| tag.attribute(name).map(|value| value.into_owned());
+                let style =
+                    CellStyle { number_style: text("style:data-style-name"), parent: text("style:parent-style-name") };
+                self.cells.insert(text("style:name").unwrap_or_default(), style);
+            }
+        } else if NUMBER_STYLES.contains(&tag.name) && !tag.is_empty {
+            self.open = Open::Number {
+                name: tag.attribute("style:name").unwrap_or_default().into_owned(),
+                style: NumberStyle::default(),
+                is_percentage: tag.name == "number:percentage-style",
+                digits: None,
+            };
+        } else if let Open::Number { name, style, is_percentage, digits } = &mut self.open {
+            if tag.name.strip_prefix('/').is_some_and(|name| NUMBER_STYLES.contains(&name)) {
+                if self.codes.len() < MAX_ENTRIES {
+                    self.codes.insert(std::mem::take(name), std::mem::take(style));
+                }
+                self.open = Open::None;
+            } else {
+                style.read(tag, *is_percentage, digits);
+            }
+        }
+    }
+
+    /// Returns the number format of a cell style.
+    pub(super) fn format(&self, name: &str) -> Option<NumberFormat> {
+        let mut style = self.cells.get(name);
+        for _ in 0..MAX_PARENTS {
+            let found = style?;
+            if let Some(name) = &found.number_style {
+                return NumberFormat::parse(&self.code(self.codes.get(name)?));
+            }
+            style = self.cells.get(found.parent.as_deref().unwrap_or_default());
+        }
+        None
+    }
+
+    /// Returns the format code of a number style, with its conditions.
+    fn code(&self, style: &NumberStyle) -> String {
+        let mut code = String::new();
+        for (condition, name) in &style.maps {
+            if let (Some(condition), Some(section)) = (condition.strip_prefix("value()"), self.codes.get(name)) {
+                // Excel writes <> for !=.
+                let condition = condition.replace("!=", "<>");
+                code.push_str(&format!("[{}]{};", condition.trim(), section.code));
+            }
+        }
+        code + &style.code
+    }
+}
+
+impl NumberStyle {
+    fn read(&mut self, tag: &Tag<'_>, is_percentage: bool, digits: &mut Option<Digits>) {
+        if self.code.len() > MAX_CODE {
+            return;
+        }
+        match tag.name {
+            "number:number" => {
+                let read = Digits {
+                    integer: tag.number("number:min-integer-digits").unwrap_or(0) as usize,
+                    decimals: tag.number("number:decimal-places").unwrap_or(0) as usize,
+                    is_grouped: tag.attribute("number:grouping").as_deref() == Some("true"),
+                    is_scaled: tag.attribute("number:display-factor").is_some_and(|factor| factor != "1"),
+                    embedded: Vec::new(),
+                };
+                if tag.is_empty { self.code.push_str(&read.code()) } else { *digits = Some(read) }
+            }
+            "number:embedded-text" => {
+                if let (Some(digits), Some(at)) = (digits, tag.number("number:position")) {
+                    digits.embedded.push((at as usize, tag.text().into_owned()));
+                }
+            }
+            "/number:number" => {
+                if let Some(digits) = digits.take() {
+                    self.code.push_str(&digits.code());
+                }
+            }
+            "number:scientific-number" => self.code.push_str("0E+00"),
+            "number:fraction" => self.code.push_str("# ?/?"),
+            "number:text" if is_percentage => {
+                let text = tag.text();
+                let parts: Vec<String> = text.split('%').map(quoted).collect();
+                self.code.push_str(&parts.join("%"));
+            }
+            "number:text" => self.code.push_str(&quoted(&tag.text())),
+            "number:currency-symbol" => self.code.push_str(&format!("[${}]", tag.text())),
+            "number:text-content" => self.code.push('@'),
+            "style:map" => {
+                let text = |name: &str| tag.attribute(name).map(|value| value.into_owned());
+                self.maps.extend(text("style:condition").zip(text("style:apply-style-name")));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Digits {
+    fn code(&self) -> String {
+        let mut code = String::new();
+        if self.is_grouped {
+            code.push_str("#,##0");
+        } else {
+            for left in (1..=self.integer.min(MAX_CODE)).rev() {
+                code.push('0');
+                let here = self.embedded.iter().filter(|(at, _)| *at == left - 1 && *at > 0);
+                code.extend(here.map(|(_, text)| quoted(text)));
+            }
+            if self.integer == 0 {
+                code.push('#');
+            }
+        }
+        if self.decimals > 0 {
+            code.push('.');
+            code.extend(std::iter::repeat_n('0', self.decimals.min(MAX_CODE)));
+        }
+        if self.is_scaled {
+            code.push(',');
+        }
+        code
+    }
+}
+
+/// Returns a literal text of a format code.
+fn quoted(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("\"{}\"", text.replace('"', "")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(xml: &str, number: f64) -> Option<String> {
+        let xml =
+            format!("{xml}<style:style style:name=\"c\" style:family=\"table-cell\" style:data-style-name=\"n\"/>");
+        let mut styles = Styles::default();
+        xml.split_inclusive('<').filter_map(|piece| Tag::parse(piece.as_bytes())).for_each(|tag| styles.read(&tag));
+        let mut text = String::new();
+        styles.format("c")?.cell(number, &mut text).map(|cell| cell.shown().into_owned())
+    }
+
+    #[test]
+    fn styles_are_read_like_format_codes() {
+        for (style, number, expected) in [
+            (
+                "number:number-style|<number:number number:min-integer-digits=\"5\" number:decimal-places=\"0\"/>",
+                42.0,
+                Some("00042"),
+            ),
+            (
+                "number:number-style|<number:number number:min-integer-digits=\"6\"><number:embedded-text number:position=\"3\">-\
+                 </number:embedded-text></number:number>",
+                1234.0,
+                Some("001-234"),
+            ),
+            (
+                "number:number-style|<number:text>SKU-</number:text><number:number number:min-integer-digits=\"4\"/>",
+                7.0,
+                Some("SKU-0007"),
+            ),
+            (
+                "number:percentage-style|<number:number number:min-integer-digits=\"1\" number:decimal-places=\"1\"/><number:text> %</number:text>",
+                0.195,
+                Some("19.5%"),
+            ),
+            (
+                "number:currency-style|<number:number number:grouping=\"true\" number:decimal-places=\"2\"/><number:text> </number:text>\
+                 <number:currency-symbol number:language=\"de\" number:country=\"DE\">€</number:currency-symbol>",
+                5.5,
+                Some("5.5 €"),
+            ),
+            (
+                "number:number-style|<number:number number:decimal-places=\"2\"/><number:text> EUR</number:text>",
+                5.5,
+                Some("5.5 EUR"),
+            ),
+            ("number:number-style|<number:number number:decimal-places=\"2\"/><number:text>%</number:text>", 5.5, None),
+            ("number:number-style|<number:number number:min-integer-digits=\"1\"/>", 42.0, None),
+            (
+                "number:number-style|<number:number number:min-integer-digits=\"2\" number:decimal-places=\"2\"/>",
+                4.0,
+                None,
+            ),
+            (
+                "number:number-style|<number:number number:min-integer-digits=\"3\" number:display-factor=\"1000\"/>",
+                4000.0,
+                None,
+            ),
+        ] {
+            let (element, content) = style.split_once('|').expect("an element");
+            let xml = format!("<{element} style:name=\"n\">{content}</{element}>");
+            assert_eq!(shown(&xml, number).as_deref(), expected, "{xml}");
+        }
+    }
+
+    #[test]
+    fn conditions_choose_the_style() {
+        let part = |name: &str, digits: u32, more: &str| {
+            format!(
+                "<number:number-style style:name=\"{name}\"><number:number number:min-integer-digits=\"{digits}\"/>{more}\
+                 </number:number-style>"
+            )
+        };
+        let map = "<style:map style:condition=\"value()&lt;=99999\" style:apply-style-name=\"p\"/>";
+        let xml = part("p", 5, "") + &part("n", 9, map);
+        assert_eq!(shown(&xml, 501.0).as_deref(), Some("00501"));
+        assert_eq!(shown(&xml, 12_345_678.0).as_deref(), Some("012345678"));
+    }
+
+    #[test]
+    fn parents_of_cell_styles_are_followed_but_not_in_a_circle() {
+        let mut styles = Styles::default();
+        let xml = "<number:number-style style:name=\"n\"><number:number number:min-integer-digits=\"3\"/></number:number-style>\
+                   <style:default-style style:family=\"table-cell\" style:data-style-name=\"n\"/>\
+                   <style:style style:name=\"a\" style:family=\"table-cell\" style:parent-style-name=\"b\"/>\
+                   <style:style style:name=\"b\" style:family=\"table-cell\" style:parent-style-name=\"a\"/>\
+                   <style:style style:name=\"c\" style:family=\"table-cell\"/>";
+        xml.split_inclusive('<').filter_map(|piece| Tag::parse(piece.as_bytes())).for_each(|tag| styles.read(&tag));
+        assert_eq!(styles.format("a"), None);
+        assert!(styles.format("c").is_some());
+    }
+}

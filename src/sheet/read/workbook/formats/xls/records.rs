@@ -1,0 +1,168 @@
+//! Parts of XLS workbooks missing in calamine: number formats. They are read from the sheet's records ([MS-XLS] 2.3) in a
+//! pass of their own.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use cfb::CompoundFile;
+use encoding_rs::{Encoding, WINDOWS_1252};
+
+use crate::sheet::read::workbook::styles::NumberFormat;
+
+/// Names of the stream, in Excel 97 and before.
+const STREAMS: [&str; 2] = ["Workbook", "Book"];
+/// Maximum number of sheets, formats and styles.
+const MAX_ENTRIES: usize = 1 << 16;
+
+// Record types.
+const FORMULA: u16 = 0x0006;
+const END: u16 = 0x000A;
+const CODE_PAGE: u16 = 0x0042;
+const SHEET: u16 = 0x0085;
+const SEVERAL_NUMBERS: u16 = 0x00BD;
+const STYLE: u16 = 0x00E0;
+const NUMBER: u16 = 0x0203;
+const SHORT_NUMBER: u16 = 0x027E;
+const FORMAT: u16 = 0x041E;
+const BEGIN: u16 = 0x0809;
+
+/// The version in [`BEGIN`] of Excel 97 and later.
+const BIFF8: u16 = 0x0600;
+/// The kind of a sheet with cells.
+const WORKSHEET: u8 = 0;
+
+/// A second reader of the workbook.
+pub(in crate::sheet::read::workbook::formats) struct XlsRecords {
+    records: Records,
+    /// Positions of the worksheets in the stream.
+    sheets: Vec<u64>,
+    /// By style.
+    formats: Vec<Option<NumberFormat>>,
+}
+
+/// The cells of a sheet with a number format that matters, by zero-based row and column.
+pub(in crate::sheet::read::workbook::formats) struct FormattedCells<'a> {
+    styles: HashMap<(u32, u32), u16>,
+    formats: &'a [Option<NumberFormat>],
+}
+
+impl XlsRecords {
+    /// Returns `None` for a workbook with an unusual structure, which calamine then reads alone.
+    pub(in crate::sheet::read::workbook::formats) fn open(path: &Path) -> Option<XlsRecords> {
+        let mut file = CompoundFile::open(BufReader::new(File::open(path).ok()?)).ok()?;
+        let stream = STREAMS.iter().find_map(|name| file.open_stream(name).ok())?;
+        let mut records = Records { stream: BufReader::new(stream), body: Vec::new() };
+        let (mut sheets, mut by_id, mut ids) =
+            (Vec::new(), vec![(9, "0%".to_owned()), (10, "0.00%".to_owned())], Vec::new());
+        let (mut is_biff8, mut encoding) = (true, WINDOWS_1252);
+        while let Some((kind, body)) = records.next() {
+            match kind {
+                BEGIN => is_biff8 = u16_at(body, 0)? == BIFF8,
+                CODE_PAGE => encoding = code_page(u16_at(body, 0)?),
+                SHEET if sheets.len() < MAX_ENTRIES && body.get(5) == Some(&WORKSHEET) => {
+                    sheets.push(u64::from(u32_at(body, 0)?));
+                }
+                FORMAT if by_id.len() < MAX_ENTRIES => {
+                    by_id.extend(u16_at(body, 0).zip(code(body, is_biff8, encoding)))
+                }
+                STYLE if ids.len() < MAX_ENTRIES => ids.push(u16_at(body, 2)?),
+                END => break,
+                _ => {}
+            }
+        }
+        let by_id: HashMap<u16, NumberFormat> =
+            by_id.into_iter().filter_map(|(id, code)| Some((id, NumberFormat::parse(&code)?))).collect();
+        let formats = ids.into_iter().map(|id| by_id.get(&id).cloned()).collect();
+        Some(XlsRecords { records, sheets, formats })
+    }
+
+    /// Reads the styles of a worksheet's numbers. `sheet` is its index among the worksheets.
+    pub(in crate::sheet::read::workbook::formats) fn cells(&mut self, sheet: usize) -> Option<FormattedCells<'_>> {
+        let mut cells = FormattedCells { styles: HashMap::new(), formats: &self.formats };
+        if self.formats.iter().all(Option::is_none) {
+            return Some(cells);
+        }
+        self.records.stream.seek(SeekFrom::Start(*self.sheets.get(sheet)?)).ok()?;
+        // Charts within the sheet have records of cells, too.
+        let mut depth = 0;
+        while let Some((kind, body)) = self.records.next() {
+            match kind {
+                BEGIN => depth += 1,
+                END if depth <= 1 => break,
+                END => depth -= 1,
+                _ if depth > 1 => {}
+                NUMBER | SHORT_NUMBER | FORMULA => {
+                    let (row, column, style) = (u16_at(body, 0)?, u16_at(body, 2)?, u16_at(body, 4)?);
+                    cells.add(u32::from(row), u32::from(column), style);
+                }
+                SEVERAL_NUMBERS => {
+                    let (row, first) = (u16_at(body, 0)?, u16_at(body, 2)?);
+                    let numbers = body.get(4..body.len().checked_sub(2)?)?.chunks_exact(6);
+                    for (column, number) in (u32::from(first)..).zip(numbers) {
+                        cells.add(u32::from(row), column, u16_at(number, 0)?);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Some(cells)
+    }
+}
+
+impl FormattedCells<'_> {
+    fn add(&mut self, row: u32, column: u32, style: u16) {
+        if self.formats.get(usize::from(style)).is_some_and(Option::is_some) {
+            self.styles.insert((row, column), style);
+        }
+    }
+
+    pub(in crate::sheet::read::workbook::formats) fn format(&self, at: (u32, u32)) -> Option<&NumberFormat> {
+        self.formats.get(usize::from(*self.styles.get(&at)?))?.as_ref()
+    }
+}
+
+/// Returns the code of a format.
+fn code(body: &[u8], is_biff8: bool, encoding: &'static Encoding) -> Option<String> {
+    if !is_biff8 {
+        let len = usize::from(*body.get(2)?);
+        return Some(encoding.decode_without_bom_handling(body.get(3..3 + len)?).0.into_owned());
+    }
+    let (len, is_wide) = (usize::from(u16_at(body, 2)?), body.get(4)? & 1 == 1);
+    if is_wide {
+        let units = body.get(5..5 + 2 * len)?.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
+        return Some(String::from_utf16_lossy(&units.collect::<Vec<_>>()));
+    }
+    Some(body.get(5..5 + len)?.iter().copied().map(char::from).collect())
+}
+
+/// Returns the encoding of a Windows code page. Only formats of Excel 95 need it, for the signs of currencies.
+fn code_page(number: u16) -> &'static Encoding {
+    Encoding::for_label(format!("windows-{number}").as_bytes()).unwrap_or(WINDOWS_1252)
+}
+
+/// The records of the stream: a type, a length and a body.
+struct Records {
+    stream: BufReader<cfb::Stream<BufReader<File>>>,
+    body: Vec<u8>,
+}
+
+impl Records {
+    fn next(&mut self) -> Option<(u16, &[u8])> {
+        let mut head = [0; 4];
+        self.stream.read_exact(&mut head).ok()?;
+        let [kind0, kind1, len0, len1] = head;
+        self.body.resize(usize::from(u16::from_le_bytes([len0, len1])), 0);
+        self.stream.read_exact(&mut self.body).ok()?;
+        Some((u16::from_le_bytes([kind0, kind1]), &self.body))
+    }
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
