@@ -14,7 +14,7 @@ pub(crate) struct Currencies {
     codes: Vec<String>,
     pub(crate) unmistakable: Vec<String>,
     pub(crate) signs: Vec<Sign>,
-    words: Vec<Word>,
+    pub(crate) words: Vec<Word>,
     /// Currencies whose amounts are whole numbers.
     without_decimals: Vec<Currency>,
     /// Currencies by region or language of a locale.
@@ -38,9 +38,11 @@ pub struct Sign {
 /// A name of a currency in some language.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Word {
-    text: String,
-    code: Currency,
+pub(crate) struct Word {
+    pub(crate) text: String,
+    pub(crate) code: Currency,
+    /// The language in whose headers the word names this currency, if it can name others as well.
+    pub(crate) headers_of: Option<String>,
 }
 
 pub(crate) static CURRENCIES: LazyLock<Currencies> = LazyLock::new(|| {
@@ -60,9 +62,7 @@ impl CurrencyMark {
     pub fn parse(text: &str) -> Option<CurrencyMark> {
         let text = text.trim();
         let sign = || CURRENCIES.signs.iter().find(|sign| sign.text == text).map(CurrencyMark::Sign);
-        let folded = text.to_lowercase();
-        let word = || CURRENCIES.words.iter().find(|word| word.text == folded).map(|word| word.code);
-        Currency::parse(text).map(CurrencyMark::Code).or_else(sign).or_else(|| word().map(CurrencyMark::Code))
+        Currency::parse(text).map(CurrencyMark::Code).or_else(sign).or_else(|| by_name(text).map(CurrencyMark::Code))
     }
 
     /// Returns all codes and signs.
@@ -134,7 +134,7 @@ impl fmt::Display for CurrencyMark {
 }
 
 /// Returns the currency of a locale's region, or else of its language.
-fn currency_of_locale(locale: &str) -> Option<Currency> {
+pub(crate) fn currency_of_locale(locale: &str) -> Option<Currency> {
     let mut parts = locale.split(['-', '_']);
     let language = parts.next()?.to_ascii_lowercase();
     let region = parts.next_back().map(str::to_ascii_uppercase);
@@ -221,9 +221,24 @@ pub(crate) fn strip_suffix(text: &str) -> Option<(CurrencyMark, &str)> {
 /// Returns the currency of a word such as `Euro`, or of an unmistakable code in any case.
 fn named(word: &str) -> Option<CurrencyMark> {
     let is_unmistakable = |currency: &Currency| CURRENCIES.unmistakable.iter().any(|code| code == currency.as_str());
-    let folded = word.to_lowercase();
-    let by_word = || CURRENCIES.words.iter().find(|known| known.text == folded).map(|known| known.code);
-    Currency::parse(word).filter(is_unmistakable).or_else(by_word).map(CurrencyMark::Code)
+    Currency::parse(word).filter(is_unmistakable).or_else(|| by_name(word)).map(CurrencyMark::Code)
+}
+
+/// Returns the currency of an unambiguous name in any case.
+fn by_name(text: &str) -> Option<Currency> {
+    let folded = text.to_lowercase();
+    CURRENCIES.words.iter().find(|word| word.headers_of.is_none() && word.text == folded).map(|word| word.code)
+}
+
+/// Returns the currency of the amounts below a header such as `Price (EUR)`, `price_usd`, `Preis €` or `Precio en euros`.
+/// `None` if the header names none, several, or one only perhaps, such as `All prices`.
+pub(crate) fn in_header(header: &str) -> Option<CurrencyMark> {
+    let words = header.split(|c: char| !c.is_alphanumeric()).filter_map(named);
+    let is_plain = |sign: &&Sign| !sign.text.chars().any(char::is_alphabetic);
+    let signs = CURRENCIES.signs.iter().filter(is_plain).filter(|sign| header.contains(&sign.text));
+    let mut marks = words.chain(signs.map(CurrencyMark::Sign));
+    let first = marks.next()?;
+    marks.all(|mark| mark.agrees_with(first)).then_some(first)
 }
 
 fn upper_case_code(text: &str) -> Option<Currency> {
@@ -322,5 +337,31 @@ mod tests {
             let hidden = |later: &&&str| later.starts_with(sign) || later.ends_with(sign);
             assert_eq!(signs[index + 1..].iter().find(hidden), None, "{sign}");
         }
+    }
+
+    #[test]
+    fn headers_name_a_currency_or_none() {
+        for (header, currency) in [
+            ("Price (EUR)", Some("EUR")),
+            ("price_usd", Some("USD")),
+            ("Preis in €", Some("EUR")),
+            ("Precio en euros", Some("EUR")),
+            ("Price $", Some("USD")),
+            ("Preis € / EUR", Some("EUR")),
+            ("EUR or USD", None),
+            ("All prices", None),
+            ("Price TRY", None),
+            ("Europe", None),
+            ("Price per pound", None),
+        ] {
+            let found = in_header(header).and_then(|mark| mark.currency(None));
+            assert_eq!(found.as_ref().map(Currency::as_str), currency, "{header}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_several_currencies_counts_in_headers_only() {
+        assert_eq!(strip_suffix("5 dollars"), None);
+        assert_eq!(CurrencyMark::parse("pounds"), None);
     }
 }

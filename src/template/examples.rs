@@ -40,7 +40,7 @@ fn check(template: &Template, example: &Example) -> Result<(), (String, String)>
 }
 
 /// Maps the rows of an example. Returns the record, or the reason for a failure.
-fn sends(template: &Template, example: &Example) -> Result<Value, String> {
+pub(super) fn sends(template: &Template, example: &Example) -> Result<Value, String> {
     let (header, mut rows) = sheet(template, example)?;
     let layout = bind_header(template, header).map_err(|missing| {
         let columns: Vec<String> = missing.columns.iter().map(ToString::to_string).collect();

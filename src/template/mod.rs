@@ -17,6 +17,7 @@ pub mod problem;
 pub mod schema;
 pub mod skeleton;
 pub mod value;
+mod words;
 
 pub use bind::{Header, Layout};
 pub use map::{Draft, Mapper};

@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 
 use super::super::model::Place;
+use super::super::words::{Language, ValueKind};
 use super::column_relations::{is_of_record, line_totals};
 use super::column_values::{Guess, fit, guess, guess_group, is_tax_rate};
 use super::header_match::{MatchKind, NameMatch};
@@ -13,7 +14,6 @@ use super::previous_templates::{PreviousTemplate, Step};
 use super::proposal::Confidence;
 use super::sample::Column;
 use super::slots::{Slot, Slots};
-use super::words::{Language, ValueKind};
 use crate::records::RecordKind;
 
 /// Minimum score of an assignment.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::super::value::number::{self, Percent};
 use super::super::value::{boolean, identifier, locale};
+use super::super::words::total_rows::is_total;
 use super::currency_hint::{self, CurrencyHint};
-use super::words::vocabulary;
 use crate::currency;
 use crate::sheet::read::header::cell_type;
 use crate::sheet::read::value_type::ValueType;
@@ -152,7 +152,7 @@ impl ColumnProfile {
         if is_damaged {
             self.damaged_example.get_or_insert_with(|| text.to_owned());
         }
-        if vocabulary().is_total(text) && !self.totals.iter().any(|known| known == text) {
+        if is_total(text) && !self.totals.iter().any(|known| known == text) {
             self.totals.push(text.to_owned());
         }
         self.chars += text.chars().count();

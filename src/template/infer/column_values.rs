@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use super::super::words::{ValueKind, vocabulary};
 use super::column_profile::ColumnProfile;
-use super::words::{ValueKind, vocabulary};
 
 /// Rates of taxes in percent.
 #[derive(Deserialize)]

@@ -1,7 +1,7 @@
 //! Finds the currency of prices in a header, a title or a cell.
 
-use super::words::{Language, normalize, vocabulary};
-use crate::currency::{CURRENCIES, is_code};
+use super::super::words::{Language, normalize};
+use crate::currency::{self, CURRENCIES, Currency, CurrencyMark, currency_of_locale, is_code};
 
 /// A currency found beside prices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,28 +13,43 @@ pub(super) struct CurrencyHint {
 /// Finds the currency in a header or a title: `Price (EUR)`, `price_usd`, `Preis €`, `Цена, руб.`. Of words with several
 /// meanings, such as `kr`, that of the language counts.
 pub(super) fn in_text(text: &str, language: Option<Language>) -> Option<CurrencyHint> {
-    let is_upper_case = !text.chars().any(char::is_lowercase);
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() == 3);
-    let code = words.map(|word| (word, word.to_ascii_uppercase())).find(|(word, upper)| {
-        CURRENCIES.unmistakable.contains(upper) || !is_upper_case && *word == upper.as_str() && is_code(word)
-    });
-    if let Some((_, code)) = code {
-        return Some(CurrencyHint { code, is_certain: true });
+    let hint = |code: Currency, is_certain| CurrencyHint { code: code.to_string(), is_certain };
+    if let Some(mark) = currency::in_header(text) {
+        let is_certain = match mark {
+            CurrencyMark::Code(_) => true,
+            CurrencyMark::Sign(sign) => !sign.ambiguous,
+        };
+        return Some(hint(mark.currency(None)?, is_certain));
     }
-    // Signs made of letters can be parts of words.
-    let has_letter = |sign: &str| sign.chars().any(char::is_alphabetic) && !sign.ends_with('$');
-    find_sign(|sign| !has_letter(sign) && text.contains(sign)).or_else(|| in_words(text, language))
+    let is_upper_case = !text.chars().any(char::is_lowercase);
+    let mut codes = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !is_upper_case && is_code(word));
+    let code = codes.find_map(Currency::parse);
+    code.map(|code| hint(code, true)).or_else(|| {
+        normalize::words(text)
+            .iter()
+            .find_map(|word| in_word(word, language))
+            .map(|(code, certain)| hint(code, certain))
+    })
 }
 
-/// Finds the word for a currency. Short words such as `kr` and `fr` only count in their own language.
-fn in_words(text: &str, language: Option<Language>) -> Option<CurrencyHint> {
-    let is_long = |word: &str| word.chars().count() >= 4 || !word.is_ascii();
-    normalize::words(text).iter().find_map(|word| {
-        let known = vocabulary().currencies(word);
-        let (of, code) = *known.iter().find(|(of, _)| language == Some(*of)).or_else(|| known.first())?;
-        let is_certain = language == Some(of);
-        (is_certain || is_long(word)).then(|| CurrencyHint { code: code.to_owned(), is_certain })
-    })
+/// Finds the currency of a normalized word of a header, and whether it is certain. Short words such as `kr` and `fr` only
+/// count in their own language.
+fn in_word(word: &str, language: Option<Language>) -> Option<(Currency, bool)> {
+    let is_it = |text: &str| normalize::words(text).concat() == word;
+    let mut names = CURRENCIES.words.iter().filter(|known| is_it(&known.text)).map(|known| {
+        let is_certain = known.headers_of.as_deref().is_none_or(|of| language == Some(of));
+        (known.code, is_certain)
+    });
+    let sign = || CURRENCIES.signs.iter().find(|sign| sign.text.starts_with(char::is_alphabetic) && is_it(&sign.text));
+    let regional = language.and_then(currency_of_locale);
+    let by_sign = || {
+        let mark = CurrencyMark::Sign(sign()?);
+        let regional = regional.filter(|regional| mark.can_be(*regional));
+        Some((regional.or(mark.currency(None))?, regional.is_some()))
+    };
+    let (code, is_certain) = names.next().or_else(by_sign)?;
+    let is_long = word.chars().count() >= 4 || !word.is_ascii();
+    (is_certain || is_long).then_some((code, is_certain))
 }
 
 /// Finds the currency in a cell with a number: `12.50 €`.

@@ -1,6 +1,6 @@
 //! Rows that are no records: totals, and further rows of headers.
 
-use super::words::vocabulary;
+use super::super::words::total_rows::starts_with_total;
 use crate::sheet::Row;
 
 /// Share of the other rows with a value that makes a blank cell unusual.
@@ -25,7 +25,7 @@ impl ExtraRows {
         rows.retain(|row| !repeats_headers(row, headers));
         extra.headers = count - rows.len();
         let width = rows.iter().map(Row::len).max().unwrap_or(0);
-        let label = |row: &Row| (0..row.len()).find(|index| vocabulary().starts_with_total(&row.get(*index).shown()));
+        let label = |row: &Row| (0..row.len()).find(|index| starts_with_total(&row.get(*index).shown()));
         let others: Vec<&Row> = rows.iter().filter(|row| label(row).is_none()).collect();
         let is_usual = |index: usize| {
             let filled = others.iter().filter(|row| !row.get(index).is_blank()).count();

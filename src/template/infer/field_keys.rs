@@ -4,16 +4,15 @@ use super::super::model::{Constant, Place};
 use super::super::value::boolean;
 use super::super::value::date::{AmbiguousDates, Detected, Detector, MixedDates};
 use super::super::value::locale::order_of;
+use super::super::words::{ValueKind, vocabulary};
 use super::assign_columns::{Assignment, Assignments, Computed};
 use super::column_profile::ColumnProfile;
 use super::column_values::is_tax_rate;
 use super::currency_hint::{CurrencyHint, in_text};
-use super::number_locale::NumberLocales;
 use super::previous_templates::{PreviousRule, PreviousTemplate, Step};
 use super::proposal::{Confidence, FieldProposal, ProposedSource};
 use super::sample::{Column, Sample};
 use super::toml_text::{constant, map, quoted};
-use super::words::{ValueKind, vocabulary};
 use crate::records::{Field, RecordKind};
 use crate::sheet::Cell;
 
@@ -25,7 +24,6 @@ pub(super) struct Evidence<'a> {
     pub kind: RecordKind,
     pub sample: &'a Sample,
     pub assignments: &'a Assignments<'a>,
-    pub locales: &'a NumberLocales,
     pub previous: &'a [PreviousTemplate],
 }
 
@@ -89,12 +87,6 @@ impl Evidence<'_> {
             ValueKind::Date if is_open(&["format"]) => self.date(&mut draft, column),
             _ => {}
         }
-        if let Some((_, locale)) = self.locales.columns.iter().find(|(index, _)| *index == column.index)
-            && is_open(&["locale"])
-        {
-            draft.comment("Written differently from the other numbers of the sheet.");
-            draft.key(format!("locale = {}", quoted(locale)));
-        }
         if let Some(rule) = previous {
             draft.proposal.trim = false;
             draft.proposal.keys.extend(rule.steps.iter().map(Step::line));
@@ -133,7 +125,14 @@ impl Evidence<'_> {
             for (rule, value) in template.constants(self.kind) {
                 let has_source = fields.iter().any(|it| it.name == rule.field.name && it.place == rule.place);
                 if !has_source && constant(value).is_some() {
-                    let source = ProposedSource::Constant(value.clone());
+                    let source = match rule.parameter_line() {
+                        Some(line) => ProposedSource::Computed {
+                            columns: Vec::new(),
+                            label: ProposedSource::Constant(value.clone()).label(),
+                            line,
+                        },
+                        None => ProposedSource::Constant(value.clone()),
+                    };
                     let (reason, confidence) =
                         ("a constant in that template".to_owned(), Confidence::AsIn(template.name.clone()));
                     fields.push(FieldProposal::new(rule.field, rule.place, source, reason, confidence));
@@ -190,7 +189,7 @@ impl Evidence<'_> {
 
     fn date(&self, draft: &mut Draft, column: &Column) {
         let label = &column.label;
-        let order = self.locales.sheet.and_then(order_of).or_else(|| self.assignments.language.and_then(order_of));
+        let order = self.assignments.language.and_then(order_of);
         let mut detector = Detector::new(order);
         for row in &self.sample.rows {
             if let Cell::Text(text) = row.get(column.index) {

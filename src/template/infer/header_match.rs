@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::words::normalize::{self, HeaderWords};
-use super::words::{ColumnTitle, FieldWords, Language, vocabulary};
+use super::super::words::normalize::{self, HeaderWords};
+use super::super::words::{ColumnTitle, FieldWords, Language, vocabulary};
 use crate::records::RecordKind;
 
 /// A header, normalized for comparison.

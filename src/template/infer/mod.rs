@@ -3,11 +3,10 @@
 //!
 //! - [`Sample`] finds the row of headers and describes each column (`column_profile`).
 //! - `assign_columns` matches columns to fields: `header_match` compares headers with the names in
-//!   `words`, `column_values` judges the values, and `column_relations` compares columns with each other.
+//!   `template::words`, `column_values` judges the values, and `column_relations` compares columns with each other.
 //! - `extra_rows` and `fill_down` find rows that are no records, and values that are only in the first of several rows.
-//! - `field_keys` proposes the keys of each field, such as the format of dates; `number_locale` and `currency_hint` find the
-//!   notation and the currency.
-//! - `template_text` writes the template.
+//! - `field_keys` proposes the keys of each field, such as the format of dates; `currency_hint` finds the currency.
+//! - `template_text` writes the template, and `trial` tries it on the rows and adds examples.
 
 mod assign_columns;
 mod column_profile;
@@ -19,7 +18,6 @@ mod extra_rows;
 mod field_keys;
 mod fill_down;
 mod header_match;
-mod number_locale;
 mod previous_templates;
 mod proposal;
 mod propose;
@@ -31,11 +29,10 @@ mod template_text;
 #[cfg(test)]
 mod tests;
 mod toml_text;
-mod words;
+mod trial;
 
 pub use context::Context;
 pub use previous_templates::PreviousTemplate;
 pub use proposal::{Confidence, FieldProposal, Proposal, ProposedSource};
 pub use propose::propose;
 pub use sample::Sample;
-pub(super) use words::{is_total_row, language_of};

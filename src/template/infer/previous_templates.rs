@@ -20,6 +20,10 @@ pub struct PreviousTemplate {
     /// Keys of `[sheet]` about rows, with the alternative names of each column in them.
     sheet: Vec<(Step, Vec<Vec<String>>)>,
     duplicates: Option<Step>,
+    /// `[[rules]]`, each with its fields.
+    record_rules: Vec<WrittenRule>,
+    /// Declarations of parameters, by name.
+    parameters: Vec<(String, String)>,
 }
 
 /// A field of such a template.
@@ -30,6 +34,8 @@ pub(super) struct PreviousRule {
     pub source: PreviousSource,
     /// All other keys.
     pub steps: Vec<Step>,
+    /// The value, if a parameter has it.
+    parameter: Option<Step>,
 }
 
 /// The source of a value in an earlier template.
@@ -43,6 +49,14 @@ pub(super) enum PreviousSource {
         columns: Vec<Vec<String>>,
         key: Step,
     },
+}
+
+/// A rule of `[[rules]]`.
+#[derive(Clone, Debug)]
+pub(super) struct WrittenRule {
+    pub toml: String,
+    /// The fields in its condition.
+    pub fields: Vec<(Place, &'static str)>,
 }
 
 /// A key of a template with its value as TOML.
@@ -75,6 +89,7 @@ impl PreviousTemplate {
             ("skip_where", tested(&template.sheet.skip_where)),
             ("keep_where", tested(&template.sheet.keep_where)),
             ("time_zone", Vec::new()),
+            ("locale", Vec::new()),
         ];
         PreviousTemplate {
             name: name.to_owned(),
@@ -83,7 +98,26 @@ impl PreviousTemplate {
             group_columns: header_names(&by),
             sheet: about_rows.into_iter().filter_map(|(key, columns)| Some((step(sheet, key)?, columns))).collect(),
             duplicates: step(Some(&source), "duplicates"),
+            record_rules: record_rules(template, &source),
+            parameters: table(&source, "parameters").map_or(Vec::new(), |declared| {
+                declared.iter().map(|(name, value)| (name.clone(), value.to_string())).collect()
+            }),
         }
+    }
+
+    /// Returns `[[rules]]`.
+    pub(super) fn record_rules(&self) -> &[WrittenRule] {
+        &self.record_rules
+    }
+
+    /// Returns the parameters that a template names, each with its declaration.
+    pub(super) fn parameters_in<'a>(&'a self, toml: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let is_named = |(name, _): &&(String, String)| {
+            let names =
+                [format!("parameter = \"{name}\""), format!("param('{name}')"), format!("param(\\\"{name}\\\")")];
+            names.iter().any(|named| toml.contains(named))
+        };
+        self.parameters.iter().filter(is_named).map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// Returns the rule of a field, if the template is for this kind of record.
@@ -157,7 +191,13 @@ impl PreviousRule {
                 key: key("text")?,
             },
         };
-        Some(PreviousRule { place: rule.place, field: rule.field, source, steps })
+        let parameter = key("value").filter(|step| step.value.contains("parameter"));
+        Some(PreviousRule { place: rule.place, field: rule.field, source, steps, parameter })
+    }
+
+    /// Returns the line of a constant that is the value of a parameter.
+    pub(super) fn parameter_line(&self) -> Option<String> {
+        self.parameter.as_ref().map(Step::line)
     }
 
     /// Whether the rule has one of these steps.
@@ -187,6 +227,18 @@ fn find<'a>(names: &[String], columns: &'a [Column]) -> Option<&'a Column> {
 
 fn find_all<'a>(columns: &[Vec<String>], sheet: &'a [Column]) -> Option<Vec<&'a Column>> {
     columns.iter().map(|names| find(names, sheet)).collect()
+}
+
+fn record_rules(template: &Template, source: &toml::Table) -> Vec<WrittenRule> {
+    let written = source.get("rules").and_then(toml::Value::as_array);
+    let rules = template.record_rules.iter().zip(written.into_iter().flatten());
+    let with_fields = rules.filter_map(|(rule, written)| {
+        let keys = written.as_table()?.iter().map(|(key, value)| Step::new(key, value).line());
+        let toml = std::iter::once("[[rules]]".to_owned()).chain(keys).collect::<Vec<_>>().join("\n");
+        let fields = rule.fields.iter().filter_map(|index| template.rule(*index));
+        Some(WrittenRule { toml, fields: fields.map(|rule| (rule.place, rule.field.name)).collect() })
+    });
+    with_fields.collect()
 }
 
 fn table<'a>(table: &'a toml::Table, key: &str) -> Option<&'a toml::Table> {
@@ -289,5 +341,60 @@ value = "CHF"
         let name = found.fields.iter().find(|field| field.path() == "name").expect("a name");
         assert_eq!((name.source.label().as_str(), name.confidence.to_string().as_str()), ("Bezeichnung", "sure"));
         assert!(!found.toml.contains("Summe"), "{}", found.toml);
+    }
+
+    #[test]
+    fn rules_checks_conditions_and_parameters_are_carried_over() {
+        let earlier = r#"record = "item"
+[parameters]
+factor = { default = 2, description = "markup" }
+unused = { default = "x" }
+currency = { default = "CHF" }
+[sheet]
+locale = "de"
+keep_where = 'VK > 0 and Kennzeichen != "x"'
+[fields.externalId]
+column = "Artikelnr"
+check = "ean13"
+[fields.name]
+column = "Bezeichnung"
+unique = true
+[fields.price]
+column = "VK"
+scale = { parameter = "factor" }
+[fields.purchasePrice]
+column = "EK"
+optional = true
+[fields.currency]
+value = { parameter = "currency" }
+[[rules]]
+rule = "price > 1"
+severity = "warning"
+message = "cheap"
+[[rules]]
+rule = "price >= purchasePrice"
+"#;
+        let found = proposed(
+            earlier,
+            "Artikelnr|Bezeichnung|VK|Kennzeichen\n4006381333931|Bolzen|12,50|A\n73513537|Mutter|3|B",
+        );
+        for line in [
+            "[parameters]",
+            "factor = { default = 2, description = \"markup\" }",
+            "keep_where = 'VK > 0 and Kennzeichen != \"x\"'",
+            "locale = \"de\"",
+            "check = \"ean13\"",
+            "unique = true",
+            "scale = { parameter = \"factor\" }",
+            "value = { parameter = \"currency\" }",
+            "rule = \"price > 1\"",
+            "severity = \"warning\"",
+            "message = \"cheap\"",
+        ] {
+            assert!(found.toml.lines().any(|other| other == line), "no {line} in\n{}", found.toml);
+        }
+        assert!(!found.toml.contains("purchasePrice") && !found.toml.contains("unused"), "{}", found.toml);
+        let template = load("proposal", &found.toml, &no_tables).expect("a template that loads");
+        assert_eq!(template.examples.len(), 1, "{}", found.toml);
     }
 }

@@ -3,32 +3,28 @@
 use super::super::bind::bind;
 use super::super::load::{load, no_tables};
 use super::super::model::Place;
+use super::super::words::ValueKind;
 use super::assign_columns::Assignments;
 use super::context::Context;
 use super::extra_rows::ExtraRows;
 use super::field_keys::Evidence;
 use super::fill_down::{self, FillDownProposal};
-use super::number_locale::NumberLocales;
-use super::previous_templates::{PreviousTemplate, Step};
+use super::previous_templates::{PreviousTemplate, Step, WrittenRule};
 use super::proposal::{FieldProposal, GroupProposal, MissingField, Proposal, ProposedSource, SkipProposal};
 use super::sample::{Column, Sample};
 use super::slots::{Slot, Slots};
 use super::template_text::TemplateText;
-use super::words::ValueKind;
+use super::trial::Trial;
 use crate::records::{Field, JsonType, RecordKind};
 
 /// Proposes a template for a sheet.
 pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal {
     let slots = Slots::new(kind);
     let assignments = Assignments::new(&slots, &sample.columns, &context.previous);
-    let is_number = |field: &Field| field.json.is_number();
-    let numeric = assignments.iter().filter(|assignment| assignment.slot.field.is_some_and(is_number));
-    let numeric: Vec<usize> = numeric.map(|assignment| assignment.column.index).collect();
-    let locales = NumberLocales::detect(sample, &numeric, assignments.language);
-    let evidence = Evidence { kind, sample, assignments: &assignments, locales: &locales, previous: &context.previous };
+    let evidence = Evidence { kind, sample, assignments: &assignments, previous: &context.previous };
     let mut warnings = Vec::new();
     let fields = evidence.fields(&mut warnings);
-    warn_about_sheet(sample, &locales, &mut warnings);
+    warn_about_sheet(sample, &mut warnings);
     let missing = missing_fields(kind, &fields);
     let group = group(&assignments, &fields);
     let is_grouped_by = |index: usize| group.as_ref().is_some_and(|group| group.column.is_from_column(index));
@@ -43,11 +39,11 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
         .collect();
     let previous_top: Vec<Step> = used.iter().find_map(|template| template.duplicates()).cloned().into_iter().collect();
     let previous_sheet = previous_sheet(&used, sample);
+    let previous_rules = previous_rules(&used, &fields);
     let text = TemplateText {
         kind,
         context,
         sample,
-        locales: &locales,
         fields: &fields,
         missing: &missing,
         group: group.as_ref(),
@@ -56,8 +52,19 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
         unplaced: &unplaced,
         previous_top: &previous_top,
         previous_sheet: &previous_sheet,
+        previous_rules: &previous_rules,
+        used: &used,
     };
     let toml = with_header_row(&text, sample);
+    let toml = match Trial::new(&toml, sample) {
+        Some(trial) => {
+            if let Some(example) = trial.ambiguous_number() {
+                warnings.push(format!("numbers such as {example} can be read in two ways: add locale to [sheet]"));
+            }
+            trial.with_examples()
+        }
+        None => toml,
+    };
     let is_field = |group: &GroupProposal| match group.column.source {
         ProposedSource::Column { index, .. } => fields.iter().any(|field| field.is_from_column(index)),
         ProposedSource::Constant(_) | ProposedSource::Computed { .. } => false,
@@ -79,16 +86,28 @@ fn previous_sheet<'a>(used: &[&'a PreviousTemplate], sample: &Sample) -> Vec<(&'
     steps
 }
 
-fn warn_about_sheet(sample: &Sample, locales: &NumberLocales, warnings: &mut Vec<String>) {
+/// Returns the rules of earlier templates about fields of the proposal.
+fn previous_rules<'a>(used: &[&'a PreviousTemplate], fields: &[FieldProposal]) -> Vec<(&'a str, &'a str)> {
+    let has_fields =
+        |rule: &&WrittenRule| rule.fields.iter().all(|(place, name)| fields.iter().any(|field| field.is(*place, name)));
+    let mut rules: Vec<(&str, &str)> = Vec::new();
+    for template in used {
+        for rule in template.record_rules().iter().filter(has_fields) {
+            if !rules.iter().any(|(_, known)| *known == rule.toml) {
+                rules.push((&template.name, &rule.toml));
+            }
+        }
+    }
+    rules
+}
+
+fn warn_about_sheet(sample: &Sample, warnings: &mut Vec<String>) {
     if !sample.has_header && sample.header_row.is_some() {
         warnings.push("no row names the columns: add one, or the first row counts as the header".to_owned());
     }
     if sample.ignored_columns > 0 {
         let columns = sample.columns.len();
         warnings.push(format!("{} columns after the first {columns} were ignored", sample.ignored_columns));
-    }
-    if let Some(example) = &locales.ambiguous {
-        warnings.push(format!("numbers such as {example} are ambiguous: check locale in the template"));
     }
 }
 

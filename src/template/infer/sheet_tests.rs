@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::load::{load, no_tables};
-use super::words::vocabulary;
+use super::super::words::vocabulary;
 use super::{Confidence, Context, FieldProposal, Proposal, ProposedSource, Sample, propose};
 use crate::records::RecordKind;
 use crate::sheet::{Cell, Row};

@@ -1,8 +1,8 @@
 //! The fields of a kind of record, for assigning columns.
 
 use super::super::model::Place;
+use super::super::words::{FieldWords, ValueKind, vocabulary};
 use super::header_match::{FieldNames, Header};
-use super::words::{FieldWords, ValueKind, vocabulary};
 use crate::records::{Field, RecordKind};
 
 /// A field, or the number of a group of rows.

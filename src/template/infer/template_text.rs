@@ -4,11 +4,10 @@ use super::super::load::VERSION;
 use super::super::model::Place;
 use super::context::Context;
 use super::fill_down::FillDownProposal;
-use super::number_locale::NumberLocales;
-use super::previous_templates::Step;
+use super::previous_templates::{PreviousTemplate, Step};
 use super::proposal::{FieldProposal, GroupProposal, MissingField, ProposedSource, SkipProposal};
 use super::sample::Sample;
-use super::toml_text::{column, constant, is_invisible, quoted};
+use super::toml_text::{column, constant, is_invisible, key, quoted};
 use crate::records::RecordKind;
 
 /// Comments are wrapped at this column.
@@ -19,7 +18,6 @@ pub(super) struct TemplateText<'a> {
     pub kind: RecordKind,
     pub context: &'a Context,
     pub sample: &'a Sample,
-    pub locales: &'a NumberLocales,
     pub fields: &'a [FieldProposal],
     pub missing: &'a [MissingField],
     pub group: Option<&'a GroupProposal>,
@@ -29,6 +27,10 @@ pub(super) struct TemplateText<'a> {
     /// Keys at the top, and keys of `[sheet]`, of earlier templates.
     pub previous_top: &'a [Step],
     pub previous_sheet: &'a [(&'a str, &'a Step)],
+    /// `[[rules]]` of earlier templates, each with the name of its template.
+    pub previous_rules: &'a [(&'a str, &'a str)],
+    /// The earlier templates of the proposal.
+    pub used: &'a [&'a PreviousTemplate],
 }
 
 impl TemplateText<'_> {
@@ -47,12 +49,35 @@ impl TemplateText<'_> {
             out.comment("value = \"EUR\"");
         }
         self.fields(&mut out, true);
+        for (template, rule) in self.previous_rules {
+            out.line("");
+            out.comment(&format!("As in {template}:"));
+            out.line(rule);
+        }
         if !self.unplaced.is_empty() {
             let labels: Vec<String> = self.unplaced.iter().map(|label| shortened(label)).collect();
             out.line("");
             out.comment(&format!("Columns not used: {}", labels.join(", ")));
         }
-        out.0
+        self.with_parameters(out.0)
+    }
+
+    /// Inserts the parameters of earlier templates that the text names before the first table, as `template fmt` does.
+    fn with_parameters(&self, text: String) -> String {
+        let mut known: Vec<&str> = Vec::new();
+        let mut parameters = String::new();
+        for template in self.used {
+            for (name, value) in template.parameters_in(&text) {
+                if !known.contains(&name) {
+                    known.push(name);
+                    parameters.push_str(&format!("{} = {value}\n", key(name)));
+                }
+            }
+        }
+        match text.find("\n[sheet]") {
+            Some(at) if !parameters.is_empty() => format!("{}\n[parameters]\n{parameters}{}", &text[..at], &text[at..]),
+            _ => text,
+        }
     }
 
     fn introduction(&self, out: &mut Writer) {
@@ -94,15 +119,6 @@ impl TemplateText<'_> {
         out.line(&header_row.map_or("header = \"auto\"".to_owned(), |row| format!("header = {row}")));
         for (key, value) in &self.context.reading {
             out.line(&format!("{key} = {}", quoted(value)));
-        }
-        if let Some(locale) = self.locales.sheet {
-            out.comment(&match &self.locales.ambiguous {
-                Some(example) => format!(
-                    "Format of numbers. A GUESS, because {example} is ambiguous: \"en\" reads 1,234.50, \"de\" reads 1.234,50."
-                ),
-                None => "Format of numbers, according to the values: \"en\" reads 1,234.50, \"de\" reads 1.234,50.".to_owned(),
-            });
-            out.line(&format!("locale = {}", quoted(locale)));
         }
         for (template, step) in self.previous_sheet {
             out.comment(&format!("As in {template}:"));

@@ -17,6 +17,12 @@ pub(super) fn quoted(text: &str) -> String {
     quoted
 }
 
+/// Returns a key, in quotes if it needs them.
+pub(super) fn key(name: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.chars().all(is_bare) { name.to_owned() } else { quoted(name) }
+}
+
 /// Returns a constant as TOML; `None` for null, because TOML has no null.
 pub(super) fn constant(constant: &Constant) -> Option<String> {
     match constant {

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use super::super::infer::is_total_row;
 use super::super::model::{Checks, Damaged, FieldRule, Otherwise, Split, Translate};
 use super::super::problem::Cause;
 use super::super::value::date::{self, Detected};
@@ -11,6 +10,7 @@ use super::super::value::number::style::ColumnStyle;
 use super::super::value::number::{self, Notation, NumberError, Percent};
 use super::super::value::typed::Value;
 use super::super::value::{boolean, identifier};
+use super::super::words::total_rows::is_total_row;
 use super::json;
 use super::survey::parse_date;
 use crate::currency::CurrencyMark;

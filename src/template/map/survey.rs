@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::bind::{Columns, Layout};
-use super::super::infer::language_of;
 use super::super::model::{Source, Template};
 use super::super::problem::Cause;
 use super::super::value::date::{DateFormat, Detected, Detector, ParsedDate, iso};
 use super::super::value::locale;
 use super::super::value::number::Mark;
 use super::super::value::number::style::{ColumnStyle, common_decimal};
+use super::super::words::language_of;
 use crate::records::JsonType;
 use crate::sheet::{Cell, Row};
 

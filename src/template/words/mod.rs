@@ -3,6 +3,7 @@
 
 mod alternatives;
 pub(super) mod normalize;
+pub(super) mod total_rows;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -44,7 +45,7 @@ pub(super) fn vocabulary() -> &'static Vocabulary {
 }
 
 /// Returns the language with the most names of columns among `headers`: at least two, and more than any other language.
-pub(in crate::template) fn language_of(headers: &[String]) -> Option<Language> {
+pub(super) fn language_of(headers: &[String]) -> Option<Language> {
     let joined: HashSet<String> = headers.iter().map(|header| normalize::words(header).concat()).collect();
     let count = |(language, lists): &(Language, HashMap<String, Vec<ColumnTitle>>)| {
         let known: HashSet<&str> = lists.values().flatten().map(|title| title.joined.as_str()).collect();
@@ -56,14 +57,6 @@ pub(in crate::template) fn language_of(headers: &[String]) -> Option<Language> {
         [(most, language), (next, _), ..] if *most >= 2 && most > next => Some(language),
         _ => None,
     }
-}
-
-/// Returns whether a cell marks a row of totals: only a word for it, in any language, perhaps with a colon. Identifiers
-/// with digits never do.
-pub(in crate::template) fn is_total_row(cell: &str) -> bool {
-    const MAX_BYTES: usize = 40;
-    let cell = cell.trim();
-    cell.len() <= MAX_BYTES && !cell.contains(|c: char| c.is_ascii_digit()) && vocabulary().is_total(cell)
 }
 
 /// All words of all languages.
@@ -127,15 +120,12 @@ struct LanguageFile {
     other_topics: Vec<String>,
     withdrawn: Vec<String>,
     status_values: Vec<String>,
-    total_rows: Vec<String>,
     placeholder_headers: Vec<String>,
     yes_no: Vec<(String, String)>,
     /// Headers of amounts of a whole line or record.
     total_headers: Vec<String>,
     net_words: Vec<String>,
     gross_words: Vec<String>,
-    /// Words by the code of the currency.
-    currency_words: BTreeMap<String, Vec<String>>,
     /// Words by kind of record.
     record_words: BTreeMap<String, Vec<String>>,
     modifiers: BTreeMap<String, Vec<String>>,
@@ -264,16 +254,6 @@ impl Vocabulary {
         sets.chain(self.record_words.get(kind.name())).flatten().cloned().collect()
     }
 
-    /// Returns the codes of the currencies with this normalized word, and the language of each.
-    pub(super) fn currencies(&self, word: &str) -> Vec<(Language, &str)> {
-        let known = self.languages.iter().flat_map(|(language, file)| {
-            file.currency_words.iter().map(move |(code, words)| (*language, code.as_str(), words))
-        });
-        let is_word = |known: &String| normalize::words(known).concat() == word;
-        let with_word = known.filter(|(_, _, words)| words.iter().any(is_word));
-        with_word.map(|(language, code, _)| (language, code)).collect()
-    }
-
     /// Returns headers such as "discontinued": "yes" means that the item is not on offer.
     pub(super) fn withdrawn(&self) -> impl Iterator<Item = &str> {
         self.all(|file| &file.withdrawn)
@@ -288,21 +268,6 @@ impl Vocabulary {
     pub(super) fn is_status(&self, cell: &str) -> bool {
         let cell = cell.to_lowercase();
         self.all(|file| &file.status_values).any(|word| word == cell)
-    }
-
-    /// Whether a cell marks a row of totals.
-    pub(super) fn is_total(&self, cell: &str) -> bool {
-        let cell = cell.trim_end_matches([':', ' ']).to_lowercase();
-        self.all(|file| &file.total_rows).any(|word| word == cell)
-    }
-
-    /// Whether a cell begins with a word for a total: "Total", "Summe netto", "合計:".
-    pub(super) fn starts_with_total(&self, cell: &str) -> bool {
-        let cell = cell.trim().to_lowercase();
-        self.all(|file| &file.total_rows).any(|word| {
-            let rest = cell.strip_prefix(word);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ':', '：', '.']))
-        })
     }
 
     /// Whether a word is part of a placeholder such as `Column 1`.
@@ -415,12 +380,10 @@ mod tests {
             let missing = used.iter().filter(|list| !file.names.contains_key(*list));
             let missing: Vec<_> = missing.filter(|list| !OPTIONAL.contains(&list.as_str())).collect();
             assert!(missing.is_empty(), "{language} has no names for {missing:?}");
-            for words in
-                [&file.total_rows, &file.total_headers, &file.status_values, &file.other_topics, &file.net_words]
-            {
+            for words in [&file.total_headers, &file.status_values, &file.other_topics, &file.net_words] {
                 assert!(!words.is_empty(), "{language}");
             }
-            assert!(!file.yes_no.is_empty() && !file.currency_words.is_empty(), "{language}");
+            assert!(!file.yes_no.is_empty() && total_rows::has_language(language), "{language}");
         }
     }
 
@@ -435,15 +398,6 @@ mod tests {
             }
             let several = file.other_topics.iter().find(|topic| topic.contains(' '));
             assert_eq!(several, None, "{language}: topics are single words");
-        }
-    }
-
-    #[test]
-    fn every_currency_of_a_word_is_known() {
-        for (language, file) in &vocabulary().languages {
-            for code in file.currency_words.keys() {
-                assert!(crate::currency::is_code(code), "{language}: {code}");
-            }
         }
     }
 
@@ -478,7 +432,6 @@ mod tests {
     fn words_are_read_from_the_files() {
         let words = vocabulary();
         assert!(words.is_status("Draft") && !words.is_status("bolt"));
-        assert!(words.is_total("Grand total:") && !words.is_total("total of all"));
         assert_eq!(
             (words.opposite("JA"), words.opposite("no"), words.opposite("x")),
             (Some("nein"), Some("yes"), None)
@@ -487,6 +440,5 @@ mod tests {
         let first = words.names(price).next().expect("a name");
         assert_eq!((first.text.as_str(), first.certainty, first.language), ("price", 1.0, "en"));
         assert!(words.modifiers(price, RecordKind::Item).contains("netto"));
-        assert_eq!(words.currencies("kronor"), [("sv", "SEK")]);
     }
 }

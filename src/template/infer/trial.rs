@@ -1,0 +1,217 @@
+//! Tries a proposed template on the sample: writes examples, and finds numbers that can be read in two ways.
+
+use serde_json::Value;
+
+use super::super::bind::{Layout, bind};
+use super::super::examples;
+use super::super::load::{load, no_tables};
+use super::super::map::survey::Surveyor;
+use super::super::model::{Example, ExampleCell, HeaderRow, Template};
+use super::super::problem::Cause;
+use super::super::value::number::NumberError;
+use super::super::{Draft, Mapper};
+use super::sample::Sample;
+use super::toml_text::{is_invisible, key, quoted};
+use crate::sheet::{Cell, Row, column_letters};
+
+/// Maximum number of examples.
+const MAX_EXAMPLES: usize = 2;
+/// Maximum number of rows to try.
+const MAX_TRIED: usize = 100;
+/// Maximum number of rows per example.
+const MAX_ROWS: usize = 6;
+/// Maximum length of a text in an example, in characters.
+const MAX_TEXT: usize = 120;
+
+/// A proposed template, bound to the sample.
+pub(super) struct Trial<'a> {
+    toml: &'a str,
+    template: Template,
+    layout: Layout,
+    sample: &'a Sample,
+}
+
+impl<'a> Trial<'a> {
+    /// Returns `None` for an incomplete template, and for one with other files.
+    pub(super) fn new(toml: &'a str, sample: &'a Sample) -> Option<Trial<'a>> {
+        let template = load("proposal", toml, &no_tables).ok()?;
+        let layout = bind(&template, &sample.top).ok()?;
+        Some(Trial { toml, template, layout, sample })
+    }
+
+    /// Returns a number that neither its column nor the others explain.
+    pub(super) fn ambiguous_number(&self) -> Option<String> {
+        let mut surveyor = Surveyor::new(&self.template, &self.layout);
+        self.sample.rows.iter().for_each(|row| surveyor.row(row));
+        let survey = surveyor.survey();
+        let mapper = Mapper::new(0, &self.template, &self.layout, &survey);
+        let mut draft = Draft::default();
+        self.sample.rows.iter().find_map(|row| {
+            mapper.map(row, &mut draft);
+            draft.parts.problems.iter().find_map(|problem| match &problem.cause {
+                Cause::NotANumber(NumberError::Ambiguous(_)) => Some(problem.value.clone()),
+                _ => None,
+            })
+        })
+    }
+
+    /// Returns the template with examples of the first records: of those that the template maps without a problem, with the
+    /// most values.
+    pub(super) fn with_examples(&self) -> String {
+        let mut records = self.records();
+        records.sort_by_key(|rows| {
+            let values: usize = rows.iter().map(|row| self.cells(row).map_or(0, |cells| cells.len())).sum();
+            std::cmp::Reverse(values / rows.len().max(1))
+        });
+        let mut written: Vec<(String, Value)> = Vec::new();
+        for rows in records {
+            if written.len() == MAX_EXAMPLES {
+                break;
+            }
+            let Some((text, sends)) = self.example(&rows) else { continue };
+            let is_new = !written.iter().any(|(_, known)| *known == sends);
+            if is_new && self.holds(&text) {
+                written.push((text, sends));
+            }
+        }
+        let mut toml = self.toml.to_owned();
+        if !written.is_empty() {
+            toml.push_str(
+                "\n# Rows of the sheet and what is sent for them. `sheetport template check` compares them.\n",
+            );
+        }
+        for (index, (text, _)) in written.iter().enumerate() {
+            toml.push_str(if index == 0 { "" } else { "\n" });
+            toml.push_str(text);
+        }
+        toml
+    }
+
+    /// Returns the rows of each of the first records.
+    fn records(&self) -> Vec<Vec<&'a Row>> {
+        let rows = self.sample.rows.iter().take(MAX_TRIED);
+        let group = |row: &Row| -> Vec<String> {
+            self.layout.group.iter().map(|column| row.get(*column).shown().trim().to_owned()).collect()
+        };
+        let mut records: Vec<Vec<&Row>> = Vec::new();
+        for row in rows {
+            let name = group(row);
+            let is_named = name.iter().any(|part| !part.is_empty());
+            let known = if self.layout.group.is_empty() || !is_named {
+                None
+            } else {
+                records.iter_mut().find(|rows| rows.first().is_some_and(|first| group(first) == name))
+            };
+            match known {
+                Some(rows) => rows.push(row),
+                None => records.push(vec![row]),
+            }
+        }
+        // The last record may be incomplete.
+        if !self.layout.group.is_empty() && self.sample.rows.len() > MAX_TRIED {
+            records.pop();
+        }
+        records.retain(|rows| rows.len() <= MAX_ROWS);
+        records
+    }
+
+    /// Returns the TOML of an example, and what it sends. `None` if the rows have a problem.
+    fn example(&self, rows: &[&Row]) -> Option<(String, Value)> {
+        let cells: Vec<_> = rows.iter().map(|row| self.cells(row)).collect::<Option<_>>()?;
+        let example = Example { rows: cells, sends: serde_json::Map::new(), span: 0..0 };
+        let sends = examples::sends(&self.template, &example).ok()?;
+        Some((to_toml(&example, &sends)?, sends))
+    }
+
+    /// Whether `template check` accepts an example.
+    fn holds(&self, example: &str) -> bool {
+        let toml = format!("{}\n{example}", self.toml);
+        load("proposal", &toml, &no_tables).is_ok_and(|template| examples::run(&template).is_empty())
+    }
+
+    /// Returns the cells of a row that the template reads. `None` if an example cannot have them.
+    fn cells(&self, row: &Row) -> Option<Vec<(String, ExampleCell)>> {
+        let layout = &self.layout;
+        let mut columns: Vec<usize> = layout.columns.iter().flat_map(|columns| columns.iter()).collect();
+        columns.extend(layout.group.iter().chain(&layout.skip).chain(&layout.keep));
+        columns.extend(layout.fill_down.iter().chain(&layout.fill_within));
+        columns.sort_unstable();
+        columns.dedup();
+        let mut cells = Vec::new();
+        for column in columns {
+            let name = match (&self.template.sheet.header, layout.header.names.get(column)) {
+                (HeaderRow::None, _) => column_letters(column),
+                (_, Some(name)) if !name.is_empty() => name.clone(),
+                _ => column_letters(column),
+            };
+            let cell = match row.get(column) {
+                Cell::Blank => ExampleCell::Text(String::new()),
+                Cell::Number(number) => ExampleCell::Number(number),
+                Cell::Boolean(value) => ExampleCell::Boolean(value),
+                cell => ExampleCell::Text(cell.shown().into_owned()),
+            };
+            let is_short = match &cell {
+                ExampleCell::Text(text) => text.chars().count() <= MAX_TEXT && !text.contains(is_invisible),
+                _ => true,
+            };
+            if !is_short || cells.iter().any(|(known, _)| *known == name) {
+                return None;
+            }
+            cells.push((name, cell));
+        }
+        Some(cells)
+    }
+}
+
+fn to_toml(example: &Example, sends: &Value) -> Option<String> {
+    let mut text = "[[examples]]\n".to_owned();
+    let cell = |cell: &ExampleCell| match cell {
+        ExampleCell::Text(text) => quoted(text),
+        // The shortest digits with the same value.
+        ExampleCell::Number(number) => number.to_string(),
+        ExampleCell::Boolean(value) => value.to_string(),
+    };
+    let pairs = |row: &[(String, ExampleCell)]| -> Vec<String> {
+        row.iter().map(|(name, value)| format!("{} = {}", key(name), cell(value))).collect()
+    };
+    match example.rows.as_slice() {
+        [row] => {
+            text.push_str("[examples.row]\n");
+            pairs(row).iter().for_each(|line| text.push_str(&format!("{line}\n")));
+        }
+        rows => {
+            text.push_str("rows = [\n");
+            rows.iter().for_each(|row| text.push_str(&format!("    {{ {} }},\n", pairs(row).join(", "))));
+            text.push_str("]\n");
+        }
+    }
+    text.push_str("[examples.sends]\n");
+    for (name, sent) in sends.as_object()? {
+        match sent {
+            Value::Array(lines) if lines.iter().all(Value::is_object) => {
+                text.push_str(&format!("{} = [\n", key(name)));
+                for line in lines {
+                    text.push_str(&format!("    {},\n", value(line)?));
+                }
+                text.push_str("]\n");
+            }
+            sent => text.push_str(&format!("{} = {}\n", key(name), value(sent)?)),
+        }
+    }
+    Some(text)
+}
+
+/// Returns a JSON value as TOML. `None` for null, because TOML has no null.
+fn value(json: &Value) -> Option<String> {
+    Some(match json {
+        Value::Null => return None,
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => quoted(text),
+        Value::Array(values) => format!("[{}]", values.iter().map(value).collect::<Option<Vec<_>>>()?.join(", ")),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, field)| Some(format!("{} = {}", key(name), value(field)?)));
+            format!("{{ {} }}", fields.collect::<Option<Vec<_>>>()?.join(", "))
+        }
+    })
+}

@@ -1,0 +1,63 @@
+//! Words that mark a row of totals, in all languages. Apart from the vocabulary, because every identifier is compared with
+//! them, and they are few.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
+
+/// Longer cells are no labels of totals.
+const MAX_BYTES: usize = 40;
+
+/// The words by language.
+static LANGUAGES: LazyLock<BTreeMap<String, Vec<String>>> = LazyLock::new(|| {
+    toml::from_str(include_str!("total_rows.toml")).expect("the file is compiled in, and tests parse it")
+});
+
+static WORDS: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| LANGUAGES.values().flatten().map(String::as_str).collect());
+
+/// Returns whether an identifier is only a word for a total, perhaps with a colon. Identifiers with digits never are.
+pub(in crate::template) fn is_total_row(cell: &str) -> bool {
+    let cell = cell.trim();
+    cell.len() <= MAX_BYTES && !cell.contains(|c: char| c.is_ascii_digit()) && is_total(cell)
+}
+
+/// Returns whether a cell is a word for a total, perhaps with a colon.
+pub(in crate::template) fn is_total(cell: &str) -> bool {
+    WORDS.contains(cell.trim_end_matches([':', '：', ' ']).to_lowercase().as_str())
+}
+
+/// Returns whether a cell begins with a word for a total: "Total", "Summe netto", "合計:".
+pub(in crate::template) fn starts_with_total(cell: &str) -> bool {
+    let cell = cell.trim().to_lowercase();
+    WORDS.iter().any(|word| {
+        let rest = cell.strip_prefix(word);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ':', '：', '.']))
+    })
+}
+
+/// Returns whether a language has words.
+#[cfg(test)]
+pub(super) fn has_language(language: &str) -> bool {
+    LANGUAGES.get(language).is_some_and(|words| !words.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_are_known_in_all_languages() {
+        for cell in ["Total", "Grand total:", "SUMME", "合計", "合計：", "Итого", " Toplam "] {
+            assert!(is_total_row(cell), "{cell}");
+        }
+        for cell in ["", "Total 1", "Totalizer", "total of all", "0042"] {
+            assert!(!is_total_row(cell), "{cell}");
+        }
+        assert!(starts_with_total("Summe netto 5") && !starts_with_total("Summer"));
+    }
+
+    #[test]
+    fn words_are_in_lower_case() {
+        assert!(WORDS.iter().all(|word| *word == word.to_lowercase().trim()), "they are compared with lower case");
+    }
+}
