@@ -118,7 +118,7 @@ async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId
         retry_of: None,
         options: Vec::new(),
     };
-    let (run, _) = upload::plan::plan(&ledger, &about, source, template, 0, &|_| {}).await?;
+    let (run, _) = upload::plan::plan(&ledger, None, &about, source, template, 0, &|_| {}).await?;
     Ok((ledger, run))
 }
 

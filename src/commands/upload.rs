@@ -35,10 +35,10 @@ pub(super) async fn upload(args: &Upload, context: &Context, output: Output) -> 
         trigger_workflows: args.trigger_workflows,
         is_rehearsal: args.rehearse,
     };
-    let console = Console::new(output);
+    let console = if args.dry_run { Console::for_preview(output) } else { Console::new(output) };
     let observer = |event: operations::Event<'_>| console.show(event);
     if args.dry_run {
-        let preview = operations::preview_upload(upload, &observer)?;
+        let preview = operations::preview_upload(context, upload, &observer).await?;
         print_requests(&preview.requests, output);
         let mut summary = Summary::of_tally("upload", record, &template, &preview.tally, &file.name);
         summary.next = (preview.tally.to_send > 0).then(|| upload_command(&args.input));

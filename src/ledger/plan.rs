@@ -27,6 +27,8 @@ pub struct Plan {
     withdrawn: HashSet<Seq>,
     /// Warnings about the file as a whole.
     warnings: Vec<Problem>,
+    /// JSON.
+    profile: Option<String>,
 }
 
 impl Ledger {
@@ -46,6 +48,7 @@ impl Ledger {
             withdrawals: Vec::new(),
             withdrawn: HashSet::new(),
             warnings: Vec::new(),
+            profile: None,
         })
     }
 }
@@ -80,6 +83,11 @@ impl Plan {
         self.warnings.push(warning);
     }
 
+    /// Sets the profile of the file, as JSON, for comparison with later files.
+    pub fn set_profile(&mut self, profile: String) {
+        self.profile = Some(profile);
+    }
+
     /// Completes the plan, ready to be sent, and returns the run. `width` is the number of cells in the longest row.
     pub async fn finish(mut self, width: usize) -> Result<RunId, Error> {
         self.header.resize(width.max(self.header.len()), String::new());
@@ -87,7 +95,7 @@ impl Plan {
         self.write_records().await?;
         let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
         insert_outcomes(&mut transaction, self.run, &self.withdrawals).await?;
-        run::mark_planned(&mut transaction, self.run, &self.header, &self.warnings).await?;
+        run::mark_planned(&mut transaction, self.run, &self.header, &self.warnings, self.profile.as_deref()).await?;
         transaction.commit().await?;
         Ok(self.run)
     }

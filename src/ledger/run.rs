@@ -279,12 +279,14 @@ pub(super) async fn mark_planned(
     run: RunId,
     header: &[String],
     warnings: &[Problem],
+    profile: Option<&str>,
 ) -> Result<(), Error> {
-    sqlx::query("UPDATE run SET state = $2, header = $3, warnings = $4 WHERE id = $1")
+    sqlx::query("UPDATE run SET state = $2, header = $3, warnings = $4, profile = $5 WHERE id = $1")
         .bind(run)
         .bind(RunState::Planned.name())
         .bind(to_json(header)?)
         .bind(to_json(warnings)?)
+        .bind(profile)
         .execute(connection)
         .await?;
     Ok(())

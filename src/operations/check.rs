@@ -14,7 +14,7 @@ use crate::report::{self, Request, RowFilter};
 use crate::sheet::write::Existing;
 use crate::template::Template;
 use crate::upload::plan::{Batch, ReadMode, plan, read};
-use crate::upload::{Source, Tally};
+use crate::upload::{Source, Tally, profile};
 
 /// Requests in a preview.
 const PREVIEWED: usize = 3;
@@ -53,11 +53,12 @@ pub async fn check(
         return check_with_report(context, input, source, path, next, observer).await;
     }
     let mut rows = 0;
-    let tally = read(&source, &input.template, ReadMode::TallyOnly, |batch| {
+    let mut tally = read(&source, &input.template, ReadMode::TallyOnly, |batch| {
         rows = if batch.restarts { 0 } else { rows + batch.read };
         observer(Event::Reading { rows });
         true
     })?;
+    warn_of_changes(context, &input.template, &mut tally).await?;
     observer(Event::Checked(&tally));
     Ok(tally)
 }
@@ -76,7 +77,11 @@ async fn check_with_report(
     let about = new_run(RunCommand::Check, context, "", input.file, &source, &input.template)?;
     let show = |rows| observer(Event::Reading { rows });
     let template = Arc::new(input.template);
-    let (run, tally) = plan(&ledger, &about, Arc::new(source), template, now(), &show).await?;
+    let history = context.existing_ledger().await?;
+    let (run, tally) = plan(&ledger, history.as_ref(), &about, Arc::new(source), template, now(), &show).await?;
+    if let Some(history) = history {
+        history.close().await;
+    }
     observer(Event::Checked(&tally));
     let run = ledger.run(run).await?;
     let format = report_format(path)?;
@@ -96,11 +101,29 @@ async fn check_with_report(
     Ok(tally)
 }
 
-/// Reads the whole file and returns the first requests of an upload.
-pub(super) fn preview(source: &Source, template: &Template, observer: Observer<'_>) -> Result<Preview, Error> {
+/// Adds a warning for each change against the last upload with the template.
+async fn warn_of_changes(context: &Context, template: &Template, tally: &mut Tally) -> Result<(), Error> {
+    if let Some(ledger) = context.existing_ledger().await? {
+        profile::warn_of_changes(&ledger, &template.name, template.record, tally).await?;
+        ledger.close().await;
+    }
+    Ok(())
+}
+
+/// Reads the whole file and returns the first requests of an upload. Compares the values with those of earlier runs in
+/// the ledger of `history`.
+pub(super) async fn preview(
+    history: Option<&Context>,
+    source: &Source,
+    template: &Template,
+    observer: Observer<'_>,
+) -> Result<Preview, Error> {
     observer(Event::Opened { source, template });
     let mut first = FirstRequests::default();
-    let tally = read(source, template, ReadMode::Records, |batch| first.add(batch))?;
+    let mut tally = read(source, template, ReadMode::Records, |batch| first.add(batch))?;
+    if let Some(context) = history {
+        warn_of_changes(context, template, &mut tally).await?;
+    }
     observer(Event::Checked(&tally));
     let requests = first.records.into_iter().take(PREVIEWED);
     let requests = requests.filter_map(|(_, record)| request_of(template.record, &record)).collect();

@@ -25,6 +25,14 @@ impl Context {
         Ok(Ledger::open(&self.home).await?)
     }
 
+    /// Opens the ledger if there is one.
+    pub async fn existing_ledger(&self) -> Result<Option<Ledger>, Error> {
+        match self.home.join("ledger.db").is_file() {
+            true => self.ledger().await.map(Some),
+            false => Ok(None),
+        }
+    }
+
     pub fn base_url(&self) -> Result<&str, Error> {
         self.base_url.as_deref().ok_or(Error::NoBaseUrl)
     }

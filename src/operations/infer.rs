@@ -90,11 +90,9 @@ fn templates_in(folder: &Path) -> Vec<PreviousTemplate> {
 
 /// Returns the distinct templates of earlier runs, newest first, without built-in templates.
 async fn templates_of_runs(context: &Context, observer: Observer<'_>) -> Vec<PreviousTemplate> {
-    if !context.home.join("ledger.db").is_file() {
-        return Vec::new();
-    }
-    let runs = match context.ledger().await {
-        Ok(ledger) => {
+    let runs = match context.existing_ledger().await {
+        Ok(None) => return Vec::new(),
+        Ok(Some(ledger)) => {
             let runs = ledger.runs(MAX_RUNS).await;
             ledger.close().await;
             runs.map_err(Error::from)

@@ -97,7 +97,7 @@ pub async fn preview_retry(
     request.sending.report.map_or(Ok(()), check_report_path)?;
     let ledger = context.ledger().await?;
     let prepared = prepare(context, &ledger, &mut request, false, observer).await?;
-    let preview = preview(&prepared.source, &prepared.template, observer)?;
+    let preview = preview(None, &prepared.source, &prepared.template, observer).await?;
     ledger.close().await;
     Ok((prepared.template, preview))
 }

@@ -11,7 +11,7 @@ use super::next_command;
 use super::report::{choices, has_bom, report_format};
 use super::report_path::beside;
 use crate::client::{Client, Speed};
-use crate::ledger::{Accounting, Causes, Ledger, LockedRun, NewRun, Run, RunState, UploadLock};
+use crate::ledger::{Accounting, Causes, Ledger, LockedRun, NewRun, Run, RunCommand, RunState, UploadLock};
 use crate::report::{self, Request};
 use crate::sheet;
 use crate::sheet::write::Existing;
@@ -78,7 +78,9 @@ pub(super) async fn plan_run(
 ) -> Result<(LockedRun, Tally), Error> {
     observer(Event::Opened { source: &source, template: &template });
     let show = |rows| observer(Event::Reading { rows });
-    let (run, tally) = upload::plan::plan(ledger, about, Arc::new(source), template, now(), &show).await?;
+    // A retry has a part of a file, which says little about the whole.
+    let history = (about.command == RunCommand::Upload).then_some(ledger);
+    let (run, tally) = upload::plan::plan(ledger, history, about, Arc::new(source), template, now(), &show).await?;
     observer(Event::Checked(&tally));
     Ok((ledger.lock_run_with(lock, run).await?, tally))
 }

@@ -59,10 +59,14 @@ pub async fn upload(
 }
 
 /// Reads the whole spreadsheet and returns the first requests of an upload.
-pub fn preview_upload(mut upload: Upload<'_>, observer: Observer<'_>) -> Result<Preview, Error> {
+pub async fn preview_upload(
+    context: &Context,
+    mut upload: Upload<'_>,
+    observer: Observer<'_>,
+) -> Result<Preview, Error> {
     apply_options(&mut upload)?;
     let source = upload.input.open()?;
-    preview(&source, &upload.input.template, observer)
+    preview(Some(context), &source, &upload.input.template, observer).await
 }
 
 async fn run_upload(

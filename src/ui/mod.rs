@@ -4,6 +4,7 @@ pub mod accounting;
 mod columns;
 pub mod inference;
 pub mod problems;
+pub mod profile;
 pub mod progress;
 pub mod style;
 pub mod view;

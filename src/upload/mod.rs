@@ -5,6 +5,7 @@
 pub mod dispatch;
 pub mod error;
 pub mod plan;
+pub mod profile;
 pub mod retry;
 pub mod send;
 pub mod server_diff;

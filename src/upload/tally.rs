@@ -1,5 +1,6 @@
 //! Counters of a pass over a sheet: records by state, and problems by cause.
 
+use super::profile::Profile;
 use super::retry::{RowHistory, RowStatus};
 use crate::ledger::{Causes, Problem, RecordState, RunId};
 
@@ -30,6 +31,8 @@ pub struct Tally {
     pub warnings: Causes,
     /// Warnings about the file as a whole, also in `warnings`.
     pub of_file: Vec<Problem>,
+    /// The values of the valid records.
+    pub profile: Profile,
 }
 
 impl Tally {

@@ -17,17 +17,24 @@ pub(crate) struct Console {
     reading: &'static str,
     /// Prints the problems of the sheet.
     problems: bool,
+    /// Prints the values in each field.
+    profile: bool,
     progress: Mutex<Option<Progress>>,
 }
 
 impl Console {
     pub(crate) fn new(output: Output) -> Console {
-        Console { output, reading: "reading", problems: output.talks(), progress: Mutex::default() }
+        Console { output, reading: "reading", problems: output.talks(), profile: false, progress: Mutex::default() }
     }
 
     /// Returns a console for `check`, with problems printed even with `--quiet`.
     pub(crate) fn for_check(output: Output) -> Console {
-        Console { reading: "checking", problems: !output.json, ..Console::new(output) }
+        Console { reading: "checking", problems: !output.json, ..Console::for_preview(output) }
+    }
+
+    /// Returns a console that prints the values in each field.
+    pub(crate) fn for_preview(output: Output) -> Console {
+        Console { profile: output.talks(), ..Console::new(output) }
     }
 
     pub(crate) fn show(&self, event: Event<'_>) {
@@ -39,6 +46,10 @@ impl Console {
             }
             Event::Checked(tally) => {
                 self.finish(tally.rows);
+                if self.profile && tally.profile.records > 0 {
+                    ui::heading("What would be sent");
+                    ui::profile::print(&tally.profile);
+                }
                 if self.problems && tally.rejected > 0 {
                     ui::heading("Rows that need fixing");
                     ui::problems::print(&tally.causes);

@@ -11,6 +11,7 @@ use crate::settings::Output;
 use crate::sheet::column_letters;
 use crate::ui;
 use crate::upload::Tally;
+use crate::upload::profile::Profile;
 
 /// The JSON object of `--json`. The fields are a stable interface.
 #[derive(Debug, Default, Serialize)]
@@ -35,6 +36,9 @@ pub(crate) struct Summary {
     pub problems: Option<Vec<Cause>>,
     /// Warnings grouped by cause.
     pub warnings: Vec<Cause>,
+    /// The values in each field, for `check` and `--dry-run`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
 }
 
 /// Problems with the same cause.
@@ -120,6 +124,7 @@ impl Summary {
                 ..Accounting::default()
             },
             warnings: causes(&tally.warnings),
+            profile: Some(tally.profile.clone()),
             ..Summary::default()
         }
     }

@@ -28,6 +28,8 @@ CREATE TABLE run (
     -- The rows to send, first to last; NULL for all rows
     first_row     BIGINT,
     last_row      BIGINT,
+    -- JSON: the values in each field, for comparison with later files; NULL except for uploads
+    profile       TEXT,
     -- The run that this run retries
     retry_of      BIGINT,
     created_at    BIGINT NOT NULL,

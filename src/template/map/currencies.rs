@@ -50,6 +50,15 @@ impl Mapper<'_> {
         }
     }
 
+    /// Returns the currency of a record, if known.
+    pub fn currency(&self, parts: &Parts) -> Option<Currency> {
+        match self.currency_field(parts) {
+            CurrencyField::None => None,
+            CurrencyField::FromAmounts => parts.money.first()?.mark.currency(self.locale()),
+            CurrencyField::Mapped(currency) => currency,
+        }
+    }
+
     fn currency_field(&self, parts: &Parts) -> CurrencyField {
         if !self.template().record.input().fields().any(|field| field.is_currency()) {
             return CurrencyField::None;

@@ -1,5 +1,9 @@
 //! The part of a record from one or several rows: values as JSON, each with its rule and row.
 
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
 use super::super::model::Severity;
 use super::super::problem::{Problem, excerpt};
 use super::json::{self, unquoted};
@@ -149,6 +153,24 @@ impl Parts {
             None => FieldValue::Absent,
             Some(piece) => self.bytes(piece).map_or(FieldValue::Invalid, FieldValue::Present),
         }
+    }
+
+    /// Returns the valid values of record fields as JSON, each with the index of its rule.
+    pub fn values(&self) -> impl Iterator<Item = (usize, &str)> {
+        let values = self.fields.iter().filter_map(|piece| Some((piece.rule as usize, self.bytes(piece)?)));
+        values.map(|(rule, json)| (rule, std::str::from_utf8(json).expect("JSON is UTF-8")))
+    }
+
+    /// Returns the lines, each with the JSON of its fields by name.
+    pub fn lines(&self) -> impl Iterator<Item = BTreeMap<&str, &RawValue>> {
+        let mut rest = self.lines.as_slice();
+        std::iter::from_fn(move || {
+            let mut lines = serde_json::Deserializer::from_slice(rest).into_iter();
+            let line = lines.next()?.expect("lines are JSON objects");
+            let end = lines.byte_offset();
+            rest = rest.get(end + 1..).unwrap_or_default();
+            Some(line)
+        })
     }
 
     /// Returns the JSON of a rule's value, or `None` for an invalid, absent, null or empty value.

@@ -14,6 +14,7 @@ use crate::template::map::{Parts, unquoted};
 use crate::template::model::{Duplicates, GroupRows};
 use crate::template::{Cause, Mapper, Template};
 use crate::upload::error::Error;
+use crate::upload::profile::Collector;
 use crate::upload::retry::{RequestContext, Reviewer, RowHistory};
 use crate::upload::tally::Tally;
 
@@ -70,6 +71,7 @@ pub(super) struct Assembler<'t> {
     /// Present if the file is a report.
     reviewer: Option<Reviewer<'t>>,
     batch: Batch,
+    profile: Collector,
     pub tally: Tally,
 }
 
@@ -127,6 +129,7 @@ impl<'t> Assembler<'t> {
             settled: HashSet::new(),
             reviewer: source.history.as_ref().map(|history| Reviewer::new(history, sheets(), input)),
             batch: Batch::default(),
+            profile: Collector::new(template),
             tally: Tally::default(),
         }
     }
@@ -199,6 +202,11 @@ impl<'t> Assembler<'t> {
         }
     }
 
+    /// Returns the tally of all records.
+    pub(super) fn into_tally(self) -> Tally {
+        Tally { profile: self.profile.profile(), ..self.tally }
+    }
+
     /// Returns the record of a row without a group.
     fn single(&mut self, row: &mut MappedRow) -> Record {
         let decision = if row.draft.is_skipped {
@@ -208,6 +216,9 @@ impl<'t> Assembler<'t> {
         };
         let request = RequestContext { key: &row.key, target: &row.target, body: &row.body };
         let decision = self.review(decision, row.history.as_slice(), &request);
+        if let Decision::Send = decision {
+            self.profile.add(&self.mappers[row.part], &row.draft.parts);
+        }
         let (key, target) = (std::mem::take(&mut row.key), std::mem::take(&mut row.target));
         let (unique, body) = (std::mem::take(&mut row.unique), std::mem::take(&mut row.body));
         let mut warnings = self.warnings(&mut row.draft.parts);
@@ -327,6 +338,9 @@ impl<'t> Assembler<'t> {
         let decision = self.decide(&mut parts, problems);
         let request = RequestContext { key: &key, target: &target, body: &body };
         let decision = self.review(decision, histories, &request);
+        if let Decision::Send = decision {
+            self.profile.add(mapper, &parts);
+        }
         let mut warnings = self.warnings(&mut parts);
         warnings.append(&mut of_rows);
         Record { key, target, unique, rows: parts.rows, decision, warnings, body }

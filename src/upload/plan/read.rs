@@ -17,7 +17,7 @@ use crate::upload::error::Error;
 use crate::upload::tally::Tally;
 
 /// Maximum number of rows per chunk.
-const CHUNK_ROWS: usize = 4096;
+const CHUNK_ROWS: usize = 2048;
 /// Chunks end early above this number of bytes of text.
 const CHUNK_BYTES: usize = 4 << 20;
 /// Maximum number of mapping threads.
@@ -48,7 +48,7 @@ pub fn read(
     let mut known = None;
     loop {
         match pass(source, template, mode, known, &mut handle)? {
-            Pass::Ended(tally) => return Ok(tally),
+            Pass::Ended(tally) => return Ok(*tally),
             Pass::Misread(surveys) => known = Some(surveys),
         }
         if !handle(Batch { restarts: true, ..Batch::default() }) {
@@ -59,7 +59,7 @@ pub fn read(
 
 /// The result of a pass over the sheets.
 enum Pass {
-    Ended(Tally),
+    Ended(Box<Tally>),
     /// The rows were mapped by the notation of the first rows, which is not that of the whole columns.
     Misread(Vec<Survey>),
 }
@@ -97,7 +97,7 @@ fn pass(
             (assemble(&mut assembler, &mut mapped, handle), reader.next(&mut next))
         });
         if !continues? {
-            return Ok(Pass::Ended(assembler.tally));
+            return Ok(Pass::Ended(Box::new(assembler.into_tally())));
         }
         read_next?;
         std::mem::swap(&mut mapped, &mut read);
@@ -119,7 +119,7 @@ fn pass(
     }
     assembler.finish();
     handle(assembler.take_batch());
-    Ok(Pass::Ended(assembler.tally))
+    Ok(Pass::Ended(Box::new(assembler.into_tally())))
 }
 
 /// Reads all rows to find the notation of numbers and dates. Returns a survey per part.

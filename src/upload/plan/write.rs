@@ -10,18 +10,20 @@ use super::source::Source;
 use crate::ledger::{Ledger, NewRun, RunId};
 use crate::template::Template;
 use crate::upload::error::Error;
+use crate::upload::profile;
 use crate::upload::tally::Tally;
 
 /// Maximum number of batches read ahead of the ledger.
 const READ_AHEAD: usize = 8;
 
 /// Plans an upload. The sheet is read and mapped on other threads while the ledger writes. `progress` receives the
-/// number of rows so far.
+/// number of rows so far. `history` has earlier runs of the template, whose values are compared with those of the file.
 ///
 /// # Errors
 /// If the file can't be read to the end, the plan is deleted.
 pub async fn plan(
     ledger: &Ledger,
+    history: Option<&Ledger>,
     new: &NewRun,
     source: Arc<Source>,
     template: Arc<Template>,
@@ -56,7 +58,11 @@ pub async fn plan(
     }
     // The channel closes when the reader ends. The reader's result says whether the file was complete.
     match reading.await.unwrap_or(Err(Error::ReaderDied { path })) {
-        Ok(tally) => {
+        Ok(mut tally) => {
+            if let Some(history) = history {
+                profile::warn_of_changes(history, &new.template, new.record, &mut tally).await?;
+                plan.set_profile(serde_json::to_string(&tally.profile).expect("a profile is valid JSON"));
+            }
             tally.of_file.iter().for_each(|warning| plan.warn(warning.clone()));
             Ok((plan.finish(tally.width).await?, tally))
         }

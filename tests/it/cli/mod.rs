@@ -28,6 +28,7 @@ mod office;
 mod orders;
 mod page;
 mod process;
+mod profile;
 mod proxy;
 mod report;
 mod report_only;
@@ -79,8 +80,14 @@ const STATES: [&str; 7] = ["sent", "unchanged", "skipped", "rejected", "failed",
 fn summary(ended: &Ended) -> Value {
     let summary = ended.json();
     let fields: Vec<&str> = summary.as_object().unwrap().keys().map(String::as_str).collect();
-    let only_check: &[&str] = if summary["command"] == "check" { &["problems"] } else { &[] };
-    assert_eq!(fields, SUMMARY.iter().chain(only_check).chain(&["warnings"]).copied().collect::<Vec<_>>());
+    // A dry run has a profile, but no list of problems.
+    let (problems, profile): (&[&str], &[&str]) = match (summary["command"] == "check", fields.contains(&"profile")) {
+        (true, _) => (&["problems"], &["profile"]),
+        (false, true) => (&[], &["profile"]),
+        (false, false) => (&[], &[]),
+    };
+    let expected = SUMMARY.iter().chain(problems).chain(&["warnings"]).chain(profile);
+    assert_eq!(fields, expected.copied().collect::<Vec<_>>());
     let sum: u64 = STATES.iter().map(|state| count(&summary, state)).sum();
     assert_eq!(count(&summary, "total"), sum, "{summary}");
     summary

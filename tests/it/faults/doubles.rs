@@ -37,7 +37,7 @@ async fn planned(replaced: &[(usize, &str)]) -> (u64, u64, u64) {
     let template = Arc::new(load("t", TEMPLATE, &no_tables).unwrap());
     let source = Arc::new(Source::open(&path, &template, None, &sheet::Options::default()).unwrap());
     let ledger = Ledger::open(folder.path()).await.unwrap();
-    let (run, tally) = plan::plan(&ledger, &about(), source, template, 1, &|_| {}).await.unwrap();
+    let (run, tally) = plan::plan(&ledger, None, &about(), source, template, 1, &|_| {}).await.unwrap();
     let accounting = ledger.accounting(run).await.unwrap();
     assert_adds_up(&accounting);
     assert_eq!((accounting.total, accounting.rows), (1_500, 1_500));

@@ -1,0 +1,29 @@
+//! Profiles of uploaded files, kept for comparison with later files.
+
+use super::database::Ledger;
+use super::error::Error;
+use super::ids::RunId;
+use crate::records::RecordKind;
+
+/// The profile of an uploaded file.
+#[derive(Debug)]
+pub struct StoredProfile {
+    pub run: RunId,
+    /// When the run began, in milliseconds since 1970, UTC.
+    pub at: i64,
+    /// JSON.
+    pub profile: String,
+}
+
+impl Ledger {
+    /// Returns the profile of the last finished upload with this template of which the service has accepted a record.
+    pub async fn latest_profile(&self, template: &str, record: RecordKind) -> Result<Option<StoredProfile>, Error> {
+        let query = "SELECT id AS run, created_at AS at, profile FROM run \
+                     WHERE template = $1 AND record = $2 AND state = 'finished' AND profile IS NOT NULL AND EXISTS \
+                     (SELECT 1 FROM outcome WHERE outcome.run = run.id AND outcome.state = 'sent') \
+                     ORDER BY id DESC LIMIT 1";
+        let row: Option<(RunId, i64, String)> =
+            sqlx::query_as(query).bind(template).bind(record.name()).fetch_optional(&self.reader).await?;
+        Ok(row.map(|(run, at, profile)| StoredProfile { run, at, profile }))
+    }
+}
