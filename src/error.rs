@@ -97,7 +97,6 @@ fn exit_of(error: &operations::Error) -> Exit {
         E::Service(service::Error::WorkspaceName { .. })
         | E::Template(_)
         | E::NoBaseUrl
-        | E::SentBefore { .. }
         | E::RunRefused { .. }
         | E::Invalid { .. } => Exit::Usage,
         E::BadInput { .. } => Exit::InputRefused,

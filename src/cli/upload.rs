@@ -42,9 +42,17 @@ pub struct Upload {
     /// Send nothing if a row needs fixing
     #[arg(long)]
     pub all_or_nothing: bool,
-    /// Send a file again, even if this creates duplicates
-    #[arg(long)]
-    pub allow_repeat: bool,
+    /// Send records again that were sent before, even if this creates duplicates: all, or those with these names, such as
+    /// invoice numbers
+    #[arg(
+        long,
+        value_name = "NAMES",
+        num_args = 0..=1,
+        require_equals = true,
+        value_delimiter = ',',
+        default_missing_value = ""
+    )]
+    pub allow_repeat: Option<Vec<String>>,
     /// Orders: let the service create unknown items
     #[arg(long)]
     pub create_missing_items: bool,

@@ -9,7 +9,7 @@ use super::shared::signals::Interrupt;
 use super::shared::summary::Summary;
 use crate::cli::{Pacing, Upload};
 use crate::error::{Exit, Failure};
-use crate::operations::{self, Context, PreviewedRequest, SendOptions};
+use crate::operations::{self, AllowRepeat, Context, PreviewedRequest, SendOptions};
 use crate::settings::{Output, Settings};
 use crate::ui;
 
@@ -30,7 +30,7 @@ pub(super) async fn upload(args: &Upload, context: &Context, output: Output) -> 
         sending: send_options(&args.pacing, args.max_errors, &args.report),
         changed_only: args.changed_only,
         all_or_nothing: args.all_or_nothing,
-        allow_repeat: args.allow_repeat,
+        allow_repeat: allow_repeat(args.allow_repeat.as_deref()),
         create_missing_items: args.create_missing_items,
         trigger_workflows: args.trigger_workflows,
         is_rehearsal: args.rehearse,
@@ -52,6 +52,16 @@ pub(super) async fn upload(args: &Upload, context: &Context, output: Output) -> 
     let (exit, mut summary) = finish("upload", finished, &interrupt, output.talks());
     summary.run = summary.run.filter(|_| !args.rehearse);
     Ok((exit, summary))
+}
+
+/// Returns the records to send again: all if the flag has no names.
+fn allow_repeat(names: Option<&[String]>) -> AllowRepeat {
+    let names = names.map(|names| names.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()));
+    match names.map(Iterator::collect::<Vec<_>>) {
+        None => AllowRepeat::None,
+        Some(names) if names.is_empty() => AllowRepeat::All,
+        Some(names) => AllowRepeat::Named(names),
+    }
 }
 
 pub(super) fn send_options<'a>(

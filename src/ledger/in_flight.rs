@@ -1,12 +1,15 @@
 //! Records of non-idempotent calls: stored as in flight before sending, and unknown if no result follows.
 
 use sqlx::Row;
+use sqlx::sqlite::SqliteConnection;
 
+use super::claims::{Claim, EarlierClaim, earlier_claims, insert_claims};
 use super::database::{Ledger, to_json};
 use super::error::Error;
 use super::ids::{RunId, Seq};
 use super::model::{Outcome, Problem};
 use super::outcomes::insert_outcomes;
+use super::run::Run;
 use super::state::RecordState;
 
 /// Changes made while sending, committed together.
@@ -15,8 +18,6 @@ pub struct SendingChanges {
     pub outcomes: Vec<Outcome>,
     /// Records no longer in flight, with an outcome or certainly not applied.
     pub finished: Vec<Seq>,
-    /// Records about to be sent.
-    pub started: Vec<Seq>,
 }
 
 impl Ledger {
@@ -35,26 +36,44 @@ impl Ledger {
     }
 
     /// Stores all changes in one transaction. Durable on return.
-    pub async fn store(&self, run: RunId, changes: &SendingChanges, now: i64) -> Result<(), Error> {
+    pub async fn store(&self, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        insert_outcomes(&mut transaction, run, &changes.outcomes).await?;
-        if !changes.finished.is_empty() {
-            sqlx::query("DELETE FROM in_flight WHERE run = $1 AND seq IN (SELECT value FROM json_each($2))")
-                .bind(run)
-                .bind(to_json(&changes.finished)?)
-                .execute(&mut *transaction)
-                .await?;
-        }
-        if !changes.started.is_empty() {
-            sqlx::query("INSERT INTO in_flight (run, seq, at) SELECT $1, value, $3 FROM json_each($2)")
-                .bind(run)
-                .bind(to_json(&changes.started)?)
-                .bind(now)
-                .execute(&mut *transaction)
-                .await?;
-        }
+        insert_changes(&mut transaction, run, changes).await?;
         transaction.commit().await?;
         Ok(())
+    }
+
+    /// Stores all changes, claims the records `started` and stores them as in flight, in one transaction. Durable on
+    /// return. Records that another run has claimed since `run` was compared with earlier runs are neither claimed nor
+    /// stored, but returned with the other claim.
+    pub async fn start(
+        &self,
+        run: &Run,
+        family: &[RunId],
+        changes: &SendingChanges,
+        started: &[Claim],
+        now: i64,
+    ) -> Result<Vec<(Seq, EarlierClaim)>, Error> {
+        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        insert_changes(&mut transaction, run.id, changes).await?;
+        let earlier = earlier_claims(&mut transaction, started, run.compared_to.unwrap_or(0)).await?;
+        let is_repeated = |claim: &Claim| {
+            let other = earlier.iter().find(|other| claim.is_repeated_by(other, run.id, family));
+            other.map(|other| (claim.seq, other.clone()))
+        };
+        let repeated: Vec<(Seq, EarlierClaim)> = started.iter().filter_map(is_repeated).collect();
+        let is_new = |claim: &&Claim| repeated.iter().all(|(seq, _)| *seq != claim.seq);
+        let started: Vec<Claim> = started.iter().filter(is_new).copied().collect();
+        insert_claims(&mut transaction, run.id, &started, now).await?;
+        let seqs: Vec<Seq> = started.iter().map(|claim| claim.seq).collect();
+        sqlx::query("INSERT INTO in_flight (run, seq, at) SELECT $1, value, $3 FROM json_each($2)")
+            .bind(run.id)
+            .bind(to_json(&seqs)?)
+            .bind(now)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(repeated)
     }
 
     /// Gives every record in flight the outcome *unknown* and returns the number of such records. Requires
@@ -76,4 +95,16 @@ impl Ledger {
         transaction.commit().await?;
         Ok(outcomes.len() as u64)
     }
+}
+
+async fn insert_changes(connection: &mut SqliteConnection, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
+    insert_outcomes(connection, run, &changes.outcomes).await?;
+    if !changes.finished.is_empty() {
+        sqlx::query("DELETE FROM in_flight WHERE run = $1 AND seq IN (SELECT value FROM json_each($2))")
+            .bind(run)
+            .bind(to_json(&changes.finished)?)
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
 }

@@ -38,7 +38,8 @@ pub enum Origin {
 /// matters.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedRecord<B = Box<str>> {
-    /// The identity of the record in the service. `None` for skipped rows and for kinds without a key.
+    /// The identity of the record in the service, or its name in the sheet if the service has none, such as the number of
+    /// an invoice. `None` for skipped rows and for records without either.
     pub key: Option<String>,
     /// The id in the path of the request, for updates by id.
     pub target: Option<String>,

@@ -1,5 +1,6 @@
 //! Removal of old runs.
 
+use super::claims::keep_claims;
 use super::database::Ledger;
 use super::error::Error;
 use super::ids::RunId;
@@ -8,6 +9,7 @@ impl Ledger {
     /// Deletes a run with plan and outcomes. Requires the lock of the run.
     pub async fn remove(&self, run: RunId) -> Result<(), Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        keep_claims(&mut transaction, run).await?;
         for statement in [
             "DELETE FROM source_block WHERE run = $1",
             "DELETE FROM record_block WHERE run = $1",

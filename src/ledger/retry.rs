@@ -54,17 +54,4 @@ impl Ledger {
         let query = "SELECT MAX(id) FROM run WHERE retry_of = $1 AND state <> 'planning'";
         Ok(sqlx::query_scalar(query).bind(run).fetch_one(&self.reader).await?)
     }
-
-    /// Returns the fully planned runs of the same file, kind, service and workspace, newest first.
-    pub async fn runs_of_file(&self, about: &NewRun) -> Result<Vec<RunId>, Error> {
-        let query = "SELECT id FROM run WHERE file_hash = $1 AND record = $2 AND base_url = $3 AND workspace = $4 \
-                     AND sheet = $5 AND state <> 'planning' ORDER BY id DESC";
-        let runs = sqlx::query_scalar(query)
-            .bind(&about.file_hash)
-            .bind(about.record.name())
-            .bind(&about.base_url)
-            .bind(&about.workspace)
-            .bind(about.sheet.as_text());
-        Ok(runs.fetch_all(&self.reader).await?)
-    }
 }

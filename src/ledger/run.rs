@@ -78,6 +78,8 @@ pub struct Run {
     pub millis: i64,
     /// Warnings about the file as a whole.
     pub warnings: Vec<Problem>,
+    /// The last claim that existed when the records were compared with earlier runs; `None` before.
+    pub compared_to: Option<i64>,
 }
 
 impl NewRun {
@@ -157,7 +159,7 @@ impl Run {
 
 const COLUMNS: &str = "id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, header, \
                        header_row, columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, options, \
-                       warnings";
+                       warnings, compared_to";
 
 impl Ledger {
     /// Returns up to `limit` runs, newest first.
@@ -328,6 +330,7 @@ fn from_row(row: &SqliteRow) -> Result<Run, Error> {
         stopped_why: row.try_get("stopped_why")?,
         millis: row.try_get("millis")?,
         warnings: serde_json::from_str(&text("warnings")?).map_err(corrupt)?,
+        compared_to: row.try_get("compared_to")?,
     })
 }
 

@@ -27,8 +27,6 @@ pub enum Error {
     NoBaseUrl,
     #[error("the token does not allow this: its access level is Regular, which is read-only")]
     ReadOnlyToken,
-    #[error("run {run} already sent {sent} {plural} of this file, and sending them again creates duplicates")]
-    SentBefore { run: RunId, sent: u64, plural: &'static str, pending: u64 },
     /// The state of the run forbids resuming or retrying, or the run belongs to another service or workspace.
     #[error("run {run} can't be {action}: {reason}")]
     RunRefused { run: RunId, action: &'static str, reason: String, hint: String },
@@ -67,10 +65,6 @@ impl Error {
                 "create a token pair with Full Access in the service's developer settings, then run `sheetport login` or set \
                  SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN"
                     .to_owned()
-            }
-            Error::SentBefore { pending: 0, .. } => "--allow-repeat sends them again anyway".to_owned(),
-            Error::SentBefore { run, .. } => {
-                format!("`sheetport resume {run}` sends the rest; --allow-repeat sends all of them again")
             }
             Error::RunRefused { hint, .. }
             | Error::Invalid { hint, .. }

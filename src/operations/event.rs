@@ -2,7 +2,9 @@
 
 use crate::client::Speed;
 use crate::ledger::Run;
+use crate::records::RecordKind;
 use crate::template::Template;
+use crate::upload::sent_before::Compared;
 use crate::upload::{Progress, Source, Tally};
 
 /// Receives the events of an operation.
@@ -16,6 +18,8 @@ pub enum Event<'a> {
     Reading { rows: u64 },
     /// The whole file was read and checked.
     Checked(&'a Tally),
+    /// The records were compared with those sent before.
+    Compared { compared: &'a Compared, kind: RecordKind },
     /// A run is about to be resumed.
     Resuming(&'a Run),
     /// `run` sends refused records of `of` again.

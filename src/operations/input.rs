@@ -105,6 +105,12 @@ pub(super) fn new_run(
         source.parts.iter().find_map(|part| Some(part.columns.of(part.layout.columns.get(field)?.first()?)))
     };
     let rules = template.rules().enumerate();
+    let mut columns: Vec<(String, usize)> =
+        rules.filter_map(|(place, rule)| Some((rule.field.name.to_owned(), column(place)?))).collect();
+    // For problems with the name of a record.
+    columns.extend(
+        source.parts.iter().find_map(|part| Some(("group".to_owned(), part.columns.of(*part.layout.group.first()?)))),
+    );
     Ok(NewRun {
         command,
         record: template.record,
@@ -117,7 +123,7 @@ pub(super) fn new_run(
         sheet,
         header: source.header.clone(),
         header_row: first.layout.header.row,
-        columns: rules.filter_map(|(place, rule)| Some((rule.field.name.to_owned(), column(place)?))).collect(),
+        columns,
         chosen: source.chosen,
         retry_of: None,
         options: Vec::new(),

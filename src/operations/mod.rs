@@ -26,6 +26,7 @@ mod send;
 mod templates;
 mod upload;
 
+pub use crate::upload::sent_before::AllowRepeat;
 pub use check::{Preview, PreviewedRequest, check};
 pub use context::Context;
 pub use error::Error;

@@ -18,12 +18,13 @@ use super::retry::{RETRIED, check_nothing_pending};
 use super::send::{Finished, SendOptions, Sending, plan_run};
 use super::templates::{read_sheet_lookups, template_of_run};
 use crate::client::Client;
-use crate::ledger::{self, CallOption, Family, Ledger, NewRun, Run, RunCommand, RunId, UploadLock};
+use crate::ledger::{self, CallOption, Ledger, NewRun, Run, RunCommand, RunId, UploadLock};
 use crate::sheet::Options;
 use crate::template::Template;
 use crate::template::model::GroupRows;
 use crate::upload::Source;
 use crate::upload::retry::{Report, load_history};
+use crate::upload::sent_before::AllowRepeat;
 
 /// Maximum number of run names looked up per report.
 const MAX_LOOKUPS: usize = 20;
@@ -47,8 +48,8 @@ pub struct RetryReport<'a> {
 struct Prepared {
     source: Source,
     template: Arc<Template>,
-    /// The run of the report and the family of the run, or `None` if all rows are sent as new records.
-    of: Option<(Run, Family)>,
+    /// The run of the report, or `None` if all rows are sent as new records.
+    of: Option<Run>,
     /// Call options of the run.
     options: Vec<CallOption>,
     /// Client and lock, unless this is a preview.
@@ -66,19 +67,21 @@ pub async fn retry_report(
     let ledger = context.ledger().await?;
     let prepared = prepare(context, &ledger, &mut request, true, observer).await?;
     let about = prepared.about(context, request.file)?;
-    let Prepared { source, template, of, sender, .. } = prepared;
+    let Prepared { source, template, sender, .. } = prepared;
     let (client, lock) = sender.expect("a report that is sent has a client and a lock");
-    let mut _file_lock = None;
-    if let Some((run, family)) = &of {
-        // The same file may be uploaded by another process at the same time.
-        _file_lock = Some(ledger.lock_upload(&about)?);
-        check_not_uploaded(&ledger, &about, run.id, family, &template).await?;
-    }
-    let (run, tally) = plan_run(&ledger, &about, lock, source, Arc::clone(&template), observer).await?;
-    let options = request.sending;
-    let sending = Sending { context, ledger: &ledger, client, run, options, is_rehearsal: false, observer };
-    let withhold = request.all_or_nothing && tally.rejected > 0;
-    let mut finished = sending.send(withhold, interrupt).await?;
+    let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
+    let sending = Sending {
+        context,
+        ledger: &ledger,
+        client,
+        run,
+        options: request.sending,
+        is_rehearsal: false,
+        all_or_nothing: request.all_or_nothing,
+        allow_repeat: if request.as_new { AllowRepeat::All } else { AllowRepeat::None },
+        observer,
+    };
+    let mut finished = sending.send(interrupt).await?;
     if let Some(run) = tally.unknown_in
         && finished.accounting.pending + finished.accounting.unknown == 0
     {
@@ -106,7 +109,7 @@ impl Prepared {
     fn about(&self, context: &Context, file: &InputFile) -> Result<NewRun, Error> {
         let base_url = self.sender.as_ref().map_or("", |(client, _)| client.address());
         let about = new_run(RunCommand::Retry, context, base_url, file, &self.source, &self.template)?;
-        let of = self.of.as_ref().map(|(run, _)| run);
+        let of = self.of.as_ref();
         let chosen = of.and_then(|run| run.about.chosen);
         Ok(NewRun { retry_of: of.map(|run| run.id), chosen, options: self.options.clone(), ..about })
     }
@@ -166,7 +169,7 @@ async fn prepare_again(
     source.history = Some(load_history(ledger, &run, &family, report, &source, &template).await?);
     observer(Event::ReportOf(&run));
     let options = run.about.options.clone();
-    Ok(Prepared { source, template: Arc::new(template), of: Some((run, family)), options, sender })
+    Ok(Prepared { source, template: Arc::new(template), of: Some(run), options, sender })
 }
 
 /// Prepares to send all rows as new records, to the service of the context.
@@ -253,27 +256,4 @@ async fn run_of(ledger: &Ledger, file: &InputFile, report: &Report) -> Result<Ru
     }
     let hint = format!("use the SHEETPORT_HOME of that upload, or write the report again there; {AS_NEW_HINT}");
     Err(Error::invalid(format!("{name} is a report of run {first}, which is not in the ledger of this machine"), hint))
-}
-
-/// Refuses a report also uploaded as a file, if sending the records again would create duplicates.
-async fn check_not_uploaded(
-    ledger: &Ledger,
-    about: &NewRun,
-    run: RunId,
-    family: &Family,
-    template: &Template,
-) -> Result<(), Error> {
-    if !template.record.input().must_not_repeat() {
-        return Ok(());
-    }
-    for other in ledger.runs_of_file(about).await? {
-        let accounting = ledger.accounting(other).await?;
-        let is_own = family.runs.iter().any(|member| member.id == other);
-        if !is_own && accounting.sent + accounting.unknown + accounting.pending > 0 {
-            let reason =
-                format!("run {other} uploaded the same file, and sending its records again creates duplicates");
-            return Err(refused(run, RETRIED, &reason, &format!("hand back the report of run {other} instead")));
-        }
-    }
-    Ok(())
 }

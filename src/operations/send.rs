@@ -16,6 +16,7 @@ use crate::report::{self, Request};
 use crate::sheet;
 use crate::sheet::write::Existing;
 use crate::template::Template;
+use crate::upload::sent_before::{self, AllowRepeat, Compared, LeftOut};
 use crate::upload::{self, Source, StopReason, Tally, send};
 
 /// Maximum number of refused records grouped by cause in the result. A report has all refused records.
@@ -51,6 +52,8 @@ pub struct Finished {
     pub refused: Causes,
     /// The warnings of the file and its records, grouped by cause.
     pub warnings: Causes,
+    /// Records that an earlier run sent.
+    pub left_out: Vec<LeftOut>,
     /// The next command to run.
     pub next: Option<String>,
 }
@@ -64,6 +67,10 @@ pub(super) struct Sending<'a> {
     pub options: SendOptions<'a>,
     /// The ledger is temporary, so the run can't be continued.
     pub is_rehearsal: bool,
+    /// Sends nothing if a record can't be sent.
+    pub all_or_nothing: bool,
+    /// Records to send although they were sent before.
+    pub allow_repeat: AllowRepeat,
     pub observer: Observer<'a>,
 }
 
@@ -86,13 +93,20 @@ pub(super) async fn plan_run(
 }
 
 impl Sending<'_> {
-    /// Sends the pending records, or marks the run as never to be sent if `withhold`. Then writes the report if needed.
-    pub(super) async fn send(
-        self,
-        withhold: bool,
-        interrupt: impl Future<Output = Duration>,
-    ) -> Result<Finished, Error> {
+    /// Whether a record can't be sent, and all or nothing is to be sent.
+    pub(super) async fn is_withheld(&self) -> Result<bool, Error> {
+        Ok(self.all_or_nothing && self.ledger.accounting(self.run.id()).await?.rejected > 0)
+    }
+
+    /// Leaves out records that were sent before, and sends the other pending records. Then writes the report if needed.
+    pub(super) async fn send(self, interrupt: impl Future<Output = Duration>) -> Result<Finished, Error> {
         let (ledger, id) = (self.ledger, self.run.id());
+        let mut compared = Compared::default();
+        if !self.is_withheld().await? {
+            compared = sent_before::compare(ledger, self.run.run(), &self.allow_repeat, now()).await?;
+            (self.observer)(Event::Compared { compared: &compared, kind: self.run.run().about.record });
+        }
+        let withhold = self.is_withheld().await?;
         let before = ledger.accounting(id).await?;
         let was_finished = before.pending == 0 && self.run.run().state == RunState::Finished;
         let mut stopped = None;
@@ -122,7 +136,8 @@ impl Sending<'_> {
         let only_if_named = stopped.is_some() || was_finished || self.is_rehearsal;
         let report = self.write_report(&run, &accounting, only_if_named, next).await;
         let next = next(report.as_ref().ok().and_then(Option::as_deref));
-        Ok(Finished { run, accounting, stopped, was_finished, report, refused, warnings, next })
+        let left_out = compared.left_out;
+        Ok(Finished { run, accounting, stopped, was_finished, report, refused, warnings, left_out, next })
     }
 
     async fn send_pending(

@@ -12,8 +12,8 @@ use super::local_service::LocalService;
 use super::report::check_report_path;
 use super::send::{Finished, SendOptions, Sending, plan_run};
 use crate::client::Pace;
-use crate::ledger::{CallOption, Ledger, NewRun, RunCommand};
-use crate::template::Template;
+use crate::ledger::{CallOption, RunCommand};
+use crate::upload::sent_before::AllowRepeat;
 use crate::upload::server_diff::{self, Connection};
 
 /// A spreadsheet to upload.
@@ -25,8 +25,8 @@ pub struct Upload<'a> {
     pub changed_only: bool,
     /// Sends nothing if a row can't be sent.
     pub all_or_nothing: bool,
-    /// Sends a file again even if that creates duplicates.
-    pub allow_repeat: bool,
+    /// Records to send although they were sent before, which creates duplicates.
+    pub allow_repeat: AllowRepeat,
     /// Lets the service create unknown items of orders.
     pub create_missing_items: bool,
     /// Lets the service run workflows for orders.
@@ -83,18 +83,23 @@ async fn run_upload(
         new_run(RunCommand::Upload, context, client.address(), upload.input.file, &source, &upload.input.template)?;
     about.options = call_options(&upload).map(|(_, option)| option).collect();
     let lock = ledger.lock_upload(&about)?;
-    if !upload.allow_repeat {
-        check_not_sent_before(&ledger, &about, &upload.input.template).await?;
-    }
-    let (options, is_rehearsal) = (upload.sending, upload.is_rehearsal);
     let template = Arc::new(upload.input.template);
-    let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
-    let sending = Sending { context, ledger: &ledger, client, run, options, is_rehearsal, observer };
-    let withhold = upload.all_or_nothing && tally.rejected > 0;
-    if upload.changed_only && !withhold {
+    let (run, _) = plan_run(&ledger, &about, lock, source, template, observer).await?;
+    let sending = Sending {
+        context,
+        ledger: &ledger,
+        client,
+        run,
+        options: upload.sending,
+        is_rehearsal: upload.is_rehearsal,
+        all_or_nothing: upload.all_or_nothing,
+        allow_repeat: upload.allow_repeat,
+        observer,
+    };
+    if upload.changed_only && !sending.is_withheld().await? {
         skip_unchanged(&sending).await?;
     }
-    let finished = sending.send(withhold, interrupt).await?;
+    let finished = sending.send(interrupt).await?;
     ledger.close().await;
     Ok(finished)
 }
@@ -145,25 +150,4 @@ fn call_options(upload: &Upload<'_>) -> impl Iterator<Item = (&'static str, Call
     ]
     .into_iter()
     .filter_map(|(is_set, option)| is_set.then_some(option))
-}
-
-/// Refuses a file sent before, if sending the records again would create duplicates.
-async fn check_not_sent_before(ledger: &Ledger, about: &NewRun, template: &Template) -> Result<(), Error> {
-    let input = template.record.input();
-    if input.create.as_ref().is_none_or(|call| call.repeatable) {
-        return Ok(());
-    }
-    for run in ledger.runs_of_file(about).await? {
-        let earlier = ledger.run(run).await?;
-        let accounting = ledger.accounting(run).await?;
-        let overlaps = match (about.chosen, earlier.about.chosen) {
-            (Some((first, last)), Some((other_first, other_last))) => first <= other_last && other_first <= last,
-            _ => true,
-        };
-        let sent = accounting.sent + accounting.unknown;
-        if overlaps && sent > 0 {
-            return Err(Error::SentBefore { run, sent, plural: input.plural, pending: accounting.pending });
-        }
-    }
-    Ok(())
 }

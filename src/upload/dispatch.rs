@@ -192,6 +192,12 @@ impl Dispatcher {
         self.unsettled -= 1;
     }
 
+    /// Forgets a job that [`Step::Send`] returned and that is not sent, with an external outcome.
+    pub fn withdraw(&mut self, job: &Job) {
+        self.forget();
+        self.release(&job.ordering_key);
+    }
+
     /// Processes the outcome of an attempt. Returns the settled job, or `None` if the job stays pending. `jitter` is
     /// between 0 and 1.
     pub fn settle(

@@ -8,6 +8,7 @@ pub mod plan;
 pub mod profile;
 pub mod retry;
 pub mod send;
+pub mod sent_before;
 pub mod server_diff;
 pub mod tally;
 

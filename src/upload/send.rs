@@ -17,8 +17,11 @@ use tokio::time::MissedTickBehavior;
 use super::dispatch::{Dispatcher, Job, Settled, Step, StopReason};
 use crate::client::policy::Call;
 use crate::client::{Attempt, Client, Pace, Request, Speed};
-use crate::ledger::{self, Ledger, LockedRun, Outcome, Problem, RecordState, RunState, SendingChanges, Seq};
+use crate::ledger::{
+    self, Claim, Ledger, LockedRun, Outcome, Problem, RecordState, Run, RunId, RunState, SendingChanges, Seq,
+};
 use crate::records::RecordKind;
+use crate::upload::sent_before::{Scope, claimed_meanwhile};
 use load::load_blocks;
 
 /// Minimum number of waiting records; below, the next block is loaded.
@@ -83,13 +86,19 @@ pub async fn send(
     let (began, run) = (Instant::now(), work.run.id());
     let unknown = work.ledger.mark_in_flight_unknown(run).await?;
     tracing::info!(run, kind = %work.kind, unknown, "sending begins");
-    let is_sendable = !matches!(work.ledger.run(run).await?.state, RunState::Planning | RunState::Withheld);
+    let family = work.ledger.family(work.run.run()).await?.runs.iter().map(|member| member.id).collect();
+    // The locked run is as it was at the time of locking, before it was compared with earlier runs.
+    let current = work.ledger.run(run).await?;
+    let is_sendable = !matches!(current.state, RunState::Planning | RunState::Withheld);
     let mut pace = Pace::new(work.rate, began);
     if let Some(file) = work.rate_file {
         pace = pace.shared(file, began);
     }
     let mut sender = Sender {
         work,
+        scope: Scope::of(&current),
+        run: current,
+        family,
         dispatcher: Dispatcher::new(work.kind, work.concurrency, pace, work.max_errors),
         next_block: is_sendable.then_some(0),
         load_error: None,
@@ -113,6 +122,12 @@ pub async fn send(
 
 struct Sender<'a> {
     work: &'a Work<'a>,
+    /// The run in its current state.
+    run: Run,
+    /// For the claims of non-idempotent calls.
+    scope: Scope,
+    /// The runs connected with this one by retries.
+    family: Vec<RunId>,
     dispatcher: Dispatcher,
     /// Position of the next block of records, or `None` after the last.
     next_block: Option<Seq>,
@@ -190,7 +205,7 @@ impl Sender<'_> {
     async fn load_next_blocks(&mut self) {
         let Some(from) = self.next_block.take() else { return };
         let Work { ledger, run, kind, wall, .. } = self.work;
-        match load_blocks(ledger, run.id(), *kind, from, wall()).await {
+        match load_blocks(ledger, run.id(), *kind, &self.scope, from, wall()).await {
             Ok(Some(loaded)) => {
                 self.next_block = Some(loaded.end);
                 loaded.jobs.into_iter().for_each(|job| self.dispatcher.push(job));
@@ -212,14 +227,34 @@ impl Sender<'_> {
             }
         };
         if !non_idempotent.is_empty() {
-            self.changes.started.extend(non_idempotent.iter().map(|job| job.seq));
-            self.store().await?;
+            self.claim(&mut non_idempotent).await?;
         }
         for job in non_idempotent {
             self.unconfirmed.insert(job.seq, job.requests + 1);
             self.start(job);
         }
         Ok(wake)
+    }
+
+    /// Claims non-idempotent calls and stores them as in flight, together with all changes. Durable on return. Removes
+    /// the calls that another run has claimed since the plan was compared with earlier runs.
+    async fn claim(&mut self, jobs: &mut Vec<Job>) -> Result<(), ledger::Error> {
+        stored(&mut self.storing).await?;
+        self.storing = None;
+        let changes = std::mem::take(&mut self.changes);
+        let claims: Vec<Claim> = jobs.iter().filter_map(|job| job.claim).collect();
+        let (run, now) = (&self.run, (self.work.wall)());
+        let repeated = self.work.ledger.start(run, &self.family, &changes, &claims, now).await?;
+        for (seq, earlier) in repeated {
+            let Some(index) = jobs.iter().position(|job| job.seq == seq) else { continue };
+            let job = jobs.remove(index);
+            if let Some(claim) = &job.claim {
+                let name = job.ordering_key.key();
+                self.changes.outcomes.push(claimed_meanwhile(run, claim, name, &earlier, now));
+            }
+            self.dispatcher.withdraw(&job);
+        }
+        Ok(())
     }
 
     fn start(&mut self, job: Job) {
@@ -275,14 +310,14 @@ impl Sender<'_> {
         stored(&mut self.storing).await?;
         self.storing = None;
         let changes = std::mem::take(&mut self.changes);
-        self.work.ledger.store(self.work.run.id(), &changes, (self.work.wall)()).await
+        self.work.ledger.store(self.work.run.id(), &changes).await
     }
 
     /// Starts writing all changes to the ledger. For idempotent calls, which may be sent again after a crash.
     fn store_in_background(&mut self) {
-        let (ledger, run, now) = (self.work.ledger.clone(), self.work.run.id(), (self.work.wall)());
+        let (ledger, run) = (self.work.ledger.clone(), self.work.run.id());
         let changes = std::mem::take(&mut self.changes);
-        self.storing = Some(tokio::spawn(async move { ledger.store(run, &changes, now).await }));
+        self.storing = Some(tokio::spawn(async move { ledger.store(run, &changes).await }));
     }
 
     fn progress(&self) -> Progress {

@@ -5,9 +5,11 @@ use std::sync::{Mutex, PoisonError};
 use super::opened;
 use crate::client::Speed;
 use crate::operations::Event;
+use crate::records::RecordKind;
 use crate::settings::Output;
 use crate::ui;
 use crate::ui::progress::Progress;
+use crate::upload::sent_before::{Compared, LeftOut};
 use crate::upload::{self, Tally};
 
 /// Prints events and draws a progress bar.
@@ -60,6 +62,7 @@ impl Console {
                 }
                 warn_edited_rows(tally);
             }
+            Event::Compared { compared, kind } => self.show_compared(compared, kind),
             Event::Resuming(run) if talks => ui::line(format_args!("run {}  {}", run.id, run.about.file)),
             Event::Retrying { run, of, records } if talks => {
                 let records = ui::counted(records, "refused record");
@@ -86,6 +89,30 @@ impl Console {
             }),
             Event::Warning(message) => ui::remark(message),
             Event::Resuming(_) | Event::Retrying { .. } | Event::ReportOf(_) => {}
+        }
+    }
+
+    /// Says which records were sent before, and what happens to them.
+    fn show_compared(&self, compared: &Compared, kind: RecordKind) {
+        let plural = kind.input().plural;
+        let is_one = |records: u64| if records == 1 { kind.name().replace('-', " ") } else { plural.to_owned() };
+        for LeftOut { run, date, records, .. } in &compared.left_out {
+            let what = is_one(*records);
+            ui::remark(format_args!(
+                "{} {what} left out: sent before, in run {run} on {date}",
+                ui::thousands(*records)
+            ));
+        }
+        if !compared.left_out.is_empty() {
+            ui::hint(&format!("to create these {plural} a second time: --allow-repeat"));
+        }
+        if compared.repeated > 0 {
+            let what = is_one(compared.repeated);
+            ui::remark(format_args!("{} {what} sent again, as allowed", ui::thousands(compared.repeated)));
+        }
+        if self.problems && compared.rejected > 0 {
+            ui::heading("Not sent, because of earlier runs");
+            ui::problems::print(&compared.causes);
         }
     }
 

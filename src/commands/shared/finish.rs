@@ -1,7 +1,7 @@
 //! Prints how a run ended, and chooses the exit code.
 
 use super::signals::Interrupt;
-use super::summary::{Summary, causes};
+use super::summary::{SentBefore, Summary, causes};
 use crate::client::Stop;
 use crate::error::{Exit, Failure};
 use crate::ledger::{Accounting, RunState};
@@ -11,7 +11,7 @@ use crate::upload::StopReason;
 
 /// Prints the reason for stopping and the service's refusals, and returns the exit code and the summary.
 pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, talks: bool) -> (Exit, Summary) {
-    let Finished { run, accounting, stopped, was_finished, report, refused, warnings, next } = finished;
+    let Finished { run, accounting, stopped, was_finished, report, refused, warnings, left_out, next } = finished;
     if was_finished {
         ui::remark(format_args!("run {} was finished before and has no pending records", run.id));
     }
@@ -38,7 +38,9 @@ pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, t
             ui::hint(&hint);
         }
     }
-    (exit, Summary { warnings: causes(&warnings), ..Summary::of_run(command, &run, &accounting, report, next) })
+    let sent_before = left_out.iter().map(SentBefore::of).collect();
+    let summary = Summary::of_run(command, &run, &accounting, report, next);
+    (exit, Summary { warnings: causes(&warnings), sent_before, ..summary })
 }
 
 fn exit(accounting: &Accounting, stopped: Option<&StopReason>, interrupted: Exit) -> Exit {

@@ -12,6 +12,7 @@ use crate::sheet::column_letters;
 use crate::ui;
 use crate::upload::Tally;
 use crate::upload::profile::Profile;
+use crate::upload::sent_before::LeftOut;
 
 /// The JSON object of `--json`. The fields are a stable interface.
 #[derive(Debug, Default, Serialize)]
@@ -31,6 +32,9 @@ pub(crate) struct Summary {
     pub next: Option<String>,
     /// Why the run stopped before its end.
     pub stopped: Option<String>,
+    /// Records left out because an earlier run sent them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sent_before: Vec<SentBefore>,
     /// Problems grouped by cause, only for `check`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<Cause>>,
@@ -39,6 +43,24 @@ pub(crate) struct Summary {
     /// The values in each field, for `check` and `--dry-run`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
+}
+
+/// Records that an earlier run sent.
+#[derive(Debug, Serialize)]
+pub(crate) struct SentBefore {
+    pub run: RunId,
+    /// The local date.
+    pub date: String,
+    pub records: u64,
+    /// The first rows of these records.
+    pub rows: Vec<u64>,
+}
+
+impl SentBefore {
+    pub(crate) fn of(left_out: &LeftOut) -> SentBefore {
+        let LeftOut { run, date, records, rows } = left_out.clone();
+        SentBefore { run, date, records, rows }
+    }
 }
 
 /// Problems with the same cause.

@@ -39,6 +39,8 @@ CREATE TABLE run (
     millis        BIGINT NOT NULL DEFAULT 0,
     -- JSON: warnings about the file as a whole, as the problems of outcomes
     warnings      TEXT   NOT NULL DEFAULT '[]',
+    -- The last claim that existed when the records were compared with earlier runs; NULL before
+    compared_to   BIGINT,
     -- 1 if the table accepted includes the results of this run
     is_indexed    BIGINT NOT NULL DEFAULT 0
 );
@@ -105,6 +107,23 @@ CREATE TABLE in_flight (
     at  BIGINT NOT NULL,
     PRIMARY KEY (run, seq)
 ) WITHOUT ROWID;
+
+-- Started requests that must not be sent twice, for recognizing their records in later files. name, body: hashes that
+-- include service, workspace and kind; name is NULL for records without a name of their own. id: ascending in the order
+-- of insertion. Claims of pruned runs stay if their records were or may have been applied.
+CREATE TABLE claim (
+    run  BIGINT NOT NULL,
+    seq  BIGINT NOT NULL,
+    id   BIGINT NOT NULL,
+    name BLOB,
+    body BLOB   NOT NULL,
+    at   BIGINT NOT NULL,
+    PRIMARY KEY (run, seq)
+) WITHOUT ROWID;
+
+CREATE UNIQUE INDEX claim_id ON claim (id);
+CREATE INDEX claim_name ON claim (name) WHERE name IS NOT NULL;
+CREATE INDEX claim_body ON claim (body);
 
 -- The decision of a person about a record with the outcome unknown, which stays as it is.
 CREATE TABLE resolution (

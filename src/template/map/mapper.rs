@@ -18,7 +18,7 @@ use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::{Cell, Row, write};
 
 /// Separator between the cells of a group's name. Never part of a cell.
-const SEPARATOR: char = '\u{1f}';
+pub const SEPARATOR: char = '\u{1f}';
 
 /// Maps the rows of one sheet by a template and a layout of its columns.
 #[derive(Clone, Copy)]

@@ -16,5 +16,5 @@ mod row_context;
 pub mod survey;
 
 pub use json::unquoted;
-pub use mapper::{Draft, Mapper, Names};
+pub use mapper::{Draft, Mapper, Names, SEPARATOR};
 pub use parts::Parts;

@@ -96,6 +96,11 @@ impl Parts {
         self.rows.is_empty()
     }
 
+    /// Returns the lines as JSON, separated by commas.
+    pub fn lines_json(&self) -> &[u8] {
+        &self.lines
+    }
+
     /// Assigns the values from `start` to a rule.
     pub(super) fn push_value(&mut self, rule: usize, start: usize, row: u64) {
         self.fields.push(Piece { rule: narrow(rule), place: Some((narrow(start), narrow(self.values.len()))), row });

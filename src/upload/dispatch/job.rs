@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::client::policy::Call;
 use crate::client::{Failure, WriteResult};
-use crate::ledger::{RecordState, Seq};
+use crate::ledger::{Claim, RecordState, Seq};
 use crate::records::RecordKind;
 
 /// A record to be sent.
@@ -19,6 +19,8 @@ pub struct Job {
     /// JSON body, sent unchanged.
     pub body: Bytes,
     pub call: Call,
+    /// The content of a non-idempotent call, for recognizing repetitions.
+    pub claim: Option<Claim>,
     /// Requests made so far.
     pub requests: u32,
     /// Attempts counted towards [`MAX_ATTEMPTS`](crate::client::policy::MAX_ATTEMPTS).
@@ -69,6 +71,7 @@ impl Job {
             target,
             body: body.into(),
             call,
+            claim: None,
             requests: 0,
             attempts: 0,
             holds_key: false,

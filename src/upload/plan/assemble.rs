@@ -7,15 +7,18 @@ use serde::de::IgnoredAny;
 
 use super::decision::Decision;
 use super::keys::{self, KeyHolder, Keys};
+use super::repeated::{RepeatedLines, repeated_record};
 use super::row::{MappedRow, ledger_problem};
 use super::source::Source;
+use super::waiting::{Incomplete, Record, Waiting};
 use crate::ledger::{Disposition, Origin, PlannedRecord, Problem, RecordState, Seq, SourceRow};
-use crate::template::map::{Parts, unquoted};
+use crate::template::map::{Parts, SEPARATOR, unquoted};
 use crate::template::model::{Duplicates, GroupRows};
 use crate::template::{Cause, Mapper, Template};
 use crate::upload::error::Error;
 use crate::upload::profile::Collector;
 use crate::upload::retry::{RequestContext, Reviewer, RowHistory};
+use crate::upload::sent_before::NAME_SEPARATOR;
 use crate::upload::tally::Tally;
 
 /// Maximum bytes of incomplete records. Records whose rows may be anywhere stay incomplete until the end of the sheet.
@@ -68,37 +71,13 @@ pub(super) struct Assembler<'t> {
     unique: HashMap<usize, Keys>,
     /// Records that are not to be sent because of such a field.
     settled: HashSet<Seq>,
+    /// Bodies of records without a name that must not be created twice.
+    bodies: Keys,
     /// Present if the file is a report.
     reviewer: Option<Reviewer<'t>>,
     batch: Batch,
     profile: Collector,
     pub tally: Tally,
-}
-
-enum Waiting {
-    Incomplete {
-        parts: Parts,
-        problems: Vec<Problem>,
-        /// Warnings about rows, in addition to those of the parts.
-        warnings: Vec<Problem>,
-        /// The histories of the rows, if the file is a report.
-        histories: Vec<RowHistory>,
-    },
-    Complete(Record),
-}
-
-/// A record with all rows.
-struct Record {
-    /// Empty without a key.
-    key: String,
-    target: String,
-    /// Values that no other record can have.
-    unique: Vec<(usize, String)>,
-    rows: Vec<u64>,
-    decision: Decision,
-    warnings: Vec<Problem>,
-    /// Empty if only the tally is wanted.
-    body: Vec<u8>,
 }
 
 impl<'t> Assembler<'t> {
@@ -127,6 +106,7 @@ impl<'t> Assembler<'t> {
             keys: Keys::default(),
             unique: HashMap::new(),
             settled: HashSet::new(),
+            bodies: Keys::default(),
             reviewer: source.history.as_ref().map(|history| Reviewer::new(history, sheets(), input)),
             batch: Batch::default(),
             profile: Collector::new(template),
@@ -194,9 +174,7 @@ impl<'t> Assembler<'t> {
             self.first_waiting += 1;
             let record = match waiting {
                 Waiting::Complete(record) => record,
-                Waiting::Incomplete { parts, problems, warnings, histories } => {
-                    self.complete(seq, parts, problems, warnings, &histories)
-                }
+                Waiting::Incomplete(record) => self.complete(seq, record),
             };
             self.emit(seq, record);
         }
@@ -223,7 +201,7 @@ impl<'t> Assembler<'t> {
         let (unique, body) = (std::mem::take(&mut row.unique), std::mem::take(&mut row.body));
         let mut warnings = self.warnings(&mut row.draft.parts);
         warnings.append(&mut row.warnings);
-        Record { key, target, unique, rows: vec![row.number], decision, warnings, body }
+        Record { key, name: String::new(), target, unique, rows: vec![row.number], decision, warnings, body }
     }
 
     /// Returns the decision after considering the histories of the record's rows.
@@ -250,7 +228,8 @@ impl<'t> Assembler<'t> {
         if let Some(seq) = known {
             let index = self.waiting_index(seq);
             let mut added = 0;
-            if let Some(Waiting::Incomplete { parts, problems, warnings, histories }) = self.waiting.get_mut(index) {
+            if let Some(Waiting::Incomplete(record)) = self.waiting.get_mut(index) {
+                let Incomplete { parts, lines, problems, warnings, histories, .. } = record;
                 if let (Some(reviewer), Some(history)) = (&self.reviewer, row.history) {
                     let first = histories.first().filter(|_| name.is_empty());
                     problems.extend(first.and_then(|first| reviewer.check_strayed(&history, first)));
@@ -258,6 +237,7 @@ impl<'t> Assembler<'t> {
                 }
                 let reported = parts.problems.len();
                 let before = parts.len_from(reported);
+                lines.add(row.draft.parts.lines_json(), row.number);
                 self.mappers[row.part].merge(parts, &row.draft.parts);
                 added = parts.len_from(reported).saturating_sub(before) + problem_bytes(&row.problems);
                 added += problem_bytes(&row.warnings);
@@ -292,7 +272,11 @@ impl<'t> Assembler<'t> {
         self.hold(name.len() + parts.len() + found + OVERHEAD, row.number)?;
         let (problems, warnings) = (std::mem::take(&mut row.problems), std::mem::take(&mut row.warnings));
         let histories = row.history.into_iter().collect();
-        self.waiting.push_back(Waiting::Incomplete { parts, problems, warnings, histories });
+        let mut lines = RepeatedLines::default();
+        lines.add(parts.lines_json(), row.number);
+        let group = row.draft.group.as_str().into();
+        let record = Incomplete { group, parts, lines, problems, warnings, histories };
+        self.waiting.push_back(Waiting::Incomplete(record));
         Ok(next)
     }
 
@@ -308,7 +292,7 @@ impl<'t> Assembler<'t> {
     /// Completes all records before `next`, because the rows of a record stand together.
     fn close_last_group(&mut self, next: Seq) {
         if let Some((last, seq)) = self.last_group.take()
-            && let Some(Waiting::Incomplete { parts, .. }) = self.waiting.get(self.waiting_index(seq))
+            && let Some(Waiting::Incomplete(Incomplete { parts, .. })) = self.waiting.get(self.waiting_index(seq))
         {
             self.closed.entry(last).or_insert(parts.first_row());
         }
@@ -316,14 +300,8 @@ impl<'t> Assembler<'t> {
         debug_assert_eq!(self.first_waiting, next, "all waiting records were emitted");
     }
 
-    fn complete(
-        &mut self,
-        seq: Seq,
-        mut parts: Parts,
-        problems: Vec<Problem>,
-        mut of_rows: Vec<Problem>,
-        histories: &[RowHistory],
-    ) -> Record {
+    fn complete(&mut self, seq: Seq, record: Incomplete) -> Record {
+        let Incomplete { group, mut parts, lines, problems, warnings: mut of_rows, histories } = record;
         let found = problem_bytes(&problems) + problem_bytes(&of_rows);
         self.held = self.held.saturating_sub(parts.len() + found + OVERHEAD);
         let text = |json: Option<&str>| json.map_or_else(String::new, |json| unquoted(json).into_owned());
@@ -332,18 +310,29 @@ impl<'t> Assembler<'t> {
         let (key, target) = (text(names.key), text(names.target));
         let unique = mapper.unique_values(&parts);
         let mut body = Vec::new();
-        if self.with_records && parts.problems.is_empty() {
+        let must_not_repeat = self.must_not_repeat();
+        if (self.with_records || must_not_repeat) && parts.problems.is_empty() {
             mapper.body(&parts, &mut body);
         }
         let decision = self.decide(&mut parts, problems);
         let request = RequestContext { key: &key, target: &target, body: &body };
-        let decision = self.review(decision, histories, &request);
+        let decision = self.review(decision, &histories, &request);
         if let Decision::Send = decision {
             self.profile.add(mapper, &parts);
         }
         let mut warnings = self.warnings(&mut parts);
         warnings.append(&mut of_rows);
-        Record { key, target, unique, rows: parts.rows, decision, warnings, body }
+        let sheet = || self.source.sheet_of(&self.source.parts[self.part_of(seq)]);
+        warnings.extend(lines.problem().map(|problem| Problem { sheet: sheet(), ..problem }));
+        // The key of the service is the better name.
+        let is_named = must_not_repeat && key.is_empty() && target.is_empty();
+        let name = if is_named { group.replace(SEPARATOR, NAME_SEPARATOR) } else { String::new() };
+        Record { key, name, target, unique, rows: parts.rows, decision, warnings, body }
+    }
+
+    /// Whether sending a record of this kind twice creates a duplicate.
+    fn must_not_repeat(&self) -> bool {
+        self.template.record.input().must_not_repeat()
     }
 
     /// Returns the index of the part with the first row of a record.
@@ -385,8 +374,15 @@ impl<'t> Assembler<'t> {
 
     /// Adds a complete record to the batch and the tally.
     fn emit(&mut self, seq: Seq, record: Record) {
-        let Record { key, target, unique, rows, decision, mut warnings, body } = record;
+        let Record { key, name, target, unique, rows, decision, mut warnings, body } = record;
         let decision = self.decide_by_key(seq, &key, &unique, rows[0], decision);
+        if matches!(decision, Decision::Send) && name.is_empty() && target.is_empty() && self.must_not_repeat() {
+            let holder = KeyHolder { seq, row: rows[0], is_to_be_sent: true };
+            let earlier = self.bodies.insert(&String::from_utf8_lossy(&body), holder, false);
+            warnings.extend(
+                earlier.map(|earlier| self.with_other_sheet(repeated_record(rows[0], earlier.row), seq, earlier.seq)),
+            );
+        }
         if matches!(decision, Decision::Send) {
             self.tally.warn(&warnings);
         } else {
@@ -401,7 +397,7 @@ impl<'t> Assembler<'t> {
                 Decision::AcceptedEarlier(earlier) => Disposition::AcceptedEarlier(earlier),
             };
             let present = |name: String| (!name.is_empty()).then_some(name);
-            let (key, target) = (present(key), present(target));
+            let (key, target) = (present(key).or_else(|| present(name)), present(target));
             self.batch.records.push(PlannedRecord { key, target, rows, sheet, disposition, warnings });
         }
     }

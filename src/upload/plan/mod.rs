@@ -6,9 +6,11 @@ pub(super) mod decision;
 mod keys;
 pub(super) mod part;
 mod read;
+mod repeated;
 mod row;
 pub(super) mod row_problems;
 pub(super) mod source;
+mod waiting;
 mod write;
 
 pub use assemble::{Batch, Withdrawal};

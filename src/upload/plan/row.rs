@@ -86,7 +86,9 @@ pub(super) fn map_row(
             mapped.key.push_str(&names.key.map_or_else(Default::default, unquoted));
             mapped.target.push_str(&names.target.map_or_else(Default::default, unquoted));
             mapped.unique = mapper.unique_values(&mapped.draft.parts);
-            if encodes && mapped.draft.parts.problems.is_empty() {
+            // Bodies of records that must not be created twice are compared with each other.
+            let needs_body = encodes || mapper.template().record.input().must_not_repeat();
+            if needs_body && mapped.draft.parts.problems.is_empty() {
                 mapper.body(&mapped.draft.parts, &mut mapped.body);
             }
         }

@@ -4,6 +4,7 @@ use crate::client::policy::Call;
 use crate::ledger::{self, Disposition, Ledger, PlannedRecord, RunId, Seq};
 use crate::records::RecordKind;
 use crate::upload::dispatch::Job;
+use crate::upload::sent_before::Scope;
 
 /// Blocks loaded together, with one write of their intent.
 const BLOCKS: usize = 8;
@@ -22,6 +23,7 @@ pub(super) async fn load_blocks(
     ledger: &Ledger,
     run: RunId,
     kind: RecordKind,
+    scope: &Scope,
     from: Seq,
     now: i64,
 ) -> Result<Option<Loaded>, ledger::Error> {
@@ -32,7 +34,7 @@ pub(super) async fn load_blocks(
         let settled = ledger.settled(run, block.first..=block.end() - 1).await?;
         for (seq, record) in (block.first..).zip(block.records) {
             if !settled.contains(&seq) {
-                jobs.extend(job(run, kind, seq, record)?);
+                jobs.extend(job(run, kind, scope, seq, record)?);
             }
         }
     }
@@ -44,12 +46,22 @@ pub(super) async fn load_blocks(
 }
 
 /// Returns the job of a record, or `None` for a record not to be sent.
-fn job(run: RunId, kind: RecordKind, seq: Seq, record: PlannedRecord) -> Result<Option<Job>, ledger::Error> {
+fn job(
+    run: RunId,
+    kind: RecordKind,
+    scope: &Scope,
+    seq: Seq,
+    record: PlannedRecord,
+) -> Result<Option<Job>, ledger::Error> {
     let Disposition::Send(body) = record.disposition else { return Ok(None) };
     let target = record.target.as_deref();
     let call = kind.input().call(target.is_some());
     if call.and_then(|call| call.path(target.unwrap_or(""))).is_none() {
         return Err(ledger::Error::Corrupt(format!("record {seq} of run {run} has no request")));
     }
-    Ok(Some(Job::new(kind, seq, record.key, record.target, body.into_boxed_bytes())))
+    let is_repeatable = call.is_some_and(|call| call.repeatable);
+    let claim = (!is_repeatable).then(|| scope.claim(seq, record.key.as_deref(), &body));
+    let mut job = Job::new(kind, seq, record.key, record.target, body.into_boxed_bytes());
+    job.claim = claim;
+    Ok(Some(job))
 }

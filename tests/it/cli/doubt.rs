@@ -103,19 +103,21 @@ async fn resolve_settles_unknown_records_and_retry_sends_the_failed_ones() {
 }
 
 #[tokio::test]
-async fn file_of_invoices_is_refused_the_second_time_without_allow_repeat() {
+async fn invoices_are_sent_once_without_allow_repeat() {
     let place = place(4);
     let server = Server::start(|_| Reply::Accept).await;
     let with = |more: &[&'static str]| UPLOAD.iter().copied().chain(more.iter().copied()).collect::<Vec<_>>();
     let first = summary(&run(&place, &server, &with(&["--rows", "2-3"]), 0).await);
     assert_eq!(accounting(&first), "4: sent 2, skipped 2");
-    run(&place, &server, &with(&["--rows", "3-4"]), 2).await.says(&["run 1 already sent", "--allow-repeat"]);
-    let rest = summary(&run(&place, &server, &with(&["--rows", "4-5"]), 0).await);
-    assert_eq!(accounting(&rest), "4: sent 2, skipped 2");
+    let overlapping = run(&place, &server, &with(&["--rows", "3-4"]), 0).await.says(&["run 1", "--allow-repeat"]);
+    let overlapping = summary(&overlapping);
+    assert_eq!(accounting(&overlapping), "4: sent 1, unchanged 1, skipped 2");
+    assert_eq!(
+        (&overlapping["sent_before"][0]["run"], &overlapping["sent_before"][0]["rows"][0]),
+        (&1.into(), &3.into())
+    );
+    assert_eq!(accounting(&summary(&run(&place, &server, &with(&[]), 0).await)), "4: sent 1, unchanged 3");
     assert!(server.bodies().values().all(|times| *times == 1));
-    run(&place, &server, &with(&[]), 2)
-        .await
-        .says(&["already sent", "invoices of this file, and sending them again creates duplicates"]);
     assert_eq!(server.log().len(), 4);
     assert_eq!(accounting(&summary(&run(&place, &server, &with(&["--allow-repeat"]), 0).await)), "4: sent 4");
 }
@@ -138,12 +140,13 @@ async fn max_errors_stops_the_run_and_resume_continues() {
 async fn prune_keeps_runs_with_unknown_records_and_the_newest_run() {
     let place = place(3);
     let server = Server::start(|seen| if customer(seen) == "c-2" { Reply::Reset } else { Reply::Accept }).await;
-    for code in [4, 4, 4] {
-        let mut args = UPLOAD.to_vec();
-        args.push("--allow-repeat");
-        run(&place, &server, &args, code).await;
+    run(&place, &server, &UPLOAD, 4).await;
+    let mut args = UPLOAD.to_vec();
+    args.push("--allow-repeat");
+    for _ in 0..2 {
+        let repeated = summary(&run(&place, &server, &args, 3).await);
+        assert_eq!(accounting(&repeated), "3: sent 2, rejected 1", "an unknown record must be resolved first");
     }
-    run(&place, &server, &["resolve", "2", "--all-sent"], 0).await;
     let prune = ["runs", "prune", "--older-than", "0h", "--json"];
     let asked = run(&place, &server, &[&prune[..], &["--dry-run"]].concat(), 0).await.json();
     assert_eq!((asked["removed"].to_string(), asked["kept"][0]["run"].as_i64()), ("[2]".into(), Some(1)));

@@ -34,6 +34,7 @@ mod report;
 mod report_only;
 mod report_workbook;
 mod retry_report;
+mod sent_before;
 mod service;
 mod setup;
 mod sheets;
@@ -79,7 +80,9 @@ const STATES: [&str; 7] = ["sent", "unchanged", "skipped", "rejected", "failed",
 #[track_caller]
 fn summary(ended: &Ended) -> Value {
     let summary = ended.json();
-    let fields: Vec<&str> = summary.as_object().unwrap().keys().map(String::as_str).collect();
+    let fields = summary.as_object().unwrap().keys().map(String::as_str);
+    // Only present if records were left out.
+    let fields: Vec<&str> = fields.filter(|field| *field != "sent_before").collect();
     // A dry run has a profile, but no list of problems.
     let (problems, profile): (&[&str], &[&str]) = match (summary["command"] == "check", fields.contains(&"profile")) {
         (true, _) => (&["problems"], &["profile"]),

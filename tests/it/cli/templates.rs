@@ -333,8 +333,8 @@ fn a_stock_count_updates_the_inventories() {
         assert_eq!(inventory["available"], json!(held), "{inventory}");
     }
     assert_eq!(differ, 16);
-    let again = served.sheetport(&place, ["upload", "stock-count.xlsx", "-t", "stock-count"]).exits(2);
-    again.says(&["already sent", "--allow-repeat"]);
+    let again = served.sheetport(&place, ["upload", "stock-count.xlsx", "-t", "stock-count"]).exits(3);
+    again.says(&["left out: sent before, in run 1", "--allow-repeat"]);
     served.sheetport(&place, ["report", "-o", "errors.csv", "--only", "problems"]).exits(0);
     let errors = fs::read_to_string(place.path("errors.csv")).unwrap();
     assert!(errors.contains("3 + 1,#VALUE!"), "{errors}");

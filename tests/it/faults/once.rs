@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sheetport::client::Stop;
-use sheetport::ledger::{self, Ledger, RecordState, SendingChanges};
+use sheetport::ledger::{self, Claim, Ledger, RecordState, SendingChanges};
 use sheetport::records::RecordKind;
 use sheetport::upload::{self, Progress, StopReason, Work};
 use tokio::sync::Notify;
@@ -164,7 +164,7 @@ async fn failing_ledger_stops_the_run_before_the_next_request() {
     let wait = |number| Duration::from_millis(if number == 8 { 1_000 } else { 0 });
     let server = Server::start(move |seen| Reply::Late(wait(seen.number), Box::new(Reply::Accept))).await;
     let planned = Planned::once(RecordKind::Invoice, 40).await;
-    let changes = SendingChanges { started: vec![20], ..SendingChanges::default() };
+    let claim = Claim { seq: 20, name: None, body: [0; 16] };
     let other = Ledger::open(planned.folder.path()).await.unwrap();
     let once = std::sync::Once::new();
     // Another sender, which the lock should prevent, begins a record of the run.
@@ -172,7 +172,10 @@ async fn failing_ledger_stops_the_run_before_the_next_request() {
         if state.sent >= 5 {
             once.call_once(|| {
                 tokio::task::block_in_place(|| {
-                    tokio::runtime::Handle::current().block_on(other.store(planned.run, &changes, 2)).unwrap();
+                    tokio::runtime::Handle::current().block_on(async {
+                        let run = other.run(planned.run).await.unwrap();
+                        other.start(&run, &[], &SendingChanges::default(), &[claim], 2).await.unwrap();
+                    });
                 });
             });
         }

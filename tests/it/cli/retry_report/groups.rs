@@ -171,21 +171,21 @@ async fn report_of_problems_contains_whole_records() {
 }
 
 #[tokio::test]
-async fn report_that_was_also_uploaded_is_refused() {
+async fn report_that_was_also_uploaded_creates_nothing_twice() {
     let rows = "No,Cid,Item,Amount\n1,c-1,i,1\n2,c-2,i,many\n";
     let (place, server) = uploaded(rows, INVOICES).await;
     let mut sheet = Sheet::open(&place, "sheet.report.csv");
     sheet.replace("many", "4").save(&place, "sheet.report.csv");
     let uploaded = run(&place, &server, &["upload", "sheet.report.csv", "-t", "t.toml", "--json"], 0).await;
     assert_eq!(accounting(&summary(&uploaded)), "2: sent 1, skipped 1");
-    let refused = run(&place, &server, &["retry", "sheet.report.csv"], 2).await;
-    refused.says(&["run 2 uploaded the same file"]);
-    // The other way round, too.
+    let retried = run(&place, &server, &["retry", "sheet.report.csv", "--json"], 0).await;
+    assert_eq!(accounting(&summary(&retried)), "2: unchanged 2");
     let mut sheet = Sheet::open(&place, "sheet.report.csv");
     sheet.set(3, "Amount", "5").save(&place, "other.csv");
-    run(&place, &server, &["retry", "other.csv", "-q"], 0).await;
-    let refused = run(&place, &server, &["upload", "other.csv", "-t", "t.toml"], 2).await;
-    refused.says(&["run 3 already sent"]);
+    run(&place, &server, &["retry", "other.csv"], 0).await.says(&["1 row of accepted records was edited"]);
+    let refused = run(&place, &server, &["upload", "other.csv", "-t", "t.toml"], 3).await;
+    refused.shows(&["was sent in run 2", "with other values", "items 1 amount: 4 then, 5 now"]);
+    assert_eq!(server.log().len(), 2);
 }
 
 #[test]

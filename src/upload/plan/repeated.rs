@@ -1,0 +1,80 @@
+//! Repetitions within a file: probably pasted twice, but possible on purpose, so that they are warnings.
+
+use std::collections::HashMap;
+
+use twox_hash::XxHash3_64;
+
+use crate::ledger::Problem;
+
+const REPEATED: &str = "repeated";
+/// Number of repeated lines that are a warning, even if the record has other lines.
+const MANY: usize = 2;
+
+/// The lines of a record, as hashes.
+#[derive(Debug, Default)]
+pub(super) struct RepeatedLines {
+    /// Hashes of the lines with the number of the row, in order.
+    lines: Vec<(u64, u64)>,
+}
+
+impl RepeatedLines {
+    /// Adds the lines of a row, as JSON.
+    pub(super) fn add(&mut self, lines: &[u8], row: u64) {
+        if !lines.is_empty() {
+            self.lines.push((XxHash3_64::oneshot(lines), row));
+        }
+    }
+
+    /// Returns the warning about repeated lines: every line appears twice, or several do. A single repeated line among
+    /// others is usual.
+    pub(super) fn problem(&self) -> Option<Problem> {
+        let mut seen: HashMap<u64, u64> = HashMap::new();
+        let mut repeated = Vec::new();
+        for (line, row) in &self.lines {
+            match seen.get(line) {
+                Some(first) => repeated.push((*row, *first)),
+                None => {
+                    seen.insert(*line, *row);
+                }
+            }
+        }
+        let (row, first) = *repeated.first()?;
+        let is_block = repeated.len() >= MANY || repeated.len() * 2 == self.lines.len();
+        is_block.then(|| Problem {
+            row: Some(row),
+            remedy: format!("delete the rows if they were pasted twice; the first one is the same as row {first}"),
+            ..Problem::of_record(REPEATED, "repeats rows of the same record, so their lines are sent twice")
+        })
+    }
+}
+
+/// Returns the warning about a record without a name that is the same as an earlier one.
+pub(super) fn repeated_record(row: u64, first: u64) -> Problem {
+    Problem {
+        row: Some(row),
+        remedy: format!("delete the row if it was pasted twice; it is the same as row {first}"),
+        ..Problem::of_record(REPEATED, "is the same as an earlier row, and both are sent")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the row of the warning for lines in the rows 2, 3, ….
+    fn warned(lines: &[&str]) -> Option<u64> {
+        let mut repeated = RepeatedLines::default();
+        (2..).zip(lines).for_each(|(row, line)| repeated.add(line.as_bytes(), row));
+        repeated.problem().and_then(|problem| problem.row)
+    }
+
+    #[test]
+    fn a_block_of_repeated_lines_is_a_warning_but_not_a_single_one_among_others() {
+        assert_eq!(warned(&[]), None);
+        assert_eq!(warned(&["a", "b", "c"]), None);
+        assert_eq!(warned(&["a", "b", "a"]), None);
+        assert_eq!(warned(&["a", "a"]), Some(3));
+        assert_eq!(warned(&["a", "b", "a", "b"]), Some(4));
+        assert_eq!(warned(&["a", "b", "c", "b", "c"]), Some(5));
+    }
+}

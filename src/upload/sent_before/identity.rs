@@ -1,0 +1,118 @@
+//! The identity of a record that must not be created twice: its name, and its body independent of how the file
+//! writes it.
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+use serde_json::Value;
+
+use crate::decimal;
+use crate::digest;
+use crate::ledger::{Claim, ClaimDigest, Run, Seq};
+
+/// Separator between the columns of a name.
+pub(in crate::upload) const NAME_SEPARATOR: &str = " / ";
+
+/// The service, workspace and kind of record that identities belong to.
+#[derive(Clone, Debug)]
+pub(in crate::upload) struct Scope([u8; 32]);
+
+impl Scope {
+    pub(in crate::upload) fn of(run: &Run) -> Scope {
+        let about = &run.about;
+        let parts = [about.base_url.as_str(), &about.workspace, about.record.name()];
+        Scope(digest::of_parts(parts.map(str::as_bytes)))
+    }
+
+    /// Returns the claim of a record with this name, if any, and this request body.
+    pub(in crate::upload) fn claim(&self, seq: Seq, name: Option<&str>, body: &str) -> Claim {
+        let name = name.map(|name| self.digest("name", &canonical_name(name)));
+        Claim { seq, name, body: self.digest("body", &canonical_body(body)) }
+    }
+
+    fn digest(&self, what: &str, text: &str) -> ClaimDigest {
+        let digest = digest::of_parts([&self.0[..], what.as_bytes(), text.as_bytes()]);
+        *digest.first_chunk().expect("a SHA-256 has 32 bytes")
+    }
+}
+
+/// Returns the same text for names that a person or a spreadsheet program may take for each other: in lower case,
+/// without leading zeros, and with single spaces.
+pub(super) fn canonical_name(name: &str) -> String {
+    let name = ComposingNormalizerBorrowed::new_nfkc().normalize(name).to_lowercase();
+    let parts = name.split(NAME_SEPARATOR).map(|part| {
+        let part = part.split_whitespace().collect::<Vec<_>>().join(" ");
+        match part.bytes().all(|byte| byte.is_ascii_digit()) {
+            true if !part.is_empty() => format!("{:0>1}", part.trim_start_matches('0')),
+            _ => part,
+        }
+    });
+    parts.collect::<Vec<_>>().join(NAME_SEPARATOR)
+}
+
+/// Returns the same text for bodies with the same values, in any order of fields and with any number of digits.
+fn canonical_body(body: &str) -> String {
+    let mut text = String::new();
+    match serde_json::from_str(body) {
+        Ok(value) => write_canonical(&value, &mut text),
+        Err(_) => text.push_str(body),
+    }
+    text
+}
+
+fn write_canonical(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_unstable_by_key(|(name, _)| *name);
+            text.push('{');
+            for (name, value) in fields {
+                text.push_str(&format!("{name:?}:"));
+                write_canonical(value, text);
+                text.push(',');
+            }
+            text.push('}');
+        }
+        Value::Array(values) => {
+            text.push('[');
+            for value in values {
+                write_canonical(value, text);
+                text.push(',');
+            }
+            text.push(']');
+        }
+        Value::Number(number) => {
+            let number = number.to_string();
+            text.push_str(&decimal::canonical(&number).unwrap_or(number));
+        }
+        value => text.push_str(&value.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_lost_their_zeros_or_changed_case_are_equal() {
+        for (name, other) in [("000101", "101"), ("0", "000"), ("INV-7 ", "inv-7"), ("ＡＢ１", "ab1"), ("a  b", "A b")]
+        {
+            assert_eq!(canonical_name(name), canonical_name(other), "{name}");
+        }
+        for (name, other) in [("2026-101", "2026-102"), ("INV-07", "INV-7"), ("101", "1010"), ("", "0")] {
+            assert_ne!(canonical_name(name), canonical_name(other), "{name}");
+        }
+        assert_eq!(canonical_name("North / 007"), canonical_name("north / 7"));
+    }
+
+    #[test]
+    fn bodies_with_equal_values_are_equal() {
+        let body = r#"{"cid":"c","items":[{"id":"a","amount":2.50},{"id":"b","amount":1}]}"#;
+        for (other, is_equal) in [
+            (r#"{"items":[{"amount":2.5,"id":"a"},{"id":"b","amount":1.0}],"cid":"c"}"#, true),
+            (r#"{"cid":"c","items":[{"id":"b","amount":1},{"id":"a","amount":2.50}]}"#, false),
+            (r#"{"cid":"c","items":[{"id":"a","amount":"2.5"},{"id":"b","amount":1}]}"#, false),
+            (r#"{"cid":"c","items":[{"id":"a","amount":2.50},{"id":"b","amount":1}],"currency":null}"#, false),
+        ] {
+            assert_eq!(canonical_body(body) == canonical_body(other), is_equal, "{other}");
+        }
+    }
+}

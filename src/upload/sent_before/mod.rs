@@ -1,0 +1,274 @@
+//! Records that must not be created twice: comparing a plan with everything that the ledger knows as sent.
+//!
+//! Records are compared by content, so that a file that was saved again, renamed, sorted or extended creates only what is
+//! new. A record with a name, such as the number of an invoice, was sent before if one with the same name and values
+//! was sent. Records without a name are compared by their values, and counted: of three equal rows, two are
+//! left out if two were sent before. Requests that other processes start in the meantime are found by
+//! [`Ledger::start`] before each request.
+
+mod difference;
+mod identity;
+mod verdict;
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::ledger::{
+    Causes, Claim, ClaimDigest, Disposition, EarlierClaim, EarlierState, FIRST_ROWS, Ledger, Outcome, PlannedRecord,
+    RecordBlock, RecordState, Run, RunId, Seq,
+};
+use crate::upload::error::Error;
+
+pub(super) use identity::{NAME_SEPARATOR, Scope};
+pub use verdict::{AllowRepeat, LeftOut};
+use verdict::{Subject, Verdict, date, judge, outcome};
+
+/// The result of comparing a plan with earlier runs.
+#[derive(Clone, Debug, Default)]
+pub struct Compared {
+    /// Records left out, by the run that sent them.
+    pub left_out: Vec<LeftOut>,
+    /// Records with a problem, which are not sent.
+    pub rejected: u64,
+    pub causes: Causes,
+    /// Records that are sent again, as allowed.
+    pub repeated: u64,
+}
+
+/// Compares the pending records of a planned run with earlier runs, and stores the outcome of each record that is not
+/// sent. Does nothing if this was done before.
+pub async fn compare(ledger: &Ledger, run: &Run, allowed: &AllowRepeat, now: i64) -> Result<Compared, Error> {
+    if run.compared_to.is_some() || !run.about.record.input().must_not_repeat() {
+        return Ok(Compared::default());
+    }
+    let last_claim = ledger.last_claim().await?;
+    let mut comparison = Comparison {
+        ledger,
+        run,
+        family: ledger.family(run).await?.runs.iter().map(|member| member.id).collect(),
+        scope: Scope::of(run),
+        allowed: Allowed::of(allowed),
+        unnamed: HashMap::new(),
+        block: None,
+        left_out: BTreeMap::new(),
+        compared: Compared::default(),
+        now,
+    };
+    let mut from: Seq = 0;
+    while let Some(block) = ledger.record_block(run.id, from).await? {
+        from = block.end();
+        let outcomes = comparison.outcomes(&block).await?;
+        ledger.settle(run.id, &outcomes).await?;
+    }
+    ledger.set_compared(run.id, last_claim).await?;
+    let Comparison { left_out, mut compared, .. } = comparison;
+    compared.left_out = left_out.into_values().collect();
+    Ok(compared)
+}
+
+/// Returns the outcome of a record that another run has claimed since the comparison.
+pub(super) fn claimed_meanwhile(
+    run: &Run,
+    claim: &Claim,
+    name: Option<&str>,
+    earlier: &EarlierClaim,
+    now: i64,
+) -> Outcome {
+    let (verdict, earlier) = judge(claim, std::iter::once(earlier)).expect("the claim is of the same record");
+    outcome(claim, verdict, earlier, &Subject::new(run, name), now)
+}
+
+/// The allowed names, in canonical form.
+enum Allowed {
+    All,
+    Named(Vec<String>),
+}
+
+impl Allowed {
+    fn of(allowed: &AllowRepeat) -> Allowed {
+        match allowed {
+            AllowRepeat::None => Allowed::Named(Vec::new()),
+            AllowRepeat::All => Allowed::All,
+            AllowRepeat::Named(names) => {
+                Allowed::Named(names.iter().map(|name| identity::canonical_name(name)).collect())
+            }
+        }
+    }
+
+    fn includes(&self, name: Option<&str>) -> bool {
+        match (self, name) {
+            (Allowed::All, _) => true,
+            (Allowed::Named(names), Some(name)) => !names.is_empty() && names.contains(&identity::canonical_name(name)),
+            (Allowed::Named(_), None) => false,
+        }
+    }
+}
+
+/// Earlier requests with a body, for records without a name.
+struct EqualRequests {
+    sent: u64,
+    in_doubt: u64,
+    /// The first one that was sent, or else the first in doubt.
+    first: EarlierClaim,
+    first_in_doubt: Option<EarlierClaim>,
+    /// Records of this run with the body so far.
+    seen: u64,
+}
+
+struct Comparison<'a> {
+    ledger: &'a Ledger,
+    run: &'a Run,
+    family: Vec<RunId>,
+    scope: Scope,
+    allowed: Allowed,
+    /// By body. Bodies of new records are not kept.
+    unnamed: HashMap<ClaimDigest, EqualRequests>,
+    /// The last block of an earlier run that was read to show differences.
+    block: Option<(RunId, RecordBlock)>,
+    left_out: BTreeMap<RunId, LeftOut>,
+    compared: Compared,
+    now: i64,
+}
+
+impl Comparison<'_> {
+    /// Returns the outcomes of the records in the block that are not sent.
+    async fn outcomes(&mut self, block: &RecordBlock) -> Result<Vec<Outcome>, Error> {
+        let scope = self.scope.clone();
+        let claims: Vec<(Claim, &PlannedRecord, &str)> = creations(&scope, block).collect();
+        let unknown: Vec<Claim> =
+            claims.iter().map(|(claim, ..)| *claim).filter(|claim| self.is_looked_up(claim)).collect();
+        if claims.is_empty() {
+            return Ok(Vec::new());
+        }
+        let earlier = self.ledger.earlier_claims(&unknown).await?;
+        let mut by_name: HashMap<ClaimDigest, Vec<&EarlierClaim>> = HashMap::new();
+        let mut by_body: HashMap<ClaimDigest, Vec<&EarlierClaim>> = HashMap::new();
+        for other in &earlier {
+            other.claim.name.into_iter().for_each(|name| by_name.entry(name).or_default().push(other));
+            by_body.entry(other.claim.body).or_default().push(other);
+        }
+        let settled = self.ledger.settled(self.run.id, block.first..=block.end() - 1).await?;
+        let mut outcomes = Vec::new();
+        for (claim, record, body) in claims {
+            let found = match claim.name {
+                Some(name) => {
+                    let equal =
+                        by_body.get(&claim.body).into_iter().flatten().filter(|other| other.claim.name.is_none());
+                    let known = by_name.get(&name).into_iter().flatten().chain(equal).copied();
+                    let known = known.filter(|other| claim.is_repeated_by(other, self.run.id, &self.family));
+                    judge(&claim, known).map(|(verdict, earlier)| (verdict, earlier.clone()))
+                }
+                None => self.judge_unnamed(&claim, by_body.get(&claim.body).map_or(&[][..], Vec::as_slice)),
+            };
+            if let Some((verdict, earlier)) = found
+                && !settled.contains(&claim.seq)
+            {
+                outcomes.extend(self.decide(&claim, record, body, verdict, &earlier).await?);
+            }
+        }
+        Ok(outcomes)
+    }
+
+    fn is_looked_up(&self, claim: &Claim) -> bool {
+        claim.name.is_some() || !self.unnamed.contains_key(&claim.body)
+    }
+
+    /// Compares a record without a name with the equal requests. `found` are those of the ledger, unless known already.
+    fn judge_unnamed(&mut self, claim: &Claim, found: &[&EarlierClaim]) -> Option<(Verdict, EarlierClaim)> {
+        if !self.unnamed.contains_key(&claim.body) {
+            let is_sent = |other: &EarlierClaim| matches!(other.state, EarlierState::Sent | EarlierState::Pruned);
+            let others = found.iter().filter(|other| claim.is_repeated_by(other, self.run.id, &self.family));
+            let (sent, in_doubt): (Vec<&EarlierClaim>, Vec<&EarlierClaim>) = others.partition(|other| is_sent(other));
+            let first = sent.first().or(in_doubt.first()).map(|first| (*first).clone())?;
+            let requests = EqualRequests {
+                sent: sent.len() as u64,
+                in_doubt: in_doubt.len() as u64,
+                first,
+                first_in_doubt: in_doubt.first().map(|first| (*first).clone()),
+                seen: 0,
+            };
+            self.unnamed.insert(claim.body, requests);
+        }
+        let requests = self.unnamed.get_mut(&claim.body)?;
+        requests.seen += 1;
+        match requests.seen {
+            nth if nth <= requests.sent => {
+                // Which of several equal records this one is can't be said.
+                let service_id = requests.first.service_id.clone().filter(|_| requests.sent == 1);
+                Some((Verdict::Sent, EarlierClaim { service_id, ..requests.first.clone() }))
+            }
+            nth if nth <= requests.sent + requests.in_doubt => {
+                requests.first_in_doubt.clone().map(|first| (Verdict::InDoubt, first))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the outcome of a record that was or may have been sent before, or `None` if it is sent again.
+    async fn decide(
+        &mut self,
+        claim: &Claim,
+        record: &PlannedRecord,
+        body: &str,
+        verdict: Verdict,
+        earlier: &EarlierClaim,
+    ) -> Result<Option<Outcome>, Error> {
+        let name = record.key.as_deref();
+        if verdict != Verdict::InDoubt && self.allowed.includes(name) {
+            self.compared.repeated += 1;
+            return Ok(None);
+        }
+        let difference = match verdict {
+            Verdict::OtherContent => self.difference(earlier, body).await?,
+            _ => String::new(),
+        };
+        let row = record.rows.first().copied();
+        let subject = Subject { row, sheet: &record.sheet, difference, ..Subject::new(self.run, name) };
+        let outcome = outcome(claim, verdict, earlier, &subject, self.now);
+        let row = row.unwrap_or_default();
+        match outcome.state {
+            RecordState::Unchanged => {
+                let new = || LeftOut { run: earlier.run, date: date(earlier.at), records: 0, rows: Vec::new() };
+                let left_out = self.left_out.entry(earlier.run).or_insert_with(new);
+                left_out.records += 1;
+                if left_out.rows.len() < FIRST_ROWS {
+                    left_out.rows.push(row);
+                }
+            }
+            _ => {
+                self.compared.rejected += 1;
+                outcome.problems.iter().for_each(|problem| {
+                    self.compared.causes.add(row, problem);
+                });
+            }
+        }
+        Ok(Some(outcome))
+    }
+
+    /// Describes how a body differs from that of an earlier request. Empty if the earlier run was pruned.
+    async fn difference(&mut self, earlier: &EarlierClaim, body: &str) -> Result<String, Error> {
+        let (run, seq) = (earlier.run, earlier.claim.seq);
+        let holds = |(known, block): &(RunId, RecordBlock)| *known == run && (block.first..block.end()).contains(&seq);
+        if !self.block.as_ref().is_some_and(holds) {
+            self.block = self.ledger.record_block_of(run, seq).await?.map(|block| (run, block));
+        }
+        let record = self
+            .block
+            .as_ref()
+            .and_then(|(_, block)| block.numbered().find(|(known, _)| *known == seq).map(|(_, record)| record));
+        Ok(match record.map(|record| &record.disposition) {
+            Some(Disposition::Send(then)) => difference::describe(then, body),
+            _ => String::new(),
+        })
+    }
+}
+
+/// Iterates over the records of a block that are to be created, with their bodies.
+fn creations<'b>(
+    scope: &'b Scope,
+    block: &'b RecordBlock,
+) -> impl Iterator<Item = (Claim, &'b PlannedRecord, &'b str)> {
+    block.numbered().filter_map(|(seq, record)| match (&record.disposition, &record.target) {
+        (Disposition::Send(body), None) => Some((scope.claim(seq, record.key.as_deref(), body), record, &**body)),
+        _ => None,
+    })
+}

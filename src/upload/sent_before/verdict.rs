@@ -1,0 +1,204 @@
+//! Whether a record was sent before, and what to tell about it. Pure.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::ledger::{Claim, EarlierClaim, EarlierState, Outcome, Problem, RecordState, Run, RunId};
+use crate::records::RecordKind;
+
+/// Codes of the problems of records that are not sent.
+const SENT_BEFORE: &str = "sent-before";
+const IN_DOUBT: &str = "in-doubt";
+const OTHER_CONTENT: &str = "other-content";
+/// The field of problems with the name of a record, as for problems with groups of rows.
+const NAME_FIELD: &str = "group";
+
+/// The relation of a record to an earlier request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The same record was sent.
+    Sent,
+    /// The same record may have been sent.
+    InDoubt,
+    /// A record with the same name and another body was sent.
+    OtherContent,
+    /// A record without a name and with the same body was sent.
+    SameContent,
+}
+
+/// Compares a record with earlier requests for the same record. Returns `None` for a new record. The request returned is
+/// the one to name in messages.
+pub(super) fn judge<'e>(
+    claim: &Claim,
+    earlier: impl Iterator<Item = &'e EarlierClaim> + Clone,
+) -> Option<(Verdict, &'e EarlierClaim)> {
+    let is_equal =
+        |other: &&EarlierClaim| other.claim.body == claim.body && (other.claim.name.is_some() || claim.name.is_none());
+    let is_sent = |other: &&EarlierClaim| matches!(other.state, EarlierState::Sent | EarlierState::Pruned);
+    let sent = earlier.clone().filter(is_sent);
+    if let Some(equal) = sent.clone().find(is_equal) {
+        return Some((Verdict::Sent, equal));
+    }
+    if let Some(unknown) = earlier.clone().find(|other| !is_sent(other)) {
+        return Some((Verdict::InDoubt, unknown));
+    }
+    let last = sent.last()?;
+    Some((if last.claim.name.is_some() { Verdict::OtherContent } else { Verdict::SameContent }, last))
+}
+
+/// The record that an outcome is about.
+pub(super) struct Subject<'a> {
+    pub kind: RecordKind,
+    pub row: Option<u64>,
+    pub sheet: &'a str,
+    pub name: Option<&'a str>,
+    /// The column of the name, if known, and its header.
+    pub column: Option<usize>,
+    pub header: &'a str,
+    /// The differences from the earlier request, if known.
+    pub difference: String,
+}
+
+impl<'a> Subject<'a> {
+    /// Describes a record of `run` with this name.
+    pub(super) fn new(run: &'a Run, name: Option<&'a str>) -> Subject<'a> {
+        let about = &run.about;
+        let column = about.columns.iter().find(|(field, _)| field == NAME_FIELD).map(|(_, column)| *column);
+        let header = column.and_then(|column| about.header.get(column)).map_or("", |header| header.trim());
+        Subject { kind: about.record, row: None, sheet: "", name, column, header, difference: String::new() }
+    }
+}
+
+/// Returns the outcome of a record that is not sent.
+pub(super) fn outcome(
+    claim: &Claim,
+    verdict: Verdict,
+    earlier: &EarlierClaim,
+    subject: &Subject<'_>,
+    now: i64,
+) -> Outcome {
+    let problem = Problem {
+        row: subject.row,
+        sheet: subject.sheet.to_owned(),
+        column: subject.column.filter(|_| subject.name.is_some()),
+        header: subject.name.map_or_else(String::new, |_| subject.header.to_owned()),
+        field: subject.name.map_or_else(String::new, |_| NAME_FIELD.to_owned()),
+        value: subject.name.unwrap_or_default().to_owned(),
+        ..problem(verdict, earlier, subject)
+    };
+    let state = if verdict == Verdict::Sent { RecordState::Unchanged } else { RecordState::Rejected };
+    let service_id = earlier.service_id.clone().filter(|_| verdict == Verdict::Sent);
+    Outcome { problems: vec![problem], service_id, ..Outcome::new(claim.seq, state, now) }
+}
+
+fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> Problem {
+    let (run, kind) = (earlier.run, subject.kind.name().replace('-', " "));
+    let sent = sent_in(earlier);
+    let again = match subject.name {
+        Some(name) if !name.contains([',', '\'']) => format!("`--allow-repeat='{name}'`"),
+        _ => "`--allow-repeat`".to_owned(),
+    };
+    let problem = |code, message: String, remedy: String| Problem { remedy, ..Problem::of_record(code, message) };
+    match verdict {
+        Verdict::Sent => problem(SENT_BEFORE, format!("{sent}, so it is not sent again"), String::new()),
+        Verdict::InDoubt => {
+            let remedy = match earlier.state {
+                EarlierState::InFlight => format!(
+                    "wait until run {run} has ended; if it was interrupted, run `sheetport resume {run}`, then upload again"
+                ),
+                _ => format!("look it up in the service, run `sheetport resolve {run}`, then upload again"),
+            };
+            problem(IN_DOUBT, format!("may have been sent in run {run}, so it is not sent again"), remedy)
+        }
+        Verdict::OtherContent => {
+            let difference = match subject.difference.as_str() {
+                "" => String::new(),
+                difference => format!("{difference}; "),
+            };
+            let remedy =
+                format!("{difference}if it is another {kind}, give it another number; {again} sends it anyway");
+            problem(OTHER_CONTENT, format!("{sent} with other values"), remedy)
+        }
+        Verdict::SameContent => {
+            let message = format!("has the same values as one without a number that {sent}");
+            problem(SENT_BEFORE, message, format!("if it is another {kind}, {again} sends it"))
+        }
+    }
+}
+
+/// Says when and in which run a request was sent, such as `was sent in run 3 on 2026-11-20`.
+fn sent_in(earlier: &EarlierClaim) -> String {
+    let EarlierClaim { run, state, at, .. } = earlier;
+    let or_maybe = if *state == EarlierState::Pruned { "or may have been " } else { "" };
+    format!("was {or_maybe}sent in run {run} on {}", date(*at))
+}
+
+/// Returns the local date of a time of the ledger.
+pub(super) fn date(millis: i64) -> String {
+    let at = Timestamp::from_millisecond(millis).unwrap_or_default();
+    at.to_zoned(TimeZone::system()).date().to_string()
+}
+
+/// The records that may be sent although they were sent before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AllowRepeat {
+    #[default]
+    None,
+    All,
+    /// Records with one of these names.
+    Named(Vec<String>),
+}
+
+/// Records left out because an earlier run sent them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    pub run: RunId,
+    /// The local date of the first of them.
+    pub date: String,
+    pub records: u64,
+    /// The first rows.
+    pub rows: Vec<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(name: Option<u8>, body: u8) -> Claim {
+        Claim { seq: 0, name: name.map(|name| [name; 16]), body: [body; 16] }
+    }
+
+    fn earlier(run: RunId, claim: Claim, state: EarlierState) -> EarlierClaim {
+        EarlierClaim { claim, run, state, at: 0, service_id: None }
+    }
+
+    #[test]
+    fn verdicts_about_records_with_and_without_names() {
+        use EarlierState::{InFlight, Pruned, Sent, Unknown};
+        let named = claim(Some(1), 1);
+        for (new, known, expected) in [
+            (named, vec![], None),
+            (named, vec![earlier(1, claim(Some(1), 1), Sent)], Some((Verdict::Sent, 1))),
+            (named, vec![earlier(1, claim(Some(1), 1), Pruned)], Some((Verdict::Sent, 1))),
+            (named, vec![earlier(1, claim(Some(1), 2), Sent)], Some((Verdict::OtherContent, 1))),
+            (named, vec![earlier(1, claim(Some(1), 1), Unknown)], Some((Verdict::InDoubt, 1))),
+            (named, vec![earlier(1, claim(Some(1), 2), InFlight)], Some((Verdict::InDoubt, 1))),
+            (named, vec![earlier(1, claim(None, 1), Sent)], Some((Verdict::SameContent, 1))),
+            (claim(None, 1), vec![earlier(1, claim(Some(7), 1), Sent)], Some((Verdict::Sent, 1))),
+            // A record that was certainly sent is not in doubt because of another request.
+            (
+                named,
+                vec![earlier(1, claim(Some(1), 1), Unknown), earlier(2, claim(Some(1), 1), Sent)],
+                Some((Verdict::Sent, 2)),
+            ),
+            (
+                named,
+                vec![earlier(1, claim(Some(1), 2), Sent), earlier(2, claim(Some(1), 3), Sent)],
+                Some((Verdict::OtherContent, 2)),
+            ),
+        ] {
+            let found = judge(&new, known.iter()).map(|(verdict, earlier)| (verdict, earlier.run));
+            assert_eq!(found, expected, "{known:?}");
+        }
+    }
+}

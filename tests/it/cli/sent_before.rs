@@ -1,0 +1,166 @@
+//! Records that must not be created twice are recognized by content, across files and runs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::process::{Ended, Place, Sheetport};
+use super::{accounting, summary};
+use crate::faults::server::{Reply, Seen, Server, answer};
+
+const INVOICES: &str = "record = \"invoice\"\n[fields.cid]\ncolumn = \"Customer\"\n[lines.id]\ncolumn = \"Item\"\n\
+                        [lines.amount]\ncolumn = \"Amount\"\n[group]\nby = [\"Invoice\"]\n";
+const MOVEMENTS: &str = "record = \"inventory-transaction\"\n[fields.transactionType]\nvalue = \"in\"\n\
+                         [fields.inventoryExternalId]\ncolumn = \"Stock\"\n[fields.transactionAmount]\ncolumn = \"Qty\"\n";
+
+struct Desk {
+    place: Place,
+    server: Server,
+}
+
+impl Desk {
+    async fn new(template: &str, reply: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Desk {
+        let place = Place::new();
+        place.write("t.toml", template);
+        Desk { place, server: Server::start(reply).await }
+    }
+
+    fn command(&self, args: &[&str]) -> Sheetport {
+        let command = self.place.sheetport(args).env("SHEETPORT_BASE_URL", &self.server.address);
+        command.secret("SHEETPORT_ACCESS_TOKEN", "access-1")
+    }
+
+    async fn run(&self, args: &[&str], code: i32) -> Ended {
+        let command = self.command(args);
+        tokio::task::spawn_blocking(move || command.exits(code)).await.unwrap()
+    }
+
+    /// Uploads rows and returns the accounting.
+    async fn upload(&self, file: &str, rows: &str, code: i32) -> String {
+        self.place.write(file, rows);
+        accounting(&summary(&self.run(&["upload", file, "-t", "t.toml", "--json"], code).await))
+    }
+}
+
+const HEADER: &str = "Invoice,Customer,Item,Amount\n";
+
+#[tokio::test]
+async fn an_edited_file_creates_only_what_is_new() {
+    let desk = Desk::new(INVOICES, |_| Reply::Accept).await;
+    let rows = "0007,c-1,i,2.50\n0008,c-2,i,1\n";
+    assert_eq!(desk.upload("a.csv", &format!("{HEADER}{rows}0009,c-3,i,three\n"), 3).await, "3: sent 2, rejected 1");
+    // Sorted, with a line added, a mistake fixed, a further column, and what a spreadsheet program does to numbers.
+    let edited = "Note,Invoice,Customer,Item,Amount\nx,10,c-4,i,4\n,9,c-3,i,3\n,8,c-2,i,1.00\n,7,c-1,i,2.5\n";
+    desk.place.write("b.csv", edited);
+    let again = desk.run(&["upload", "b.csv", "-t", "t.toml"], 0).await;
+    again.says(&["2 invoices left out: sent before, in run 1 on ", "--allow-repeat"]);
+    assert_eq!(desk.server.log().len(), 4);
+    assert!(desk.server.bodies().values().all(|times| *times == 1));
+    desk.run(&["report", "2", "-o", "r.csv"], 0).await;
+    let report = super::table(&desk.place.path("r.csv"));
+    assert_eq!(super::column(&report, "sheetport_status"), ["sent", "sent", "unchanged", "unchanged"]);
+    assert!(super::column(&report, "sheetport_errors")[2].contains("was sent in run 1 on "));
+    let piped = desk.command(&["upload", "-", "-t", "t.toml", "--json"]).fed(edited);
+    let piped = tokio::task::spawn_blocking(move || piped.exits(0)).await.unwrap();
+    assert_eq!(accounting(&summary(&piped)), "4: unchanged 4");
+}
+
+#[tokio::test]
+async fn the_same_number_with_other_values_is_a_problem() {
+    let desk = Desk::new(INVOICES, |_| Reply::Accept).await;
+    assert_eq!(desk.upload("a.csv", &format!("{HEADER}A-1,c-1,i,2\nA-2,c-2,i,1\n"), 0).await, "2: sent 2");
+    desk.place.write("b.csv", format!("{HEADER}A-1,c-1,i,3\nA-2,c-2,i,1\n"));
+    let ended = desk.run(&["upload", "b.csv", "-t", "t.toml"], 3).await;
+    ended.shows(&["Invoice 'A-1' was sent in run 1 on ", "with other values", "items 1 amount: 2 then, 3 now"]);
+    assert_eq!(desk.server.log().len(), 2);
+    let args = ["upload", "b.csv", "-t", "t.toml", "--all-or-nothing", "--json"];
+    assert_eq!(accounting(&summary(&desk.run(&args, 3).await)), "2: unchanged 1, rejected 1");
+    let args = ["upload", "b.csv", "-t", "t.toml", "--allow-repeat=A-1", "--json"];
+    assert_eq!(accounting(&summary(&desk.run(&args, 0).await)), "2: sent 1, unchanged 1");
+    let args = ["upload", "b.csv", "-t", "t.toml", "--allow-repeat", "--json"];
+    assert_eq!(accounting(&summary(&desk.run(&args, 0).await)), "2: sent 2");
+}
+
+#[tokio::test]
+async fn equal_records_without_a_name_are_counted() {
+    let desk = Desk::new(MOVEMENTS, |_| Reply::Accept).await;
+    assert_eq!(desk.upload("a.csv", "Stock,Qty\nL-1,5\nL-1,5\nL-2,6\n", 0).await, "3: sent 3");
+    let check = desk.run(&["check", "a.csv", "-t", "t.toml", "--json"], 0).await.json();
+    assert_eq!((&check["warnings"][0]["code"], &check["warnings"][0]["rows"][0]), (&"repeated".into(), &3.into()));
+    assert_eq!(
+        desk.upload("b.csv", "Stock,Qty\nL-2,6\nL-1,5\nL-1,5\nL-1,5\nL-2,7\n", 0).await,
+        "5: sent 2, unchanged 3"
+    );
+    let args = ["upload", "a.csv", "-t", "t.toml", "--changed-only", "--json"];
+    assert_eq!(accounting(&summary(&desk.run(&args, 0).await)), "3: unchanged 3");
+}
+
+#[tokio::test]
+async fn unknown_records_are_not_sent_again_before_they_are_resolved() {
+    let desk = Desk::new(INVOICES, |seen| if seen.body.contains("c-2") { Reply::Reset } else { Reply::Accept }).await;
+    let rows = format!("{HEADER}A-1,c-1,i,2\nA-2,c-2,i,1\n");
+    assert_eq!(desk.upload("a.csv", &rows, 4).await, "2: sent 1, unknown 1");
+    desk.place.write("b.csv", format!("{rows}A-3,c-3,i,1\n"));
+    for flag in ["-v", "--allow-repeat=A-2"] {
+        let ended = desk.run(&["upload", "b.csv", "-t", "t.toml", flag], 3).await;
+        ended.shows(&["may have been sent in run 1", "sheetport resolve 1"]);
+    }
+    assert_eq!(desk.server.log().len(), 3);
+    desk.run(&["resolve", "1", "--all-failed"], 0).await;
+    let again = desk.run(&["upload", "b.csv", "-t", "t.toml", "--json"], 4).await;
+    assert_eq!(accounting(&summary(&again)), "3: unchanged 2, unknown 1");
+}
+
+#[tokio::test]
+async fn a_resumed_run_leaves_out_what_another_run_has_sent() {
+    let is_down = Arc::new(AtomicBool::new(true));
+    let down = Arc::clone(&is_down);
+    let desk = Desk::new(INVOICES, move |_| match down.load(Ordering::Relaxed) {
+        true => answer(401, "", "{}"),
+        false => Reply::Accept,
+    })
+    .await;
+    let rows = format!("{HEADER}A-1,c-1,i,2\nA-2,c-2,i,1\n");
+    assert_eq!(desk.upload("a.csv", &rows, 5).await, "2: pending 2");
+    is_down.store(false, Ordering::Relaxed);
+    assert_eq!(desk.upload("b.csv", &format!("{HEADER}A-2,c-2,i,1\n"), 0).await, "1: sent 1");
+    assert_eq!(accounting(&summary(&desk.run(&["resume", "1", "--json"], 0).await)), "2: sent 1, unchanged 1");
+}
+
+#[tokio::test]
+async fn two_runs_at_the_same_time_create_each_record_once() {
+    let desk = Desk::new(INVOICES, |_| Reply::Late(Duration::from_millis(5), Box::new(Reply::Accept))).await;
+    let lines: Vec<String> = (0..150).map(|number| format!("N-{number},c-{number},i,1\n")).collect();
+    let mut reversed = lines.clone();
+    reversed.reverse();
+    desk.place.write("a.csv", format!("{HEADER}{}", lines.concat()));
+    desk.place.write("b.csv", format!("{HEADER}{}", reversed.concat()));
+    let runs = ["a.csv", "b.csv"].map(|file| {
+        let command = desk.command(&["upload", file, "-t", "t.toml", "--json", "--concurrency", "2"]);
+        tokio::task::spawn_blocking(move || command.run())
+    });
+    let mut sent = 0;
+    for run in runs {
+        let ended = run.await.unwrap();
+        let summary = summary(&ended);
+        sent += super::count(&summary, "sent");
+        assert_eq!(super::count(&summary, "pending") + super::count(&summary, "failed"), 0, "{summary}");
+    }
+    assert_eq!(sent, 150);
+    assert_eq!(desk.server.bodies().len(), 150);
+    assert!(desk.server.bodies().values().all(|times| *times == 1));
+}
+
+#[tokio::test]
+async fn pruned_runs_are_remembered() {
+    let desk = Desk::new(INVOICES, |seen| match seen.body.contains("c-2") {
+        true => answer(422, "", r#"{"message": "no such customer"}"#),
+        false => Reply::Accept,
+    })
+    .await;
+    let rows = format!("{HEADER}A-1,c-1,i,2\nA-2,c-2,i,1\n");
+    assert_eq!(desk.upload("a.csv", &rows, 3).await, "2: sent 1, failed 1");
+    assert_eq!(desk.upload("other.csv", &format!("{HEADER}B-1,c-1,i,7\n"), 0).await, "1: sent 1");
+    desk.run(&["runs", "prune", "--older-than", "0h"], 0).await;
+    assert_eq!(desk.upload("a.csv", &rows, 3).await, "2: unchanged 1, failed 1");
+}
