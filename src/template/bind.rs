@@ -1,7 +1,7 @@
 //! Binds a template to a sheet: finds the header row, and the column of each field.
 
 use super::facts::Facts;
-use super::model::{ColumnName, FieldRule, HeaderRow, RowTest, Source, Template, folded_header};
+use super::model::{ColumnName, FieldRule, HeaderRow, Place, RowTest, Source, Template, folded_header};
 use crate::diagnostics::{nearest, nearest_of};
 use crate::records::{RecordKind, item, order};
 use crate::sheet::cell::column_index;
@@ -217,6 +217,12 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
         return Err(Missing { header: Some(header), found, columns: missing });
     }
     let width = own_width(names);
+    let unread = |index: usize| !columns.iter().any(|columns| columns.contains(index));
+    let others = (0..width).filter(|index| unread(*index) && !names[*index].trim().is_empty()).count();
+    let absent = if others > 0 { beside_the_key(template, &columns, names) } else { Vec::new() };
+    if !absent.is_empty() {
+        return Err(Missing { header: Some(header), found, columns: absent });
+    }
     let used = |index: usize| {
         columns.iter().any(|columns| columns.contains(index))
             || skip.contains(&index)
@@ -245,6 +251,34 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
         found,
         header,
     })
+}
+
+/// Returns the optional columns of a template if the sheet has none of them, and the records would consist of their key and
+/// constants only.
+fn beside_the_key(template: &Template, columns: &[Columns], names: &[String]) -> Vec<MissingColumn> {
+    let key = template.record.input().key;
+    let is_key = |rule: &FieldRule| rule.place == Place::Id || key.contains(&rule.field.name);
+    let others = || template.rules().zip(columns).filter(|(rule, _)| !is_key(rule));
+    if others().any(|(_, columns)| *columns != Columns::None) {
+        return Vec::new();
+    }
+    let absent = others().filter_map(|(rule, _)| match &rule.source {
+        Source::Column(wanted) => {
+            let wanted_names = wanted.iter().filter_map(|column| match column {
+                ColumnName::Named(name) => Some(name.as_str()),
+                ColumnName::Number(_) => None,
+            });
+            let known = names.iter().map(String::as_str);
+            let nearest = wanted_names.filter_map(|name| nearest(name, known.clone())).next().map(str::to_owned);
+            Some(MissingColumn {
+                field: rule.field.name.to_owned(),
+                wanted: wanted.clone(),
+                reason: Reason::Absent { nearest },
+            })
+        }
+        _ => None,
+    });
+    absent.collect()
 }
 
 /// Whether a header is from an export of these records: the fields of the list in order, then any others.

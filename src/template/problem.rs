@@ -141,6 +141,20 @@ pub enum Cause {
     Duplicate {
         other_row: u64,
     },
+    /// The name of another record differs only in case, white space, width, zeros or look-alike letters.
+    NearlyTheSame {
+        other_row: u64,
+    },
+    /// An identifier in the form of a date, among others.
+    LooksLikeADate,
+    /// An identifier with an apostrophe in front.
+    Apostrophe,
+    /// A row below, without a name of its record, has a line.
+    RowsBelow {
+        row: u64,
+    },
+    /// A row without a value in columns in which the row above has one, like a further row of the same record.
+    Continues,
 }
 
 impl Cause {
@@ -177,6 +191,11 @@ impl Cause {
             Cause::NotCalculated => "not-calculated",
             Cause::Cut => "cut",
             Cause::Duplicate { .. } => "duplicate",
+            Cause::NearlyTheSame { .. } => "nearly-the-same",
+            Cause::LooksLikeADate => "looks-like-a-date",
+            Cause::Apostrophe => "apostrophe",
+            Cause::RowsBelow { .. } => "rows-below",
+            Cause::Continues => "continues",
         }
     }
 
@@ -220,6 +239,11 @@ impl Cause {
             Cause::NotCalculated => "is a formula without a calculated value",
             Cause::Cut => "was cut to the length of a workbook's cell",
             Cause::Duplicate { .. } => "appears more than once",
+            Cause::NearlyTheSame { .. } => "differs from another one only in case, spaces, zeros or look-alike letters",
+            Cause::LooksLikeADate => "has the form of a date",
+            Cause::Apostrophe => "begins with an apostrophe",
+            Cause::RowsBelow { .. } => "may have further lines: rows below it name no record",
+            Cause::Continues => "is blank, as in a further row of the record above",
         }
         .to_owned()
     }
@@ -260,6 +284,17 @@ impl Cause {
                 return format!("its first row is {first_row}; put the rows of a record next to each other");
             }
             Cause::Duplicate { other_row } => return format!("keep one of them; the other is in row {other_row}"),
+            Cause::NearlyTheSame { other_row } => {
+                return format!("write it as in row {other_row} if both mean the same");
+            }
+            Cause::RowsBelow { row } => {
+                return format!(
+                    "if row {row} belongs to it, fill in the cell there, or write on_blank = \"above\" under [group]"
+                );
+            }
+            Cause::Continues => "fill it in, or add fill_down with this column to [sheet] of the template",
+            Cause::LooksLikeADate => "compare it with its source: spreadsheet programs turn codes such as 2-3 into dates",
+            Cause::Apostrophe => "delete the apostrophe if a program added it to keep zeros",
             Cause::NotACurrency => "write an ISO 4217 code, such as EUR",
             Cause::OtherCurrency { .. } => "convert the amount, or fix the currency",
             Cause::TwoCurrencies { other_row, other } => {

@@ -1,11 +1,12 @@
-//! Currencies beside the amounts of a record: compared with its currency field, which they fill if it is not mapped.
+//! Currencies beside the amounts of a record, or in the headers above them: compared with its currency field, which they
+//! fill if it is not mapped.
 
 use super::super::model::{Constant, OnBlank};
 use super::super::problem::{Cause, Problem};
 use super::json::unquoted;
 use super::mapper::Mapper;
 use super::parts::{FieldValue, Parts};
-use crate::currency::Currency;
+use crate::currency::{Currency, CurrencyMark};
 
 /// The currency field of a record.
 enum CurrencyField {
@@ -18,6 +19,14 @@ enum CurrencyField {
 }
 
 impl Mapper<'_> {
+    /// Adds the currency beside an amount, and that in the header above it.
+    pub(super) fn push_money(&self, parts: &mut Parts, beside: Option<CurrencyMark>, rule: usize, row: u64) {
+        parts.push_money(beside, rule, row);
+        if let Some(mark) = self.header_currency(rule) {
+            parts.push_money(Some(mark), rule, row);
+        }
+    }
+
     /// Compares the currencies beside the amounts of a record with each other and with its currency field.
     pub(super) fn check_currencies(&self, parts: &Parts, problems: &mut Vec<Problem>) {
         let Some(first) = parts.money.first() else { return };

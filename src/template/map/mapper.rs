@@ -11,9 +11,11 @@ use super::super::value::number::Notation;
 use super::super::value::typed::Value;
 use super::super::value::{error_value, identifier};
 use super::convert::{Conversion, Input, Written};
+use super::header_currencies::header_currencies;
 use super::json::{self, unquoted};
 use super::parts::{FieldValue, Parts};
 use super::survey::Survey;
+use crate::currency::CurrencyMark;
 use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::{Cell, Row, write};
 
@@ -21,13 +23,15 @@ use crate::sheet::{Cell, Row, write};
 pub const SEPARATOR: char = '\u{1f}';
 
 /// Maps the rows of one sheet by a template and a layout of its columns.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Mapper<'t> {
     /// Index of the sheet among those read together.
     part: usize,
     template: &'t Template,
     layout: &'t Layout,
     survey: &'t Survey,
+    /// By rule: the currency in the header above amounts. Empty if no header names one.
+    header_currencies: Vec<Option<CurrencyMark>>,
 }
 
 /// A mapped row. Reusing it for the next row keeps its buffers.
@@ -51,11 +55,20 @@ pub struct Names<'a> {
 
 impl<'t> Mapper<'t> {
     pub fn new(part: usize, template: &'t Template, layout: &'t Layout, survey: &'t Survey) -> Mapper<'t> {
-        Mapper { part, template, layout, survey }
+        Mapper { part, template, layout, survey, header_currencies: header_currencies(template, layout) }
     }
 
     pub fn template(&self) -> &'t Template {
         self.template
+    }
+
+    /// Whether the sheet is an export of a list of the service.
+    pub fn reads_an_export(&self) -> bool {
+        self.layout.is_defused && !self.layout.is_report
+    }
+
+    pub(super) fn header_currency(&self, rule: usize) -> Option<CurrencyMark> {
+        self.header_currencies.get(rule).copied().flatten()
     }
 
     pub(super) fn layout(&self) -> &'t Layout {
@@ -97,7 +110,7 @@ impl<'t> Mapper<'t> {
                     match written {
                         Written::Value { currency } => {
                             draft.parts.push_line_value(rule.field.name, start);
-                            draft.parts.push_money(currency, index, row.number);
+                            self.push_money(&mut draft.parts, currency, index, row.number);
                         }
                         Written::Blank => match self.write_replacement(rule, &mut draft.parts.values) {
                             Ok(true) => draft.parts.push_line_value(rule.field.name, start),
@@ -108,7 +121,7 @@ impl<'t> Mapper<'t> {
                 }
                 (_, Ok(Written::Value { currency })) => {
                     draft.parts.push_value(index, start, row.number);
-                    draft.parts.push_money(currency, index, row.number);
+                    self.push_money(&mut draft.parts, currency, index, row.number);
                 }
                 (_, Ok(Written::Blank)) => {}
                 (place, Err(cause)) => {

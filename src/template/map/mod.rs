@@ -9,6 +9,7 @@ mod convert;
 mod currencies;
 pub mod explain;
 pub mod fill_down;
+mod header_currencies;
 mod json;
 mod mapper;
 mod parts;

@@ -148,6 +148,11 @@ impl Parts {
         }
     }
 
+    /// Returns whether a rule has a value, perhaps an invalid one.
+    pub fn has_value(&self, rule: usize) -> bool {
+        !matches!(self.value(rule), FieldValue::Absent)
+    }
+
     /// Returns the current line without its closing brace.
     pub(super) fn line(&self) -> &[u8] {
         &self.line

@@ -10,6 +10,7 @@ use super::keys::{self, KeyHolder, Keys};
 use super::repeated::{RepeatedLines, repeated_record};
 use super::row::{MappedRow, ledger_problem};
 use super::source::Source;
+use super::suspects::Suspects;
 use super::waiting::{Incomplete, Record, Waiting};
 use crate::ledger::{Disposition, Origin, PlannedRecord, Problem, RecordState, Seq, SourceRow};
 use crate::template::map::{Parts, SEPARATOR, unquoted};
@@ -69,6 +70,7 @@ pub(super) struct Assembler<'t> {
     keys: Keys,
     /// The values of fields that must be unique, by rule.
     unique: HashMap<usize, Keys>,
+    suspects: Suspects,
     /// Records that are not to be sent because of such a field.
     settled: HashSet<Seq>,
     /// Bodies of records without a name that must not be created twice.
@@ -105,6 +107,7 @@ impl<'t> Assembler<'t> {
             max_held: MAX_HELD,
             keys: Keys::default(),
             unique: HashMap::new(),
+            suspects: Suspects::default(),
             settled: HashSet::new(),
             bodies: Keys::default(),
             reviewer: source.history.as_ref().map(|history| Reviewer::new(history, sheets(), input)),
@@ -137,6 +140,7 @@ impl<'t> Assembler<'t> {
         if let (Some(reviewer), Some(history)) = (&mut self.reviewer, &mut row.history) {
             row.problems.extend(reviewer.check_copy(history));
         }
+        self.suspects.add(self.template, &self.mappers[row.part], self.source, row);
         let seq = match &self.template.group {
             Some(group) if !row.draft.is_skipped => self.add_to_group(row, group.rows, group.blank_is_above, next)?,
             _ => {
@@ -251,6 +255,7 @@ impl<'t> Assembler<'t> {
             return Ok(seq);
         }
         if name.is_empty() {
+            self.reject_record_above(row);
             // Among the problems of the draft, to avoid reporting the missing key as well.
             let problem = self.mappers[row.part].group_problem(row.number, "", Cause::NoGroup);
             row.draft.parts.problems.push(problem);
@@ -278,6 +283,20 @@ impl<'t> Assembler<'t> {
         let record = Incomplete { group, parts, lines, problems, warnings, histories };
         self.waiting.push_back(Waiting::Incomplete(record));
         Ok(next)
+    }
+
+    /// Rejects the record above a line without a name: it may lack this line.
+    fn reject_record_above(&mut self, row: &MappedRow) {
+        let is_line = !row.draft.parts.lines_json().is_empty() && row.draft.parts.problems.is_empty();
+        let Some((name, seq)) = self.last_group.as_ref().filter(|_| is_line) else { return };
+        let index = self.waiting_index(*seq);
+        if let Some(Waiting::Incomplete(Incomplete { parts, problems, .. })) = self.waiting.get_mut(index)
+            && !problems.iter().any(|problem| problem.code == Cause::RowsBelow { row: 0 }.code())
+        {
+            let problem =
+                self.mappers[row.part].group_problem(parts.first_row(), name, Cause::RowsBelow { row: row.number });
+            problems.push(ledger_problem(problem, self.source));
+        }
     }
 
     fn hold(&mut self, bytes: usize, row: u64) -> Result<(), Error> {

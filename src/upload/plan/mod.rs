@@ -10,6 +10,7 @@ mod repeated;
 mod row;
 pub(super) mod row_problems;
 pub(super) mod source;
+mod suspects;
 mod waiting;
 mod write;
 

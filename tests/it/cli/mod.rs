@@ -39,6 +39,7 @@ mod service;
 mod setup;
 mod sheets;
 mod stdin;
+mod suspects;
 mod templates;
 mod upload;
 mod warnings;
