@@ -9,6 +9,7 @@ use crate::operations::RowName;
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
+  sheetport check prices.xlsx
   sheetport check prices.xlsx -t items
   sheetport check prices.csv -t prices.toml --report to-fix.xlsx
   sheetport check prices.csv -t prices.toml --json";
@@ -24,6 +25,9 @@ Examples:
 pub struct Check {
     #[command(flatten)]
     pub input: Input,
+    /// Treat warnings as problems
+    #[arg(long)]
+    pub strict: bool,
     /// Write the spreadsheet with the problems of each row to a new file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

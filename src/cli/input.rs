@@ -17,9 +17,10 @@ pub struct Input {
     /// Spreadsheet: CSV or other text (optionally compressed), or a workbook (.xlsx, .xlsm, .xlsb, .xls, .ods); - for
     /// standard input
     pub file: PathBuf,
-    /// Name of a built-in template, or path of a template file
+    /// Name of a built-in template, or path of a template file [default: the one that fits the file best, of the built-in
+    /// templates, those next to the file, and those of earlier runs]
     #[arg(short, long, value_name = "TEMPLATE")]
-    pub template: String,
+    pub template: Option<String>,
     /// Sheet of a workbook, by name or number; "*" for every sheet with the template's columns [default: the first
     /// such sheet]
     #[arg(long, value_name = "SHEET")]

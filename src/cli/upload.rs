@@ -39,6 +39,12 @@ pub struct Upload {
     /// Stop after the service has refused more than N records
     #[arg(long, value_name = "N")]
     pub max_errors: Option<u64>,
+    /// Treat warnings as problems
+    #[arg(long)]
+    pub strict: bool,
+    /// Accept the recognized template, and warnings, without asking
+    #[arg(short, long)]
+    pub yes: bool,
     /// Send nothing if a row needs fixing
     #[arg(long)]
     pub all_or_nothing: bool,

@@ -2,6 +2,7 @@
 
 use super::shared::console::Console;
 use super::shared::input::{open, spreadsheet, upload_command};
+use super::shared::recognize::{Purpose, with_suggestion};
 use super::shared::summary::{Summary, causes};
 use crate::cli::Check;
 use crate::error::{Exit, Failure};
@@ -10,15 +11,22 @@ use crate::settings::Settings;
 
 pub(super) async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failure> {
     let file = open(&args.input.file)?;
-    let input = spreadsheet(&file, &args.input)?;
+    let mut input = spreadsheet(&file, &args.input, Purpose::Looking, settings).await?;
+    input.is_strict = args.strict;
     let (record, template) = (input.template.record, input.template.name.clone());
     let console = Console::for_check(settings.output);
-    let (report, next) = (args.report.as_deref(), upload_command(&args.input));
-    let tally = operations::check(&settings.context, input, report, &next, &|event| console.show(event)).await?;
+    let (report, next) = (args.report.as_deref(), upload_command(&args.input, &template));
+    let checked = operations::check(&settings.context, input, report, &next, &|event| console.show(event)).await;
+    let tally = match checked {
+        Ok(tally) => tally,
+        Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
+    };
     let mut summary = Summary::of_tally("check", record, &template, &tally, &file.name);
     summary.next = Some(next).filter(|_| tally.to_send > 0);
     summary.problems = Some(causes(&tally.causes));
     summary.report = args.report.clone();
     summary.print(settings.output);
-    Ok(summary.exit())
+    // Rows with a warning are rejected.
+    let is_refused = args.strict && !tally.of_file.is_empty();
+    Ok(if is_refused { Exit::RowsFailed } else { summary.exit() })
 }

@@ -31,7 +31,8 @@ pub(super) async fn run(args: &cli::Demo, settings: &Settings) -> Result<Exit, F
     let args = upload_args(&price_list, &template, folder);
     // Uploads never replace a file, but this report is from an earlier demo.
     args.report.as_deref().map_or(Ok(()), remove).map_err(|error| unwritable(folder, &error))?;
-    let (_, mut summary) = upload::upload(&args, &service.context, output).await?;
+    let (_, mut summary) =
+        upload::upload(&args, &Settings { context: service.context.clone(), ..settings.clone() }).await?;
     // The service ends with the demo, so no command can continue the run.
     summary.next = None;
     if !output.json {
@@ -72,7 +73,7 @@ pub(super) async fn run(args: &cli::Demo, settings: &Settings) -> Result<Exit, F
 }
 
 fn upload_args(price_list: &Path, template: &Path, folder: &Path) -> cli::Upload {
-    let (file, template) = (price_list.to_owned(), template.display().to_string());
+    let (file, template) = (price_list.to_owned(), Some(template.display().to_string()));
     let input = cli::Input { file, template, ..cli::Input::default() };
     cli::Upload { input, report: Some(folder.join("price-list.report.xlsx")), ..cli::Upload::default() }
 }

@@ -4,6 +4,7 @@ use anstyle::Style;
 use serde_json::{Value, json};
 
 use super::shared::input::{open, spreadsheet};
+use super::shared::recognize::Purpose;
 use crate::cli::Explain;
 use crate::error::{Exit, Failure};
 use crate::ledger::Problem;
@@ -15,9 +16,9 @@ use crate::template::map::explain::Explained;
 use crate::template::model::Place;
 use crate::ui;
 
-pub(super) fn run(args: &Explain, settings: &Settings) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &Explain, settings: &Settings) -> Result<Exit, Failure> {
     let file = open(&args.input.file)?;
-    let input = spreadsheet(&file, &args.input)?;
+    let input = spreadsheet(&file, &args.input, Purpose::Looking, settings).await?;
     let explanation = operations::explain(&input, &args.row)?;
     match settings.output.json {
         true => ui::json(&as_json(&explanation)),

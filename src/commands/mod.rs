@@ -29,7 +29,7 @@ pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> 
         Command::Demo(args) => demo::run(&args, &settings).await,
         Command::Upload(args) => upload::run(&args, &settings).await,
         Command::Check(args) => check::run(&args, &settings).await,
-        Command::Explain(args) => explain::run(&args, &settings),
+        Command::Explain(args) => explain::run(&args, &settings).await,
         Command::View(args) => view::run(&args, &settings),
         Command::Export(args) => export::run(&args, &settings).await,
         Command::Report(args) => report::run(&args, &settings).await,

@@ -1,29 +1,38 @@
 //! `upload`: reads the whole file, plans every record, then sends.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use super::shared::console::Console;
 use super::shared::finish::finish;
 use super::shared::input::{open, spreadsheet, upload_command};
+use super::shared::recognize::{Purpose, with_suggestion};
 use super::shared::signals::Interrupt;
 use super::shared::summary::Summary;
 use crate::cli::{Pacing, Upload};
 use crate::error::{Exit, Failure};
-use crate::operations::{self, AllowRepeat, Context, PreviewedRequest, SendOptions};
+use crate::operations::{self, AllowRepeat, PreviewedRequest, SendOptions};
 use crate::settings::{Output, Settings};
 use crate::ui;
+use crate::upload::Tally;
 
 pub(super) async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Failure> {
-    let (exit, summary) = upload(args, &settings.context, settings.output).await?;
+    let (exit, summary) = upload(args, settings).await?;
     summary.print(settings.output);
     Ok(exit)
 }
 
 /// Uploads, and leaves printing the summary to the caller.
-pub(super) async fn upload(args: &Upload, context: &Context, output: Output) -> Result<(Exit, Summary), Failure> {
+pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary), Failure> {
+    let (context, output) = (&settings.context, settings.output);
     let file = open(&args.input.file)?;
-    let mut input = spreadsheet(&file, &args.input)?;
-    input.rows = args.rows;
+    // A dry run and a rehearsal send nothing to the service.
+    let purpose = match args.dry_run || args.rehearse {
+        true => Purpose::Looking,
+        false => Purpose::Sending { is_agreed: args.yes },
+    };
+    let mut input = spreadsheet(&file, &args.input, purpose, settings).await?;
+    (input.rows, input.is_strict) = (args.rows, args.strict);
     let (record, template) = (input.template.record, input.template.name.clone());
     let upload = operations::Upload {
         input,
@@ -38,17 +47,26 @@ pub(super) async fn upload(args: &Upload, context: &Context, output: Output) -> 
     let console = if args.dry_run { Console::for_preview(output) } else { Console::new(output) };
     let observer = |event: operations::Event<'_>| console.show(event);
     if args.dry_run {
-        let preview = operations::preview_upload(context, upload, &observer).await?;
+        let preview = match operations::preview_upload(context, upload, &observer).await {
+            Ok(preview) => preview,
+            Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
+        };
         print_requests(&preview.requests, output);
         let mut summary = Summary::of_tally("upload", record, &template, &preview.tally, &file.name);
-        summary.next = (preview.tally.to_send > 0).then(|| upload_command(&args.input));
+        summary.next = (preview.tally.to_send > 0).then(|| upload_command(&args.input, &template));
         return Ok((summary.exit(), summary));
     }
     let interrupt = Interrupt::default();
     if args.rehearse && output.talks() {
         ui::remark("This is a rehearsal with an empty service on this machine. Nothing is sent elsewhere.");
     }
-    let finished = operations::upload(context, upload, interrupt.wait(), &observer).await?;
+    let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let asks = is_terminal && output.talks() && !args.yes && !args.rehearse;
+    let confirm = |tally: &Tally| !asks || agrees(tally);
+    let finished = match operations::upload(context, upload, &confirm, interrupt.wait(), &observer).await {
+        Ok(finished) => finished,
+        Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
+    };
     let (exit, mut summary) = finish("upload", finished, &interrupt, output.talks());
     summary.run = summary.run.filter(|_| !args.rehearse);
     Ok((exit, summary))
@@ -62,6 +80,12 @@ fn allow_repeat(names: Option<&[String]>) -> AllowRepeat {
         Some(names) if names.is_empty() => AllowRepeat::All,
         Some(names) => AllowRepeat::Named(names),
     }
+}
+
+/// Asks whether to send a file with warnings.
+fn agrees(tally: &Tally) -> bool {
+    let question = format!("Send {} in spite of the warnings? [y/N]", ui::counted(tally.to_send, "record"));
+    matches!(ui::ask(&question).as_deref(), Some("y" | "yes"))
 }
 
 pub(super) fn send_options<'a>(

@@ -45,6 +45,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Returns whether the file does not have the columns of the template.
+    pub fn is_other_template(&self) -> bool {
+        matches!(self, Error::Upload(upload::Error::Columns { .. }))
+    }
+
     /// Returns advice for fixing the error.
     pub fn hint(&self) -> Option<String> {
         Some(match self {

@@ -1,21 +1,14 @@
 //! Proposing a template for a spreadsheet.
 
-use std::path::{Path, PathBuf};
-
 use super::context::Context;
 use super::error::Error;
-use super::event::{Event, Observer};
+use super::event::Observer;
 use super::input::InputFile;
-use super::templates::{TemplateChanges, load_template, template_of_run};
+use super::known_templates::{templates_in, templates_of_runs};
 use crate::records::RecordKind;
 use crate::sheet::{self, Book, Options, Row};
-use crate::template::builtin;
 use crate::template::infer::{self, PreviousTemplate, Proposal, Sample};
 
-/// Maximum number of templates considered in the folder of the file.
-const MAX_TEMPLATES: usize = 100;
-/// Maximum number of earlier runs considered.
-const MAX_RUNS: u32 = 50;
 /// Maximum number of sheets considered.
 const MAX_SHEETS: usize = 50;
 /// Text of a sample, in bytes.
@@ -37,9 +30,12 @@ pub struct InferRequest<'a> {
 pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Observer<'_>) -> Result<Proposal, Error> {
     let book = sheet::open(&request.file.path, &request.text)?;
     let name = &request.file.name;
-    let folder = name.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut earlier = templates_in(folder);
-    earlier.extend(templates_of_runs(context, observer).await);
+    let of_folder = templates_in(request.file.folder())
+        .into_iter()
+        .filter_map(|(path, template)| Some(PreviousTemplate::new(&path.file_name()?.to_string_lossy(), &template)));
+    let mut earlier: Vec<_> = of_folder.collect();
+    let of_runs = templates_of_runs(context, observer).await.into_iter();
+    earlier.extend(of_runs.map(|(run, template)| PreviousTemplate::new(&format!("run {}", run.id), &template)));
     let sheets: Vec<usize> = match request.sheet {
         Some(wanted) => vec![book.find_sheet(wanted)?],
         None => (0..book.sheets().len().min(MAX_SHEETS)).collect(),
@@ -73,47 +69,4 @@ fn first_rows(book: &Book, sheet: usize) -> Result<Vec<Row>, Error> {
         first.push(row.clone());
     }
     Ok(first)
-}
-
-/// Returns the templates in a folder. Other TOML files are ignored.
-fn templates_in(folder: &Path) -> Vec<PreviousTemplate> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let is_toml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml");
-    let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_toml).collect();
-    paths.sort();
-    let read = |path: &PathBuf| {
-        let template = load_template(path.to_str()?, TemplateChanges::default()).ok()?;
-        Some(PreviousTemplate::new(&path.file_name()?.to_string_lossy(), &template))
-    };
-    paths.iter().take(MAX_TEMPLATES).filter_map(read).collect()
-}
-
-/// Returns the distinct templates of earlier runs, newest first, without built-in templates.
-async fn templates_of_runs(context: &Context, observer: Observer<'_>) -> Vec<PreviousTemplate> {
-    let runs = match context.existing_ledger().await {
-        Ok(None) => return Vec::new(),
-        Ok(Some(ledger)) => {
-            let runs = ledger.runs(MAX_RUNS).await;
-            ledger.close().await;
-            runs.map_err(Error::from)
-        }
-        Err(error) => Err(error),
-    };
-    let Ok(runs) = runs else {
-        observer(Event::Warning("the ledger can't be read, so the templates of earlier uploads are not considered"));
-        return Vec::new();
-    };
-    let mut known: Vec<String> = Vec::new();
-    let mut earlier = Vec::new();
-    for run in runs {
-        let about = run.about;
-        if builtin::find(&about.template).is_some() || known.contains(&about.template_toml) {
-            continue;
-        }
-        if let Ok(template) = template_of_run(&about) {
-            earlier.push(PreviousTemplate::new(&format!("run {}", run.id), &template));
-            known.push(about.template_toml);
-        }
-    }
-    earlier
 }

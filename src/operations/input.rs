@@ -53,6 +53,11 @@ impl InputFile {
         Ok(InputFile { path, name: name.into(), spool: Some(spool) })
     }
 
+    /// Returns the folder of the file, the current one for a stream.
+    pub(super) fn folder(&self) -> &Path {
+        self.name.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    }
+
     /// Returns the absolute path for the ledger, or the name of a spooled stream.
     fn lasting_name(&self) -> String {
         let path = match self.spool {
@@ -74,6 +79,8 @@ pub struct Spreadsheet<'a> {
     pub text: Options,
     /// First and last row of the records to take.
     pub rows: Option<(u64, u64)>,
+    /// Treats warnings as problems.
+    pub is_strict: bool,
 }
 
 impl Spreadsheet<'_> {
@@ -83,6 +90,7 @@ impl Spreadsheet<'_> {
         let options = self.text.clone().or(&template.sheet.text);
         let mut source = Source::open_as(&file.path, &file.name, template, self.sheet, &options)?;
         source.chosen = self.rows;
+        source.is_strict = self.is_strict;
         Ok(source)
     }
 }

@@ -45,6 +45,7 @@ pub async fn resume(
         run,
         options,
         is_rehearsal: false,
+        declined: None,
         all_or_nothing: false,
         allow_repeat: AllowRepeat::None,
         observer,

@@ -36,6 +36,7 @@ pub async fn retry_run(
         run: locked,
         options,
         is_rehearsal: false,
+        declined: None,
         all_or_nothing: false,
         allow_repeat: AllowRepeat::None,
         observer,

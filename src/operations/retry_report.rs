@@ -77,6 +77,7 @@ pub async fn retry_report(
         run,
         options: request.sending,
         is_rehearsal: false,
+        declined: None,
         all_or_nothing: request.all_or_nothing,
         allow_repeat: if request.as_new { AllowRepeat::All } else { AllowRepeat::None },
         observer,

@@ -37,11 +37,23 @@ pub struct SendOptions<'a> {
     pub report: Option<&'a Path>,
 }
 
+/// Why a run is not sent at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withheld {
+    /// A row can't be sent, and all rows or none were wanted.
+    RowsNeedFixing,
+    /// The file as a whole has a warning, and warnings count as problems.
+    Warnings,
+    /// A person has seen the warnings and decided not to send.
+    Declined,
+}
+
 /// A sent, stopped or withheld run.
 #[derive(Debug)]
 pub struct Finished {
     pub run: Run,
     pub accounting: Accounting,
+    pub withheld: Option<Withheld>,
     /// Why the run stopped before its end.
     pub stopped: Option<StopReason>,
     /// The run had no pending records left before this operation.
@@ -67,6 +79,8 @@ pub(super) struct Sending<'a> {
     pub options: SendOptions<'a>,
     /// The ledger is temporary, so the run can't be continued.
     pub is_rehearsal: bool,
+    /// Why nothing is to be sent, if that is known beforehand.
+    pub declined: Option<Withheld>,
     /// Sends nothing if a record can't be sent.
     pub all_or_nothing: bool,
     /// Records to send although they were sent before.
@@ -93,24 +107,25 @@ pub(super) async fn plan_run(
 }
 
 impl Sending<'_> {
-    /// Whether a record can't be sent, and all or nothing is to be sent.
-    pub(super) async fn is_withheld(&self) -> Result<bool, Error> {
-        Ok(self.all_or_nothing && self.ledger.accounting(self.run.id()).await?.rejected > 0)
+    /// Returns why nothing is to be sent.
+    pub(super) async fn withheld(&self) -> Result<Option<Withheld>, Error> {
+        let needs_fixing = self.all_or_nothing && self.ledger.accounting(self.run.id()).await?.rejected > 0;
+        Ok(self.declined.or(needs_fixing.then_some(Withheld::RowsNeedFixing)))
     }
 
     /// Leaves out records that were sent before, and sends the other pending records. Then writes the report if needed.
     pub(super) async fn send(self, interrupt: impl Future<Output = Duration>) -> Result<Finished, Error> {
         let (ledger, id) = (self.ledger, self.run.id());
         let mut compared = Compared::default();
-        if !self.is_withheld().await? {
+        if self.withheld().await?.is_none() {
             compared = sent_before::compare(ledger, self.run.run(), &self.allow_repeat, now()).await?;
             (self.observer)(Event::Compared { compared: &compared, kind: self.run.run().about.record });
         }
-        let withhold = self.is_withheld().await?;
+        let withheld = self.withheld().await?;
         let before = ledger.accounting(id).await?;
         let was_finished = before.pending == 0 && self.run.run().state == RunState::Finished;
         let mut stopped = None;
-        if withhold {
+        if withheld.is_some() {
             ledger.withhold(id).await?;
         } else if before.pending > 0 {
             stopped = self.send_pending(before.pending, interrupt).await?;
@@ -129,7 +144,8 @@ impl Sending<'_> {
         };
         let next = |report: Option<&Path>| {
             let command = next_command::after_run(&run, &accounting, stopped.is_some(), report)?;
-            let all_or_nothing = if withhold && report.is_some() { " --all-or-nothing" } else { "" };
+            let all_or_nothing =
+                if withheld == Some(Withheld::RowsNeedFixing) && report.is_some() { " --all-or-nothing" } else { "" };
             (!self.is_rehearsal).then(|| format!("{command}{all_or_nothing}"))
         };
         // The report of a stopped run is written after resuming; the report of a finished run exists already.
@@ -137,7 +153,7 @@ impl Sending<'_> {
         let report = self.write_report(&run, &accounting, only_if_named, next).await;
         let next = next(report.as_ref().ok().and_then(Option::as_deref));
         let left_out = compared.left_out;
-        Ok(Finished { run, accounting, stopped, was_finished, report, refused, warnings, left_out, next })
+        Ok(Finished { run, accounting, withheld, stopped, was_finished, report, refused, warnings, left_out, next })
     }
 
     async fn send_pending(

@@ -10,9 +10,10 @@ use super::event::{Event, Observer};
 use super::input::{Spreadsheet, new_run};
 use super::local_service::LocalService;
 use super::report::check_report_path;
-use super::send::{Finished, SendOptions, Sending, plan_run};
+use super::send::{Finished, SendOptions, Sending, Withheld, plan_run};
 use crate::client::Pace;
 use crate::ledger::{CallOption, RunCommand};
+use crate::upload::Tally;
 use crate::upload::sent_before::AllowRepeat;
 use crate::upload::server_diff::{self, Connection};
 
@@ -35,7 +36,10 @@ pub struct Upload<'a> {
     pub is_rehearsal: bool,
 }
 
-/// Uploads a spreadsheet. `interrupt` resolves when the upload is to stop, with the time allowed for requests in flight.
+/// Decides whether to send a file with warnings.
+pub type Confirm<'a> = &'a (dyn Fn(&Tally) -> bool + Sync);
+
+/// Uploads a spreadsheet. `confirm` is asked before anything is sent, if there are warnings. `interrupt` resolves when the upload is to stop, with the time allowed for requests in flight.
 ///
 /// A rehearsal uploads to a temporary service in this process, and leaves only the report, if a path was given.
 ///
@@ -44,15 +48,16 @@ pub struct Upload<'a> {
 pub async fn upload(
     context: &Context,
     upload: Upload<'_>,
+    confirm: Confirm<'_>,
     interrupt: impl Future<Output = Duration>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
     if !upload.is_rehearsal {
-        return run_upload(context, upload, interrupt, observer).await;
+        return run_upload(context, upload, confirm, interrupt, observer).await;
     }
     let folder = tempfile::tempdir().map_err(|error| Error::no_temporary_files(&error))?;
     let service = LocalService::start(folder.path(), "rehearsal", context).await?;
-    let finished = run_upload(&service.context, upload, interrupt, observer).await;
+    let finished = run_upload(&service.context, upload, confirm, interrupt, observer).await;
     // The data is temporary, so an error at the end does not matter.
     let _ = service.stop().await;
     finished
@@ -72,6 +77,7 @@ pub async fn preview_upload(
 async fn run_upload(
     context: &Context,
     mut upload: Upload<'_>,
+    confirm: Confirm<'_>,
     interrupt: impl Future<Output = Duration>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
@@ -83,8 +89,16 @@ async fn run_upload(
         new_run(RunCommand::Upload, context, client.address(), upload.input.file, &source, &upload.input.template)?;
     about.options = call_options(&upload).map(|(_, option)| option).collect();
     let lock = ledger.lock_upload(&about)?;
+    let is_strict = upload.input.is_strict;
     let template = Arc::new(upload.input.template);
-    let (run, _) = plan_run(&ledger, &about, lock, source, template, observer).await?;
+    let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
+    let declined = if is_strict && !tally.of_file.is_empty() {
+        Some(Withheld::Warnings)
+    } else if !tally.warnings.is_empty() && tally.to_send > 0 && !confirm(&tally) {
+        Some(Withheld::Declined)
+    } else {
+        None
+    };
     let sending = Sending {
         context,
         ledger: &ledger,
@@ -92,11 +106,12 @@ async fn run_upload(
         run,
         options: upload.sending,
         is_rehearsal: upload.is_rehearsal,
+        declined,
         all_or_nothing: upload.all_or_nothing,
         allow_repeat: upload.allow_repeat,
         observer,
     };
-    if upload.changed_only && !sending.is_withheld().await? {
+    if upload.changed_only && sending.withheld().await?.is_none() {
         skip_unchanged(&sending).await?;
     }
     let finished = sending.send(interrupt).await?;

@@ -197,7 +197,7 @@ fn format_value(value: &mut Value) {
     }
 }
 
-/// Writes a list in one line. One over several lines keeps them.
+/// Writes a list on one line, unless the source has it on several lines.
 fn format_array(values: &mut Array) {
     let is_one_line = !values.to_string().contains('\n');
     for (index, value) in values.iter_mut().enumerate() {

@@ -14,6 +14,7 @@ pub mod load;
 pub mod map;
 pub mod model;
 pub mod problem;
+pub mod recognize;
 pub mod schema;
 pub mod skeleton;
 pub mod value;

@@ -31,7 +31,7 @@ pub fn schema() -> Value {
         let keys = schema.pointer_mut(keys).and_then(Value::as_object_mut).into_iter().flatten();
         keys.for_each(|(_, key)| allow_parameter(key));
     }
-    // A template that extends another can leave out what that has, and can leave out its fields.
+    // Keys and fields that are required elsewhere are optional in a template with `extends`.
     let sourced = json!({"type": "object", "anyOf": SOURCES.map(|source| json!({"required": [source]}))});
     let mut rules = vec![
         json!({"anyOf": [{"required": ["record"]}, {"required": ["extends"]}]}),

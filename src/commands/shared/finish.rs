@@ -4,25 +4,30 @@ use super::signals::Interrupt;
 use super::summary::{SentBefore, Summary, causes};
 use crate::client::Stop;
 use crate::error::{Exit, Failure};
-use crate::ledger::{Accounting, RunState};
-use crate::operations::Finished;
+use crate::ledger::Accounting;
+use crate::operations::{Finished, Withheld};
 use crate::ui;
 use crate::upload::StopReason;
 
 /// Prints the reason for stopping and the service's refusals, and returns the exit code and the summary.
 pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, talks: bool) -> (Exit, Summary) {
-    let Finished { run, accounting, stopped, was_finished, report, refused, warnings, left_out, next } = finished;
+    let Finished { run, accounting, withheld, stopped, was_finished, report, refused, warnings, left_out, next } =
+        finished;
     if was_finished {
         ui::remark(format_args!("run {} was finished before and has no pending records", run.id));
     }
-    if run.state == RunState::Withheld {
-        ui::remark("nothing was sent: some rows need fixing, and --all-or-nothing was given");
+    if let Some(why) = withheld {
+        ui::remark(match why {
+            Withheld::RowsNeedFixing => "nothing was sent: some rows need fixing, and --all-or-nothing was given",
+            Withheld::Warnings => "nothing was sent: the file has warnings, and --strict was given",
+            Withheld::Declined => "nothing was sent",
+        });
     }
     if talks && !refused.is_empty() {
         ui::heading("Refused by the service");
         ui::problems::print(&refused);
     }
-    let mut exit = exit(&accounting, stopped.as_ref(), interrupt.exit());
+    let mut exit = exit(&accounting, withheld, stopped.as_ref(), interrupt.exit());
     let report = report.unwrap_or_else(|error| {
         let failure = Failure::from(error);
         ui::failure(&failure, false);
@@ -43,13 +48,13 @@ pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, t
     (exit, Summary { warnings: causes(&warnings), sent_before, ..summary })
 }
 
-fn exit(accounting: &Accounting, stopped: Option<&StopReason>, interrupted: Exit) -> Exit {
+fn exit(accounting: &Accounting, withheld: Option<Withheld>, stopped: Option<&StopReason>, interrupted: Exit) -> Exit {
     match stopped {
         Some(StopReason::Interrupted) => interrupted,
         Some(StopReason::Service(Stop::Unauthorized(_) | Stop::Forbidden(_))) => Exit::Credentials,
         Some(_) => Exit::Stopped,
         None if accounting.unknown > 0 => Exit::Unknown,
-        None if accounting.rejected + accounting.failed > 0 => Exit::RowsFailed,
+        None if withheld.is_some() || accounting.rejected + accounting.failed > 0 => Exit::RowsFailed,
         None => Exit::Done,
     }
 }

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use super::recognize::{Purpose, recognize};
 use crate::cli::Input;
 use crate::error::Failure;
 use crate::operations::{InputFile, STANDARD_INPUT, Spreadsheet, load_template_for, quoted};
+use crate::settings::Settings;
 
 /// Opens the file at `path`, or standard input for `-`.
 pub(crate) fn open(path: &Path) -> Result<InputFile, Failure> {
@@ -14,16 +16,25 @@ pub(crate) fn open(path: &Path) -> Result<InputFile, Failure> {
     })
 }
 
-/// Loads the template and combines it with the file and the flags.
-pub(crate) fn spreadsheet<'a>(file: &'a InputFile, input: &'a Input) -> Result<Spreadsheet<'a>, Failure> {
-    let (template, text) = (load_template_for(&input.template, input.changes(), file)?, input.reading.options());
-    Ok(Spreadsheet { file, template, sheet: input.sheet.as_deref(), text, rows: None })
+/// Loads the template, or the recognized one, and combines it with the file and the flags.
+pub(crate) async fn spreadsheet<'a>(
+    file: &'a InputFile,
+    input: &'a Input,
+    purpose: Purpose,
+    settings: &Settings,
+) -> Result<Spreadsheet<'a>, Failure> {
+    let name = match &input.template {
+        Some(name) => name.clone(),
+        None => recognize(file, input, purpose, settings).await?,
+    };
+    let (template, text) = (load_template_for(&name, input.changes(), file)?, input.reading.options());
+    Ok(Spreadsheet { file, template, sheet: input.sheet.as_deref(), text, rows: None, is_strict: false })
 }
 
 /// Returns the command that uploads the file with the same flags.
-pub(crate) fn upload_command(input: &Input) -> String {
+pub(crate) fn upload_command(input: &Input, template: &str) -> String {
     let mut words = vec!["sheetport".to_owned(), "upload".to_owned(), input.file.display().to_string()];
-    words.extend(["-t".to_owned(), input.template.clone()]);
+    words.extend(["-t".to_owned(), template.to_owned()]);
     words.extend(input.sheet.iter().flat_map(|sheet| ["--sheet".to_owned(), sheet.clone()]));
     words.extend(input.set.iter().flat_map(|(name, value)| ["--set".to_owned(), format!("{name}={value}")]));
     words.extend(input.locale.iter().flat_map(|locale| ["--locale".to_owned(), locale.clone()]));

@@ -4,5 +4,6 @@ pub(super) mod console;
 pub(super) mod finish;
 pub(super) mod input;
 pub(super) mod opened;
+pub(super) mod recognize;
 pub(super) mod signals;
 pub(super) mod summary;

@@ -14,7 +14,7 @@ use crate::diagnostics::{Mistake, nearest};
 /// Maximum number of templates that extend each other.
 const MAX_FILES: usize = 10;
 
-/// Keys that exclude each other: one of the first in a template removes all of the second from the one that it extends.
+/// Keys that exclude each other: a key of the first list in a template removes all keys of the second list from its base.
 const ALTERNATIVES: &[(&[&str], &[&str])] = &[
     (&["column", "columns", "text", "value"], &["column", "columns", "join", "text", "value"]),
     (&["map", "lookup"], &["map", "lookup"]),
@@ -108,7 +108,7 @@ fn relocate_lookups(table: &mut DeTable<'_>, folder: &Path) {
     }
 }
 
-/// Returns a template over the one that it extends. The examples of the latter are left out, because they have its columns.
+/// Merges a template into the base template that it extends. Examples of the base are dropped: the columns may differ.
 fn over<'s>(mut base: DeTable<'s>, own: DeTable<'s>) -> DeTable<'s> {
     base.remove("examples");
     for (key, value) in own {

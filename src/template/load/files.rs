@@ -1,4 +1,4 @@
-//! The files of a template: its own, and those of the templates that it extends.
+//! The files of a template: its own file, and the files of all templates that it extends.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

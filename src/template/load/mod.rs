@@ -90,7 +90,7 @@ fn set_locale<'s>(table: &mut DeTable<'s>, locale: &'s str) {
     }
 }
 
-/// Returns a template as one file, with the values of its parameters as their defaults.
+/// Returns a template as a single file. The given values of parameters become their defaults.
 fn copy_of<'s>(table: &DeTable<'s>, parameters: &Parameters<'s>) -> String {
     let mut copy = table.clone();
     copy.remove("extends");

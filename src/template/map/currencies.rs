@@ -1,5 +1,5 @@
-//! Currencies beside the amounts of a record, or in the headers above them: compared with its currency field, which they
-//! fill if it is not mapped.
+//! Currencies beside amounts or in the headers above them: compared with the currency field of the record, or used for it
+//! if it is not mapped.
 
 use super::super::model::{Constant, OnBlank};
 use super::super::problem::{Cause, Problem};

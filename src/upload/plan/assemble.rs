@@ -393,8 +393,10 @@ impl<'t> Assembler<'t> {
 
     /// Adds a complete record to the batch and the tally.
     fn emit(&mut self, seq: Seq, record: Record) {
-        let Record { key, name, target, unique, rows, decision, mut warnings, body } = record;
-        let decision = self.decide_by_key(seq, &key, &unique, rows[0], decision);
+        let Record { key, name, target, unique, rows, mut decision, mut warnings, body } = record;
+        if self.source.chosen.is_some_and(|(first, last)| !(first..=last).contains(&rows[0])) {
+            decision = Decision::Skip;
+        }
         if matches!(decision, Decision::Send) && name.is_empty() && target.is_empty() && self.must_not_repeat() {
             let holder = KeyHolder { seq, row: rows[0], is_to_be_sent: true };
             let earlier = self.bodies.insert(&String::from_utf8_lossy(&body), holder, false);
@@ -402,6 +404,10 @@ impl<'t> Assembler<'t> {
                 earlier.map(|earlier| self.with_other_sheet(repeated_record(rows[0], earlier.row), seq, earlier.seq)),
             );
         }
+        if self.source.is_strict && matches!(decision, Decision::Send) && !warnings.is_empty() {
+            decision = Decision::Reject(std::mem::take(&mut warnings));
+        }
+        let decision = self.decide_by_key(seq, &key, &unique, rows[0], decision);
         if matches!(decision, Decision::Send) {
             self.tally.warn(&warnings);
         } else {
@@ -421,8 +427,7 @@ impl<'t> Assembler<'t> {
         }
     }
 
-    /// Returns the final decision, considering the chosen rows and earlier records with the same key, and updates the
-    /// tally.
+    /// Returns the final decision, considering earlier records with the same key, and updates the tally.
     fn decide_by_key(
         &mut self,
         seq: Seq,
@@ -431,9 +436,6 @@ impl<'t> Assembler<'t> {
         row: u64,
         mut decision: Decision,
     ) -> Decision {
-        if self.source.chosen.is_some_and(|(first, last)| !(first..=last).contains(&row)) {
-            decision = Decision::Skip;
-        }
         let mut superseded = None;
         if !key.is_empty() && !matches!(decision, Decision::Skip) {
             let duplicates = self.template.duplicates;

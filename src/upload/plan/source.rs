@@ -37,6 +37,8 @@ pub struct Source {
     pub warnings: Vec<Problem>,
     /// The first and last row to send; `None` for all rows.
     pub chosen: Option<(u64, u64)>,
+    /// Rejects records with a warning.
+    pub is_strict: bool,
     /// The history of the rows, if the file is a report and only unaccepted rows are sent.
     pub history: Option<ReportHistory>,
     /// The path of the file to read.
@@ -110,7 +112,19 @@ impl Source {
         });
         let parts = parts.collect();
         let (path, at) = (path.to_owned(), at.to_owned());
-        Source { path, book, parts, header, left_out, warnings: Vec::new(), chosen: None, history: None, at, stamp }
+        Source {
+            path,
+            book,
+            parts,
+            header,
+            left_out,
+            warnings: Vec::new(),
+            chosen: None,
+            is_strict: false,
+            history: None,
+            at,
+            stamp,
+        }
     }
 
     /// Returns the SHA-256 of the file, in hexadecimal. Reads the whole file.

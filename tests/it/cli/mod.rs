@@ -30,6 +30,7 @@ mod page;
 mod process;
 mod profile;
 mod proxy;
+mod recognize;
 mod report;
 mod report_only;
 mod report_workbook;

@@ -70,7 +70,7 @@ fn service_stops_on_sigterm_and_keeps_its_items() {
 #[test]
 fn invalid_command_line_exits_with_2_and_shows_help() {
     let place = Place::new();
-    place.sheetport(["upload", "items.csv"]).exits(2).says(&["--template", "Usage: sheetport upload"]);
+    place.sheetport(["upload"]).exits(2).says(&["<FILE>", "Usage: sheetport upload"]);
     place.sheetport(["uplod"]).exits(2).says(&["'uplod'", "upload"]);
     place.sheetport(["upload", "items.csv", "-t", "items", "--delimiter", "ab"]).exits(2).says(&["such as ;", "tab"]);
     place.sheetport(["--version"]).exits(0).shows(&[concat!("sheetport ", env!("CARGO_PKG_VERSION"))]);

@@ -1,0 +1,125 @@
+//! Chooses the template of a file that was given without one.
+
+use std::io::IsTerminal;
+
+use super::console::Console;
+use crate::cli::Input;
+use crate::error::{Exit, Failure};
+use crate::operations::{self, Candidate, InputFile, Recognized, TemplateOrigin, Unrecognized, quoted};
+use crate::settings::Settings;
+use crate::ui;
+
+/// Maximum number of other templates named.
+const MAX_OTHERS: usize = 3;
+
+/// What the template is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Nothing is sent, so the best guess is good enough.
+    Looking,
+    /// A person must agree: on the terminal, or beforehand with `--yes`.
+    Sending { is_agreed: bool },
+}
+
+/// Returns the name of the template that fits the file, and says why.
+pub(crate) async fn recognize(
+    file: &InputFile,
+    input: &Input,
+    purpose: Purpose,
+    settings: &Settings,
+) -> Result<String, Failure> {
+    let unknown = Unrecognized { file, sheet: input.sheet.as_deref(), text: input.reading.options() };
+    let console = Console::new(settings.output);
+    let recognized = operations::recognize(&settings.context, &unknown, &|event| console.show(event)).await?;
+    let name = file.name.display();
+    let Some(best) = recognized.candidates.first().filter(|best| best.fit.is_good()) else {
+        let message = format!("no template fits {name}{}", nearly(&recognized));
+        let hint = format!(
+            "let Sheetport propose one: sheetport template infer {} --record item -o template.toml",
+            quoted(&name.to_string())
+        );
+        return Err(Failure::new(Exit::Usage, message, hint));
+    };
+    if settings.output.talks() {
+        ui::remark(format_args!("template {}", describe(best)));
+        if let Some(others) = others(&recognized) {
+            ui::hint(&format!("{others}; choose with -t"));
+        }
+    }
+    let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    match purpose {
+        Purpose::Looking => {}
+        Purpose::Sending { is_agreed: true } if recognized.is_clear() => {}
+        Purpose::Sending { is_agreed: false } if is_terminal && settings.output.talks() => {
+            let question = format!("Upload {name} with the template {}? [y/N]", best.name);
+            if !matches!(ui::ask(&question).as_deref(), Some("y" | "yes")) {
+                return Err(Failure::new(Exit::Usage, "nothing was sent", "name another template with -t"));
+            }
+        }
+        Purpose::Sending { is_agreed } => {
+            let message = match recognized.is_clear() {
+                true => format!("no template was named; {name} fits {}", describe(best)),
+                false => format!("no template was named, and {name} fits several"),
+            };
+            let accept = if is_agreed { "" } else { ", or accept it with --yes" };
+            let command = format!("sheetport upload {} -t {}", quoted(&name.to_string()), quoted(&best.name));
+            return Err(Failure::new(Exit::Usage, message, format!("name it: {command}{accept}")));
+        }
+    }
+    Ok(best.name.clone())
+}
+
+/// Converts an error. If the file does not have the columns of the template, the hint names a template that fits.
+pub(crate) async fn with_suggestion(
+    error: operations::Error,
+    file: &InputFile,
+    input: &Input,
+    settings: &Settings,
+) -> Failure {
+    let is_other_template = error.is_other_template();
+    let mut failure = Failure::from(error);
+    if is_other_template {
+        let unknown = Unrecognized { file, sheet: input.sheet.as_deref(), text: input.reading.options() };
+        // The first error is the important one.
+        if let Ok(recognized) = operations::recognize(&settings.context, &unknown, &|_| {}).await
+            && let Some(best) = recognized.candidates.first().filter(|best| best.fit.is_good())
+        {
+            failure.hint = Some(format!("use -t {}: template {}", quoted(&best.name), describe(best)));
+        }
+    }
+    failure
+}
+
+/// Returns name, origin and fit of a template.
+fn describe(candidate: &Candidate) -> String {
+    let Candidate { name, template, origin, fit } = candidate;
+    let origin = match origin {
+        TemplateOrigin::BuiltIn => "built in".to_owned(),
+        TemplateOrigin::Folder => "next to the file".to_owned(),
+        TemplateOrigin::Run(run) => format!("of run {run}"),
+    };
+    format!(
+        "{name} ({origin}, for {}): uses {} of {} columns; {} of the first {} rows are valid",
+        template.record.input().plural,
+        fit.used,
+        fit.columns,
+        fit.valid,
+        fit.rows
+    )
+}
+
+/// Names the other templates that fit.
+fn others(recognized: &Recognized) -> Option<String> {
+    let others: Vec<String> = recognized.candidates[1..]
+        .iter()
+        .filter(|other| other.fit.is_good())
+        .take(MAX_OTHERS)
+        .map(|other| format!("{} ({} of {} columns)", other.name, other.fit.used, other.fit.columns))
+        .collect();
+    (!others.is_empty()).then(|| format!("also fitting: {}", others.join(", ")))
+}
+
+/// Says which template has the required columns, although few rows are valid.
+fn nearly(recognized: &Recognized) -> String {
+    recognized.candidates.first().map_or_else(String::new, |best| format!("; the nearest is {}", describe(best)))
+}

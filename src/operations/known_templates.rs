@@ -1,0 +1,58 @@
+//! The templates that a user has: those in the folder of a file, and those of earlier runs.
+
+use std::path::{Path, PathBuf};
+
+use super::context::Context;
+use super::error::Error;
+use super::event::{Event, Observer};
+use super::templates::{TemplateChanges, load_template, template_of_run};
+use crate::ledger::Run;
+use crate::template::{Template, builtin};
+
+/// Maximum number of templates considered in a folder.
+const MAX_TEMPLATES: usize = 100;
+/// Maximum number of earlier runs considered.
+const MAX_RUNS: u32 = 50;
+
+/// Returns the templates in a folder, by name. Other TOML files are ignored.
+pub(super) fn templates_in(folder: &Path) -> Vec<(PathBuf, Template)> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let is_toml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml");
+    let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_toml).collect();
+    paths.sort();
+    let load = |path: PathBuf| {
+        // Named as a person would name it: t.toml, not ./t.toml.
+        let path = path.strip_prefix(".").map(Path::to_owned).unwrap_or(path);
+        let template = load_template(path.to_str()?, TemplateChanges::default()).ok()?;
+        Some((path, template))
+    };
+    paths.into_iter().take(MAX_TEMPLATES).filter_map(load).collect()
+}
+
+/// Returns the distinct templates of earlier runs, newest first, without built-in templates.
+pub(super) async fn templates_of_runs(context: &Context, observer: Observer<'_>) -> Vec<(Run, Template)> {
+    let runs = match context.existing_ledger().await {
+        Ok(None) => return Vec::new(),
+        Ok(Some(ledger)) => {
+            let runs = ledger.runs(MAX_RUNS).await;
+            ledger.close().await;
+            runs.map_err(Error::from)
+        }
+        Err(error) => Err(error),
+    };
+    let Ok(runs) = runs else {
+        observer(Event::Warning("the ledger can't be read, so the templates of earlier uploads are not considered"));
+        return Vec::new();
+    };
+    let mut known: Vec<(Run, Template)> = Vec::new();
+    for run in runs {
+        let is_known = known.iter().any(|(other, _)| other.about.template_toml == run.about.template_toml);
+        if !is_known
+            && builtin::find(&run.about.template).is_none()
+            && let Ok(template) = template_of_run(&run.about)
+        {
+            known.push((run, template));
+        }
+    }
+    known
+}

@@ -1,0 +1,138 @@
+//! Recognizing a spreadsheet: which template fits it.
+
+use std::path::Path;
+
+use super::context::Context;
+use super::error::Error;
+use super::event::Observer;
+use super::input::InputFile;
+use super::known_templates::{templates_in, templates_of_runs};
+use super::templates::{TemplateChanges, load_template};
+use crate::ledger::RunId;
+use crate::records::RecordKind;
+use crate::sheet::{self, Options, Row};
+use crate::template::Template;
+use crate::template::bind::{HEADER_SEARCH_ROWS, is_export};
+use crate::template::builtin::BUILT_IN;
+use crate::template::recognize::Fit;
+
+/// Maximum number of sheets considered.
+const MAX_SHEETS: usize = 20;
+/// Text of the first rows of a sheet, in bytes.
+const MAX_SAMPLE: usize = 16 << 20;
+/// A template that exports are uploaded with.
+const EXPORTED_ITEMS: &str = "exported-items";
+
+/// A spreadsheet whose template is unknown.
+#[derive(Debug)]
+pub struct Unrecognized<'a> {
+    pub file: &'a InputFile,
+    /// Name or number of the sheet; all sheets if `None`.
+    pub sheet: Option<&'a str>,
+    pub text: Options,
+}
+
+/// A template that fits a spreadsheet.
+#[derive(Debug)]
+pub struct Candidate {
+    /// Name or path of the template, for `-t`.
+    pub name: String,
+    pub template: Template,
+    pub origin: TemplateOrigin,
+    pub fit: Fit,
+}
+
+/// Where a template comes from. A template that somebody has written for such a file is better than a built-in one that
+/// fits as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TemplateOrigin {
+    BuiltIn,
+    Folder,
+    Run(RunId),
+}
+
+/// The templates that fit a spreadsheet, best first.
+#[derive(Debug)]
+pub struct Recognized {
+    pub candidates: Vec<Candidate>,
+}
+
+impl Recognized {
+    /// Returns whether the first template is the only one that fits so well, or the others make the same kind of record.
+    pub fn is_clear(&self) -> bool {
+        let Some(first) = self.candidates.first() else { return false };
+        let equals = self.candidates.iter().filter(|other| other.fit.rank() == first.fit.rank());
+        first.fit.is_good() && equals.into_iter().all(|other| other.template.record == first.template.record)
+    }
+}
+
+/// Finds the templates that fit a spreadsheet: built-in ones, those next to the file, and those of earlier runs that are
+/// still where they were.
+///
+/// # Errors
+/// If the file can't be read.
+pub async fn recognize(
+    context: &Context,
+    unknown: &Unrecognized<'_>,
+    observer: Observer<'_>,
+) -> Result<Recognized, Error> {
+    let sheets = first_rows(unknown)?;
+    let mut candidates: Vec<Candidate> = Vec::new();
+    let mut consider = |name: &str, template: Template, origin: TemplateOrigin| {
+        let is_known = candidates.iter().any(|known| known.template.source == template.source);
+        let fits = sheets.iter().filter_map(|rows| {
+            // The texts of an export are sent to the letter, which other templates don't do.
+            let is_for_it = name == EXPORTED_ITEMS || origin != TemplateOrigin::BuiltIn || !is_item_export(rows);
+            if is_for_it { Fit::of(&template, rows) } else { None }
+        });
+        if let Some(fit) = fits.max_by_key(Fit::rank).filter(|_| !is_known) {
+            candidates.push(Candidate { name: name.to_owned(), template, origin, fit });
+        }
+    };
+    for (run, _) in templates_of_runs(context, observer).await {
+        // The template is used as it is now, so it must still be there.
+        let name = run.about.template;
+        if Path::new(&name).is_file()
+            && let Ok(template) = load_template(&name, TemplateChanges::default())
+        {
+            consider(&name, template, TemplateOrigin::Run(run.id));
+        }
+    }
+    for (path, template) in templates_in(unknown.file.folder()) {
+        consider(&path.display().to_string(), template, TemplateOrigin::Folder);
+    }
+    for (name, _) in BUILT_IN {
+        consider(name, load_template(name, TemplateChanges::default())?, TemplateOrigin::BuiltIn);
+    }
+    // Stable, so that of equal built-in templates the more general one comes first.
+    candidates.sort_by_key(|candidate| {
+        std::cmp::Reverse((candidate.fit.rank(), candidate.origin != TemplateOrigin::BuiltIn))
+    });
+    Ok(Recognized { candidates })
+}
+
+/// Returns whether the rows begin with the header of `export items`.
+fn is_item_export(rows: &[Row]) -> bool {
+    let names = rows.first().map(|row| row.cells().map(|cell| cell.shown().into_owned()).collect::<Vec<_>>());
+    names.is_some_and(|names| is_export(RecordKind::Item, &names))
+}
+
+/// Returns the first rows of each sheet.
+fn first_rows(unknown: &Unrecognized<'_>) -> Result<Vec<Vec<Row>>, Error> {
+    let of_file = |error: sheet::Error| Error::from(error.of_file(&unknown.file.name));
+    let book = sheet::open(&unknown.file.path, &unknown.text).map_err(of_file)?;
+    let sheets: Vec<usize> = match unknown.sheet {
+        Some(wanted) if wanted != crate::upload::plan::ALL_SHEETS => vec![book.find_sheet(wanted).map_err(of_file)?],
+        _ => (0..book.sheets().len().min(MAX_SHEETS)).collect(),
+    };
+    let first_rows = |sheet: usize| {
+        let mut rows = book.rows(sheet)?;
+        let (mut first, mut row, mut size) = (Vec::new(), Row::default(), 0);
+        while first.len() < HEADER_SEARCH_ROWS && size < MAX_SAMPLE && rows.next(&mut row)? {
+            size += row.text_len();
+            first.push(row.clone());
+        }
+        Ok(first)
+    };
+    sheets.into_iter().map(first_rows).collect::<Result<_, _>>().map_err(of_file)
+}

@@ -1,0 +1,64 @@
+//! How well a template fits a sheet, judged by its first rows.
+
+use super::Mapper;
+use super::bind::bind;
+use super::map::Draft;
+use super::map::fill_down::Filler;
+use super::map::survey::Surveyor;
+use super::model::Template;
+use crate::sheet::Row;
+
+/// How well a template fits a sheet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// Columns of the sheet that the template uses.
+    pub used: usize,
+    /// Columns of the sheet with a name.
+    pub columns: usize,
+    /// Rows judged, without rows that the template skips.
+    pub rows: usize,
+    /// Of these, rows without a problem.
+    pub valid: usize,
+}
+
+impl Fit {
+    /// Maps the first rows of a sheet. Returns `None` if the sheet lacks a required column.
+    pub fn of(template: &Template, top: &[Row]) -> Option<Fit> {
+        let layout = bind(template, top).ok()?;
+        let mut filler = Filler::new(&layout);
+        let mut rows: Vec<Row> =
+            top.iter().filter(|row| row.number > layout.header.row && !row.is_blank()).cloned().collect();
+        rows.iter_mut().for_each(|row| filler.row(row));
+        let mut surveyor = Surveyor::new(template, &layout);
+        rows.iter().for_each(|row| surveyor.row(row));
+        let survey = surveyor.survey();
+        let mapper = Mapper::new(0, template, &layout, &survey);
+        let columns = layout.header.names.iter().filter(|name| !name.trim().is_empty()).count();
+        let used = (0..layout.header.names.len()).filter(|column| !layout.unused.contains(column)).count();
+        let mut fit = Fit { used: used.min(columns), columns, rows: 0, valid: 0 };
+        let mut draft = Draft::default();
+        for row in &rows {
+            mapper.map(row, &mut draft);
+            if draft.is_skipped {
+                continue;
+            }
+            // The rows of a group are complete only together.
+            if template.group.is_none() {
+                mapper.finish(&mut draft.parts);
+            }
+            fit.rows += 1;
+            fit.valid += usize::from(draft.parts.problems.is_empty());
+        }
+        Some(fit)
+    }
+
+    /// Returns whether most rows are valid and have more than an identifier.
+    pub fn is_good(&self) -> bool {
+        self.used > 1 && self.valid > 0 && self.valid * 2 >= self.rows
+    }
+
+    /// Returns a rank to compare templates by: first whether it is good, then the number of columns in use.
+    pub fn rank(&self) -> (bool, usize) {
+        (self.is_good(), self.used)
+    }
+}

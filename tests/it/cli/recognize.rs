@@ -1,0 +1,129 @@
+//! Files without a template, and warnings before sending.
+
+use super::process::Place;
+use super::service::Served;
+use super::{accounting, summary};
+
+const ITEMS: &str = "SKU,Name,Price\nA-1,Bolt,1.50\nA-2,Nut,0.20\n";
+
+#[test]
+fn the_samples_are_recognized() {
+    let place = Place::new();
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
+    for (file, template) in [
+        ("exported-items.csv", "exported-items"),
+        ("german-price-list.csv", "german-price-list"),
+        ("invoices.csv", "invoices"),
+        ("items.csv", "items"),
+        ("items.xlsx", "items"),
+        ("japanese-price-list.csv", "japanese-price-list"),
+        ("odoo-products.xlsx", "odoo-products"),
+        ("orders.csv", "orders"),
+        ("shopify-orders.csv", "shopify-orders"),
+        ("shopify-products.csv", "shopify-products"),
+        ("square-catalog.csv", "square-catalog"),
+        ("stock-count.xlsx", "stock-count"),
+        ("subscriptions.csv", "subscriptions"),
+        ("transactions.csv", "transactions"),
+        ("woocommerce-products.csv", "woocommerce-products"),
+    ] {
+        let ended = place.sheetport(["check", &format!("{samples}/{file}"), "--json"]).run();
+        assert_eq!(summary(&ended)["template"], template, "{file}");
+    }
+    place
+        .sheetport(["check", &format!("{samples}/items.csv")])
+        .exits(0)
+        .says(&["template items (built in, for items): uses 8 of 8 columns; 25 of the first 25 rows are valid"]);
+}
+
+#[test]
+fn a_template_next_to_the_file_or_of_an_earlier_run_is_preferred() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("items.csv", ITEMS);
+    let toml = "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n\
+                [fields.price]\ncolumn = \"Price\"\nscale = 100\n";
+    place.write("cents.toml", toml);
+    let template = || summary(&place.sheetport(["check", "items.csv", "--json"]).exits(0))["template"].clone();
+    assert_eq!(template(), "cents.toml");
+
+    let elsewhere = place.path("templates");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::rename(place.path("cents.toml"), elsewhere.join("cents.toml")).unwrap();
+    assert_eq!(template(), "items");
+    served.sheetport(&place, ["upload", "items.csv", "-t", "templates/cents.toml"]).exits(0);
+    assert_eq!(template(), "templates/cents.toml");
+}
+
+#[test]
+fn a_recognized_template_sends_only_what_somebody_agreed_to() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("items.csv", ITEMS);
+    let upload =
+        |flags: &[&str]| served.sheetport(&place, ["upload", "items.csv", "--json"].iter().chain(flags).copied());
+    let refused = upload(&[]).exits(2);
+    assert!(
+        refused.stderr.contains("name it: sheetport upload items.csv -t items, or accept it with --yes"),
+        "{refused:?}"
+    );
+    assert_eq!(served.total(), 0);
+    assert_eq!(accounting(&summary(&upload(&["--dry-run"]).exits(0))), "2: pending 2");
+    assert_eq!(accounting(&summary(&upload(&["--yes"]).exits(0))), "2: sent 2");
+}
+
+#[test]
+fn files_that_no_template_fits_are_refused_with_advice() {
+    let place = Place::new();
+    place.write("people.csv", "Who,Where\nAnna,Berlin\n");
+    let refused = place.sheetport(["check", "people.csv"]).exits(2);
+    assert!(refused.stderr.contains("no template fits people.csv"), "{refused:?}");
+    assert!(refused.stderr.contains("sheetport template infer people.csv"), "{refused:?}");
+}
+
+#[test]
+fn a_wrong_template_names_the_right_one() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("orders.csv", "Order,SKU,Quantity\nA,x,1\n");
+    for command in [&["check"][..], &["upload"], &["upload", "--dry-run"]] {
+        let arguments = command.iter().chain(&["orders.csv", "-t", "stock-count"]).copied();
+        let refused = served.sheetport(&place, arguments).exits(2);
+        assert!(refused.stderr.contains("use -t orders: template orders (built in, for orders)"), "{refused:?}");
+    }
+}
+
+#[test]
+fn strict_makes_warnings_problems() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let rule = "[[rules]]\nrule = \"price < 1\"\nseverity = \"warning\"\n";
+    let toml =
+        format!("record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.price]\ncolumn = \"Price\"\n{rule}");
+    place.write("t.toml", toml);
+    place.write("items.csv", ITEMS);
+    let checked =
+        |flags: &[&str]| place.sheetport(["check", "items.csv", "-t", "t.toml", "--json"].iter().chain(flags));
+    assert_eq!(accounting(&summary(&checked(&[]).exits(0))), "2: pending 2");
+    assert_eq!(accounting(&summary(&checked(&["--strict"]).exits(3))), "2: rejected 1, pending 1");
+    let upload = ["upload", "items.csv", "-t", "t.toml", "--strict", "--json"];
+    assert_eq!(accounting(&summary(&served.sheetport(&place, upload).exits(3))), "2: sent 1, rejected 1");
+}
+
+#[test]
+fn strict_sends_nothing_of_a_file_with_a_warning() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let rows = |zeros: &str| (1..=9).map(|row| format!("A-{row},{row}{zeros}\n")).collect::<String>();
+    place.write("items.csv", format!("SKU,Price\n{}", rows("")));
+    place.write("thousand.csv", format!("SKU,Price\n{}", rows("000")));
+    served.sheetport(&place, ["upload", "items.csv", "-t", "items"]).exits(0);
+    let strict = |command| served.sheetport(&place, [command, "thousand.csv", "-t", "items", "--strict", "--json"]);
+    strict("check").exits(3);
+    let withheld = strict("upload").exits(3);
+    assert_eq!(accounting(&summary(&withheld)), "9: pending 9");
+    assert!(
+        withheld.stderr.contains("nothing was sent: the file has warnings, and --strict was given"),
+        "{withheld:?}"
+    );
+}
