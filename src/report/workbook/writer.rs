@@ -118,10 +118,7 @@ impl ReportWorkbook {
             };
             styled.push(StyledCell { cell, format });
         }
-        table.row(styled.into_iter(), |sheet, row| {
-            if let Some(height) = height {
-                sheet.set_row_height(row, height)?;
-            }
+        table.row(styled.into_iter(), height, |sheet, row| {
             for (column, text) in notes_by_cell(marks) {
                 if *notes < MAX_NOTES {
                     sheet.insert_note(row, column, &note(&text))?;

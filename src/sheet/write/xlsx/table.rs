@@ -73,6 +73,8 @@ struct Sheets {
     /// Next row of the last worksheet, zero-based.
     next_row: u32,
     cut_texts: u64,
+    /// The last row written and its height, to be set when a further row begins.
+    height: Option<(u32, f64)>,
     /// Widest content of each column so far, in characters.
     widths: Vec<usize>,
     /// Format of each column of the last worksheet, taken from its first cell.
@@ -100,6 +102,7 @@ impl XlsxTable {
             count: 0,
             next_row: 0,
             cut_texts: 0,
+            height: None,
             widths,
             kinds: Vec::new(),
             layout,
@@ -133,16 +136,18 @@ impl XlsxTable {
 
     pub fn values(&mut self, values: &[Value<'_>]) -> Result<(), Error> {
         let cells = values.iter().map(|value| StyledCell { cell: XlsxCell::from_value(value), format: None });
-        self.row(cells, |_, _| Ok(()))
+        self.row(cells, None, |_, _| Ok(()))
     }
 
-    /// Writes a row. `finish` may add to it; it gets the worksheet and the zero-based row.
+    /// Writes a row, with a height in points if given. `finish` may add to the row; it gets the worksheet and the
+    /// zero-based row.
     ///
     /// # Errors
     /// [`Error::Unwritable`] if the row is wider than a worksheet.
     pub fn row<'a>(
         &mut self,
         cells: impl ExactSizeIterator<Item = StyledCell<'a>>,
+        height: Option<f64>,
         finish: impl FnOnce(&mut Worksheet, u32) -> Result<(), XlsxError>,
     ) -> Result<(), Error> {
         self.check_width(cells.len())?;
@@ -153,7 +158,9 @@ impl XlsxTable {
                 sheets.begin(workbook)?;
             }
             let row = sheets.next_row;
-            finish(sheets.write(workbook, cells)?, row)
+            finish(sheets.write(workbook, cells)?, row)?;
+            sheets.height = height.map(|height| (row, height));
+            Ok(())
         })
     }
 
@@ -226,7 +233,11 @@ impl Sheets {
     ) -> Result<&'w mut Worksheet, XlsxError> {
         let row = self.next_row;
         self.next_row += 1;
+        let height = self.height.take();
         let sheet = self.current(workbook)?;
+        if let Some((row, height)) = height {
+            sheet.set_row_height(row, height)?;
+        }
         for (index, StyledCell { cell, format }) in cells.enumerate() {
             let column = index as u16;
             let Some(cell) = cell else {
@@ -259,6 +270,9 @@ impl Sheets {
 
     fn end(&mut self, workbook: &mut Workbook) -> Result<(), XlsxError> {
         let last_row = self.next_row.saturating_sub(1);
+        // The writer (rust_xlsxwriter 0.102) stores a last row with a height twice, the second time without cells.
+        // Programs choose a height that fits.
+        self.height = None;
         let sheet = self.current(workbook)?;
         for (column, (title, measured)) in (0..).zip(self.layout.header.iter().zip(&self.widths)) {
             let width = title.width.unwrap_or((*measured).clamp(MIN_WIDTH, MAX_WIDTH) as f64);
@@ -322,6 +336,27 @@ mod tests {
                 assert_eq!(row.get(0), Cell::Number(*number));
             }
             assert!(!rows.next(&mut row).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_row_with_a_height_is_stored_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut table = table(folder.path(), 4);
+        for number in ["1", "2", "3", "4"] {
+            let value = Value::Number(number);
+            let cells = [StyledCell { cell: XlsxCell::from_value(&value), format: None }];
+            table.row(cells.into_iter(), Some(45.0), |_, _| Ok(())).unwrap();
+        }
+        let path = table.finish(|_| Ok(())).unwrap();
+        let mut parts = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
+        for (sheet, rows, heights) in [(1, 4, 2), (2, 2, 0)] {
+            let part = parts.by_name(&format!("xl/worksheets/sheet{sheet}.xml")).unwrap();
+            let xml = std::io::read_to_string(part).unwrap();
+            let numbers: Vec<&str> = xml.split("<row r=\"").skip(1).map(|row| row.split('"').next().unwrap()).collect();
+            let expected: Vec<String> = (1..=rows).map(|row| row.to_string()).collect();
+            assert_eq!(numbers, expected);
+            assert_eq!(xml.matches("ht=\"45\"").count(), heights);
         }
     }
 
