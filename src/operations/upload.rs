@@ -11,11 +11,13 @@ use super::input::{Spreadsheet, new_run};
 use super::local_service::LocalService;
 use super::report::check_report_path;
 use super::send::{Finished, SendOptions, Sending, Withheld, plan_run};
-use crate::client::Pace;
+use crate::client::{Client, Pace};
 use crate::ledger::{CallOption, RunCommand};
-use crate::upload::Tally;
+use crate::upload::key_list::{self, NotCompared};
 use crate::upload::sent_before::AllowRepeat;
-use crate::upload::server_diff::{self, Connection};
+use crate::upload::server_diff;
+use crate::upload::service_list::Connection;
+use crate::upload::{Source, Tally};
 
 /// A spreadsheet to upload.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub struct Upload<'a> {
     pub all_or_nothing: bool,
     /// Records to send although they were sent before, which creates duplicates.
     pub allow_repeat: AllowRepeat,
+    /// Takes identifiers of an export back that a spreadsheet program changed.
+    pub restore_ids: bool,
     /// Lets the service create unknown items of orders.
     pub create_missing_items: bool,
     /// Lets the service run workflows for orders.
@@ -83,7 +87,8 @@ async fn run_upload(
 ) -> Result<Finished, Error> {
     apply_options(&mut upload)?;
     let client = context.writing_client(context.base_url()?, upload.sending.concurrency)?;
-    let source = upload.input.open()?;
+    let mut source = upload.input.open()?;
+    compare_keys(context, &client, &upload, &mut source, observer).await?;
     let ledger = context.ledger().await?;
     let mut about =
         new_run(RunCommand::Upload, context, client.address(), upload.input.file, &source, &upload.input.template)?;
@@ -117,6 +122,29 @@ async fn run_upload(
     let finished = sending.send(interrupt).await?;
     ledger.close().await;
     Ok(finished)
+}
+
+/// Compares the identifiers of an export with the service's list, because a spreadsheet program may have changed them.
+async fn compare_keys(
+    context: &Context,
+    client: &Client,
+    upload: &Upload<'_>,
+    source: &mut Source,
+    observer: Observer<'_>,
+) -> Result<(), Error> {
+    let pace = Pace::new(upload.sending.rate.or(context.rate), Instant::now());
+    let connection = Connection { client, pace: &pace, concurrency: usize::from(upload.sending.concurrency) };
+    let why = match key_list::load(source, &upload.input.template, &connection, upload.restore_ids).await? {
+        None => return Ok(()),
+        Some(Ok(known)) => {
+            source.known_keys = Some(known);
+            return Ok(());
+        }
+        Some(Err(NotCompared::TooLong(pages))) => format!("that takes {pages} requests"),
+        Some(Err(NotCompared::Failed(error))) => error.to_string(),
+    };
+    observer(Event::Warning(&format!("the identifiers are not compared with the service's list: {why}")));
+    Ok(())
 }
 
 /// Marks records already in the service as unchanged. All records are sent if the service's list can't be read.

@@ -4,12 +4,16 @@
 
 pub mod dispatch;
 pub mod error;
+pub mod key_list;
+mod known_keys;
 pub mod plan;
 pub mod profile;
+mod respelled;
 pub mod retry;
 pub mod send;
 pub mod sent_before;
 pub mod server_diff;
+pub mod service_list;
 pub mod tally;
 
 pub use dispatch::StopReason;

@@ -6,29 +6,17 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::time::Instant;
-
-use futures_util::future::try_join_all;
 
 use super::error::Error;
-use crate::client::pages::{Entry, Page, Walk, object_fields, unescaped};
-use crate::client::{self, Client, Pace, fetch};
+use super::service_list::{Connection, ListReader, list_of};
+use crate::client;
+use crate::client::pages::{Entry, object_fields, unescaped};
 use crate::decimal;
 use crate::ledger::{Disposition, Ledger, Outcome, RecordState, Run, Seq};
-use crate::records::{List, RecordKind, item};
+use crate::records::{RecordKind, item};
 
-/// Requested number of entries per page. The service may return fewer.
-const PAGE_SIZE: u64 = 100;
 /// Maximum number of records to compare, to bound the memory. Further records are sent.
 const MAX_RECORDS: usize = 4_000_000;
-
-/// Returns the list of a kind and the name of the key in the entries.
-fn list_of(kind: RecordKind) -> Option<(&'static List, &'static str)> {
-    match kind {
-        RecordKind::Item => Some((&item::LIST, "external_id")),
-        _ => None,
-    }
-}
 
 /// The result of a comparison.
 #[derive(Debug, Default)]
@@ -37,13 +25,6 @@ pub struct Comparison {
     pub unchanged: u64,
     /// The error behind an early end of the comparison.
     pub failed: Option<client::Error>,
-}
-
-/// The connection to the service.
-pub struct Connection<'a> {
-    pub client: &'a Client,
-    pub pace: &'a Pace,
-    pub concurrency: usize,
 }
 
 /// Marks the pending records of a planned run as *unchanged* if the service lists the same values. The list is read
@@ -58,50 +39,36 @@ pub async fn mark_unchanged(
     let mut comparison = Comparison::default();
     let Some((list, key)) = list_of(kind) else { return Ok(comparison) };
     let mut pending = PendingRecords::load(ledger, run, key).await?;
-    let mut walk = Walk::default();
-    let (mut next, limit) = (1, pending.len());
-    while !walk.is_over() {
+    let mut reader = ListReader::new(connection, list);
+    let limit = pending.len();
+    while !reader.is_over() {
         // The first page is a sample. Then the known rest is read if there are more records than pages.
-        let is_worthwhile = match next {
+        let is_worthwhile = match reader.next {
             1 => limit > 1,
-            next => next <= limit && walk.horizon() < next + pending.len(),
+            next => next <= limit && reader.pages_left() <= pending.len(),
         };
         if !is_worthwhile {
             break;
         }
-        let last = walk.horizon().min(next + connection.concurrency.max(1) as u64 - 1);
-        let fetched = (next..=last).map(|page| async move {
-            let path = format!("{}?page={page}&{}={PAGE_SIZE}", list.path, list.size);
-            fetch::fetch(connection.client, connection.pace, &path, Page::parse).await
-        });
-        let fetched = match try_join_all(fetched).await {
-            Ok(fetched) => fetched,
-            // Some services have no page after the last.
-            Err(client::Error::Status { status: 404, .. }) if next > 1 => break,
+        let pages = match reader.pages().await {
+            Ok(pages) => pages,
             Err(error) => {
                 comparison.failed = Some(error);
                 break;
             }
         };
-        next = last + 1;
         let mut outcomes = Vec::new();
-        for page in &fetched {
-            walk.insert(page);
+        for page in &pages {
             let same = page.entries().filter_map(|entry| pending.take_same(&entry));
             outcomes.extend(same.map(|seq| Outcome::new(seq, RecordState::Unchanged, now)));
         }
         comparison.unchanged += outcomes.len() as u64;
         ledger.settle(run.id, &outcomes).await?;
-        if walk.entries > 0 && !pending.list_has_keys {
+        if reader.walk.entries > 0 && !pending.list_has_keys {
             break;
         }
     }
-    if next > 1 {
-        // Sending uses a new pace, without knowledge of these requests.
-        while let Err(until) = connection.pace.permit(Instant::now()) {
-            tokio::time::sleep_until(until.into()).await;
-        }
-    }
+    reader.finish().await;
     Ok(comparison)
 }
 
@@ -226,6 +193,7 @@ fn canonical(json: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::pages::Page;
 
     #[test]
     fn equal_values_have_equal_texts() {

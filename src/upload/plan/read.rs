@@ -14,6 +14,7 @@ use crate::sheet::Row;
 use crate::template::map::survey::{Survey, Surveyor};
 use crate::template::{Mapper, Template};
 use crate::upload::error::Error;
+use crate::upload::known_keys::KeyCheck;
 use crate::upload::tally::Tally;
 
 /// Maximum number of rows per chunk.
@@ -202,6 +203,14 @@ impl<'a> Reader<'a> {
                 }
                 (row_history, problem)
             });
+            read.key_problem = None;
+            if let Some(known) = &self.source.known_keys {
+                match known.check(part, &read.row, &mut self.restored) {
+                    Some(KeyCheck::Restored) => std::mem::swap(&mut read.row, &mut self.restored),
+                    Some(KeyCheck::Differs(problem)) => read.key_problem = Some(problem),
+                    None => {}
+                }
+            }
             self.surveyors[part].row(&read.row);
             bytes += read.row.text_len();
             chunk.len += 1;

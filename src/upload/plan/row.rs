@@ -17,6 +17,8 @@ pub(super) struct ReadRow {
     /// The cells; in a report, with their original types.
     pub row: Row,
     pub has_stray_quote: bool,
+    /// The problem with an identifier that is not the service's.
+    pub key_problem: Option<Box<Problem>>,
     /// The history of the row, if the file is a report, and the problem with its origin.
     pub history: Option<(RowHistory, Option<Problem>)>,
 }
@@ -77,6 +79,9 @@ pub(super) fn map_row(
         if !source.book.has_named_sheets() {
             let problem = beyond_header(row, part.layout.header.names.len());
             mapped.problems.extend(problem.map(|problem| located(problem, source, part)));
+        }
+        if let Some(problem) = &read.key_problem {
+            mapped.problems.push(located((**problem).clone(), source, part));
         }
         if read.has_stray_quote {
             mapped.problems.push(located(stray_quote(row), source, part));

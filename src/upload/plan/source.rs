@@ -16,6 +16,7 @@ use crate::template::map::fill_down::Filler;
 use crate::template::model::SheetSelect;
 use crate::template::{Layout, Template};
 use crate::upload::error::Error;
+use crate::upload::known_keys::KnownKeys;
 use crate::upload::retry::{Report, ReportHistory};
 
 /// Selects all sheets that have the template's columns, in `--sheet` and in templates.
@@ -41,6 +42,8 @@ pub struct Source {
     pub is_strict: bool,
     /// The history of the rows, if the file is a report and only unaccepted rows are sent.
     pub history: Option<ReportHistory>,
+    /// The service's identifiers of the rows, if the file is an export.
+    pub known_keys: Option<KnownKeys>,
     /// The path of the file to read.
     at: PathBuf,
     stamp: Stamp,
@@ -122,6 +125,7 @@ impl Source {
             chosen: None,
             is_strict: false,
             history: None,
+            known_keys: None,
             at,
             stamp,
         }

@@ -1,7 +1,5 @@
 //! Loading the history of a report's rows from the ledger, before mapping.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use super::fingerprint::{CommonColumns, common_columns};
 use super::history::{ReportHistory, SUSPICIOUS};
 use super::lossy::LossyFields;
@@ -30,21 +28,15 @@ pub async fn load_history(
         false if report.has_cut => LossyFields::Both,
         false => LossyFields::Types,
     };
-    let has_lossy = AtomicBool::new(false);
     let query = RowQuery {
         non_idempotent: template.record.input().must_not_repeat(),
-        fingerprint: &|row: &SourceRow| {
-            has_lossy.fetch_or(lossy.may_affect(&row.cells), Ordering::Relaxed);
-            of_run.fingerprint_in_ledger(&row.cells, lossy, &mut Row::default())
-        },
+        fingerprint: &|row: &SourceRow| of_run.fingerprint_in_ledger(&row.cells, lossy, &mut Row::default()),
         suspicious: SUSPICIOUS,
     };
     let states = ledger.row_states(run.id, family, &query).await?;
     let sends_whole = template.group.is_some() && !query.non_idempotent;
     let mut history = ReportHistory::new(run, states, sends_whole, &source.parts, of_parts, lossy);
-    if has_lossy.into_inner() {
-        add_lossy_rows(&mut history, ledger, run, lossy, &of_run).await?;
-    }
+    add_lossy_rows(&mut history, ledger, run, lossy, &of_run).await?;
     Ok(history)
 }
 

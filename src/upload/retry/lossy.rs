@@ -1,10 +1,12 @@
-//! Cells with losses in reports: a CSV stores the numbers and dates of a workbook as text, and a workbook cuts long
-//! texts. If such a cell was not edited in the report, the cell in the ledger is used instead.
+//! Cells with losses in reports: a CSV stores the numbers and dates of a workbook as text, a workbook cuts long texts, and
+//! a spreadsheet program turns texts of a CSV into numbers. If such a cell was not edited in the report, the cell in the
+//! ledger is used instead.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::sheet::{Cell, Row, write};
+use crate::upload::respelled::{is_respelled, may_be_respelled};
 
 /// Maximum bytes of cells held in memory.
 const MAX_HELD: usize = 256 << 20;
@@ -69,12 +71,20 @@ impl LossyRows {
 
     /// Adds the encoded cells of a row with losses. Returns false if the memory limit is exceeded.
     pub(super) fn add(&mut self, index: usize, cells: &[u8], row: &mut Row) -> bool {
-        let has_losses = self.lossy.may_affect(cells)
-            && row.decode_one(cells).is_some()
-            && row.cells().any(|cell| self.lossy.written(&cell).is_some());
-        if has_losses {
-            self.held += cells.len();
-            self.rows.insert(index, cells.into());
+        if row.decode_one(cells).is_none() {
+            return true;
+        }
+        let has_losses = |cell: &Cell<'_>| {
+            self.lossy.written(cell).is_some() || matches!(cell, Cell::Text(text) if may_be_respelled(text))
+        };
+        if row.cells().any(|cell| has_losses(&cell)) {
+            // Other cells are not needed.
+            let (mut kept, mut bytes) = (Row::default(), Vec::new());
+            kept.clear(row.number);
+            row.cells().for_each(|cell| kept.push(if has_losses(&cell) { cell } else { Cell::Blank }));
+            kept.encode(&mut bytes);
+            self.held += bytes.len();
+            self.rows.insert(index, bytes.into());
         }
         self.held <= MAX_HELD
     }
@@ -92,6 +102,9 @@ impl LossyRows {
             let original = columns.get(column).copied().flatten().map_or(Cell::Blank, |column| original.get(column));
             let written = self.lossy.written(&original);
             match (written.filter(|written| is_same(&cell.shown(), written)), original) {
+                (None, Cell::Text(text)) if is_respelled(text, &cell) => {
+                    restored.push(Cell::Text(&write::defuse(text)))
+                }
                 (None, _) => restored.push(cell),
                 // Neutralised like all texts of the report, to be restored later.
                 (Some(_), Cell::Text(text)) => restored.push(Cell::Text(&write::defuse(text))),
@@ -144,5 +157,24 @@ mod tests {
         assert!(typed.cells().eq(expected), "{typed:?}");
         assert_eq!(typed.number, 9);
         assert!(!cells.restore(4, &row, &columns, &mut typed), "the row has only texts");
+    }
+
+    #[test]
+    fn texts_that_became_numbers_are_restored_in_every_format() {
+        for lossy in [LossyFields::Types, LossyFields::LongTexts, LossyFields::Both] {
+            let mut cells = LossyRows::new(lossy);
+            let (mut row, mut bytes) = (Row::default(), Vec::new());
+            ["000042", "Nut", "4006381333948", "007"].into_iter().for_each(|text| row.push(Cell::Text(text)));
+            row.encode(&mut bytes);
+            assert!(cells.add(0, &bytes, &mut Row::default()));
+            row.clear(5);
+            [Cell::Number(42.0), Cell::Text("Nuts"), Cell::Text("4.00638E+12"), Cell::Text("8")]
+                .into_iter()
+                .for_each(|cell| row.push(cell));
+            let mut restored = Row::default();
+            assert!(cells.restore(0, &row, &[Some(0), Some(1), Some(2), Some(3)], &mut restored));
+            let expected = ["000042", "Nuts", "4006381333948", "8"].map(Cell::Text);
+            assert!(restored.cells().eq(expected), "{restored:?}");
+        }
     }
 }

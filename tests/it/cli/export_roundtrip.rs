@@ -189,3 +189,29 @@ fn apostrophes_in_other_sheets_are_sent() {
     names.sort_unstable();
     assert_eq!(names, ["'=1+1", "=1+1"]);
 }
+
+#[test]
+fn identifiers_that_lost_zeros_are_problems_and_can_be_restored() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    for (key, price) in [("000042", 1.5), ("4006381333948", 2.5), ("B-7", 3.5), ("B-8", 4.5)] {
+        served.post("/v1/public/items", &json!({"externalId": key, "name": "n", "price": price}).to_string());
+    }
+    served.sheetport(&place, ["export", "items", "-o", "items.csv", "-q"]).exits(0);
+    let text = fs::read_to_string(place.path("items.csv")).unwrap();
+    let saved = text.replacen("000042", "42", 1).replacen("4006381333948", "4.00638E+12", 1);
+    // One identifier was moved to another row.
+    let saved = saved.replacen("B-7", "B-x", 1).replacen("B-8", "B-7", 1).replacen("B-x", "B-8", 1);
+    place.write("items.csv", saved);
+    let upload = ["upload", "items.csv", "-t", "exported-items"];
+    let ended = served.sheetport(&place, upload).exits(3);
+    ended.shows(&[
+        "external_id",
+        "has lost zeros or digits",
+        "--restore-ids",
+        "is not the identifier of the item with the id",
+    ]);
+    let ended = served.sheetport(&place, upload).args(["--restore-ids", "--changed-only", "--json"]).exits(3);
+    assert_eq!(accounting(&summary(&ended)), "4: unchanged 2, rejected 2");
+    assert_eq!(served.total(), 4);
+}

@@ -247,3 +247,30 @@ fn workbook_with_cut_text_is_not_uploaded() {
     place.write("plain.csv", items(1));
     served.sheetport(&place, ["upload", "plain.csv", "-t", "items", "-q"]).exits(0);
 }
+
+#[test]
+fn identifiers_that_lost_zeros_in_a_report_are_taken_from_the_original_file() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("prices.csv", "SKU,Name,Price\n000041,Bolt,1.50\n000042,Nut,two\n4006381333948,Pin,?\n");
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "items", "--report", "r.csv", "-q"]).exits(3);
+    let mut sheet = Sheet::open(&place, "r.csv");
+    for (row, header, text) in [
+        (2, "SKU", "41"),
+        (2, "Price", "1.5"),
+        (3, "SKU", "42"),
+        (3, "Price", "2.5"),
+        (4, "SKU", "4.00638E+12"),
+        (4, "Price", "3.5"),
+    ] {
+        sheet.set(row, header, text);
+    }
+    sheet.save(&place, "r.csv");
+    let ended = served.sheetport(&place, ["retry", "r.csv", "--json"]).exits(0);
+    assert_eq!(accounting(&summary(&ended)), "3: sent 2, unchanged 1");
+    let listed = served.get("/v1/public/items?page=1&limit=100");
+    let key = |item: &serde_json::Value| item["external_id"].as_str().unwrap().to_owned();
+    let mut keys: Vec<String> = listed["data"].as_array().unwrap().iter().map(key).collect();
+    keys.sort();
+    assert_eq!(keys, ["000041", "000042", "4006381333948"]);
+}
