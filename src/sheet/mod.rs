@@ -17,7 +17,7 @@ pub mod write;
 pub use cell::{Cell, column_letters};
 pub use encoding::encode_row;
 pub use error::Error;
-pub use read::{Book, Confidence, Dialect, Options, Rows, open, read_workbooks_with, run_reader_if_asked};
+pub use read::{Book, Confidence, Dialect, Doubt, Options, Rows, open, read_workbooks_with, run_reader_if_asked};
 pub use row::Row;
 pub use table::Table;
 

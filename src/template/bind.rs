@@ -5,7 +5,7 @@ use super::model::{ColumnName, FieldRule, HeaderRow, Place, RowTest, Source, Tem
 use crate::diagnostics::{nearest, nearest_of};
 use crate::records::{RecordKind, item, order};
 use crate::sheet::cell::column_index;
-use crate::sheet::{Row, column_letters};
+use crate::sheet::{Cell, Row, column_letters};
 
 /// Number of rows to search for the header.
 pub const HEADER_SEARCH_ROWS: usize = 100;
@@ -154,6 +154,7 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
         HeaderRow::Number(number) => top.iter().find(|row| row.number == *number).map(header_of),
         HeaderRow::Rows(rows) => joined_header(rows, top),
         HeaderRow::None => Some(lettered_header(top)),
+        HeaderRow::Auto if has_letters_alone(template) && begins_with_a_record(top) => Some(lettered_header(top)),
         HeaderRow::Auto => best_header(template, top),
     };
     match header {
@@ -374,6 +375,45 @@ fn append(name: &mut String, part: &str) {
 fn lettered_header(top: &[Row]) -> Header {
     let width = top.iter().map(Row::len).max().unwrap_or_default();
     Header { row: 0, names: (0..width).map(column_letters).collect() }
+}
+
+/// Whether the template names all columns by their letters or numbers.
+fn has_letters_alone(template: &Template) -> bool {
+    let is_letter = |column: &ColumnName| match column {
+        ColumnName::Named(name) => column_index(name).is_some(),
+        ColumnName::Number(_) => true,
+    };
+    let mut columns = template.rules().flat_map(|rule| match &rule.source {
+        Source::Column(wanted) => wanted.clone(),
+        Source::Joined { columns, .. } => columns.concat(),
+        Source::Text { expression, .. } => expression.columns().iter().cloned().map(ColumnName::Named).collect(),
+        Source::Constant(_) => Vec::new(),
+    });
+    columns.all(|column| is_letter(&column))
+}
+
+/// Whether the first row has a cell of the same form as the one below, with digits: `H-1` above `H-2`. A header has none.
+fn begins_with_a_record(top: &[Row]) -> bool {
+    let mut rows = top.iter().filter(|row| !row.is_blank());
+    let (Some(first), Some(second)) = (rows.next(), rows.next()) else { return false };
+    let form = |cell: Cell<'_>| -> String {
+        let text = cell.shown();
+        text.chars()
+            .map(|c| {
+                if c.is_numeric() {
+                    '0'
+                } else if c.is_alphabetic() {
+                    'a'
+                } else {
+                    c
+                }
+            })
+            .collect()
+    };
+    first.cells().zip(second.cells()).any(|(above, below)| {
+        let above = form(above);
+        above.contains('0') && above == form(below)
+    })
 }
 
 fn header_of(row: &Row) -> Header {

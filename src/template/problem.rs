@@ -47,6 +47,21 @@ impl Problem {
     }
 }
 
+/// Why a row is no record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoRecord {
+    /// A number of pages.
+    Page,
+    /// A footnote, a comment, or another sentence about the list.
+    Remark,
+    /// The only cell of the row, unlike an identifier.
+    Heading,
+    /// A total of other rows.
+    Total,
+    /// A row under the header that says how to fill in the columns.
+    Hints,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A required field is blank.
@@ -137,6 +152,21 @@ pub enum Cause {
     NotCalculated,
     /// A text cut when it was written into a workbook.
     Cut,
+    /// The row is no record.
+    NoRecord(NoRecord),
+    /// The row is part of a further table on the same sheet.
+    SecondTable {
+        header_row: u64,
+    },
+    /// Rows that were one row, before a line ending in a cell without quotes.
+    BrokenRow {
+        first: u64,
+        last: u64,
+    },
+    /// The text has a character that stands for lost ones.
+    LostLetters,
+    /// A program took the day of the date for its month.
+    TurnedDate,
     /// Another row has the same key.
     Duplicate {
         other_row: u64,
@@ -190,6 +220,11 @@ impl Cause {
             Cause::CellError => "cell-error",
             Cause::NotCalculated => "not-calculated",
             Cause::Cut => "cut",
+            Cause::NoRecord(_) => "no-record",
+            Cause::SecondTable { .. } => "second-table",
+            Cause::BrokenRow { .. } => "broken-row",
+            Cause::LostLetters => "lost-letters",
+            Cause::TurnedDate => "turned-date",
             Cause::Duplicate { .. } => "duplicate",
             Cause::NearlyTheSame { .. } => "nearly-the-same",
             Cause::LooksLikeADate => "looks-like-a-date",
@@ -213,6 +248,17 @@ impl Cause {
             Cause::Pattern(pattern) => return format!("does not match the pattern {pattern}"),
             Cause::CheckDigit(error) => return error.to_string(),
             Cause::OtherCurrency { currency } => return format!("is not {currency}, the currency of the record"),
+            Cause::NoRecord(NoRecord::Page) => "is the number of a page, and its row is no record",
+            Cause::NoRecord(NoRecord::Remark) => "is a remark, and its row is no record",
+            Cause::NoRecord(NoRecord::Heading) => {
+                "is the only cell of its row, and unlike the identifiers of other rows"
+            }
+            Cause::NoRecord(NoRecord::Total) => "looks like a total of other rows",
+            Cause::NoRecord(NoRecord::Hints) => "says how to fill in the column, and its row is no record",
+            Cause::SecondTable { .. } => "the row belongs to another table below the first one",
+            Cause::BrokenRow { .. } => "the row is a part of a row that a line ending has broken",
+            Cause::LostLetters => "has lost letters, shown as \u{fffd}",
+            Cause::TurnedDate => "is a date whose day and month a spreadsheet program has probably swapped",
             Cause::NotACurrency => "is not a currency",
             Cause::TwoCurrencies { .. } => "differs from the currency of another amount of the record",
             Cause::AmbiguousCurrency { .. } => "stands for several currencies",
@@ -295,6 +341,24 @@ impl Cause {
             Cause::Continues => "fill it in, or add fill_down with this column to [sheet] of the template",
             Cause::LooksLikeADate => "compare it with its source: spreadsheet programs turn codes such as 2-3 into dates",
             Cause::Apostrophe => "delete the apostrophe if a program added it to keep zeros",
+            Cause::NoRecord(NoRecord::Heading) => {
+                "fill in the other cells, delete the row, or leave such rows out with skip_where in the template"
+            }
+            Cause::NoRecord(_) => "delete the row, or leave such rows out with skip_where in the template",
+            Cause::SecondTable { header_row } => {
+                return format!("put the table from row {header_row} on in a file or sheet of its own");
+            }
+            Cause::BrokenRow { first, last } => {
+                return format!("join rows {first} to {last}, with quotes around the cell that has the line ending");
+            }
+            Cause::LostLetters => {
+                "type the text again; a program that saved or converted the file could not write its letters, or the file is in \
+                 another encoding: --encoding"
+            }
+            Cause::TurnedDate => {
+                "other dates of the column are texts with days after the 12th, which that program could not read; import the \
+                 original file again, with the column as text"
+            }
             Cause::NotACurrency => "write an ISO 4217 code, such as EUR",
             Cause::OtherCurrency { .. } => "convert the amount, or fix the currency",
             Cause::TwoCurrencies { other_row, other } => {

@@ -1,6 +1,7 @@
 //! The environment of the tests: optional programs, and the memory of child processes.
 
 use std::env;
+use std::process::Command;
 
 /// Reports that a test cannot run because `program` is not installed.
 ///
@@ -10,6 +11,15 @@ use std::env;
 pub fn report_missing(program: &str) {
     assert!(env::var_os("SHEETPORT_REQUIRE_TOOLS").is_none(), "{program} is not installed; tests/run installs it");
     eprintln!("not tested: {program} is not installed");
+}
+
+/// Returns whether a program can be started; otherwise reports that the test cannot run.
+pub fn has_program(program: &str) -> bool {
+    let is_there = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !is_there {
+        report_missing(program);
+    }
+    is_there
 }
 
 /// Returns the peak memory in bytes of the largest child process so far, or `None` if other tests run in this process:

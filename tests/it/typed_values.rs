@@ -1,8 +1,11 @@
 //! Values arrive as they were in the sheet, or are refused: random tables in random formats and locales.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::{TestCaseError, TestRunner};
 use rust_decimal::Decimal;
 use rust_xlsxwriter::{Format, Workbook};
 use sheetport::ledger::Disposition;
@@ -11,6 +14,8 @@ use sheetport::template::load::{load, no_tables};
 use sheetport::upload::Source;
 use sheetport::upload::plan::{ReadMode, read};
 use tempfile::TempDir;
+
+use crate::environment;
 
 /// Names, group separators and decimal separators.
 const LOCALES: &[(&str, &str, &str)] = &[
@@ -148,13 +153,11 @@ fn arrived(path: &Path, template: &str) -> (Vec<serde_json::Value>, u64) {
     (bodies, tally.to_send + tally.rejected)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
-    #[test]
-    fn values_arrive_unchanged_or_are_refused(table in tables()) {
-        let folder = TempDir::new().unwrap();
-        let (bodies, records) = arrived(&table.save(folder.path()), &table.template());
+impl Table {
+    /// Checks the requests for the rows of a file with this table.
+    fn check(&self, path: &Path) -> Result<(), TestCaseError> {
+        let table = self;
+        let (bodies, records) = arrived(path, &table.template());
         prop_assert_eq!(records, table.prices.len() as u64);
         for body in &bodies {
             let index: usize = body["externalId"].as_str().unwrap().trim_start_matches("A-").parse().unwrap();
@@ -170,6 +173,55 @@ proptest! {
         // Numbers of a workbook and numbers of a known locale have one reading.
         if table.is_declared || matches!(table.written, Written::Numbers | Written::Money) {
             prop_assert_eq!(bodies.len(), table.prices.len(), "{:?}", table);
+        }
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn values_arrive_unchanged_or_are_refused(table in tables()) {
+        let folder = TempDir::new().unwrap();
+        table.check(&table.save(folder.path()))?;
+    }
+}
+
+#[test]
+fn values_saved_by_another_program_arrive_unchanged_or_are_refused() {
+    const TABLES: usize = 60;
+    if !environment::has_program("soffice") {
+        return;
+    }
+    let mut runner = TestRunner::deterministic();
+    let mut table = || tables().new_tree(&mut runner).unwrap().current();
+    let workbooks = std::iter::repeat_with(&mut table).filter(|table| !matches!(table.written, Written::Csv));
+    let folder = TempDir::new().unwrap();
+    let saved: Vec<(Table, PathBuf)> = workbooks
+        .take(TABLES)
+        .enumerate()
+        .map(|(index, table)| {
+            let path = folder.path().join(format!("{index}.xlsx"));
+            std::fs::rename(table.save(folder.path()), &path).unwrap();
+            (table, path)
+        })
+        .collect();
+    for format in ["ods", "xls"] {
+        // One call, because starting the program takes longer than a file.
+        let status = Command::new("soffice")
+            .arg(format!("-env:UserInstallation=file://{}", folder.path().join("office").display()))
+            .args(["--headless", "--convert-to", format, "--outdir"])
+            .arg(folder.path())
+            .args(saved.iter().map(|(_, path)| path))
+            .output()
+            .unwrap()
+            .status;
+        assert!(status.success());
+        for (table, path) in &saved {
+            if let Err(error) = table.check(&path.with_extension(format)) {
+                panic!("{format}: {error}");
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use super::file_kind::{self, FileKind};
 use super::options::Options;
 use super::text::dialect::{self, DialectConfidence};
 use super::text::sniff::{self, DialectHints};
-use super::text::{Confidence, Dialect, LineEnding, TextRows, encoding};
+use super::text::{Confidence, Dialect, Doubt, LineEnding, TextRows, encoding};
 use super::workbook::{Workbook, WorkbookRows};
 use crate::sheet::compression::Compression;
 use crate::sheet::{Error, Row};
@@ -19,6 +19,8 @@ use crate::sheet::{Error, Row};
 pub struct Book {
     path: PathBuf,
     sheets: Vec<String>,
+    /// The indexes of hidden sheets.
+    hidden: Vec<usize>,
     content: Content,
 }
 
@@ -54,8 +56,11 @@ pub fn open(path: &Path, options: &Options) -> Result<Book, Error> {
     match file_kind::detect(&mut file, &sample).map_err(failed)? {
         FileKind::Text => text(path, compression, options),
         FileKind::Workbook(format) => {
-            let (workbook, sheets) = Workbook::open(path, format)?;
-            Ok(Book { path: path.to_owned(), sheets, content: Content::Workbook(workbook) })
+            let (workbook, entries) = Workbook::open(path, format)?;
+            let hidden = entries.iter().enumerate().filter(|(_, entry)| entry.is_hidden).map(|(index, _)| index);
+            let hidden = hidden.collect();
+            let sheets = entries.into_iter().map(|entry| entry.name).collect();
+            Ok(Book { path: path.to_owned(), sheets, hidden, content: Content::Workbook(workbook) })
         }
         FileKind::Encrypted => Err(Error::Encrypted { path: path.to_owned() }),
         FileKind::TooOld(program) => {
@@ -70,6 +75,11 @@ impl Book {
     /// Returns the names of the sheets, in order. A CSV has one sheet, named after the file without its extension.
     pub fn sheets(&self) -> &[String] {
         &self.sheets
+    }
+
+    /// Returns whether the sheet at `index` is hidden in spreadsheet programs.
+    pub fn is_hidden(&self, index: usize) -> bool {
+        self.hidden.contains(&index)
     }
 
     /// Returns the index of the sheet with this name or else with this one-based number.
@@ -153,6 +163,22 @@ impl Rows {
         }
     }
 
+    /// Returns the first and last rows of the ranges of hidden rows in a workbook, once all rows were read.
+    pub fn hidden_rows(&self) -> &[(u64, u64)] {
+        match &self.source {
+            RowSource::Text(_) => &[],
+            RowSource::Workbook(rows) => rows.hidden(),
+        }
+    }
+
+    /// Returns why the cells of the last row may be wrong, if so.
+    pub fn doubt(&self) -> Option<Doubt> {
+        match &self.source {
+            RowSource::Text(rows) => rows.doubt(),
+            RowSource::Workbook(_) => None,
+        }
+    }
+
     /// Returns the number of rows so far with a quote in an invalid position, which was read as text.
     pub fn rows_with_stray_quotes(&self) -> u64 {
         match &self.source {
@@ -182,7 +208,7 @@ fn text(path: &Path, compression: Compression, options: &Options) -> Result<Book
         // prices.csv.gz
         name = Path::new(&name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     }
-    Ok(Book { path: path.to_owned(), sheets: vec![name], content: Content::Text(dialect) })
+    Ok(Book { path: path.to_owned(), sheets: vec![name], hidden: Vec::new(), content: Content::Text(dialect) })
 }
 
 fn detect_dialect(path: &Path, compression: Compression, options: &Options) -> Result<Dialect, Error> {

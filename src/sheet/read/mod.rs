@@ -15,6 +15,6 @@ mod workbook;
 pub use self::book::{Book, Rows, open};
 use self::file_kind::WorkbookFormat;
 pub use self::options::Options;
-pub use self::text::{Confidence, Dialect, LineEnding};
+pub use self::text::{Confidence, Dialect, Doubt, LineEnding};
 use self::text::{MAX_COLUMNS, MAX_RECORD};
 pub use self::workbook::{read_workbooks_with, run_reader_if_asked};

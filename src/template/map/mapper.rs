@@ -14,6 +14,7 @@ use super::convert::{Conversion, Input, Written};
 use super::header_currencies::header_currencies;
 use super::json::{self, unquoted};
 use super::parts::{FieldValue, Parts};
+use super::row_survey::RowSurvey;
 use super::survey::Survey;
 use crate::currency::CurrencyMark;
 use crate::sheet::cell::NOT_CALCULATED;
@@ -71,6 +72,10 @@ impl<'t> Mapper<'t> {
         self.header_currencies.get(rule).copied().flatten()
     }
 
+    pub(super) fn row_survey(&self) -> &'t RowSurvey {
+        &self.survey.rows
+    }
+
     pub(super) fn layout(&self) -> &'t Layout {
         self.layout
     }
@@ -86,6 +91,14 @@ impl<'t> Mapper<'t> {
                 false
             });
         if draft.is_skipped {
+            return;
+        }
+        if let Some((column, cause)) = self.no_record(row) {
+            let value = column.map(|column| excerpt(&self.cell(row, column).shown())).unwrap_or_default();
+            draft.parts.problems.push(self.problem_at(row.number, column, "", value, cause));
+            draft.parts.is_no_record = true;
+            // A record of its own.
+            draft.group = format!("{SEPARATOR}{}", row.number);
             return;
         }
         for (nth, column) in self.layout.group.iter().enumerate() {
@@ -176,6 +189,9 @@ impl<'t> Mapper<'t> {
 
     /// Checks a complete record and adds to the problems. Returns the record's identifiers.
     pub fn finish<'p>(&self, parts: &'p mut Parts) -> Names<'p> {
+        if parts.is_no_record {
+            return Names { key: None, target: None };
+        }
         let mut problems = Vec::new();
         for (index, rule) in self.template.fields.iter().enumerate() {
             if let FieldValue::Absent = parts.value(index)
@@ -348,6 +364,7 @@ impl<'t> Mapper<'t> {
             Cell::Error(NOT_CALCULATED) => Err(Cause::NotCalculated),
             Cell::Error(_) => Err(Cause::CellError),
             Cell::Text(text) if write::is_cut(text) => Err(Cause::Cut),
+            Cell::Text(text) if text.contains(char::REPLACEMENT_CHARACTER) && !is_export => Err(Cause::LostLetters),
             Cell::Text(text) if error_value::is_error(text) && !is_export => Err(Cause::CellError),
             cell => Ok(cell),
         }
@@ -382,6 +399,9 @@ impl<'t> Mapper<'t> {
             }
             (Source::Column(_), Columns::One(column)) => {
                 let value = self.value(rule, row, *column)?;
+                if matches!(value, Value::Date(_) | Value::DateTime(_)) && self.survey.are_turned(index) {
+                    return Err(Cause::TurnedDate);
+                }
                 conversion.write(Input { value, notation: notation(*column) }, out)
             }
             (Source::Joined { .. }, Columns::Several(columns)) if rule.compares_several_columns() => {

@@ -12,9 +12,12 @@ pub mod fill_down;
 mod header_currencies;
 mod json;
 mod mapper;
+mod no_record;
 mod parts;
 mod row_context;
+mod row_survey;
 pub mod survey;
+mod turned_dates;
 
 pub use json::unquoted;
 pub use mapper::{Draft, Mapper, Names, SEPARATOR};

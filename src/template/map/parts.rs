@@ -15,6 +15,8 @@ pub struct Parts {
     /// Row numbers.
     pub rows: Vec<u64>,
     pub problems: Vec<Problem>,
+    /// Whether the row is no record, as one of the problems says.
+    pub(super) is_no_record: bool,
     /// Remarks about the record, which is sent nevertheless.
     pub warnings: Vec<Problem>,
     /// The values, concatenated.
@@ -68,6 +70,7 @@ impl Parts {
         self.rows.clear();
         self.rows.push(number);
         self.problems.clear();
+        self.is_no_record = false;
         self.warnings.clear();
         self.values.clear();
         self.fields.clear();

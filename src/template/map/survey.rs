@@ -11,6 +11,8 @@ use super::super::value::locale;
 use super::super::value::number::Mark;
 use super::super::value::number::style::{ColumnStyle, common_decimal};
 use super::super::words::language_of;
+use super::row_survey::{RowSurvey, RowSurveyor};
+use super::turned_dates::TurnedDates;
 use crate::records::JsonType;
 use crate::sheet::{Cell, Row};
 
@@ -21,6 +23,9 @@ pub struct Survey {
     dates: Vec<Detected>,
     /// By column.
     numbers: BTreeMap<usize, ColumnStyle>,
+    /// Rules of columns with dates whose days and months were swapped.
+    turned: Vec<usize>,
+    pub(super) rows: RowSurvey,
 }
 
 /// Collects the notation of numbers, and of dates without a format in the template.
@@ -32,6 +37,9 @@ pub struct Surveyor {
     numbers: BTreeMap<usize, NumberColumn>,
     header: Vec<String>,
     delimiter: Option<u8>,
+    /// By rule and column.
+    turned: Vec<(usize, usize, TurnedDates)>,
+    row_surveyor: RowSurveyor,
 }
 
 #[derive(Default)]
@@ -49,6 +57,11 @@ impl Survey {
         self.dates.get(rule).unwrap_or(&Detected::NoDates)
     }
 
+    /// Returns whether a program has swapped the days and months of the dates that a rule reads from date cells.
+    pub(super) fn are_turned(&self, rule: usize) -> bool {
+        self.turned.contains(&rule)
+    }
+
     /// Returns the notation of the numbers of a column.
     pub(super) fn numbers(&self, column: usize) -> &ColumnStyle {
         static UNKNOWN: ColumnStyle = ColumnStyle::UNKNOWN;
@@ -60,7 +73,8 @@ impl Survey {
         let reads_like = |(column, style): (&usize, &ColumnStyle)| {
             !style.has_ambiguous_numbers() || style.reads_like(self.numbers(*column))
         };
-        self.dates == later.dates && later.numbers.iter().all(reads_like)
+        let is_same = self.dates == later.dates && self.turned == later.turned && self.rows == later.rows;
+        is_same && later.numbers.iter().all(reads_like)
     }
 }
 
@@ -81,6 +95,7 @@ pub(super) fn parse_date(text: &str, formats: &[DateFormat], detected: &Detected
 impl Surveyor {
     pub fn new(template: &Template, layout: &Layout) -> Surveyor {
         let (mut dates, mut numbers) = (Vec::new(), BTreeMap::<usize, NumberColumn>::new());
+        let mut turned = Vec::new();
         for (index, (rule, columns)) in template.rules().zip(&layout.columns).enumerate() {
             if let (Source::Column(_), Columns::One(column)) = (&rule.source, columns)
                 && rule.field.json == JsonType::DateTime
@@ -88,6 +103,7 @@ impl Surveyor {
                 && !rule.changes_text()
             {
                 dates.push((index, *column, Detector::new(rule.date.order)));
+                turned.push((index, *column, TurnedDates::default()));
             }
             let is_number = rule.field.json.is_number();
             if is_number || matches!(rule.source, Source::Text { .. }) {
@@ -102,15 +118,20 @@ impl Surveyor {
             numbers.entry(*column).or_default();
         }
         let (header, delimiter) = (layout.header.names.clone(), layout.facts.delimiter);
-        Surveyor { dates, rules: layout.columns.len(), numbers, header, delimiter }
+        let row_surveyor = RowSurveyor::new(template, layout);
+        Surveyor { dates, rules: layout.columns.len(), numbers, header, delimiter, turned, row_surveyor }
     }
 
     /// Returns whether any column needs detection.
     pub fn is_needed(&self) -> bool {
-        !self.dates.is_empty() || !self.numbers.is_empty()
+        !self.dates.is_empty() || !self.numbers.is_empty() || self.row_surveyor.is_needed()
     }
 
     pub fn row(&mut self, row: &Row) {
+        self.row_surveyor.row(row);
+        for (_, column, turned) in &mut self.turned {
+            turned.add(row.get(*column));
+        }
         for (_, column, detector) in &mut self.dates {
             if let Cell::Text(text) = row.get(*column) {
                 detector.add(row.number, text);
@@ -137,7 +158,9 @@ impl Surveyor {
         let with_sheet =
             |column: &NumberColumn| column.style.clone().with_sheet(sheet, usual.filter(|_| !column.is_money));
         let numbers = self.numbers.iter().map(|(column, numbers)| (*column, with_sheet(numbers)));
-        Survey { dates, numbers: numbers.collect() }
+        let turned = self.turned.iter().filter(|(_, _, dates)| dates.are_turned()).map(|(rule, _, _)| *rule);
+        let (numbers, turned) = (numbers.collect(), turned.collect());
+        Survey { dates, numbers, turned, rows: self.row_surveyor.survey() }
     }
 
     /// Returns the decimal separator that is usual in the language of the header, if the delimiter of the CSV agrees:

@@ -7,13 +7,18 @@ use std::sync::LazyLock;
 /// Longer cells are no labels of totals.
 const MAX_BYTES: usize = 40;
 
+/// The key of words that may follow a word for a total.
+const QUALIFIERS: &str = "qualifiers";
+
 /// The words by language.
 static LANGUAGES: LazyLock<BTreeMap<String, Vec<String>>> = LazyLock::new(|| {
     toml::from_str(include_str!("total_rows.toml")).expect("the file is compiled in, and tests parse it")
 });
 
-static WORDS: LazyLock<HashSet<&'static str>> =
-    LazyLock::new(|| LANGUAGES.values().flatten().map(String::as_str).collect());
+static WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let languages = LANGUAGES.iter().filter(|(language, _)| *language != QUALIFIERS);
+    languages.flat_map(|(_, words)| words).map(String::as_str).collect()
+});
 
 /// Returns whether an identifier is only a word for a total, perhaps with a colon. Identifiers with digits never are.
 pub(in crate::template) fn is_total_row(cell: &str) -> bool {
@@ -21,9 +26,25 @@ pub(in crate::template) fn is_total_row(cell: &str) -> bool {
     cell.len() <= MAX_BYTES && !cell.contains(|c: char| c.is_ascii_digit()) && is_total(cell)
 }
 
-/// Returns whether a cell is a word for a total, perhaps with a colon.
+/// Returns whether a cell is a word for a total, perhaps with a qualifier such as "net" or "inkl. MwSt" and a colon.
 pub(in crate::template) fn is_total(cell: &str) -> bool {
-    WORDS.contains(cell.trim_end_matches([':', '：', ' ']).to_lowercase().as_str())
+    let folded = cell.trim_end_matches([':', '：', ' ']).to_lowercase();
+    if WORDS.contains(folded.as_str()) {
+        return true;
+    }
+    let is_qualifier =
+        |word: &str| LANGUAGES.get(QUALIFIERS).is_some_and(|known| known.iter().any(|known| known == word));
+    let mut rest = folded.as_str();
+    while let Some((before, word)) = rest.rsplit_once(' ') {
+        if !is_qualifier(word.trim_matches(['(', ')', '.', ','])) {
+            return false;
+        }
+        rest = before.trim_end();
+        if WORDS.contains(rest) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns whether a cell begins with a word for a total: "Total", "Summe netto", "合計:".
@@ -47,10 +68,20 @@ mod tests {
 
     #[test]
     fn totals_are_known_in_all_languages() {
-        for cell in ["Total", "Grand total:", "SUMME", "合計", "合計：", "Итого", " Toplam "] {
+        for cell in [
+            "Total",
+            "Grand total:",
+            "SUMME",
+            "合計",
+            "合計：",
+            "Итого",
+            " Toplam ",
+            "Gesamtsumme netto",
+            "Total (incl. VAT):",
+        ] {
             assert!(is_total_row(cell), "{cell}");
         }
-        for cell in ["", "Total 1", "Totalizer", "total of all", "0042"] {
+        for cell in ["", "Total 1", "Totalizer", "total of all", "net", "netto", "0042"] {
             assert!(!is_total_row(cell), "{cell}");
         }
         assert!(starts_with_total("Summe netto 5") && !starts_with_total("Summer"));

@@ -118,6 +118,7 @@ fn pass(
         let header_row = first.map_or(0, |part| part.layout.header.row);
         return Err(Error::NoRows { path: source.path.clone(), sheet, header_row });
     }
+    reader.rows.hidden.drain(..).for_each(|warning| assembler.warn_of_file(warning));
     assembler.finish();
     handle(assembler.take_batch());
     Ok(Pass::Ended(Box::new(assembler.into_tally())))
@@ -195,7 +196,7 @@ impl<'a> Reader<'a> {
             let (read, _) = &mut chunk.rows[chunk.len];
             let Some(part) = self.rows.next(&mut read.row)? else { break };
             read.part = part;
-            read.has_stray_quote = self.rows.has_stray_quote;
+            read.doubt = self.rows.doubt;
             read.history = self.source.history.as_ref().map(|history| {
                 let (row_history, problem) = history.of_row(part, &read.row);
                 if history.restore(part, &row_history, &read.row, &mut self.restored) {

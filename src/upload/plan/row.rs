@@ -1,10 +1,10 @@
 //! Mapping a row of a sheet to a part of a record, on any thread.
 
 use super::part::Part;
-use super::row_problems::{beyond_header, stray_quote};
+use super::row_problems::{beyond_header, doubtful};
 use super::source::Source;
 use crate::ledger::Problem;
-use crate::sheet::{Cell, Row, encode_row, write};
+use crate::sheet::{Cell, Doubt, Row, encode_row, write};
 use crate::template::map::{Draft, unquoted};
 use crate::template::{self, Mapper};
 use crate::upload::retry::RowHistory;
@@ -16,9 +16,10 @@ pub(super) struct ReadRow {
     pub part: usize,
     /// The cells; in a report, with their original types.
     pub row: Row,
-    pub has_stray_quote: bool,
     /// The problem with an identifier that is not the service's.
     pub key_problem: Option<Box<Problem>>,
+    /// Why the cells may be wrong, if so.
+    pub doubt: Option<Doubt>,
     /// The history of the row, if the file is a report, and the problem with its origin.
     pub history: Option<(RowHistory, Option<Problem>)>,
 }
@@ -83,8 +84,8 @@ pub(super) fn map_row(
         if let Some(problem) = &read.key_problem {
             mapped.problems.push(located((**problem).clone(), source, part));
         }
-        if read.has_stray_quote {
-            mapped.problems.push(located(stray_quote(row), source, part));
+        if let Some(doubt) = read.doubt {
+            mapped.problems.push(located(doubtful(row, doubt), source, part));
         }
         if mapper.template().group.is_none() {
             let names = mapper.finish(&mut mapped.draft.parts);

@@ -1,11 +1,14 @@
-//! Problems with the position of cells and quotes in a row of a text file.
+//! Problems of a row of a text file: cells beyond the header, and cells that may be wrong.
 
 use crate::ledger::Problem;
-use crate::sheet::{Row, column_letters};
+use crate::sheet::{Doubt, Row, column_letters};
 use crate::template::problem::excerpt;
 
 pub(in crate::upload) const BEYOND_HEADER: &str = "beyond-header";
 pub(in crate::upload) const STRAY_QUOTE: &str = "stray-quote";
+pub(in crate::upload) const SWALLOWED_ROWS: &str = "swallowed-rows";
+pub(in crate::upload) const OTHER_DELIMITER: &str = "other-delimiter";
+pub(in crate::upload) const CUT_OFF: &str = "cut-off";
 
 /// Returns the problem of a value to the right of the header with `width` columns. Often a decimal contains the
 /// delimiter, and the following cells are shifted.
@@ -17,15 +20,38 @@ pub(super) fn beyond_header(row: &Row, width: usize) -> Option<Problem> {
     })
 }
 
-/// Returns the problem of a row with a quote in the middle of a quoted value, or with an unclosed quote.
-pub(super) fn stray_quote(row: &Row) -> Problem {
-    let message = "has a quote where none is allowed, so the cells of this row may be wrong";
-    let quoted = row.cells().enumerate().find(|(_, cell)| cell.shown().contains('"'));
-    let problem = match quoted {
-        Some((column, cell)) => in_column(row, column, &cell.shown(), STRAY_QUOTE, message),
-        None => Problem { row: Some(row.number), ..Problem::of_record(STRAY_QUOTE, message) },
+/// Returns the problem of a row of a text file whose cells may be wrong.
+pub(super) fn doubtful(row: &Row, doubt: Doubt) -> Problem {
+    let (code, message, remedy) = match doubt {
+        Doubt::StrayQuote => (
+            STRAY_QUOTE,
+            "has a quote where none is allowed, so the cells of this row may be wrong",
+            "double a quote inside quotes; if this is the last row, check that the file is complete",
+        ),
+        Doubt::SwallowedRecords => (
+            SWALLOWED_ROWS,
+            "has lines like further rows, which a quote at the start of the cell made part of it",
+            "double the quotes that belong to the text, and put quotes around the cell",
+        ),
+        Doubt::OtherDelimiter => {
+            (OTHER_DELIMITER, "has another delimiter than the other rows", "write all rows with the same delimiter")
+        }
+        Doubt::CutOff => (
+            CUT_OFF,
+            "is the last line, shorter than all others and without a line ending: the file may be cut off",
+            "get the complete file, or complete the line",
+        ),
     };
-    let remedy = "double a quote inside quotes; if this is the last row, check that the file is complete";
+    let cell = match doubt {
+        Doubt::StrayQuote => row.cells().enumerate().find(|(_, cell)| cell.shown().contains('"')),
+        Doubt::SwallowedRecords => row.cells().enumerate().find(|(_, cell)| cell.shown().contains(['\n', '\r'])),
+        Doubt::OtherDelimiter => row.cells().enumerate().next(),
+        Doubt::CutOff => row.cells().enumerate().last(),
+    };
+    let problem = match cell {
+        Some((column, cell)) => in_column(row, column, &cell.shown(), code, message),
+        None => Problem { row: Some(row.number), ..Problem::of_record(code, message) },
+    };
     Problem { remedy: remedy.to_owned(), ..problem }
 }
 

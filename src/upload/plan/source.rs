@@ -4,13 +4,14 @@
 //! common columns (`columns`), and reports are a single table.
 
 use std::fs::{File, Metadata};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use super::columns::merge_columns;
 use super::part::{Part, first_rows};
 use crate::digest;
 use crate::ledger::Problem;
-use crate::sheet::{self, Book, Row, Rows, SUMMARY_SHEETS, column_letters};
+use crate::sheet::{self, Book, Cell, Doubt, Row, Rows, SUMMARY_SHEETS, column_letters};
 use crate::template::bind::{Missing, bind};
 use crate::template::map::fill_down::Filler;
 use crate::template::model::SheetSelect;
@@ -18,6 +19,9 @@ use crate::template::{Layout, Template};
 use crate::upload::error::Error;
 use crate::upload::known_keys::KnownKeys;
 use crate::upload::retry::{Report, ReportHistory};
+
+/// The code of the warning about hidden rows.
+const HIDDEN_ROWS: &str = "hidden-rows";
 
 /// Selects all sheets that have the template's columns, in `--sheet` and in templates.
 pub const ALL_SHEETS: &str = "*";
@@ -150,7 +154,7 @@ impl Source {
 
     /// Reads the rows below the headers, sheet after sheet.
     pub fn rows(&self) -> DataRows<'_> {
-        DataRows { source: self, part: 0, rows: None, stray_quotes: 0, has_stray_quote: false }
+        DataRows { source: self, part: 0, rows: None, doubt: None, last: 0, hidden: Vec::new() }
     }
 
     /// Fails if the file was written since opening.
@@ -169,9 +173,12 @@ pub struct DataRows<'a> {
     part: usize,
     /// The rows of the current sheet, once opened.
     rows: Option<(Rows, Filler)>,
-    stray_quotes: u64,
-    /// Whether the last row had a stray quote. The cells of such a row are a guess.
-    pub has_stray_quote: bool,
+    /// Why the cells of the last row may be wrong, if so.
+    pub doubt: Option<Doubt>,
+    /// The number of the last row.
+    last: u64,
+    /// Warnings about hidden rows of the sheets read so far.
+    pub hidden: Vec<Problem>,
 }
 
 impl DataRows<'_> {
@@ -185,9 +192,8 @@ impl DataRows<'_> {
                 none => none.insert((self.source.book.rows(part.sheet).map_err(of_file)?, Filler::new(&part.layout))),
             };
             while rows.next(row).map_err(of_file)? {
-                let stray_quotes = rows.rows_with_stray_quotes();
-                self.has_stray_quote = stray_quotes > std::mem::replace(&mut self.stray_quotes, stray_quotes);
-                if row.number > part.layout.header.row && !row.is_blank() {
+                self.doubt = rows.doubt();
+                if row.number > part.layout.header.row && !is_nothing(row) {
                     match &self.source.history {
                         // The cells of a report are already filled down.
                         Some(history) if !history.is_new(self.part, row) => filler.pass(row),
@@ -196,14 +202,57 @@ impl DataRows<'_> {
                     if let Some(column) = filler.overflow() {
                         return Err(Error::FilledTooMuch { row: row.number, letters: column_letters(column) });
                     }
+                    self.last = row.number;
                     return Ok(Some(self.part));
                 }
             }
+            let first = part.layout.header.row + 1;
+            let hidden = hidden_rows(rows.hidden_rows(), first..=self.last);
+            let hidden = hidden.map(|warning| Problem { sheet: self.source.sheet_of(part), ..warning });
+            self.hidden.extend(hidden);
             self.part += 1;
-            (self.rows, self.stray_quotes) = (None, 0);
+            (self.rows, self.last) = (None, 0);
         }
         Ok(None)
     }
+}
+
+/// Returns a warning about hidden rows among the rows of a sheet.
+fn hidden_rows(ranges: &[(u64, u64)], rows: RangeInclusive<u64>) -> Option<Problem> {
+    const SHOWN: usize = 8;
+    let (start, end) = rows.into_inner();
+    let ranges: Vec<(u64, u64)> = ranges
+        .iter()
+        .map(|(first, last)| ((*first).max(start), (*last).min(end)))
+        .filter(|(first, last)| first <= last)
+        .collect();
+    let (first, _) = *ranges.first()?;
+    let shown = ranges
+        .iter()
+        .take(SHOWN)
+        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first} to {last}") });
+    let mut shown = shown.collect::<Vec<_>>().join(", ");
+    if ranges.len() > SHOWN {
+        shown.push_str(" and more");
+    }
+    Some(Problem {
+        row: Some(first),
+        value: shown,
+        remedy:
+            "show them in the spreadsheet program, such as by removing its filter; delete them, or leave them out with \
+                 skip_where or --rows, if they are not to be sent"
+                .to_owned(),
+        ..Problem::of_record(HIDDEN_ROWS, "are hidden rows, which are sent like the others")
+    })
+}
+
+/// Returns whether a row has only blank cells and control characters, such as the Ctrl-Z or the zero bytes at the end of a
+/// file.
+fn is_nothing(row: &Row) -> bool {
+    row.cells().all(|cell| match cell {
+        Cell::Text(text) => text.chars().all(|c| c.is_whitespace() || c.is_control()),
+        cell => cell.is_blank(),
+    })
 }
 
 impl Stamp {
@@ -242,6 +291,11 @@ fn select_sheets(path: &Path, book: &Book, template: &Template, wanted: Option<&
         (None, SheetSelect::FirstThatFits | SheetSelect::Name(_)) => (all(), false),
     };
     let (mut bound, mut left_out) = (Vec::new(), Vec::new());
+    // What people see goes first.
+    let mut candidates = candidates;
+    if !several {
+        candidates.sort_by_key(|sheet| book.is_hidden(*sheet));
+    }
     for sheet in candidates {
         match bind(template, &first_rows(book, sheet).map_err(of_file)?) {
             Ok(layout) => bound.push((sheet, layout)),

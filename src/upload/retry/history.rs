@@ -11,15 +11,29 @@ use crate::ledger::{AcceptedEarlier, KnownRow, Problem, RowState, RowStates, Run
 use crate::sheet::{Cell, RESERVED_PREFIX, Row};
 use crate::template::bind::report_column;
 use crate::upload::plan::part::Part;
-use crate::upload::plan::row_problems::{BEYOND_HEADER, STRAY_QUOTE};
+use crate::upload::plan::row_problems::{BEYOND_HEADER, CUT_OFF, OTHER_DELIMITER, STRAY_QUOTE, SWALLOWED_ROWS};
 
 const RUN: &str = "run";
 const ROW: &str = "row";
 const SHEET: &str = "sheet";
 /// The code of the problem of an unedited suspicious row.
 const NOT_EDITED: &str = "as-it-was";
+/// Codes of [`crate::template::problem::Cause`].
+const NO_RECORD: &str = "no-record";
+const SECOND_TABLE: &str = "second-table";
+const BROKEN_ROW: &str = "broken-row";
 /// Codes of problems invisible in a report, where all rows are well-formed. Such rows are sent only after an edit.
-pub(super) const SUSPICIOUS: &[&str] = &[BEYOND_HEADER, STRAY_QUOTE, NOT_EDITED];
+pub(super) const SUSPICIOUS: &[&str] = &[
+    BEYOND_HEADER,
+    STRAY_QUOTE,
+    SWALLOWED_ROWS,
+    OTHER_DELIMITER,
+    CUT_OFF,
+    NO_RECORD,
+    SECOND_TABLE,
+    BROKEN_ROW,
+    NOT_EDITED,
+];
 const SEND_AS_NEW: &str = "empty its sheetport_run and sheetport_row to send it as a new row";
 
 /// The run of a report and the states of its rows.

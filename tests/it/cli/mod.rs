@@ -24,6 +24,7 @@ mod infer;
 mod kills;
 mod login;
 mod lookups;
+mod no_records;
 mod office;
 mod orders;
 mod page;

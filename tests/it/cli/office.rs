@@ -15,11 +15,7 @@ pub const CSV: &str = "csv:Text - txt - csv (StarCalc):44,34,76";
 
 /// Returns false with a message if no office program is installed.
 pub fn is_there() -> bool {
-    let is_there = Command::new("soffice").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !is_there {
-        environment::report_missing("soffice");
-    }
-    is_there
+    environment::has_program("soffice")
 }
 
 /// Opens `file`, saves it as `to` in the folder `saved`, and returns that folder.

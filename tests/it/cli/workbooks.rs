@@ -4,7 +4,7 @@ use std::fs;
 
 use super::process::Place;
 use super::service::Served;
-use super::{accounting, column, summary, table};
+use super::{accounting, column, office, summary, table};
 use crate::sheet::parts::{XlsbCell, Xlsx, ods, xls, xls_cell, xlsb};
 
 /// Returns the prices of the service's items by name.
@@ -54,7 +54,7 @@ fn as_xlsb() -> Vec<u8> {
             .zip(&numbers)
             .map(|(name, number)| -> Vec<XlsbCell<'_>> { vec![(6, 0, name), (6, 0, name), (5, 0, number)] }),
     );
-    xlsb("0.00", &rows.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    xlsb(&["0.00"], &rows.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
 fn as_xls() -> Vec<u8> {
@@ -234,4 +234,96 @@ fn identifiers_are_sent_exactly_or_reported_if_digits_are_lost() {
     let report = table(&place.path("report.csv"));
     assert_eq!(column(&report, "SKU")[..3], ["4006381333931", "4006381333932", "999999999999999"]);
     assert_eq!(column(&report, "sheetport_status"), ["sent", "sent", "sent", "rejected", "rejected", "rejected"]);
+}
+
+/// Identifiers by a format of zeros, prices by a format of money, and taxes by one of percentages.
+const FORMATS: [&str; 4] = ["00000", "#,##0.00 [$€-407]", "0.0%", "0.000"];
+const CELLS: [(f64, &str, f64, f64, f64); 4] = [
+    (42.0, "Bolt", 1234.5, 0.19, 0.125),
+    (4711.0, "Größe", 0.05, 0.055, 1000.0),
+    (123_456.0, "Nut, \"M8\"", 10.0, 0.0, 1.299),
+    (7.0, "=1+1", 999.99, 1.0, 0.5),
+];
+
+fn every_format_as_xlsx(place: &Place) {
+    let mut workbook = rust_xlsxwriter::Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for (column, name) in (0..).zip(["SKU", "Name", "Price", "VAT", "Cost"]) {
+        sheet.write_string(0, column, name).unwrap();
+    }
+    let formats = FORMATS.map(|format| rust_xlsxwriter::Format::new().set_num_format(format));
+    for (row, (sku, name, price, tax, cost)) in (1..).zip(CELLS) {
+        sheet.write_string(row, 1, name).unwrap();
+        for ((column, number), format) in [(0, sku), (2, price), (3, tax), (4, cost)].into_iter().zip(&formats) {
+            sheet.write_number_with_format(row, column, number, format).unwrap();
+        }
+    }
+    workbook.save(place.path("sheet.xlsx")).unwrap();
+}
+
+fn every_format_as_xlsb() -> Vec<u8> {
+    let wide = |text: &str| {
+        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        [&(units.len() as u32 / 2).to_le_bytes(), units.as_slice()].concat()
+    };
+    let header = ["SKU", "Name", "Price", "VAT", "Cost"].map(wide);
+    let names = CELLS.map(|(_, name, ..)| wide(name));
+    let numbers = CELLS.map(|(sku, _, price, tax, cost)| [sku, price, tax, cost].map(f64::to_le_bytes));
+    let mut rows: Vec<Vec<XlsbCell<'_>>> = vec![header.iter().map(|text| (6, 0, text.as_slice())).collect()];
+    rows.extend(names.iter().zip(&numbers).map(|(name, [sku, price, tax, cost])| -> Vec<XlsbCell<'_>> {
+        vec![(5, 1, sku), (6, 0, name), (5, 2, price), (5, 3, tax), (5, 4, cost)]
+    }));
+    xlsb(&FORMATS, &rows.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+/// Returns a number without zeros at the end of its decimals, which a CSV has as its cells show them.
+fn without_zeros(text: &str) -> String {
+    match text.split_once('.') {
+        Some((_, decimals)) if decimals.bytes().all(|byte| byte.is_ascii_digit()) => {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+#[test]
+fn one_sheet_saved_in_every_format_sends_the_same() {
+    if !office::is_there() {
+        return;
+    }
+    let place = Place::new();
+    every_format_as_xlsx(&place);
+    let saved = place.path("saved");
+    for format in ["xls", "ods", office::CSV] {
+        office::save_again(&place, &place.path("sheet.xlsx"), format);
+    }
+    place.write("saved/sheet.xlsb", every_format_as_xlsb());
+    fs::rename(place.path("sheet.xlsx"), saved.join("sheet.xlsx")).unwrap();
+    let template = "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n\
+                    [fields.price]\ncolumn = \"Price\"\n[fields.tax]\ncolumn = \"VAT\"\npercent = \"whole\"\n\
+                    [fields.purchasePrice]\ncolumn = \"Cost\"\n";
+    let mut all: Vec<(String, String)> = Vec::new();
+    for format in ["xlsx", "xlsb", "xls", "ods", "csv"] {
+        let place = Place::new();
+        let served = Served::start(&place);
+        fs::copy(saved.join(format!("sheet.{format}")), place.path(&format!("sheet.{format}"))).unwrap();
+        place.write("t.toml", template);
+        let upload = served.sheetport(&place, ["upload", &format!("sheet.{format}"), "-t", "t.toml", "--json"]);
+        assert_eq!(accounting(&summary(&upload.exits(0))), "4: sent 4", "{format}");
+        served.sheetport(&place, ["export", "items", "-o", "items.csv"]).exits(0);
+        let items = table(&place.path("items.csv"));
+        let mut rows: Vec<String> = (0..CELLS.len())
+            .map(|row| {
+                let fields = ["external_id", "name", "price", "currency", "tax", "purchase_price"];
+                fields.map(|field| without_zeros(column(&items, field)[row])).join("|")
+            })
+            .collect();
+        rows.sort();
+        all.push((format.to_owned(), rows.join("\n")));
+    }
+    let first = all[0].1.clone();
+    assert!(first.contains("Bolt|1234.5|EUR|19|0.125"), "{first}");
+    for (format, rows) in all {
+        assert_eq!(rows, first, "{format}");
+    }
 }

@@ -47,7 +47,7 @@ fn percent_formats_are_read_from_all_supporting_formats() {
     let (tenth, more) = (0.1_f64.to_le_bytes(), 0.195_f64.to_le_bytes());
     // Type 2 is a small number: 1, four times, plus a mark; 5 is a number.
     let cells: [(u8, u8, &[u8]); 4] = [(5, 1, &tenth), (5, 0, &tenth), (2, 1, &[6, 0, 0, 0]), (5, 1, &more)];
-    let book = read(&file(&folder, "prices.xlsb", xlsb("0.0%", &[&cells]))).unwrap();
+    let book = read(&file(&folder, "prices.xlsb", xlsb(&["0.0%"], &[&cells]))).unwrap();
     assert_eq!(rows(&book, 0).0, ["1: 10%|0.1|100%|19.5%"]);
 
     let cells = "<table:table-cell office:value-type=\"percentage\" office:value=\"0.19\" table:number-columns-repeated=\"2\">\
@@ -180,7 +180,7 @@ fn xlsb_cells_leading_zeros_and_errors_are_read() {
         (6, 0, &text),
         (11, 0, &[0x17, 0, 0, 0, 0, 0, 0]),
     ];
-    let book = read(&file(&folder, "prices.xlsb", xlsb("00000", &[&cells]))).unwrap();
+    let book = read(&file(&folder, "prices.xlsb", xlsb(&["00000"], &[&cells]))).unwrap();
     assert_eq!(book.description(), "XLSB, 1 sheet");
     assert_eq!(rows(&book, 0).0, ["1: #N/A|00042|42|1.5|TRUE|#DIV/0!|ab|#REF!"]);
 }

@@ -70,7 +70,7 @@ pub(super) fn sample_xlsb() -> Vec<u8> {
         (3, 0, &[0x07]),
         (6, 0, &text),
     ];
-    xlsb("00000", &[&row, &row.repeat(3)])
+    xlsb(&["00000"], &[&row, &row.repeat(3)])
 }
 
 fn sample_xls() -> Vec<u8> {

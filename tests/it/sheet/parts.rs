@@ -115,11 +115,11 @@ pub fn ods(rows: &str) -> Vec<u8> {
 /// A cell of an XLSB file: record type, style and further bytes.
 pub type XlsbCell<'a> = (u8, u8, &'a [u8]);
 
-/// Creates an XLSB file with these rows. Style 1 has the number format `format`.
-pub fn xlsb(format: &str, rows: &[&[XlsbCell<'_>]]) -> Vec<u8> {
+/// Creates an XLSB file with these rows. Style 1 has the first of the number formats, style 2 the second one.
+pub fn xlsb(formats: &[&str], rows: &[&[XlsbCell<'_>]]) -> Vec<u8> {
     let wide = |text: &str| {
         let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        [&(text.len() as u32).to_le_bytes(), units.as_slice()].concat()
+        [&(units.len() as u32 / 2).to_le_bytes(), units.as_slice()].concat()
     };
     let record = |kind: u16, body: &[u8]| {
         let kind = if kind < 0x80 { vec![kind as u8] } else { vec![kind as u8 | 0x80, (kind >> 7) as u8] };
@@ -127,15 +127,15 @@ pub fn xlsb(format: &str, rows: &[&[XlsbCell<'_>]]) -> Vec<u8> {
     };
     let bundle = [&[0; 8], wide("rId1").as_slice(), &wide("Prices")].concat();
     let workbook = [record(0x9C, &bundle), record(0x90, &[]), record(0x9D, &[0; 4])].concat();
-    let styles = [
-        record(0x267, &[1, 0, 0, 0]),
-        record(0x2C, &[&[164, 0], wide(format).as_slice()].concat()),
-        record(0x269, &[2, 0, 0, 0]),
-        record(0x2F, &[0; 16]),
-        record(0x2F, &[&[0, 0, 164, 0], [0; 12].as_slice()].concat()),
-        record(0x26A, &[]),
-    ]
-    .concat();
+    let (mut codes, mut cells) = (Vec::new(), record(0x2F, &[0; 16]));
+    for (id, format) in (164_u8..).zip(formats) {
+        codes.extend(record(0x2C, &[&[id, 0], wide(format).as_slice()].concat()));
+        cells.extend(record(0x2F, &[&[0, 0, id, 0], [0; 12].as_slice()].concat()));
+    }
+    let count = formats.len() as u8;
+    let styles =
+        [record(0x267, &[count, 0, 0, 0]), codes, record(0x269, &[count + 1, 0, 0, 0]), cells, record(0x26A, &[])]
+            .concat();
     let mut sheet = [record(0x81, &[]), record(0x94, &[0; 16]), record(0x91, &[])].concat();
     for (row, cells) in rows.iter().enumerate() {
         sheet.extend(record(0, &[&[row as u8][..], &[0; 16]].concat()));

@@ -98,11 +98,15 @@ fn a_nul_in_text_is_kept() {
 }
 
 #[test]
-fn bytes_that_are_not_utf8_past_the_sample_are_an_error_at_their_cell() {
+fn bytes_that_are_not_utf8_become_replacement_characters_in_their_cell() {
     let mut bytes = "SKU,Größe\n".as_bytes().to_vec();
     bytes.extend(b"0042,Bolt\n".repeat(10_000));
-    bytes.extend(b"0043,Gr\xF6\xDFe\n");
-    check_unreadable(bytes, 10_001, " at row 10002", "the text in column B is not UTF-8");
+    bytes.extend(b"0043,Gr\xF6\xDFe\n0044,\"a \"\"b\"\" \xF6\"\n");
+    let folder = folder();
+    let book = read(&file(&folder, "prices.csv", bytes)).unwrap();
+    let (lines, error) = rows(&book, 0);
+    assert!(error.is_none());
+    assert_eq!(lines[10_001..], ["10002: 0043|Gr\u{fffd}\u{fffd}e", "10003: 0044|a \"b\" \u{fffd}"]);
 }
 
 #[test]

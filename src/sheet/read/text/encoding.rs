@@ -35,6 +35,7 @@ pub(in crate::sheet::read) fn detect(sample: &[u8], whole: bool) -> (DetectedEnc
         Some(encoding) => (encoding, Confidence::Likely),
         // Text in another encoding is almost never valid UTF-8.
         None if is_utf8(sample, whole) => (UTF_8, Confidence::Certain),
+        None if is_mostly_utf8(sample) => (UTF_8, Confidence::Likely),
         None => {
             let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
             detector.feed(sample, whole);
@@ -78,6 +79,18 @@ fn is_utf8(sample: &[u8], whole: bool) -> bool {
         Ok(_) => true,
         Err(error) => !whole && error.error_len().is_none(),
     }
+}
+
+/// Returns true for UTF-8 with a few stray bytes, as in a file whose rows come from different programs. Letters of another
+/// encoding are hardly ever valid UTF-8.
+fn is_mostly_utf8(sample: &[u8]) -> bool {
+    const RATIO: usize = 4;
+    let (mut valid, mut invalid) = (0, 0);
+    for chunk in sample.utf8_chunks() {
+        valid += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        invalid += usize::from(!chunk.invalid().is_empty());
+    }
+    valid >= RATIO * invalid && valid > 0
 }
 
 /// Detects UTF-16 by the zero bytes of ASCII characters, which are all on the same side of the pairs.
@@ -139,6 +152,15 @@ mod tests {
         let cut = &"Stück für Stück: ü".as_bytes()[.."Stück für Stück: ".len() + 1];
         assert_eq!(name(cut, false), "UTF-8");
         assert_ne!(name(cut, true), "UTF-8");
+    }
+
+    #[test]
+    fn stray_bytes_do_not_change_the_encoding_of_the_others() {
+        let mut text = "Größe;Straße;Café;naïve\n".repeat(3).into_bytes();
+        text.extend(b"Gr\xFCn;1\n");
+        assert_eq!(detect(&text, true), (DetectedEncoding { encoding: UTF_8, bom: 0 }, Confidence::Likely));
+        // Accidentally valid letters are rare.
+        assert_eq!(name(b"\xC3\xA4;\xE4;\xF6;\xFC;\xDF;Stra\xDFe\n", true), "windows-1252");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod confidence;
 mod decoder;
 pub(super) mod dialect;
+mod doubt;
 pub(super) mod encoding;
 mod grammar;
 mod rows;
@@ -10,5 +11,6 @@ pub(super) mod sniff;
 
 pub use self::confidence::Confidence;
 pub use self::dialect::{Dialect, LineEnding};
+pub use self::doubt::Doubt;
 pub(super) use self::grammar::MAX_COLUMNS;
 pub(super) use self::rows::{MAX_RECORD, TextRows};

@@ -3,12 +3,13 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use encoding_rs::UTF_8;
+use memchr::memchr;
 
 use super::decoder::{Fault, TextDecoder};
 use super::dialect::Dialect;
+use super::doubt::{Doubt, Widths, has_other_delimiter, swallows_records};
 use super::grammar::{Fields, MAX_COLUMNS, Outcome};
-use crate::sheet::{Error, Row, column_letters};
+use crate::sheet::{Cell, Error, Row};
 
 /// Maximum length of a record, in bytes. Longer ones usually have an unclosed quote.
 pub(crate) const MAX_RECORD: usize = 16 * 1024 * 1024;
@@ -32,6 +33,9 @@ pub(in crate::sheet::read) struct TextRows {
     fields: Fields,
     number: u64,
     stray_quotes: u64,
+    widths: Widths,
+    /// The doubt about the last row.
+    doubt: Option<Doubt>,
 }
 
 impl TextRows {
@@ -51,6 +55,8 @@ impl TextRows {
             fields: Fields::default(),
             number: 0,
             stray_quotes: 0,
+            widths: Widths::default(),
+            doubt: None,
         };
         while rows.end < rows.dialect.directive && !rows.at_end {
             rows.fill().map_err(|fault| rows.fault(fault))?;
@@ -76,14 +82,53 @@ impl TextRows {
             let spans = spans.map(|span| (moved(span.start, span.spilled), moved(span.end, span.spilled)));
             row.fill(self.number, &self.fields.spill, spans)
         };
-        filled.map_err(|column| self.undecodable(Some(column)))?;
+        if filled.is_err() {
+            self.fill_replaced(row, len);
+        }
+        if self.doubt.is_none() {
+            self.doubt = self.doubt_of(len);
+        }
         self.at += len;
         Ok(true)
+    }
+
+    /// Fills `row` with the fields of a record that is not UTF-8. Each wrong byte becomes a replacement character.
+    fn fill_replaced(&mut self, row: &mut Row, len: usize) {
+        row.clear(self.number);
+        let spilled = self.fields.spill.len().saturating_sub(len);
+        let record = &self.window[self.at..self.at + len];
+        for span in &self.fields.spans {
+            let text = match self.fields.spill.is_empty() {
+                true => &record[span.start..span.end],
+                false if span.spilled => &self.fields.spill[span.start..span.end],
+                false => &self.fields.spill[span.start + spilled..span.end + spilled],
+            };
+            row.push(Cell::Text(&String::from_utf8_lossy(text)));
+        }
+    }
+
+    fn doubt_of(&mut self, len: usize) -> Option<Doubt> {
+        let (record, grammar) = (&self.window[self.at..self.at + len], &self.dialect.grammar);
+        let fields = self.fields.spans.len();
+        let has_ending = matches!(record, [.., b'\n' | b'\r']);
+        if fields == 1 && has_other_delimiter(record, grammar) {
+            Some(Doubt::OtherDelimiter)
+        } else if self.widths.add(fields, grammar.columns, has_ending) {
+            Some(Doubt::CutOff)
+        } else {
+            let may_swallow = grammar.quote.is_some_and(|quote| memchr(quote, record).is_some());
+            (may_swallow && swallows_records(record, grammar)).then_some(Doubt::SwallowedRecords)
+        }
     }
 
     /// Returns the number of rows so far with a quote in an invalid position.
     pub(crate) fn rows_with_stray_quotes(&self) -> u64 {
         self.stray_quotes
+    }
+
+    /// Returns why the cells of the last row may be wrong, if so.
+    pub(crate) fn doubt(&self) -> Option<Doubt> {
+        self.doubt
     }
 
     /// Skips and counts blank lines. Returns false at the end of the file.
@@ -120,6 +165,7 @@ impl TextRows {
             match self.dialect.grammar.record(text, self.at_end, &mut self.fields) {
                 Outcome::Record { len, strays } => {
                     self.stray_quotes += u64::from(strays);
+                    self.doubt = strays.then_some(Doubt::StrayQuote);
                     return Ok(len);
                 }
                 Outcome::More | Outcome::Unclosed if text.len() > MAX_RECORD => {
@@ -172,17 +218,14 @@ impl TextRows {
     fn fault(&self, fault: Fault) -> Error {
         match fault {
             Fault::Io(source) => self.unreadable(source.to_string()),
-            Fault::Malformed => self.undecodable(None),
+            Fault::Malformed => self.undecodable(),
         }
     }
 
-    fn undecodable(&self, column: Option<usize>) -> Error {
-        let cell = column.map_or(String::new(), |column| format!(" in column {}", column_letters(column)));
-        let encoding = self.dialect.encoding.encoding;
-        let example = if encoding == UTF_8 { "windows-1252" } else { "utf-8" };
+    fn undecodable(&self) -> Error {
         self.unreadable(format!(
-            "the text{cell} is not {name}, the detected encoding; specify the right one with --encoding, such as {example}",
-            name = encoding.name()
+            "the text is not {name}, the detected encoding; specify the right one with --encoding, such as utf-8",
+            name = self.dialect.encoding.encoding.name()
         ))
     }
 

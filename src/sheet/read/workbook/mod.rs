@@ -12,6 +12,7 @@ mod formats;
 mod process;
 mod protocol;
 mod reader;
+mod row_ranges;
 mod row_sender;
 mod styles;
 

@@ -12,14 +12,21 @@ pub(super) const BATCH: usize = 256 * 1024;
 /// Maximum length of a frame: more than a batch plus the longest row.
 const MAX_BODY: usize = 64 * 1024 * 1024;
 
+/// A sheet with cells.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub(in crate::sheet::read) struct SheetEntry {
+    pub name: String,
+    pub is_hidden: bool,
+}
+
 /// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The names of the sheets, as JSON.
+    /// The list of [`SheetEntry`], as JSON.
     Opened = 1,
     /// Encoded rows.
     Rows = 2,
-    /// The end of the sheet.
+    /// The end of the sheet, with the `RowRanges` of its hidden rows as JSON if it was read to the end.
     End = 3,
     /// A `Fault` as JSON.
     Fault = 4,

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::fault::{Fault, FaultKind};
 use super::process::Connection;
-use super::protocol::Kind;
+use super::protocol::{Kind, SheetEntry};
+use super::row_ranges::RowRanges;
 use crate::sheet::read::{MAX_COLUMNS, WorkbookFormat};
 use crate::sheet::{Error, Row};
 
@@ -18,10 +19,10 @@ pub(in crate::sheet::read) struct Workbook {
 }
 
 impl Workbook {
-    /// Opens the file and returns the names of its worksheets, including hidden ones. Charts are left out.
-    pub(crate) fn open(path: &Path, format: WorkbookFormat) -> Result<(Workbook, Vec<String>), Error> {
-        let (connection, names) = Connection::open(path, format).map_err(|fault| error(path, String::new(), fault))?;
-        Ok((Workbook { path: path.to_owned(), format, idle: Arc::new(Mutex::new(Some(connection))) }, names))
+    /// Opens the file and returns its worksheets, including hidden ones. Charts are left out.
+    pub(crate) fn open(path: &Path, format: WorkbookFormat) -> Result<(Workbook, Vec<SheetEntry>), Error> {
+        let (connection, sheets) = Connection::open(path, format).map_err(|fault| error(path, String::new(), fault))?;
+        Ok((Workbook { path: path.to_owned(), format, idle: Arc::new(Mutex::new(Some(connection))) }, sheets))
     }
 
     pub(crate) fn format_name(&self) -> &'static str {
@@ -30,8 +31,14 @@ impl Workbook {
 
     pub(crate) fn rows(&self, index: usize, sheet: &str) -> Result<WorkbookRows, Error> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let mut rows =
-            WorkbookRows { workbook: self.clone(), sheet: sheet.to_owned(), connection: idle, unread: 0, number: 0 };
+        let mut rows = WorkbookRows {
+            workbook: self.clone(),
+            sheet: sheet.to_owned(),
+            connection: idle,
+            unread: 0,
+            number: 0,
+            hidden: RowRanges::default(),
+        };
         let started = match &mut rows.connection {
             Some(connection) => connection.read(index),
             // The process is busy with another sheet.
@@ -57,6 +64,8 @@ pub(in crate::sheet::read) struct WorkbookRows {
     /// Length of the unread rows at the end of the last frame, in bytes.
     unread: usize,
     number: u64,
+    /// The hidden rows, once all rows were read.
+    hidden: RowRanges,
 }
 
 impl WorkbookRows {
@@ -66,6 +75,7 @@ impl WorkbookRows {
             match connection.next() {
                 Ok(Kind::Rows) => self.unread = connection.body.len(),
                 Ok(Kind::End) => {
+                    self.hidden = serde_json::from_slice(&connection.body).unwrap_or_default();
                     self.return_process();
                     return Ok(false);
                 }
@@ -81,6 +91,10 @@ impl WorkbookRows {
         }
         self.number = row.number;
         Ok(true)
+    }
+
+    pub(crate) fn hidden(&self) -> &[(u64, u64)] {
+        &self.hidden.0
     }
 
     /// Ends the process and returns `fault` as an error with its place.

@@ -2,7 +2,7 @@
 //! compared, and trusts the names in the archive's directory. A damaged part has wrong values, and a part that is missing
 //! in the directory may be the one with the formats of dates.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -12,12 +12,17 @@ use std::thread::{self, JoinHandle};
 use zip::ZipArchive;
 
 use super::input::{Input, Source};
+use super::xlsx_hidden::{HiddenRows, sheets_by_part};
 use crate::sheet::read::workbook::activity::Activity;
 use crate::sheet::read::workbook::fault::{Fault, FaultKind};
+use crate::sheet::read::workbook::row_ranges::RowRanges;
 
 /// Length of an entry's header before its name, in front of the entry and in the directory.
 const LOCAL_HEADER: usize = 30;
 const DIRECTORY_HEADER: usize = 46;
+
+/// The hidden rows of the sheets of an XLSX file, by name.
+pub(super) type Hidden = HashMap<String, RowRanges>;
 
 /// The check of an archive's parts, on a thread of its own while the first sheet is read.
 pub(super) struct Checksums {
@@ -28,14 +33,14 @@ pub(super) struct Checksums {
 enum State {
     /// With the path of the archive.
     Waiting(PathBuf),
-    Running(JoinHandle<Result<(), String>>),
-    Ended(Result<(), String>),
+    Running(JoinHandle<Result<Hidden, String>>),
+    Ended(Result<Hidden, String>),
 }
 
 impl Checksums {
     /// `path` is the archive, or `None` for a file that is none.
     pub(super) fn new(path: Option<&Path>, activity: &Arc<Activity>) -> Checksums {
-        let state = path.map_or(State::Ended(Ok(())), |path| State::Waiting(path.to_owned()));
+        let state = path.map_or(State::Ended(Ok(Hidden::new())), |path| State::Waiting(path.to_owned()));
         Checksums { activity: Arc::clone(activity), state }
     }
 
@@ -55,34 +60,42 @@ impl Checksums {
     ///
     /// # Errors
     /// The name of a damaged part.
-    pub(super) fn wait(&mut self) -> Result<(), Fault> {
+    pub(super) fn wait(&mut self) -> Result<&Hidden, Fault> {
         self.start();
-        let result = match std::mem::replace(&mut self.state, State::Ended(Ok(()))) {
+        let result = match std::mem::replace(&mut self.state, State::Ended(Ok(Hidden::new()))) {
             State::Running(thread) => {
                 self.activity.waiting(|| thread.join()).unwrap_or_else(|_| Err("its archive is invalid".to_owned()))
             }
             State::Ended(result) => result,
             State::Waiting(_) => unreachable!("the check was started"),
         };
-        self.state = State::Ended(result.clone());
-        result.map_err(|reason| Fault { kind: FaultKind::Changed, reason })
+        self.state = State::Ended(result);
+        match &self.state {
+            State::Ended(Ok(hidden)) => Ok(hidden),
+            State::Ended(Err(reason)) => Err(Fault { kind: FaultKind::Changed, reason: reason.clone() }),
+            State::Waiting(_) | State::Running(_) => unreachable!("the check has ended"),
+        }
     }
 }
 
 /// Unpacks all parts of an archive to compare their checksums, and compares the directory with the parts.
-fn check(path: &Path, activity: &Arc<Activity>) -> Result<(), String> {
+fn check(path: &Path, activity: &Arc<Activity>) -> Result<Hidden, String> {
     let mut input = Source::file(File::open(path).map_err(|error| error.to_string())?, activity);
     // Only calamine can tell why it is no archive.
-    let Ok(mut archive) = ZipArchive::new(&mut input) else { return Ok(()) };
+    let Ok(mut archive) = ZipArchive::new(&mut input) else { return Ok(Hidden::new()) };
+    let (sheets, mut hidden) = (sheets_by_part(&mut archive), Hidden::new());
     let mut local = Vec::new();
     for index in 0..archive.len() {
         // Calamine can't unpack it either.
         let Ok(mut part) = archive.by_index(index) else { continue };
         let name = part.name_raw().to_vec();
         local.push((part.header_start(), name.clone()));
-        if let Err(error) = io::copy(&mut part, &mut io::sink()) {
-            return Err(damaged(&name, &error.to_string()));
-        }
+        let sheet = sheets.get(&*String::from_utf8_lossy(&name));
+        let mut rows = HiddenRows::default();
+        let unpacked =
+            if sheet.is_some() { io::copy(&mut part, &mut rows) } else { io::copy(&mut part, &mut io::sink()) };
+        unpacked.map_err(|error| damaged(&name, &error.to_string()))?;
+        hidden.extend(sheet.map(|sheet| (sheet.clone(), rows.rows)));
     }
     let (directory, parts) = (archive.central_directory_start(), archive.len());
     drop(archive);
@@ -96,7 +109,7 @@ fn check(path: &Path, activity: &Arc<Activity>) -> Result<(), String> {
             return Err(damaged(&name, "its name in the directory of the archive is another one"));
         }
     }
-    Ok(())
+    Ok(hidden)
 }
 
 fn damaged(part: &[u8], reason: &str) -> String {

@@ -8,8 +8,10 @@ mod input;
 mod ods;
 mod parser;
 mod repair;
+mod tag;
 mod xls;
 mod xlsb;
 mod xlsx;
+mod xlsx_hidden;
 
 pub(super) use self::parser::Parser;

@@ -5,7 +5,9 @@ use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use calamine::{Data, Ods, OdsError, Reader, SheetType, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError};
+use calamine::{
+    Data, Ods, OdsError, Reader, Sheet, SheetType, SheetVisible, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError,
+};
 
 use super::archive;
 use super::cells::{damage, damaged, number, send_range};
@@ -19,18 +21,22 @@ use super::{xlsb, xlsx};
 use crate::sheet::read::WorkbookFormat;
 use crate::sheet::read::workbook::activity::Activity;
 use crate::sheet::read::workbook::fault::{Fault, FaultKind};
+use crate::sheet::read::workbook::protocol::SheetEntry;
+use crate::sheet::read::workbook::row_ranges::RowRanges;
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
 use crate::sheet::read::workbook::styles::NumberFormat;
 
 /// An open workbook.
 pub(in crate::sheet::read::workbook) struct Parser {
     path: PathBuf,
-    sheets: Vec<String>,
+    sheets: Vec<SheetEntry>,
     book: Book,
     formulas: Formulas,
     checksums: Checksums,
     /// The formats of marked numbers, in ODS.
     marks: Vec<NumberFormat>,
+    /// The hidden rows of each sheet, in ODS.
+    hidden: Vec<RowRanges>,
 }
 
 enum Book {
@@ -55,17 +61,19 @@ impl Parser {
         }
         let checksums = || Checksums::new(Some(path), activity);
         let found = archive::check(&mut file).map_err(Fault::new)?;
-        let mut marks = Vec::new();
+        let (mut marks, mut hidden) = (Vec::new(), Vec::new());
         if format == WorkbookFormat::Ods {
-            if let Some((marked, formats)) = Marker::mark(&mut file) {
-                activity.record_output();
-                file = Source::memory(marked, activity);
-                marks = formats;
+            if let Some(found) = Marker::mark(&mut file) {
+                (marks, hidden) = (found.formats, found.hidden);
+                if let Some(archive) = found.archive {
+                    activity.record_output();
+                    file = Source::memory(archive, activity);
+                }
             }
             file.rewind().map_err(failed)?;
         }
         let fault = match Parser::parse(path, format, file, checksums()) {
-            Ok(parser) if !found.has_utf16 => return Ok(Parser { marks, ..parser }),
+            Ok(parser) if !found.has_utf16 => return Ok(Parser { marks, hidden, ..parser }),
             Ok(_) => Fault::new("a part of it is in UTF-16"),
             Err(fault) if fault.kind == FaultKind::Encrypted => return Err(fault),
             Err(fault) => fault,
@@ -73,7 +81,7 @@ impl Parser {
         let Some((repaired, marks)) = repair(path) else { return Err(fault) };
         // If the repaired archive fails too, report the first fault.
         let parsed = Parser::parse(path, format, Source::memory(repaired, activity), checksums());
-        parsed.map(|parser| Parser { marks, ..parser }).map_err(|_| fault)
+        parsed.map(|parser| Parser { marks, hidden, ..parser }).map_err(|_| fault)
     }
 
     fn parse(path: &Path, format: WorkbookFormat, file: Input, mut checksums: Checksums) -> Result<Parser, Fault> {
@@ -100,34 +108,38 @@ impl Parser {
             }
         };
         // Charts and other kinds of sheets have no cells.
-        let sheets = metadata.into_iter().filter(|sheet| sheet.typ == SheetType::WorkSheet).map(|sheet| sheet.name);
-        let sheets: Vec<String> = sheets.collect();
+        let sheets = metadata.into_iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
+        let entry = |sheet: Sheet| SheetEntry { name: sheet.name, is_hidden: sheet.visible != SheetVisible::Visible };
+        let sheets: Vec<SheetEntry> = sheets.map(entry).collect();
         if sheets.is_empty() {
             // No sheet will be read to its end.
             checksums.wait()?;
         }
         let formulas = Formulas::new(is_file.then(|| path.to_owned()));
-        Ok(Parser { path: path.to_owned(), sheets, book, formulas, checksums, marks: Vec::new() })
+        Ok(Parser { path: path.to_owned(), sheets, book, formulas, checksums, marks: Vec::new(), hidden: Vec::new() })
     }
 
-    /// Returns the names of the sheets with cells, including hidden ones.
-    pub(crate) fn sheets(&self) -> &[String] {
+    /// Returns the sheets with cells, including hidden ones.
+    pub(crate) fn sheets(&self) -> &[SheetEntry] {
         &self.sheets
     }
 
-    /// Sends all cells of a sheet.
-    pub(crate) fn read(&mut self, sheet: usize, rows: &mut RowSender<'_>) -> Result<(), Stop> {
-        let Some(name) = self.sheets.get(sheet) else { return Err(format!("it has no sheet {sheet}").into()) };
+    /// Sends all cells of a sheet. Returns its hidden rows.
+    pub(crate) fn read(&mut self, sheet: usize, rows: &mut RowSender<'_>) -> Result<RowRanges, Stop> {
+        let Some(SheetEntry { name, .. }) = self.sheets.get(sheet) else {
+            return Err(format!("it has no sheet {sheet}").into());
+        };
         self.checksums.start();
-        match &mut self.book {
-            Book::Xlsx(book) => xlsx::send_sheet(book, &mut self.formulas, name, rows),
-            Book::Xlsb(book) => xlsb::send_sheet(book, &self.path, name, rows),
+        let hidden: Result<Option<RowRanges>, Stop> = match &mut self.book {
+            Book::Xlsx(book) => xlsx::send_sheet(book, &mut self.formulas, name, rows).map(|()| None),
+            Book::Xlsb(book) => xlsb::send_sheet(book, &self.path, name, rows).map(Some),
             Book::Xls(book) => {
                 let is_1904 = book.has_1904_epoch();
                 let range = book.worksheet_range(name).map_err(damaged)?;
                 let mut records = XlsRecords::open(&self.path);
                 let cells = records.as_mut().and_then(|records| records.cells(sheet));
-                send_range(&range, is_1904, |at, value| number(value).zip(cells.as_ref()?.format(at)), rows)
+                send_range(&range, is_1904, |at, value| number(value).zip(cells.as_ref()?.format(at)), rows)?;
+                Ok(cells.map(|cells| cells.hidden))
             }
             Book::Ods(book) => {
                 let marked = |value: &Data| match value {
@@ -138,10 +150,13 @@ impl Parser {
                     _ => None,
                 };
                 let range = book.worksheet_range(name).map_err(damaged)?;
-                send_range(&range, false, |_, value| marked(value), rows)
+                send_range(&range, false, |_, value| marked(value), rows)?;
+                Ok(self.hidden.get(sheet).cloned())
             }
-        }?;
-        self.checksums.wait().map_err(Stop::Fault)
+        };
+        let hidden = hidden?;
+        let of_archive = self.checksums.wait().map_err(Stop::Fault)?;
+        Ok(hidden.or_else(|| of_archive.get(name).cloned()).unwrap_or_default())
     }
 }
 

@@ -17,7 +17,7 @@ use super::server::{Frames, serve};
 use crate::sheet::read::WorkbookFormat;
 use crate::sheet::read::workbook::activity::Activity;
 use crate::sheet::read::workbook::fault::Fault;
-use crate::sheet::read::workbook::protocol::{self, Command, Kind};
+use crate::sheet::read::workbook::protocol::{self, Command, Kind, SheetEntry};
 
 /// The hidden first argument.
 const FLAG: &str = "--read-workbook-child";
@@ -70,7 +70,7 @@ pub(in crate::sheet::read::workbook) struct Connection {
 
 impl Connection {
     /// Starts a process and returns the names of the workbook's sheets.
-    pub(crate) fn open(path: &Path, format: WorkbookFormat) -> Result<(Connection, Vec<String>), Fault> {
+    pub(crate) fn open(path: &Path, format: WorkbookFormat) -> Result<(Connection, Vec<SheetEntry>), Fault> {
         let start = |error: io::Error| Fault::new(format!("its reading process cannot be started: {error}"));
         let mut connection = match PROGRAM.get() {
             Some(program) => start_process(program, path, format).map_err(start)?,
@@ -78,8 +78,8 @@ impl Connection {
         };
         match connection.next()? {
             Kind::Opened => {
-                let names = serde_json::from_slice(&connection.body).map_err(|_| Fault::malformed())?;
-                Ok((connection, names))
+                let sheets = serde_json::from_slice(&connection.body).map_err(|_| Fault::malformed())?;
+                Ok((connection, sheets))
             }
             _ => Err(Fault::malformed()),
         }

@@ -63,8 +63,8 @@ pub(super) fn serve<W: Write>(
         Ok(parser) => parser,
         Err(fault) => return send_fault(frames, &fault),
     };
-    let names = serde_json::to_vec(parser.sheets()).ok()?;
-    protocol::write(frames, Kind::Opened, &names).ok()?;
+    let sheets = serde_json::to_vec(parser.sheets()).ok()?;
+    protocol::write(frames, Kind::Opened, &sheets).ok()?;
     let activity = Arc::clone(&frames.activity);
     let file_len = std::fs::metadata(path).map_or(0, |file| file.len());
     loop {
@@ -75,8 +75,8 @@ pub(super) fn serve<W: Write>(
         };
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let mut rows = RowSender::new(frames, file_len, &is_wanted);
-            parser.read(sheet as usize, &mut rows)?;
-            rows.finish()
+            let hidden = parser.read(sheet as usize, &mut rows)?;
+            rows.finish(&hidden)
         }));
         match outcome {
             Ok(Ok(())) => {}

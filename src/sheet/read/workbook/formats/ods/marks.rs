@@ -8,8 +8,9 @@ use memchr::memmem::find;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
+use super::super::tag::{Tag, each_piece};
 use super::styles::Styles;
-use super::tag::{Tag, each_piece};
+use crate::sheet::read::workbook::row_ranges::RowRanges;
 use crate::sheet::read::workbook::styles::NumberFormat;
 
 const CONTENT: &str = "content.xml";
@@ -35,6 +36,19 @@ pub(in crate::sheet::read::workbook::formats) struct Marker {
     row: Option<String>,
     /// The column of the next cell.
     column: u32,
+    /// The number of rows before the next one.
+    rows: u64,
+    /// The hidden rows of each table.
+    hidden: Vec<RowRanges>,
+}
+
+/// A document with marks.
+pub(in crate::sheet::read::workbook::formats) struct Marked {
+    /// A copy of the archive, if the format of any cell matters.
+    pub archive: Option<Vec<u8>>,
+    pub formats: Vec<NumberFormat>,
+    /// The hidden rows of each table.
+    pub hidden: Vec<RowRanges>,
 }
 
 /// What the format of a cell depends on.
@@ -46,15 +60,13 @@ struct Cell {
 }
 
 impl Marker {
-    /// Returns a copy of the archive with marks, and their formats. Returns `None` if no format matters.
-    pub(in crate::sheet::read::workbook::formats) fn mark(
-        input: &mut (impl Read + Seek),
-    ) -> Option<(Vec<u8>, Vec<NumberFormat>)> {
+    /// Marks the cells of an archive. Returns `None` for an unusual archive.
+    pub(in crate::sheet::read::workbook::formats) fn mark(input: &mut (impl Read + Seek)) -> Option<Marked> {
         let mut archive = ZipArchive::new(input).ok()?;
         let mut first = Marker::default();
         first.read_styles(archive.by_name(STYLES).ok());
         if each_piece(archive.by_name(CONTENT).ok()?, |piece| Ok(first.piece(piece).is_none())).ok()? {
-            return None;
+            return Some(Marked { archive: None, formats: Vec::new(), hidden: first.hidden });
         }
         let mut marker = Marker::default();
         marker.read_styles(archive.by_name(STYLES).ok());
@@ -72,7 +84,8 @@ impl Marker {
             marked.write_all(changed.as_deref().unwrap_or(piece)).map(|()| true)
         };
         each_piece(archive.by_name(CONTENT).ok()?, write).ok()?;
-        Some((marked.finish().ok()?.into_inner(), marker.formats))
+        let archive = Some(marked.finish().ok()?.into_inner());
+        Some(Marked { archive, formats: marker.formats, hidden: marker.hidden })
     }
 
     /// Returns the content with marks, and their formats. `styles` is the part with the styles.
@@ -104,13 +117,25 @@ impl Marker {
         let tag = Tag::parse(piece)?;
         let owned = |name: &str| tag.attribute(name).map(|value| value.into_owned());
         match tag.name {
-            "table:table" => (self.columns, self.row, self.column) = (Vec::new(), None, 0),
+            "table:table" => {
+                (self.columns, self.row, self.column, self.rows) = (Vec::new(), None, 0, 0);
+                self.hidden.push(RowRanges::default());
+            }
             "table:table-column" if self.columns.len() < MAX_COLUMNS => {
                 let end = self.columns.last().map_or(0, |(end, _)| *end);
                 let end = end.saturating_add(tag.number("table:number-columns-repeated").unwrap_or(1));
                 self.columns.push((end, owned("table:default-cell-style-name").unwrap_or_default()));
             }
-            "table:table-row" => (self.row, self.column) = (owned("table:default-cell-style-name"), 0),
+            "table:table-row" => {
+                (self.row, self.column) = (owned("table:default-cell-style-name"), 0);
+                let count = u64::from(tag.number("table:number-rows-repeated").unwrap_or(1));
+                if matches!(owned("table:visibility").as_deref(), Some("collapse" | "filter"))
+                    && let Some(hidden) = self.hidden.last_mut()
+                {
+                    hidden.add(self.rows + 1, count);
+                }
+                self.rows = self.rows.saturating_add(count);
+            }
             name if CELLS.contains(&name) => {
                 let column = self.column;
                 self.column = column.saturating_add(tag.number("table:number-columns-repeated").unwrap_or(1));

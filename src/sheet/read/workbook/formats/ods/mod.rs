@@ -2,6 +2,5 @@
 
 mod marks;
 mod styles;
-mod tag;
 
 pub(super) use self::marks::{Marker, parse_mark};

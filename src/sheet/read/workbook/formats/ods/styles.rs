@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::tag::Tag;
+use super::super::tag::Tag;
 use crate::sheet::read::workbook::styles::NumberFormat;
 
 /// Styles refer to parents, possibly in a circle.

@@ -1,4 +1,4 @@
-//! Parts of XLS workbooks missing in calamine: number formats. They are read from the sheet's records ([MS-XLS] 2.3) in a
+//! Parts of XLS workbooks missing in calamine: number formats and hidden rows. They are read from the sheet's records ([MS-XLS] 2.3) in a
 //! pass of their own.
 
 use std::collections::HashMap;
@@ -9,6 +9,7 @@ use std::path::Path;
 use cfb::CompoundFile;
 use encoding_rs::{Encoding, WINDOWS_1252};
 
+use crate::sheet::read::workbook::row_ranges::RowRanges;
 use crate::sheet::read::workbook::styles::NumberFormat;
 
 /// Names of the stream, in Excel 97 and before.
@@ -24,10 +25,13 @@ const SHEET: u16 = 0x0085;
 const SEVERAL_NUMBERS: u16 = 0x00BD;
 const STYLE: u16 = 0x00E0;
 const NUMBER: u16 = 0x0203;
+const ROW: u16 = 0x0208;
 const SHORT_NUMBER: u16 = 0x027E;
 const FORMAT: u16 = 0x041E;
 const BEGIN: u16 = 0x0809;
 
+/// A bit in the flags of a row.
+const ROW_IS_HIDDEN: u8 = 0x20;
 /// The version in [`BEGIN`] of Excel 97 and later.
 const BIFF8: u16 = 0x0600;
 /// The kind of a sheet with cells.
@@ -42,10 +46,11 @@ pub(in crate::sheet::read::workbook::formats) struct XlsRecords {
     formats: Vec<Option<NumberFormat>>,
 }
 
-/// The cells of a sheet with a number format that matters, by zero-based row and column.
+/// The cells of a sheet with a number format that matters, by zero-based row and column, and its hidden rows.
 pub(in crate::sheet::read::workbook::formats) struct FormattedCells<'a> {
     styles: HashMap<(u32, u32), u16>,
     formats: &'a [Option<NumberFormat>],
+    pub(in crate::sheet::read::workbook::formats) hidden: RowRanges,
 }
 
 impl XlsRecords {
@@ -80,10 +85,7 @@ impl XlsRecords {
 
     /// Reads the styles of a worksheet's numbers. `sheet` is its index among the worksheets.
     pub(in crate::sheet::read::workbook::formats) fn cells(&mut self, sheet: usize) -> Option<FormattedCells<'_>> {
-        let mut cells = FormattedCells { styles: HashMap::new(), formats: &self.formats };
-        if self.formats.iter().all(Option::is_none) {
-            return Some(cells);
-        }
+        let mut cells = FormattedCells { styles: HashMap::new(), formats: &self.formats, hidden: RowRanges::default() };
         self.records.stream.seek(SeekFrom::Start(*self.sheets.get(sheet)?)).ok()?;
         // Charts within the sheet have records of cells, too.
         let mut depth = 0;
@@ -93,6 +95,9 @@ impl XlsRecords {
                 END if depth <= 1 => break,
                 END => depth -= 1,
                 _ if depth > 1 => {}
+                ROW if body.get(12).is_some_and(|flags| flags & ROW_IS_HIDDEN != 0) => {
+                    cells.hidden.add(u64::from(u16_at(body, 0)?) + 1, 1);
+                }
                 NUMBER | SHORT_NUMBER | FORMULA => {
                     let (row, column, style) = (u16_at(body, 0)?, u16_at(body, 2)?, u16_at(body, 4)?);
                     cells.add(u32::from(row), u32::from(column), style);

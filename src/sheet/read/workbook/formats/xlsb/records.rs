@@ -8,6 +8,7 @@ use std::path::Path;
 use zip::ZipArchive;
 
 use super::super::archive::relation_target;
+use crate::sheet::read::workbook::row_ranges::RowRanges;
 use crate::sheet::read::workbook::styles::NumberFormat;
 
 /// Maximum length of a record. Longer records are cut.
@@ -17,6 +18,8 @@ const MAX_ENTRIES: usize = 1 << 16;
 
 // Record types: [MS-XLSB] 2.3.
 const ROW: u16 = 0;
+/// A bit in the flags of a row.
+const ROW_IS_HIDDEN: u8 = 0x10;
 const CELL_BLANK: u16 = 1;
 const CELL_FIRST: u16 = 2;
 const FORMULA_ERROR: u16 = 11;
@@ -59,7 +62,7 @@ impl XlsbRecords {
     pub(super) fn cells(&mut self, sheet: &str) -> Option<CellRecords<'_>> {
         let (_, part) = self.parts.iter().find(|(name, _)| name == sheet)?;
         let part: Box<dyn Read + '_> = Box::new(self.archive.by_name(part).ok()?);
-        Some(CellRecords { records: Records::new(part), formats: &self.formats, row: 0 })
+        Some(CellRecords { records: Records::new(part), formats: &self.formats, row: 0, hidden: RowRanges::default() })
     }
 }
 
@@ -67,6 +70,8 @@ pub(super) struct CellRecords<'a> {
     records: Records<Box<dyn Read + 'a>>,
     formats: &'a [Option<NumberFormat>],
     row: u32,
+    /// The hidden rows so far.
+    pub hidden: RowRanges,
 }
 
 /// A cell without its value.
@@ -83,7 +88,12 @@ impl<'a> CellRecords<'a> {
         loop {
             let (kind, body) = self.records.next()?;
             match kind {
-                ROW => self.row = u32_at(body, 0)?,
+                ROW => {
+                    self.row = u32_at(body, 0)?;
+                    if body.get(11).is_some_and(|flags| flags & ROW_IS_HIDDEN != 0) {
+                        self.hidden.add(u64::from(self.row) + 1, 1);
+                    }
+                }
                 CELL_BLANK => {}
                 CELL_FIRST..=FORMULA_ERROR => {
                     let style = u32_at(body, 4)? & 0x00FF_FFFF;

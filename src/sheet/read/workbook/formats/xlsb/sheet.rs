@@ -8,15 +8,16 @@ use super::super::cells::{damaged, send};
 use super::super::input::Input;
 use super::records::{CellRecords, XlsbRecords};
 use crate::sheet::Cell;
+use crate::sheet::read::workbook::row_ranges::RowRanges;
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
 
-/// Sends all cells of a sheet.
+/// Sends all cells of a sheet. Returns its hidden rows.
 pub(in crate::sheet::read::workbook::formats) fn send_sheet(
     book: &mut Xlsb<Input>,
     path: &Path,
     name: &str,
     rows: &mut RowSender<'_>,
-) -> Result<(), Stop> {
+) -> Result<RowRanges, Stop> {
     let is_1904 = book.has_1904_epoch();
     let mut workbook = XlsbRecords::open(path);
     let mut records = workbook.as_mut().and_then(|workbook| workbook.cells(name));
@@ -45,5 +46,7 @@ pub(in crate::sheet::read::workbook::formats) fn send_sheet(
             None => send(rows, at, cell.get_value(), is_1904)?,
         }
     }
-    next_record(rows).map(drop)
+    next_record(rows)?;
+    drop(cells);
+    Ok(records.map(|records| records.hidden).unwrap_or_default())
 }

@@ -1,0 +1,257 @@
+//! What all rows of a sheet show together: the form of identifiers, further tables, and rows broken by a line ending.
+
+use super::super::bind::{Columns, Layout};
+use super::super::model::{FieldRule, HeaderRow, Source, Template, folded_header};
+use crate::records::JsonType;
+use crate::sheet::{Cell, Row};
+
+/// Number of rows whose identifiers are evidence. Fewer than a first chunk of rows, so that later rows change nothing.
+const EVIDENCE_ROWS: u64 = 2000;
+/// Maximum number of rows broken by a line ending that are remembered.
+const MAX_BROKEN: usize = 1000;
+/// Longest text of a heading or remark that is examined, in bytes.
+pub(super) const MAX_BYTES: usize = 200;
+
+/// What the rows of a sheet show about rows that are no records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct RowSurvey {
+    /// Identifiers have digits.
+    has_digits: bool,
+    /// Identifiers have no white space.
+    has_no_spaces: bool,
+    /// The row with the names of a further table's columns.
+    second_table: Option<u64>,
+    /// The first and last row of records broken by a line ending.
+    broken: Vec<(u64, u64)>,
+}
+
+/// Collects a [`RowSurvey`].
+#[derive(Clone, Debug)]
+pub(super) struct RowSurveyor {
+    /// Whether rows are examined at all.
+    is_needed: bool,
+    /// The columns of identifiers.
+    keys: Vec<usize>,
+    /// The columns of numbers.
+    numbers: Vec<usize>,
+    /// The header, folded, with the columns' positions.
+    header: Vec<String>,
+    /// The first bytes of the header's names, in lower and upper case.
+    initials: Vec<u8>,
+    is_text: bool,
+    rows: u64,
+    with_digits: u64,
+    with_spaces: u64,
+    last: u64,
+    second_table: Option<u64>,
+    /// Rows with as many cells as the header.
+    complete: u64,
+    /// Short rows that are not broken records.
+    short: u64,
+    /// The current run of short rows.
+    run: Option<ShortRows>,
+    broken: Vec<ShortRows>,
+}
+
+/// Consecutive rows with fewer cells than the header.
+#[derive(Clone, Copy, Debug)]
+struct ShortRows {
+    first: u64,
+    count: u64,
+    cells: usize,
+    /// Whether all rows but the first begin with a text without digits.
+    lack_digits: bool,
+    /// Whether all rows but the first begin with a text with white space.
+    have_spaces: bool,
+}
+
+impl RowSurvey {
+    /// Returns the row with the names of a further table's columns, if `row` belongs to that table.
+    pub(super) fn further_table(&self, row: u64) -> Option<u64> {
+        self.second_table.filter(|first| *first <= row)
+    }
+
+    /// Returns the first and last row of the broken record with this row.
+    pub(super) fn broken(&self, row: u64) -> Option<(u64, u64)> {
+        self.broken.iter().copied().find(|(first, last)| (*first..=*last).contains(&row))
+    }
+
+    /// Whether a text is unlike the identifiers of the sheet.
+    pub(super) fn is_unlike_identifiers(&self, text: &str) -> bool {
+        let has_digit = text.chars().any(char::is_numeric);
+        let has_space = text.trim().contains(char::is_whitespace);
+        self.has_digits && !has_digit || self.has_no_spaces && has_space
+    }
+}
+
+impl RowSurveyor {
+    pub(super) fn new(template: &Template, layout: &Layout) -> RowSurveyor {
+        let of = |wanted: &dyn Fn(&FieldRule) -> bool| -> Vec<usize> {
+            let rules = template.rules().zip(&layout.columns).filter(|(rule, _)| wanted(rule));
+            rules
+                .filter(|(rule, _)| matches!(rule.source, Source::Column(_)))
+                .flat_map(|(_, columns)| columns.iter())
+                .collect()
+        };
+        let header: Vec<String> = layout.header.names[..layout.width].iter().map(|name| folded_header(name)).collect();
+        let mut initials: Vec<u8> = header
+            .iter()
+            .filter_map(|name| name.chars().next())
+            .flat_map(|c| [c.to_string(), c.to_uppercase().to_string()])
+            .filter_map(|text| text.bytes().next())
+            .collect();
+        initials.sort_unstable();
+        initials.dedup();
+        RowSurveyor {
+            is_needed: !layout.is_report
+                && !layout.is_defused
+                && layout.columns.iter().flat_map(Columns::iter).nth(1).is_some(),
+            keys: of(&|rule| rule.is_name),
+            numbers: of(&|rule| matches!(rule.field.json, JsonType::Number | JsonType::Integer)),
+            header: if matches!(template.sheet.header, HeaderRow::None) { Vec::new() } else { header },
+            initials,
+            is_text: layout.facts.delimiter.is_some(),
+            rows: 0,
+            with_digits: 0,
+            with_spaces: 0,
+            last: layout.header.row,
+            second_table: None,
+            complete: 0,
+            short: 0,
+            run: None,
+            broken: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_needed(&self) -> bool {
+        self.is_needed
+    }
+
+    pub(super) fn row(&mut self, row: &Row) {
+        if !self.is_needed {
+            return;
+        }
+        let is_after_gap = row.number > self.last + 1;
+        self.last = row.number;
+        if self.second_table.is_none() && (self.names_other_columns(row) || is_after_gap && self.is_other_header(row)) {
+            self.second_table = Some(row.number);
+        }
+        if self.is_text {
+            self.width(row);
+        }
+        let is_short = self.is_text && row.len() < self.header.len();
+        if self.rows < EVIDENCE_ROWS && !is_short && filled(row).nth(1).is_some() {
+            let key = self.keys.iter().map(|column| row.get(*column)).find(|cell| !cell.is_blank());
+            let Some(key) = key.map(|key| key.shown()) else { return };
+            self.rows += 1;
+            self.with_digits += u64::from(key.chars().any(char::is_numeric));
+            self.with_spaces += u64::from(key.trim().contains(char::is_whitespace));
+        }
+    }
+
+    pub(super) fn survey(&self) -> RowSurvey {
+        let mut ended = self.clone();
+        ended.end_run();
+        RowSurvey {
+            has_digits: self.identifiers_have_digits(),
+            has_no_spaces: self.identifiers_have_no_spaces(),
+            second_table: self.second_table,
+            broken: ended.broken(),
+        }
+    }
+
+    fn identifiers_have_digits(&self) -> bool {
+        self.rows > 0 && self.with_digits * 10 >= self.rows * 8
+    }
+
+    fn identifiers_have_no_spaces(&self) -> bool {
+        self.rows > 0 && self.with_spaces * 10 <= self.rows
+    }
+
+    /// Whether a row has the names of this header, but not in their columns.
+    fn names_other_columns(&self, row: &Row) -> bool {
+        let Some(first) = filled(row).next() else { return false };
+        let is_initial =
+            |text: &str| text.bytes().next().is_some_and(|byte| self.initials.binary_search(&byte).is_ok());
+        if !matches!(first.1, Cell::Text(text) if is_initial(text)) {
+            return false;
+        }
+        let (mut moved, mut count) = (false, 0);
+        for (column, cell) in filled(row) {
+            let Cell::Text(text) = cell else { return false };
+            let name = folded_header(text);
+            match self.header.iter().position(|known| *known == name) {
+                Some(_) if self.header.get(column) == Some(&name) => {}
+                Some(_) => moved = true,
+                None => return false,
+            }
+            count += 1;
+        }
+        moved && count > 1
+    }
+
+    /// Whether a row, after a blank one, has only words, also in a column of numbers and as an identifier.
+    fn is_other_header(&self, row: &Row) -> bool {
+        if !self.identifiers_have_digits() {
+            return false;
+        }
+        let is_word = |cell: Cell<'_>| matches!(cell, Cell::Text(text) if text.len() <= MAX_BYTES && !text.contains(|c: char| c.is_numeric()));
+        filled(row).nth(1).is_some()
+            && filled(row).all(|(_, cell)| is_word(cell))
+            && self.numbers.iter().any(|column| !row.get(*column).is_blank())
+            && self.keys.iter().any(|column| !row.get(*column).is_blank())
+    }
+
+    /// Adds a row's number of cells.
+    fn width(&mut self, row: &Row) {
+        let width = self.header.len();
+        if width < 2 || row.len() >= width {
+            self.complete += 1;
+            self.end_run();
+            return;
+        }
+        let text = row.get(0).shown();
+        let lacks_digits = !text.chars().any(char::is_numeric);
+        let has_spaces = text.trim().contains(char::is_whitespace);
+        self.run = Some(match self.run {
+            Some(run) if run.first + run.count == row.number => ShortRows {
+                count: run.count + 1,
+                cells: run.cells + row.len(),
+                lack_digits: run.lack_digits && lacks_digits,
+                have_spaces: run.have_spaces && has_spaces,
+                ..run
+            },
+            _ => {
+                self.end_run();
+                ShortRows { first: row.number, count: 1, cells: row.len(), lack_digits: true, have_spaces: true }
+            }
+        });
+    }
+
+    fn end_run(&mut self) {
+        let Some(run) = self.run.take() else { return };
+        let cells = self.header.len() as u64 + run.count - 1;
+        if run.count > 1 && run.cells as u64 == cells && self.broken.len() < MAX_BROKEN {
+            self.broken.push(run);
+        } else {
+            self.short += run.count;
+        }
+    }
+
+    /// Returns the first and last rows of records broken by a line ending.
+    fn broken(&self) -> Vec<(u64, u64)> {
+        let is_broken = |run: &&ShortRows| {
+            run.lack_digits && self.identifiers_have_digits() || run.have_spaces && self.identifiers_have_no_spaces()
+        };
+        // Rows that leave out their last delimiters are usual in some files.
+        if self.short > 0 || self.complete < 2 || !self.broken.iter().all(|run| is_broken(&run)) {
+            return Vec::new();
+        }
+        self.broken.iter().map(|run| (run.first, run.first + run.count - 1)).collect()
+    }
+}
+
+/// Iterates over the cells that are not blank.
+pub(super) fn filled(row: &Row) -> impl Iterator<Item = (usize, Cell<'_>)> {
+    row.cells().enumerate().filter(|(_, cell)| !cell.is_blank())
+}
