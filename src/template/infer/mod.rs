@@ -7,6 +7,7 @@
 //! - `extra_rows` and `fill_down` find rows that are no records, and values that are only in the first of several rows.
 //! - `field_keys` proposes the keys of each field, such as the format of dates; `currency_hint` finds the currency.
 //! - `template_text` writes the template, and `trial` tries it on the rows and adds examples.
+//! - `unused_amounts` finds columns that an existing template probably misses.
 
 mod assign_columns;
 mod column_profile;
@@ -30,9 +31,11 @@ mod template_text;
 mod tests;
 mod toml_text;
 mod trial;
+mod unused_amounts;
 
 pub use context::Context;
 pub use previous_templates::PreviousTemplate;
 pub use proposal::{Confidence, FieldProposal, Proposal, ProposedSource};
 pub use propose::propose;
 pub use sample::Sample;
+pub use unused_amounts::unused_amounts;

@@ -13,8 +13,10 @@ use crate::digest;
 use crate::ledger::Problem;
 use crate::sheet::{self, Book, Cell, Doubt, Row, Rows, SUMMARY_SHEETS, column_letters};
 use crate::template::bind::{Missing, bind};
+use crate::template::infer::unused_amounts;
 use crate::template::map::fill_down::Filler;
 use crate::template::model::SheetSelect;
+use crate::template::problem::excerpt;
 use crate::template::{Layout, Template};
 use crate::upload::error::Error;
 use crate::upload::known_keys::KnownKeys;
@@ -83,7 +85,7 @@ impl Source {
         let stamp = Stamp::of_file(at, path)?;
         let book = sheet::open(at, options).map_err(|error| error.of_file(path))?;
         let (bound, left_out) = select_sheets(path, &book, template, sheet)?;
-        Ok(Source::bound(at, path, book, stamp, bound, left_out))
+        Ok(Source::bound(template, at, path, book, stamp, bound, left_out))
     }
 
     /// Opens the report `at`, reading all sheets with our columns. The status column of the report is ignored. Messages
@@ -96,10 +98,11 @@ impl Source {
             let layout = bind(template, &first_rows).map_err(|missing| lacks_columns(path, template, missing))?;
             bound.push((*sheet, Layout { status: None, ..layout }));
         }
-        Ok(Source::bound(at, path, report.book.clone(), stamp, bound, Vec::new()))
+        Ok(Source::bound(template, at, path, report.book.clone(), stamp, bound, Vec::new()))
     }
 
     fn bound(
+        template: &Template,
         at: &Path,
         path: &Path,
         book: Book,
@@ -117,7 +120,8 @@ impl Source {
             layout.facts.delimiter = book.dialect().map(|dialect| dialect.grammar.delimiter);
             Part { sheet, layout, columns }
         });
-        let parts = parts.collect();
+        let parts: Vec<Part> = parts.collect();
+        let warnings = parts.iter().flat_map(|part| unused_columns(template, part)).collect();
         let (path, at) = (path.to_owned(), at.to_owned());
         Source {
             path,
@@ -125,7 +129,7 @@ impl Source {
             parts,
             header,
             left_out,
-            warnings: Vec::new(),
+            warnings,
             chosen: None,
             is_strict: false,
             history: None,
@@ -252,6 +256,18 @@ fn is_nothing(row: &Row) -> bool {
     row.cells().all(|cell| match cell {
         Cell::Text(text) => text.chars().all(|c| c.is_whitespace() || c.is_control()),
         cell => cell.is_blank(),
+    })
+}
+
+/// Returns a warning for each unused column that is probably an amount which the template did not find.
+fn unused_columns(template: &Template, part: &Part) -> impl Iterator<Item = Problem> {
+    let names = &part.layout.header.names;
+    unused_amounts(template, &part.layout).into_iter().map(|(column, field)| Problem {
+        column: Some(part.columns.of(column)),
+        header: names.get(column).map(|name| excerpt(name)).unwrap_or_default(),
+        field: field.name.to_owned(),
+        remedy: format!("add the name of the column to those of {} in the template", field.name),
+        ..Problem::of_record("unused-column", format!("is not sent: the template has no column for {}", field.name))
     })
 }
 

@@ -85,3 +85,22 @@ fn a_report_with_warnings_can_be_sent_back() {
     let seen = summary(&retried);
     assert_eq!((count(&seen, "unchanged"), count(&seen, "rejected"), count(&seen, "warned")), (3, 1, 0), "{seen}");
 }
+
+#[test]
+fn unused_columns_with_amounts_are_warnings() {
+    let place = Place::new();
+    for (header, field) in
+        [("Prix de vente TTC", "price"), ("Verkaufspreis netto", "price"), ("Prix d'achat HT", "purchasePrice")]
+    {
+        place.write("items.csv", format!("SKU,Name,{header}\nA,Bolt,5\n"));
+        let seen = summary(&place.sheetport(["check", "items.csv", "-t", "items", "--json"]).exits(0));
+        let warning = &seen["warnings"][0];
+        assert_eq!((&warning["code"], &warning["field"]), (&"unused-column".into(), &field.into()), "{header}: {seen}");
+        assert_eq!((&warning["column"], &warning["header"]), (&"C".into(), &header.into()));
+    }
+    for header in ["Price", "Weight", "Remark", "Stock"] {
+        place.write("items.csv", format!("SKU,Name,{header}\nA,Bolt,5\n"));
+        let seen = summary(&place.sheetport(["check", "items.csv", "-t", "items", "--json"]).exits(0));
+        assert_eq!(seen["warnings"], serde_json::json!([]), "{header}");
+    }
+}

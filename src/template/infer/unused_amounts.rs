@@ -1,0 +1,36 @@
+//! Columns that nothing uses, although their headers name an amount that the template could not find.
+
+use super::super::bind::{Columns, Layout};
+use super::super::model::{Source, Template};
+use super::header_match::Header;
+use super::slots::Slots;
+use crate::records::Field;
+
+/// Minimum score of a header for the field.
+const CERTAIN: f64 = 0.8;
+
+/// Returns the unused columns that are probably prices, each with the field that has no column. An optional column under
+/// another name would otherwise be left out without a word.
+pub fn unused_amounts(template: &Template, layout: &Layout) -> Vec<(usize, &'static Field)> {
+    let is_missing =
+        |columns: &Columns, source: &Source| *columns == Columns::None && matches!(source, Source::Column(_));
+    let missing = template
+        .rules()
+        .zip(&layout.columns)
+        .filter(|(rule, columns)| rule.field.can_be_money() && is_missing(columns, &rule.source));
+    let mut missing = missing.map(|(rule, _)| rule).peekable();
+    if layout.is_defused || layout.unused.is_empty() || missing.peek().is_none() {
+        return Vec::new();
+    }
+    let slots = Slots::new(template.record);
+    let named = missing.filter_map(|rule| {
+        let slot = slots.find(rule.place, rule.field.name)?;
+        let score = |column: &usize| {
+            let header = Header::new(layout.header.names.get(*column)?);
+            slot.names.best_match(&header, None).map(|found| found.score)
+        };
+        let is_certain = |column: &&usize| score(column).is_some_and(|score| score >= CERTAIN);
+        layout.unused.iter().find(is_certain).map(|column| (*column, rule.field))
+    });
+    named.collect()
+}
