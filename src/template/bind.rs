@@ -1,12 +1,14 @@
 //! Binds a template to a sheet: finds the header row, and the column of each field.
 
 use super::facts::Facts;
-use super::model::{ColumnName, FieldRule, HeaderRow, Place, RowTest, Source, Template, folded_header};
+use super::model::{ColumnName, FieldRule, HeaderRow, LINE_NUMBER, Place, RowTest, Source, Template, folded_header};
 use crate::diagnostics::{nearest, nearest_of};
 use crate::records::{RecordKind, item, order};
 use crate::sheet::cell::column_index;
 use crate::sheet::{Cell, Row, column_letters};
 
+/// Maximum number of lines in a row.
+const MAX_LINES: usize = 200;
 /// Number of rows to search for the header.
 pub const HEADER_SEARCH_ROWS: usize = 100;
 
@@ -26,6 +28,8 @@ pub struct Layout {
     pub header: Header,
     /// The columns of each rule, in the order of [`Template::rules`].
     pub columns: Vec<Columns>,
+    /// The columns of the second and each further line of a row, in the order of the template's lines.
+    pub further_lines: Vec<Vec<Columns>>,
     /// Columns identifying the record of a row; empty if each row is a record.
     pub group: Vec<usize>,
     /// The columns of `skip_where`, in the order of the test.
@@ -186,7 +190,7 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
     let columns: Vec<Columns> = template
         .rules()
         .map(|rule| {
-            let mut each = |wanted: &[ColumnName]| one(wanted, rule.field.name, rule.optional);
+            let mut each = |wanted: &[ColumnName]| one(&numbered(wanted, 1), rule.field.name, rule.optional);
             match &rule.source {
                 Source::Constant(_) => Columns::None,
                 Source::Joined { columns, .. } => Columns::Several(columns.iter().map(|names| each(names)).collect()),
@@ -195,11 +199,35 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
                     Columns::Several(names.map(|name| each(&[name])).collect())
                 }
                 Source::Column(wanted) => {
-                    one(wanted, rule.field.name, rule.optional).map_or(Columns::None, Columns::One)
+                    one(&numbered(wanted, 1), rule.field.name, rule.optional).map_or(Columns::None, Columns::One)
                 }
             }
         })
         .collect();
+    let mut further_lines: Vec<Vec<Columns>> = Vec::new();
+    if template.lines.iter().any(FieldRule::is_numbered) {
+        for number in 2..=MAX_LINES {
+            let mut each = |wanted: &[ColumnName], rule: &FieldRule| match numbered(wanted, number) {
+                wanted if wanted.is_empty() => None,
+                wanted => one(&wanted, rule.field.name, true),
+            };
+            let of_first = columns.iter().skip(template.fields.len());
+            let line = template.lines.iter().zip(of_first).map(|(rule, of_first)| match &rule.source {
+                _ if !rule.is_numbered() => of_first.clone(),
+                Source::Column(wanted) => each(wanted, rule).map_or(Columns::None, Columns::One),
+                Source::Joined { columns, .. } => {
+                    Columns::Several(columns.iter().map(|names| each(names, rule)).collect())
+                }
+                Source::Constant(_) | Source::Text { .. } => Columns::None,
+            });
+            let line: Vec<Columns> = line.collect();
+            let own = template.lines.iter().zip(&line).filter(|(rule, _)| rule.is_numbered());
+            if !own.into_iter().any(|(_, columns)| columns.first().is_some()) {
+                break;
+            }
+            further_lines.push(line);
+        }
+    }
     let mut tested = |test: &Option<RowTest>, key: &str| -> Vec<usize> {
         let columns = test.as_ref().map(RowTest::columns).unwrap_or_default();
         columns.iter().filter_map(|column| one(column, key, false)).collect()
@@ -226,6 +254,7 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
     }
     let used = |index: usize| {
         columns.iter().any(|columns| columns.contains(index))
+            || further_lines.iter().flatten().any(|columns| columns.contains(index))
             || skip.contains(&index)
             || keep.contains(&index)
             || group.contains(&index)
@@ -237,6 +266,7 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
     let drifted = drifted(template, &columns, names, &unused);
     Ok(Layout {
         columns,
+        further_lines,
         group,
         skip,
         keep,
@@ -432,9 +462,20 @@ fn folded(names: &[String]) -> Vec<String> {
 /// Whether the column is among normalized names.
 fn has_name(column: &ColumnName, names: &[String]) -> bool {
     match column {
-        ColumnName::Named(wanted) => names.contains(&folded_header(wanted)),
+        ColumnName::Named(wanted) => names.contains(&folded_header(&wanted.replace(LINE_NUMBER, "1"))),
         ColumnName::Number(_) => false,
     }
+}
+
+/// Returns the names of a column for a line. Names without a number are those of the first line.
+fn numbered(wanted: &[ColumnName], number: usize) -> Vec<ColumnName> {
+    let name = |column: &ColumnName| match column {
+        ColumnName::Named(name) if name.contains(LINE_NUMBER) => {
+            Some(ColumnName::Named(name.replace(LINE_NUMBER, &number.to_string())))
+        }
+        column => (number == 1).then(|| column.clone()),
+    };
+    wanted.iter().filter_map(name).collect()
 }
 
 /// Returns the first of the wanted columns in the header. Letters count unless a header has the same text.

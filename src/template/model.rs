@@ -304,6 +304,24 @@ impl FieldRule {
     }
 }
 
+/// Stands for the number of a line in the names of columns: `Item {n}` for `Item 1`, `Item 2` ….
+pub const LINE_NUMBER: &str = "{n}";
+
+impl FieldRule {
+    /// Whether the field has a column for each of several lines in a row.
+    pub fn is_numbered(&self) -> bool {
+        let has_number = |names: &[ColumnName]| {
+            names.iter().any(|name| matches!(name, ColumnName::Named(name) if name.contains(LINE_NUMBER)))
+        };
+        self.place == Place::Line
+            && match &self.source {
+                Source::Column(names) => has_number(names),
+                Source::Joined { columns, .. } => columns.iter().any(|names| has_number(names)),
+                Source::Constant(_) | Source::Text { .. } => false,
+            }
+    }
+}
+
 /// The destination of a value in the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {

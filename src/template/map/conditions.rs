@@ -1,5 +1,6 @@
 //! Conditions of rows and records: `skip_where`, `keep_where` and the rules.
 
+use super::super::bind::Columns;
 use super::super::model::{Condition, Constant, RecordRule, RowTest};
 use super::super::problem::{Cause, Problem, excerpt};
 use super::super::value::date::{ParsedDate, iso};
@@ -76,13 +77,15 @@ impl Mapper<'_> {
                 (None, Some(Constant::Null) | None) => Value::Blank,
             };
             let values: Vec<Value<'_>> = rule.fields.iter().map(|index| value(*index)).collect();
-            found.extend(self.check_rule(rule, values, parts.first_row()).map(|problem| (rule.severity, problem)));
+            let problem = self.check_rule(rule, values, parts.first_row(), &self.layout().columns);
+            found.extend(problem.map(|problem| (rule.severity, problem)));
         }
         parts.add_broken_rules(found);
     }
 
     /// Checks the rules for the fields of the current line, which is JSON without its closing brace.
-    pub(super) fn check_line_rules(&self, parts: &mut Parts) {
+    /// `columns` are those of the line's fields.
+    pub(super) fn check_line_rules(&self, parts: &mut Parts, columns: &[Columns]) {
         let mut rules = self.template().record_rules.iter().filter(|rule| rule.is_of_lines).peekable();
         if rules.peek().is_none() || !parts.problems.is_empty() {
             return;
@@ -90,6 +93,7 @@ impl Mapper<'_> {
         let line = [parts.line(), b"}"].concat();
         let line: serde_json::Map<String, serde_json::Value> =
             serde_json::from_slice(&line).expect("a line is a JSON object");
+        let all_columns = [&self.layout().columns[..self.template().fields.len()], columns].concat();
         let mut found = Vec::new();
         for rule in rules {
             let json: Vec<Option<String>> = rule
@@ -101,14 +105,15 @@ impl Mapper<'_> {
                 None | Some("null") => Value::Blank,
                 Some(json) => self.field_value(*index, json),
             });
-            let problem = self.check_rule(rule, values.collect(), parts.first_row());
+            let problem = self.check_rule(rule, values.collect(), parts.first_row(), &all_columns);
             found.extend(problem.map(|problem| (rule.severity, problem)));
         }
         parts.add_broken_rules(found);
     }
 
     /// Returns a problem if a rule does not hold. A rule that can't be evaluated because a field is blank holds.
-    fn check_rule(&self, rule: &RecordRule, values: Vec<Value<'_>>, row: u64) -> Option<Problem> {
+    /// `columns` are those of all rules of the template.
+    fn check_rule(&self, rule: &RecordRule, values: Vec<Value<'_>>, row: u64, columns: &[Columns]) -> Option<Problem> {
         let shown = values.first().map(|value| excerpt(&value.text())).unwrap_or_default();
         let values = values.into_iter().map(|value| (value, Notation::Canonical)).collect();
         let context = self.context(values, row);
@@ -122,7 +127,7 @@ impl Mapper<'_> {
         };
         let index = *rule.fields.first()?;
         let field = self.template().rule(index)?.field.name;
-        Some(self.problem_at(row, self.layout().columns.get(index)?.first(), field, shown, cause))
+        Some(self.problem_at(row, columns.get(index)?.first(), field, shown, cause))
     }
 
     /// Converts the JSON value of a field.

@@ -46,10 +46,6 @@ pub(super) enum Written {
 
 impl Written {
     pub(super) const PLAIN: Written = Written::Value { currency: None };
-
-    pub(super) fn is_blank(self) -> bool {
-        self == Written::Blank
-    }
 }
 
 impl Conversion<'_> {

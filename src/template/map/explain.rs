@@ -1,5 +1,6 @@
 //! Explanation of a row: the cells, steps and result of each rule.
 
+use super::super::bind::Columns;
 use super::super::model::{FieldRule, OnBlank, Otherwise, Place, Source, Translate};
 use super::super::problem::Problem;
 use super::super::value::number::Percent;
@@ -22,16 +23,26 @@ pub struct Explained {
 
 /// Applies every rule of the template to one row.
 pub fn explain(mapper: &Mapper<'_>, row: &Row) -> Vec<Explained> {
-    let rules = mapper.template().rules().enumerate();
-    rules
-        .map(|(index, rule)| Explained {
-            field: rule.field.name,
-            place: rule.place,
-            cells: mapper.cells(index, row),
-            steps: steps(rule),
-            value: mapper.try_rule(index, row),
-        })
-        .collect()
+    let (template, layout) = (mapper.template(), mapper.layout());
+    let explained = |index: usize, rule: &FieldRule, columns: &Columns| Explained {
+        field: rule.field.name,
+        place: rule.place,
+        cells: mapper.cells(columns, row),
+        steps: steps(rule),
+        value: mapper.try_rule(index, columns, row),
+    };
+    let rules = template.rules().zip(&layout.columns).enumerate();
+    let mut all: Vec<Explained> = rules.map(|(index, (rule, columns))| explained(index, rule, columns)).collect();
+    for columns in &layout.further_lines {
+        let lines = (template.fields.len()..).zip(template.lines.iter().zip(columns));
+        let line: Vec<Explained> = lines.map(|(index, (rule, columns))| explained(index, rule, columns)).collect();
+        let is_numbered = template.lines.iter().map(FieldRule::is_numbered);
+        let has_text = |(line, _): (&Explained, _)| line.cells.iter().any(|(_, text)| !text.trim().is_empty());
+        if line.iter().zip(is_numbered).filter(|(_, is_numbered)| *is_numbered).any(has_text) {
+            all.extend(line);
+        }
+    }
+    all
 }
 
 /// Describes the steps of a rule in order.

@@ -111,51 +111,22 @@ impl<'t> Mapper<'t> {
         if draft.group.chars().all(|c| c == SEPARATOR) {
             draft.group.clear();
         }
-        let mut line_has_values = false;
-        let mut line_problems = Vec::new();
-        for (index, (rule, columns)) in self.template.rules().zip(&self.layout.columns).enumerate() {
+        for (index, (rule, columns)) in self.template.fields.iter().zip(&self.layout.columns).enumerate() {
             let start = draft.parts.values.len();
-            let written = self.write_value(index, row, &mut draft.parts.values);
-            match (rule.place, written) {
-                (Place::Line, Ok(written)) => {
-                    let is_constant = matches!(rule.source, Source::Constant(_));
-                    line_has_values |= !written.is_blank() && !is_constant;
-                    match written {
-                        Written::Value { currency } => {
-                            draft.parts.push_line_value(rule.field.name, start);
-                            self.push_money(&mut draft.parts, currency, index, row.number);
-                        }
-                        Written::Blank => match self.write_replacement(rule, &mut draft.parts.values) {
-                            Ok(true) => draft.parts.push_line_value(rule.field.name, start),
-                            Ok(false) => {}
-                            Err(cause) => line_problems.push(self.problem(rule, columns, row, cause)),
-                        },
-                    }
-                }
-                (_, Ok(Written::Value { currency })) => {
+            match self.write_value(index, columns, row, &mut draft.parts.values) {
+                Ok(Written::Value { currency }) => {
                     draft.parts.push_value(index, start, row.number);
                     self.push_money(&mut draft.parts, currency, index, row.number);
                 }
-                (_, Ok(Written::Blank)) => {}
-                (place, Err(cause)) => {
+                Ok(Written::Blank) => {}
+                Err(cause) => {
                     draft.parts.values.truncate(start);
-                    if place == Place::Line {
-                        line_has_values = true;
-                    } else {
-                        draft.parts.push_invalid(index, row.number);
-                    }
+                    draft.parts.push_invalid(index, row.number);
                     draft.parts.problems.push(self.problem(rule, columns, row, cause));
                 }
             }
         }
-        // A row without any value of a line has no line.
-        if line_has_values || self.layout.group.is_empty() {
-            draft.parts.problems.append(&mut line_problems);
-        }
-        if line_has_values {
-            self.check_line_rules(&mut draft.parts);
-        }
-        draft.parts.end_line(line_has_values);
+        self.map_lines(row, &mut draft.parts);
     }
 
     /// Adds the part of another row to a record. Different values for one field are a problem at the cell.
@@ -167,17 +138,16 @@ impl<'t> Mapper<'t> {
         }
     }
 
-    /// Returns column indexes and texts of a rule's cells.
-    pub fn cells(&self, index: usize, row: &Row) -> Vec<(usize, String)> {
-        let columns = self.rule(index).1.iter();
-        columns.map(|column| (column, self.cell(row, column).shown().into_owned())).collect()
+    /// Returns column indexes and texts of cells.
+    pub(super) fn cells(&self, columns: &Columns, row: &Row) -> Vec<(usize, String)> {
+        columns.iter().map(|column| (column, self.cell(row, column).shown().into_owned())).collect()
     }
 
-    /// Applies one rule to a row. Returns the JSON value, or `None` for an omitted field.
-    pub fn try_rule(&self, index: usize, row: &Row) -> Result<Option<String>, Box<Problem>> {
-        let (rule, columns) = self.rule(index);
+    /// Applies one rule to columns of a row. Returns the JSON value, or `None` for an omitted field.
+    pub(super) fn try_rule(&self, index: usize, columns: &Columns, row: &Row) -> Result<Option<String>, Box<Problem>> {
+        let (rule, _) = self.rule(index);
         let mut json = Vec::new();
-        let written = self.write_value(index, row, &mut json).and_then(|written| match written {
+        let written = self.write_value(index, columns, row, &mut json).and_then(|written| match written {
             Written::Value { .. } => Ok(true),
             Written::Blank => self.write_replacement(rule, &mut json),
         });
@@ -387,9 +357,15 @@ impl<'t> Mapper<'t> {
         Notation::Column { locale, style: self.survey.numbers(column) }
     }
 
-    /// Appends the value of a rule.
-    fn write_value(&self, index: usize, row: &Row, out: &mut Vec<u8>) -> Result<Written, Cause> {
-        let (rule, columns) = self.rule(index);
+    /// Appends the value of a rule for these columns.
+    pub(super) fn write_value(
+        &self,
+        index: usize,
+        columns: &Columns,
+        row: &Row,
+        out: &mut Vec<u8>,
+    ) -> Result<Written, Cause> {
+        let (rule, _) = self.rule(index);
         let conversion = Conversion { rule, date: self.survey.dates(index), locale: self.locale() };
         let notation = |column| self.notation(rule.number.locale, column);
         match (&rule.source, columns) {
@@ -475,11 +451,11 @@ impl<'t> Mapper<'t> {
     }
 
     /// Appends the replacement for blank cells. Returns `false` for an omitted field.
-    fn write_replacement(&self, rule: &FieldRule, out: &mut Vec<u8>) -> Result<bool, Cause> {
+    pub(super) fn write_replacement(&self, rule: &FieldRule, out: &mut Vec<u8>) -> Result<bool, Cause> {
         Ok(self.replacement(rule)?.inspect(|constant| json::constant(out, constant)).is_some())
     }
 
-    fn problem(&self, rule: &FieldRule, columns: &Columns, row: &Row, cause: Cause) -> Problem {
+    pub(super) fn problem(&self, rule: &FieldRule, columns: &Columns, row: &Row, cause: Cause) -> Problem {
         // The first unusable cell, or the first cell.
         let column = columns.iter().find(|column| self.usable_cell(row, *column).is_err()).or(columns.first());
         let value = column.map(|index| excerpt(&self.cell(row, index).shown())).unwrap_or_default();

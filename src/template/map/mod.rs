@@ -11,6 +11,7 @@ pub mod explain;
 pub mod fill_down;
 mod header_currencies;
 mod json;
+mod lines;
 mod mapper;
 mod no_record;
 mod parts;

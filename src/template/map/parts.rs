@@ -135,6 +135,9 @@ impl Parts {
     /// Ends the current line, or drops a line without values.
     pub(super) fn end_line(&mut self, has_values: bool) {
         if has_values && !self.line.is_empty() {
+            if !self.lines.is_empty() {
+                self.lines.push(b',');
+            }
             self.lines.extend_from_slice(&self.line);
             self.lines.push(b'}');
         }

@@ -96,6 +96,14 @@ impl Surveyor {
     pub fn new(template: &Template, layout: &Layout) -> Surveyor {
         let (mut dates, mut numbers) = (Vec::new(), BTreeMap::<usize, NumberColumn>::new());
         let mut turned = Vec::new();
+        let further = layout.further_lines.iter().flat_map(|columns| template.lines.iter().zip(columns));
+        for (rule, column) in further.flat_map(|(rule, columns)| columns.iter().map(move |column| (rule, column))) {
+            if rule.field.json.is_number() {
+                let numbers = numbers.entry(column).or_default();
+                numbers.is_evidence = true;
+                numbers.is_money |= rule.field.can_be_money();
+            }
+        }
         for (index, (rule, columns)) in template.rules().zip(&layout.columns).enumerate() {
             if let (Source::Column(_), Columns::One(column)) = (&rule.source, columns)
                 && rule.field.json == JsonType::DateTime

@@ -25,6 +25,7 @@ mod kills;
 mod login;
 mod lookups;
 mod no_records;
+mod numbered_lines;
 mod office;
 mod orders;
 mod page;
