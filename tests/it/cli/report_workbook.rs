@@ -317,3 +317,46 @@ fn trimmed(row: &[Value]) -> Vec<Value> {
     let end = row.iter().rposition(|cell| !cell.is_null()).map_or(0, |last| last + 1);
     row[..end].to_vec()
 }
+
+/// Returns the numbers of the rows of each worksheet, as stored.
+fn stored_rows(path: &Path) -> Vec<Vec<u32>> {
+    let mut parts = zip::ZipArchive::new(File::open(path).unwrap()).unwrap();
+    let mut sheets = Vec::new();
+    for index in 0..parts.len() {
+        let part = parts.by_index(index).unwrap();
+        if part.name().unwrap().starts_with("xl/worksheets/sheet") {
+            let xml = std::io::read_to_string(part).unwrap();
+            let numbers = xml.split("<row r=\"").skip(1).map(|row| row.split('"').next().unwrap().parse().unwrap());
+            sheets.push(numbers.collect());
+        }
+    }
+    sheets
+}
+
+#[test]
+fn workbooks_store_each_row_once_and_in_order() {
+    let place = Place::new();
+    let served = Served::demo(&place);
+    let long = "x".repeat(300);
+    let hostile = ["=1+1", "a\u{0}b", "_x0041_", "two\nlines", "]]>", "\u{fffe}", "<b>&", " ", &long];
+    let rows = hostile.iter().map(|name| format!("\"{name}\",\"{name}\",\"{name}\"\n"));
+    let text: String = std::iter::once("SKU,Name,Price\n".to_owned()).chain(rows).collect();
+    place.write("prices.csv", &text);
+    // The last row has a long message, so that it wraps.
+    served.sheetport(&place, ["check", "prices.csv", "-t", "items", "--report", "check.xlsx", "-q"]).exits(3);
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "items", "--report", "upload.xlsx", "-q"]).exits(3);
+    served.sheetport(&place, ["report", "-o", "problems.xlsx", "--only", "problems"]).exits(0);
+    for list in ["items", "orders", "companies", "contacts", "inventories"] {
+        let file = format!("{list}.xlsx");
+        served.sheetport(&place, ["export", list, "-o", &file, "-q"]).exits(0);
+    }
+    let files = place.names().into_iter().filter(|name| name.ends_with(".xlsx"));
+    let mut count = 0;
+    for file in files {
+        for rows in stored_rows(&place.path(&file)) {
+            assert!(rows.is_sorted_by(|one, next| one < next), "{file}: {rows:?}");
+            count += rows.len();
+        }
+    }
+    assert!(count > 8 * hostile.len(), "{count}");
+}
