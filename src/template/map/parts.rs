@@ -16,7 +16,7 @@ pub struct Parts {
     pub rows: Vec<u64>,
     pub problems: Vec<Problem>,
     /// Whether the row is no record, as one of the problems says.
-    pub(super) is_no_record: bool,
+    pub is_no_record: bool,
     /// Remarks about the record, which is sent nevertheless.
     pub warnings: Vec<Problem>,
     /// The values, concatenated.

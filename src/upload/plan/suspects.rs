@@ -32,7 +32,8 @@ pub(super) struct Suspects {
 impl Suspects {
     /// Adds the next row, and what is suspicious about it to its problems and warnings.
     pub(super) fn add(&mut self, template: &Template, mapper: &Mapper<'_>, source: &Source, row: &mut MappedRow) {
-        if row.draft.is_skipped {
+        // The cells of a row with a problem of its own may be wrong.
+        if row.draft.is_skipped || row.draft.parts.is_no_record || !row.problems.is_empty() {
             return;
         }
         let number = row.number;

@@ -53,12 +53,13 @@ fn remarks_pages_headings_and_totals_are_problems() {
 
 #[test]
 fn rows_that_look_like_records_are_sent() {
-    for rows in ["A-3,,\n", "A-3\n", "A-3,Total,5.00\n", "A-3,Page 2,5.00\n", "A-3,(optional),5.00\n"] {
+    for rows in ["A-3,Pin,\n", "A-3,,3.00\n", "A-3,Total,5.00\n", "A-3,Page 2,5.00\n", "A-3,(optional),5.00\n"] {
         check("items", format!("{HEADER}{ROWS}{rows}"), &[], "3: pending 3");
     }
     // Identifiers may be words, also with spaces.
-    check("items", "SKU,Name,Price\nred bolt,Bolt,1.00\nblue bolt,,\ngreen bolt,Bolt,2.00\n", &[], "3: pending 3");
-    check("items", "SKU,Name\nNuts,a\nBolts,\nPins,b\n", &[], "3: pending 3");
+    check("items", "SKU,Price\nred bolt,1.00\nblue bolt,\ngreen bolt,2.00\n", &[], "3: pending 3");
+    check("items", "SKU,Price\nNuts,1.00\nBolts,\nPins,2.00\n", &[], "3: pending 3");
+    check("items", "SKU,Price\nA-1,1.00\nA-2,\nA-3,2.00\n", &[], "3: pending 3");
 }
 
 #[test]
