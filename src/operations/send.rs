@@ -143,6 +143,9 @@ impl Sending<'_> {
             false => Causes::default(),
         };
         let next = |report: Option<&Path>| {
+            if matches!(withheld, Some(Withheld::Warnings | Withheld::Declined)) {
+                return None;
+            }
             let command = next_command::after_run(&run, &accounting, stopped.is_some(), report)?;
             let all_or_nothing =
                 if withheld == Some(Withheld::RowsNeedFixing) && report.is_some() { " --all-or-nothing" } else { "" };
