@@ -22,6 +22,8 @@ pub struct Tally {
     pub first_edited: Vec<u64>,
     /// A run with an unknown record of this sheet, which is not sent again.
     pub unknown_in: Option<RunId>,
+    /// Texts that a spreadsheet program changed, such as 000042 to 42, and that are sent as they were.
+    pub respelled: u64,
     /// Number of cells in the longest row.
     pub width: usize,
     pub causes: Causes,

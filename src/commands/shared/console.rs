@@ -61,6 +61,12 @@ impl Console {
                     ui::problems::print(&tally.warnings);
                 }
                 warn_edited_rows(tally);
+                if tally.respelled > 0 {
+                    ui::remark(format_args!(
+                        "{} lost zeros or digits in another program; the original texts are used",
+                        ui::counted(tally.respelled, "cell")
+                    ));
+                }
             }
             Event::Compared { compared, kind } => self.show_compared(compared, kind),
             Event::Resuming(run) if talks => ui::line(format_args!("run {}  {}", run.id, run.about.file)),

@@ -69,7 +69,7 @@ pub(crate) async fn recognize(
     Ok(best.name.clone())
 }
 
-/// Converts an error. If the file does not have the columns of the template, the hint names a template that fits.
+/// Converts an error. If the file does not have the columns of the template, the hint also names a template that fits.
 pub(crate) async fn with_suggestion(
     error: operations::Error,
     file: &InputFile,
@@ -84,7 +84,8 @@ pub(crate) async fn with_suggestion(
         if let Ok(recognized) = operations::recognize(&settings.context, &unknown, &|_| {}).await
             && let Some(best) = recognized.candidates.first().filter(|best| best.fit.is_good())
         {
-            failure.hint = Some(format!("use -t {}: template {}", quoted(&best.name), describe(best)));
+            let other = format!("use -t {}: template {}", quoted(&best.name), describe(best));
+            failure.hint = Some(failure.hint.map_or_else(|| other.clone(), |hint| format!("{hint}; or {other}")));
         }
     }
     failure

@@ -121,7 +121,7 @@ fn pass(
     reader.rows.hidden.drain(..).for_each(|warning| assembler.warn_of_file(warning));
     assembler.finish();
     handle(assembler.take_batch());
-    Ok(Pass::Ended(Box::new(assembler.into_tally())))
+    Ok(Pass::Ended(Box::new(Tally { respelled: reader.respelled, ..assembler.into_tally() })))
 }
 
 /// Reads all rows to find the notation of numbers and dates. Returns a survey per part.
@@ -170,6 +170,8 @@ struct Reader<'a> {
     rows: DataRows<'a>,
     /// A row of a report with the types of its cells restored.
     restored: Row,
+    /// Texts that a spreadsheet program changed, and that are read as they were.
+    respelled: u64,
     /// One per part of the source.
     surveyors: Vec<Surveyor>,
 }
@@ -177,7 +179,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn new(source: &'a Source, template: &Template) -> Reader<'a> {
         let surveyors = source.parts.iter().map(|part| Surveyor::new(template, &part.layout)).collect();
-        Reader { source, rows: source.rows(), restored: Row::default(), surveyors }
+        Reader { source, rows: source.rows(), restored: Row::default(), respelled: 0, surveyors }
     }
 
     /// Reads the next rows into `chunk`. Returns the number of rows, 0 after the last row.
@@ -199,7 +201,8 @@ impl<'a> Reader<'a> {
             read.doubt = self.rows.doubt;
             read.history = self.source.history.as_ref().map(|history| {
                 let (row_history, problem) = history.of_row(part, &read.row);
-                if history.restore(part, &row_history, &read.row, &mut self.restored) {
+                if let Some(respelled) = history.restore(part, &row_history, &read.row, &mut self.restored) {
+                    self.respelled += respelled;
                     std::mem::swap(&mut read.row, &mut self.restored);
                 }
                 (row_history, problem)
@@ -207,7 +210,10 @@ impl<'a> Reader<'a> {
             read.key_problem = None;
             if let Some(known) = &self.source.known_keys {
                 match known.check(part, &read.row, &mut self.restored) {
-                    Some(KeyCheck::Restored) => std::mem::swap(&mut read.row, &mut self.restored),
+                    Some(KeyCheck::Restored) => {
+                        self.respelled += 1;
+                        std::mem::swap(&mut read.row, &mut self.restored);
+                    }
                     Some(KeyCheck::Differs(problem)) => read.key_problem = Some(problem),
                     None => {}
                 }

@@ -159,9 +159,16 @@ impl ReportHistory {
         !is_mapped_again || self.lossy.add(index, &row.cells, cells)
     }
 
-    /// Writes the row into `restored` with the original cells lost in the report. Returns false without losses.
-    pub(in crate::upload) fn restore(&self, part: usize, row: &RowHistory, cells: &Row, restored: &mut Row) -> bool {
-        row.index.is_some_and(|index| self.lossy.restore(index, cells, &self.columns[part].original, restored))
+    /// Writes the row into `restored` with the original cells lost in the report. Returns the number of texts that a
+    /// spreadsheet program changed, or `None` without losses.
+    pub(in crate::upload) fn restore(
+        &self,
+        part: usize,
+        row: &RowHistory,
+        cells: &Row,
+        restored: &mut Row,
+    ) -> Option<u64> {
+        self.lossy.restore(row.index?, cells, &self.columns[part].original, restored)
     }
 
     /// Whether the row has neither a run nor a row number.

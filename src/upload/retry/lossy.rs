@@ -90,19 +90,25 @@ impl LossyRows {
     }
 
     /// Writes the cells of `row` into `restored`, with the original cell for each unedited cell. `columns` has the
-    /// column of the run for each column of the report. Returns false if the row has no losses.
-    pub(super) fn restore(&self, index: usize, row: &Row, columns: &[Option<usize>], restored: &mut Row) -> bool {
+    /// column of the run for each column of the report. Returns the number of texts that a spreadsheet program changed, or
+    /// `None` if the row has no losses.
+    pub(super) fn restore(
+        &self,
+        index: usize,
+        row: &Row,
+        columns: &[Option<usize>],
+        restored: &mut Row,
+    ) -> Option<u64> {
         let mut original = Row::default();
-        let decoded = self.rows.get(&index).and_then(|cells| original.decode_one(cells));
-        if decoded.is_none() {
-            return false;
-        }
+        self.rows.get(&index).and_then(|cells| original.decode_one(cells))?;
+        let mut respelled = 0;
         restored.clear(row.number);
         for (column, cell) in row.cells().enumerate() {
             let original = columns.get(column).copied().flatten().map_or(Cell::Blank, |column| original.get(column));
             let written = self.lossy.written(&original);
             match (written.filter(|written| is_same(&cell.shown(), written)), original) {
                 (None, Cell::Text(text)) if is_respelled(text, &cell) => {
+                    respelled += 1;
                     restored.push(Cell::Text(&write::defuse(text)))
                 }
                 (None, _) => restored.push(cell),
@@ -111,7 +117,7 @@ impl LossyRows {
                 (Some(_), original) => restored.push(original),
             }
         }
-        true
+        Some(respelled)
     }
 }
 
@@ -151,12 +157,12 @@ mod tests {
         ["2025-12-31", "1.234", "8", "A", "TRUE"].into_iter().for_each(|text| row.push(Cell::Text(text)));
         let mut typed = Row::default();
         let columns = [Some(2), Some(1), Some(4), Some(0), None];
-        assert!(cells.restore(3, &row, &columns, &mut typed));
+        assert_eq!(cells.restore(3, &row, &columns, &mut typed), Some(0));
         let expected =
             [Cell::Date(date(2025, 12, 31)), Cell::Number(1.234), Cell::Text("8"), Cell::Text("A"), Cell::Text("TRUE")];
         assert!(typed.cells().eq(expected), "{typed:?}");
         assert_eq!(typed.number, 9);
-        assert!(!cells.restore(4, &row, &columns, &mut typed), "the row has only texts");
+        assert_eq!(cells.restore(4, &row, &columns, &mut typed), None, "the row has only texts");
     }
 
     #[test]
@@ -172,7 +178,7 @@ mod tests {
                 .into_iter()
                 .for_each(|cell| row.push(cell));
             let mut restored = Row::default();
-            assert!(cells.restore(0, &row, &[Some(0), Some(1), Some(2), Some(3)], &mut restored));
+            assert_eq!(cells.restore(0, &row, &[Some(0), Some(1), Some(2), Some(3)], &mut restored), Some(2));
             let expected = ["000042", "Nuts", "4006381333948", "8"].map(Cell::Text);
             assert!(restored.cells().eq(expected), "{restored:?}");
         }

@@ -191,10 +191,11 @@ fn numbers_sort_as_numbers() {
     let Some(mut browser) = Browser::start() else { return };
     let place = Place::new();
     let values = ["1.250,5", "-3,75", "90,5", "10", "abc", "", "9"];
-    let rows: String = values.iter().map(|value| format!("\"{value}\",Bolt\n")).collect();
-    place.write("values.csv", format!("Code,Name\n{rows}"));
+    let rows: String = values.iter().map(|value| format!("\"{value}\",Bolt,5\n")).collect();
+    place.write("values.csv", format!("Code,Name,Price\n{rows}"));
     let code = "[fields.externalId]\ncolumn = \"Code\"\npattern = \"^x\"\non_blank = \"error\"\n";
-    place.write("codes.toml", format!("record = \"item\"\n{code}[fields.name]\ncolumn = \"Name\"\n"));
+    let others = "[fields.name]\ncolumn = \"Name\"\n[fields.price]\ncolumn = \"Price\"\n";
+    place.write("codes.toml", format!("record = \"item\"\n{code}{others}"));
     place.sheetport(["check", "values.csv", "-t", "codes.toml", "--report", "page.html"]).exits(3);
     let values = "[...document.querySelectorAll('#list td.value')].map((td) => td.textContent).join(' ')";
     browser.open(&place.path("page.html"), "#sort=value");
