@@ -1,6 +1,6 @@
 //! Writing a run's report from its ledger, compared with a bare loop that writes the same cells from memory.
 //!
-//! The sheet has twelve columns, and the report adds ten. One in a hundred rows has a problem. Rows repeat every thousand,
+//! The sheet has twelve columns, and the report adds eleven. One in a hundred rows has a problem. Rows repeat every thousand,
 //! except for their numbers, so rows within a block of the ledger differ. Both files are on disk when the clock stops.
 
 use std::fs::File;
@@ -52,15 +52,26 @@ const WRONG_EVERY: u32 = 100;
 const COUNT: &str = "count.txt";
 const NOW: i64 = 1_795_267_200_000;
 const OWN: usize = HEADER.len() + 2;
-const OURS: [&str; 10] =
-    ["status", "errors", "field", "service_id", "ctx_id", "job_id", "http_status", "attempts", "row", "run"];
+const OURS: [&str; 11] = [
+    "status",
+    "errors",
+    "warnings",
+    "field",
+    "service_id",
+    "ctx_id",
+    "job_id",
+    "http_status",
+    "attempts",
+    "row",
+    "run",
+];
 
 /// A row of the cycle.
 struct Ready {
     item: Item,
     own: [String; OWN],
-    /// Status, errors, field and the ids.
-    ours: [String; 5],
+    /// Status, errors, warnings, field and the ids.
+    ours: [String; 6],
 }
 
 fn cycle() -> Vec<Ready> {
@@ -87,11 +98,12 @@ fn cycle() -> Vec<Ready> {
             true => [
                 text("rejected"),
                 text("Price 'free' is not a number (write it as a number)"),
+                String::new(),
                 text("price"),
                 String::new(),
                 String::new(),
             ],
-            false => [text("sent"), String::new(), String::new(), id(number, '-'), id(number, '0')],
+            false => [text("sent"), String::new(), String::new(), String::new(), id(number, '-'), id(number, '0')],
         };
         Ready { item, own, ours }
     };
@@ -137,8 +149,8 @@ fn prepare(folder: &Path, scale: f64, typed: bool) -> Ended<()> {
                 outcomes.push(Outcome {
                     http_status: Some(200),
                     service_status: Some("success".to_owned()),
-                    service_id: Some(row.ours[3].clone()),
-                    ctx_id: Some(row.ours[4].clone()),
+                    service_id: Some(row.ours[4].clone()),
+                    ctx_id: Some(row.ours[5].clone()),
                     attempts: 1,
                     ..Outcome::new(seq, RecordState::Sent, NOW)
                 });
@@ -286,7 +298,7 @@ fn bare_xlsx(job: &Job) -> Ended<Sample> {
         let sheet = workbook.add_worksheet_with_constant_memory()?;
         // As in the report, edited text stays text.
         let (text, date) = (Look::new().set_num_format("@"), Look::new().set_num_format("yyyy-mm-dd"));
-        for column in [0, 1, 2, 3, 7, 10, 11, 12, 13, 14, 15, 16] {
+        for column in [0, 1, 2, 3, 7, 10, 11, 12, 13, 14, 15, 16, 17] {
             sheet.set_column_format(column, &text)?;
         }
         sheet.set_column_format(9, &date)?;
@@ -315,11 +327,11 @@ fn bare_xlsx(job: &Job) -> Ended<Sample> {
                 sheet.write_string(row, column, text)?;
             }
             if !is_wrong(number) {
-                sheet.write_number(row, 18, 200)?;
-                sheet.write_number(row, 19, 1)?;
+                sheet.write_number(row, 19, 200)?;
+                sheet.write_number(row, 20, 1)?;
             }
-            sheet.write_number(row, 20, number + 2)?;
-            sheet.write_string(row, 21, RUN)?;
+            sheet.write_number(row, 21, number + 2)?;
+            sheet.write_string(row, 22, RUN)?;
         }
         workbook.save(&path)?;
         File::open(&path)?.sync_all()?;
