@@ -48,7 +48,7 @@ pub struct Retry {
     /// Send nothing if a row needs fixing
     #[arg(long)]
     pub all_or_nothing: bool,
-    /// New file for the report [default: next to the file, if a row has a problem]
+    /// New file for the report: .xlsx, .csv or .html [default: a workbook next to the file, if a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     #[command(flatten)]

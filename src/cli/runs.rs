@@ -101,7 +101,7 @@ pub struct Resume {
     /// Stop after the service has refused more than N records
     #[arg(long, value_name = "N")]
     pub max_errors: Option<u64>,
-    /// New file for the report [default: next to the file, if a row has a problem]
+    /// New file for the report: .xlsx, .csv or .html [default: a workbook next to the file, if a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }

@@ -68,7 +68,7 @@ pub struct Upload {
     /// Orders: let the service run workflows
     #[arg(long)]
     pub trigger_workflows: bool,
-    /// New file for the report [default: next to FILE, if a row has a problem]
+    /// New file for the report: .xlsx, .csv or .html [default: a workbook next to FILE, if a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }

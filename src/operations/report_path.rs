@@ -4,23 +4,20 @@ use std::path::{Path, PathBuf};
 
 use super::input::STANDARD_INPUT;
 
-/// Extensions of workbooks. The report of a workbook is a workbook; all other reports are CSV.
-const WORKBOOKS: [&str; 9] = ["xlsx", "xlsm", "xltx", "xltm", "xlsb", "xls", "xla", "xlam", "ods"];
 /// Extensions of compressed text files.
 const COMPRESSED: [&str; 2] = ["gz", "zst"];
 
-/// Returns paths next to the file, in the order to try: `prices.report.csv`, then
-/// `prices.report-2.csv`. Reports of standard input go to the current folder.
-pub(super) fn beside(file: &Path) -> impl Iterator<Item = PathBuf> {
+/// Returns paths next to the file, in the order to try: `prices.report.xlsx`, then
+/// `prices.report-2.xlsx`. Reports of standard input go to the current folder.
+pub(super) fn beside(file: &Path, extension: &str) -> impl Iterator<Item = PathBuf> {
     let is_stdin = file == Path::new(STANDARD_INPUT);
-    let mut file = if is_stdin { PathBuf::from("stdin.csv") } else { file.to_owned() };
+    let mut file = if is_stdin { PathBuf::from("stdin") } else { file.to_owned() };
     if is_stdin && let Ok(path) = std::path::absolute(&file) {
         file = path;
     }
     if has_extension(&file, &COMPRESSED) {
         file.set_extension("");
     }
-    let extension = if has_extension(&file, &WORKBOOKS) { "xlsx" } else { "csv" };
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_else(|| "rows".to_owned());
     let stem = without_report(&stem).to_owned();
     (1_u64..).map(move |number| match number {
@@ -51,32 +48,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_gets_the_name_of_its_file_and_a_matching_format() {
+    fn a_report_gets_the_name_of_its_file() {
         let name = |file: &str, nth| {
-            let path = beside(&Path::new("folder").join(file)).nth(nth).expect("a name");
+            let path = beside(&Path::new("folder").join(file), "xlsx").nth(nth).expect("a name");
             assert_eq!(path.parent(), Some(Path::new("folder")));
             path.file_name().expect("a name").to_string_lossy().into_owned()
         };
         for (file, report) in [
-            ("prices.csv", "prices.report.csv"),
-            ("prices.tsv", "prices.report.csv"),
-            ("prices", "prices.report.csv"),
-            ("prices.csv.gz", "prices.report.csv"),
-            ("prices.tsv.ZST", "prices.report.csv"),
-            ("prices.xlsx", "prices.report.xlsx"),
+            ("prices.csv", "prices.report.xlsx"),
+            ("prices", "prices.report.xlsx"),
+            ("prices.csv.gz", "prices.report.xlsx"),
+            ("prices.tsv.ZST", "prices.report.xlsx"),
             ("prices.XLS", "prices.report.xlsx"),
-            ("prices.xlsm", "prices.report.xlsx"),
-            ("prices.xlsb", "prices.report.xlsx"),
-            ("prices.ods", "prices.report.xlsx"),
-            ("prices.report.csv", "prices.report.csv"),
+            ("prices.report.csv", "prices.report.xlsx"),
             ("prices.report-12.xlsx", "prices.report.xlsx"),
-            ("my.reporting.csv", "my.reporting.report.csv"),
-            ("my.report-draft.csv", "my.report-draft.report.csv"),
-            ("my.report-.csv", "my.report-.report.csv"),
-            (".report.csv", ".report.report.csv"),
+            ("my.reporting.csv", "my.reporting.report.xlsx"),
+            ("my.report-draft.csv", "my.report-draft.report.xlsx"),
+            ("my.report-.csv", "my.report-.report.xlsx"),
+            (".report.csv", ".report.report.xlsx"),
         ] {
             assert_eq!(name(file, 0), report, "{file}");
         }
-        assert_eq!(name("prices.report-2.csv", 2), "prices.report-3.csv");
+        assert_eq!(name("prices.report-2.xlsx", 2), "prices.report-3.xlsx");
     }
 }

@@ -12,7 +12,7 @@ use super::report::{choices, has_bom, report_format};
 use super::report_path::beside;
 use crate::client::{Client, Speed};
 use crate::ledger::{Accounting, Causes, Ledger, LockedRun, NewRun, Run, RunCommand, RunState, UploadLock};
-use crate::report::{self, Request};
+use crate::report::{self, Format, Request};
 use crate::sheet;
 use crate::sheet::write::Existing;
 use crate::template::Template;
@@ -33,7 +33,7 @@ pub struct SendOptions<'a> {
     pub rate: Option<Speed>,
     /// Stops the run after more refused records than this.
     pub max_errors: Option<u64>,
-    /// Path of the report. If `None`, a report is written next to the file when a row has a problem.
+    /// Path of the report. If `None`, a workbook is written next to the file when a row has a problem.
     pub report: Option<&'a Path>,
 }
 
@@ -208,7 +208,8 @@ impl Sending<'_> {
         if only_if_named || !next_command::has_problems(accounting) {
             return Ok(None);
         }
-        for path in beside(Path::new(&run.about.file)).filter(|path| !path.exists()) {
+        let format = self.default_format(run);
+        for path in beside(Path::new(&run.about.file), format.extension()).filter(|path| !path.exists()) {
             match self.write_report_to(run, &path, next(Some(&path))).await {
                 // Another process took the name in the meantime.
                 Err(report::Error::Sheet(sheet::Error::Exists { .. })) => {}
@@ -216,6 +217,18 @@ impl Sending<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the format of reports that nobody chose: a workbook, or CSV for the few files that are too wide.
+    fn default_format(&self, run: &Run) -> Format {
+        let (columns, room) = (report::columns(run), sheet::write::MAX_COLUMNS);
+        if columns <= room {
+            return Format::Xlsx;
+        }
+        (self.observer)(Event::Warning(&format!(
+            "the report is a CSV file, because it has {columns} columns and a workbook has room for {room}"
+        )));
+        Format::Csv
     }
 
     async fn write_report_to(&self, run: &Run, path: &Path, next: Option<String>) -> Result<PathBuf, report::Error> {

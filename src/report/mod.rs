@@ -29,6 +29,11 @@ pub async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<
     }
 }
 
+/// Returns the number of columns of a report of `run`: those of the file and the added ones.
+pub fn columns(run: &Run) -> usize {
+    run.about.header.len() + row::report_columns(run).len()
+}
+
 /// Groups the warnings of the file and of the first `limit` records that have one. Each has the title of its source
 /// column.
 pub async fn warned(ledger: &Ledger, run: &Run, limit: usize) -> Result<Causes, Error> {

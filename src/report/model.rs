@@ -47,6 +47,15 @@ impl Format {
         }
     }
 
+    /// Returns the extension of files in this format, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Format::Csv => "csv",
+            Format::Xlsx => "xlsx",
+            Format::Html => "html",
+        }
+    }
+
     /// Returns true if the rows can be fixed in the report and uploaded again.
     pub fn is_editable(self) -> bool {
         self != Format::Html

@@ -14,4 +14,5 @@ pub use self::defuse::{defuse, restore};
 pub use self::value::{Shape, Style, TextKind, Value};
 pub use self::value_table::ValueTable;
 pub use self::whole_file::{Existing, WholeFile, Written, folder, sweep};
+pub use self::xlsx::table::MAX_COLUMNS;
 pub use self::xlsx::text::{MAX_TEXT, cut_text, is_cut};

@@ -117,7 +117,7 @@ fn invalid_rows_are_reported_with_column_row_value_and_fix() {
         "row 3",
         "fill in the cell",
     ]);
-    let report = place.path("prices.report.csv");
+    let report = place.path("prices.report.xlsx");
     served
         .sheetport(&place, ["upload", "prices.csv", "-t", "items", "--all-or-nothing"])
         .exits(3)

@@ -203,7 +203,8 @@ fn a_fixed_report_of_non_idempotent_records_sends_only_unsent_records() {
     let item = served.get("/v1/public/items")["data"][0]["id"].as_str().unwrap().to_owned();
     place.write("t.toml", "record = \"invoice\"\n[group]\nby = \"No\"\n[fields.cid]\ncolumn = \"Cid\"\n[lines.id]\ncolumn = \"Item\"\n[lines.amount]\ncolumn = \"Amount\"\n");
     place.write("invoices.csv", format!("No,Cid,Item,Amount\n1,{contact},{item},2\n2,{contact},{item},many\n"));
-    let upload = served.sheetport(&place, ["upload", "invoices.csv", "-t", "t.toml", "--json"]).exits(3);
+    let upload = served.sheetport(&place, ["upload", "invoices.csv", "-t", "t.toml", "--json"]);
+    let upload = upload.csv_report("invoices.report.csv").exits(3);
     assert_eq!(accounting(&summary(&upload)), "2: sent 1, rejected 1");
     let report = std::fs::read_to_string(place.path("invoices.report.csv")).unwrap();
     place.write("invoices.report.csv", report.replace(",many,", ",3,"));

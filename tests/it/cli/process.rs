@@ -90,6 +90,14 @@ impl Sheetport {
         self
     }
 
+    /// Writes the report as a CSV, which tests can read and edit, instead of a workbook next to the file. A report of an
+    /// earlier command is replaced.
+    pub fn csv_report(self, name: &str) -> Sheetport {
+        let folder = self.command.get_current_dir().expect("commands run in a place");
+        let _ = fs::remove_file(folder.join(name));
+        self.args(["--report", name])
+    }
+
     /// Sets a variable whose value must never be printed.
     pub fn secret(mut self, name: &str, value: &str) -> Sheetport {
         self.secrets.push(value.to_owned());

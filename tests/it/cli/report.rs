@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::{Arc, Barrier};
 
-use super::process::Place;
+use super::process::{Place, name};
 use super::service::Served;
 use super::{accounting, column, count, items, summary, table};
 use crate::faults::server::{Reply, Server};
@@ -28,7 +28,7 @@ fn uploaded() -> (Place, Served) {
     let served = Served::start(&place);
     let rows = "Shelf,SKU,Name,Price,Status\nA,0042,Bolt,free,active\nB,43,Nut,1.10,in stock from the beginning of the third quarter of 2027\nC,44,Screw,2.50,active\n";
     place.write("prices.csv", rows);
-    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).exits(3);
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).csv_report("prices.report.csv").exits(3);
     (place, served)
 }
 
@@ -52,12 +52,13 @@ fn a_report_has_the_original_columns_first() {
 #[test]
 fn a_report_never_replaces_a_file() {
     let (place, served) = uploaded();
+    let upload = || served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).exits(3);
+    upload();
+    let first = fs::read(place.path("prices.report.xlsx")).unwrap();
+    upload();
+    assert_eq!(fs::read(place.path("prices.report.xlsx")).unwrap(), first);
+    assert_ne!(fs::read(place.path("prices.report-2.xlsx")).unwrap(), first);
     let first = fs::read(place.path("prices.report.csv")).unwrap();
-    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).exits(3);
-    assert_eq!(fs::read(place.path("prices.report.csv")).unwrap(), first);
-    let runs = table(&place.path("prices.report-2.csv"));
-    let run = column(&runs, "sheetport_run");
-    assert!(run[0].starts_with("2-") && run.iter().all(|other| other == &run[0]), "{run:?}");
     let onto = |file| place.sheetport(["report", "-o", file]).exits(2).says(&["already exists", "another name"]);
     onto("prices.report.csv");
     onto("prices.csv");
@@ -140,7 +141,7 @@ fn a_csv_report_has_a_byte_order_mark_if_the_file_had_or_on_request() {
     assert_eq!(table(&place.path("plain.csv")), table(&place.path("marked.csv")));
 
     place.write("excel.csv", "\u{feff}SKU,Name,Price,Currency\n0050,Größe,frei,EUR\n");
-    served.sheetport(&place, ["upload", "excel.csv", "-t", "items"]).exits(3);
+    served.sheetport(&place, ["upload", "excel.csv", "-t", "items"]).csv_report("excel.report.csv").exits(3);
     assert!(begins_with_mark("excel.report.csv"));
     // It can be read again.
     let mended = fs::read_to_string(place.path("excel.report.csv")).unwrap().replacen("frei", "1.50", 1);
@@ -159,7 +160,7 @@ fn formulas_are_defused_in_reports_and_restored_when_sent() {
         .map(|(number, name)| format!("{number},\"{}\",free,EUR\n", name.replace('"', "\"\"")))
         .collect();
     place.write("prices.csv", format!("SKU,Name,Price,Currency\n{rows}"));
-    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).exits(3);
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).csv_report("prices.report.csv").exits(3);
     let report = table(&place.path("prices.report.csv"));
     let defused: Vec<String> = names.iter().map(|name| format!("'{name}")).collect();
     assert_eq!(column(&report, "Name"), defused);
@@ -180,13 +181,18 @@ fn formulas_are_defused_in_reports_and_restored_when_sent() {
 }
 
 #[test]
-fn a_report_is_named_after_its_file() {
+fn a_report_is_a_workbook_named_after_its_file() {
     let (place, served) = uploaded();
+    fs::remove_file(place.path("prices.report.csv")).unwrap();
+    let again = served.sheetport(&place, ["retry", "1", "--json"]).exits(3);
+    assert_eq!(summary(&again)["report"], name(&place.path("prices.report.xlsx")));
+    let again = served.sheetport(&place, ["retry", "prices.report.xlsx", "--json"]).exits(3);
+    assert_eq!(summary(&again)["report"], name(&place.path("prices.report-2.xlsx")));
     place.write("my.reporting.csv", "SKU,Name,Price,Currency\n1,Bolt,free,EUR\n");
     served.sheetport(&place, ["upload", "my.reporting.csv", "-t", "items"]).exits(3);
-    assert!(place.path("my.reporting.report.csv").exists());
-    served.sheetport(&place, ["upload", "my.reporting.report.csv", "-t", "items"]).exits(3);
-    assert!(place.path("my.reporting.report-2.csv").exists());
+    assert!(place.path("my.reporting.report.xlsx").exists());
+    served.sheetport(&place, ["upload", "my.reporting.report.xlsx", "-t", "items"]).exits(3);
+    assert!(place.path("my.reporting.report-2.xlsx").exists());
 }
 
 /// Several runs in a shared folder end at the same moment.
@@ -194,48 +200,44 @@ fn a_report_is_named_after_its_file() {
 async fn runs_that_end_together_each_have_a_report_of_their_own() {
     const RUNS: usize = 6;
     let place = Arc::new(Place::new());
-    for (file, extension) in [("prices.csv", "csv"), ("prices.ods", "xlsx")] {
-        // An .ods gets its report as a workbook; what is in it does not matter to the name.
-        place.write(file, "SKU,Name,Price,Currency\n0042,Bolt,free,EUR\n43,Nut,1.10,EUR\n");
-        // Nobody gets an answer before all have asked.
-        let all = Arc::new(Barrier::new(RUNS));
-        let server = Server::start(move |seen| {
-            if seen.repeat < RUNS {
-                tokio::task::block_in_place(|| all.wait());
-            }
-            Reply::Accept
-        })
-        .await;
-        let asking = |number: usize, args: Vec<String>| {
-            let home = place.path(&format!("home-{extension}-{number}"));
-            let command = place.sheetport(args).env("SHEETPORT_HOME", home.to_str().unwrap());
-            command.env("SHEETPORT_BASE_URL", &server.address).secret("SHEETPORT_ACCESS_TOKEN", "access-1")
-        };
-        let upload = ["upload", file, "-t", "items", "--no-progress"].map(str::to_owned).to_vec();
-        let running: Vec<_> = (0..RUNS).map(|number| asking(number, upload.clone()).start()).collect();
-        let ended: Vec<_> =
-            tokio::task::block_in_place(|| running.into_iter().map(|run| run.wait().exits(3)).collect());
-        let mut names: Vec<String> = (1..=RUNS)
-            .map(|number| if number == 1 { String::new() } else { format!("-{number}") })
-            .map(|number| format!("prices.report{number}.{extension}"))
-            .collect();
-        let mut told = Vec::new();
-        for (number, ended) in ended.iter().enumerate() {
-            let line = ended.stdout.lines().find(|line| line.trim_start().starts_with("Report ")).unwrap();
-            let report = line.trim_start().trim_start_matches("Report").trim().to_owned();
-            let (_, name) = report.rsplit_once(['/', '\\']).unwrap_or(("", &report));
-            told.push(name.to_owned());
-            let next = format!("sheetport retry {report}");
-            assert!(ended.stdout.contains(&next), "{next} is not in {}", ended.stdout);
-            // It is the report of this run and of no other, and whole.
-            let retry = ["retry", &report, "--json"].map(str::to_owned).to_vec();
-            let again = tokio::task::block_in_place(|| asking(number, retry).exits(3));
-            assert_eq!(accounting(&summary(&again)), "2: unchanged 1, rejected 1");
+    place.write("prices.csv", "SKU,Name,Price,Currency\n0042,Bolt,free,EUR\n43,Nut,1.10,EUR\n");
+    // Nobody gets an answer before all have asked.
+    let all = Arc::new(Barrier::new(RUNS));
+    let server = Server::start(move |seen| {
+        if seen.repeat < RUNS {
+            tokio::task::block_in_place(|| all.wait());
         }
-        told.sort();
-        names.sort();
-        assert_eq!(told, names);
+        Reply::Accept
+    })
+    .await;
+    let asking = |number: usize, args: Vec<String>| {
+        let home = place.path(&format!("home-{number}"));
+        let command = place.sheetport(args).env("SHEETPORT_HOME", home.to_str().unwrap());
+        command.env("SHEETPORT_BASE_URL", &server.address).secret("SHEETPORT_ACCESS_TOKEN", "access-1")
+    };
+    let upload = ["upload", "prices.csv", "-t", "items", "--no-progress"].map(str::to_owned).to_vec();
+    let running: Vec<_> = (0..RUNS).map(|number| asking(number, upload.clone()).start()).collect();
+    let ended: Vec<_> = tokio::task::block_in_place(|| running.into_iter().map(|run| run.wait().exits(3)).collect());
+    let mut names: Vec<String> = (1..=RUNS)
+        .map(|number| if number == 1 { String::new() } else { format!("-{number}") })
+        .map(|number| format!("prices.report{number}.xlsx"))
+        .collect();
+    let mut told = Vec::new();
+    for (number, ended) in ended.iter().enumerate() {
+        let line = ended.stdout.lines().find(|line| line.trim_start().starts_with("Report ")).unwrap();
+        let report = line.trim_start().trim_start_matches("Report").trim().to_owned();
+        let (_, name) = report.rsplit_once(['/', '\\']).unwrap_or(("", &report));
+        told.push(name.to_owned());
+        let next = format!("sheetport retry {report}");
+        assert!(ended.stdout.contains(&next), "{next} is not in {}", ended.stdout);
+        // It is the report of this run and of no other, and whole.
+        let retry = ["retry", &report, "--json"].map(str::to_owned).to_vec();
+        let again = tokio::task::block_in_place(|| asking(number, retry).exits(3));
+        assert_eq!(accounting(&summary(&again)), "2: unchanged 1, rejected 1");
     }
+    told.sort();
+    names.sort();
+    assert_eq!(told, names);
     let leftovers: Vec<String> = place.names().into_iter().filter(|name| name.ends_with(".part")).collect();
     assert_eq!(leftovers, [""; 0]);
 }

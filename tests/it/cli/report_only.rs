@@ -85,7 +85,7 @@ async fn only_reports_the_rows_of_one_state_in_each_format() {
     };
     let first = run(&["upload", "sheet.csv", "-t", "t.toml", "--json"], 3);
     assert_eq!(accounting(&summary(&first)), "7: sent 1, skipped 1, rejected 1, failed 4");
-    let again = ["retry", "sheet.report.csv", "--json", "--concurrency", "1", "--max-errors", "0"];
+    let again = ["retry", "sheet.report.xlsx", "--json", "--concurrency", "1", "--max-errors", "0"];
     let second = summary(&run(&again, 9));
     let each = "7: sent 1, unchanged 1, skipped 1, rejected 1, failed 1, unknown 1, pending 1";
     assert_eq!(accounting(&second), each);

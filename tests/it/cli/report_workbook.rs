@@ -242,7 +242,7 @@ fn long_text_is_cut_in_a_workbook_and_complete_in_a_csv() {
     let long = "long ".repeat(8_000);
     let (place, served) =
         place_with(&format!("SKU,Name,Price,Currency,Active,Unit,Note\n1,Bolt,free,EUR,yes,Piece,{long}\n"));
-    served.sheetport(&place, ["upload", "prices.csv", "-t", "t.toml"]).exits(3);
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "t.toml"]).csv_report("prices.report.csv").exits(3);
     assert_eq!(column(&table(&place.path("prices.report.csv")), "Note"), [long.as_str()]);
     place.sheetport(["report", "-o", "r.xlsx"]).exits(0);
     let cell = sheets(&place, "r.xlsx")[1].1[1][6].as_str().unwrap().to_owned();
@@ -254,6 +254,19 @@ fn long_text_is_cut_in_a_workbook_and_complete_in_a_csv() {
             .is_some_and(|said| said.starts_with("Cells longer than 32,767 characters, the limit of a workbook: 1.")))),
         "{said:?}"
     );
+}
+
+#[test]
+fn report_with_more_columns_than_a_workbook_is_a_csv() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let further: String = (4..=16_380).map(|number| format!(",c{number}")).collect();
+    place.write("wide.csv", format!("SKU,Name,Price{further}\n1,Bolt,free{}\n", ",".repeat(16_377)));
+    let upload = served.sheetport(&place, ["upload", "wide.csv", "-t", "items"]).exits(3);
+    upload.says(&["the report is a CSV file, because it has 16391 columns and a workbook has room for 16384"]);
+    assert_eq!(column(&table(&place.path("wide.report.csv")), "sheetport_status"), ["rejected"]);
+    let named = served.sheetport(&place, ["upload", "wide.csv", "-t", "items", "--report", "wide.xlsx"]);
+    named.run().says(&["a workbook has room for 16384 columns, not 16391; write it as .csv"]);
 }
 
 #[test]

@@ -12,22 +12,23 @@ const WRONG: &str = "SKU,Name,Price\n0042,Bolt,free\n43,Nut,1.10\n";
 fn piped_csv_is_uploaded_with_its_report_in_the_current_folder() {
     let place = Place::new();
     let served = Served::start(&place);
-    let upload = || served.sheetport(&place, ["upload", "-", "-t", "items", "--json"]).fed(WRONG).exits(3);
-    let first = summary(&upload());
+    let upload = || served.sheetport(&place, ["upload", "-", "-t", "items", "--json"]).fed(WRONG);
+    let first = summary(&upload().exits(3));
     assert_eq!(accounting(&first), "2: sent 1, rejected 1");
     assert_eq!(first["file"], "standard input");
-    assert_eq!(first["report"], name(&place.path("stdin.report.csv")));
+    assert_eq!(first["report"], name(&place.path("stdin.report.xlsx")));
     assert_eq!(first["next"].as_str().unwrap().split_whitespace().next(), Some("sheetport"));
-    let report = table(&place.path("stdin.report.csv"));
+    assert_eq!(summary(&upload().exits(3))["report"], name(&place.path("stdin.report-2.xlsx")));
+    assert_eq!(place.names(), ["home", "service", "stdin.report-2.xlsx", "stdin.report.xlsx"]);
+    upload().csv_report("report.csv").exits(3);
+    let report = table(&place.path("report.csv"));
     assert_eq!(column(&report, "SKU"), ["0042", "43"]);
     assert_eq!(column(&report, "sheetport_status"), ["rejected", "sent"]);
-    assert_eq!(summary(&upload())["report"], name(&place.path("stdin.report-2.csv")));
-    assert_eq!(place.names(), ["home", "service", "stdin.report-2.csv", "stdin.report.csv"]);
 
     place.sheetport(["runs"]).exits(0).shows(&["standard input"]);
     served.sheetport(&place, ["report", "1", "-o", "again.xlsx"]).exits(0);
     served.sheetport(&place, ["resume", "1"]).exits(3).says(&["run 1 was finished before"]);
-    let mended = fs::read_to_string(place.path("stdin.report.csv")).unwrap().replace(",free,", ",2.50,");
+    let mended = fs::read_to_string(place.path("report.csv")).unwrap().replace(",free,", ",2.50,");
     let again = served.sheetport(&place, ["upload", "-", "-t", "items", "--json"]).fed(mended).exits(0);
     assert_eq!(accounting(&summary(&again)), "2: sent 2");
 }
@@ -63,7 +64,7 @@ fn run_of_piped_input_can_be_resumed() {
     assert_eq!(accounting(&resumed), "4: sent 3, rejected 1");
     assert_eq!(
         (&resumed["file"], &resumed["report"]),
-        (&"standard input".into(), &name(&place.path("stdin.report.csv")).into())
+        (&"standard input".into(), &name(&place.path("stdin.report.xlsx")).into())
     );
 }
 

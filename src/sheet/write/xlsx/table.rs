@@ -15,9 +15,10 @@ use crate::sheet::write::value::Value;
 use crate::sheet::write::whole_file::{WholeFile, Written};
 use crate::sheet::{Error, column_letters};
 
-/// Excel's limits. The header counts as a row.
+/// Maximum number of rows of a worksheet, with the header.
 const MAX_ROWS: u32 = 1_048_576;
-const MAX_COLUMNS: usize = 16_384;
+/// Maximum number of columns of a worksheet.
+pub const MAX_COLUMNS: usize = 16_384;
 const MIN_WIDTH: usize = 8;
 /// Number of rows to measure for the widths of columns.
 const MEASURED_ROWS: u32 = 1000;

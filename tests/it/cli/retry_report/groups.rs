@@ -3,11 +3,13 @@
 use super::super::process::Place;
 use super::super::service::Served;
 use super::super::{accounting, summary};
-use super::{INVOICES, ORDERS, Sheet, run, said};
+use super::{INVOICES, ORDERS, Sheet, asking, run, said};
 use crate::faults::server::{Reply, Seen, Server, answer};
 
 /// Orders A and B of two rows each, of which the second row of B is wrong.
 const SHEET: &str = "No,SKU,Qty\nA,a-1,1\nA,a-2,2\nB,b-1,3\nB,b-2,many\n";
+
+const UPLOAD: [&str; 7] = ["upload", "sheet.csv", "-t", "t.toml", "-q", "--report", "sheet.report.csv"];
 
 /// The lines of each order as it was sent last.
 fn orders(server: &Server) -> Vec<String> {
@@ -25,14 +27,15 @@ async fn uploaded(sheet: &str, template: &str) -> (Place, Server) {
     place.write("t.toml", template);
     place.write("sheet.csv", sheet);
     let server = Server::start(|_| Reply::Accept).await;
-    run(&place, &server, &["upload", "sheet.csv", "-t", "t.toml", "-q"], 3).await;
+    run(&place, &server, &UPLOAD, 3).await;
     (place, server)
 }
 
 /// Hands `sheet` back and answers the accounting.
 async fn retry(place: &Place, server: &Server, sheet: &Sheet, code: i32) -> String {
     sheet.save(place, "mended.csv");
-    accounting(&summary(&run(place, server, &["retry", "mended.csv", "--json"], code).await))
+    let command = asking(place, server, &["retry", "mended.csv", "--json"]).csv_report("mended.report.csv");
+    accounting(&summary(&tokio::task::spawn_blocking(move || command.exits(code)).await.unwrap()))
 }
 
 #[tokio::test]
@@ -118,7 +121,7 @@ async fn added_record_is_not_sent_twice() {
         _ => Reply::Accept,
     })
     .await;
-    run(&place, &server, &["upload", "sheet.csv", "-t", "t.toml", "-q"], 3).await;
+    run(&place, &server, &UPLOAD, 3).await;
     let mut sheet = Sheet::open(&place, "sheet.report.csv");
     sheet.add(&["3", "c-3", "i", "1"]);
     assert_eq!(retry(&place, &server, &sheet, 3).await, "2: rejected 1, failed 1");
@@ -137,7 +140,7 @@ async fn added_record_is_not_sent_twice() {
         _ => Reply::Accept,
     })
     .await;
-    run(&place, &server, &["upload", "sheet.csv", "-t", "t.toml", "-q", "--concurrency", "1"], 3).await;
+    run(&place, &server, &[&UPLOAD[..], &["--concurrency", "1"]].concat(), 3).await;
     let sheet = Sheet::open(&place, "sheet.report.csv");
     assert_eq!(retry(&place, &server, &sheet, 0).await, "2: sent 1, unchanged 1");
 }
@@ -198,7 +201,8 @@ fn retry_uses_the_call_options_of_the_run() {
     let template = "record = \"order\"\n[group]\nby = \"Id\"\n[fields.order_id]\ncolumn = \"Id\"\n\
                     [lines.itemExternalId]\ncolumn = \"SKU\"\n[lines.quantity]\ncolumn = \"Qty\"\n";
     place.write("t.toml", template);
-    served.sheetport(&place, ["upload", "orders.csv", "-t", "t.toml", "--create-missing-items", "-q"]).exits(3);
+    let upload = ["upload", "orders.csv", "-t", "t.toml", "--create-missing-items", "-q"];
+    served.sheetport(&place, upload).csv_report("orders.report.csv").exits(3);
     let mut sheet = Sheet::open(&place, "orders.report.csv");
     sheet.replace("many", "2").save(&place, "orders.report.csv");
     let ended = served.sheetport(&place, ["retry", "orders.report.csv", "--json"]).exits(0);

@@ -33,7 +33,8 @@ fn uploaded() -> (Place, Served) {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("prices.csv", sheet(&names()));
-    let ended = served.sheetport(&place, ["upload", "prices.csv", "-t", "items", "--json"]).exits(3);
+    let ended = served.sheetport(&place, ["upload", "prices.csv", "-t", "items", "--json"]);
+    let ended = ended.csv_report("prices.report.csv").exits(3);
     assert_eq!(accounting(&summary(&ended)), "16: rejected 16");
     (place, served)
 }
@@ -59,7 +60,8 @@ fn invisible_characters_survive_a_csv_report() {
     assert_eq!(sheet.column("Name"), names);
     sheet.replace("free", "1.50").save(&place, "mended.csv");
     // The service takes all but one, and says why.
-    assert_eq!(retry(&place, &served, "mended.csv", 3), "16: sent 15, failed 1");
+    let retry = served.sheetport(&place, ["retry", "mended.csv", "--json"]).csv_report("mended.report.csv");
+    assert_eq!(accounting(&summary(&retry.exits(3))), "16: sent 15, failed 1");
     assert_eq!(taken(&served), names[1..]);
     let report = Sheet::open(&place, "mended.report.csv");
     assert_eq!(report.column("Name"), names);

@@ -14,7 +14,7 @@ fn uploaded() -> (Place, Served) {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("prices.csv", "SKU,Name,Price,Currency\n1,Bolt,free,EUR\n2,Nut,1.10,EUR\n");
-    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).exits(3);
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).csv_report("prices.report.csv").exits(3);
     (place, served)
 }
 
@@ -168,11 +168,13 @@ async fn records_with_unknown_outcome_wait_for_resolve() {
         _ => Reply::Accept,
     })
     .await;
-    run(&place, &server, &["upload", "invoices.csv", "-t", "t.toml", "--json"], 4).await;
+    let upload = ["upload", "invoices.csv", "-t", "t.toml", "--json", "--report", "invoices.report.csv"];
+    run(&place, &server, &upload, 4).await;
     let mut sheet = Sheet::open(&place, "invoices.report.csv");
     sheet.replace("many", "1").save(&place, "invoices.report.csv");
     let retry = ["retry", "invoices.report.csv", "--json"];
-    let ended = summary(&run(&place, &server, &retry, 3).await);
+    let report = ["--report", "invoices.report-2.csv"];
+    let ended = summary(&run(&place, &server, &[&retry[..], &report].concat(), 3).await);
     assert_eq!(accounting(&ended), "3: sent 1, rejected 2");
     assert_eq!(ended["next"], "sheetport resolve 1");
     let said = run(&place, &server, &["retry", "invoices.report.csv", "--dry-run"], 3).await;
@@ -201,7 +203,8 @@ async fn killed_retry_is_resumed_and_related_runs_exclude_each_other() {
         false => Reply::Accept,
     })
     .await;
-    run(&place, &server, &["upload", "invoices.csv", "-t", "t.toml", "-q"], 3).await;
+    let upload = ["upload", "invoices.csv", "-t", "t.toml", "-q", "--report", "invoices.report.csv"];
+    run(&place, &server, &upload, 3).await;
     let mut sheet = Sheet::open(&place, "invoices.report.csv");
     sheet.replace("many", "1").save(&place, "invoices.report.csv");
     place.write("copy.csv", std::fs::read(place.path("invoices.report.csv")).unwrap());

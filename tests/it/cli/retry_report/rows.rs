@@ -18,7 +18,7 @@ fn uploaded() -> (Place, Served) {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("prices.csv", PRICES);
-    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).exits(3);
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).csv_report("prices.report.csv").exits(3);
     (place, served)
 }
 
@@ -26,7 +26,8 @@ fn uploaded() -> (Place, Served) {
 #[track_caller]
 fn retry(place: &Place, served: &Served, sheet: &Sheet, code: i32) -> String {
     sheet.save(place, "mended.csv");
-    accounting(&summary(&served.sheetport(place, ["retry", "mended.csv", "--json"]).exits(code)))
+    let retry = served.sheetport(place, ["retry", "mended.csv", "--json"]).csv_report("mended.report.csv");
+    accounting(&summary(&retry.exits(code)))
 }
 
 #[test]
@@ -34,7 +35,8 @@ fn retry_sends_only_unaccepted_rows_over_several_rounds() {
     let (place, served) = uploaded();
     let first = Sheet::open(&place, "prices.report.csv");
     // Nothing was mended: what was wrong is wrong, what was refused is asked for again.
-    let again = summary(&served.sheetport(&place, ["retry", "prices.report.csv", "--json"]).exits(3));
+    let again = served.sheetport(&place, ["retry", "prices.report.csv", "--json"]).csv_report("prices.report-2.csv");
+    let again = summary(&again.exits(3));
     assert_eq!(accounting(&again), "4: unchanged 2, rejected 1, failed 1");
     assert_eq!((count(&again, "requests"), count(&again, "rows")), (1, 4));
     let next = again["next"].as_str().unwrap();
@@ -44,8 +46,9 @@ fn retry_sends_only_unaccepted_rows_over_several_rounds() {
     assert_eq!(second.column("sheetport_service_id")[2..], first.column("sheetport_service_id")[2..]);
     // One row is mended in the second report, and then the other in the first, which knows of neither.
     assert_eq!(retry(&place, &served, second.clone().set(2, "Price", "9.00"), 3), "4: sent 1, unchanged 2, failed 1");
+    let third = Sheet::open(&place, "mended.report.csv");
     assert_eq!(retry(&place, &served, first.clone().set(3, "Status", "active"), 0), "4: sent 1, unchanged 3");
-    for sheet in [&first, &second, &Sheet::open(&place, "mended.report.csv")] {
+    for sheet in [&first, &second, &third] {
         assert_eq!(retry(&place, &served, sheet, 0), "4: unchanged 4");
     }
     assert_eq!(served.total(), 4);
@@ -150,7 +153,7 @@ fn shifted_cells_are_not_sent_until_fixed() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("prices.csv", "SKU,Name,Price,Status\n1,Bolt,1,50,active\n2,\"Nut\",2,active\n3,\"Co");
-    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).exits(3);
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "items"]).csv_report("prices.report.csv").exits(3);
     let sheet = Sheet::open(&place, "prices.report.csv");
     assert_eq!(retry(&place, &served, &sheet, 3), "3: unchanged 1, rejected 2");
     // And so it is in the report of that.
@@ -166,7 +169,10 @@ fn skipped_rows_stay_skipped() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("items.csv", items(9).replace(",2.50,", ",two,"));
-    served.sheetport(&place, ["upload", "items.csv", "-t", "items", "--rows", "2-4"]).exits(3);
+    served
+        .sheetport(&place, ["upload", "items.csv", "-t", "items", "--rows", "2-4"])
+        .csv_report("items.report.csv")
+        .exits(3);
     let mut sheet = Sheet::open(&place, "items.report.csv");
     sheet.replace("two", "2").sort_by("sheetport_status");
     assert_eq!(retry(&place, &served, &sheet, 0), "9: sent 1, unchanged 2, skipped 6");
@@ -178,7 +184,7 @@ fn skipped_rows_stay_skipped() {
     let template = "record = \"item\"\nduplicates = \"last\"\n[fields.externalId]\ncolumn = \"SKU\"\n\
                     [fields.name]\ncolumn = \"Name\"\n[fields.status]\ncolumn = \"Status\"\n";
     place.write("t.toml", template);
-    served.sheetport(&place, ["upload", "twice.csv", "-t", "t.toml"]).exits(3);
+    served.sheetport(&place, ["upload", "twice.csv", "-t", "t.toml"]).csv_report("twice.report.csv").exits(3);
     // Sorted, the older one stands last.
     let mut sheet = Sheet::open(&place, "twice.report.csv");
     sheet.replace("in stock from the beginning of the third quarter of 2027", "active").0[1..].reverse();
@@ -195,7 +201,7 @@ fn retry_uses_the_template_of_the_run_unless_another_is_named() {
                     [fields.price]\ncolumn = \"Price\"\nlocale = \"en\"\n";
     place.write("mine.toml", template);
     place.write("list.csv", "Our list\n\nKey,Brand,Name,Price\n1,,Plain,free\n2,Acme,Bolt,1\n3,,Nut,free\n");
-    served.sheetport(&place, ["upload", "list.csv", "-t", "mine.toml"]).exits(3);
+    served.sheetport(&place, ["upload", "list.csv", "-t", "mine.toml"]).csv_report("list.report.csv").exits(3);
     std::fs::remove_file(place.path("mine.toml")).unwrap();
     // Sorted, the row without a brand stands below one that has one, and has none all the same.
     let mut sheet = Sheet::open(&place, "list.report.csv");
@@ -220,10 +226,12 @@ fn all_or_nothing_applies_to_reports() {
     let served = Served::start(&place);
     place.write("prices.csv", PRICES.replace("in stock from the beginning of the third quarter of 2027", "active"));
     let upload = served.sheetport(&place, ["upload", "prices.csv", "-t", "items", "--all-or-nothing", "--json"]);
+    let upload = upload.csv_report("prices.report.csv");
     let next = summary(&upload.exits(3))["next"].as_str().unwrap().to_owned();
     assert!(next.ends_with("prices.report.csv --all-or-nothing"), "{next}");
     let args = ["retry", "prices.report.csv", "--all-or-nothing", "--json"];
-    assert_eq!(accounting(&summary(&served.sheetport(&place, args).exits(3))), "4: rejected 1, pending 3");
+    let again = served.sheetport(&place, args).csv_report("prices.report-2.csv");
+    assert_eq!(accounting(&summary(&again.exits(3))), "4: rejected 1, pending 3");
     assert_eq!(served.total(), 0);
     let mut sheet = Sheet::open(&place, "prices.report-2.csv");
     assert_eq!(retry(&place, &served, sheet.replace("free", "1"), 0), "4: sent 4");
