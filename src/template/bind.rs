@@ -1,7 +1,9 @@
 //! Binds a template to a sheet: finds the header row, and the column of each field.
 
 use super::facts::Facts;
-use super::model::{ColumnName, FieldRule, HeaderRow, LINE_NUMBER, Place, RowTest, Source, Template, folded_header};
+use super::model::{
+    ColumnName, FieldRule, HeaderRow, LINE_NUMBER, Place, RowTest, Source, Template, folded_header, has_line_number,
+};
 use crate::diagnostics::{nearest, nearest_of};
 use crate::records::{RecordKind, item, order};
 use crate::sheet::cell::column_index;
@@ -28,8 +30,8 @@ pub struct Layout {
     pub header: Header,
     /// The columns of each rule, in the order of [`Template::rules`].
     pub columns: Vec<Columns>,
-    /// The columns of the second and each further line of a row, in the order of the template's lines.
-    pub further_lines: Vec<Vec<Columns>>,
+    /// The lines of a row in numbered columns. Empty if a row has one line at most.
+    pub numbered_lines: Vec<NumberedLine>,
     /// Columns identifying the record of a row; empty if each row is a record.
     pub group: Vec<usize>,
     /// The columns of `skip_where`, in the order of the test.
@@ -56,6 +58,30 @@ pub struct Layout {
     pub facts: Facts,
     /// Number of columns found, for choosing among sheets.
     pub found: usize,
+}
+
+/// A line in numbered columns.
+#[derive(Clone, Debug)]
+pub struct NumberedLine {
+    /// In the order of the template's lines.
+    pub columns: Vec<Columns>,
+    /// The columns with the number of this line. If they are blank, the row does not have the line.
+    pub own: Vec<usize>,
+}
+
+impl Layout {
+    /// Returns the columns of a rule in all lines of a row. `rule` counts as in [`Template::rules`].
+    pub fn columns_of(&self, rule: usize) -> Vec<usize> {
+        let in_line = |line: &NumberedLine| {
+            let first = self.columns.len() - line.columns.len();
+            rule.checked_sub(first).map_or_else(Vec::new, |nth| line.columns[nth].iter().collect())
+        };
+        let mut all: Vec<usize> = self.columns[rule].iter().collect();
+        all.extend(self.numbered_lines.iter().flat_map(in_line));
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
 }
 
 /// The columns of a rule, counted from 0.
@@ -172,62 +198,10 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
 
 /// Binds a template to a header; fails if it lacks a required column.
 pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout, Missing> {
-    let names = &header.names;
-    let folded = folded(names);
-    let mut missing = Vec::new();
-    let mut found = 0;
-    let mut one = |wanted: &[ColumnName], field: &str, optional: bool| match find_column(wanted, names, &folded) {
-        Ok(index) => {
-            found += 1;
-            Some(index)
-        }
-        Err(Reason::Absent { .. }) if optional => None,
-        Err(reason) => {
-            missing.push(MissingColumn { field: field.to_owned(), wanted: wanted.to_vec(), reason });
-            None
-        }
-    };
-    let columns: Vec<Columns> = template
-        .rules()
-        .map(|rule| {
-            let mut each = |wanted: &[ColumnName]| one(&numbered(wanted, 1), rule.field.name, rule.optional);
-            match &rule.source {
-                Source::Constant(_) => Columns::None,
-                Source::Joined { columns, .. } => Columns::Several(columns.iter().map(|names| each(names)).collect()),
-                Source::Text { expression, .. } => {
-                    let names = expression.columns().iter().cloned().map(ColumnName::Named);
-                    Columns::Several(names.map(|name| each(&[name])).collect())
-                }
-                Source::Column(wanted) => {
-                    one(&numbered(wanted, 1), rule.field.name, rule.optional).map_or(Columns::None, Columns::One)
-                }
-            }
-        })
-        .collect();
-    let mut further_lines: Vec<Vec<Columns>> = Vec::new();
-    if template.lines.iter().any(FieldRule::is_numbered) {
-        for number in 2..=MAX_LINES {
-            let mut each = |wanted: &[ColumnName], rule: &FieldRule| match numbered(wanted, number) {
-                wanted if wanted.is_empty() => None,
-                wanted => one(&wanted, rule.field.name, true),
-            };
-            let of_first = columns.iter().skip(template.fields.len());
-            let line = template.lines.iter().zip(of_first).map(|(rule, of_first)| match &rule.source {
-                _ if !rule.is_numbered() => of_first.clone(),
-                Source::Column(wanted) => each(wanted, rule).map_or(Columns::None, Columns::One),
-                Source::Joined { columns, .. } => {
-                    Columns::Several(columns.iter().map(|names| each(names, rule)).collect())
-                }
-                Source::Constant(_) | Source::Text { .. } => Columns::None,
-            });
-            let line: Vec<Columns> = line.collect();
-            let own = template.lines.iter().zip(&line).filter(|(rule, _)| rule.is_numbered());
-            if !own.into_iter().any(|(_, columns)| columns.first().is_some()) {
-                break;
-            }
-            further_lines.push(line);
-        }
-    }
+    let mut finder = Finder::new(&header.names);
+    let columns: Vec<Columns> = template.rules().map(|rule| finder.rule(rule, 1)).collect();
+    let numbered_lines = numbered_lines(template, &mut finder);
+    let mut one = |wanted: &[ColumnName], key: &str, optional: bool| finder.one(wanted, key, optional);
     let mut tested = |test: &Option<RowTest>, key: &str| -> Vec<usize> {
         let columns = test.as_ref().map(RowTest::columns).unwrap_or_default();
         columns.iter().filter_map(|column| one(column, key, false)).collect()
@@ -242,9 +216,11 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
         within.iter().filter_map(|wanted| one(std::slice::from_ref(wanted), "fill_down", false)).collect();
     let by = template.group.as_ref().map_or(&[][..], |group| &group.by);
     let group: Vec<usize> = by.iter().filter_map(|wanted| one(wanted, "group", false)).collect();
+    let (found, missing) = (finder.found, finder.missing);
     if !missing.is_empty() {
         return Err(Missing { header: Some(header), found, columns: missing });
     }
+    let names = &header.names;
     let width = own_width(names);
     let unread = |index: usize| !columns.iter().any(|columns| columns.contains(index));
     let others = (0..width).filter(|index| unread(*index) && !names[*index].trim().is_empty()).count();
@@ -254,7 +230,7 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
     }
     let used = |index: usize| {
         columns.iter().any(|columns| columns.contains(index))
-            || further_lines.iter().flatten().any(|columns| columns.contains(index))
+            || numbered_lines.iter().flat_map(|line| &line.columns).any(|columns| columns.contains(index))
             || skip.contains(&index)
             || keep.contains(&index)
             || group.contains(&index)
@@ -266,7 +242,7 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
     let drifted = drifted(template, &columns, names, &unused);
     Ok(Layout {
         columns,
-        further_lines,
+        numbered_lines,
         group,
         skip,
         keep,
@@ -282,6 +258,71 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
         found,
         header,
     })
+}
+
+/// Finds columns in a header, and collects the missing ones.
+struct Finder<'h> {
+    names: &'h [String],
+    folded: Vec<String>,
+    found: usize,
+    missing: Vec<MissingColumn>,
+}
+
+impl<'h> Finder<'h> {
+    fn new(names: &'h [String]) -> Finder<'h> {
+        Finder { names, folded: folded(names), found: 0, missing: Vec::new() }
+    }
+
+    /// Finds the first of the wanted columns.
+    fn one(&mut self, wanted: &[ColumnName], field: &str, optional: bool) -> Option<usize> {
+        match find_column(wanted, self.names, &self.folded) {
+            Ok(index) => {
+                self.found += 1;
+                Some(index)
+            }
+            Err(Reason::Absent { .. }) if optional => None,
+            Err(reason) => {
+                self.missing.push(MissingColumn { field: field.to_owned(), wanted: wanted.to_vec(), reason });
+                None
+            }
+        }
+    }
+
+    /// Finds the columns of a rule for the line with this number. Columns of the second and further lines can be missing.
+    fn rule(&mut self, rule: &FieldRule, line: usize) -> Columns {
+        let columns = rule.source.columns();
+        let mut found = columns.iter().map(|wanted| match numbered(wanted, line) {
+            wanted if wanted.is_empty() => None,
+            wanted => self.one(&wanted, rule.field.name, rule.optional || line > 1),
+        });
+        match &rule.source {
+            Source::Constant(_) => Columns::None,
+            Source::Column(_) => found.next().flatten().map_or(Columns::None, Columns::One),
+            Source::Joined { .. } | Source::Text { .. } => Columns::Several(found.collect()),
+        }
+    }
+}
+
+/// Finds the lines of a row in numbered columns. The header need not have all numbers.
+fn numbered_lines(template: &Template, finder: &mut Finder<'_>) -> Vec<NumberedLine> {
+    if !template.lines.iter().any(FieldRule::is_numbered) {
+        return Vec::new();
+    }
+    let line = |number: usize| {
+        let columns: Vec<Columns> = template.lines.iter().map(|rule| finder.rule(rule, number)).collect();
+        let own = template.lines.iter().zip(&columns).flat_map(|(rule, columns)| {
+            let of_source = match columns {
+                Columns::None => Vec::new(),
+                Columns::One(column) => vec![Some(*column)],
+                Columns::Several(columns) => columns.clone(),
+            };
+            let with_names = rule.source.columns().into_iter().zip(of_source);
+            with_names.filter(|(names, _)| has_line_number(names)).filter_map(|(_, column)| column).collect::<Vec<_>>()
+        });
+        let own: Vec<usize> = own.collect();
+        NumberedLine { columns, own }
+    };
+    (1..=MAX_LINES).map(line).filter(|line| !line.own.is_empty()).collect()
 }
 
 /// Returns the optional columns of a template if the sheet has none of them, and the records would consist of their key and
@@ -351,11 +392,7 @@ fn best_header(template: &Template, top: &[Row]) -> Option<Header> {
         let has = |column: &ColumnName| has_name(column, &names);
         let found = template.rules().map(|rule| match &rule.source {
             Source::Column(wanted) => usize::from(wanted.iter().any(has)),
-            Source::Joined { columns, .. } => columns.iter().filter(|names| names.iter().any(has)).count(),
-            Source::Text { expression, .. } => {
-                expression.columns().iter().filter(|name| names.contains(&folded_header(name))).count()
-            }
-            Source::Constant(_) => 0,
+            source => source.columns().iter().filter(|names| names.iter().any(has)).count(),
         });
         let by = template.group.as_ref().map_or(&[][..], |group| &group.by);
         found.sum::<usize>() + by.iter().filter(|names| names.iter().any(has)).count()
@@ -413,12 +450,7 @@ fn has_letters_alone(template: &Template) -> bool {
         ColumnName::Named(name) => column_index(name).is_some(),
         ColumnName::Number(_) => true,
     };
-    let mut columns = template.rules().flat_map(|rule| match &rule.source {
-        Source::Column(wanted) => wanted.clone(),
-        Source::Joined { columns, .. } => columns.concat(),
-        Source::Text { expression, .. } => expression.columns().iter().cloned().map(ColumnName::Named).collect(),
-        Source::Constant(_) => Vec::new(),
-    });
+    let mut columns = template.rules().flat_map(|rule| rule.source.columns().concat());
     columns.all(|column| is_letter(&column))
 }
 
@@ -467,8 +499,12 @@ fn has_name(column: &ColumnName, names: &[String]) -> bool {
     }
 }
 
-/// Returns the names of a column for a line. Names without a number are those of the first line.
+/// Returns the names of a column for a line. All lines share a column without a number. Where other names have one, a name
+/// without a number is that of the first line.
 fn numbered(wanted: &[ColumnName], number: usize) -> Vec<ColumnName> {
+    if !has_line_number(wanted) {
+        return wanted.to_vec();
+    }
     let name = |column: &ColumnName| match column {
         ColumnName::Named(name) if name.contains(LINE_NUMBER) => {
             Some(ColumnName::Named(name.replace(LINE_NUMBER, &number.to_string())))

@@ -307,18 +307,15 @@ impl FieldRule {
 /// Stands for the number of a line in the names of columns: `Item {n}` for `Item 1`, `Item 2` ….
 pub const LINE_NUMBER: &str = "{n}";
 
+/// Whether a column has a number for each line of a row.
+pub fn has_line_number(names: &[ColumnName]) -> bool {
+    names.iter().any(|name| matches!(name, ColumnName::Named(name) if name.contains(LINE_NUMBER)))
+}
+
 impl FieldRule {
     /// Whether the field has a column for each of several lines in a row.
     pub fn is_numbered(&self) -> bool {
-        let has_number = |names: &[ColumnName]| {
-            names.iter().any(|name| matches!(name, ColumnName::Named(name) if name.contains(LINE_NUMBER)))
-        };
-        self.place == Place::Line
-            && match &self.source {
-                Source::Column(names) => has_number(names),
-                Source::Joined { columns, .. } => columns.iter().any(|names| has_number(names)),
-                Source::Constant(_) | Source::Text { .. } => false,
-            }
+        self.place == Place::Line && self.source.columns().iter().any(|names| has_line_number(names))
     }
 }
 
@@ -348,6 +345,20 @@ pub enum Source {
         written: String,
     },
     Constant(Constant),
+}
+
+impl Source {
+    /// Returns the columns in the order of the source, each with alternative names.
+    pub fn columns(&self) -> Vec<Vec<ColumnName>> {
+        match self {
+            Source::Column(names) => vec![names.clone()],
+            Source::Joined { columns, .. } => columns.clone(),
+            Source::Text { expression, .. } => {
+                expression.columns().iter().map(|name| vec![ColumnName::Named(name.clone())]).collect()
+            }
+            Source::Constant(_) => Vec::new(),
+        }
+    }
 }
 
 /// The name of a column in a template.
@@ -505,7 +516,7 @@ pub struct Checks {
     pub maximum: Option<Decimal>,
     /// The kind of number whose check digit must be right.
     pub check: Option<&'static Scheme>,
-    /// Whether no two records can have the same value.
+    /// Whether no two records, or no two lines of a record, can have the same value.
     pub is_unique: bool,
 }
 

@@ -171,6 +171,11 @@ pub enum Cause {
     Duplicate {
         other_row: u64,
     },
+    /// Another line of the record has the same value.
+    RepeatedInLines {
+        /// The other line: `row 7`, or `column D` of the same row.
+        other: String,
+    },
     /// The name of another record differs only in case, white space, width, zeros or look-alike letters.
     NearlyTheSame {
         other_row: u64,
@@ -225,7 +230,7 @@ impl Cause {
             Cause::BrokenRow { .. } => "broken-row",
             Cause::LostLetters => "lost-letters",
             Cause::TurnedDate => "turned-date",
-            Cause::Duplicate { .. } => "duplicate",
+            Cause::Duplicate { .. } | Cause::RepeatedInLines { .. } => "duplicate",
             Cause::NearlyTheSame { .. } => "nearly-the-same",
             Cause::LooksLikeADate => "looks-like-a-date",
             Cause::Apostrophe => "apostrophe",
@@ -285,6 +290,7 @@ impl Cause {
             Cause::NotCalculated => "is a formula without a calculated value",
             Cause::Cut => "was cut to the length of a workbook's cell",
             Cause::Duplicate { .. } => "appears more than once",
+            Cause::RepeatedInLines { .. } => "appears in more than one line of the record",
             Cause::NearlyTheSame { .. } => "differs from another one only in case, spaces, zeros or look-alike letters",
             Cause::LooksLikeADate => "has the form of a date",
             Cause::Apostrophe => "begins with an apostrophe",
@@ -330,6 +336,9 @@ impl Cause {
                 return format!("its first row is {first_row}; put the rows of a record next to each other");
             }
             Cause::Duplicate { other_row } => return format!("keep one of them; the other is in row {other_row}"),
+            Cause::RepeatedInLines { other } => {
+                return format!("make one line of both, or remove unique from the template; the other is in {other}");
+            }
             Cause::NearlyTheSame { other_row } => {
                 return format!("write it as in row {other_row} if both mean the same");
             }

@@ -7,8 +7,8 @@ use toml::Spanned;
 
 use super::super::language::Expression;
 use super::super::model::{
-    Checks, Constant, Damaged, DateRule, FieldRule, NumberRule, OnBlank, Otherwise, Place, Replace, Source, Split,
-    Translate, ValueMap,
+    Checks, Constant, Damaged, DateRule, FieldRule, LINE_NUMBER, NumberRule, OnBlank, Otherwise, Place, Replace,
+    Source, Split, Translate, ValueMap, has_line_number,
 };
 use super::super::value::check_digit::{SCHEMES, Scheme};
 use super::super::value::date::{self, DateFormat};
@@ -96,7 +96,7 @@ impl Checker<'_> {
             minimum,
             maximum,
             check: self.keep(self.choice("check", raw.check, &SCHEMES.iter().map(named).collect::<Vec<_>>())).flatten(),
-            is_unique: raw.unique.is_some_and(|unique| self.keep(self.unique(place, &unique)).unwrap_or(false)),
+            is_unique: raw.unique,
         };
         fits?;
         Some(FieldRule {
@@ -174,7 +174,7 @@ impl Checker<'_> {
             let hint = "add columns = [\"…\", \"…\"]";
             return self.keep(Err(self.error(join.span(), "join is for several columns", Some(hint))));
         }
-        if let Some(columns) = raw.column.take() {
+        let source = if let Some(columns) = raw.column.take() {
             Some(Source::Column(column_names(columns.into_inner())))
         } else if let Some(columns) = raw.columns.take() {
             let with = join.map_or_else(|| " ".to_owned(), Spanned::into_inner);
@@ -190,16 +190,15 @@ impl Checker<'_> {
         } else {
             let hint = "add column = \"…\" for a column of the sheet, text = \"{{ … }}\" for several, or value = … for a constant";
             self.keep(Err(self.error(span.clone(), format!("{} has no source", field.name), Some(hint))))
+        };
+        let is_numbered = |source: &Source| source.columns().iter().any(|names| has_line_number(names));
+        if place != Place::Line && source.as_ref().is_some_and(is_numbered) {
+            let (_, span) = first?;
+            let message = format!("{LINE_NUMBER} stands for the number of a line, but {} is not in a line", field.name);
+            let hint = "write the name of one column, or move the field to [lines]";
+            return self.keep(Err(self.error(span, message, Some(hint))));
         }
-    }
-
-    /// Returns whether the values of a field must be unique.
-    fn unique(&self, place: Place, unique: &Spanned<bool>) -> Result<bool, Mistake> {
-        if place == Place::Line && *unique.get_ref() {
-            let hint = "the lines of a record can repeat values; remove unique";
-            return Err(self.error(unique.span(), "unique is for fields of the record", Some(hint)));
-        }
-        Ok(*unique.get_ref())
+        source
     }
 
     fn split(&self, split: RawSplit) -> Result<Split, Mistake> {

@@ -125,7 +125,8 @@ pub(super) struct RawField {
     pub allowed: Option<Spanned<Vec<String>>>,
     pub pattern: Option<Spanned<String>>,
     pub check: Option<Spanned<String>>,
-    pub unique: Option<Spanned<bool>>,
+    #[serde(default)]
+    pub unique: bool,
     pub minimum: Option<Spanned<toml::Value>>,
     pub maximum: Option<Spanned<toml::Value>>,
     pub damaged: Option<Spanned<String>>,

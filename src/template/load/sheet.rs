@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 
-use super::super::model::{ColumnName, FillDown, HeaderRow, SheetRules, SheetSelect, Source, Template};
+use super::super::model::{ColumnName, FillDown, HeaderRow, SheetRules, SheetSelect, Template};
 use super::super::value::locale::{AUTO, Locale};
 use super::checker::Checker;
 use super::raw::{RawSheet, column_names};
@@ -73,14 +73,7 @@ impl Checker<'_> {
             return;
         }
         for rule in template.rules() {
-            let columns: Vec<ColumnName> = match &rule.source {
-                Source::Column(columns) => columns.clone(),
-                Source::Joined { columns, .. } => columns.iter().flatten().cloned().collect(),
-                Source::Text { expression, .. } => {
-                    expression.columns().iter().cloned().map(ColumnName::Named).collect()
-                }
-                Source::Constant(_) => Vec::new(),
-            };
+            let columns = rule.source.columns().concat();
             let is_name =
                 |column: &&ColumnName| matches!(column, ColumnName::Named(name) if column_index(name).is_none());
             if let Some(column) = columns.iter().find(is_name) {
@@ -96,16 +89,7 @@ impl Checker<'_> {
     pub(super) fn check_filled_columns(&self, template: &Template, span: Range<usize>) -> Result<(), Mistake> {
         let Some(fill) = &template.sheet.fill_down else { return Ok(()) };
         let mut used: Vec<ColumnName> = Vec::new();
-        for rule in template.rules() {
-            match &rule.source {
-                Source::Column(columns) => used.extend(columns.iter().cloned()),
-                Source::Joined { columns, .. } => used.extend(columns.iter().flatten().cloned()),
-                Source::Text { expression, .. } => {
-                    used.extend(expression.columns().iter().cloned().map(ColumnName::Named));
-                }
-                Source::Constant(_) => {}
-            }
-        }
+        template.rules().for_each(|rule| used.extend(rule.source.columns().concat()));
         used.extend(template.group.iter().flat_map(|group| group.by.iter().flatten().cloned()));
         let tests = [&template.sheet.skip_where, &template.sheet.keep_where];
         used.extend(tests.into_iter().flatten().flat_map(|test| test.columns().into_iter().flatten()));

@@ -1,11 +1,12 @@
 //! Currencies beside amounts or in the headers above them: compared with the currency field of the record, or used for it
 //! if it is not mapped.
 
+use super::super::bind::Columns;
 use super::super::model::{Constant, OnBlank};
 use super::super::problem::{Cause, Problem};
 use super::json::unquoted;
 use super::mapper::Mapper;
-use super::parts::{FieldValue, Parts};
+use super::parts::{FieldValue, Money, Parts};
 use crate::currency::{Currency, CurrencyMark};
 
 /// The currency field of a record.
@@ -20,11 +21,19 @@ enum CurrencyField {
 
 impl Mapper<'_> {
     /// Adds the currency beside an amount, and that in the header above it.
-    pub(super) fn push_money(&self, parts: &mut Parts, beside: Option<CurrencyMark>, rule: usize, row: u64) {
-        parts.push_money(beside, rule, row);
-        if let Some(mark) = self.header_currency(rule) {
-            parts.push_money(Some(mark), rule, row);
-        }
+    pub(super) fn push_money(
+        &self,
+        parts: &mut Parts,
+        beside: Option<CurrencyMark>,
+        rule: usize,
+        columns: &Columns,
+        row: u64,
+    ) {
+        let marks = [beside, self.header_currency(rule, columns)];
+        marks
+            .into_iter()
+            .flatten()
+            .for_each(|mark| parts.push_money(Money { mark, rule, column: columns.first(), row }));
     }
 
     /// Compares the currencies beside the amounts of a record with each other and with its currency field.
@@ -45,8 +54,8 @@ impl Mapper<'_> {
                 }
                 _ => continue,
             };
-            let (rule, columns) = self.rule(money.rule);
-            problems.push(self.problem_at(money.row, columns.first(), rule.field.name, money.mark.to_string(), cause));
+            let (rule, _) = self.rule(money.rule);
+            problems.push(self.problem_at(money.row, money.column, rule.field.name, money.mark.to_string(), cause));
         }
     }
 

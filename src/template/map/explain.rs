@@ -1,6 +1,6 @@
 //! Explanation of a row: the cells, steps and result of each rule.
 
-use super::super::bind::Columns;
+use super::super::bind::{Columns, NumberedLine};
 use super::super::model::{FieldRule, OnBlank, Otherwise, Place, Source, Translate};
 use super::super::problem::Problem;
 use super::super::value::number::Percent;
@@ -32,15 +32,16 @@ pub fn explain(mapper: &Mapper<'_>, row: &Row) -> Vec<Explained> {
         value: mapper.try_rule(index, columns, row),
     };
     let rules = template.rules().zip(&layout.columns).enumerate();
-    let mut all: Vec<Explained> = rules.map(|(index, (rule, columns))| explained(index, rule, columns)).collect();
-    for columns in &layout.further_lines {
-        let lines = (template.fields.len()..).zip(template.lines.iter().zip(columns));
-        let line: Vec<Explained> = lines.map(|(index, (rule, columns))| explained(index, rule, columns)).collect();
-        let is_numbered = template.lines.iter().map(FieldRule::is_numbered);
-        let has_text = |(line, _): (&Explained, _)| line.cells.iter().any(|(_, text)| !text.trim().is_empty());
-        if line.iter().zip(is_numbered).filter(|(_, is_numbered)| *is_numbered).any(has_text) {
-            all.extend(line);
-        }
+    let of_row: Vec<Explained> = rules.map(|(index, (rule, columns))| explained(index, rule, columns)).collect();
+    let is_filled = |line: &&NumberedLine| line.own.iter().any(|column| !mapper.cell(row, *column).is_blank());
+    let mut lines = layout.numbered_lines.iter().filter(is_filled).peekable();
+    if lines.peek().is_none() {
+        return of_row;
+    }
+    let mut all: Vec<Explained> = of_row.into_iter().take(template.fields.len()).collect();
+    for line in lines {
+        let rules = (template.fields.len()..).zip(template.lines.iter().zip(&line.columns));
+        all.extend(rules.map(|(index, (rule, columns))| explained(index, rule, columns)));
     }
     all
 }
@@ -114,7 +115,8 @@ fn steps(rule: &FieldRule) -> Vec<String> {
     steps.extend(rule.checks.pattern.as_ref().map(|pattern| format!("must match {pattern}")));
     steps.extend(rule.checks.check.map(|scheme| format!("the check digit of {} must be right", scheme.name)));
     if rule.checks.is_unique {
-        steps.push("must be unique".to_owned());
+        let among = if rule.place == Place::Line { "the lines of the record" } else { "all records" };
+        steps.push(format!("must be unique among {among}"));
     }
     steps.extend(rule.checks.minimum.as_ref().map(|bound| format!("at least {bound}")));
     steps.extend(rule.checks.maximum.as_ref().map(|bound| format!("at most {bound}")));

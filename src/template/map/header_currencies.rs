@@ -4,12 +4,25 @@ use super::super::bind::{Columns, Layout};
 use super::super::model::{FieldRule, Template};
 use crate::currency::{self, CurrencyMark};
 
-/// Returns the currencies in the headers above amounts, by rule, or nothing if no header names one.
+/// Returns the currencies in the headers above amounts, by column, or nothing if no header names one.
 pub(super) fn header_currencies(template: &Template, layout: &Layout) -> Vec<Option<CurrencyMark>> {
-    let named = |(rule, columns): (&FieldRule, &Columns)| match columns {
-        Columns::One(column) if rule.field.can_be_money() => currency::in_header(layout.header.names.get(*column)?),
+    let mut marks = vec![None; layout.header.names.len()];
+    let of_record = template.rules().zip(&layout.columns);
+    let of_lines = layout.numbered_lines.iter().flat_map(|line| template.lines.iter().zip(&line.columns));
+    for (rule, columns) in of_record.chain(of_lines) {
+        if let Some(column) = amount_column(rule, columns)
+            && let Some(mark) = marks.get_mut(column)
+        {
+            *mark = currency::in_header(&layout.header.names[column]);
+        }
+    }
+    if marks.iter().any(Option::is_some) { marks } else { Vec::new() }
+}
+
+/// Returns the column of a rule for amounts of money that come from a single column.
+pub(super) fn amount_column(rule: &FieldRule, columns: &Columns) -> Option<usize> {
+    match columns {
+        Columns::One(column) if rule.field.can_be_money() => Some(*column),
         _ => None,
-    };
-    let found: Vec<_> = template.rules().zip(&layout.columns).map(named).collect();
-    if found.iter().any(Option::is_some) { found } else { Vec::new() }
+    }
 }

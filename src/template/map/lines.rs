@@ -1,52 +1,86 @@
 //! The lines of a row: one, or several in numbered columns such as `Item 1` and `Item 2`.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use super::super::bind::Columns;
-use super::super::model::Source;
-use super::super::problem::Problem;
+use super::super::model::{FieldRule, Source};
+use super::super::problem::{Cause, Problem, excerpt};
 use super::convert::Written;
+use super::json::unquoted;
 use super::mapper::Mapper;
-use super::parts::Parts;
-use crate::sheet::Row;
+use super::parts::{Parts, UniqueInLines};
+use crate::decimal;
+use crate::sheet::{Row, column_letters};
 
 impl Mapper<'_> {
     /// Adds the lines of a row. A line without a value is left out.
     pub(super) fn map_lines(&self, row: &Row, parts: &mut Parts) {
-        let own = &self.layout().columns[self.template().fields.len()..];
-        let further = self.layout().further_lines.iter().map(Vec::as_slice);
-        let (mut has_lines, mut of_blank_line) = (false, Vec::new());
-        for columns in std::iter::once(own).chain(further) {
+        let numbered = &self.layout().numbered_lines;
+        let is_filled = |own: &[usize]| own.iter().any(|column| !self.cell(row, *column).is_blank());
+        let mut has_lines = false;
+        for line in numbered.iter().filter(|line| is_filled(&line.own)) {
             let mut problems = Vec::new();
-            let has_values = self.map_line(row, columns, parts, &mut problems);
+            let has_values = self.map_line(row, &line.columns, Some(&line.own), parts, &mut problems);
             if has_values {
                 parts.problems.append(&mut problems);
-                self.check_line_rules(parts, columns);
+                self.check_line_rules(parts, &line.columns);
                 has_lines = true;
-            } else if of_blank_line.is_empty() {
-                of_blank_line = problems;
             }
             parts.end_line(has_values);
         }
-        // A row of a group without any value of a line has no line.
-        if !has_lines && self.layout().group.is_empty() {
-            parts.problems.append(&mut of_blank_line);
+        if has_lines {
+            return;
         }
+        let columns = &self.layout().columns[self.template().fields.len()..];
+        let own = numbered.first().map(|line| line.own.as_slice());
+        let mut problems = Vec::new();
+        let has_values = self.map_line(row, columns, own, parts, &mut problems);
+        // A row of a group without any value of a line has no line.
+        if has_values || self.layout().group.is_empty() {
+            parts.problems.append(&mut problems);
+        }
+        if has_values {
+            self.check_line_rules(parts, columns);
+        }
+        parts.end_line(has_values);
     }
 
-    /// Maps the values of one line. Returns whether it has any, besides those that all lines of the row share. `problems`
-    /// receives those of blank cells.
-    fn map_line(&self, row: &Row, columns: &[Columns], parts: &mut Parts, problems: &mut Vec<Problem>) -> bool {
+    /// Maps the values of one line. Returns whether it has any besides constants and values of columns that all lines of
+    /// the row share; `own` are the other columns, if there are several lines. `problems` receives those of blank cells.
+    fn map_line(
+        &self,
+        row: &Row,
+        columns: &[Columns],
+        own: Option<&[usize]>,
+        parts: &mut Parts,
+        problems: &mut Vec<Problem>,
+    ) -> bool {
         let first = self.template().fields.len();
-        let is_numbered = !self.layout().further_lines.is_empty();
+        let is_filled = |column: &usize| !self.cell(row, *column).is_blank();
+        let is_own = |rule: &FieldRule, columns: &Columns| match own {
+            Some(own) => columns.iter().filter(|column| own.contains(column)).any(|column| is_filled(&column)),
+            None => !matches!(rule.source, Source::Constant(_)),
+        };
         let mut has_values = false;
         for (nth, (rule, columns)) in self.template().lines.iter().zip(columns).enumerate() {
             let index = first + nth;
-            let is_shared = matches!(rule.source, Source::Constant(_)) || is_numbered && !rule.is_numbered();
             let start = parts.values.len();
             match self.write_value(index, columns, row, &mut parts.values) {
                 Ok(Written::Value { currency }) => {
-                    has_values |= !is_shared;
+                    has_values |= is_own(rule, columns);
+                    if rule.checks.is_unique {
+                        let value = text_of(&parts.values[start..]);
+                        let column = columns.first();
+                        parts.unique.extend(value.map(|value| UniqueInLines {
+                            rule: index,
+                            value,
+                            column,
+                            row: row.number,
+                        }));
+                    }
                     parts.push_line_value(rule.field.name, start);
-                    self.push_money(parts, currency, index, row.number);
+                    self.push_money(parts, currency, index, columns, row.number);
                 }
                 Ok(Written::Blank) => match self.write_replacement(rule, &mut parts.values) {
                     Ok(true) => parts.push_line_value(rule.field.name, start),
@@ -55,11 +89,34 @@ impl Mapper<'_> {
                 },
                 Err(cause) => {
                     parts.values.truncate(start);
-                    has_values = true;
+                    has_values |= is_own(rule, columns);
                     parts.problems.push(self.problem(rule, columns, row, cause));
                 }
             }
         }
         has_values
     }
+
+    /// Adds a problem for each value that stands in an earlier line of the record, too, if it must be unique.
+    pub(super) fn check_unique_lines(&self, parts: &Parts, problems: &mut Vec<Problem>) {
+        let mut seen: HashMap<(usize, Cow<'_, str>), &UniqueInLines> = HashMap::new();
+        for value in &parts.unique {
+            let (rule, _) = self.rule(value.rule);
+            let number = if rule.field.json.is_number() { decimal::canonical(&value.value) } else { None };
+            let compared = number.map_or(Cow::Borrowed(value.value.as_str()), Cow::Owned);
+            let Some(earlier) = seen.insert((value.rule, compared), value) else { continue };
+            let other = match earlier.column.filter(|_| earlier.row == value.row) {
+                Some(column) => format!("column {}", column_letters(column)),
+                None => format!("row {}", earlier.row),
+            };
+            let cause = Cause::RepeatedInLines { other };
+            problems.push(self.problem_at(value.row, value.column, rule.field.name, excerpt(&value.value), cause));
+        }
+    }
+}
+
+/// Returns the JSON of a value as text, or `None` for null and empty values.
+fn text_of(json: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(json).ok().filter(|json| !matches!(*json, "null" | "\"\""))?;
+    Some(unquoted(text).into_owned())
 }

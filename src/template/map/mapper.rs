@@ -11,7 +11,7 @@ use super::super::value::number::Notation;
 use super::super::value::typed::Value;
 use super::super::value::{error_value, identifier};
 use super::convert::{Conversion, Input, Written};
-use super::header_currencies::header_currencies;
+use super::header_currencies::{amount_column, header_currencies};
 use super::json::{self, unquoted};
 use super::parts::{FieldValue, Parts};
 use super::row_survey::RowSurvey;
@@ -31,7 +31,7 @@ pub struct Mapper<'t> {
     template: &'t Template,
     layout: &'t Layout,
     survey: &'t Survey,
-    /// By rule: the currency in the header above amounts. Empty if no header names one.
+    /// By column: the currency in the header above amounts. Empty if no header names one.
     header_currencies: Vec<Option<CurrencyMark>>,
 }
 
@@ -68,8 +68,13 @@ impl<'t> Mapper<'t> {
         self.layout.is_defused && !self.layout.is_report
     }
 
-    pub(super) fn header_currency(&self, rule: usize) -> Option<CurrencyMark> {
-        self.header_currencies.get(rule).copied().flatten()
+    /// Returns the currency in the header above an amount.
+    pub(super) fn header_currency(&self, rule: usize, columns: &Columns) -> Option<CurrencyMark> {
+        if self.header_currencies.is_empty() {
+            return None;
+        }
+        let column = amount_column(self.rule(rule).0, columns)?;
+        self.header_currencies.get(column).copied().flatten()
     }
 
     pub(super) fn row_survey(&self) -> &'t RowSurvey {
@@ -116,7 +121,7 @@ impl<'t> Mapper<'t> {
             match self.write_value(index, columns, row, &mut draft.parts.values) {
                 Ok(Written::Value { currency }) => {
                     draft.parts.push_value(index, start, row.number);
-                    self.push_money(&mut draft.parts, currency, index, row.number);
+                    self.push_money(&mut draft.parts, currency, index, columns, row.number);
                 }
                 Ok(Written::Blank) => {}
                 Err(cause) => {
@@ -178,6 +183,7 @@ impl<'t> Mapper<'t> {
             problems.push(self.problem_at(parts.first_row(), None, list.name, String::new(), Cause::NoLines));
         }
         self.check_currencies(parts, &mut problems);
+        self.check_unique_lines(parts, &mut problems);
         parts.problems.append(&mut problems);
         self.check_rules(parts);
         self.names(parts)

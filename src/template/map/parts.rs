@@ -29,6 +29,8 @@ pub struct Parts {
     line: Vec<u8>,
     /// The currencies beside amounts, each once.
     pub(super) money: Vec<Money>,
+    /// The values of lines that no other line of the record can have.
+    pub(super) unique: Vec<UniqueInLines>,
 }
 
 /// A currency beside an amount.
@@ -36,6 +38,16 @@ pub struct Parts {
 pub(super) struct Money {
     pub(super) mark: CurrencyMark,
     pub(super) rule: usize,
+    pub(super) column: Option<usize>,
+    pub(super) row: u64,
+}
+
+/// A value that no other line of the record can have.
+#[derive(Clone, Debug)]
+pub(super) struct UniqueInLines {
+    pub(super) rule: usize,
+    pub(super) value: String,
+    pub(super) column: Option<usize>,
     pub(super) row: u64,
 }
 
@@ -77,6 +89,7 @@ impl Parts {
         self.lines.clear();
         self.line.clear();
         self.money.clear();
+        self.unique.clear();
     }
 
     pub fn first_row(&self) -> u64 {
@@ -92,7 +105,8 @@ impl Parts {
     pub fn len_from(&self, problem: usize) -> usize {
         let problems = self.problems.iter().skip(problem).chain(&self.warnings);
         let problems: usize = problems.map(Problem::size).sum();
-        self.values.len() + self.lines.len() + self.fields.len() * 24 + self.rows.len() * 8 + problems
+        let unique: usize = self.unique.iter().map(|unique| unique.value.len() + size_of::<UniqueInLines>()).sum();
+        self.values.len() + self.lines.len() + self.fields.len() * 24 + self.rows.len() * 8 + problems + unique
     }
 
     pub fn is_empty(&self) -> bool {
@@ -124,11 +138,9 @@ impl Parts {
     }
 
     /// Adds the currency of an amount, unless the same one is known.
-    pub(super) fn push_money(&mut self, currency: Option<CurrencyMark>, rule: usize, row: u64) {
-        if let Some(mark) = currency
-            && !self.money.iter().any(|money| money.mark == mark)
-        {
-            self.money.push(Money { mark, rule, row });
+    pub(super) fn push_money(&mut self, new: Money) {
+        if !self.money.iter().any(|money| money.mark == new.mark) {
+            self.money.push(new);
         }
     }
 
@@ -233,7 +245,8 @@ impl Parts {
             self.lines.extend_from_slice(&from.lines);
         }
         self.rows.extend_from_slice(&from.rows);
-        from.money.iter().for_each(|money| self.push_money(Some(money.mark), money.rule, money.row));
+        from.money.iter().for_each(|money| self.push_money(*money));
+        self.unique.extend_from_slice(&from.unique);
         self.problems.extend_from_slice(&from.problems);
         self.warnings.extend_from_slice(&from.warnings);
         conflicts

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::super::bind::{Columns, Layout};
+use super::super::bind::Layout;
 use super::super::model::{Source, Template};
 use super::super::problem::Cause;
 use super::super::value::date::{DateFormat, Detected, Detector, ParsedDate, iso};
@@ -30,15 +30,15 @@ pub struct Survey {
 
 /// Collects the notation of numbers, and of dates without a format in the template.
 pub struct Surveyor {
-    /// The rule, its column and its detector.
-    dates: Vec<(usize, usize, Detector)>,
+    /// The rule, its columns and their detector.
+    dates: Vec<(usize, Vec<usize>, Detector)>,
     rules: usize,
     /// Columns with numbers.
     numbers: BTreeMap<usize, NumberColumn>,
     header: Vec<String>,
     delimiter: Option<u8>,
-    /// By rule and column.
-    turned: Vec<(usize, usize, TurnedDates)>,
+    /// The rule, its columns and their dates.
+    turned: Vec<(usize, Vec<usize>, TurnedDates)>,
     row_surveyor: RowSurveyor,
 }
 
@@ -96,30 +96,24 @@ impl Surveyor {
     pub fn new(template: &Template, layout: &Layout) -> Surveyor {
         let (mut dates, mut numbers) = (Vec::new(), BTreeMap::<usize, NumberColumn>::new());
         let mut turned = Vec::new();
-        let further = layout.further_lines.iter().flat_map(|columns| template.lines.iter().zip(columns));
-        for (rule, column) in further.flat_map(|(rule, columns)| columns.iter().map(move |column| (rule, column))) {
-            if rule.field.json.is_number() {
-                let numbers = numbers.entry(column).or_default();
-                numbers.is_evidence = true;
-                numbers.is_money |= rule.field.can_be_money();
-            }
-        }
-        for (index, (rule, columns)) in template.rules().zip(&layout.columns).enumerate() {
-            if let (Source::Column(_), Columns::One(column)) = (&rule.source, columns)
-                && rule.field.json == JsonType::DateTime
-                && rule.date.formats.is_empty()
-                && !rule.changes_text()
-            {
-                dates.push((index, *column, Detector::new(rule.date.order)));
-                turned.push((index, *column, TurnedDates::default()));
-            }
+        for (index, rule) in template.rules().enumerate() {
+            let columns = layout.columns_of(index);
             let is_number = rule.field.json.is_number();
             if is_number || matches!(rule.source, Source::Text { .. }) {
-                for column in columns.iter() {
-                    let column = numbers.entry(column).or_default();
+                for column in &columns {
+                    let column = numbers.entry(*column).or_default();
                     column.is_evidence |= is_number;
                     column.is_money |= rule.field.can_be_money();
                 }
+            }
+            if matches!(rule.source, Source::Column(_))
+                && rule.field.json == JsonType::DateTime
+                && rule.date.formats.is_empty()
+                && !rule.changes_text()
+                && !columns.is_empty()
+            {
+                turned.push((index, columns.clone(), TurnedDates::default()));
+                dates.push((index, columns, Detector::new(rule.date.order)));
             }
         }
         for column in layout.skip.iter().chain(&layout.keep) {
@@ -137,12 +131,14 @@ impl Surveyor {
 
     pub fn row(&mut self, row: &Row) {
         self.row_surveyor.row(row);
-        for (_, column, turned) in &mut self.turned {
-            turned.add(row.get(*column));
+        for (_, columns, turned) in &mut self.turned {
+            columns.iter().for_each(|column| turned.add(row.get(*column)));
         }
-        for (_, column, detector) in &mut self.dates {
-            if let Cell::Text(text) = row.get(*column) {
-                detector.add(row.number, text);
+        for (_, columns, detector) in &mut self.dates {
+            for column in columns.iter() {
+                if let Cell::Text(text) = row.get(*column) {
+                    detector.add(row.number, text);
+                }
             }
         }
         for (column, numbers) in &mut self.numbers {

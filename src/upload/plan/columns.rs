@@ -109,7 +109,7 @@ mod tests {
         Layout {
             header: Header { row: 1, names: names.iter().map(|name| (*name).to_owned()).collect() },
             columns: columns.iter().map(|column| column.map_or(Columns::None, Columns::One)).collect(),
-            further_lines: Vec::new(),
+            numbered_lines: Vec::new(),
             group: Vec::new(),
             skip: Vec::new(),
             keep: Vec::new(),

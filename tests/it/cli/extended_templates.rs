@@ -198,9 +198,30 @@ fn repeated_values_of_a_unique_field_are_rejected_once_each() {
     let refused = place.sheetport(["explain", "list.csv", "-t", "mine.toml", "--row", "2", "--json"]).exits(3).json();
     assert_eq!(refused["problems"][0]["field"], "description", "{refused}");
     assert!(refused["problems"][0]["remedy"].as_str().unwrap().ends_with("the other is in row 3"), "{refused}");
-    let lines = "record = \"order\"\n[fields.externalId]\ncolumn = \"No\"\n[lines.itemExternalId]\ncolumn = \"SKU\"\nunique = true\n";
-    place.write("mine.toml", lines);
-    place.sheetport(["template", "check", "mine.toml"]).exits(2).says(&["unique is for fields of the record"]);
+}
+
+#[test]
+fn repeated_values_of_a_unique_line_field_reject_their_record_alone() {
+    let place = Place::new();
+    let template = "record = \"order\"\n[group]\nby = \"No\"\n[fields.externalId]\ncolumn = \"No\"\n\
+                    [lines.itemExternalId]\ncolumn = \"SKU\"\nunique = true\n[lines.quantity]\ncolumn = \"Qty\"\nunique = true\n";
+    place.write("mine.toml", template);
+    place.write("list.csv", "No,SKU,Qty\n1,a,1\n1,b,2\n2,a,1\n3,c,1.0\n2,b,2\n3,d,1.00\n4,,3\n4,,4\n1,a,5\n");
+    let said = place.sheetport(["check", "list.csv", "-t", "mine.toml", "--json"]).exits(3).json();
+    assert_eq!(super::accounting(&said), "4: rejected 2, pending 2", "{said}");
+    let shown = |problem: &serde_json::Value| {
+        let text = |key: &str| problem[key].as_str().unwrap_or_default().to_owned();
+        (text("column"), text("value"), text("message"), text("remedy"), problem["rows"][0].as_u64())
+    };
+    let message = "appears in more than one line of the record";
+    let remedy = |row| format!("make one line of both, or remove unique from the template; the other is in row {row}");
+    let mut problems: Vec<_> = said["problems"].as_array().unwrap().iter().map(shown).collect();
+    problems.sort();
+    let expected = [("B", "a", remedy(2), 10), ("C", "1.00", remedy(5), 7)];
+    for (problem, (column, value, remedy, row)) in problems.iter().zip(expected) {
+        let expected = (column.to_owned(), value.to_owned(), message.to_owned(), remedy, Some(row));
+        assert_eq!(*problem, expected, "{said}");
+    }
 }
 
 #[test]
