@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::bind::{Header, bind_header};
 use super::map::fill_down::Filler;
 use super::map::survey::Surveyor;
-use super::map::{Draft, Mapper, Parts, unquoted};
+use super::map::{Draft, Mapper, Parts, RowKind, unquoted};
 use super::model::{Example, ExampleCell, HeaderRow, Template};
 use crate::decimal;
 use crate::sheet::cell::column_index;
@@ -57,7 +57,7 @@ pub(super) fn sends(template: &Template, example: &Example) -> Result<Value, Str
     for row in &rows {
         mapper.map(row, &mut draft);
         match &mut whole {
-            _ if draft.is_skipped => {}
+            _ if draft.kind == RowKind::Skipped => {}
             Some(parts) => mapper.merge(parts, &draft.parts),
             None => whole = Some(draft.parts.kept()),
         }

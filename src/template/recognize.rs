@@ -2,9 +2,9 @@
 
 use super::Mapper;
 use super::bind::bind;
-use super::map::Draft;
 use super::map::fill_down::Filler;
 use super::map::survey::Surveyor;
+use super::map::{Draft, RowKind};
 use super::model::Template;
 use crate::sheet::Row;
 
@@ -39,11 +39,11 @@ impl Fit {
         let mut draft = Draft::default();
         for row in &rows {
             mapper.map(row, &mut draft);
-            if draft.is_skipped {
+            if draft.kind == RowKind::Skipped {
                 continue;
             }
             // The rows of a group are complete only together.
-            if template.group.is_none() {
+            if template.group.is_none() && draft.kind == RowKind::Record {
                 mapper.finish(&mut draft.parts);
             }
             fit.rows += 1;

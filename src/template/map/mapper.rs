@@ -35,11 +35,22 @@ pub struct Mapper<'t> {
     header_currencies: Vec<Option<CurrencyMark>>,
 }
 
+/// What a row is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowKind {
+    /// A record, or a part of one.
+    #[default]
+    Record,
+    /// Left out by the template.
+    Skipped,
+    /// Another text of the sheet, such as a heading. The only problem of the draft says which.
+    NoRecord,
+}
+
 /// A mapped row. Reusing it for the next row keeps its buffers.
 #[derive(Debug, Default)]
 pub struct Draft {
-    /// Whether the template skips this row.
-    pub is_skipped: bool,
+    pub kind: RowKind,
     /// The group column's text, or blank. Rows with equal texts form one record.
     pub group: String,
     pub parts: Parts,
@@ -89,21 +100,22 @@ impl<'t> Mapper<'t> {
     pub fn map(&self, row: &Row, draft: &mut Draft) {
         draft.parts.begin(row.number);
         draft.group.clear();
-        draft.is_skipped = self.was_sent(row)
+        draft.kind = RowKind::Record;
+        let is_skipped = self.was_sent(row)
             || self.repeats_header(row)
             || self.is_left_out(row).unwrap_or_else(|problem| {
                 draft.parts.problems.push(*problem);
                 false
             });
-        if draft.is_skipped {
+        if is_skipped {
+            draft.kind = RowKind::Skipped;
             return;
         }
         if let Some((column, cause)) = self.no_record(row) {
             let value = column.map(|column| excerpt(&self.cell(row, column).shown())).unwrap_or_default();
+            draft.parts.problems.clear();
             draft.parts.problems.push(self.problem_at(row.number, column, "", value, cause));
-            draft.parts.is_no_record = true;
-            // A record of its own.
-            draft.group = format!("{SEPARATOR}{}", row.number);
+            draft.kind = RowKind::NoRecord;
             return;
         }
         for (nth, column) in self.layout.group.iter().enumerate() {
@@ -164,9 +176,6 @@ impl<'t> Mapper<'t> {
 
     /// Checks a complete record and adds to the problems. Returns the record's identifiers.
     pub fn finish<'p>(&self, parts: &'p mut Parts) -> Names<'p> {
-        if parts.is_no_record {
-            return Names { key: None, target: None };
-        }
         let mut problems = Vec::new();
         for (index, rule) in self.template.fields.iter().enumerate() {
             if let FieldValue::Absent = parts.value(index)

@@ -21,5 +21,5 @@ pub mod survey;
 mod turned_dates;
 
 pub use json::unquoted;
-pub use mapper::{Draft, Mapper, Names, SEPARATOR};
+pub use mapper::{Draft, Mapper, Names, RowKind, SEPARATOR};
 pub use parts::Parts;

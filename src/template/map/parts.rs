@@ -1,7 +1,9 @@
 //! The part of a record from one or several rows: values as JSON, each with its rule and row.
 
-use std::collections::BTreeMap;
+use std::fmt;
 
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::super::model::Severity;
@@ -15,8 +17,6 @@ pub struct Parts {
     /// Row numbers.
     pub rows: Vec<u64>,
     pub problems: Vec<Problem>,
-    /// Whether the row is no record, as one of the problems says.
-    pub is_no_record: bool,
     /// Remarks about the record, which is sent nevertheless.
     pub warnings: Vec<Problem>,
     /// The values, concatenated.
@@ -82,7 +82,6 @@ impl Parts {
         self.rows.clear();
         self.rows.push(number);
         self.problems.clear();
-        self.is_no_record = false;
         self.warnings.clear();
         self.values.clear();
         self.fields.clear();
@@ -166,9 +165,9 @@ impl Parts {
         }
     }
 
-    /// Returns whether a rule has a value, perhaps an invalid one.
-    pub fn has_value(&self, rule: usize) -> bool {
-        !matches!(self.value(rule), FieldValue::Absent)
+    /// Returns the rules with a value, perhaps an invalid one, in order.
+    pub fn rules(&self) -> impl Iterator<Item = usize> {
+        self.fields.iter().map(|piece| piece.rule as usize)
     }
 
     /// Returns the current line without its closing brace.
@@ -189,16 +188,18 @@ impl Parts {
         values.map(|(rule, json)| (rule, std::str::from_utf8(json).expect("JSON is UTF-8")))
     }
 
-    /// Returns the lines, each with the JSON of its fields by name.
-    pub fn lines(&self) -> impl Iterator<Item = BTreeMap<&str, &RawValue>> {
-        let mut rest = self.lines.as_slice();
-        std::iter::from_fn(move || {
-            let mut lines = serde_json::Deserializer::from_slice(rest).into_iter();
-            let line = lines.next()?.expect("lines are JSON objects");
-            let end = lines.byte_offset();
-            rest = rest.get(end + 1..).unwrap_or_default();
-            Some(line)
-        })
+    /// Passes the name and JSON of each value of each line to `visit`. Returns the number of lines.
+    pub fn visit_lines(&self, visit: &mut impl FnMut(&str, &str)) -> u64 {
+        let (mut count, mut start) = (0, 0);
+        while start < self.lines.len() {
+            // The comma behind a line would be an error of its JSON.
+            let mut line = serde_json::Deserializer::from_slice(&self.lines[start..]);
+            let end =
+                LineValues(&mut *visit).deserialize(&mut line).map(|()| line.into_iter::<IgnoredAny>().byte_offset());
+            start += end.expect("lines are JSON objects") + 1;
+            count += 1;
+        }
+        count
     }
 
     /// Returns the JSON of a rule's value, or `None` for an invalid, absent, null or empty value.
@@ -259,6 +260,32 @@ impl Parts {
 
     fn bytes(&self, piece: &Piece) -> Option<&[u8]> {
         piece.place.map(|(start, end)| &self.values[start as usize..end as usize])
+    }
+}
+
+/// Passes the members of a JSON object to a function, by name and JSON.
+struct LineValues<'f, F>(&'f mut F);
+
+impl<'de, F: FnMut(&str, &str)> DeserializeSeed<'de> for LineValues<'_, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, F: FnMut(&str, &str)> Visitor<'de> for LineValues<'_, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a line of a record")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some((name, value)) = members.next_entry::<&str, &RawValue>()? {
+            (self.0)(name, value.get());
+        }
+        Ok(())
     }
 }
 

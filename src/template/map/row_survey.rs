@@ -2,7 +2,6 @@
 
 use super::super::bind::{Columns, Layout};
 use super::super::model::{FieldRule, HeaderRow, Source, Template, folded_header};
-use crate::records::JsonType;
 use crate::sheet::{Cell, Row};
 
 /// Number of rows whose identifiers are evidence. Fewer than a first chunk of rows, so that later rows change nothing.
@@ -107,7 +106,7 @@ impl RowSurveyor {
                 && !layout.is_defused
                 && layout.columns.iter().flat_map(Columns::iter).nth(1).is_some(),
             keys: of(&|rule| rule.is_name),
-            numbers: of(&|rule| matches!(rule.field.json, JsonType::Number | JsonType::Integer)),
+            numbers: of(&|rule| rule.field.json.is_number()),
             header: if matches!(template.sheet.header, HeaderRow::None) { Vec::new() } else { header },
             initials,
             is_text: layout.facts.delimiter.is_some(),

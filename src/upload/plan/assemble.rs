@@ -1,24 +1,25 @@
-//! Assembling mapped rows into planned records, in the order of the sheet: merges the rows of a record, and finds
-//! records with the same key.
+//! Assembling mapped rows into planned records, in the order of the sheet.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use serde::de::IgnoredAny;
 
 use super::decision::Decision;
-use super::keys::{self, KeyHolder, Keys};
-use super::repeated::{RepeatedLines, repeated_record};
-use super::row::{MappedRow, ledger_problem};
-use super::source::Source;
+use super::duplicates::{Duplicates, Withdrawal};
+use super::keys;
+use super::parts_read::PartsRead;
+use super::repeated::RepeatedLines;
+use super::request::Request;
+use super::row::{Finished, MappedRow, RowMapper, ledger_problem};
 use super::suspects::Suspects;
 use super::waiting::{Incomplete, Record, Waiting};
-use crate::ledger::{Disposition, Origin, PlannedRecord, Problem, RecordState, Seq, SourceRow};
-use crate::template::map::{Parts, SEPARATOR, unquoted};
-use crate::template::model::{Duplicates, GroupRows};
-use crate::template::{Cause, Mapper, Template};
+use crate::ledger::{Disposition, Origin, PlannedRecord, Problem, Seq, SourceRow};
+use crate::template::Cause;
+use crate::template::map::{Parts, RowKind, SEPARATOR};
+use crate::template::model::GroupRows;
 use crate::upload::error::Error;
 use crate::upload::profile::Collector;
-use crate::upload::retry::{RequestContext, Reviewer, RowHistory};
+use crate::upload::retry::{Reviewer, RowHistory};
 use crate::upload::sent_before::NAME_SEPARATOR;
 use crate::upload::tally::Tally;
 
@@ -40,24 +41,9 @@ pub struct Batch {
     pub withdrawn: Vec<Withdrawal>,
 }
 
-/// A planned record, withdrawn because another record has the same key.
-#[derive(Debug)]
-pub struct Withdrawal {
-    pub seq: Seq,
-    /// [`RecordState::Rejected`] or [`RecordState::Skipped`].
-    pub state: RecordState,
-    pub problem: Problem,
-}
-
 pub(super) struct Assembler<'t> {
-    source: &'t Source,
-    template: &'t Template,
-    /// One mapper per part of the source.
-    mappers: &'t [Mapper<'t>],
-    /// The first record of each part read so far.
-    parts: Vec<Seq>,
-    /// Whether to produce rows and records instead of the tally alone.
-    with_records: bool,
+    rows: &'t RowMapper<'t>,
+    parts: PartsRead<'t>,
     /// Records in order, starting with the first incomplete record.
     waiting: VecDeque<Waiting>,
     first_waiting: Seq,
@@ -67,14 +53,8 @@ pub(super) struct Assembler<'t> {
     last_group: Option<(Box<str>, Seq)>,
     held: usize,
     max_held: usize,
-    keys: Keys,
-    /// The values of fields that must be unique, by rule.
-    unique: HashMap<usize, Keys>,
+    duplicates: Duplicates,
     suspects: Suspects,
-    /// Records that are not to be sent because of such a field.
-    settled: HashSet<Seq>,
-    /// Bodies of records without a name that must not be created twice.
-    bodies: Keys,
     /// Present if the file is a report.
     reviewer: Option<Reviewer<'t>>,
     batch: Batch,
@@ -83,21 +63,13 @@ pub(super) struct Assembler<'t> {
 }
 
 impl<'t> Assembler<'t> {
-    /// `mappers` has one mapper per part of the source.
-    pub(super) fn new(
-        source: &'t Source,
-        template: &'t Template,
-        mappers: &'t [Mapper<'t>],
-        with_records: bool,
-    ) -> Assembler<'t> {
+    pub(super) fn new(rows: &'t RowMapper<'t>) -> Assembler<'t> {
+        let RowMapper { source, template, .. } = rows;
         let sheets = || source.parts.iter().map(|part| source.sheet_of(part)).collect();
         let input = template.record.input();
         Assembler {
-            source,
-            template,
-            mappers,
-            parts: Vec::new(),
-            with_records,
+            rows,
+            parts: PartsRead::new(rows),
             waiting: VecDeque::new(),
             first_waiting: 0,
             groups: HashMap::new(),
@@ -105,11 +77,8 @@ impl<'t> Assembler<'t> {
             last_group: None,
             held: 0,
             max_held: MAX_HELD,
-            keys: Keys::default(),
-            unique: HashMap::new(),
-            suspects: Suspects::default(),
-            settled: HashSet::new(),
-            bodies: Keys::default(),
+            duplicates: Duplicates::new(template),
+            suspects: Suspects::new(template),
             reviewer: source.history.as_ref().map(|history| Reviewer::new(history, sheets(), input)),
             batch: Batch::default(),
             profile: Collector::new(template),
@@ -134,15 +103,14 @@ impl<'t> Assembler<'t> {
         if row.number > keys::MAX_ROWS || self.tally.rows > keys::MAX_ROWS {
             return Err(Error::TooManyRows { most: keys::MAX_ROWS });
         }
-        if self.parts.len() <= row.part {
-            self.parts.resize(row.part + 1, next);
-        }
+        self.parts.begin(row.part, next);
         if let (Some(reviewer), Some(history)) = (&mut self.reviewer, &mut row.history) {
             row.problems.extend(reviewer.check_copy(history));
         }
-        self.suspects.add(self.template, &self.mappers[row.part], self.source, row);
-        let seq = match &self.template.group {
-            Some(group) if !row.draft.is_skipped => self.add_to_group(row, group.rows, group.blank_is_above, next)?,
+        let seq = match &self.rows.template.group {
+            Some(group) if row.draft.kind == RowKind::Record => {
+                self.add_to_group(row, group.rows, group.blank_is_above, next)?
+            }
             _ => {
                 let record = self.single(row);
                 if self.waiting.is_empty() {
@@ -154,9 +122,9 @@ impl<'t> Assembler<'t> {
                 next
             }
         };
-        if self.with_records {
+        if self.rows.encodes {
             let cells = std::mem::take(&mut row.cells);
-            let sheet = self.source.sheet_of(&self.source.parts[row.part]);
+            let sheet = self.rows.source.sheet_of(&self.rows.source.parts[row.part]);
             let origin = match (&self.reviewer, &row.history) {
                 (Some(reviewer), Some(history)) => reviewer.origin(history, &sheet),
                 _ => Origin::Same,
@@ -189,27 +157,40 @@ impl<'t> Assembler<'t> {
         Tally { profile: self.profile.profile(), ..self.tally }
     }
 
-    /// Returns the record of a row without a group.
+    /// Returns the record of a row without further rows.
     fn single(&mut self, row: &mut MappedRow) -> Record {
-        let decision = if row.draft.is_skipped {
-            Decision::Skip
-        } else {
-            self.decide(&mut row.draft.parts, std::mem::take(&mut row.problems))
-        };
-        let request = RequestContext { key: &row.key, target: &row.target, body: &row.body };
-        let decision = self.review(decision, row.history.as_slice(), &request);
-        if let Decision::Send = decision {
-            self.profile.add(&self.mappers[row.part], &row.draft.parts);
+        let (number, mapper) = (row.number, &self.rows.mappers[row.part]);
+        let Finished { request, observed } = &mut row.finished;
+        let (parts, problems) = (&mut row.draft.parts, &mut row.problems);
+        // Lists of the service have records without a name.
+        if row.draft.kind == RowKind::Record
+            && problems.is_empty()
+            && !mapper.reads_an_export()
+            && let Some(rule) = self.suspects.continues_above(parts)
+        {
+            let problem = mapper.same_value(number, rule, "", Cause::Continues);
+            problems.push(ledger_problem(problem, self.rows.source));
         }
-        let (key, target) = (std::mem::take(&mut row.key), std::mem::take(&mut row.target));
-        let (unique, body) = (std::mem::take(&mut row.unique), std::mem::take(&mut row.body));
-        let mut warnings = self.warnings(&mut row.draft.parts);
-        warnings.append(&mut row.warnings);
-        Record { key, name: String::new(), target, unique, rows: vec![row.number], decision, warnings, body }
+        let decision = match row.draft.kind {
+            RowKind::Skipped => Decision::Skip,
+            RowKind::Record | RowKind::NoRecord => self.decide(parts, std::mem::take(problems)),
+        };
+        let decision = self.review(decision, row.history.as_slice(), request);
+        if let Decision::Send = decision {
+            self.profile.add(observed);
+        }
+        let mut warnings = self.warnings(parts);
+        if let Some(name) = request.name.take() {
+            let causes = self.suspects.add_name(number, name).into_iter();
+            let found = causes.map(|cause| mapper.same_key(number, &request.key, cause));
+            warnings.extend(found.map(|problem| ledger_problem(problem, self.rows.source)));
+        }
+        let request = std::mem::take(request);
+        Record { request, name: String::new(), rows: vec![number], decision, warnings }
     }
 
     /// Returns the decision after considering the histories of the record's rows.
-    fn review(&mut self, decision: Decision, histories: &[RowHistory], request: &RequestContext<'_>) -> Decision {
+    fn review(&mut self, decision: Decision, histories: &[RowHistory], request: &Request) -> Decision {
         let Some(reviewer) = &self.reviewer else { return decision };
         let decision = reviewer.review(decision, histories, request);
         self.tally.count_histories(matches!(decision, Decision::AcceptedEarlier(_)), histories);
@@ -233,7 +214,7 @@ impl<'t> Assembler<'t> {
             let index = self.waiting_index(seq);
             let mut added = 0;
             if let Some(Waiting::Incomplete(record)) = self.waiting.get_mut(index) {
-                let Incomplete { parts, lines, problems, warnings, histories, .. } = record;
+                let Incomplete { parts, lines, problems, histories, .. } = record;
                 if let (Some(reviewer), Some(history)) = (&self.reviewer, row.history) {
                     let first = histories.first().filter(|_| name.is_empty());
                     problems.extend(first.and_then(|first| reviewer.check_strayed(&history, first)));
@@ -242,11 +223,9 @@ impl<'t> Assembler<'t> {
                 let reported = parts.problems.len();
                 let before = parts.len_from(reported);
                 lines.add(row.draft.parts.lines_json(), row.number);
-                self.mappers[row.part].merge(parts, &row.draft.parts);
+                self.rows.mappers[row.part].merge(parts, &row.draft.parts);
                 added = parts.len_from(reported).saturating_sub(before) + problem_bytes(&row.problems);
-                added += problem_bytes(&row.warnings);
                 problems.append(&mut row.problems);
-                warnings.append(&mut row.warnings);
             }
             self.hold(added, row.number)?;
             if !name.is_empty() && self.last_group.as_ref().is_none_or(|(_, last)| *last != seq) {
@@ -257,13 +236,14 @@ impl<'t> Assembler<'t> {
         if name.is_empty() {
             self.reject_record_above(row);
             // Among the problems of the draft, to avoid reporting the missing key as well.
-            let problem = self.mappers[row.part].group_problem(row.number, "", Cause::NoGroup);
+            let problem = self.rows.mappers[row.part].group_problem(row.number, "", Cause::NoGroup);
             row.draft.parts.problems.push(problem);
         } else if position == GroupRows::Together {
             self.close_last_group(next);
             if let Some(first_row) = self.closed.get(name).copied() {
-                let problem = self.mappers[row.part].group_problem(row.number, name, Cause::Scattered { first_row });
-                row.problems.push(ledger_problem(problem, self.source));
+                let problem =
+                    self.rows.mappers[row.part].group_problem(row.number, name, Cause::Scattered { first_row });
+                row.problems.push(ledger_problem(problem, self.rows.source));
             }
         } else {
             self.groups.insert(name.into(), next);
@@ -273,14 +253,14 @@ impl<'t> Assembler<'t> {
         }
         let parts = row.draft.parts.kept();
         // Names stay in memory to the end of the pass, even for complete records.
-        let found = problem_bytes(&row.problems) + problem_bytes(&row.warnings);
+        let found = problem_bytes(&row.problems);
         self.hold(name.len() + parts.len() + found + OVERHEAD, row.number)?;
-        let (problems, warnings) = (std::mem::take(&mut row.problems), std::mem::take(&mut row.warnings));
+        let problems = std::mem::take(&mut row.problems);
         let histories = row.history.into_iter().collect();
         let mut lines = RepeatedLines::default();
         lines.add(parts.lines_json(), row.number);
         let group = row.draft.group.as_str().into();
-        let record = Incomplete { group, parts, lines, problems, warnings, histories };
+        let record = Incomplete { group, parts, lines, problems, histories };
         self.waiting.push_back(Waiting::Incomplete(record));
         Ok(next)
     }
@@ -293,9 +273,12 @@ impl<'t> Assembler<'t> {
         if let Some(Waiting::Incomplete(Incomplete { parts, problems, .. })) = self.waiting.get_mut(index)
             && !problems.iter().any(|problem| problem.code == Cause::RowsBelow { row: 0 }.code())
         {
-            let problem =
-                self.mappers[row.part].group_problem(parts.first_row(), name, Cause::RowsBelow { row: row.number });
-            problems.push(ledger_problem(problem, self.source));
+            let problem = self.rows.mappers[row.part].group_problem(
+                parts.first_row(),
+                name,
+                Cause::RowsBelow { row: row.number },
+            );
+            problems.push(ledger_problem(problem, self.rows.source));
         }
     }
 
@@ -320,59 +303,35 @@ impl<'t> Assembler<'t> {
     }
 
     fn complete(&mut self, seq: Seq, record: Incomplete) -> Record {
-        let Incomplete { group, mut parts, lines, problems, warnings: mut of_rows, histories } = record;
-        let found = problem_bytes(&problems) + problem_bytes(&of_rows);
-        self.held = self.held.saturating_sub(parts.len() + found + OVERHEAD);
-        let text = |json: Option<&str>| json.map_or_else(String::new, |json| unquoted(json).into_owned());
-        let mapper = &self.mappers[self.part_of(seq)];
-        let names = mapper.finish(&mut parts);
-        let (key, target) = (text(names.key), text(names.target));
-        let unique = mapper.unique_values(&parts);
-        let mut body = Vec::new();
-        let must_not_repeat = self.must_not_repeat();
-        if (self.with_records || must_not_repeat) && parts.problems.is_empty() {
-            mapper.body(&parts, &mut body);
-        }
+        let Incomplete { group, mut parts, lines, problems, histories } = record;
+        self.held = self.held.saturating_sub(parts.len() + problem_bytes(&problems) + OVERHEAD);
+        let (part, row) = (self.parts.part_of(seq), parts.first_row());
+        let mut finished = Finished::default();
+        self.rows.finish(part, &mut parts, &mut finished);
+        let Finished { request, observed } = finished;
+        // The cells of a row with a problem of its own may be wrong.
+        let name = self.rows.name(&group).filter(|_| problems.is_empty());
         let decision = self.decide(&mut parts, problems);
-        let request = RequestContext { key: &key, target: &target, body: &body };
         let decision = self.review(decision, &histories, &request);
         if let Decision::Send = decision {
-            self.profile.add(mapper, &parts);
+            self.profile.add(&observed);
         }
         let mut warnings = self.warnings(&mut parts);
-        warnings.append(&mut of_rows);
-        let sheet = || self.source.sheet_of(&self.source.parts[self.part_of(seq)]);
-        warnings.extend(lines.problem().map(|problem| Problem { sheet: sheet(), ..problem }));
+        if let Some(name) = name {
+            let causes = self.suspects.add_name(row, name).into_iter();
+            let found = causes.map(|cause| self.rows.mappers[part].group_problem(row, &group, cause));
+            warnings.extend(found.map(|problem| ledger_problem(problem, self.rows.source)));
+        }
+        warnings.extend(lines.problem().map(|problem| Problem { sheet: self.parts.sheet_of(seq), ..problem }));
         // The key of the service is the better name.
-        let is_named = must_not_repeat && key.is_empty() && target.is_empty();
+        let is_named = self.must_not_repeat() && request.key.is_empty() && request.target.is_empty();
         let name = if is_named { group.replace(SEPARATOR, NAME_SEPARATOR) } else { String::new() };
-        Record { key, name, target, unique, rows: parts.rows, decision, warnings, body }
+        Record { request, name, rows: parts.rows, decision, warnings }
     }
 
     /// Whether sending a record of this kind twice creates a duplicate.
     fn must_not_repeat(&self) -> bool {
-        self.template.record.input().must_not_repeat()
-    }
-
-    /// Returns the index of the part with the first row of a record.
-    fn part_of(&self, seq: Seq) -> usize {
-        self.parts.partition_point(|first| *first <= seq) - 1
-    }
-
-    /// Returns the problem of the record `seq` with the same key as `other`.
-    fn same_key(&self, seq: Seq, row: u64, key: &str, cause: Cause, other: Seq) -> Problem {
-        let problem = self.mappers[self.part_of(seq)].same_key(row, key, cause);
-        self.with_other_sheet(ledger_problem(problem, self.source), seq, other)
-    }
-
-    /// Adds the sheet of another record to the remedy, if that is another sheet.
-    fn with_other_sheet(&self, mut problem: Problem, seq: Seq, other: Seq) -> Problem {
-        let (part, other_part) = (self.part_of(seq), self.part_of(other));
-        if part != other_part {
-            let sheet = self.source.name_of(&self.source.parts[other_part]);
-            problem.remedy.push_str(&format!(" of the sheet '{sheet}'"));
-        }
-        problem
+        self.rows.template.record.input().must_not_repeat()
     }
 
     /// Rejects a record with any problem.
@@ -381,40 +340,54 @@ impl<'t> Assembler<'t> {
             return Decision::Send;
         }
         let found = std::mem::take(&mut parts.problems);
-        let mut problems: Vec<Problem> = found.into_iter().map(|found| ledger_problem(found, self.source)).collect();
+        let mut problems: Vec<Problem> =
+            found.into_iter().map(|found| ledger_problem(found, self.rows.source)).collect();
         problems.extend(more);
         problems.sort_by_key(|problem| problem.row);
         Decision::Reject(problems)
     }
 
     fn warnings(&self, parts: &mut Parts) -> Vec<Problem> {
-        std::mem::take(&mut parts.warnings).into_iter().map(|warning| ledger_problem(warning, self.source)).collect()
+        std::mem::take(&mut parts.warnings)
+            .into_iter()
+            .map(|warning| ledger_problem(warning, self.rows.source))
+            .collect()
     }
 
     /// Adds a complete record to the batch and the tally.
     fn emit(&mut self, seq: Seq, record: Record) {
-        let Record { key, name, target, unique, rows, mut decision, mut warnings, body } = record;
-        if self.source.chosen.is_some_and(|(first, last)| !(first..=last).contains(&rows[0])) {
+        let Record { request, name, rows, mut decision, mut warnings } = record;
+        let (source, row) = (self.rows.source, rows[0]);
+        if source.chosen.is_some_and(|(first, last)| !(first..=last).contains(&row)) {
             decision = Decision::Skip;
         }
-        if matches!(decision, Decision::Send) && name.is_empty() && target.is_empty() && self.must_not_repeat() {
-            let holder = KeyHolder { seq, row: rows[0], is_to_be_sent: true };
-            let earlier = self.bodies.insert(&String::from_utf8_lossy(&body), holder, false);
-            warnings.extend(
-                earlier.map(|earlier| self.with_other_sheet(repeated_record(rows[0], earlier.row), seq, earlier.seq)),
-            );
+        let is_nameless = name.is_empty() && request.target.is_empty() && self.must_not_repeat();
+        if is_nameless && matches!(decision, Decision::Send) {
+            warnings.extend(self.duplicates.repeated(&self.parts, seq, row, request.body_hash));
         }
-        if self.source.is_strict && matches!(decision, Decision::Send) && !warnings.is_empty() {
+        if source.is_strict && matches!(decision, Decision::Send) && !warnings.is_empty() {
             decision = Decision::Reject(std::mem::take(&mut warnings));
         }
-        let decision = self.decide_by_key(seq, &key, &unique, rows[0], decision);
+        let earlier = self.batch.withdrawn.len();
+        let withdrawn = &mut self.batch.withdrawn;
+        let decision = self.duplicates.decide(&self.parts, (seq, row), &request, decision, withdrawn);
+        match &decision {
+            Decision::Send => self.tally.to_send += 1,
+            Decision::Skip => self.tally.skipped += 1,
+            Decision::Reject(problems) => self.tally.reject(problems),
+            Decision::AcceptedEarlier(_) => self.tally.accepted_earlier += 1,
+        }
+        for Withdrawal { row, state, problem, .. } in &self.batch.withdrawn[earlier..] {
+            self.tally.withdraw(*row, *state, problem);
+        }
         if matches!(decision, Decision::Send) {
             self.tally.warn(&warnings);
         } else {
             warnings.clear();
         }
-        if self.with_records {
-            let sheet = self.source.sheet_of(&self.source.parts[self.part_of(seq)]);
+        if self.rows.encodes {
+            let Request { key, target, body, .. } = request;
+            let sheet = self.parts.sheet_of(seq);
             let disposition = match decision {
                 Decision::Send => to_send(body),
                 Decision::Skip => Disposition::Skipped,
@@ -425,94 +398,6 @@ impl<'t> Assembler<'t> {
             let (key, target) = (present(key).or_else(|| present(name)), present(target));
             self.batch.records.push(PlannedRecord { key, target, rows, sheet, disposition, warnings });
         }
-    }
-
-    /// Returns the final decision, considering earlier records with the same key, and updates the tally.
-    fn decide_by_key(
-        &mut self,
-        seq: Seq,
-        key: &str,
-        unique: &[(usize, String)],
-        row: u64,
-        mut decision: Decision,
-    ) -> Decision {
-        let mut superseded = None;
-        if !key.is_empty() && !matches!(decision, Decision::Skip) {
-            let duplicates = self.template.duplicates;
-            let is_to_be_sent = matches!(decision, Decision::Send);
-            let holder = KeyHolder { seq, row, is_to_be_sent };
-            if let Some(earlier) = self.keys.insert(key, holder, duplicates == Duplicates::Last) {
-                let of_earlier = |cause| self.same_key(earlier.seq, earlier.row, key, cause, seq);
-                let of_this = |cause| self.same_key(seq, row, key, cause, earlier.seq);
-                match duplicates {
-                    Duplicates::Error => {
-                        decision = decision.with_problem(of_this(Cause::Duplicate { other_row: earlier.row }));
-                        if earlier.is_to_be_sent {
-                            let problem = of_earlier(Cause::Duplicate { other_row: row });
-                            self.keys.withdraw(key);
-                            self.withdraw(earlier, RecordState::Rejected, problem);
-                        }
-                    }
-                    Duplicates::Last if earlier.is_to_be_sent => {
-                        let problem = of_earlier(Cause::Superseded { by_row: row });
-                        self.withdraw(earlier, RecordState::Skipped, problem);
-                    }
-                    Duplicates::First if is_to_be_sent => {
-                        superseded = Some((holder, of_this(Cause::Superseded { by_row: earlier.row })));
-                    }
-                    Duplicates::Last | Duplicates::First => {}
-                }
-            }
-        }
-        if !unique.is_empty() && !matches!(decision, Decision::Skip) {
-            decision = self.decide_by_values(seq, unique, row, decision);
-        }
-        match &decision {
-            Decision::Send => self.tally.to_send += 1,
-            Decision::Skip => self.tally.skipped += 1,
-            Decision::Reject(problems) => self.tally.reject(problems),
-            Decision::AcceptedEarlier(_) => self.tally.accepted_earlier += 1,
-        }
-        if let Some((holder, problem)) = superseded {
-            self.withdraw(holder, RecordState::Skipped, problem);
-        }
-        decision
-    }
-
-    /// Rejects records with equal values in a field that must be unique.
-    fn decide_by_values(&mut self, seq: Seq, values: &[(usize, String)], row: u64, mut decision: Decision) -> Decision {
-        for (rule, value) in values {
-            let holder = KeyHolder { seq, row, is_to_be_sent: matches!(decision, Decision::Send) };
-            let keys = self.unique.entry(*rule).or_default();
-            let Some(earlier) = keys.insert(value, holder, false) else { continue };
-            keys.withdraw(value);
-            let problem = self.same_value(seq, row, (*rule, value), earlier.row, earlier.seq);
-            decision = decision.with_problem(problem);
-            if earlier.is_to_be_sent {
-                let problem = self.same_value(earlier.seq, earlier.row, (*rule, value), row, seq);
-                self.withdraw(earlier, RecordState::Rejected, problem);
-            }
-        }
-        if !matches!(decision, Decision::Send) {
-            self.settled.insert(seq);
-        }
-        decision
-    }
-
-    /// Returns the problem of the record `seq` with the same value as `other`.
-    fn same_value(&self, seq: Seq, row: u64, (rule, value): (usize, &str), other_row: u64, other: Seq) -> Problem {
-        let mapper = &self.mappers[self.part_of(seq)];
-        let problem = mapper.same_value(row, rule, value, Cause::Duplicate { other_row });
-        self.with_other_sheet(ledger_problem(problem, self.source), seq, other)
-    }
-
-    fn withdraw(&mut self, record: KeyHolder, state: RecordState, problem: Problem) {
-        // A record can share several values with others, but is counted once.
-        if !self.unique.is_empty() && !self.settled.insert(record.seq) {
-            return;
-        }
-        self.tally.withdraw(record.row, state, &problem);
-        self.batch.withdrawn.push(Withdrawal { seq: record.seq, state, problem });
     }
 }
 
@@ -541,7 +426,8 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::super::read::survey;
-    use super::super::row::{ReadRow, map_row};
+    use super::super::row::ReadRow;
+    use super::super::source::Source;
     use super::*;
     use crate::{sheet, template::load};
 
@@ -560,12 +446,11 @@ mod tests {
         let template = load::load("t.toml", &source, &load::no_tables).expect("a template");
         let source = Source::open(&path, &template, None, &sheet::Options::default()).expect("a sheet");
         let surveys = survey(&source, &template).expect("a survey");
-        let mapper = Mapper::new(0, &template, &source.parts[0].layout, &surveys[0]);
-        let mappers = [mapper];
-        let mut assembler = Assembler { max_held: 10 * LONG, ..Assembler::new(&source, &template, &mappers, false) };
+        let mapper = RowMapper::new(&source, &template, &surveys, false);
+        let mut assembler = Assembler { max_held: 10 * LONG, ..Assembler::new(&mapper) };
         let (mut rows, mut read, mut mapped) = (source.rows(), ReadRow::default(), MappedRow::default());
         while rows.next(&mut read.row).expect("a row").is_some() {
-            map_row(&mappers[0], &source, &source.parts[0], &read, false, &mut mapped);
+            mapper.map(&read, &mut mapped);
             match assembler.add(&mut mapped) {
                 Ok(()) => {}
                 Err(Error::TooScattered { row }) => return Some(row),

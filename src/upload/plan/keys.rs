@@ -1,9 +1,8 @@
 //! Keys of the records read so far, for finding duplicates. Two records with the same key would overwrite each other in
 //! the service.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::hash::{BuildHasher, RandomState};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use crate::ledger::Seq;
 
@@ -16,8 +15,7 @@ pub(super) const MAX_ROWS: u64 = (1 << 31) - 1;
 /// duplicate; no record is lost.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    hasher: RandomState,
-    holders: HashMap<u64, KeyHolder>,
+    holders: HashTable<(u64, KeyHolder)>,
 }
 
 /// The record holding a key.
@@ -29,22 +27,24 @@ pub(super) struct KeyHolder {
 }
 
 impl Keys {
-    /// Adds a record with `key` and returns the previous holder, if any. The new record becomes the holder of a free
-    /// key, or if `replace` is set.
-    pub(super) fn insert(&mut self, key: &str, new: KeyHolder, replace: bool) -> Option<KeyHolder> {
-        match self.holders.entry(self.hasher.hash_one(key)) {
+    /// Adds a record, by the hash of its key, and returns the previous holder, if any. The new record becomes the holder
+    /// of a free key, or if `replace` is set.
+    pub(super) fn insert(&mut self, key: u64, new: KeyHolder, replace: bool) -> Option<KeyHolder> {
+        match self.holders.entry(key, |(hash, _)| *hash == key, |(hash, _)| *hash) {
             Entry::Vacant(entry) => {
-                entry.insert(new);
+                entry.insert((key, new));
                 None
             }
-            Entry::Occupied(mut entry) if replace => Some(entry.insert(new)),
-            Entry::Occupied(entry) => Some(*entry.get()),
+            Entry::Occupied(mut entry) => {
+                let (_, holder) = entry.get_mut();
+                Some(if replace { std::mem::replace(holder, new) } else { *holder })
+            }
         }
     }
 
     /// Marks the holder of `key` as not to be sent.
-    pub(super) fn withdraw(&mut self, key: &str) {
-        if let Some(holder) = self.holders.get_mut(&self.hasher.hash_one(key)) {
+    pub(super) fn withdraw(&mut self, key: u64) {
+        if let Some((_, holder)) = self.holders.find_mut(key, |(hash, _)| *hash == key) {
             holder.is_to_be_sent = false;
         }
     }
@@ -58,12 +58,13 @@ mod tests {
     fn the_first_holder_keeps_a_key_until_it_is_replaced() {
         let holder = |seq, row, is_to_be_sent| KeyHolder { seq, row, is_to_be_sent };
         let mut keys = Keys::default();
-        assert_eq!(keys.insert("a", holder(0, 2, true), false), None);
-        assert_eq!(keys.insert("b", holder(1, 3, false), false), None);
-        assert_eq!(keys.insert("a", holder(2, 4, true), false), Some(holder(0, 2, true)));
-        assert_eq!(keys.insert("a", holder(3, 5, true), true), Some(holder(0, 2, true)));
-        keys.withdraw("a");
-        assert_eq!(keys.insert("a", holder(4, 6, true), false), Some(holder(3, 5, false)));
-        assert_eq!(keys.insert("b", holder(5, 7, true), false), Some(holder(1, 3, false)));
+        let (a, b) = (1, 2);
+        assert_eq!(keys.insert(a, holder(0, 2, true), false), None);
+        assert_eq!(keys.insert(b, holder(1, 3, false), false), None);
+        assert_eq!(keys.insert(a, holder(2, 4, true), false), Some(holder(0, 2, true)));
+        assert_eq!(keys.insert(a, holder(3, 5, true), true), Some(holder(0, 2, true)));
+        keys.withdraw(a);
+        assert_eq!(keys.insert(a, holder(4, 6, true), false), Some(holder(3, 5, false)));
+        assert_eq!(keys.insert(b, holder(5, 7, true), false), Some(holder(1, 3, false)));
     }
 }

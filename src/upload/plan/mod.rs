@@ -3,10 +3,14 @@
 mod assemble;
 pub(super) mod columns;
 pub(super) mod decision;
+mod duplicates;
 mod keys;
+mod name;
 pub(super) mod part;
+mod parts_read;
 mod read;
 mod repeated;
+pub(super) mod request;
 mod row;
 pub(super) mod row_problems;
 pub(super) mod source;
@@ -14,8 +18,9 @@ mod suspects;
 mod waiting;
 mod write;
 
-pub use assemble::{Batch, Withdrawal};
+pub use assemble::Batch;
 pub use columns::ColumnMap;
+pub use duplicates::Withdrawal;
 pub use part::Part;
 pub use read::{ReadMode, read, survey};
 pub use source::{ALL_SHEETS, DataRows, Source};

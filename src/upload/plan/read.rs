@@ -8,11 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
 use super::assemble::{Assembler, Batch};
-use super::row::{MappedRow, ReadRow, map_row};
+use super::row::{MappedRow, ReadRow, RowMapper};
 use super::source::{DataRows, Source};
 use crate::sheet::Row;
+use crate::template::Template;
 use crate::template::map::survey::{Survey, Surveyor};
-use crate::template::{Mapper, Template};
 use crate::upload::error::Error;
 use crate::upload::known_keys::KeyCheck;
 use crate::upload::tally::Tally;
@@ -77,23 +77,16 @@ fn pass(
     let (mut mapped, mut read, mut next) = (Chunk::default(), Chunk::default(), Chunk::default());
     reader.next(&mut read)?;
     let surveys = known.unwrap_or_else(|| reader.surveys());
-    let parts = source.parts.iter().zip(&surveys).enumerate();
-    let mappers: Vec<Mapper<'_>> =
-        parts.map(|(index, (part, survey))| Mapper::new(index, template, &part.layout, survey)).collect();
-    let with_records = mode == ReadMode::Records;
-    let mut assembler = Assembler::new(source, template, &mappers, with_records);
+    let mapper = RowMapper::new(source, template, &surveys, mode == ReadMode::Records);
+    let mut assembler = Assembler::new(&mapper);
     source.warnings.iter().for_each(|warning| assembler.warn_of_file(warning.clone()));
     let threads = thread::available_parallelism().map_or(1, NonZero::get).clamp(1, MAX_MAPPERS);
     while mapped.len + read.len > 0 {
         let (continues, read_next) = thread::scope(|scope| {
             let rows_per_thread = read.len.div_ceil(threads).max(1);
             for rows in read.rows_mut().chunks_mut(rows_per_thread) {
-                let mappers = &mappers;
-                scope.spawn(move || {
-                    for (row, mapped) in rows {
-                        map_row(&mappers[row.part], source, &source.parts[row.part], row, with_records, mapped);
-                    }
-                });
+                let mapper = &mapper;
+                scope.spawn(move || rows.iter_mut().for_each(|(row, mapped)| mapper.map(row, mapped)));
             }
             (assemble(&mut assembler, &mut mapped, handle), reader.next(&mut next))
         });
@@ -235,7 +228,7 @@ impl<'a> Reader<'a> {
 fn shrink(read: &mut ReadRow, mapped: &mut MappedRow) {
     const LARGE: usize = 64 * 1024;
     read.row.shrink();
-    if mapped.body.capacity() > LARGE {
+    if mapped.finished.request.body.capacity() > LARGE || mapped.draft.parts.len() > LARGE {
         *mapped = MappedRow::default();
     }
 }

@@ -1,12 +1,18 @@
-//! Mapping a row of a sheet to a part of a record, on any thread.
+//! Mapping rows to parts of records, and completing records, on any thread.
 
+use std::hash::{BuildHasher, RandomState};
+
+use super::name::Name;
 use super::part::Part;
+use super::request::{Request, UniqueValue};
 use super::row_problems::{beyond_header, doubtful};
 use super::source::Source;
 use crate::ledger::Problem;
 use crate::sheet::{Cell, Doubt, Row, encode_row, write};
-use crate::template::map::{Draft, unquoted};
-use crate::template::{self, Mapper};
+use crate::template::map::survey::Survey;
+use crate::template::map::{Draft, Parts, RowKind, unquoted};
+use crate::template::{self, Mapper, Template};
+use crate::upload::profile::Observed;
 use crate::upload::retry::RowHistory;
 
 /// A row as read.
@@ -35,14 +41,8 @@ pub(super) struct MappedRow {
     pub draft: Draft,
     /// Problems with the row itself, in addition to the problems of the draft.
     pub problems: Vec<Problem>,
-    /// Warnings about the row itself, in addition to the warnings of the draft.
-    pub warnings: Vec<Problem>,
-    /// The request body, key and id of the record if each row is a record. Otherwise empty.
-    pub body: Vec<u8>,
-    pub key: String,
-    pub target: String,
-    /// Values that no other record can have, each with the index of its rule.
-    pub unique: Vec<(usize, String)>,
+    /// If each row is a record.
+    pub finished: Finished,
     /// The encoded cells for the ledger, if wanted.
     pub cells: Vec<u8>,
     /// The history of the row, if the file is a report.
@@ -50,58 +50,102 @@ pub(super) struct MappedRow {
     laid_out: Row,
 }
 
-/// Maps a row into `mapped`. `encodes` says whether to encode the cells and the body.
-pub(super) fn map_row(
-    mapper: &Mapper<'_>,
-    source: &Source,
-    part: &Part,
-    read: &ReadRow,
-    encodes: bool,
-    mapped: &mut MappedRow,
-) {
-    mapped.part = read.part;
-    mapped.problems.clear();
-    mapped.warnings.clear();
-    mapped.body.clear();
-    mapped.key.clear();
-    mapped.target.clear();
-    mapped.unique.clear();
-    mapped.history = read.history.as_ref().map(|(history, problem)| {
-        mapped.problems.extend(problem.clone().map(|problem| located(problem, source, part)));
-        *history
-    });
-    let row = &read.row;
-    mapped.number = row.number;
-    let width = if part.layout.is_report { part.layout.width } else { row.len() };
-    mapped.width = width.checked_sub(1).map_or(0, |last| part.columns.of(last) + 1);
-    mapper.map(row, &mut mapped.draft);
-    if !mapped.draft.is_skipped {
-        // Cells of a workbook can't shift, and people write remarks to the right of the header.
-        if !source.book.has_named_sheets() {
-            let problem = beyond_header(row, part.layout.header.names.len());
-            mapped.problems.extend(problem.map(|problem| located(problem, source, part)));
-        }
-        if let Some(problem) = &read.key_problem {
-            mapped.problems.push(located((**problem).clone(), source, part));
-        }
-        if let Some(doubt) = read.doubt {
-            mapped.problems.push(located(doubtful(row, doubt), source, part));
-        }
-        if mapper.template().group.is_none() {
-            let names = mapper.finish(&mut mapped.draft.parts);
-            mapped.key.push_str(&names.key.map_or_else(Default::default, unquoted));
-            mapped.target.push_str(&names.target.map_or_else(Default::default, unquoted));
-            mapped.unique = mapper.unique_values(&mapped.draft.parts);
-            // Bodies of records that must not be created twice are compared with each other.
-            let needs_body = encodes || mapper.template().record.input().must_not_repeat();
-            if needs_body && mapped.draft.parts.problems.is_empty() {
-                mapper.body(&mapped.draft.parts, &mut mapped.body);
+/// What is known about a record when all its rows are. Its buffers are reused.
+#[derive(Debug, Default)]
+pub(super) struct Finished {
+    pub request: Request,
+    pub observed: Observed,
+}
+
+/// Maps the rows of a source.
+pub(super) struct RowMapper<'a> {
+    pub source: &'a Source,
+    pub template: &'a Template,
+    /// One per part of the source.
+    pub mappers: Vec<Mapper<'a>>,
+    /// Whether to encode cells and write all bodies. Without, only the tally is wanted.
+    pub encodes: bool,
+    hasher: RandomState,
+}
+
+impl<'a> RowMapper<'a> {
+    /// `surveys` has one survey per part of the source.
+    pub(super) fn new(source: &'a Source, template: &'a Template, surveys: &'a [Survey], encodes: bool) -> Self {
+        let parts = source.parts.iter().zip(surveys).enumerate();
+        let mappers = parts.map(|(index, (part, survey))| Mapper::new(index, template, &part.layout, survey)).collect();
+        RowMapper { source, template, mappers, encodes, hasher: RandomState::new() }
+    }
+
+    /// Maps a row into `mapped`.
+    pub(super) fn map(&self, read: &ReadRow, mapped: &mut MappedRow) {
+        let (mapper, source, part) = (&self.mappers[read.part], self.source, &self.source.parts[read.part]);
+        mapped.part = read.part;
+        mapped.problems.clear();
+        mapped.finished.request.clear();
+        mapped.finished.observed.clear();
+        mapped.history = read.history.as_ref().map(|(history, problem)| {
+            mapped.problems.extend(problem.clone().map(|problem| located(problem, source, part)));
+            *history
+        });
+        let row = &read.row;
+        mapped.number = row.number;
+        let width = if part.layout.is_report { part.layout.width } else { row.len() };
+        mapped.width = width.checked_sub(1).map_or(0, |last| part.columns.of(last) + 1);
+        mapper.map(row, &mut mapped.draft);
+        if mapped.draft.kind != RowKind::Skipped {
+            // Cells of a workbook can't shift, and people write remarks to the right of the header.
+            if !source.book.has_named_sheets() {
+                let problem = beyond_header(row, part.layout.header.names.len());
+                mapped.problems.extend(problem.map(|problem| located(problem, source, part)));
+            }
+            if let Some(problem) = &read.key_problem {
+                mapped.problems.push(located((**problem).clone(), source, part));
+            }
+            if let Some(doubt) = read.doubt {
+                mapped.problems.push(located(doubtful(row, doubt), source, part));
             }
         }
+        if mapped.draft.kind == RowKind::Record && self.template.group.is_none() {
+            self.finish(read.part, &mut mapped.draft.parts, &mut mapped.finished);
+            let request = &mut mapped.finished.request;
+            // The cells of a row with a problem of its own may be wrong.
+            request.name = self.name(&request.key).filter(|_| mapped.problems.is_empty());
+        }
+        if self.encodes {
+            mapped.cells.clear();
+            encode(row, part, &mut mapped.laid_out, &mut mapped.cells);
+        }
     }
-    if encodes {
-        mapped.cells.clear();
-        encode(row, part, &mut mapped.laid_out, &mut mapped.cells);
+
+    /// Checks a complete record of a part, and writes its request.
+    pub(super) fn finish(&self, part: usize, parts: &mut Parts, finished: &mut Finished) {
+        let mapper = &self.mappers[part];
+        let Finished { request, observed } = finished;
+        let names = mapper.finish(parts);
+        request.key.push_str(&names.key.map_or_else(Default::default, unquoted));
+        request.target.push_str(&names.target.map_or_else(Default::default, unquoted));
+        if !request.key.is_empty() {
+            request.key_hash = self.hasher.hash_one(&request.key);
+        }
+        let unique = mapper.unique_values(parts).into_iter();
+        request.unique.extend(unique.map(|(rule, text)| UniqueValue { rule, hash: self.hasher.hash_one(&text), text }));
+        if !parts.problems.is_empty() {
+            return;
+        }
+        observed.observe(mapper, parts, &self.hasher);
+        // Bodies of records that must not be created twice are compared with each other.
+        let must_not_repeat = self.template.record.input().must_not_repeat();
+        if self.encodes || must_not_repeat {
+            mapper.body(parts, &mut request.body);
+        }
+        if must_not_repeat {
+            request.body_hash = self.hasher.hash_one(&request.body);
+        }
+    }
+
+    /// Returns what a name is compared by, unless it is empty.
+    pub(super) fn name(&self, name: &str) -> Option<Name> {
+        (!name.is_empty()).then(|| Name::new(name, &self.hasher))
     }
 }
 

@@ -1,14 +1,17 @@
 //! Collects the profile of records while a file is read.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
+use std::collections::BTreeMap;
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
+use super::observed::{Observed, Value};
 use super::range::Values;
 use super::{Distinct, FieldProfile, Profile, Sample};
-use crate::decimal::{self, Decimal};
+use crate::decimal::Decimal;
 use crate::records::JsonType;
-use crate::template::map::{Parts, unquoted};
-use crate::template::{Mapper, Template};
+use crate::template::Template;
+use crate::template::map::unquoted;
 
 /// Maximum number of different values counted.
 const MAX_DISTINCT: usize = 10_000;
@@ -20,9 +23,9 @@ const SAMPLE_LENGTH: usize = 60;
 pub(in crate::upload) struct Collector {
     records: u64,
     lines: u64,
+    /// In the order of [`Template::rules`].
     fields: Vec<Field>,
-    hasher: RandomState,
-    profile: Profile,
+    currencies: BTreeMap<String, u64>,
 }
 
 struct Field {
@@ -30,7 +33,7 @@ struct Field {
     is_of_lines: bool,
     filled: u64,
     /// Hashes of the values.
-    distinct: HashSet<u64>,
+    distinct: HashTable<u64>,
     /// With the hashes of the values.
     samples: Vec<(u64, Sample)>,
     range: FieldRange,
@@ -47,30 +50,22 @@ impl Collector {
     pub(in crate::upload) fn new(template: &Template) -> Collector {
         let record = template.fields.iter().map(|rule| Field::new(rule.field.name, rule.field.json, false));
         let lines = template.lines.iter().map(|rule| Field::new(rule.field.name, rule.field.json, true));
-        let fields = record.chain(lines).collect();
-        Collector { records: 0, lines: 0, fields, hasher: RandomState::new(), profile: Profile::default() }
+        Collector { records: 0, lines: 0, fields: record.chain(lines).collect(), currencies: BTreeMap::new() }
     }
 
     /// Adds a record without problems.
-    pub(in crate::upload) fn add(&mut self, mapper: &Mapper<'_>, parts: &Parts) {
+    pub(in crate::upload) fn add(&mut self, record: &Observed) {
         self.records += 1;
-        for (rule, json) in parts.values() {
-            if let Some(field) = self.fields.get_mut(rule) {
-                field.add(json, &self.hasher);
+        self.lines += record.lines();
+        for value in record.values() {
+            if let Some(field) = self.fields.get_mut(value.rule) {
+                field.add(&value);
             }
         }
-        for line in parts.lines() {
-            self.lines += 1;
-            for field in self.fields.iter_mut().filter(|field| field.is_of_lines) {
-                if let Some(json) = line.get(field.name) {
-                    field.add(json.get(), &self.hasher);
-                }
-            }
-        }
-        if let Some(currency) = mapper.currency(parts) {
-            match self.profile.currencies.get_mut(currency.as_str()) {
+        if let Some(currency) = record.currency() {
+            match self.currencies.get_mut(currency.as_str()) {
                 Some(count) => *count += 1,
-                None => drop(self.profile.currencies.insert(currency.to_string(), 1)),
+                None => drop(self.currencies.insert(currency.to_string(), 1)),
             }
         }
     }
@@ -79,44 +74,48 @@ impl Collector {
     pub(in crate::upload) fn profile(&self) -> Profile {
         let of = |field: &Field| if field.is_of_lines { self.lines } else { self.records };
         let fields = self.fields.iter().map(|field| field.profile(of(field))).collect();
-        Profile { records: self.records, fields, currencies: self.profile.currencies.clone() }
+        Profile { records: self.records, fields, currencies: self.currencies.clone() }
     }
 }
 
 impl Field {
     fn new(name: &'static str, json: JsonType, is_of_lines: bool) -> Field {
         let range = match json {
-            JsonType::Number | JsonType::Integer => FieldRange::Numbers(Values::default()),
             JsonType::DateTime => FieldRange::Dates(Values::default()),
-            JsonType::String | JsonType::Boolean => FieldRange::None,
-            JsonType::Strings | JsonType::Object(_) | JsonType::Objects(_) => FieldRange::None,
+            json if json.is_number() => FieldRange::Numbers(Values::default()),
+            _ => FieldRange::None,
         };
-        Field { name, is_of_lines, filled: 0, distinct: HashSet::new(), samples: Vec::new(), range }
+        Field { name, is_of_lines, filled: 0, distinct: HashTable::new(), samples: Vec::new(), range }
     }
 
-    fn add(&mut self, json: &str, hasher: &RandomState) {
-        if matches!(json, "null" | "\"\"") {
+    fn add(&mut self, value: &Value<'_>) {
+        self.filled += 1;
+        self.count(value);
+        match (&mut self.range, value.number) {
+            (FieldRange::Numbers(values), Some(number)) => values.add(&number),
+            (FieldRange::Dates(values), _) => values.add(unquoted(value.json).as_ref()),
+            (FieldRange::Numbers(_) | FieldRange::None, _) => {}
+        }
+    }
+
+    /// Counts different values, and the samples.
+    fn count(&mut self, value: &Value<'_>) {
+        if self.distinct.len() > MAX_DISTINCT {
             return;
         }
-        self.filled += 1;
-        if self.distinct.len() <= MAX_DISTINCT {
-            let hash = hasher.hash_one(json);
-            let is_new = self.distinct.insert(hash);
-            if is_new && self.samples.len() < SAMPLES {
-                let text = unquoted(json).chars().take(SAMPLE_LENGTH).collect();
-                self.samples.push((hash, Sample { text, count: 1 }));
-            } else if !is_new && let Some((_, sample)) = self.samples.iter_mut().find(|(known, _)| *known == hash) {
-                sample.count += 1;
-            }
-        }
-        match &mut self.range {
-            FieldRange::Numbers(values) => {
-                if let Ok(number) = decimal::parse(json) {
-                    values.add(number);
+        match self.distinct.entry(value.hash, |hash| *hash == value.hash, |hash| *hash) {
+            Entry::Vacant(entry) => {
+                entry.insert(value.hash);
+                if self.samples.len() < SAMPLES {
+                    let text = unquoted(value.json).chars().take(SAMPLE_LENGTH).collect();
+                    self.samples.push((value.hash, Sample { text, count: 1 }));
                 }
             }
-            FieldRange::Dates(values) => values.add(unquoted(json).into_owned()),
-            FieldRange::None => {}
+            Entry::Occupied(_) => {
+                if let Some((_, sample)) = self.samples.iter_mut().find(|(hash, _)| *hash == value.hash) {
+                    sample.count += 1;
+                }
+            }
         }
     }
 

@@ -7,6 +7,7 @@
 mod change;
 mod collect;
 mod earlier;
+mod observed;
 mod range;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use collect::Collector;
 pub use earlier::warn_of_changes;
+pub(super) use observed::Observed;
 
 /// What the valid records of a file have in each field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,5 +1,7 @@
 //! The lowest, the median and the highest of any number of values, in bounded memory.
 
+use std::borrow::Borrow;
+
 use super::Range;
 
 /// Maximum number of values kept for the median.
@@ -22,11 +24,15 @@ impl<T> Default for Values<T> {
 }
 
 impl<T: Ord + Clone + ToString> Values<T> {
-    pub(super) fn add(&mut self, value: T) {
+    pub(super) fn add<V>(&mut self, value: &V)
+    where
+        T: Borrow<V>,
+        V: Ord + ToOwned<Owned = T> + ?Sized,
+    {
         match &mut self.extremes {
-            None => self.extremes = Some((value.clone(), value.clone())),
-            Some((lowest, _)) if value < *lowest => *lowest = value.clone(),
-            Some((_, highest)) if value > *highest => *highest = value.clone(),
+            None => self.extremes = Some((value.to_owned(), value.to_owned())),
+            Some((lowest, _)) if value < (*lowest).borrow() => *lowest = value.to_owned(),
+            Some((_, highest)) if value > (*highest).borrow() => *highest = value.to_owned(),
             Some(_) => {}
         }
         if self.count.is_multiple_of(self.stride) {
@@ -39,7 +45,7 @@ impl<T: Ord + Clone + ToString> Values<T> {
                 self.stride *= 2;
             }
             if self.count.is_multiple_of(self.stride) {
-                self.kept.push(value);
+                self.kept.push(value.to_owned());
             }
         }
         self.count += 1;
@@ -62,7 +68,7 @@ mod tests {
 
     fn range(values: impl IntoIterator<Item = u64>) -> Option<(String, String, String)> {
         let mut all = Values::default();
-        values.into_iter().for_each(|value| all.add(value));
+        values.into_iter().for_each(|value| all.add(&value));
         all.range().map(|range| (range.lowest, range.median, range.highest))
     }
 
@@ -82,7 +88,7 @@ mod tests {
     fn the_median_of_many_values_is_near_the_middle() {
         let mut all = Values::default();
         for value in 0..1_000_000_u64 {
-            all.add(value * 7_919 % 1_000_003);
+            all.add(&(value * 7_919 % 1_000_003));
         }
         assert!(all.kept.len() <= MAX_KEPT);
         let range = all.range().expect("values");

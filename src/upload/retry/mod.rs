@@ -17,4 +17,4 @@ pub(super) use history::{RowHistory, RowStatus};
 pub use load::load_history;
 pub use lossy::LossyFields;
 pub use report::Report;
-pub(super) use review::{RequestContext, Reviewer};
+pub(super) use review::Reviewer;

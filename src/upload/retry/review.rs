@@ -9,14 +9,7 @@ use super::history::{ReportHistory, RowHistory, RowStatus, copied};
 use crate::ledger::{AcceptedEarlier, Origin, Problem, Seq};
 use crate::records::Input;
 use crate::upload::plan::decision::Decision;
-
-/// The request for a record.
-pub(crate) struct RequestContext<'a> {
-    pub key: &'a str,
-    /// The id in the path, or empty.
-    pub target: &'a str,
-    pub body: &'a [u8],
-}
+use crate::upload::plan::request::Request;
 
 pub(crate) struct Reviewer<'a> {
     history: &'a ReportHistory,
@@ -57,7 +50,7 @@ impl<'a> Reviewer<'a> {
     }
 
     /// Returns the decision about a record with these rows; `decision` is based on the cells alone.
-    pub(crate) fn review(&self, decision: Decision, rows: &[RowHistory], request: &RequestContext<'_>) -> Decision {
+    pub(crate) fn review(&self, decision: Decision, rows: &[RowHistory], request: &Request) -> Decision {
         let accepted: Vec<(&RowHistory, AcceptedEarlier)> =
             rows.iter().filter_map(|row| Some((row, row.accepted()?))).collect();
         if let Some((_, first)) = accepted.first().filter(|_| accepted.len() == rows.len()) {
@@ -79,7 +72,7 @@ impl<'a> Reviewer<'a> {
         let is_added = rows.iter().all(|row| row.is_added);
         if is_added && problems.is_empty() && matches!(decision, Decision::Send) {
             if non_idempotent {
-                problems.extend(self.sent_before(rows, request.body));
+                problems.extend(self.sent_before(rows, &request.body));
             } else if let Some(earlier) = self.accepted_as(request) {
                 return Decision::AcceptedEarlier(earlier);
             }
@@ -100,9 +93,9 @@ impl<'a> Reviewer<'a> {
 
     /// Returns the accepted record with the same request, for a record added to a report. Calls with an id in the path
     /// are sent again, without effect.
-    fn accepted_as(&self, request: &RequestContext<'_>) -> Option<AcceptedEarlier> {
-        let body = std::str::from_utf8(request.body).ok().filter(|_| request.target.is_empty())?;
-        let (run, seq) = self.history.states.accepted_as(request.key, body)?;
+    fn accepted_as(&self, request: &Request) -> Option<AcceptedEarlier> {
+        let body = std::str::from_utf8(&request.body).ok().filter(|_| request.target.is_empty())?;
+        let (run, seq) = self.history.states.accepted_as(&request.key, body)?;
         Some(AcceptedEarlier { run, seq, service_id: None })
     }
 

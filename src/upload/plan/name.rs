@@ -1,0 +1,113 @@
+//! Names of records, compared as people read them.
+
+use std::hash::{BuildHasher, RandomState};
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+
+use crate::template::Cause;
+
+/// Cyrillic and Greek letters, each with the Latin letter that looks the same.
+const LOOK_ALIKES: &str = "АAВBЕEКKМMНHОOРPСCТTУYХXІIЈJЅSԌGӀIΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧXаAеEоOрPсCуYхXіIјJѕSοO";
+
+/// The name of a record, prepared for comparison on any thread.
+#[derive(Debug)]
+pub(in crate::upload) struct Name {
+    pub(super) hash: u64,
+    /// The hash of what is left of the name without differences that people overlook.
+    pub(super) folded: u64,
+    /// What is suspicious about the name itself.
+    pub(super) causes: Vec<Cause>,
+}
+
+impl Name {
+    /// Hashes have the secret of `hasher`.
+    pub(super) fn new(name: &str, hasher: &RandomState) -> Name {
+        let mut causes = Vec::new();
+        if name.strip_prefix('\'').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+            causes.push(Cause::Apostrophe);
+        }
+        if is_iso_date(name) {
+            causes.push(Cause::LooksLikeADate);
+        }
+        Name { hash: hasher.hash_one(name), folded: hasher.hash_one(folded(name)), causes }
+    }
+}
+
+/// Removes the differences that people overlook: case, white space, width, zeros in front of digits, and letters of other
+/// scripts that look like Latin ones.
+fn folded(name: &str) -> String {
+    let mut folded = String::with_capacity(name.len());
+    let normalized = ComposingNormalizerBorrowed::new_nfkc();
+    let plain = if name.is_ascii() { name.into() } else { normalized.normalize(name) };
+    let mut is_in_number = false;
+    let mut zeros = 0;
+    for c in plain.chars().filter(|c| !c.is_whitespace()) {
+        if c == '0' && !is_in_number {
+            zeros += 1;
+            continue;
+        }
+        // Zeros without a digit behind them, and those behind a decimal separator, count.
+        if zeros > 0 && (!c.is_ascii_digit() || folded.ends_with(['.', ','])) {
+            folded.extend(std::iter::repeat_n('0', zeros));
+        }
+        zeros = 0;
+        is_in_number = c.is_ascii_digit();
+        if c.is_ascii() {
+            folded.push(c.to_ascii_uppercase());
+        } else {
+            folded.extend(look_alike(c).unwrap_or(c).to_uppercase());
+        }
+    }
+    folded.extend(std::iter::repeat_n('0', zeros));
+    folded
+}
+
+fn look_alike(c: char) -> Option<char> {
+    let mut pairs = LOOK_ALIKES.chars().step_by(2).zip(LOOK_ALIKES.chars().skip(1).step_by(2));
+    pairs.find(|(other, _)| *other == c).map(|(_, latin)| latin)
+}
+
+/// Whether a name has the form of a date such as 2026-03-02, to which spreadsheet programs turn `2-3`.
+fn is_iso_date(name: &str) -> bool {
+    let number = |part: &str, last: u8| part.len() == 2 && part.parse::<u8>().is_ok_and(|it| (1..=last).contains(&it));
+    let mut parts = name.split('-');
+    let year = parts.next().is_some_and(|year| year.len() == 4 && (year.starts_with("19") || year.starts_with("20")));
+    year && name.bytes().all(|b| b.is_ascii_digit() || b == b'-')
+        && parts.next().is_some_and(|month| number(month, 12))
+        && parts.next().is_some_and(|day| number(day, 31))
+        && parts.next().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_that_people_overlook_do_not_count() {
+        for (left, right) in [
+            ("0042", "42"),
+            ("AB-1", "ab-1"),
+            ("SO-7", "SO-7 "),
+            ("SO-007", "SO-7"),
+            ("A 1", "A1"),
+            ("４２", "42"),
+            ("А-100", "A-100"),
+            ("größe", "GRÖSSE"),
+        ] {
+            assert_eq!(folded(left), folded(right), "{left}, {right}");
+        }
+        for (left, right) in [("42", "420"), ("A-1", "A-11"), ("1.01", "1.1"), ("A0", "A"), ("0", "00x")] {
+            assert_ne!(folded(left), folded(right), "{left}, {right}");
+        }
+    }
+
+    #[test]
+    fn dates_and_apostrophes_are_suspicious() {
+        let found = |name| Name::new(name, &RandomState::new()).causes;
+        assert!(matches!(found("2026-03-02")[..], [Cause::LooksLikeADate]));
+        assert!(matches!(found("'0042")[..], [Cause::Apostrophe]));
+        for name in ["2026-0007", "2026-13-01", "11-03-02", "2026-03-02-1", "A-1"] {
+            assert!(found(name).is_empty(), "{name}");
+        }
+    }
+}
