@@ -12,7 +12,7 @@ use sheetport::ledger::{
     SourceRow,
 };
 use sheetport::records::RecordKind;
-use sheetport::report::{self, Format, Request, RowFilter};
+use sheetport::report::{self, COLUMNS, Format, Request, RowFilter};
 use sheetport::sheet::write::Existing;
 use sheetport::sheet::{Cell, Row as Cells};
 use tokio::runtime::{Builder, Runtime};
@@ -52,19 +52,11 @@ const WRONG_EVERY: u32 = 100;
 const COUNT: &str = "count.txt";
 const NOW: i64 = 1_795_267_200_000;
 const OWN: usize = HEADER.len() + 2;
-const OURS: [&str; 11] = [
-    "status",
-    "errors",
-    "warnings",
-    "field",
-    "service_id",
-    "ctx_id",
-    "job_id",
-    "http_status",
-    "attempts",
-    "row",
-    "run",
-];
+
+/// Returns the names of the added columns. A run of one sheet has no column for it.
+fn added() -> impl Iterator<Item = String> {
+    COLUMNS.into_iter().filter(|name| *name != "sheet").map(|name| format!("sheetport_{name}"))
+}
 
 /// A row of the cycle.
 struct Ready {
@@ -263,8 +255,8 @@ fn bare_csv(job: &Job) -> Ended<Sample> {
         for name in own_header() {
             writer.write_field(name)?;
         }
-        for name in OURS {
-            writer.write_field(format!("sheetport_{name}"))?;
+        for name in added() {
+            writer.write_field(name)?;
         }
         writer.write_record(None::<&[u8]>)?;
         for number in 0..count {
@@ -305,8 +297,8 @@ fn bare_xlsx(job: &Job) -> Ended<Sample> {
         for (column, name) in (0..).zip(own_header()) {
             sheet.write_string(0, column, name)?;
         }
-        for (column, name) in (OWN as u16..).zip(OURS) {
-            sheet.write_string(0, column, format!("sheetport_{name}"))?;
+        for (column, name) in (OWN as u16..).zip(added()) {
+            sheet.write_string(0, column, name)?;
         }
         for number in 0..count {
             let Ready { item, own, ours } = &ready[(number % CYCLE) as usize];
@@ -344,7 +336,7 @@ fn bare_xlsx(job: &Job) -> Ended<Sample> {
 /// more content than its cells.
 fn seen(count: u32, path: &PathBuf, format: Format) -> Ended<Seen> {
     let bytes = if format == Format::Csv { std::fs::metadata(path)?.len() } else { 0 };
-    Ok(Seen { units: u64::from(count) * (OWN + OURS.len()) as u64, bytes })
+    Ok(Seen { units: u64::from(count) * (OWN + added().count()) as u64, bytes })
 }
 
 fn decimal(cents: u32) -> String {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Currencies {
-    codes: Vec<String>,
+    codes: Vec<Currency>,
     pub(crate) unmistakable: Vec<String>,
     pub(crate) signs: Vec<Sign>,
     pub(crate) words: Vec<Word>,
@@ -67,7 +67,7 @@ impl CurrencyMark {
 
     /// Returns all codes and signs.
     pub fn all() -> impl Iterator<Item = CurrencyMark> {
-        let codes = CURRENCIES.codes.iter().filter_map(|code| Currency::parse(code)).map(CurrencyMark::Code);
+        let codes = CURRENCIES.codes.iter().copied().map(CurrencyMark::Code);
         codes.chain(CURRENCIES.signs.iter().map(CurrencyMark::Sign))
     }
 
@@ -151,7 +151,7 @@ impl Currency {
     /// Parses a code in any case, between any white space. Returns `None` for other texts.
     pub fn parse(text: &str) -> Option<Currency> {
         let code = <[u8; 3]>::try_from(text.trim().as_bytes()).ok()?.map(|byte| byte.to_ascii_uppercase());
-        is_code(std::str::from_utf8(&code).ok()?).then_some(Currency(code))
+        Some(Currency(code)).filter(|currency| CURRENCIES.codes.binary_search(currency).is_ok())
     }
 
     /// Returns the code in upper case.
@@ -165,7 +165,8 @@ impl TryFrom<String> for Currency {
 
     fn try_from(code: String) -> Result<Currency, String> {
         // Not Currency::parse, which needs the list of codes that is being read.
-        <[u8; 3]>::try_from(code.as_bytes()).map(Currency).map_err(|_| format!("'{code}' is not a currency code"))
+        let bytes = <[u8; 3]>::try_from(code.as_bytes()).ok().filter(|bytes| bytes.is_ascii());
+        bytes.map(Currency).ok_or_else(|| format!("'{code}' is not a currency code"))
     }
 }
 
@@ -247,8 +248,7 @@ fn upper_case_code(text: &str) -> Option<Currency> {
 
 /// Whether `text` is an ISO 4217 code.
 pub(crate) fn is_code(text: &str) -> bool {
-    text.bytes().all(|b| b.is_ascii_uppercase())
-        && CURRENCIES.codes.binary_search_by(|code| code.as_str().cmp(text)).is_ok()
+    <[u8; 3]>::try_from(text.as_bytes()).is_ok_and(|code| CURRENCIES.codes.binary_search(&Currency(code)).is_ok())
 }
 
 #[cfg(test)]
@@ -321,7 +321,7 @@ mod tests {
             assert_eq!(Currency::parse(text), None, "{text}");
         }
         for code in &CURRENCIES.codes {
-            assert_eq!(Currency::parse(&code.to_lowercase()).expect(code).to_string(), *code);
+            assert_eq!(Currency::parse(&code.as_str().to_lowercase()), Some(*code));
         }
     }
 

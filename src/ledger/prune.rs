@@ -1,26 +1,31 @@
 //! Removal of old runs.
 
+use sqlx::SqliteConnection;
+
 use super::claims::keep_claims;
 use super::database::Ledger;
 use super::error::Error;
 use super::ids::RunId;
+
+const PLAN: [&str; 3] = [
+    "DELETE FROM source_block WHERE run = $1",
+    "DELETE FROM record_block WHERE run = $1",
+    "DELETE FROM outcome WHERE run = $1",
+];
+const SENDING_AND_RUN: [&str; 4] = [
+    "DELETE FROM intent WHERE run = $1",
+    "DELETE FROM in_flight WHERE run = $1",
+    "DELETE FROM resolution WHERE run = $1",
+    "DELETE FROM run WHERE id = $1",
+];
 
 impl Ledger {
     /// Deletes a run with plan and outcomes. Requires the lock of the run.
     pub async fn remove(&self, run: RunId) -> Result<(), Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
         keep_claims(&mut transaction, run).await?;
-        for statement in [
-            "DELETE FROM source_block WHERE run = $1",
-            "DELETE FROM record_block WHERE run = $1",
-            "DELETE FROM intent WHERE run = $1",
-            "DELETE FROM in_flight WHERE run = $1",
-            "DELETE FROM outcome WHERE run = $1",
-            "DELETE FROM resolution WHERE run = $1",
-            "DELETE FROM run WHERE id = $1",
-        ] {
-            sqlx::query(statement).bind(run).execute(&mut *transaction).await?;
-        }
+        delete(&mut transaction, run, &PLAN).await?;
+        delete(&mut transaction, run, &SENDING_AND_RUN).await?;
         transaction.commit().await?;
         Ok(())
     }
@@ -28,13 +33,7 @@ impl Ledger {
     /// Deletes the rows and records of a plan, but not its run.
     pub(super) async fn remove_plan(&self, run: RunId) -> Result<(), Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        for statement in [
-            "DELETE FROM source_block WHERE run = $1",
-            "DELETE FROM record_block WHERE run = $1",
-            "DELETE FROM outcome WHERE run = $1",
-        ] {
-            sqlx::query(statement).bind(run).execute(&mut *transaction).await?;
-        }
+        delete(&mut transaction, run, &PLAN).await?;
         transaction.commit().await?;
         Ok(())
     }
@@ -44,4 +43,11 @@ impl Ledger {
         sqlx::query("VACUUM").execute(&self.writer).await?;
         Ok(())
     }
+}
+
+async fn delete(connection: &mut SqliteConnection, run: RunId, statements: &[&'static str]) -> Result<(), Error> {
+    for statement in statements {
+        sqlx::query(*statement).bind(run).execute(&mut *connection).await?;
+    }
+    Ok(())
 }

@@ -6,13 +6,11 @@ use super::event::Observer;
 use super::input::InputFile;
 use super::known_templates::{templates_in, templates_of_runs};
 use crate::records::RecordKind;
-use crate::sheet::{self, Book, Options, Row};
+use crate::sheet::{self, Options};
 use crate::template::infer::{self, PreviousTemplate, Proposal, Sample};
 
 /// Maximum number of sheets considered.
 const MAX_SHEETS: usize = 50;
-/// Text of a sample, in bytes.
-const MAX_SAMPLE: usize = 32 << 20;
 
 /// A spreadsheet without a template.
 #[derive(Debug)]
@@ -49,24 +47,14 @@ pub async fn infer(context: &Context, request: &InferRequest<'_>, observer: Obse
             reading: request.reading.clone(),
             previous: earlier.clone(),
         };
-        let proposal =
-            infer::propose(request.record, &Sample::new(first_rows(&book, sheet)?, request.record), &context);
+        let proposal = infer::propose(
+            request.record,
+            &Sample::new(book.first_rows(sheet, Sample::NEEDED)?, request.record),
+            &context,
+        );
         if best.as_ref().is_none_or(|best| proposal.score() > best.score()) {
             best = Some(proposal);
         }
     }
     best.ok_or_else(|| sheet::Error::Empty { path: request.file.path.clone() }.into())
-}
-
-/// Returns the first rows of a sheet, fewer if the rows are unusually large.
-fn first_rows(book: &Book, sheet: usize) -> Result<Vec<Row>, Error> {
-    let mut rows = book.rows(sheet)?;
-    let mut first = Vec::new();
-    let mut row = Row::default();
-    let mut size = 0;
-    while first.len() < Sample::NEEDED && size < MAX_SAMPLE && rows.next(&mut row)? {
-        size += row.text_len();
-        first.push(row.clone());
-    }
-    Ok(first)
 }

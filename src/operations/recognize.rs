@@ -18,8 +18,6 @@ use crate::template::recognize::Fit;
 
 /// Maximum number of sheets considered.
 const MAX_SHEETS: usize = 20;
-/// Text of the first rows of a sheet, in bytes.
-const MAX_SAMPLE: usize = 16 << 20;
 /// A template that exports are uploaded with.
 const EXPORTED_ITEMS: &str = "exported-items";
 
@@ -125,14 +123,6 @@ fn first_rows(unknown: &Unrecognized<'_>) -> Result<Vec<Vec<Row>>, Error> {
         Some(wanted) if wanted != crate::upload::plan::ALL_SHEETS => vec![book.find_sheet(wanted).map_err(of_file)?],
         _ => (0..book.sheets().len().min(MAX_SHEETS)).collect(),
     };
-    let first_rows = |sheet: usize| {
-        let mut rows = book.rows(sheet)?;
-        let (mut first, mut row, mut size) = (Vec::new(), Row::default(), 0);
-        while first.len() < HEADER_SEARCH_ROWS && size < MAX_SAMPLE && rows.next(&mut row)? {
-            size += row.text_len();
-            first.push(row.clone());
-        }
-        Ok(first)
-    };
+    let first_rows = |sheet| book.first_rows(sheet, HEADER_SEARCH_ROWS);
     sheets.into_iter().map(first_rows).collect::<Result<_, _>>().map_err(of_file)
 }

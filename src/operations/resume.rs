@@ -10,7 +10,6 @@ use super::report::check_report_path;
 use super::send::{Finished, SendOptions, Sending};
 use crate::client::Client;
 use crate::ledger::{Ledger, LockedRun, Run, RunId, RunState};
-use crate::upload::sent_before::AllowRepeat;
 
 const RESUMED: &str = "resumed";
 
@@ -38,18 +37,7 @@ pub async fn resume(
     }
     let (client, run) = bind(&ledger, &run, context, options.concurrency, RESUMED).await?;
     observer(Event::Resuming(run.run()));
-    let sending = Sending {
-        context,
-        ledger: &ledger,
-        client,
-        run,
-        options,
-        is_rehearsal: false,
-        declined: None,
-        all_or_nothing: false,
-        allow_repeat: AllowRepeat::None,
-        observer,
-    };
+    let sending = Sending::new(context, &ledger, client, run, options, observer);
     let finished = sending.send(interrupt).await?;
     ledger.close().await;
     Ok(finished)

@@ -9,7 +9,6 @@ use super::report::check_report_path;
 use super::resume::{bind, refused};
 use super::send::{Finished, SendOptions, Sending};
 use crate::ledger::{Family, Ledger, LockedRun, RunId, RunState, Seq};
-use crate::upload::sent_before::AllowRepeat;
 
 pub(super) const RETRIED: &str = "retried";
 
@@ -29,18 +28,7 @@ pub async fn retry_run(
     let again = ledger.plan_retry(&run, &failed, now()).await?;
     let locked = ledger.lock_run_with(locked.into_lock(), again).await?;
     observer(Event::Retrying { run: locked.run(), of: &run, records: failed.len() as u64 });
-    let sending = Sending {
-        context,
-        ledger: &ledger,
-        client,
-        run: locked,
-        options,
-        is_rehearsal: false,
-        declined: None,
-        all_or_nothing: false,
-        allow_repeat: AllowRepeat::None,
-        observer,
-    };
+    let sending = Sending::new(context, &ledger, client, locked, options, observer);
     let finished = sending.send(interrupt).await?;
     ledger.close().await;
     Ok(finished)

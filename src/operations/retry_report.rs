@@ -71,16 +71,9 @@ pub async fn retry_report(
     let (client, lock) = sender.expect("a report that is sent has a client and a lock");
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
     let sending = Sending {
-        context,
-        ledger: &ledger,
-        client,
-        run,
-        options: request.sending,
-        is_rehearsal: false,
-        declined: None,
         all_or_nothing: request.all_or_nothing,
         allow_repeat: if request.as_new { AllowRepeat::All } else { AllowRepeat::None },
-        observer,
+        ..Sending::new(context, &ledger, client, run, request.sending, observer)
     };
     let mut finished = sending.send(interrupt).await?;
     if let Some(run) = tally.unknown_in

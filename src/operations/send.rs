@@ -88,6 +88,31 @@ pub(super) struct Sending<'a> {
     pub observer: Observer<'a>,
 }
 
+impl<'a> Sending<'a> {
+    /// Sends the pending records of a run that somebody has decided to send.
+    pub(super) fn new(
+        context: &'a Context,
+        ledger: &'a Ledger,
+        client: Arc<Client>,
+        run: LockedRun,
+        options: SendOptions<'a>,
+        observer: Observer<'a>,
+    ) -> Sending<'a> {
+        Sending {
+            context,
+            ledger,
+            client,
+            run,
+            options,
+            is_rehearsal: false,
+            declined: None,
+            all_or_nothing: false,
+            allow_repeat: AllowRepeat::None,
+            observer,
+        }
+    }
+}
+
 /// Plans the run described by `about` and returns the locked run.
 pub(super) async fn plan_run(
     ledger: &Ledger,

@@ -15,6 +15,7 @@ use crate::ledger::{Causes, Ledger, Problem, Run};
 
 pub use self::error::Error;
 pub use self::model::{Format, Request, RowFilter, Written};
+pub use self::row::COLUMNS;
 pub use self::workbook::choices::{Choices, MAX_CHOICES};
 
 /// Writes the report of `run`.

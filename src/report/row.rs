@@ -12,8 +12,8 @@ use crate::sheet::{Cell, RESERVED_PREFIX, Row, column_letters};
 /// Maximum length of a value within a message, in characters.
 const MAX_VALUE: usize = 60;
 
-/// Added columns, without the prefix.
-const COLUMNS: &[&str] = &[
+/// Added columns, without the prefix `sheetport_`.
+pub const COLUMNS: [&str; 12] = [
     "status",
     "errors",
     "warnings",

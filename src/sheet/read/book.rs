@@ -104,6 +104,19 @@ impl Book {
         })
     }
 
+    /// Reads up to `max_rows` rows of a sheet, fewer if they are unusually large.
+    pub fn first_rows(&self, sheet: usize, max_rows: usize) -> Result<Vec<Row>, Error> {
+        /// Maximum bytes of text: each row may have megabytes.
+        const MAX_BYTES: usize = 16 << 20;
+        let mut rows = self.rows(sheet)?;
+        let (mut first, mut row, mut bytes) = (Vec::new(), Row::default(), 0);
+        while first.len() < max_rows && bytes < MAX_BYTES && rows.next(&mut row)? {
+            bytes += row.text_len();
+            first.push(row.clone());
+        }
+        Ok(first)
+    }
+
     /// Returns false for a CSV: the only sheet is named after the file.
     pub fn has_named_sheets(&self) -> bool {
         matches!(self.content, Content::Workbook(_))

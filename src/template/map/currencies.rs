@@ -7,6 +7,7 @@ use super::super::problem::{Cause, Problem};
 use super::json::unquoted;
 use super::mapper::Mapper;
 use super::parts::{FieldValue, Money, Parts};
+use super::special_rules::CurrencyRule;
 use crate::currency::{Currency, CurrencyMark};
 
 /// The currency field of a record.
@@ -78,14 +79,12 @@ impl Mapper<'_> {
     }
 
     fn currency_field(&self, parts: &Parts) -> CurrencyField {
-        if !self.template().record.input().fields().any(|field| field.is_currency()) {
-            return CurrencyField::None;
-        }
-        let mut rules = self.template().fields.iter().enumerate();
-        let Some((index, rule)) = rules.find(|(_, rule)| rule.field.is_currency()) else {
-            return CurrencyField::FromAmounts;
+        let index = match self.special().currency {
+            CurrencyRule::NoField => return CurrencyField::None,
+            CurrencyRule::NotMapped => return CurrencyField::FromAmounts,
+            CurrencyRule::Mapped(index) => index,
         };
-        CurrencyField::Mapped(match (parts.value(index), &rule.on_blank) {
+        CurrencyField::Mapped(match (parts.value(index), &self.rule(index).0.on_blank) {
             (FieldValue::Present(json), _) => {
                 std::str::from_utf8(json).ok().and_then(|json| Currency::parse(&unquoted(json)))
             }

@@ -15,6 +15,7 @@ use super::header_currencies::{amount_column, header_currencies};
 use super::json::{self, unquoted};
 use super::parts::{FieldValue, Parts};
 use super::row_survey::RowSurvey;
+use super::special_rules::SpecialRules;
 use super::survey::Survey;
 use crate::currency::CurrencyMark;
 use crate::sheet::cell::NOT_CALCULATED;
@@ -33,6 +34,7 @@ pub struct Mapper<'t> {
     survey: &'t Survey,
     /// By column: the currency in the header above amounts. Empty if no header names one.
     header_currencies: Vec<Option<CurrencyMark>>,
+    special: SpecialRules,
 }
 
 /// What a row is.
@@ -67,7 +69,8 @@ pub struct Names<'a> {
 
 impl<'t> Mapper<'t> {
     pub fn new(part: usize, template: &'t Template, layout: &'t Layout, survey: &'t Survey) -> Mapper<'t> {
-        Mapper { part, template, layout, survey, header_currencies: header_currencies(template, layout) }
+        let header_currencies = header_currencies(template, layout);
+        Mapper { part, template, layout, survey, header_currencies, special: SpecialRules::new(template) }
     }
 
     pub fn template(&self) -> &'t Template {
@@ -90,6 +93,10 @@ impl<'t> Mapper<'t> {
 
     pub(super) fn row_survey(&self) -> &'t RowSurvey {
         &self.survey.rows
+    }
+
+    pub(super) fn special(&self) -> &SpecialRules {
+        &self.special
     }
 
     pub(super) fn layout(&self) -> &'t Layout {
@@ -247,18 +254,17 @@ impl<'t> Mapper<'t> {
     /// Returns the identifiers of a record. Adds a problem for a missing or invalid identifier.
     fn names<'p>(&self, parts: &'p mut Parts) -> Names<'p> {
         let input = self.template.record.input();
-        let at = |name: &str| self.template.fields.iter().position(|rule| rule.field.name == name);
-        let named = |parts: &Parts, name: &str| at(name).filter(|index| parts.text(*index).is_some());
-        let key = input.key.iter().find_map(|name| named(parts, name));
-        let id = input.id.as_ref().and_then(|id| named(parts, id.name));
+        let is_filled = |rule: &usize| parts.text(*rule).is_some();
+        let key = self.special.keys.iter().copied().find(is_filled);
+        let id = self.special.id.filter(is_filled);
         // Records that can't be created can also be addressed by their key.
         let target = id.or(if input.create.is_none() { key } else { None });
         if target.is_none()
             && input.create.is_none()
             && parts.problems.is_empty()
-            && let Some(index) = input.key.iter().rev().find_map(|name| at(name))
+            && let Some(index) = self.special.keys.last()
         {
-            let problem = self.missing(index, parts, Cause::Blank);
+            let problem = self.missing(*index, parts, Cause::Blank);
             parts.problems.push(problem);
         }
         if let Some(index) = target
@@ -294,9 +300,8 @@ impl<'t> Mapper<'t> {
 
     /// Creates a problem of a record with a duplicate key.
     pub fn same_key(&self, row: u64, key: &str, cause: Cause) -> Problem {
-        let input = self.template.record.input();
-        let index = self.template.fields.iter().position(|rule| input.key.contains(&rule.field.name));
-        let (rule, columns) = self.rule(index.expect("a record with a key has a rule for it"));
+        let index = self.special.keys.iter().min().expect("a record with a key has a rule for it");
+        let (rule, columns) = self.rule(*index);
         self.problem_at(row, columns.first(), rule.field.name, excerpt(key), cause)
     }
 

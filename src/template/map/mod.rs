@@ -17,6 +17,7 @@ mod no_record;
 mod parts;
 mod row_context;
 mod row_survey;
+mod special_rules;
 pub mod survey;
 mod turned_dates;
 

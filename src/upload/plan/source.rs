@@ -8,11 +8,11 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use super::columns::merge_columns;
-use super::part::{Part, first_rows};
+use super::part::Part;
 use crate::digest;
 use crate::ledger::Problem;
 use crate::sheet::{self, Book, Cell, Doubt, Row, Rows, SUMMARY_SHEETS, column_letters};
-use crate::template::bind::{Missing, bind};
+use crate::template::bind::{HEADER_SEARCH_ROWS, Missing, bind};
 use crate::template::infer::unused_amounts;
 use crate::template::map::fill_down::Filler;
 use crate::template::model::SheetSelect;
@@ -94,7 +94,7 @@ impl Source {
         let stamp = Stamp::of_file(at, path)?;
         let mut bound = Vec::new();
         for sheet in &report.sheets {
-            let first_rows = first_rows(&report.book, *sheet).map_err(|error| error.of_file(path))?;
+            let first_rows = report.book.first_rows(*sheet, HEADER_SEARCH_ROWS).map_err(|error| error.of_file(path))?;
             let layout = bind(template, &first_rows).map_err(|missing| lacks_columns(path, template, missing))?;
             bound.push((*sheet, Layout { status: None, ..layout }));
         }
@@ -313,7 +313,7 @@ fn select_sheets(path: &Path, book: &Book, template: &Template, wanted: Option<&
         candidates.sort_by_key(|sheet| book.is_hidden(*sheet));
     }
     for sheet in candidates {
-        match bind(template, &first_rows(book, sheet).map_err(of_file)?) {
+        match bind(template, &book.first_rows(sheet, HEADER_SEARCH_ROWS).map_err(of_file)?) {
             Ok(layout) => bound.push((sheet, layout)),
             Err(missing) => left_out.push((book.sheets()[sheet].clone(), missing)),
         }
@@ -341,6 +341,6 @@ fn report_sheets(book: &Book, template: &Template) -> Vec<(usize, Layout)> {
         return Vec::new();
     }
     // Errors in other sheets are reported when these are read.
-    let bound = |sheet| Some((sheet, bind(template, &first_rows(book, sheet).ok()?).ok()?));
+    let bound = |sheet| Some((sheet, bind(template, &book.first_rows(sheet, HEADER_SEARCH_ROWS).ok()?).ok()?));
     (0..book.sheets().len()).filter_map(bound).filter(|(_, layout)| layout.is_report).collect()
 }

@@ -5,9 +5,8 @@ use std::path::Path;
 
 use crate::sheet::write::is_cut;
 use crate::sheet::{self, Book, Cell, Row};
-use crate::template::bind::{report_column, report_header};
+use crate::template::bind::{HEADER_SEARCH_ROWS, report_column, report_header};
 use crate::upload::error::Error;
-use crate::upload::plan::part::first_rows;
 
 /// Maximum number of different run names. A report has a single name; files with more are not reports.
 const MAX_NAMES: usize = 1_000;
@@ -46,7 +45,9 @@ impl Report {
         let mut runs: HashMap<String, u64> = HashMap::new();
         let mut cells = Row::default();
         for sheet in 0..book.sheets().len() {
-            let Some(header) = report_header(&first_rows(&book, sheet).map_err(of_file)?) else { continue };
+            let Some(header) = report_header(&book.first_rows(sheet, HEADER_SEARCH_ROWS).map_err(of_file)?) else {
+                continue;
+            };
             found.sheets.push(sheet);
             let column = |name| report_column(&header.names, name);
             found.names_sheets &= column("sheet").is_some();

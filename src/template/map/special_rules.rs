@@ -1,0 +1,37 @@
+//! Rules of fields that identify a record or name its currency. They are found once, not for each row.
+
+use super::super::model::Template;
+
+/// Rules with a meaning beyond their field, as indexes of [`Template::fields`].
+#[derive(Clone, Debug)]
+pub(super) struct SpecialRules {
+    /// The rules of the key's fields, in the order of [`crate::records::Input::key`].
+    pub(super) keys: Vec<usize>,
+    /// The rule of the service's id.
+    pub(super) id: Option<usize>,
+    pub(super) currency: CurrencyRule,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum CurrencyRule {
+    /// Requests of this kind have no currency.
+    NoField,
+    NotMapped,
+    Mapped(usize),
+}
+
+impl SpecialRules {
+    pub(super) fn new(template: &Template) -> SpecialRules {
+        let input = template.record.input();
+        let rule = |name: &str| template.fields.iter().position(|rule| rule.field.name == name);
+        let currency = input.fields().find(|field| field.is_currency());
+        SpecialRules {
+            keys: input.key.iter().filter_map(|name| rule(name)).collect(),
+            id: input.id.as_ref().and_then(|id| rule(id.name)),
+            currency: match currency {
+                None => CurrencyRule::NoField,
+                Some(field) => rule(field.name).map_or(CurrencyRule::NotMapped, CurrencyRule::Mapped),
+            },
+        }
+    }
+}
