@@ -11,6 +11,7 @@ use super::value::check_digit::Scheme;
 use super::value::date::DateFormat;
 use super::value::locale::{Locale, Order};
 use super::value::lookup::{Lookup, LookupReader, MAX_ENTRIES};
+use super::value::normalize::folded_word;
 use super::value::number::Percent;
 use crate::decimal::Decimal;
 use crate::records::{Field, JsonType, RecordKind};
@@ -458,7 +459,7 @@ pub enum Otherwise {
     Value(Constant),
 }
 
-/// A map in the template: exact keys first, then keys in any case.
+/// A map in the template: exact keys first, then keys in any case and width.
 #[derive(Debug, Default)]
 pub struct ValueMap {
     pub entries: Vec<(String, Constant)>,
@@ -471,13 +472,13 @@ impl ValueMap {
         let mut map = ValueMap::default();
         for (index, (from, _)) in entries.iter().enumerate() {
             map.exact.entry(from.clone()).or_insert(index);
-            map.folded.entry(from.to_lowercase()).or_insert(index);
+            map.folded.entry(folded_word(from)).or_insert(index);
         }
         ValueMap { entries, ..map }
     }
 
     pub fn get(&self, wanted: &str) -> Option<&Constant> {
-        let index = self.exact.get(wanted).or_else(|| self.folded.get(&wanted.to_lowercase()))?;
+        let index = self.exact.get(wanted).or_else(|| self.folded.get(&folded_word(wanted)))?;
         self.entries.get(*index).map(|(_, to)| to)
     }
 

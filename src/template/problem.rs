@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::value::check_digit::CheckError;
 use super::value::date::{AmbiguousDates, DateError, MixedDates};
 use super::value::identifier::Damage;
-use super::value::number::NumberError;
+use super::value::number::{NumberError, Percent};
 use crate::currency::Currency;
 use crate::decimal::Decimal;
 
@@ -42,7 +42,11 @@ pub fn excerpt(text: &str) -> String {
 impl Problem {
     /// Returns the approximate memory in bytes.
     pub fn size(&self) -> usize {
-        let other = if let Cause::Disagrees { other, .. } = &self.cause { other.len() } else { 0 };
+        let other = match &self.cause {
+            Cause::Disagrees { other, .. } => other.len(),
+            Cause::AfterStep { value, .. } => value.len(),
+            _ => 0,
+        };
         200 + self.value.len() + self.header.len() + other
     }
 }
@@ -145,6 +149,16 @@ pub enum Cause {
     Pattern(String),
     /// The check digit or the form of the number is wrong.
     CheckDigit(CheckError),
+    /// A step before has changed the value of the cell.
+    AfterStep {
+        /// The key of the step, or `join`.
+        step: &'static str,
+        /// The value after the step.
+        value: String,
+        cause: Box<Cause>,
+    },
+    /// A number without a percent sign in a field for percentages.
+    PercentSign(Percent),
     Damaged(Damage),
     /// A spreadsheet error, such as `#N/A`.
     CellError,
@@ -221,6 +235,8 @@ impl Cause {
             Cause::Scattered { .. } => "scattered",
             Cause::Pattern(_) => "pattern",
             Cause::CheckDigit(_) => "check-digit",
+            Cause::AfterStep { cause, .. } => cause.code(),
+            Cause::PercentSign(_) => "percent-sign",
             Cause::Damaged(_) => "damaged-identifier",
             Cause::CellError => "cell-error",
             Cause::NotCalculated => "not-calculated",
@@ -250,6 +266,7 @@ impl Cause {
             Cause::TooSmall(bound) => return format!("is less than {bound}"),
             Cause::TooLarge(bound) => return format!("is more than {bound}"),
             Cause::Superseded { by_row } => return format!("appears more than once, and row {by_row} is used"),
+            Cause::AfterStep { cause, .. } => return cause.message(),
             Cause::Pattern(pattern) => return format!("does not match the pattern {pattern}"),
             Cause::CheckDigit(error) => return error.to_string(),
             Cause::OtherCurrency { currency } => return format!("is not {currency}, the currency of the record"),
@@ -267,6 +284,8 @@ impl Cause {
             Cause::NotACurrency => "is not a currency",
             Cause::TwoCurrencies { .. } => "differs from the currency of another amount of the record",
             Cause::AmbiguousCurrency { .. } => "stands for several currencies",
+            Cause::PercentSign(Percent::Whole) => "is less than 1 and has no percent sign",
+            Cause::PercentSign(Percent::Fraction) => "is more than 1 and has no percent sign",
             Cause::Blank => "is blank",
             Cause::NoDate => "is not a date",
             Cause::AmbiguousDate(_) => "could mean more than one date",
@@ -305,6 +324,10 @@ impl Cause {
         match self {
             Cause::NotANumber(error) => return error.remedy(),
             Cause::NotADate(error) => return error.remedy(),
+            Cause::AfterStep { step, value, cause } => {
+                let value = if value.is_empty() { "blank".to_owned() } else { format!("'{value}'") };
+                return format!("after {step} it is {value}; {}", cause.remedy());
+            }
             Cause::AmbiguousDate(dates) => {
                 let AmbiguousDates { example, readings: [(one, first), (other, second)] } = &**dates;
                 return format!(
@@ -346,6 +369,12 @@ impl Cause {
                 return format!(
                     "if row {row} belongs to it, fill in the cell there, or write on_blank = \"above\" under [group]"
                 );
+            }
+            Cause::PercentSign(Percent::Whole) => {
+                "it is sent as it is; write 19% for 19 percent, or percent = \"fraction\" in the template if it stands for a fraction"
+            }
+            Cause::PercentSign(Percent::Fraction) => {
+                "it is sent as it is; write 19% for 0.19, or percent = \"whole\" in the template if percentages have no sign"
             }
             Cause::Continues => "fill it in, or add fill_down with this column to [sheet] of the template",
             Cause::LooksLikeADate => "compare it with its source: spreadsheet programs turn codes such as 2-3 into dates",

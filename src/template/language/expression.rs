@@ -117,7 +117,8 @@ impl Expression {
         cells
     }
 
-    /// Evaluates the expression for a row. A single `{{ … }}` has a typed value; with further text, the value is text.
+    /// Evaluates the expression for a row. A single `{{ … }}` has a typed value; with further text, the value is text, or
+    /// blank if all of its `{{ … }}` are.
     pub fn eval<'v>(&'v self, context: &'v dyn Context) -> Result<Value<'v>, ExpressionError> {
         let evaluator = Evaluator { context, columns: &self.columns };
         match self.pieces.as_slice() {
@@ -126,16 +127,21 @@ impl Expression {
             [Piece::Literal(text)] => Ok(Value::Text(text.as_str().into())),
             pieces => {
                 let mut text = String::new();
+                let mut is_blank = true;
                 for piece in pieces {
                     match piece {
                         Piece::Literal(literal) => text.push_str(literal),
-                        Piece::Code(node) => text.push_str(&evaluator.value(node)?.text()),
+                        Piece::Code(node) => {
+                            let value = evaluator.value(node)?;
+                            is_blank &= value.is_blank();
+                            text.push_str(&value.text());
+                        }
                     }
                     if text.len() > MAX_LENGTH {
                         return Err(ExpressionError::new("the text is longer than 32 KiB", 0..self.length));
                     }
                 }
-                Ok(Value::Text(text.into()))
+                Ok(if is_blank { Value::Blank } else { Value::Text(text.into()) })
             }
         }
     }

@@ -14,6 +14,7 @@ use super::super::value::check_digit::{SCHEMES, Scheme};
 use super::super::value::date::{self, DateFormat};
 use super::super::value::locale::{Locale, Order, order_of};
 use super::super::value::lookup::{Lookup, LookupColumns, LookupError, LookupReader, MAX_ENTRIES, TableError};
+use super::super::value::normalize::folded_word;
 use super::super::value::number::Percent;
 use super::checker::Checker;
 use super::raw::{OneOrMany, RawField, RawLookup, RawMap, RawSplit, column_names};
@@ -244,10 +245,11 @@ impl Checker<'_> {
                 self.note(self.error(span, message, Some(hint)));
                 continue;
             }
-            let is_same = |(other, _): &&(String, Constant)| other.to_lowercase() == from.to_lowercase();
+            let is_same = |(other, _): &&(String, Constant)| folded_word(other) == folded_word(&from);
             match entries.iter().find(is_same) {
                 Some((other, value)) if *value != to => {
-                    let message = format!("'{other}' and '{from}' are the same word, because case does not matter");
+                    let message =
+                        format!("'{other}' and '{from}' are the same word, because case and width do not matter");
                     self.note(self.error(span, message, Some("keep one of them")));
                 }
                 _ => entries.push((from, to)),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Write;
 
 use super::super::model::{Checks, Damaged, FieldRule, Otherwise, Split, Translate};
-use super::super::problem::Cause;
+use super::super::problem::{Cause, excerpt};
 use super::super::value::date::{self, Detected};
 use super::super::value::number::style::ColumnStyle;
 use super::super::value::number::{self, Notation, NumberError, Percent};
@@ -32,6 +32,14 @@ pub(super) struct Input<'a> {
     pub(super) value: Value<'a>,
     /// The notation of numbers, if the value is text.
     pub(super) notation: Notation<'a>,
+    /// What made the value from the cells, if it is not the value of a cell.
+    pub(super) step: Option<&'static str>,
+}
+
+impl<'a> Input<'a> {
+    pub(super) fn cell(value: Value<'a>, notation: Notation<'a>) -> Input<'a> {
+        Input { value, notation, step: None }
+    }
 }
 
 /// The result of a conversion.
@@ -41,68 +49,89 @@ pub(super) enum Written {
     Value {
         /// The currency beside a number.
         currency: Option<CurrencyMark>,
+        /// The meaning of percent signs, if a number lacks one that it probably should have.
+        without_sign: Option<Percent>,
     },
 }
 
 impl Written {
-    pub(super) const PLAIN: Written = Written::Value { currency: None };
+    pub(super) const PLAIN: Written = Written::Value { currency: None, without_sign: None };
 }
 
 impl Conversion<'_> {
     /// Applies the steps of the rule and appends the value to `out`.
     pub(super) fn write(&self, input: Input<'_>, out: &mut Vec<u8>) -> Result<Written, Cause> {
-        let Input { value, notation } = input;
+        let Input { value, notation, step } = input;
         if value.is_blank() {
             return Ok(Written::Blank);
         }
         if !self.rule.changes_text() {
-            return self.convert(&value, notation, out);
+            return self.convert(&value, notation, out).map_err(|cause| after(step, &value, cause));
         }
         let original = value.text();
-        let mut text = Cow::Borrowed(original.as_ref());
+        let mut changed = Changed { text: Cow::Borrowed(original.as_ref()), step };
+        let written = self.change((&value, &original), notation, &mut changed, out);
+        written.map_err(|cause| after(changed.step, &Value::Text(changed.text), cause))
+    }
+
+    /// Applies the steps that change a value as text, and converts the result. `changed` receives the value after the last
+    /// step that changed it.
+    fn change<'v>(
+        &self,
+        (value, original): (&Value<'_>, &'v str),
+        notation: Notation<'_>,
+        changed: &mut Changed<'v>,
+        out: &mut Vec<u8>,
+    ) -> Result<Written, Cause> {
         if self.rule.trim || self.rule.translate.is_some() {
-            text = Cow::Borrowed(original.trim());
+            changed.text = Cow::Borrowed(original.trim());
         }
-        if self.rule.clear.as_deref().is_some_and(|clear| clear == text.trim()) {
+        if self.rule.clear.as_deref().is_some_and(|clear| clear == changed.text.trim()) {
             out.extend_from_slice(b"null");
             return Ok(Written::PLAIN);
         }
         for replace in &self.rule.replace {
-            if let Cow::Owned(changed) = replace.pattern.replace_all(&text, replace.with.as_str()) {
-                text = Cow::Owned(changed);
+            if let Cow::Owned(replaced) = replace.pattern.replace_all(&changed.text, replace.with.as_str()) {
+                *changed = Changed { text: Cow::Owned(replaced), step: Some("replace") };
             }
         }
         if let Some(split) = &self.rule.split {
-            text = Cow::Owned(part(&text, split)?.trim().to_owned());
+            let part = part(&changed.text, split)?.trim().to_owned();
+            *changed = Changed { text: Cow::Owned(part), step: Some("split") };
         }
+        let text = changed.text.as_ref();
         if text.trim().is_empty() {
             return Ok(Written::Blank);
         }
-        let unchanged = |out: &mut Vec<u8>| match &value {
-            Value::Text(_) => self.convert(&Value::Text(Cow::Borrowed(&text)), notation, out),
+        let unchanged = |out: &mut Vec<u8>| match value {
+            Value::Text(_) => self.convert(&Value::Text(Cow::Borrowed(text)), notation, out),
             // An unchanged number or date keeps its type. The text of a changed one has a decimal point.
             value if text == original.trim() => self.convert(value, notation, out),
-            _ => self.convert(&Value::Text(Cow::Borrowed(&text)), Notation::Canonical, out),
+            _ => self.convert(&Value::Text(Cow::Borrowed(text)), Notation::Canonical, out),
         };
         let cause = match &self.rule.translate {
-            Some(Translate::Map(map)) => match map.get(&text) {
+            Some(Translate::Map(map)) => match map.get(text) {
                 Some(constant) => {
                     json::constant(out, constant);
                     return Ok(Written::PLAIN);
                 }
                 None => Cause::NotMapped {
                     known: map.keys().map(str::to_owned).collect(),
-                    nearest: nearest(&text, map.keys()).map(str::to_owned),
+                    nearest: nearest(text, map.keys()).map(str::to_owned),
                 },
             },
-            Some(Translate::Lookup(lookup)) => match lookup.get(&text) {
+            Some(Translate::Lookup(lookup)) => match lookup.get(text) {
                 Some(found) if found.is_blank() => return Ok(Written::Blank),
                 Some(Value::Error(_)) => return Err(Cause::CellError),
                 Some(found) => {
                     let notation = Notation::Column { locale: self.rule.number.locale, style: &ColumnStyle::UNKNOWN };
-                    return self.convert(found, notation, out);
+                    let written = self.convert(found, notation, out);
+                    if written.is_err() {
+                        *changed = Changed { text: Cow::Owned(found.text().into_owned()), step: Some("lookup") };
+                    }
+                    return written;
                 }
-                None => Cause::NotFound { nearest: lookup.nearest(&text) },
+                None => Cause::NotFound { nearest: lookup.nearest(text) },
             },
             None => return unchanged(out),
         };
@@ -165,16 +194,34 @@ impl Conversion<'_> {
 
     fn number(&self, value: &Value<'_>, notation: Notation<'_>, out: &mut Vec<u8>) -> Result<Written, Cause> {
         let rule = &self.rule.number;
-        let (mut number, currency) = self.parse_number(value, notation).map_err(Cause::NotANumber)?;
+        let Amount { mut number, currency, has_percent_sign } =
+            self.parse_number(value, notation).map_err(Cause::NotANumber)?;
         if currency.is_some() && !self.rule.field.can_be_money() {
             return Err(Cause::NotANumber(NumberError::Money));
         }
+        let without_sign = rule.percent.filter(|percent| {
+            let is_odd = match percent {
+                Percent::Whole => !number.is_zero() && number.abs() < Decimal::ONE,
+                Percent::Fraction => number.abs() > Decimal::ONE,
+            };
+            is_odd && !has_percent_sign && rule.scale.is_none()
+        });
+        let mut step = None;
         if let Some(factor) = rule.scale {
             number = number::multiply(number, factor).map_err(|error| Cause::NotANumber(error.into()))?;
+            step = Some("scale");
         }
         if let Some(places) = rule.round {
-            number = decimal::round(number, places);
+            let rounded = decimal::round(number, places);
+            step = if rounded == number { step } else { Some("round") };
+            number = rounded;
         }
+        self.checked_number(number, out).map_err(|cause| after(step, &Value::Number(number), cause))?;
+        Ok(Written::Value { currency, without_sign })
+    }
+
+    /// Checks a number and appends it to `out`.
+    fn checked_number(&self, mut number: Decimal, out: &mut Vec<u8>) -> Result<(), Cause> {
         if self.rule.field.json == JsonType::Integer {
             number = decimal::to_integer(number).ok_or(Cause::NotANumber(NumberError::NotWhole))?;
         }
@@ -187,31 +234,26 @@ impl Conversion<'_> {
         }
         let start = out.len();
         write!(out, "{number}").expect("writing to memory succeeds");
-        check_text(checks, std::str::from_utf8(&out[start..]).expect("digits are UTF-8"))?;
-        Ok(Written::Value { currency })
+        check_text(checks, std::str::from_utf8(&out[start..]).expect("digits are UTF-8"))
     }
 
-    /// Returns the number and the currency beside it.
-    fn parse_number(
-        &self,
-        value: &Value<'_>,
-        notation: Notation<'_>,
-    ) -> Result<(Decimal, Option<CurrencyMark>), NumberError> {
+    fn parse_number(&self, value: &Value<'_>, notation: Notation<'_>) -> Result<Amount, NumberError> {
         let percent = self.rule.number.percent;
-        match value {
+        let (number, currency, has_percent_sign) = match value {
             Value::Text(text) => {
                 let parsed = number::parse_in(text, notation)?;
-                Ok((parsed.resolve(percent)?, parsed.currency))
+                (parsed.resolve(percent)?, parsed.currency, parsed.has_percent_sign)
             }
-            Value::Number(number) => Ok((*number, None)),
-            Value::Money(amount, currency) => Ok((*amount, Some(*currency))),
+            Value::Number(number) => (*number, None, false),
+            Value::Money(amount, currency) => (*amount, Some(*currency), false),
             Value::Percent(fraction) => match percent {
-                Some(Percent::Whole) => Ok((number::multiply(*fraction, Decimal::ONE_HUNDRED)?, None)),
-                Some(Percent::Fraction) => Ok((*fraction, None)),
-                None => Err(NumberError::PercentUnclear),
+                Some(Percent::Whole) => (number::multiply(*fraction, Decimal::ONE_HUNDRED)?, None, true),
+                Some(Percent::Fraction) => (*fraction, None, true),
+                None => return Err(NumberError::PercentUnclear),
             },
-            _ => Err(NumberError::NotANumber),
-        }
+            _ => return Err(NumberError::NotANumber),
+        };
+        Ok(Amount { number, currency, has_percent_sign })
     }
 
     fn date(&self, value: &Value<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
@@ -225,6 +267,29 @@ impl Conversion<'_> {
         check_text(&self.rule.checks, &iso)?;
         json::text(out, &iso);
         Ok(())
+    }
+}
+
+/// A value after the steps so far.
+struct Changed<'a> {
+    text: Cow<'a, str>,
+    /// The last step that changed it.
+    step: Option<&'static str>,
+}
+
+/// A number as read.
+struct Amount {
+    number: Decimal,
+    /// The currency beside it.
+    currency: Option<CurrencyMark>,
+    has_percent_sign: bool,
+}
+
+/// Adds the value after the step that changed it, unless an inner step is named already.
+fn after(step: Option<&'static str>, value: &Value<'_>, cause: Cause) -> Cause {
+    match (step, cause) {
+        (None, cause) | (Some(_), cause @ Cause::AfterStep { .. }) => cause,
+        (Some(step), cause) => Cause::AfterStep { step, value: excerpt(&value.text()), cause: Box::new(cause) },
     }
 }
 

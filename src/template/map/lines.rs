@@ -67,7 +67,7 @@ impl Mapper<'_> {
             let index = first + nth;
             let start = parts.values.len();
             match self.write_value(index, columns, row, &mut parts.values) {
-                Ok(Written::Value { currency }) => {
+                Ok(Written::Value { currency, without_sign }) => {
                     has_values |= is_own(rule, columns);
                     if rule.checks.is_unique {
                         let value = text_of(&parts.values[start..]);
@@ -81,6 +81,7 @@ impl Mapper<'_> {
                     }
                     parts.push_line_value(rule.field.name, start);
                     self.push_money(parts, currency, index, columns, row.number);
+                    self.warn_of_percent(parts, without_sign, (rule, columns), row);
                 }
                 Ok(Written::Blank) => match self.write_replacement(rule, &mut parts.values) {
                     Ok(true) => parts.push_line_value(rule.field.name, start),

@@ -7,7 +7,7 @@ use super::super::model::{Constant, FieldRule, HeaderRow, OnBlank, Place, Source
 use super::super::problem::{Cause, Problem, excerpt};
 use super::super::value::locale::Locale;
 use super::super::value::lookup;
-use super::super::value::number::Notation;
+use super::super::value::number::{Notation, Percent};
 use super::super::value::typed::Value;
 use super::super::value::{error_value, identifier};
 use super::convert::{Conversion, Input, Written};
@@ -138,9 +138,10 @@ impl<'t> Mapper<'t> {
         for (index, (rule, columns)) in self.template.fields.iter().zip(&self.layout.columns).enumerate() {
             let start = draft.parts.values.len();
             match self.write_value(index, columns, row, &mut draft.parts.values) {
-                Ok(Written::Value { currency }) => {
+                Ok(Written::Value { currency, without_sign }) => {
                     draft.parts.push_value(index, start, row.number);
                     self.push_money(&mut draft.parts, currency, index, columns, row.number);
+                    self.warn_of_percent(&mut draft.parts, without_sign, (rule, columns), row);
                 }
                 Ok(Written::Blank) => {}
                 Err(cause) => {
@@ -398,7 +399,7 @@ impl<'t> Mapper<'t> {
                 if matches!(value, Value::Date(_) | Value::DateTime(_)) && self.survey.are_turned(index) {
                     return Err(Cause::TurnedDate);
                 }
-                conversion.write(Input { value, notation: notation(*column) }, out)
+                conversion.write(Input::cell(value, notation(*column)), out)
             }
             (Source::Joined { .. }, Columns::Several(columns)) if rule.compares_several_columns() => {
                 let mut parts = Vec::with_capacity(columns.len());
@@ -409,8 +410,7 @@ impl<'t> Mapper<'t> {
                     });
                 }
                 match lookup::key(parts.into_iter()) {
-                    Some(key) => conversion
-                        .write(Input { value: Value::Text(Cow::Owned(key)), notation: Notation::Canonical }, out),
+                    Some(key) => conversion.write(Input::cell(Value::Text(Cow::Owned(key)), Notation::Canonical), out),
                     None => Ok(Written::Blank),
                 }
             }
@@ -425,12 +425,12 @@ impl<'t> Mapper<'t> {
                 let input = match values.len() {
                     0 => return Ok(Written::Blank),
                     // A single value keeps its type.
-                    1 => values.pop().map(|(value, notation)| Input { value, notation }).expect("a value"),
+                    1 => values.pop().map(|(value, notation)| Input::cell(value, notation)).expect("a value"),
                     _ => {
                         let notation = joined_notation(&values);
                         let texts: Vec<String> =
                             values.iter().map(|(value, _)| value.text().trim().to_owned()).collect();
-                        Input { value: Value::Text(Cow::Owned(texts.join(with))), notation }
+                        Input { value: Value::Text(Cow::Owned(texts.join(with))), notation, step: Some("join") }
                     }
                 };
                 conversion.write(input, out)
@@ -448,10 +448,22 @@ impl<'t> Mapper<'t> {
                 let value = expression
                     .eval(&context)
                     .map_err(|error| Cause::Expression { reason: error.message, source: written.clone() })?;
-                conversion.write(Input { value, notation }, out)
+                conversion.write(Input { value, notation, step: Some("text") }, out)
             }
             _ => Ok(Written::Blank),
         }
+    }
+
+    /// Warns of a number that probably lacks a percent sign.
+    pub(super) fn warn_of_percent(
+        &self,
+        parts: &mut Parts,
+        without_sign: Option<Percent>,
+        (rule, columns): (&FieldRule, &Columns),
+        row: &Row,
+    ) {
+        let warning = without_sign.map(|percent| self.problem(rule, columns, row, Cause::PercentSign(percent)));
+        parts.warnings.extend(warning);
     }
 
     /// Returns the replacement for blank cells. Fails if the field must not be blank.
@@ -479,6 +491,10 @@ impl<'t> Mapper<'t> {
         // The first unusable cell, or the first cell.
         let column = columns.iter().find(|column| self.usable_cell(row, *column).is_err()).or(columns.first());
         let value = column.map(|index| excerpt(&self.cell(row, index).shown())).unwrap_or_default();
+        let cause = match cause {
+            Cause::AfterStep { value: after, cause, .. } if after == value => *cause,
+            cause => cause,
+        };
         self.problem_at(row.number, column, rule.field.name, value, cause)
     }
 

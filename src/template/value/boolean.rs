@@ -1,10 +1,10 @@
 //! Yes and no in several languages. The words are in `boolean.txt`.
 
-use super::normalize::{to_ascii, trim};
+use super::normalize::{folded_word, trim};
 
 /// Parses a word for yes or no, in any case. Returns `None` for any other text.
 pub(crate) fn parse(text: &str) -> Option<bool> {
-    let word = to_ascii(trim(text)).to_lowercase();
+    let word = folded_word(trim(text));
     include_str!("boolean.txt").lines().filter(|line| !line.starts_with('#')).find_map(|line| {
         let (meaning, words) = line.split_once(':')?;
         words.split_whitespace().any(|known| known == word).then_some(meaning == "yes")
@@ -17,7 +17,8 @@ mod tests {
 
     #[test]
     fn yes_and_no_are_understood_in_several_languages() {
-        for text in ["true", "TRUE", " Yes ", "y", "1", "On", "Ja", "OUI", "Sí", "SÍ", "si", "はい", "１"] {
+        for text in ["true", "TRUE", " Yes ", "y", "1", "On", "Ja", "OUI", "Sí", "SÍ", "si", "はい", "１", "ＹＥＳ"]
+        {
             assert_eq!(parse(text), Some(true), "{text}");
         }
         for text in ["false", "No", "N", "0", "off", "Nein", "non", "いいえ", "０"] {

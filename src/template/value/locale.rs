@@ -66,7 +66,12 @@ pub(crate) fn order_of(name: &str) -> Option<Order> {
 /// Returns the locale of a language or country by its name: `de` for `German`.
 pub(crate) fn of_language(name: &str) -> Option<&'static str> {
     let name = name.trim().to_lowercase();
-    LOCALES.languages.iter().find(|(_, names)| names.contains(&name)).map(|(locale, _)| locale.as_str())
+    let find = |name: &str| {
+        let languages = LOCALES.languages.iter();
+        languages.filter(|(_, names)| names.iter().any(|known| known == name)).map(|(locale, _)| locale.as_str()).next()
+    };
+    // German (Germany), english-us
+    find(&name).or_else(|| find(name.split(|c: char| !c.is_alphabetic()).next()?))
 }
 
 /// Checks the name of a locale, or `auto`. Fails with a suggestion.

@@ -8,6 +8,6 @@ pub(crate) mod error_value;
 pub mod identifier;
 pub mod locale;
 pub mod lookup;
-mod normalize;
+pub(super) mod normalize;
 pub mod number;
 pub mod typed;

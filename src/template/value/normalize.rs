@@ -12,6 +12,11 @@ pub(super) fn to_ascii(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(|c| ascii_equivalent(c).unwrap_or(c)).collect())
 }
 
+/// Returns a word in lower case and with characters of usual width, for comparisons.
+pub(in crate::template) fn folded_word(word: &str) -> String {
+    to_ascii(word).to_lowercase()
+}
+
 /// Trims Unicode white space and the invisible direction and width marks of copied cells.
 pub(super) fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || is_invisible(c))

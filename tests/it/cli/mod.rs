@@ -42,6 +42,7 @@ mod service;
 mod setup;
 mod sheets;
 mod stdin;
+mod steps;
 mod suspects;
 mod templates;
 mod upload;
