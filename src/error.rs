@@ -109,6 +109,8 @@ fn exit_of_sheet(error: &sheet::Error) -> Exit {
     match error {
         E::Open { .. }
         | E::NotASpreadsheet { .. }
+        | E::SeveralFiles { .. }
+        | E::PackedWithPassword { .. }
         | E::Encrypted { .. }
         | E::Empty { .. }
         | E::Unreadable { .. }

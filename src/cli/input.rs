@@ -14,8 +14,8 @@ const READING: &str = "Reading a CSV, if it is detected wrongly";
 /// A spreadsheet and a template.
 #[derive(Args, Debug, Default)]
 pub struct Input {
-    /// Spreadsheet: CSV or other text (optionally compressed), or a workbook (.xlsx, .xlsm, .xlsb, .xls, .ods); - for
-    /// standard input
+    /// Spreadsheet: CSV or other text, a workbook (.xlsx, .xlsm, .xlsb, .xls, .ods, .fods, XML Spreadsheet 2003), or a web
+    /// page with tables; also in a .zip of one file; - for standard input
     pub file: PathBuf,
     /// Name of a built-in template, or path of a template file [default: the one that fits the file best, of the built-in
     /// templates, those next to the file, and those of earlier runs]

@@ -21,7 +21,8 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct View {
-    /// Spreadsheet: CSV or other text (optionally compressed with gzip or Zstandard), or a workbook; - for standard input
+    /// Spreadsheet: CSV or other text, a workbook, or a web page with tables (also compressed: .gz, .zst, or a .zip of one
+    /// file); - for standard input
     pub file: PathBuf,
     /// Print the table as UTF-8 CSV
     #[arg(long, conflicts_with = "json")]

@@ -1,15 +1,12 @@
 //! The spreadsheet of an operation: file on disk, template and reading options.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-
-use tempfile::TempDir;
 
 use super::context::Context;
 use super::error::Error;
 use crate::ledger::{NewRun, RunCommand, SheetSelection};
-use crate::sheet::Options;
+use crate::sheet::{Options, PrivateFile};
 use crate::template::Template;
 use crate::upload::Source;
 
@@ -25,8 +22,8 @@ pub struct InputFile {
     pub path: PathBuf,
     /// Name used in messages.
     pub name: PathBuf,
-    /// Private folder of a spooled stream, removed on drop.
-    spool: Option<TempDir>,
+    /// The copy of a spooled stream.
+    spool: Option<PrivateFile>,
 }
 
 impl InputFile {
@@ -40,17 +37,15 @@ impl InputFile {
     /// [`Error::BadInput`] if the stream is longer than 64 GiB.
     pub fn spool(stream: impl Read, name: &str) -> Result<InputFile, Error> {
         let failed = |error: io::Error| Error::no_temporary_files(&error);
-        let spool = tempfile::Builder::new().prefix("sheetport-").tempdir().map_err(failed)?;
-        // The only sheet of a text file is named after the file.
-        let path = spool.path().join("stdin");
-        let mut file = File::create_new(&path).map_err(failed)?;
-        let len = io::copy(&mut stream.take(MAX_SPOOLED + 1), &mut file).map_err(failed)?;
+        let mut spool = PrivateFile::create().map_err(failed)?;
+        let len = io::copy(&mut stream.take(MAX_SPOOLED + 1), &mut spool).map_err(failed)?;
+        spool.flush().map_err(failed)?;
         if len > MAX_SPOOLED {
             let (message, hint) =
                 (format!("{name} is larger than 64 GiB"), "save it as a file and give its name".into());
             return Err(Error::BadInput { message, hint });
         }
-        Ok(InputFile { path, name: name.into(), spool: Some(spool) })
+        Ok(InputFile { path: spool.path().to_owned(), name: name.into(), spool: Some(spool) })
     }
 
     /// Returns the folder of the file, the current one for a stream.

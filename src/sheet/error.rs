@@ -9,6 +9,11 @@ pub enum Error {
     Open { path: PathBuf, source: std::io::Error },
     #[error("{path} is not a spreadsheet: {found}", path = path.display())]
     NotASpreadsheet { path: PathBuf, found: String },
+    #[error("{path} is a ZIP archive of {count} files: {names}", path = path.display())]
+    SeveralFiles { path: PathBuf, count: usize, names: String },
+    /// A file in a ZIP archive is encrypted.
+    #[error("{path} can't be read: its file {name} is packed with a password", path = path.display())]
+    PackedWithPassword { path: PathBuf, name: String },
     #[error("{path} is an encrypted workbook", path = path.display())]
     Encrypted { path: PathBuf },
     /// The [`Options`](super::Options) are invalid.
@@ -37,6 +42,8 @@ impl Error {
         let path = match &mut self {
             Error::Open { path, .. }
             | Error::NotASpreadsheet { path, .. }
+            | Error::SeveralFiles { path, .. }
+            | Error::PackedWithPassword { path, .. }
             | Error::Encrypted { path }
             | Error::BadOptions { path, .. }
             | Error::Empty { path }
@@ -55,6 +62,10 @@ impl Error {
         match self {
             Error::Open { .. } => Some("check the name and your permission to read it".to_owned()),
             Error::NotASpreadsheet { .. } => Some("save it as .csv or .xlsx and try again".to_owned()),
+            Error::SeveralFiles { .. } => Some(
+                "unpack it and give the name of the file to read; an archive is read if it has a single one".to_owned(),
+            ),
+            Error::PackedWithPassword { .. } => Some("unpack it with its password and try again".to_owned()),
             Error::Encrypted { .. } => Some("open it with its password, save it without one, and try again".to_owned()),
             Error::BadOptions { .. } => None,
             Error::Empty { .. } => {

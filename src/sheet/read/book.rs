@@ -1,31 +1,24 @@
 //! An open file and the rows of its sheets.
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-
-use super::decompress::Decompressed;
-use super::file_kind::{self, FileKind};
-use super::options::Options;
-use super::text::dialect::{self, DialectConfidence};
-use super::text::sniff::{self, DialectHints};
-use super::text::{Confidence, Dialect, Doubt, LineEnding, TextRows, encoding};
+use super::location::Location;
+use super::text::{Dialect, Doubt, TextRows};
 use super::workbook::{Workbook, WorkbookRows};
-use crate::sheet::compression::Compression;
 use crate::sheet::{Error, Row};
 
 /// A file with a detected format, readable any number of times.
 #[derive(Clone, Debug)]
 pub struct Book {
-    path: PathBuf,
-    sheets: Vec<String>,
+    pub(super) location: Location,
+    pub(super) sheets: Vec<String>,
+    /// Whether the sheets have names of their own.
+    pub(super) is_named: bool,
     /// The indexes of hidden sheets.
-    hidden: Vec<usize>,
-    content: Content,
+    pub(super) hidden: Vec<usize>,
+    pub(super) content: Content,
 }
 
 #[derive(Clone, Debug)]
-enum Content {
+pub(super) enum Content {
     Text(Dialect),
     Workbook(Workbook),
 }
@@ -40,39 +33,9 @@ enum RowSource {
     Workbook(Box<WorkbookRows>),
 }
 
-/// Detects the format of a file by its content. Reads a bounded part of a text, and all of a workbook except its sheets.
-///
-/// # Errors
-/// [`Error::NotASpreadsheet`] and similar errors if the file cannot be read as a table.
-pub fn open(path: &Path, options: &Options) -> Result<Book, Error> {
-    let failed = |source| Error::Open { path: path.to_owned(), source };
-    let mut file = open_regular(path).map_err(failed)?;
-    let mut sample = Vec::new();
-    (&mut file).take(file_kind::SAMPLE as u64).read_to_end(&mut sample).map_err(failed)?;
-    let compression = Compression::detect(&sample);
-    if compression != Compression::None {
-        return text(path, compression, options);
-    }
-    match file_kind::detect(&mut file, &sample).map_err(failed)? {
-        FileKind::Text => text(path, compression, options),
-        FileKind::Workbook(format) => {
-            let (workbook, entries) = Workbook::open(path, format)?;
-            let hidden = entries.iter().enumerate().filter(|(_, entry)| entry.is_hidden).map(|(index, _)| index);
-            let hidden = hidden.collect();
-            let sheets = entries.into_iter().map(|entry| entry.name).collect();
-            Ok(Book { path: path.to_owned(), sheets, hidden, content: Content::Workbook(workbook) })
-        }
-        FileKind::Encrypted => Err(Error::Encrypted { path: path.to_owned() }),
-        FileKind::TooOld(program) => {
-            let reason = format!("it is a workbook of {program}; versions before Excel 95 are not supported");
-            Err(Error::Unreadable { path: path.to_owned(), place: String::new(), reason })
-        }
-        FileKind::Other(found) => Err(Error::NotASpreadsheet { path: path.to_owned(), found: found.to_owned() }),
-    }
-}
-
 impl Book {
-    /// Returns the names of the sheets, in order. A CSV has one sheet, named after the file without its extension.
+    /// Returns the names of the sheets, in order. A CSV, or a web page with one table, has one sheet, named
+    /// after the file without its extension.
     pub fn sheets(&self) -> &[String] {
         &self.sheets
     }
@@ -98,7 +61,7 @@ impl Book {
     /// [`Error::NoSuchSheet`] with the available names.
     pub fn find_named_sheet(&self, name: &str) -> Result<usize, Error> {
         self.sheets.iter().position(|sheet| sheet == name).ok_or_else(|| Error::NoSuchSheet {
-            path: self.path.clone(),
+            path: self.location.shown.clone(),
             name: name.to_owned(),
             available: self.sheets.clone(),
         })
@@ -117,9 +80,9 @@ impl Book {
         Ok(first)
     }
 
-    /// Returns false for a CSV: the only sheet is named after the file.
+    /// Returns false for a CSV, or a web page with one table: the only sheet is named after the file.
     pub fn has_named_sheets(&self) -> bool {
-        matches!(self.content, Content::Workbook(_))
+        self.is_named
     }
 
     /// Describes the format on one line: `CSV, windows-1252, delimiter ';'` or `XLSX, 3 sheets`.
@@ -133,8 +96,8 @@ impl Book {
                 format!("CSV, {}, delimiter {delimiter}", dialect.encoding.encoding.name())
             }
             Content::Workbook(workbook) => match self.sheets.len() {
-                1 => format!("{}, 1 sheet", workbook.format_name()),
-                count => format!("{}, {count} sheets", workbook.format_name()),
+                1 => format!("{}, 1 sheet", workbook.description()),
+                count => format!("{}, {count} sheets", workbook.description()),
             },
         }
     }
@@ -153,11 +116,13 @@ impl Book {
     /// [`Error::NoSuchSheet`] for an invalid index; [`Error::Open`] if the file no longer exists.
     pub fn rows(&self, index: usize) -> Result<Rows, Error> {
         let Some(sheet) = self.sheets.get(index) else {
-            let (path, name) = (self.path.clone(), (index + 1).to_string());
+            let (path, name) = (self.location.shown.clone(), (index + 1).to_string());
             return Err(Error::NoSuchSheet { path, name, available: self.sheets.clone() });
         };
         let source = match &self.content {
-            Content::Text(dialect) => RowSource::Text(Box::new(TextRows::open(&self.path, *dialect)?)),
+            Content::Text(dialect) => {
+                RowSource::Text(Box::new(TextRows::open(&self.location.at, &self.location.shown, *dialect)?))
+            }
             Content::Workbook(workbook) => RowSource::Workbook(Box::new(workbook.rows(index, sheet)?)),
         };
         Ok(Rows { source })
@@ -199,74 +164,4 @@ impl Rows {
             RowSource::Workbook(_) => 0,
         }
     }
-}
-
-/// Opens a regular file. Folders are refused, and pipes, because they cannot be read twice and may block forever.
-fn open_regular(path: &Path) -> io::Result<File> {
-    let found = std::fs::metadata(path)?;
-    if found.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
-    }
-    if !found.is_file() {
-        return Err(io::Error::other("it is not a regular file; save it to disk first"));
-    }
-    File::open(path)
-}
-
-/// Opens a text file.
-fn text(path: &Path, compression: Compression, options: &Options) -> Result<Book, Error> {
-    let dialect = detect_dialect(path, compression, options)?;
-    let mut name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    if compression != Compression::None {
-        // prices.csv.gz
-        name = Path::new(&name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    }
-    Ok(Book { path: path.to_owned(), sheets: vec![name], hidden: Vec::new(), content: Content::Text(dialect) })
-}
-
-fn detect_dialect(path: &Path, compression: Compression, options: &Options) -> Result<Dialect, Error> {
-    let failed = |source| Error::Open { path: path.to_owned(), source };
-    let bad = |reason| Error::BadOptions { path: path.to_owned(), reason };
-    let no_spreadsheet = |found: &str| Error::NotASpreadsheet { path: path.to_owned(), found: found.to_owned() };
-    let mut input = Decompressed::new(open_regular(path).map_err(failed)?, compression).map_err(failed)?;
-    let mut sample = Vec::new();
-    input.by_ref().take(file_kind::SAMPLE as u64).read_to_end(&mut sample).map_err(failed)?;
-    let whole = sample.len() < file_kind::SAMPLE;
-    if let Some(found) = file_kind::non_text_content(&sample).filter(|_| compression != Compression::None) {
-        return Err(no_spreadsheet(found));
-    }
-    let (encoding, confidence) = match &options.encoding {
-        Some(label) => encoding::with_label(label, &sample)
-            .map(|found| (found, Confidence::Given))
-            .ok_or_else(|| bad(format!("'{label}' is not an encoding; examples are utf-8 and windows-1252")))?,
-        None if !whole && is_plain_ascii(&sample) => encoding::detect_in_rest(&mut input).map_err(failed)?,
-        None => encoding::detect(&sample, whole),
-    };
-    let text = encoding::decode_sample(&sample, encoding);
-    if whole && text.trim().is_empty() {
-        return Err(Error::Empty { path: path.to_owned() });
-    }
-    if file_kind::is_binary(&text) {
-        return Err(no_spreadsheet("binary data"));
-    }
-    options.check().map_err(bad)?;
-    let directive = dialect::directive(&text);
-    let declared = directive.map(|(delimiter, _)| delimiter);
-    let hints =
-        DialectHints { delimiter: options.delimiter.or(declared), quote: options.quote, escape: options.escape };
-    let directive = directive.map_or(0, |(_, len)| len);
-    let detected = sniff::sniff(&text[directive..], whole, hints);
-    let confidence = DialectConfidence {
-        encoding: confidence,
-        delimiter: detected.delimiter,
-        quote: detected.quote,
-        escape: detected.escape,
-    };
-    let line_ending = LineEnding::of(&text);
-    Ok(Dialect { compression, encoding, grammar: detected.grammar, line_ending, directive, confidence })
-}
-
-/// Returns true for ASCII without zero bytes, which UTF-16 has.
-fn is_plain_ascii(sample: &[u8]) -> bool {
-    sample.is_ascii() && !sample.contains(&0)
 }

@@ -4,6 +4,10 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
+use serde::{Deserialize, Serialize};
+
+use super::markup::{self, Markup};
+
 /// Number of bytes to examine at the start of a file.
 pub(super) const SAMPLE: usize = 64 * 1024;
 
@@ -23,29 +27,34 @@ pub(super) enum FileKind {
 }
 
 /// Workbook formats. XLSX includes workbooks with macros, which are ignored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) enum WorkbookFormat {
     Xlsx,
     Xlsb,
     Xls,
     Ods,
+    /// OpenDocument in a single XML file.
+    FlatOds,
+    /// Excel's XML of 2003.
+    SpreadsheetXml,
+    /// A web page with tables.
+    Html,
+    /// An archive with a spreadsheet.
+    Zip,
 }
 
 impl WorkbookFormat {
-    const ALL: [WorkbookFormat; 4] =
-        [WorkbookFormat::Xlsx, WorkbookFormat::Xlsb, WorkbookFormat::Xls, WorkbookFormat::Ods];
-
     pub(super) fn name(self) -> &'static str {
         match self {
             WorkbookFormat::Xlsx => "XLSX",
             WorkbookFormat::Xlsb => "XLSB",
             WorkbookFormat::Xls => "XLS",
             WorkbookFormat::Ods => "ODS",
+            WorkbookFormat::FlatOds => "flat ODS",
+            WorkbookFormat::SpreadsheetXml => "XML Spreadsheet 2003",
+            WorkbookFormat::Html => "HTML",
+            WorkbookFormat::Zip => "ZIP",
         }
-    }
-
-    pub(super) fn from_name(name: &str) -> Option<WorkbookFormat> {
-        WorkbookFormat::ALL.into_iter().find(|format| format.name() == name)
     }
 }
 
@@ -94,7 +103,12 @@ pub(super) fn detect(file: &mut File, sample: &[u8]) -> io::Result<FileKind> {
     if let Some((_, name)) = OLD.iter().find(|(first, _)| sample.starts_with(first)) {
         return Ok(FileKind::TooOld(name));
     }
-    Ok(markup(sample).map_or(FileKind::Text, FileKind::Other))
+    Ok(markup::detect(sample).map_or(FileKind::Text, |markup| match markup {
+        Markup::Html => FileKind::Workbook(WorkbookFormat::Html),
+        Markup::SpreadsheetXml => FileKind::Workbook(WorkbookFormat::SpreadsheetXml),
+        Markup::FlatOds => FileKind::Workbook(WorkbookFormat::FlatOds),
+        Markup::Other(name) => FileKind::Other(name),
+    }))
 }
 
 /// Returns the kind of a compressed file's content, or `None` for text.
@@ -103,26 +117,16 @@ pub(super) fn non_text_content(sample: &[u8]) -> Option<&'static str> {
         return Some("a workbook or archive in a compressed file; unpack it first");
     }
     let magic = MAGIC.iter().find(|(magic, _)| sample.starts_with(magic)).map(|(_, name)| *name);
-    magic.or_else(|| markup(sample))
+    magic.or_else(|| match markup::detect(sample)? {
+        Markup::Other(name) => Some(name),
+        _ => Some("a web page or an XML spreadsheet in a compressed file; unpack it first"),
+    })
 }
 
 /// Returns true for text with many control characters other than line breaks and tabs.
 pub(super) fn is_binary(text: &str) -> bool {
     let controls = text.chars().filter(|c| matches!(c, '\0'..='\x08' | '\x0E'..='\x1F')).count();
     controls * 16 > text.chars().count()
-}
-
-/// Detects web pages and XML.
-fn markup(sample: &[u8]) -> Option<&'static str> {
-    let sample = sample.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(sample).trim_ascii_start();
-    let begins = |with: &str| sample.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()));
-    if begins("<!doctype html") || begins("<html") {
-        Some("a web page (HTML)")
-    } else if begins("<?xml") {
-        Some("an XML document")
-    } else {
-        None
-    }
 }
 
 fn zip(file: &mut File, sample: &[u8]) -> io::Result<FileKind> {
@@ -152,7 +156,7 @@ fn zip(file: &mut File, sample: &[u8]) -> io::Result<FileKind> {
         // A workbook's parts may have any name. The parser checks the content.
         FileKind::Workbook(WorkbookFormat::Xlsx)
     } else {
-        FileKind::Other("a ZIP archive")
+        FileKind::Workbook(WorkbookFormat::Zip)
     })
 }
 

@@ -7,13 +7,17 @@ mod book;
 mod decompress;
 mod file_kind;
 pub mod header;
+mod location;
+mod markup;
+mod open;
 mod options;
 mod text;
 pub mod value_type;
 mod workbook;
 
-pub use self::book::{Book, Rows, open};
+pub use self::book::{Book, Rows};
 use self::file_kind::WorkbookFormat;
+pub use self::open::open;
 pub use self::options::Options;
 pub use self::text::{Confidence, Dialect, Doubt, LineEnding};
 use self::text::{MAX_COLUMNS, MAX_RECORD};

@@ -5,7 +5,7 @@ use std::fs;
 use super::process::Place;
 use super::service::Served;
 use super::{accounting, column, office, summary, table};
-use crate::sheet::parts::{XlsbCell, Xlsx, ods, xls, xls_cell, xlsb};
+use crate::sheet::parts::{XlsbCell, Xlsx, archive, ods, xls, xls_cell, xlsb};
 
 /// Returns the prices of the service's items by name.
 #[track_caller]
@@ -276,6 +276,30 @@ fn every_format_as_xlsb() -> Vec<u8> {
     xlsb(&FORMATS, &rows.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
+/// Returns the sheet as Excel's XML of 2003, which current versions of LibreOffice cannot write.
+fn every_format_as_spreadsheet_xml() -> String {
+    let text = |text: &str| format!("<Cell><Data ss:Type=\"String\">{text}</Data></Cell>");
+    let number = |style: usize, number: f64| {
+        format!("<Cell ss:StyleID=\"s{style}\"><Data ss:Type=\"Number\">{number}</Data></Cell>")
+    };
+    let styles = FORMATS
+        .iter()
+        .enumerate()
+        .map(|(index, format)| format!("<Style ss:ID=\"s{index}\"><NumberFormat ss:Format=\"{format}\"/></Style>"));
+    let header: String = ["SKU", "Name", "Price", "VAT", "Cost"].map(text).concat();
+    let rows = CELLS.map(|(sku, name, price, tax, cost)| {
+        let name = text(&name.replace('"', "&quot;"));
+        format!("<Row>{}{name}{}{}{}</Row>", number(0, sku), number(1, price), number(2, tax), number(3, cost))
+    });
+    format!(
+        "<?xml version=\"1.0\"?><Workbook xmlns=\"urn:schemas-microsoft-com:office:spreadsheet\" \
+         xmlns:ss=\"urn:schemas-microsoft-com:office:spreadsheet\"><Styles>{}</Styles><Worksheet ss:Name=\"Sheet1\">\
+         <Table><Row>{header}</Row>{}</Table></Worksheet></Workbook>",
+        styles.collect::<String>(),
+        rows.concat()
+    )
+}
+
 /// Returns a number without zeros at the end of its decimals, which a CSV has as its cells show them.
 fn without_zeros(text: &str) -> String {
     match text.split_once('.') {
@@ -294,16 +318,19 @@ fn one_sheet_saved_in_every_format_sends_the_same() {
     let place = Place::new();
     every_format_as_xlsx(&place);
     let saved = place.path("saved");
-    for format in ["xls", "ods", office::CSV] {
+    for format in ["xls", "ods", "fods", "html:HTML (StarCalc)", office::CSV] {
         office::save_again(&place, &place.path("sheet.xlsx"), format);
     }
     place.write("saved/sheet.xlsb", every_format_as_xlsb());
+    place.write("saved/sheet.xml", every_format_as_spreadsheet_xml());
+    let packed = archive(&[("sheet.ods", &fs::read(saved.join("sheet.ods")).unwrap())]);
+    place.write("saved/sheet.zip", packed);
     fs::rename(place.path("sheet.xlsx"), saved.join("sheet.xlsx")).unwrap();
     let template = "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n\
                     [fields.price]\ncolumn = \"Price\"\n[fields.tax]\ncolumn = \"VAT\"\npercent = \"whole\"\n\
                     [fields.purchasePrice]\ncolumn = \"Cost\"\n";
     let mut all: Vec<(String, String)> = Vec::new();
-    for format in ["xlsx", "xlsb", "xls", "ods", "csv"] {
+    for format in ["xlsx", "xlsb", "xls", "ods", "fods", "xml", "html", "zip", "csv"] {
         let place = Place::new();
         let served = Served::start(&place);
         fs::copy(saved.join(format!("sheet.{format}")), place.path(&format!("sheet.{format}"))).unwrap();

@@ -18,7 +18,8 @@ use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
 use super::hostile_workbooks::end;
-use super::parts::{XlsbCell, Xlsx, ods, xls, xls_cell, xlsb};
+use super::markup::{EXCEL_PAGE, FLAT_ODS, SPREADSHEET_XML};
+use super::parts::{XlsbCell, Xlsx, archive, ods, xls, xls_cell, xlsb};
 use super::{file, folder};
 
 /// Maximum time to read a file, on a busy machine.
@@ -153,11 +154,11 @@ fn read_text(bytes: &[u8], options: &Options) -> Option<Vec<Vec<String>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_befalls_a_workbook_there_is_an_answer(
-        which in 0..5, inside: bool, part: prop::sample::Index, changes in changes(),
+        which in 0..9, inside: bool, part: prop::sample::Index, changes in changes(),
         keep in prop::option::weighted(0.1, any::<prop::sample::Index>())
     ) {
         let bytes = match which {
@@ -165,7 +166,11 @@ proptest! {
             1 => sample_ods(),
             2 => sample_plain_xlsx(),
             3 => sample_xlsb(),
-            _ => sample_xls(),
+            4 => sample_xls(),
+            5 => SPREADSHEET_XML.into(),
+            6 => FLAT_ODS.into(),
+            7 => EXCEL_PAGE.into(),
+            _ => archive(&[("prices.csv", b"SKU,Name\n0042,Bolt\n")]),
         };
         let change = |bytes| changed(bytes, &changes, keep);
         check(&if inside { changed_inside(&bytes, part.index(64), change) } else { change(bytes) });

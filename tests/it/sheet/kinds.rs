@@ -42,12 +42,11 @@ fn other_file_types_are_named() {
     check_refused(b"\x7FELF\x02\x01\x01\0", "a program");
     check_refused((0..=255).collect::<Vec<u8>>().repeat(20), "binary data");
     check_refused([0; 512], "binary data");
-    check_refused(" <!DOCTYPE html>\n<table></table>", "a web page (HTML)");
+    check_refused(" <!DOCTYPE html>\n<table></table>", "a web page (HTML) without a table");
     check_refused("<?xml version=\"1.0\"?><a/>", "an XML document");
     check_refused(ole("WordDocument"), "an old Word document (.doc)");
     check_refused(zip("mimetype", "application/vnd.oasis.opendocument.text"), "an OpenDocument file");
     check_refused(zip("word/document.xml", ""), "a Word document");
-    check_refused(zip("photos/1.jpg", ""), "a ZIP archive");
 }
 
 #[test]

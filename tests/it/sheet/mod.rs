@@ -5,6 +5,7 @@ mod fuzz;
 mod hostile_texts;
 mod hostile_workbooks;
 mod kinds;
+mod markup;
 pub mod parts;
 mod roundtrip;
 mod table;

@@ -1,13 +1,10 @@
 //! Decoding of a text file to UTF-8, in chunks. Invalid bytes are an error and never replaced by U+FFFD.
 
-use std::fs::File;
 use std::io::{self, Read};
 
 use encoding_rs::{Decoder, DecoderResult, UTF_8};
 
 use super::encoding::DetectedEncoding;
-use crate::sheet::compression::Compression;
-use crate::sheet::read::decompress::Decompressed;
 
 const CHUNK: usize = 128 * 1024;
 
@@ -19,9 +16,9 @@ pub(super) enum Fault {
     Malformed,
 }
 
-/// Reads a file as UTF-8. UTF-8 input is passed through without validation; the caller must validate it.
-pub(super) struct TextDecoder {
-    input: Decompressed,
+/// Reads bytes as UTF-8. UTF-8 input is passed through without validation; the caller must validate it.
+pub(in crate::sheet::read) struct TextDecoder<R> {
+    input: R,
     transcoder: Option<Transcoder>,
 }
 
@@ -35,9 +32,9 @@ struct Transcoder {
     flushed: bool,
 }
 
-impl TextDecoder {
-    pub(super) fn new(file: File, compression: Compression, found: DetectedEncoding) -> io::Result<TextDecoder> {
-        let mut input = Decompressed::new(file, compression)?;
+impl<R: Read> TextDecoder<R> {
+    /// `input` starts with the byte order mark, if any.
+    pub(in crate::sheet::read) fn new(mut input: R, found: DetectedEncoding) -> io::Result<TextDecoder<R>> {
         io::copy(&mut input.by_ref().take(found.bom as u64), &mut io::sink())?;
         let transcoder = (found.encoding != UTF_8).then(|| Transcoder {
             decoder: found.encoding.new_decoder_without_bom_handling(),
@@ -52,7 +49,7 @@ impl TextDecoder {
     }
 
     /// Reads text into `out`, which must have room for a few characters. Returns 0 at the end of the file.
-    pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize, Fault> {
+    pub(super) fn decode(&mut self, out: &mut [u8]) -> Result<usize, Fault> {
         match &mut self.transcoder {
             None => read(&mut self.input, out),
             Some(transcoder) => transcoder.read(&mut self.input, out),
@@ -60,8 +57,22 @@ impl TextDecoder {
     }
 }
 
+/// Reads text; an error for bytes that are invalid in the encoding.
+impl<R: Read> Read for TextDecoder<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let encoding = self.transcoder.as_ref().map_or(UTF_8, |transcoder| transcoder.decoder.encoding());
+        self.decode(out).map_err(|fault| match fault {
+            Fault::Io(error) => error,
+            Fault::Malformed => io::Error::other(format!(
+                "the text is not {}; specify the right encoding with --encoding, such as windows-1252",
+                encoding.name()
+            )),
+        })
+    }
+}
+
 impl Transcoder {
-    fn read(&mut self, input: &mut Decompressed, out: &mut [u8]) -> Result<usize, Fault> {
+    fn read(&mut self, input: &mut impl Read, out: &mut [u8]) -> Result<usize, Fault> {
         let mut written = 0;
         while written == 0 && !self.flushed {
             if self.malformed {
@@ -86,7 +97,7 @@ impl Transcoder {
     }
 }
 
-fn read(input: &mut Decompressed, out: &mut [u8]) -> Result<usize, Fault> {
+fn read(input: &mut impl Read, out: &mut [u8]) -> Result<usize, Fault> {
     loop {
         match input.read(out) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

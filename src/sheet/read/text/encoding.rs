@@ -26,6 +26,11 @@ pub(in crate::sheet::read) fn with_label(label: &str, sample: &[u8]) -> Option<D
     Some(DetectedEncoding { encoding, bom })
 }
 
+/// Returns the encoding of a byte order mark.
+pub(in crate::sheet::read) fn marked(sample: &[u8]) -> Option<&'static Encoding> {
+    Encoding::for_bom(sample).map(|(encoding, _)| encoding)
+}
+
 /// Detects the encoding of a text from the first bytes. `whole` means a complete text.
 pub(in crate::sheet::read) fn detect(sample: &[u8], whole: bool) -> (DetectedEncoding, Confidence) {
     if let Some((encoding, bom)) = Encoding::for_bom(sample) {

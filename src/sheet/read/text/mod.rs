@@ -10,6 +10,7 @@ mod rows;
 pub(super) mod sniff;
 
 pub use self::confidence::Confidence;
+pub(super) use self::decoder::TextDecoder;
 pub use self::dialect::{Dialect, LineEnding};
 pub use self::doubt::Doubt;
 pub(super) use self::grammar::MAX_COLUMNS;

@@ -9,6 +9,7 @@ use super::decoder::{Fault, TextDecoder};
 use super::dialect::Dialect;
 use super::doubt::{Doubt, Widths, has_other_delimiter, swallows_records};
 use super::grammar::{Fields, MAX_COLUMNS, Outcome};
+use crate::sheet::read::decompress::Decompressed;
 use crate::sheet::{Cell, Error, Row};
 
 /// Maximum length of a record, in bytes. Longer ones usually have an unclosed quote.
@@ -21,7 +22,7 @@ const WINDOW: usize = 256 * 1024;
 pub(in crate::sheet::read) struct TextRows {
     path: PathBuf,
     dialect: Dialect,
-    decoder: TextDecoder,
+    decoder: TextDecoder<Decompressed>,
     window: Vec<u8>,
     /// The unread text is `window[at..end]`.
     at: usize,
@@ -39,10 +40,12 @@ pub(in crate::sheet::read) struct TextRows {
 }
 
 impl TextRows {
-    pub(crate) fn open(path: &Path, dialect: Dialect) -> Result<TextRows, Error> {
+    /// Opens the file `at`. Messages show `path`.
+    pub(crate) fn open(at: &Path, path: &Path, dialect: Dialect) -> Result<TextRows, Error> {
         let open = |source| Error::Open { path: path.to_owned(), source };
-        let file = File::open(path).map_err(open)?;
-        let decoder = TextDecoder::new(file, dialect.compression, dialect.encoding).map_err(open)?;
+        let file = File::open(at).map_err(open)?;
+        let input = Decompressed::new(file, dialect.compression).map_err(open)?;
+        let decoder = TextDecoder::new(input, dialect.encoding).map_err(open)?;
         let mut rows = TextRows {
             path: path.to_owned(),
             dialect,
@@ -199,7 +202,7 @@ impl TextRows {
         let wanted = self.end.max(WINDOW / 2);
         let before = self.end;
         while self.end - before < wanted && self.end < self.window.len() - 16 {
-            match self.decoder.read(&mut self.window[self.end..]) {
+            match self.decoder.decode(&mut self.window[self.end..]) {
                 Ok(0) => {
                     self.at_end = true;
                     break;

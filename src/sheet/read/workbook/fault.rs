@@ -13,7 +13,11 @@ pub(super) struct Fault {
 pub(super) enum FaultKind {
     #[default]
     Unreadable,
+    /// With the name of what it is instead, as the reason.
+    NotASpreadsheet,
     Encrypted,
+    /// A file in an archive, with its name as the reason.
+    PackedWithPassword,
     /// The file has changed since it was saved, as its checksums show.
     Changed,
 }

@@ -6,6 +6,7 @@
 //! (`reader`). Both work at the same time.
 
 mod activity;
+mod archive;
 mod dates;
 mod fault;
 mod formats;
@@ -16,5 +17,7 @@ mod row_ranges;
 mod row_sender;
 mod styles;
 
+pub(super) use self::archive::Archive;
 pub use self::process::{read_workbooks_with, run_reader_if_asked};
+pub(super) use self::protocol::Request;
 pub(super) use self::reader::{Workbook, WorkbookRows};

@@ -5,7 +5,10 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::sheet::read::WorkbookFormat;
 
 /// Size at which a batch of rows is sent, in bytes.
 pub(super) const BATCH: usize = 256 * 1024;
@@ -30,6 +33,16 @@ pub(super) enum Kind {
     End = 3,
     /// A `Fault` as JSON.
     Fault = 4,
+    /// Bytes of a file in an archive.
+    Bytes = 5,
+}
+
+/// What to read, as sent to the reading process before any command.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub(in crate::sheet::read) struct Request {
+    pub format: WorkbookFormat,
+    /// The encoding of a web page.
+    pub encoding: Option<String>,
 }
 
 /// A request to the reading process.
@@ -63,6 +76,7 @@ pub(super) fn read(input: &mut impl Read, body: &mut Vec<u8>) -> io::Result<Kind
         2 => Kind::Rows,
         3 => Kind::End,
         4 => Kind::Fault,
+        5 => Kind::Bytes,
         _ => return Err(ErrorKind::InvalidData.into()),
     };
     let len = u32::from_le_bytes(len) as usize;
@@ -78,14 +92,15 @@ pub(super) fn read(input: &mut impl Read, body: &mut Vec<u8>) -> io::Result<Kind
     Ok(kind)
 }
 
-pub(super) fn send_command(output: &mut impl Write, command: Command) -> io::Result<()> {
-    output.write_all(&serde_json::to_vec(&command)?)?;
+/// Sends a [`Request`] or a [`Command`].
+pub(super) fn send(output: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    output.write_all(&serde_json::to_vec(message)?)?;
     output.flush()
 }
 
-/// Reads the next command. Returns `None` at the end of the input.
-pub(super) fn next_command(input: &mut impl Read) -> Option<Command> {
-    Command::deserialize(&mut serde_json::Deserializer::from_reader(input)).ok()
+/// Receives a [`Request`] or a [`Command`]. Returns `None` at the end of the input.
+pub(super) fn receive<M: DeserializeOwned>(input: &mut impl Read) -> Option<M> {
+    M::deserialize(&mut serde_json::Deserializer::from_reader(input)).ok()
 }
 
 #[cfg(test)]
@@ -105,10 +120,10 @@ mod tests {
 
         let mut pipe = Vec::new();
         let commands = [Command::Read { reading: 1, sheet: 70_000 }, Command::Stop { reading: 1 }];
-        commands.iter().for_each(|command| send_command(&mut pipe, *command).expect("written"));
+        commands.iter().for_each(|command| send(&mut pipe, command).expect("written"));
         let mut input = pipe.as_slice();
-        assert_eq!([next_command(&mut input), next_command(&mut input)], commands.map(Some));
-        assert_eq!(next_command(&mut input), None);
+        assert_eq!([receive(&mut input), receive(&mut input)], commands.map(Some));
+        assert_eq!(receive::<Command>(&mut input), None);
     }
 
     #[test]

@@ -1,32 +1,37 @@
 //! Workbooks and their rows, as received from the reading process.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::fault::{Fault, FaultKind};
 use super::process::Connection;
-use super::protocol::{Kind, SheetEntry};
+use super::protocol::{Kind, Request, SheetEntry};
 use super::row_ranges::RowRanges;
-use crate::sheet::read::{MAX_COLUMNS, WorkbookFormat};
+use crate::sheet::read::MAX_COLUMNS;
+use crate::sheet::read::location::Location;
 use crate::sheet::{Error, Row};
 
 /// A workbook. The reading process is reused, because opening a workbook can take long.
 #[derive(Clone)]
 pub(in crate::sheet::read) struct Workbook {
-    path: PathBuf,
-    format: WorkbookFormat,
+    location: Location,
+    request: Request,
     idle: Arc<Mutex<Option<Connection>>>,
 }
 
 impl Workbook {
     /// Opens the file and returns its worksheets, including hidden ones. Charts are left out.
-    pub(crate) fn open(path: &Path, format: WorkbookFormat) -> Result<(Workbook, Vec<SheetEntry>), Error> {
-        let (connection, sheets) = Connection::open(path, format).map_err(|fault| error(path, String::new(), fault))?;
-        Ok((Workbook { path: path.to_owned(), format, idle: Arc::new(Mutex::new(Some(connection))) }, sheets))
+    pub(crate) fn open(location: &Location, request: Request) -> Result<(Workbook, Vec<SheetEntry>), Error> {
+        let failed = |fault| error(&location.shown, String::new(), fault);
+        let (connection, sheets) = Connection::open(&location.at, &request).map_err(failed)?;
+        let (location, idle) = (location.clone(), Arc::new(Mutex::new(Some(connection))));
+        Ok((Workbook { location, request, idle }, sheets))
     }
 
-    pub(crate) fn format_name(&self) -> &'static str {
-        self.format.name()
+    /// Describes the format, with the encoding of a web page.
+    pub(crate) fn description(&self) -> String {
+        let name = self.request.format.name();
+        self.request.encoding.as_ref().map_or_else(|| name.to_owned(), |encoding| format!("{name}, {encoding}"))
     }
 
     pub(crate) fn rows(&self, index: usize, sheet: &str) -> Result<WorkbookRows, Error> {
@@ -42,7 +47,7 @@ impl Workbook {
         let started = match &mut rows.connection {
             Some(connection) => connection.read(index),
             // The process is busy with another sheet.
-            none => Connection::open(&self.path, self.format)
+            none => Connection::open(&self.location.at, &self.request)
                 .and_then(|(connection, _)| none.insert(connection).read(index)),
         };
         started.map_err(|fault| rows.fail(fault))?;
@@ -52,7 +57,10 @@ impl Workbook {
 
 impl std::fmt::Debug for Workbook {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Workbook").field("path", &self.path).field("format", &self.format).finish_non_exhaustive()
+        f.debug_struct("Workbook")
+            .field("location", &self.location)
+            .field("format", &self.request.format)
+            .finish_non_exhaustive()
     }
 }
 
@@ -104,7 +112,7 @@ impl WorkbookRows {
             0 => format!(" in sheet '{}'", self.sheet),
             number => format!(" in sheet '{}' after row {number}", self.sheet),
         };
-        error(&self.workbook.path, place, fault)
+        error(&self.workbook.location.shown, place, fault)
     }
 
     fn return_process(&mut self) {
@@ -121,10 +129,12 @@ impl Drop for WorkbookRows {
     }
 }
 
-fn error(path: &Path, place: String, fault: Fault) -> Error {
+pub(super) fn error(path: &Path, place: String, fault: Fault) -> Error {
     let path = path.to_owned();
     match fault.kind {
         FaultKind::Unreadable => Error::Unreadable { path, place, reason: fault.reason },
+        FaultKind::NotASpreadsheet => Error::NotASpreadsheet { path, found: fault.reason },
+        FaultKind::PackedWithPassword => Error::PackedWithPassword { path, name: fault.reason },
         FaultKind::Encrypted => Error::Encrypted { path },
         FaultKind::Changed => Error::Damaged { path, reason: fault.reason },
     }

@@ -30,6 +30,12 @@ pub(super) enum Stop {
     Fault(Fault),
 }
 
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Stop {
+        Stop::Fault(fault)
+    }
+}
+
 impl From<String> for Stop {
     fn from(reason: String) -> Stop {
         Stop::Fault(Fault::new(reason))
@@ -78,12 +84,7 @@ impl<'a> RowSender<'a> {
             self.finish_row()?;
             self.row.clear(number);
         }
-        if number > MAX_ROWS {
-            return Err(format!("it has a row {number}, but a sheet has at most {MAX_ROWS} rows").into());
-        }
-        if column >= MAX_COLUMNS {
-            return Err(format!("row {number} has a cell past column XFD, the last column of a sheet").into());
-        }
+        check_place(number, column)?;
         let text = if let Cell::Text(text) | Cell::Error(text) = cell { text.len() } else { 0 };
         if self.row.text_len() + text > MAX_RECORD {
             return Err(format!("row {number} is longer than 16 MiB").into());
@@ -182,6 +183,17 @@ impl<'a> RowSender<'a> {
         self.bytes.clear();
         Ok(())
     }
+}
+
+/// Checks that a sheet has a row with this number and this zero-based column. The error is the reason.
+pub(super) fn check_place(number: u64, column: usize) -> Result<(), String> {
+    if number > MAX_ROWS {
+        return Err(format!("it has a row {number}, but a sheet has at most {MAX_ROWS} rows"));
+    }
+    if column >= MAX_COLUMNS {
+        return Err(format!("row {number} has a cell past column XFD, the last column of a sheet"));
+    }
+    Ok(())
 }
 
 fn receiver_ended(_: io::Error) -> Stop {

@@ -3,9 +3,7 @@
 //! in the directory may be the one with the formats of dates.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
@@ -31,28 +29,32 @@ pub(super) struct Checksums {
 }
 
 enum State {
-    /// With the path of the archive.
-    Waiting(PathBuf),
+    /// With the archive.
+    Waiting(Source),
     Running(JoinHandle<Result<Hidden, String>>),
     Ended(Result<Hidden, String>),
 }
 
 impl Checksums {
-    /// `path` is the archive, or `None` for a file that is none.
-    pub(super) fn new(path: Option<&Path>, activity: &Arc<Activity>) -> Checksums {
-        let state = path.map_or(State::Ended(Ok(Hidden::new())), |path| State::Waiting(path.to_owned()));
-        Checksums { activity: Arc::clone(activity), state }
+    /// Prepares the check of an archive.
+    pub(super) fn of_archive(archive: &Source) -> Checksums {
+        Checksums { activity: Arc::clone(archive.activity()), state: State::Waiting(archive.again()) }
+    }
+
+    /// Returns the passed check of a file that is no archive.
+    pub(super) fn none(activity: &Arc<Activity>) -> Checksums {
+        Checksums { activity: Arc::clone(activity), state: State::Ended(Ok(Hidden::new())) }
     }
 
     /// Starts the check, unless it was started before.
     pub(super) fn start(&mut self) {
-        let State::Waiting(path) = &self.state else { return };
-        let (own_path, activity) = (path.clone(), Arc::clone(&self.activity));
+        let State::Waiting(archive) = &self.state else { return };
+        let own = archive.again();
         let thread = thread::Builder::new().name("checksums".to_owned());
-        self.state = match thread.spawn(move || check(&own_path, &activity)) {
+        self.state = match thread.spawn(move || check(&own)) {
             Ok(thread) => State::Running(thread),
             // Without a thread, the check takes its own time.
-            Err(_) => State::Ended(check(path, &self.activity)),
+            Err(_) => State::Ended(check(archive)),
         };
     }
 
@@ -79,8 +81,8 @@ impl Checksums {
 }
 
 /// Unpacks all parts of an archive to compare their checksums, and compares the directory with the parts.
-fn check(path: &Path, activity: &Arc<Activity>) -> Result<Hidden, String> {
-    let mut input = Source::file(File::open(path).map_err(|error| error.to_string())?, activity);
+fn check(archive: &Source) -> Result<Hidden, String> {
+    let mut input = archive.input();
     // Only calamine can tell why it is no archive.
     let Ok(mut archive) = ZipArchive::new(&mut input) else { return Ok(Hidden::new()) };
     let (sheets, mut hidden) = (sheets_by_part(&mut archive), Hidden::new());

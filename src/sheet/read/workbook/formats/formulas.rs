@@ -1,13 +1,12 @@
 //! Search for formulas in an XLSX workbook. Without any, cells without a value are blank, which saves parsing the sheet a
 //! second time.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
-use std::path::PathBuf;
+use std::io::Read;
 
 use memchr::memmem::Finder;
 use zip::ZipArchive;
 
+use super::input::{Input, Source};
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
 
 /// Maximum number of bytes to search. Searching more takes longer than parsing twice.
@@ -16,15 +15,13 @@ const CHUNK: usize = 256 * 1024;
 
 /// The search for formulas in a workbook, with the result of the first search.
 pub(super) struct Formulas {
-    /// `None` if the archive is only in memory.
-    path: Option<PathBuf>,
+    archive: Source,
     known: Option<bool>,
 }
 
 impl Formulas {
-    /// `path` is the archive's file, if any.
-    pub(super) fn new(path: Option<PathBuf>) -> Formulas {
-        Formulas { path, known: None }
+    pub(super) fn new(archive: &Source) -> Formulas {
+        Formulas { archive: archive.again(), known: None }
     }
 
     /// Returns false if no part has a formula, or true for possible formulas.
@@ -32,18 +29,12 @@ impl Formulas {
         if let Some(known) = self.known {
             return Ok(known);
         }
-        let found = match &self.path {
-            Some(path) => {
-                let archive = File::open(path).ok().and_then(|file| ZipArchive::new(BufReader::new(file)).ok());
-                archive.map_or(Ok(true), |archive| any(archive, rows))?
-            }
-            None => true,
-        };
+        let found = ZipArchive::new(self.archive.input()).map_or(Ok(true), |archive| any(archive, rows))?;
         Ok(*self.known.insert(found))
     }
 }
 
-fn any(mut archive: ZipArchive<BufReader<File>>, rows: &mut RowSender<'_>) -> Result<bool, Stop> {
+fn any(mut archive: ZipArchive<Input>, rows: &mut RowSender<'_>) -> Result<bool, Stop> {
     let mut left = MAX_BYTES;
     for index in 0..archive.len() {
         // An unreadable part may have formulas.

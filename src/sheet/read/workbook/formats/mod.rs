@@ -3,15 +3,21 @@
 mod archive;
 mod cells;
 mod checksums;
+mod container;
 mod formulas;
+mod html;
 mod input;
 mod ods;
 mod parser;
 mod repair;
+mod spreadsheet_xml;
+mod tables;
 mod tag;
 mod xls;
 mod xlsb;
 mod xlsx;
 mod xlsx_hidden;
 
+pub(super) use self::container::Container;
+pub(super) use self::input::Source;
 pub(super) use self::parser::Parser;

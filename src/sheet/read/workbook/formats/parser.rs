@@ -1,9 +1,6 @@
 //! Opens a workbook of any format and reads its sheets. XLSX and XLSB are streamed; calamine reads XLS and ODS whole.
 
-use std::fs::File;
-use std::io::{self, Seek};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::io;
 
 use calamine::{
     Data, Ods, OdsError, Reader, Sheet, SheetType, SheetVisible, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError,
@@ -14,21 +11,22 @@ use super::cells::{damage, damaged, number, send_range};
 use super::checksums::Checksums;
 use super::formulas::Formulas;
 use super::input::{Input, Source};
-use super::ods::{Marker, parse_mark};
+use super::ods::{Marker, as_archive, parse_mark};
 use super::repair::repair;
+use super::tables::Tables;
 use super::xls::{XlsRecords, is_obfuscated};
-use super::{xlsb, xlsx};
+use super::{html, spreadsheet_xml, xlsb, xlsx};
 use crate::sheet::read::WorkbookFormat;
-use crate::sheet::read::workbook::activity::Activity;
 use crate::sheet::read::workbook::fault::{Fault, FaultKind};
-use crate::sheet::read::workbook::protocol::SheetEntry;
+use crate::sheet::read::workbook::protocol::{Request, SheetEntry};
 use crate::sheet::read::workbook::row_ranges::RowRanges;
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
 use crate::sheet::read::workbook::styles::NumberFormat;
 
 /// An open workbook.
 pub(in crate::sheet::read::workbook) struct Parser {
-    path: PathBuf,
+    /// The archive or file that calamine reads.
+    file: Source,
     sheets: Vec<SheetEntry>,
     book: Book,
     formulas: Formulas,
@@ -44,48 +42,74 @@ enum Book {
     Xlsb(Box<Xlsb<Input>>),
     Xls(Box<Xls<Input>>),
     Ods(Box<Ods<Input>>),
+    Tables(Tables),
 }
 
 impl Parser {
     /// Opens a workbook. If calamine cannot open a ZIP archive, repairs the archive if possible.
-    pub(crate) fn open(path: &Path, format: WorkbookFormat, activity: &Arc<Activity>) -> Result<Parser, Fault> {
-        let failed = |error: io::Error| Fault::new(error.to_string());
-        let mut file = Source::file(File::open(path).map_err(failed)?, activity);
-        if format == WorkbookFormat::Xls {
-            if is_obfuscated(&mut file).map_err(failed)? {
-                return Err(fault(true, &XlsError::Password));
+    pub(crate) fn open(file: &Source, request: &Request) -> Result<Parser, Fault> {
+        let activity = file.activity();
+        match request.format {
+            WorkbookFormat::Html => {
+                let tables = html::read(file, request.encoding.as_deref().unwrap_or_default())?;
+                return Ok(Parser::of_tables(tables, file));
             }
-            file.rewind().map_err(failed)?;
-            let checksums = Checksums::new(None, activity);
-            return Parser::parse(path, format, file, checksums);
-        }
-        let checksums = || Checksums::new(Some(path), activity);
-        let found = archive::check(&mut file).map_err(Fault::new)?;
-        let (mut marks, mut hidden) = (Vec::new(), Vec::new());
-        if format == WorkbookFormat::Ods {
-            if let Some(found) = Marker::mark(&mut file) {
-                (marks, hidden) = (found.formats, found.hidden);
-                if let Some(archive) = found.archive {
-                    activity.record_output();
-                    file = Source::memory(archive, activity);
-                }
+            WorkbookFormat::SpreadsheetXml => return Ok(Parser::of_tables(spreadsheet_xml::read(file)?, file)),
+            WorkbookFormat::Xls => return Parser::open_xls(file),
+            WorkbookFormat::FlatOds => {
+                let marked = as_archive(file)?;
+                let archive = Source::memory(marked.archive.unwrap_or_default(), activity);
+                let parser = Parser::parse(&archive, WorkbookFormat::Ods, Checksums::none(activity))?;
+                return Ok(Parser { marks: marked.formats, hidden: marked.hidden, ..parser });
             }
-            file.rewind().map_err(failed)?;
+            WorkbookFormat::Xlsx | WorkbookFormat::Xlsb | WorkbookFormat::Ods | WorkbookFormat::Zip => {}
         }
-        let fault = match Parser::parse(path, format, file, checksums()) {
+        let found = archive::check(&mut file.input()).map_err(Fault::new)?;
+        let (mut archive, mut marks, mut hidden) = (file.again(), Vec::new(), Vec::new());
+        if request.format == WorkbookFormat::Ods
+            && let Some(found) = Marker::mark(&mut file.input())
+        {
+            (marks, hidden) = (found.formats, found.hidden);
+            if let Some(marked) = found.archive {
+                activity.record_output();
+                archive = Source::memory(marked, activity);
+            }
+        }
+        let fault = match Parser::parse(&archive, request.format, Checksums::of_archive(file)) {
             Ok(parser) if !found.has_utf16 => return Ok(Parser { marks, hidden, ..parser }),
             Ok(_) => Fault::new("a part of it is in UTF-16"),
             Err(fault) if fault.kind == FaultKind::Encrypted => return Err(fault),
             Err(fault) => fault,
         };
-        let Some((repaired, marks)) = repair(path) else { return Err(fault) };
+        let Some((repaired, marks)) = repair(file) else { return Err(fault) };
         // If the repaired archive fails too, report the first fault.
-        let parsed = Parser::parse(path, format, Source::memory(repaired, activity), checksums());
+        let repaired = Source::memory(repaired, activity);
+        let parsed = Parser::parse(&repaired, request.format, Checksums::of_archive(file));
         parsed.map(|parser| Parser { marks, hidden, ..parser }).map_err(|_| fault)
     }
 
-    fn parse(path: &Path, format: WorkbookFormat, file: Input, mut checksums: Checksums) -> Result<Parser, Fault> {
-        let is_file = file.get_ref().is_file();
+    fn open_xls(file: &Source) -> Result<Parser, Fault> {
+        let failed = |error: io::Error| Fault::new(error.to_string());
+        if is_obfuscated(&mut file.input()).map_err(failed)? {
+            return Err(fault(true, &XlsError::Password));
+        }
+        Parser::parse(file, WorkbookFormat::Xls, Checksums::none(file.activity()))
+    }
+
+    fn of_tables(tables: Tables, file: &Source) -> Parser {
+        Parser {
+            file: file.again(),
+            sheets: tables.entries(),
+            book: Book::Tables(tables),
+            formulas: Formulas::new(file),
+            checksums: Checksums::none(file.activity()),
+            marks: Vec::new(),
+            hidden: Vec::new(),
+        }
+    }
+
+    fn parse(source: &Source, format: WorkbookFormat, mut checksums: Checksums) -> Result<Parser, Fault> {
+        let file = source.input();
         let (metadata, book) = match format {
             WorkbookFormat::Xlsx => {
                 let book = Xlsx::new(file).map_err(|error| fault(matches!(error, XlsxError::Password), &error))?;
@@ -106,6 +130,9 @@ impl Parser {
                 let book = Ods::new(file).map_err(|error| fault(matches!(error, OdsError::Password), &error))?;
                 (book.sheets_metadata().to_vec(), Book::Ods(Box::new(book)))
             }
+            WorkbookFormat::Html | WorkbookFormat::SpreadsheetXml | WorkbookFormat::FlatOds | WorkbookFormat::Zip => {
+                unreachable!("calamine does not read this format")
+            }
         };
         // Charts and other kinds of sheets have no cells.
         let sheets = metadata.into_iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
@@ -115,8 +142,8 @@ impl Parser {
             // No sheet will be read to its end.
             checksums.wait()?;
         }
-        let formulas = Formulas::new(is_file.then(|| path.to_owned()));
-        Ok(Parser { path: path.to_owned(), sheets, book, formulas, checksums, marks: Vec::new(), hidden: Vec::new() })
+        let formulas = Formulas::new(source);
+        Ok(Parser { file: source.again(), sheets, book, formulas, checksums, marks: Vec::new(), hidden: Vec::new() })
     }
 
     /// Returns the sheets with cells, including hidden ones.
@@ -132,11 +159,11 @@ impl Parser {
         self.checksums.start();
         let hidden: Result<Option<RowRanges>, Stop> = match &mut self.book {
             Book::Xlsx(book) => xlsx::send_sheet(book, &mut self.formulas, name, rows).map(|()| None),
-            Book::Xlsb(book) => xlsb::send_sheet(book, &self.path, name, rows).map(Some),
+            Book::Xlsb(book) => xlsb::send_sheet(book, &self.file, name, rows).map(Some),
             Book::Xls(book) => {
                 let is_1904 = book.has_1904_epoch();
                 let range = book.worksheet_range(name).map_err(damaged)?;
-                let mut records = XlsRecords::open(&self.path);
+                let mut records = XlsRecords::open(&self.file);
                 let cells = records.as_mut().and_then(|records| records.cells(sheet));
                 send_range(&range, is_1904, |at, value| number(value).zip(cells.as_ref()?.format(at)), rows)?;
                 Ok(cells.map(|cells| cells.hidden))
@@ -153,6 +180,7 @@ impl Parser {
                 send_range(&range, false, |_, value| marked(value), rows)?;
                 Ok(self.hidden.get(sheet).cloned())
             }
+            Book::Tables(tables) => tables.send(sheet, rows).map(Some),
         };
         let hidden = hidden?;
         let of_archive = self.checksums.wait().map_err(Stop::Fault)?;

@@ -1,14 +1,13 @@
 //! Repair of archives that calamine cannot open: XML in UTF-16, indented OpenDocument tables, macro sheets, sheets without
 //! a part, and sheets with an unknown visibility.
 
-use std::fs::File;
-use std::io::{BufReader, Cursor, Read, Write};
-use std::path::Path;
+use std::io::{Cursor, Read, Write};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::archive::{attribute, relation_target, utf16};
+use super::input::{Input, Source};
 use super::ods::Marker;
 use crate::sheet::read::workbook::styles::NumberFormat;
 
@@ -18,12 +17,11 @@ const MAX_FILE: u64 = 32 << 20;
 const MAX_PART: u64 = 64 << 20;
 
 /// Returns a repaired copy of the archive with the formats of its marks, or `None` if repair is impossible.
-pub(super) fn repair(path: &Path) -> Option<(Vec<u8>, Vec<NumberFormat>)> {
-    let file = File::open(path).ok()?;
-    if file.metadata().ok()?.len() > MAX_FILE {
+pub(super) fn repair(file: &Source) -> Option<(Vec<u8>, Vec<NumberFormat>)> {
+    if file.len().ok()? > MAX_FILE {
         return None;
     }
-    let mut archive = ZipArchive::new(BufReader::new(file)).ok()?;
+    let mut archive = ZipArchive::new(file.input()).ok()?;
     let mut repaired = ZipWriter::new(Cursor::new(Vec::new()));
     let styles = part(&mut archive, "styles.xml").unwrap_or_default();
     let mut formats = Vec::new();
@@ -37,9 +35,9 @@ pub(super) fn repair(path: &Path) -> Option<(Vec<u8>, Vec<NumberFormat>)> {
         };
         let text = match name.as_str() {
             "content.xml" => {
-                let marked;
-                (marked, formats) = Marker::mark_text(&styles, &without_indent(&text));
-                marked
+                let marked = Marker::mark_text(&styles, &without_indent(&text));
+                formats = marked.formats;
+                marked.text
             }
             "xl/workbook.xml" => with_readable_sheets(&text, &relations),
             _ => text,
@@ -57,7 +55,7 @@ fn is_xml(name: &str) -> bool {
 }
 
 /// Reads a part as text. Returns `None` for large parts and for other content than text.
-fn part(archive: &mut ZipArchive<BufReader<File>>, name: &str) -> Option<String> {
+fn part(archive: &mut ZipArchive<Input>, name: &str) -> Option<String> {
     let part = archive.by_name(name).ok()?;
     if part.size() > MAX_PART {
         return None;
@@ -75,7 +73,7 @@ fn part(archive: &mut ZipArchive<BufReader<File>>, name: &str) -> Option<String>
 }
 
 /// Removes white space between elements, except within paragraphs, where it is significant.
-fn without_indent(xml: &str) -> String {
+pub(super) fn without_indent(xml: &str) -> String {
     let mut text = String::with_capacity(xml.len());
     let mut paragraphs = 0_u32;
     for piece in xml.split_inclusive('>') {

@@ -5,6 +5,7 @@
 //! instead, without containment.
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::{self, Read, Write, pipe};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Program, ExitCode, Stdio};
@@ -13,11 +14,12 @@ use std::sync::OnceLock;
 use std::thread;
 
 use super::limits;
-use super::server::{Frames, serve};
-use crate::sheet::read::WorkbookFormat;
+use super::server::{Frames, send_fault, serve};
+use crate::sheet::PrivateFile;
 use crate::sheet::read::workbook::activity::Activity;
 use crate::sheet::read::workbook::fault::Fault;
-use crate::sheet::read::workbook::protocol::{self, Command, Kind, SheetEntry};
+use crate::sheet::read::workbook::formats::Source;
+use crate::sheet::read::workbook::protocol::{self, Command, Kind, Request, SheetEntry};
 
 /// The hidden first argument.
 const FLAG: &str = "--read-workbook-child";
@@ -39,17 +41,15 @@ pub fn run_reader_if_asked() -> Option<ExitCode> {
         }
         return None;
     }
-    let (Some(format), Some(path)) =
-        (args.next().as_deref().and_then(|arg| arg.to_str()).and_then(WorkbookFormat::from_name), args.next())
-    else {
+    let mut commands = io::stdin();
+    let (Some(path), Some(request)) = (args.next(), protocol::receive(&mut commands)) else {
         return Some(ExitCode::from(2));
     };
     // Errors are sent as frames; panic messages would add nothing.
     std::panic::set_hook(Box::new(|_| {}));
     let activity = Arc::new(Activity::default());
     limits::enforce(Arc::clone(&activity));
-    let mut frames = Frames { output: io::stdout().lock(), activity };
-    serve(Path::new(&path), format, io::stdin(), &mut frames, || std::process::exit(0));
+    serve_file(Path::new(&path), &request, commands, io::stdout().lock(), activity, || std::process::exit(0));
     Some(ExitCode::SUCCESS)
 }
 
@@ -70,11 +70,11 @@ pub(in crate::sheet::read::workbook) struct Connection {
 
 impl Connection {
     /// Starts a process and returns the names of the workbook's sheets.
-    pub(crate) fn open(path: &Path, format: WorkbookFormat) -> Result<(Connection, Vec<SheetEntry>), Fault> {
+    pub(crate) fn open(path: &Path, request: &Request) -> Result<(Connection, Vec<SheetEntry>), Fault> {
         let start = |error: io::Error| Fault::new(format!("its reading process cannot be started: {error}"));
         let mut connection = match PROGRAM.get() {
-            Some(program) => start_process(program, path, format).map_err(start)?,
-            None => start_thread(path, format).map_err(start)?,
+            Some(program) => start_process(program, path, request).map_err(start)?,
+            None => start_thread(path, request).map_err(start)?,
         };
         match connection.next()? {
             Kind::Opened => {
@@ -89,7 +89,7 @@ impl Connection {
     pub(crate) fn read(&mut self, sheet: usize) -> Result<(), Fault> {
         self.reading += 1;
         let sheet = u32::try_from(sheet).expect("sheets are counted in memory");
-        let sent = protocol::send_command(&mut self.commands, Command::Read { reading: self.reading, sheet });
+        let sent = protocol::send(&mut self.commands, &Command::Read { reading: self.reading, sheet });
         sent.map_err(|_| self.cause_of_death())
     }
 
@@ -110,7 +110,7 @@ impl Connection {
 
     /// Stops the reading. Returns true if the process is ready for another reading.
     pub(crate) fn stop(&mut self) -> bool {
-        if protocol::send_command(&mut self.commands, Command::Stop { reading: self.reading }).is_err() {
+        if protocol::send(&mut self.commands, &Command::Stop { reading: self.reading }).is_err() {
             return false;
         }
         loop {
@@ -155,9 +155,9 @@ impl Drop for Connection {
     }
 }
 
-fn start_process(program: &Path, path: &Path, format: WorkbookFormat) -> io::Result<Connection> {
+fn start_process(program: &Path, path: &Path, request: &Request) -> io::Result<Connection> {
     let mut command = Program::new(program);
-    command.arg(FLAG).arg(format.name()).arg(path);
+    command.arg(FLAG).arg(PrivateFile::path_for_others(path));
     // The process needs no environment, except for this variable on Windows.
     command.env_clear().envs(std::env::var_os("SystemRoot").map(|root| ("SystemRoot", root)));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -174,20 +174,38 @@ fn start_process(program: &Path, path: &Path, format: WorkbookFormat) -> io::Res
     // Room for several batches. A smaller pipe only reduces parallelism.
     #[cfg(target_os = "linux")]
     let _ = rustix::pipe::fcntl_setpipe_size(&frames, 4 * protocol::BATCH);
-    let (commands, frames) = (Box::new(commands), Box::new(frames));
+    let (mut commands, frames) = (Box::new(commands), Box::new(frames));
+    // A process that has ended already is noticed by its missing answer.
+    let _ = protocol::send(&mut commands, request);
     Ok(Connection { commands, frames, process: Some(process), body: Vec::new(), reading: 0 })
 }
 
-fn start_thread(path: &Path, format: WorkbookFormat) -> io::Result<Connection> {
+fn start_thread(path: &Path, request: &Request) -> io::Result<Connection> {
     let (command_input, commands) = pipe()?;
     let (frames, output) = pipe()?;
-    let path = path.to_owned();
+    let (path, request) = (path.to_owned(), request.clone());
     thread::Builder::new().name("workbook".to_owned()).spawn(move || {
-        let mut frames = Frames { output, activity: Arc::default() };
-        serve(&path, format, command_input, &mut frames, || {});
+        serve_file(&path, &request, command_input, output, Arc::default(), || {});
     })?;
     let (commands, frames) = (Box::new(commands), Box::new(frames));
     Ok(Connection { commands, frames, process: None, body: Vec::new(), reading: 0 })
+}
+
+/// Opens a file and serves it.
+fn serve_file(
+    path: &Path,
+    request: &Request,
+    commands: impl Read + Send + 'static,
+    output: impl Write,
+    activity: Arc<Activity>,
+    on_close: fn(),
+) {
+    let file = File::open(path).map(|file| Source::file(file, &activity));
+    let mut frames = Frames { output, activity };
+    match file {
+        Ok(file) => drop(serve(&file, request, commands, &mut frames, on_close)),
+        Err(error) => drop(send_fault(&mut frames, &Fault::new(error.to_string()))),
+    }
 }
 
 /// Escapes and shortens a reason, which may quote the workbook.

@@ -2,7 +2,6 @@
 
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
@@ -11,8 +10,8 @@ use std::thread;
 use crate::sheet::read::WorkbookFormat;
 use crate::sheet::read::workbook::activity::Activity;
 use crate::sheet::read::workbook::fault::Fault;
-use crate::sheet::read::workbook::formats::Parser;
-use crate::sheet::read::workbook::protocol::{self, Command, Kind};
+use crate::sheet::read::workbook::formats::{Container, Parser, Source};
+use crate::sheet::read::workbook::protocol::{self, Command, Kind, Request, SheetEntry};
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
 
 /// The output of the process. Writing counts as activity.
@@ -31,11 +30,33 @@ impl<W: Write> Write for Frames<W> {
     }
 }
 
-/// Serves one workbook until `commands` ends or the output fails. Calls `on_close` from another thread when `commands`
+/// What a file is served as.
+enum Served {
+    Workbook(Box<Parser>),
+    Archive(Box<Container>),
+}
+
+impl Served {
+    fn open(file: &Source, request: &Request) -> Result<Served, Fault> {
+        Ok(match request.format {
+            WorkbookFormat::Zip => Served::Archive(Box::new(Container::open(file)?)),
+            _ => Served::Workbook(Box::new(Parser::open(file, request)?)),
+        })
+    }
+
+    fn entries(&self) -> Vec<SheetEntry> {
+        match self {
+            Served::Workbook(parser) => parser.sheets().to_vec(),
+            Served::Archive(container) => container.entries(),
+        }
+    }
+}
+
+/// Serves one file until `commands` ends or the output fails. Calls `on_close` from another thread when `commands`
 /// ends.
 pub(super) fn serve<W: Write>(
-    path: &Path,
-    format: WorkbookFormat,
+    file: &Source,
+    request: &Request,
     mut commands: impl Read + Send + 'static,
     frames: &mut Frames<W>,
     on_close: fn(),
@@ -46,7 +67,7 @@ pub(super) fn serve<W: Write>(
     thread::Builder::new()
         .name("commands".to_owned())
         .spawn(move || {
-            while let Some(command) = protocol::next_command(&mut commands) {
+            while let Some(command) = protocol::receive(&mut commands) {
                 match command {
                     Command::Stop { reading } => stop.store(reading, Ordering::Relaxed),
                     // Sending fails only if the server has ended.
@@ -58,25 +79,28 @@ pub(super) fn serve<W: Write>(
         })
         .ok()?;
 
-    let opened = catch_unwind(AssertUnwindSafe(|| Parser::open(path, format, &frames.activity)));
-    let mut parser = match opened.unwrap_or_else(|_| Err(Fault::malformed())) {
-        Ok(parser) => parser,
+    let opened = catch_unwind(AssertUnwindSafe(|| Served::open(file, request)));
+    let mut served = match opened.unwrap_or_else(|_| Err(Fault::malformed())) {
+        Ok(served) => served,
         Err(fault) => return send_fault(frames, &fault),
     };
-    let sheets = serde_json::to_vec(parser.sheets()).ok()?;
+    let sheets = serde_json::to_vec(&served.entries()).ok()?;
     protocol::write(frames, Kind::Opened, &sheets).ok()?;
     let activity = Arc::clone(&frames.activity);
-    let file_len = std::fs::metadata(path).map_or(0, |file| file.len());
+    let file_len = file.len().unwrap_or(0);
     loop {
         let (reading, sheet) = activity.waiting(|| readings.recv()).ok()?;
         let is_wanted = || {
             activity.record_output();
             stopped.load(Ordering::Relaxed) < reading
         };
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let mut rows = RowSender::new(frames, file_len, &is_wanted);
-            let hidden = parser.read(sheet as usize, &mut rows)?;
-            rows.finish(&hidden)
+        let outcome = catch_unwind(AssertUnwindSafe(|| match &mut served {
+            Served::Workbook(parser) => {
+                let mut rows = RowSender::new(frames, file_len, &is_wanted);
+                let hidden = parser.read(sheet as usize, &mut rows)?;
+                rows.finish(&hidden)
+            }
+            Served::Archive(container) => container.send(sheet as usize, frames, &is_wanted),
         }));
         match outcome {
             Ok(Ok(())) => {}
@@ -87,6 +111,6 @@ pub(super) fn serve<W: Write>(
     }
 }
 
-fn send_fault(frames: &mut impl Write, fault: &Fault) -> Option<()> {
+pub(super) fn send_fault(frames: &mut impl Write, fault: &Fault) -> Option<()> {
     protocol::write(frames, Kind::Fault, &serde_json::to_vec(fault).ok()?).ok()
 }

@@ -1,9 +1,11 @@
 //! Number formats with an effect on the meaning of a number: leading zeros of identifiers, percentages, and
 //! currencies.
 
+mod display;
 mod leading_zeros;
 mod number_format;
 mod section;
 mod unit;
 
+pub(super) use self::display::Display;
 pub(super) use self::number_format::NumberFormat;

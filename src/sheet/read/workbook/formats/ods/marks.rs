@@ -51,6 +51,14 @@ pub(in crate::sheet::read::workbook::formats) struct Marked {
     pub hidden: Vec<RowRanges>,
 }
 
+/// The text of a content with marks.
+pub(in crate::sheet::read::workbook::formats) struct MarkedText {
+    pub text: String,
+    pub formats: Vec<NumberFormat>,
+    /// The hidden rows of each table.
+    pub hidden: Vec<RowRanges>,
+}
+
 /// What the format of a cell depends on.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Cell {
@@ -88,15 +96,16 @@ impl Marker {
         Some(Marked { archive, formats: marker.formats, hidden: marker.hidden })
     }
 
-    /// Returns the content with marks, and their formats. `styles` is the part with the styles.
-    pub(in crate::sheet::read::workbook::formats) fn mark_text(styles: &str, xml: &str) -> (String, Vec<NumberFormat>) {
+    /// Marks the cells of a content. `styles` is the part with the styles.
+    pub(in crate::sheet::read::workbook::formats) fn mark_text(styles: &str, xml: &str) -> MarkedText {
         let mut marker = Marker::default();
         marker.read_styles(Some(styles.as_bytes()));
         let mut marked = Vec::with_capacity(xml.len());
         for piece in xml.split_inclusive('<') {
             marked.extend_from_slice(marker.piece(piece.as_bytes()).as_deref().unwrap_or(piece.as_bytes()));
         }
-        (String::from_utf8(marked).expect("marking replaces ASCII by ASCII"), marker.formats)
+        let text = String::from_utf8(marked).expect("marking replaces ASCII by ASCII");
+        MarkedText { text, formats: marker.formats, hidden: marker.hidden }
     }
 
     fn read_styles(&mut self, part: Option<impl Read>) {
@@ -199,7 +208,7 @@ mod tests {
         let styles = "<number:number-style style:name=\"n\"><number:number number:min-integer-digits=\"5\"/>\
                       </number:number-style><style:style style:name=\"z\" style:family=\"table-cell\" \
                       style:data-style-name=\"n\"/>";
-        assert_eq!(Marker::mark_text(styles, content).0, expected);
+        assert_eq!(Marker::mark_text(styles, content).text, expected);
     }
 
     #[test]

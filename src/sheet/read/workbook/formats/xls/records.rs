@@ -2,13 +2,12 @@
 //! pass of their own.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
 
 use cfb::CompoundFile;
 use encoding_rs::{Encoding, WINDOWS_1252};
 
+use super::super::input::{Input, Source};
 use crate::sheet::read::workbook::row_ranges::RowRanges;
 use crate::sheet::read::workbook::styles::NumberFormat;
 
@@ -55,8 +54,8 @@ pub(in crate::sheet::read::workbook::formats) struct FormattedCells<'a> {
 
 impl XlsRecords {
     /// Returns `None` for a workbook with an unusual structure, which calamine then reads alone.
-    pub(in crate::sheet::read::workbook::formats) fn open(path: &Path) -> Option<XlsRecords> {
-        let mut file = CompoundFile::open(BufReader::new(File::open(path).ok()?)).ok()?;
+    pub(in crate::sheet::read::workbook::formats) fn open(file: &Source) -> Option<XlsRecords> {
+        let mut file = CompoundFile::open(file.input()).ok()?;
         let stream = STREAMS.iter().find_map(|name| file.open_stream(name).ok())?;
         let mut records = Records { stream: BufReader::new(stream), body: Vec::new() };
         let (mut sheets, mut by_id, mut ids) =
@@ -149,7 +148,7 @@ fn code_page(number: u16) -> &'static Encoding {
 
 /// The records of the stream: a type, a length and a body.
 struct Records {
-    stream: BufReader<cfb::Stream<BufReader<File>>>,
+    stream: BufReader<cfb::Stream<Input>>,
     body: Vec<u8>,
 }
 

@@ -1,13 +1,12 @@
 //! Parts of XLSB workbooks missing in calamine: error results of formulas, and number formats. Both are read from the
 //! sheet's records, cell by cell, in parallel with calamine.
 
-use std::fs::File;
 use std::io::{BufReader, Read};
-use std::path::Path;
 
 use zip::ZipArchive;
 
 use super::super::archive::relation_target;
+use super::super::input::{Input, Source};
 use crate::sheet::read::workbook::row_ranges::RowRanges;
 use crate::sheet::read::workbook::styles::NumberFormat;
 
@@ -32,7 +31,7 @@ const CELL_STYLES_END: u16 = 618;
 
 /// A second reader of the workbook.
 pub(super) struct XlsbRecords {
-    archive: ZipArchive<BufReader<File>>,
+    archive: ZipArchive<Input>,
     /// Names and parts of the sheets.
     parts: Vec<(String, String)>,
     formats: Vec<Option<NumberFormat>>,
@@ -40,8 +39,8 @@ pub(super) struct XlsbRecords {
 
 impl XlsbRecords {
     /// Returns `None` for a workbook with an unusual structure, which calamine then reads alone.
-    pub(super) fn open(path: &Path) -> Option<XlsbRecords> {
-        let mut archive = ZipArchive::new(BufReader::new(File::open(path).ok()?)).ok()?;
+    pub(super) fn open(file: &Source) -> Option<XlsbRecords> {
+        let mut archive = ZipArchive::new(file.input()).ok()?;
         let mut relations = String::new();
         archive.by_name("xl/_rels/workbook.bin.rels").ok()?.take(1 << 20).read_to_string(&mut relations).ok()?;
         let mut parts = Vec::new();

@@ -1,11 +1,9 @@
 //! Reads XLSB sheets with calamine for the values and with `records` for the parts missing in calamine.
 
-use std::path::Path;
-
 use calamine::{DataRef, Xlsb};
 
 use super::super::cells::{damaged, send};
-use super::super::input::Input;
+use super::super::input::{Input, Source};
 use super::records::{CellRecords, XlsbRecords};
 use crate::sheet::Cell;
 use crate::sheet::read::workbook::row_ranges::RowRanges;
@@ -14,12 +12,12 @@ use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
 /// Sends all cells of a sheet. Returns its hidden rows.
 pub(in crate::sheet::read::workbook::formats) fn send_sheet(
     book: &mut Xlsb<Input>,
-    path: &Path,
+    file: &Source,
     name: &str,
     rows: &mut RowSender<'_>,
 ) -> Result<RowRanges, Stop> {
     let is_1904 = book.has_1904_epoch();
-    let mut workbook = XlsbRecords::open(path);
+    let mut workbook = XlsbRecords::open(file);
     let mut records = workbook.as_mut().and_then(|workbook| workbook.cells(name));
     // Sends the formula errors missing in calamine, up to calamine's next cell.
     let mut next_record = |rows: &mut RowSender<'_>| {

@@ -1,0 +1,292 @@
+//! Reads the tables of a page. A table within a cell of another one is a table of its own.
+
+use std::io::Read;
+
+use encoding_rs::Encoding;
+use html5gum::{DefaultEmitter, EndTag, IoReader, StartTag, Token, Tokenizer};
+use quick_xml::escape::unescape;
+
+use super::attributes::{is_hidden, span};
+use super::cell::Stored;
+use super::grid::{Grid, MAX_COLUMN_SPAN, MAX_ROW_SPAN};
+use super::stylesheet::Stylesheet;
+use crate::sheet::read::MAX_RECORD;
+use crate::sheet::read::text::TextDecoder;
+use crate::sheet::read::text::encoding::DetectedEncoding;
+use crate::sheet::read::workbook::fault::{Fault, FaultKind};
+use crate::sheet::read::workbook::formats::input::Source;
+use crate::sheet::read::workbook::formats::tables::{TableBuilder, Tables};
+
+/// Maximum depth of tables within tables.
+const MAX_DEPTH: usize = 64;
+/// Maximum length of a style element, in bytes.
+const MAX_STYLE: usize = 4 << 20;
+
+/// Reads all tables with cells.
+pub(in crate::sheet::read::workbook::formats) fn read(file: &Source, encoding: &str) -> Result<Tables, Fault> {
+    let encoding = Encoding::for_label(encoding.as_bytes()).unwrap_or(encoding_rs::UTF_8);
+    let mut start = [0; 3];
+    let len = file.again().read(&mut start).map_err(|error| Fault::new(error.to_string()))?;
+    let bom = Encoding::for_bom(&start[..len]).map_or(0, |(marked, len)| if marked == encoding { len } else { 0 });
+    let failed = |error: std::io::Error| Fault::new(error.to_string());
+    let text = TextDecoder::new(file.input(), DetectedEncoding { encoding, bom }).map_err(failed)?;
+    let mut emitter = DefaultEmitter::default();
+    emitter.naively_switch_states(true);
+    let mut page = Page {
+        file,
+        tables: Tables::default(),
+        open: Vec::new(),
+        styles: Stylesheet::default(),
+        names: Vec::new(),
+        css: None,
+    };
+    for token in Tokenizer::new_with_emitter(IoReader::new(text), emitter) {
+        page.token(token.map_err(failed)?)?;
+    }
+    page.finish()
+}
+
+struct Page<'f> {
+    file: &'f Source,
+    tables: Tables,
+    /// The open tables, outermost first.
+    open: Vec<OpenTable>,
+    styles: Stylesheet,
+    /// The names of Excel's sheets.
+    names: Vec<String>,
+    /// The text of the open style element.
+    css: Option<String>,
+}
+
+struct OpenTable {
+    table: TableBuilder,
+    grid: Grid,
+    in_row: bool,
+    cell: Option<OpenCell>,
+}
+
+struct OpenCell {
+    column: usize,
+    stored: Stored,
+    text: CellText,
+    /// The name and depth of the open element whose text is not shown.
+    unseen: Option<(Vec<u8>, usize)>,
+}
+
+/// The text of a cell as a page shows it: white space is one space, and line breaks are elements.
+#[derive(Default)]
+struct CellText {
+    text: String,
+    space: bool,
+    line: bool,
+}
+
+impl Page<'_> {
+    fn token(&mut self, token: Token) -> Result<(), Fault> {
+        match token {
+            Token::StartTag(tag) => self.start(&tag),
+            Token::EndTag(tag) => self.end(&tag),
+            Token::String(text) => self.text(&String::from_utf8_lossy(&text)),
+            Token::Comment(comment) => {
+                self.comment(&String::from_utf8_lossy(&comment));
+                Ok(())
+            }
+            Token::Doctype(_) | Token::Error(_) => Ok(()),
+        }
+    }
+
+    fn start(&mut self, tag: &StartTag<()>) -> Result<(), Fault> {
+        let name: &[u8] = &tag.name;
+        match name {
+            b"style" => self.css = Some(String::new()),
+            b"table" => {
+                if self.open.len() == MAX_DEPTH {
+                    return Err(Fault::new(format!("it has tables within tables, more than {MAX_DEPTH} deep")));
+                }
+                let table = TableBuilder::new(String::new());
+                self.open.push(OpenTable { table, grid: Grid::default(), in_row: false, cell: None });
+            }
+            b"tr" => {
+                self.end_row()?;
+                if let Some(open) = self.open.last_mut() {
+                    open.start_row();
+                    if is_hidden(tag) {
+                        open.table.hide(open.grid.row, 1);
+                    }
+                }
+            }
+            b"td" | b"th" => {
+                self.end_cell()?;
+                if let Some(open) = self.open.last_mut() {
+                    if !open.in_row {
+                        open.start_row();
+                    }
+                    let (columns, rows) = (span(tag, "colspan", MAX_COLUMN_SPAN), span(tag, "rowspan", MAX_ROW_SPAN));
+                    let column = open.grid.place(columns, rows);
+                    let stored = Stored::new(tag, &self.styles);
+                    open.cell = Some(OpenCell { column, stored, text: CellText::default(), unseen: None });
+                }
+            }
+            b"thead" | b"tbody" | b"tfoot" => self.end_row()?,
+            _ => {
+                if let Some(cell) = self.cell() {
+                    cell.start(tag);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, tag: &EndTag<()>) -> Result<(), Fault> {
+        let name: &[u8] = &tag.name;
+        match name {
+            b"style" => {
+                if let Some(css) = self.css.take() {
+                    self.styles.read(&css);
+                }
+            }
+            b"table" => {
+                self.end_row()?;
+                if let Some(open) = self.open.pop().filter(|open| !open.table.is_blank()) {
+                    self.tables.add(open.table)?;
+                }
+            }
+            b"tr" | b"thead" | b"tbody" | b"tfoot" => self.end_row()?,
+            b"td" | b"th" => self.end_cell()?,
+            name => {
+                if let Some(cell) = self.cell() {
+                    cell.end(name);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), Fault> {
+        if let Some(css) = &mut self.css {
+            if css.len() + text.len() <= MAX_STYLE {
+                css.push_str(text);
+            }
+        } else if let Some(cell) = self.cell().filter(|cell| cell.unseen.is_none()) {
+            cell.text.push(text);
+            if cell.text.text.len() > MAX_RECORD {
+                return Err(Fault::new("one of its cells is longer than 16 MiB"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the names of the sheets from a comment for Excel.
+    fn comment(&mut self, comment: &str) {
+        let names = comment.split("<x:Name>").skip(1).filter_map(|rest| Some(rest.split_once("</x:Name>")?.0));
+        self.names.extend(names.map(|name| unescape(name).map_or_else(|_| name.to_owned(), |name| name.into_owned())));
+    }
+
+    /// Returns the open cell of the innermost table.
+    fn cell(&mut self) -> Option<&mut OpenCell> {
+        self.open.last_mut()?.cell.as_mut()
+    }
+
+    fn end_cell(&mut self) -> Result<(), Fault> {
+        let Some(open) = self.open.last_mut() else { return Ok(()) };
+        let Some(cell) = open.cell.take() else { return Ok(()) };
+        let mut buffer = String::new();
+        let value = cell.stored.cell(&cell.text.text, &mut buffer);
+        open.table.cell(open.grid.row, cell.column, value, self.file)
+    }
+
+    fn end_row(&mut self) -> Result<(), Fault> {
+        self.end_cell()?;
+        if let Some(open) = self.open.last_mut() {
+            open.in_row = false;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Tables, Fault> {
+        if !self.open.is_empty() {
+            return Err(Fault::new("it ends within a table, so rows may be missing"));
+        }
+        if self.tables.is_empty() {
+            let reason = "a web page (HTML) without a table".to_owned();
+            return Err(Fault { kind: FaultKind::NotASpreadsheet, reason });
+        }
+        self.tables.name(self.names);
+        self.tables.number();
+        Ok(self.tables)
+    }
+}
+
+impl OpenTable {
+    fn start_row(&mut self) {
+        self.in_row = true;
+        self.grid.start_row();
+    }
+}
+
+impl OpenCell {
+    fn start(&mut self, tag: &StartTag<()>) {
+        let name: &[u8] = &tag.name;
+        if let Some((unseen, depth)) = &mut self.unseen {
+            *depth += usize::from(unseen.as_slice() == name && !tag.self_closing);
+            return;
+        }
+        match name {
+            b"br" => self.text.line_break(),
+            b"p" | b"div" | b"li" => self.text.start_line(),
+            b"img" | b"input" | b"hr" | b"wbr" | b"col" | b"meta" | b"link" => {}
+            // LibreOffice's comments, Excel's comments, and keys for sorting that nobody sees.
+            _ if name == b"comment" || is_comment(tag) || is_hidden(tag) => self.unseen = Some((name.to_vec(), 1)),
+            b"script" => self.unseen = Some((name.to_vec(), 1)),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, name: &[u8]) {
+        match &mut self.unseen {
+            Some((unseen, depth)) if unseen.as_slice() == name => {
+                *depth -= 1;
+                if *depth == 0 {
+                    self.unseen = None;
+                }
+            }
+            Some(_) => {}
+            None if matches!(name, b"p" | b"div" | b"li") => self.text.start_line(),
+            None => {}
+        }
+    }
+}
+
+fn is_comment(tag: &StartTag<()>) -> bool {
+    super::attributes::attribute(tag, "class").is_some_and(|class| class.starts_with("msocom"))
+}
+
+impl CellText {
+    fn push(&mut self, text: &str) {
+        for c in text.chars() {
+            if matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0C') {
+                self.space = true;
+                continue;
+            }
+            if std::mem::take(&mut self.line) && !self.text.is_empty() {
+                self.text.push('\n');
+            } else if self.space && !self.text.is_empty() && !self.text.ends_with('\n') {
+                self.text.push(' ');
+            }
+            self.space = false;
+            self.text.push(c);
+        }
+    }
+
+    fn line_break(&mut self) {
+        if self.line && !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.line = true;
+    }
+
+    /// Starts a new line, unless there is one.
+    fn start_line(&mut self) {
+        self.line = true;
+    }
+}

@@ -1,0 +1,144 @@
+//! Tables of a document that is read whole: a web page or an XML spreadsheet. Rows are kept encoded, which takes little
+//! more memory than their texts.
+
+use super::input::Source;
+use crate::sheet::read::workbook::fault::Fault;
+use crate::sheet::read::workbook::protocol::SheetEntry;
+use crate::sheet::read::workbook::row_ranges::RowRanges;
+use crate::sheet::read::workbook::row_sender::{RowSender, Stop, check_place};
+use crate::sheet::read::{MAX_COLUMNS, MAX_RECORD};
+use crate::sheet::{Cell, Row};
+
+/// Maximum number of tables of a document.
+const MAX_TABLES: usize = 10_000;
+/// Number of rows after which reading counts as progress.
+const PROGRESS: u64 = 1024;
+
+/// The tables of a document, in order.
+#[derive(Debug, Default)]
+pub(super) struct Tables(Vec<Table>);
+
+#[derive(Debug)]
+struct Table {
+    entry: SheetEntry,
+    /// Encoded rows.
+    rows: Vec<u8>,
+    hidden: RowRanges,
+}
+
+impl Tables {
+    pub(super) fn add(&mut self, table: TableBuilder) -> Result<(), Fault> {
+        if self.0.len() == MAX_TABLES {
+            return Err(Fault::new(format!("it has more than {MAX_TABLES} tables")));
+        }
+        self.0.push(table.finish());
+        Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Names the tables, if there are as many names as tables.
+    pub(super) fn name(&mut self, names: Vec<String>) {
+        if names.len() == self.0.len() {
+            self.0.iter_mut().zip(names).for_each(|(table, name)| table.entry.name = name);
+        }
+    }
+
+    /// Names the tables without a name by their numbers, unless there is only one.
+    pub(super) fn number(&mut self) {
+        if self.0.len() > 1 {
+            for (number, table) in (1..).zip(&mut self.0) {
+                if table.entry.name.is_empty() {
+                    table.entry.name = format!("Table {number}");
+                }
+            }
+        }
+    }
+
+    pub(super) fn entries(&self) -> Vec<SheetEntry> {
+        self.0.iter().map(|table| table.entry.clone()).collect()
+    }
+
+    /// Sends the rows of a table. Returns the hidden ones.
+    pub(super) fn send(&self, table: usize, rows: &mut RowSender<'_>) -> Result<RowRanges, Stop> {
+        let Some(table) = self.0.get(table) else { return Err(format!("it has no sheet {table}").into()) };
+        let (mut rest, mut row) = (table.rows.as_slice(), Row::default());
+        while !rest.is_empty() {
+            rest = row.decode(rest, MAX_COLUMNS).expect("an encoded row can be decoded");
+            let number = u32::try_from(row.number - 1).expect("row numbers were checked");
+            for (column, cell) in (0..).zip(row.cells()) {
+                rows.cell(number, column, cell)?;
+            }
+        }
+        Ok(table.hidden.clone())
+    }
+}
+
+/// A table whose cells are added in order.
+#[derive(Debug)]
+pub(super) struct TableBuilder {
+    table: Table,
+    row: Row,
+    finished: u64,
+}
+
+impl TableBuilder {
+    pub(super) fn new(name: String) -> TableBuilder {
+        let entry = SheetEntry { name, is_hidden: false };
+        let table = Table { entry, rows: Vec::new(), hidden: RowRanges::default() };
+        TableBuilder { table, row: Row::default(), finished: 0 }
+    }
+
+    /// Adds the cell in the row with this number, from 1, and at this zero-based column. Blank cells are ignored.
+    pub(super) fn cell(&mut self, number: u64, column: usize, cell: Cell<'_>, file: &Source) -> Result<(), Fault> {
+        if matches!(cell, Cell::Blank | Cell::Text("")) {
+            return Ok(());
+        }
+        check_place(number, column).map_err(Fault::new)?;
+        if number < self.row.number {
+            return Err(Fault::new(format!("row {number} is stored out of order, after row {}", self.row.number)));
+        }
+        if number > self.row.number {
+            self.finish_row();
+            self.row.clear(number);
+            self.finished += 1;
+            if self.finished.is_multiple_of(PROGRESS) {
+                file.activity().record_output();
+            }
+        }
+        let text = if let Cell::Text(text) | Cell::Error(text) = cell { text.len() } else { 0 };
+        if self.row.text_len() + text > MAX_RECORD {
+            return Err(Fault::new(format!("row {number} is longer than 16 MiB")));
+        }
+        self.row.put(column, cell);
+        Ok(())
+    }
+
+    /// Marks rows as hidden, from the first one with this number.
+    pub(super) fn hide(&mut self, number: u64, count: u64) {
+        self.table.hidden.add(number, count);
+    }
+
+    pub(super) fn hide_table(&mut self) {
+        self.table.entry.is_hidden = true;
+    }
+
+    /// Returns true if no cell was added.
+    pub(super) fn is_blank(&self) -> bool {
+        self.row.number == 0
+    }
+
+    fn finish_row(&mut self) {
+        if !self.row.is_empty() {
+            self.row.encode(&mut self.table.rows);
+            self.row.shrink();
+        }
+    }
+
+    fn finish(mut self) -> Table {
+        self.finish_row();
+        self.table
+    }
+}
