@@ -136,6 +136,7 @@ fn exit_of_upload(error: &upload::Error) -> Exit {
         E::Ledger(error) => exit_of_ledger(error),
         E::Columns { .. } | E::NoSuchIndex { .. } | E::TooMuchLost { .. } => Exit::Usage,
         E::NoRows { .. }
+        | E::BlankColumn { .. }
         | E::Changed { .. }
         | E::TooManyRows { .. }
         | E::TooScattered { .. }

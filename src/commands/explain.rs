@@ -40,7 +40,7 @@ fn print(explanation: &Explanation, template: &str) {
     }
     explanation.fields.iter().for_each(|field| print_field(field, &explanation.header));
     match &explanation.outcome {
-        PlannedOutcome::Skipped(None) => ui::line("The template skips this row."),
+        PlannedOutcome::Skipped(None) => ui::line("Nothing is sent for this row."),
         PlannedOutcome::Skipped(Some(problem)) => {
             ui::heading("The record would be skipped");
             print_problem(problem, ui::style::FAINT);

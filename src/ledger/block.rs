@@ -143,7 +143,7 @@ pub(super) fn record_bytes(record: &PlannedRecord) -> usize {
     let decided = match &record.disposition {
         Disposition::Send(body) => body.len(),
         Disposition::Rejected(problems) => len(problems),
-        Disposition::Skipped | Disposition::AcceptedEarlier(_) => 0,
+        Disposition::Skipped(_) | Disposition::AcceptedEarlier(_) => 0,
     };
     decided + len(&record.warnings)
 }
@@ -195,7 +195,7 @@ fn decode<T: DeserializeOwned>(blob: &[u8], count: i64) -> Result<Vec<T>, Error>
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::ledger::model::{AcceptedEarlier, Origin};
+    use crate::ledger::model::{AcceptedEarlier, Origin, SkipReason};
 
     fn records() -> Vec<PlannedRecord> {
         let record = |key: Option<&str>, rows: &[u64], disposition| PlannedRecord {
@@ -212,7 +212,7 @@ mod tests {
         vec![
             record(Some("a"), &[2], Disposition::Send(r#"{"a":"ä"}"#.into())),
             record(None, &[], Disposition::Rejected(vec![problem.clone(), problem])),
-            record(None, &[9, 1, 1 << 40], Disposition::Skipped),
+            record(None, &[9, 1, 1 << 40], Disposition::Skipped(SkipReason::NotChosen)),
             record(Some(""), &[4], Disposition::AcceptedEarlier(earlier)),
             PlannedRecord {
                 warnings: vec![Problem::of_record("rule", "is 'odd'")],

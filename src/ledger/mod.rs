@@ -37,7 +37,7 @@ pub use family::Family;
 pub use ids::{RunId, Seq};
 pub use in_flight::SendingChanges;
 pub use lock::{LockedRun, UploadLock};
-pub use model::{AcceptedEarlier, Disposition, Origin, Outcome, PlannedRecord, Problem, SourceRow};
+pub use model::{AcceptedEarlier, Disposition, Origin, Outcome, PlannedRecord, Problem, SkipReason, SourceRow};
 pub use plan::Plan;
 pub use profile::StoredProfile;
 pub use resolve::{Resolution, UnknownRecord};

@@ -59,9 +59,40 @@ pub enum Disposition<B = Box<str>> {
     /// Send this request body, byte for byte.
     Send(B),
     Rejected(#[serde(with = "json")] Vec<Problem>),
-    Skipped,
+    Skipped(SkipReason),
     /// Never send: an earlier run sent the record and the service accepted it. Counts as unchanged.
     AcceptedEarlier(AcceptedEarlier),
+}
+
+/// Why a record is skipped, though nothing is wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SkipReason {
+    /// `skip_where` of the template holds.
+    SkipWhere,
+    /// `keep_where` of the template does not hold.
+    KeepWhere,
+    RepeatedHeader,
+    /// Sent before, as the status column of a report says.
+    AlreadySent,
+    /// Not among the rows given with `--rows`.
+    NotChosen,
+    /// Skipped in the run whose report is retried.
+    SkippedBefore,
+}
+
+impl SkipReason {
+    /// Returns the reason as a report shows it.
+    pub fn problem(self) -> Problem {
+        let (code, message) = match self {
+            SkipReason::SkipWhere => ("skip-where", "is left out by skip_where of the template"),
+            SkipReason::KeepWhere => ("keep-where", "is left out by keep_where of the template"),
+            SkipReason::RepeatedHeader => ("repeated-header", "repeats the header"),
+            SkipReason::AlreadySent => ("already-sent", "was sent before, according to its column sheetport_status"),
+            SkipReason::NotChosen => ("not-chosen", "is not among the rows given with --rows"),
+            SkipReason::SkippedBefore => ("skipped-before", "was skipped in the run of this report, too"),
+        };
+        Problem::of_record(code, message)
+    }
 }
 
 /// The run and record under which the service accepted a record.
@@ -127,7 +158,7 @@ impl<B> PlannedRecord<B> {
         let (disposition, body) = match self.disposition {
             Disposition::Send(body) => (Disposition::Send(()), Some(body)),
             Disposition::Rejected(problems) => (Disposition::Rejected(problems), None),
-            Disposition::Skipped => (Disposition::Skipped, None),
+            Disposition::Skipped(reason) => (Disposition::Skipped(reason), None),
             Disposition::AcceptedEarlier(earlier) => (Disposition::AcceptedEarlier(earlier), None),
         };
         let PlannedRecord { key, target, rows, sheet, warnings, .. } = self;
@@ -142,7 +173,7 @@ impl PlannedRecord<()> {
         let disposition = match disposition {
             Disposition::Send(()) => Disposition::Send(bodies.next()?),
             Disposition::Rejected(problems) => Disposition::Rejected(problems),
-            Disposition::Skipped => Disposition::Skipped,
+            Disposition::Skipped(reason) => Disposition::Skipped(reason),
             Disposition::AcceptedEarlier(earlier) => Disposition::AcceptedEarlier(earlier),
         };
         Some(PlannedRecord { key, target, rows, sheet, disposition, warnings })
@@ -155,7 +186,7 @@ impl<B> Disposition<B> {
         match self {
             Disposition::Send(_) => RecordState::Pending,
             Disposition::Rejected(_) => RecordState::Rejected,
-            Disposition::Skipped => RecordState::Skipped,
+            Disposition::Skipped(_) => RecordState::Skipped,
             Disposition::AcceptedEarlier(_) => RecordState::Unchanged,
         }
     }

@@ -157,7 +157,8 @@ fn planned_outcome(source: &Source, template: &Template, position: u64) -> Resul
         (None, Disposition::Rejected(problems)) => {
             PlannedOutcome::Rejected(problems.iter().map(|problem| own_column(source, problem.clone())).collect())
         }
-        (None, Disposition::Skipped | Disposition::AcceptedEarlier(_)) => PlannedOutcome::Skipped(None),
+        (None, Disposition::Skipped(reason)) => PlannedOutcome::Skipped(Some(reason.problem())),
+        (None, Disposition::AcceptedEarlier(_)) => PlannedOutcome::Skipped(None),
         (None, Disposition::Send(_)) => {
             let request =
                 request_of(template.record, &record).expect("only records with a call are planned to be sent");

@@ -29,7 +29,8 @@ impl RecordResult {
         let outcome = outcome.unwrap_or(match disposition {
             Disposition::Rejected(problems) => Outcome { problems, ..planned },
             Disposition::AcceptedEarlier(earlier) => Outcome { service_id: earlier.service_id, ..planned },
-            Disposition::Send(()) | Disposition::Skipped => planned,
+            Disposition::Skipped(reason) => Outcome { problems: vec![reason.problem()], ..planned },
+            Disposition::Send(()) => planned,
         });
         RecordResult { outcome, key, rows, sheet, warnings }
     }
@@ -79,7 +80,7 @@ pub(super) async fn load(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::ledger::{NewRun, RunCommand, SheetSelection};
+    use crate::ledger::{NewRun, RunCommand, SheetSelection, SkipReason};
     use crate::records::RecordKind;
 
     const RECORDS: Seq = 2_000;
@@ -110,7 +111,7 @@ mod tests {
         for seq in 0..RECORDS {
             let disposition = match seq % 3 {
                 0 => Disposition::Rejected(vec![Problem::of_record("blank", seq.to_string())]),
-                _ => Disposition::Skipped,
+                _ => Disposition::Skipped(SkipReason::SkipWhere),
             };
             let key = Some(seq.to_string());
             let rows = vec![seq.unsigned_abs()];
@@ -135,7 +136,8 @@ mod tests {
                 assert!(found.keys().eq(&seqs));
                 for (seq, record) in found {
                     let message = record.outcome.problems.first().map(|problem| problem.message.clone());
-                    assert_eq!(message, (seq % 3 == 0).then(|| seq.to_string()));
+                    let reason = SkipReason::SkipWhere.problem().message;
+                    assert_eq!(message, Some(if seq % 3 == 0 { seq.to_string() } else { reason }));
                 }
             }
         }

@@ -57,7 +57,7 @@ pub(super) fn sends(template: &Template, example: &Example) -> Result<Value, Str
     for row in &rows {
         mapper.map(row, &mut draft);
         match &mut whole {
-            _ if draft.kind == RowKind::Skipped => {}
+            _ if matches!(draft.kind, RowKind::Skipped(_)) => {}
             Some(parts) => mapper.merge(parts, &draft.parts),
             None => whole = Some(draft.parts.kept()),
         }

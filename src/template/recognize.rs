@@ -39,7 +39,7 @@ impl Fit {
         let mut draft = Draft::default();
         for row in &rows {
             mapper.map(row, &mut draft);
-            if draft.kind == RowKind::Skipped {
+            if matches!(draft.kind, RowKind::Skipped(_)) {
                 continue;
             }
             // The rows of a group are complete only together.

@@ -20,6 +20,8 @@ pub enum Error {
     NoSuchIndex { path: PathBuf, index: usize, count: usize },
     #[error("{path} has {}{} and no rows below it", header_in(*header_row), sheet_suffix(sheet), path = path.display())]
     NoRows { path: PathBuf, sheet: Option<String>, header_row: u64 },
+    #[error("{path}: the column {column}{} is blank in all {rows} rows, and the template needs a value", sheet_suffix(sheet), path = path.display())]
+    BlankColumn { path: PathBuf, sheet: Option<String>, column: String, rows: u64 },
     #[error("{path} was changed while it was being read", path = path.display())]
     Changed { path: PathBuf },
     #[error("reading {path} ended unexpectedly", path = path.display())]
@@ -66,6 +68,10 @@ impl Error {
             Error::NoRows { .. } => {
                 Some("check that this is the right file and sheet; there is nothing to upload".to_owned())
             }
+            Error::BlankColumn { .. } => Some(
+                "fill the column, or name another one in the template; if the field may be blank, add on_blank = \"omit\" or a default"
+                    .to_owned(),
+            ),
             Error::Changed { .. } => {
                 Some("save and close it in the other program, then try again; nothing was sent".to_owned())
             }

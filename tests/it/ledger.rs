@@ -8,7 +8,7 @@ use sheetport::client::Client;
 use sheetport::client::auth::Credentials;
 use sheetport::ledger::{
     AcceptedEarlier, Accounting, Disposition, Error, Ledger, NewRun, Outcome, PlannedRecord, Problem, RecordState,
-    Resolution, RunId, Seq,
+    Resolution, RunId, Seq, SkipReason,
 };
 use sqlx::sqlite::{SqliteColumn, SqliteConnectOptions};
 use sqlx::{Column, ConnectOptions, Row};
@@ -43,7 +43,7 @@ async fn planned(count: usize) -> (TempDir, Ledger, RunId) {
         plan.add_row(row(seq)).await.unwrap();
         let planned = record(seq, &seq.to_string());
         let disposition = match seq % 10 {
-            0 => Disposition::Skipped,
+            0 => Disposition::Skipped(SkipReason::SkipWhere),
             1 => Disposition::Rejected(vec![problem()]),
             _ => planned.disposition,
         };
@@ -339,7 +339,7 @@ async fn records_accepted_earlier_count_as_unchanged_and_are_not_sent() {
     let mut plan = ledger.begin_plan(&about, 1).await.unwrap();
     let dispositions = [
         Disposition::AcceptedEarlier(AcceptedEarlier { run, seq: 2, service_id: Some("i".into()) }),
-        Disposition::Skipped,
+        Disposition::Skipped(SkipReason::SkipWhere),
         record(2, "c").disposition,
     ];
     for (seq, disposition) in dispositions.into_iter().enumerate() {

@@ -7,7 +7,7 @@ use super::super::value::date::{ParsedDate, iso};
 use super::super::value::number::Notation;
 use super::super::value::typed::Value;
 use super::json::unquoted;
-use super::mapper::Mapper;
+use super::mapper::{Mapper, SkipCause};
 use super::parts::Parts;
 use super::row_context::RowContext;
 use crate::decimal;
@@ -15,21 +15,21 @@ use crate::records::JsonType;
 use crate::sheet::Row;
 
 impl Mapper<'_> {
-    /// Returns whether the template leaves a row out. Fails if a condition can't be evaluated.
-    pub(super) fn is_left_out(&self, row: &Row) -> Result<bool, Box<Problem>> {
+    /// Returns why the template leaves a row out, if it does. Fails if a condition can't be evaluated.
+    pub(super) fn left_out(&self, row: &Row) -> Result<Option<SkipCause>, Box<Problem>> {
         let sheet = &self.template().sheet;
         let tests = [
-            ("skip_where", &sheet.skip_where, &self.layout().skip, true),
-            ("keep_where", &sheet.keep_where, &self.layout().keep, false),
+            ("skip_where", &sheet.skip_where, &self.layout().skip, SkipCause::SkipWhere),
+            ("keep_where", &sheet.keep_where, &self.layout().keep, SkipCause::KeepWhere),
         ];
-        for (name, test, columns, skips) in tests {
+        for (name, test, columns, cause) in tests {
             if let Some(test) = test
-                && self.holds(name, test, columns, row)? == skips
+                && self.holds(name, test, columns, row)? == (cause == SkipCause::SkipWhere)
             {
-                return Ok(true);
+                return Ok(Some(cause));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     fn holds(&self, name: &'static str, test: &RowTest, columns: &[usize], row: &Row) -> Result<bool, Box<Problem>> {

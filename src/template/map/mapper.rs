@@ -43,10 +43,22 @@ pub enum RowKind {
     /// A record, or a part of one.
     #[default]
     Record,
-    /// Left out by the template.
-    Skipped,
+    /// Not a record to send, for this reason.
+    Skipped(SkipCause),
     /// Another text of the sheet, such as a heading. The only problem of the draft says which.
     NoRecord,
+}
+
+/// Why a row is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipCause {
+    /// `skip_where` of the template holds.
+    SkipWhere,
+    /// `keep_where` of the template does not hold.
+    KeepWhere,
+    RepeatedHeader,
+    /// The row of a report was sent.
+    AlreadySent,
 }
 
 /// A mapped row. Reusing it for the next row keeps its buffers.
@@ -108,14 +120,18 @@ impl<'t> Mapper<'t> {
         draft.parts.begin(row.number);
         draft.group.clear();
         draft.kind = RowKind::Record;
-        let is_skipped = self.was_sent(row)
-            || self.repeats_header(row)
-            || self.is_left_out(row).unwrap_or_else(|problem| {
+        let skipped = if self.was_sent(row) {
+            Some(SkipCause::AlreadySent)
+        } else if self.repeats_header(row) {
+            Some(SkipCause::RepeatedHeader)
+        } else {
+            self.left_out(row).unwrap_or_else(|problem| {
                 draft.parts.problems.push(*problem);
-                false
-            });
-        if is_skipped {
-            draft.kind = RowKind::Skipped;
+                None
+            })
+        };
+        if let Some(cause) = skipped {
+            draft.kind = RowKind::Skipped(cause);
             return;
         }
         if let Some((column, cause)) = self.no_record(row) {

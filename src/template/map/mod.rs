@@ -22,5 +22,5 @@ pub mod survey;
 mod turned_dates;
 
 pub use json::unquoted;
-pub use mapper::{Draft, Mapper, Names, RowKind, SEPARATOR};
+pub use mapper::{Draft, Mapper, Names, RowKind, SEPARATOR, SkipCause};
 pub use parts::Parts;

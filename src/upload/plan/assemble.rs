@@ -13,9 +13,9 @@ use super::request::Request;
 use super::row::{Finished, MappedRow, RowMapper, ledger_problem};
 use super::suspects::Suspects;
 use super::waiting::{Incomplete, Record, Waiting};
-use crate::ledger::{Disposition, Origin, PlannedRecord, Problem, Seq, SourceRow};
+use crate::ledger::{Disposition, Origin, PlannedRecord, Problem, Seq, SkipReason, SourceRow};
 use crate::template::Cause;
-use crate::template::map::{Parts, RowKind, SEPARATOR};
+use crate::template::map::{Parts, RowKind, SEPARATOR, SkipCause};
 use crate::template::model::GroupRows;
 use crate::upload::error::Error;
 use crate::upload::profile::Collector;
@@ -172,7 +172,7 @@ impl<'t> Assembler<'t> {
             problems.push(ledger_problem(problem, self.rows.source));
         }
         let decision = match row.draft.kind {
-            RowKind::Skipped => Decision::Skip,
+            RowKind::Skipped(cause) => Decision::Skip(skip_reason(cause)),
             RowKind::Record | RowKind::NoRecord => self.decide(parts, std::mem::take(problems)),
         };
         let decision = self.review(decision, row.history.as_slice(), request);
@@ -359,7 +359,7 @@ impl<'t> Assembler<'t> {
         let Record { request, name, rows, mut decision, mut warnings } = record;
         let (source, row) = (self.rows.source, rows[0]);
         if source.chosen.is_some_and(|(first, last)| !(first..=last).contains(&row)) {
-            decision = Decision::Skip;
+            decision = Decision::Skip(SkipReason::NotChosen);
         }
         let is_nameless = name.is_empty() && request.target.is_empty() && self.must_not_repeat();
         if is_nameless && matches!(decision, Decision::Send) {
@@ -373,7 +373,7 @@ impl<'t> Assembler<'t> {
         let decision = self.duplicates.decide(&self.parts, (seq, row), &request, decision, withdrawn);
         match &decision {
             Decision::Send => self.tally.to_send += 1,
-            Decision::Skip => self.tally.skipped += 1,
+            Decision::Skip(_) => self.tally.skipped += 1,
             Decision::Reject(problems) => self.tally.reject(problems),
             Decision::AcceptedEarlier(_) => self.tally.accepted_earlier += 1,
         }
@@ -390,7 +390,7 @@ impl<'t> Assembler<'t> {
             let sheet = self.parts.sheet_of(seq);
             let disposition = match decision {
                 Decision::Send => to_send(body),
-                Decision::Skip => Disposition::Skipped,
+                Decision::Skip(reason) => Disposition::Skipped(reason),
                 Decision::Reject(problems) => Disposition::Rejected(problems),
                 Decision::AcceptedEarlier(earlier) => Disposition::AcceptedEarlier(earlier),
             };
@@ -398,6 +398,15 @@ impl<'t> Assembler<'t> {
             let (key, target) = (present(key).or_else(|| present(name)), present(target));
             self.batch.records.push(PlannedRecord { key, target, rows, sheet, disposition, warnings });
         }
+    }
+}
+
+fn skip_reason(cause: SkipCause) -> SkipReason {
+    match cause {
+        SkipCause::SkipWhere => SkipReason::SkipWhere,
+        SkipCause::KeepWhere => SkipReason::KeepWhere,
+        SkipCause::RepeatedHeader => SkipReason::RepeatedHeader,
+        SkipCause::AlreadySent => SkipReason::AlreadySent,
     }
 }
 

@@ -1,10 +1,10 @@
 //! The decision about a record while the sheet is read.
 
-use crate::ledger::{AcceptedEarlier, Problem};
+use crate::ledger::{AcceptedEarlier, Problem, SkipReason};
 
 pub(in crate::upload) enum Decision {
     Send,
-    Skip,
+    Skip(SkipReason),
     Reject(Vec<Problem>),
     AcceptedEarlier(AcceptedEarlier),
 }
@@ -18,7 +18,7 @@ impl Decision {
                 problems.push(problem);
                 Decision::Reject(problems)
             }
-            Decision::Skip | Decision::AcceptedEarlier(_) => self,
+            Decision::Skip(_) | Decision::AcceptedEarlier(_) => self,
         }
     }
 }

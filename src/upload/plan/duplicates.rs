@@ -61,7 +61,7 @@ impl Duplicates {
         mut decision: Decision,
         withdrawn: &mut Vec<Withdrawal>,
     ) -> Decision {
-        if matches!(decision, Decision::Skip) {
+        if matches!(decision, Decision::Skip(_)) {
             return decision;
         }
         let mut superseded = None;

@@ -1,9 +1,11 @@
 //! Planning: the whole file is read, mapped and checked into the ledger before the first request.
 
 mod assemble;
+mod blank_columns;
 pub(super) mod columns;
 pub(super) mod decision;
 mod duplicates;
+mod file_warnings;
 mod keys;
 mod name;
 pub(super) mod part;

@@ -8,9 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
 use super::assemble::{Assembler, Batch};
+use super::blank_columns::BlankColumns;
 use super::row::{MappedRow, ReadRow, RowMapper};
 use super::source::{DataRows, Source};
-use crate::sheet::Row;
+use crate::ledger::Problem;
+use crate::sheet::{Row, column_letters};
 use crate::template::Template;
 use crate::template::map::survey::{Survey, Surveyor};
 use crate::upload::error::Error;
@@ -98,6 +100,7 @@ fn pass(
         std::mem::swap(&mut read, &mut next);
     }
     source.check_unchanged()?;
+    reader.check_columns()?;
     if confirms {
         let later = reader.surveys();
         if !surveys.iter().zip(&later).all(|(survey, later)| survey.agrees_with(later)) {
@@ -111,7 +114,11 @@ fn pass(
         let header_row = first.map_or(0, |part| part.layout.header.row);
         return Err(Error::NoRows { path: source.path.clone(), sheet, header_row });
     }
-    reader.rows.hidden.drain(..).for_each(|warning| assembler.warn_of_file(warning));
+    let blank = source.parts.iter().zip(&reader.blank).flat_map(|(part, blank)| {
+        let in_common = |column| part.columns.of(column);
+        blank.warnings(&part.layout).map(move |warning| Problem { column: warning.column.map(in_common), ..warning })
+    });
+    reader.rows.hidden.drain(..).chain(blank).for_each(|warning| assembler.warn_of_file(warning));
     assembler.finish();
     handle(assembler.take_batch());
     Ok(Pass::Ended(Box::new(Tally { respelled: reader.respelled, ..assembler.into_tally() })))
@@ -167,12 +174,15 @@ struct Reader<'a> {
     respelled: u64,
     /// One per part of the source.
     surveyors: Vec<Surveyor>,
+    /// One per part of the source.
+    blank: Vec<BlankColumns>,
 }
 
 impl<'a> Reader<'a> {
     fn new(source: &'a Source, template: &Template) -> Reader<'a> {
         let surveyors = source.parts.iter().map(|part| Surveyor::new(template, &part.layout)).collect();
-        Reader { source, rows: source.rows(), restored: Row::default(), respelled: 0, surveyors }
+        let blank = source.parts.iter().map(|part| BlankColumns::new(template, &part.layout)).collect();
+        Reader { source, rows: source.rows(), restored: Row::default(), respelled: 0, surveyors, blank }
     }
 
     /// Reads the next rows into `chunk`. Returns the number of rows, 0 after the last row.
@@ -212,10 +222,24 @@ impl<'a> Reader<'a> {
                 }
             }
             self.surveyors[part].row(&read.row);
+            self.blank[part].row(&read.row);
             bytes += read.row.text_len();
             chunk.len += 1;
         }
         Ok(chunk.len)
+    }
+
+    /// Fails if a required column has no value in any row.
+    fn check_columns(&self) -> Result<(), Error> {
+        for (part, blank) in self.source.parts.iter().zip(&self.blank) {
+            if let Some((column, rows)) = blank.required() {
+                let name = part.layout.header.names.get(column).map(|name| name.trim()).filter(|name| !name.is_empty());
+                let column = name.map_or_else(|| column_letters(column), |name| format!("'{name}'"));
+                let sheet = self.source.book.has_named_sheets().then(|| self.source.name_of(part).to_owned());
+                return Err(Error::BlankColumn { path: self.source.path.clone(), sheet, column, rows });
+            }
+        }
+        Ok(())
     }
 
     /// Returns the notation according to the rows so far, per part.

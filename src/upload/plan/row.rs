@@ -92,7 +92,7 @@ impl<'a> RowMapper<'a> {
         let width = if part.layout.is_report { part.layout.width } else { row.len() };
         mapped.width = width.checked_sub(1).map_or(0, |last| part.columns.of(last) + 1);
         mapper.map(row, &mut mapped.draft);
-        if mapped.draft.kind != RowKind::Skipped {
+        if !matches!(mapped.draft.kind, RowKind::Skipped(_)) {
             // Cells of a workbook can't shift, and people write remarks to the right of the header.
             if !source.book.has_named_sheets() {
                 let problem = beyond_header(row, part.layout.header.names.len());

@@ -4,26 +4,21 @@
 //! common columns (`columns`), and reports are a single table.
 
 use std::fs::{File, Metadata};
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use super::columns::merge_columns;
+use super::file_warnings::{hidden_rows, hidden_sheet, unused_columns};
 use super::part::Part;
 use crate::digest;
 use crate::ledger::Problem;
 use crate::sheet::{self, Book, Cell, Doubt, Row, Rows, SUMMARY_SHEETS, column_letters};
 use crate::template::bind::{HEADER_SEARCH_ROWS, Missing, bind};
-use crate::template::infer::unused_amounts;
 use crate::template::map::fill_down::Filler;
 use crate::template::model::SheetSelect;
-use crate::template::problem::excerpt;
 use crate::template::{Layout, Template};
 use crate::upload::error::Error;
 use crate::upload::known_keys::KnownKeys;
 use crate::upload::retry::{Report, ReportHistory};
-
-/// The code of the warning about hidden rows.
-const HIDDEN_ROWS: &str = "hidden-rows";
 
 /// Selects all sheets that have the template's columns, in `--sheet` and in templates.
 pub const ALL_SHEETS: &str = "*";
@@ -121,7 +116,8 @@ impl Source {
             Part { sheet, layout, columns }
         });
         let parts: Vec<Part> = parts.collect();
-        let warnings = parts.iter().flat_map(|part| unused_columns(template, part)).collect();
+        let mut warnings: Vec<Problem> = parts.iter().flat_map(|part| unused_columns(template, part)).collect();
+        warnings.extend(parts.iter().filter_map(|part| hidden_sheet(&book, part)));
         let (path, at) = (path.to_owned(), at.to_owned());
         Source {
             path,
@@ -221,53 +217,12 @@ impl DataRows<'_> {
     }
 }
 
-/// Returns a warning about hidden rows among the rows of a sheet.
-fn hidden_rows(ranges: &[(u64, u64)], rows: RangeInclusive<u64>) -> Option<Problem> {
-    const SHOWN: usize = 8;
-    let (start, end) = rows.into_inner();
-    let ranges: Vec<(u64, u64)> = ranges
-        .iter()
-        .map(|(first, last)| ((*first).max(start), (*last).min(end)))
-        .filter(|(first, last)| first <= last)
-        .collect();
-    let (first, _) = *ranges.first()?;
-    let shown = ranges
-        .iter()
-        .take(SHOWN)
-        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first} to {last}") });
-    let mut shown = shown.collect::<Vec<_>>().join(", ");
-    if ranges.len() > SHOWN {
-        shown.push_str(" and more");
-    }
-    Some(Problem {
-        row: Some(first),
-        value: shown,
-        remedy:
-            "show them in the spreadsheet program, such as by removing its filter; delete them, or leave them out with \
-                 skip_where or --rows, if they are not to be sent"
-                .to_owned(),
-        ..Problem::of_record(HIDDEN_ROWS, "are hidden rows, which are sent like the others")
-    })
-}
-
 /// Returns whether a row has only blank cells and control characters, such as the Ctrl-Z or the zero bytes at the end of a
 /// file.
 fn is_nothing(row: &Row) -> bool {
     row.cells().all(|cell| match cell {
         Cell::Text(text) => text.chars().all(|c| c.is_whitespace() || c.is_control()),
         cell => cell.is_blank(),
-    })
-}
-
-/// Returns a warning for each unused column that is probably an amount which the template did not find.
-fn unused_columns(template: &Template, part: &Part) -> impl Iterator<Item = Problem> {
-    let names = &part.layout.header.names;
-    unused_amounts(template, &part.layout).into_iter().map(|(column, field)| Problem {
-        column: Some(part.columns.of(column)),
-        header: names.get(column).map(|name| excerpt(name)).unwrap_or_default(),
-        field: field.name.to_owned(),
-        remedy: format!("add the name of the column to those of {} in the template", field.name),
-        ..Problem::of_record("unused-column", format!("is not sent: the template has no column for {}", field.name))
     })
 }
 

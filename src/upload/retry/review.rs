@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::history::{ReportHistory, RowHistory, RowStatus, copied};
-use crate::ledger::{AcceptedEarlier, Origin, Problem, Seq};
+use crate::ledger::{AcceptedEarlier, Origin, Problem, Seq, SkipReason};
 use crate::records::Input;
 use crate::upload::plan::decision::Decision;
 use crate::upload::plan::request::Request;
@@ -57,7 +57,7 @@ impl<'a> Reviewer<'a> {
             return Decision::AcceptedEarlier(first.clone());
         }
         if rows.iter().all(|row| row.status == RowStatus::Skipped) {
-            return Decision::Skip;
+            return Decision::Skip(SkipReason::SkippedBefore);
         }
         let non_idempotent = !self.input.call(!request.target.is_empty()).is_some_and(|call| call.repeatable);
         let own = |row: &RowHistory| Some(self.located(row, row.problem()?));

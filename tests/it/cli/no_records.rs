@@ -1,7 +1,8 @@
 //! Rows that are no records, and rows of damaged files: problems with their rows, never requests.
 
 use super::process::{Place, name};
-use super::{accounting, office};
+use super::service::Served;
+use super::{accounting, column, office, table};
 use crate::sheet::parts::Xlsx;
 
 /// Returns the rows and codes of the problems of a check.
@@ -182,6 +183,65 @@ fn a_visible_sheet_is_read_before_a_hidden_one() {
     };
     assert_eq!(check(&[]), "1: pending 1");
     assert_eq!(check(&["--sheet", "Old"]), "1: rejected 1");
+    let checked = place.sheetport(["check", "prices.xlsx", "-t", "items", "--sheet", "Old", "--json"]).run().json();
+    assert_eq!(
+        (&checked["warnings"][0]["code"], &checked["warnings"][0]["value"]),
+        (&"hidden-sheet".into(), &"Old".into())
+    );
+}
+
+#[test]
+fn blank_columns_are_one_problem() {
+    let place = Place::new();
+    place.write(
+        "t.toml",
+        "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\non_blank = \"error\"\n",
+    );
+    let rows: String = (1..=300).map(|row| format!("A-{row},,\n")).collect();
+    place.write("list.csv", format!("SKU,Name,Price\n{rows}"));
+    let refused = place.sheetport(["check", "list.csv", "-t", "t.toml"]).exits(7);
+    for words in ["list.csv: the column 'Name' is blank in all 300 rows, and the template needs a value", "on_blank"] {
+        assert!(refused.stderr.contains(words), "{}", refused.stderr);
+    }
+    // The same for a price is possible, but probably wrong.
+    let rows: String = (1..=300).map(|row| format!("A-{row},Bolt,\n")).collect();
+    place.write("list.csv", format!("SKU,Name,Price\n{rows}"));
+    let checked = place.sheetport(["check", "list.csv", "-t", "items", "--json"]).run().json();
+    let warning = &checked["warnings"][0];
+    assert_eq!(
+        (&warning["code"], &warning["header"], &warning["count"]),
+        (&"blank-column".into(), &"Price".into(), &1.into())
+    );
+    assert_eq!(accounting(&checked), "300: pending 300");
+    // A single row has the problem itself.
+    place.write("one.csv", "SKU,Name,Price\nA-1,,\n");
+    assert_eq!(
+        accounting(&place.sheetport(["check", "one.csv", "-t", "t.toml", "--json"]).run().json()),
+        "1: rejected 1"
+    );
+}
+
+#[test]
+fn skipped_rows_have_their_reason_in_the_report() {
+    let place = Place::new();
+    let skip = "[sheet]\nskip_where = 'Name == \"draft\"'\n";
+    place.write(
+        "t.toml",
+        format!("record = \"item\"\n{skip}[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n"),
+    );
+    place.write("list.csv", "SKU,Name\nA-1,draft\nSKU,Name\nA-2,Bolt\nA-3,Nut\n");
+    let served = Served::start(&place);
+    let upload = ["upload", "list.csv", "-t", "t.toml", "--rows", "2-4", "--report", "out.csv"];
+    served.sheetport(&place, upload).exits(0);
+    let report = table(&place.path("out.csv"));
+    assert_eq!(column(&report, "sheetport_status"), ["skipped", "skipped", "sent", "skipped"]);
+    let reasons = [
+        "is left out by skip_where of the template",
+        "repeats the header",
+        "",
+        "is not among the rows given with --rows",
+    ];
+    assert_eq!(column(&report, "sheetport_errors"), reasons);
 }
 
 #[test]

@@ -1,0 +1,69 @@
+//! Mapped columns without any value: one problem of the file instead of one for each row.
+
+use crate::ledger::Problem;
+use crate::sheet::Row;
+use crate::template::bind::Columns;
+use crate::template::model::{OnBlank, Source};
+use crate::template::problem::excerpt;
+use crate::template::{Layout, Template};
+
+/// In fewer rows, a blank cell is a problem of its row.
+const MIN_ROWS: u64 = 2;
+
+/// The columns of a sheet that should have values, and have none so far: required ones, and amounts.
+pub(super) struct BlankColumns {
+    columns: Vec<BlankColumn>,
+    rows: u64,
+}
+
+struct BlankColumn {
+    column: usize,
+    field: &'static str,
+    is_required: bool,
+}
+
+impl BlankColumns {
+    /// The rows of a report are only a part of a sheet, so that all of them may lack a value.
+    pub(super) fn new(template: &Template, layout: &Layout) -> BlankColumns {
+        let rules = template.rules().zip(&layout.columns).filter(|_| !layout.is_report);
+        let columns = rules.filter_map(|(rule, columns)| {
+            let is_required = matches!(rule.on_blank, OnBlank::Error);
+            let is_omitted = matches!(rule.on_blank, OnBlank::Omit);
+            let (Source::Column(_), Columns::One(column)) = (&rule.source, columns) else { return None };
+            let should_have_values = is_required || is_omitted && rule.field.can_be_money();
+            should_have_values.then_some(BlankColumn { column: *column, field: rule.field.name, is_required })
+        });
+        BlankColumns { columns: columns.collect(), rows: 0 }
+    }
+
+    pub(super) fn row(&mut self, row: &Row) {
+        self.rows += 1;
+        if !self.columns.is_empty() {
+            self.columns.retain(|blank| row.get(blank.column).is_blank());
+        }
+    }
+
+    /// Returns the first required column without a value in any row, and the number of rows.
+    pub(super) fn required(&self) -> Option<(usize, u64)> {
+        self.found().find(|blank| blank.is_required).map(|blank| (blank.column, self.rows))
+    }
+
+    /// Returns a warning for each column of amounts without a value in any row.
+    pub(super) fn warnings(&self, layout: &Layout) -> impl Iterator<Item = Problem> {
+        let header = |column: usize| layout.header.names.get(column).map(|name| excerpt(name)).unwrap_or_default();
+        self.found().filter(|blank| !blank.is_required).map(move |blank| Problem {
+            column: Some(blank.column),
+            header: header(blank.column),
+            field: blank.field.to_owned(),
+            remedy: "check whether the values are in another column, or were lost".to_owned(),
+            ..Problem::of_record(
+                "blank-column",
+                format!("is blank in all {} rows, so nothing is sent for it", self.rows),
+            )
+        })
+    }
+
+    fn found(&self) -> impl Iterator<Item = &BlankColumn> {
+        self.columns.iter().filter(|_| self.rows >= MIN_ROWS)
+    }
+}

@@ -1,0 +1,61 @@
+//! Warnings about a file as a whole: hidden sheets and rows that are sent, and columns that are not.
+
+use std::ops::RangeInclusive;
+
+use super::part::Part;
+use crate::ledger::Problem;
+use crate::sheet::Book;
+use crate::template::Template;
+use crate::template::infer::unused_amounts;
+use crate::template::problem::excerpt;
+
+/// Returns a warning about a sheet that spreadsheet programs do not show.
+pub(super) fn hidden_sheet(book: &Book, part: &Part) -> Option<Problem> {
+    let name = book.sheets().get(part.sheet).filter(|_| book.is_hidden(part.sheet))?;
+    Some(Problem {
+        value: excerpt(name),
+        remedy: "show it in the spreadsheet program to see its rows, or choose another one with --sheet".to_owned(),
+        ..Problem::of_record("hidden-sheet", "is a hidden sheet, whose rows are sent")
+    })
+}
+
+/// Returns a warning about hidden rows among the rows of a sheet.
+pub(super) fn hidden_rows(ranges: &[(u64, u64)], rows: RangeInclusive<u64>) -> Option<Problem> {
+    const SHOWN: usize = 8;
+    let (start, end) = rows.into_inner();
+    let ranges: Vec<(u64, u64)> = ranges
+        .iter()
+        .map(|(first, last)| ((*first).max(start), (*last).min(end)))
+        .filter(|(first, last)| first <= last)
+        .collect();
+    let (first, _) = *ranges.first()?;
+    let shown = ranges
+        .iter()
+        .take(SHOWN)
+        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first} to {last}") });
+    let mut shown = shown.collect::<Vec<_>>().join(", ");
+    if ranges.len() > SHOWN {
+        shown.push_str(" and more");
+    }
+    Some(Problem {
+        row: Some(first),
+        value: shown,
+        remedy:
+            "show them in the spreadsheet program, such as by removing its filter; delete them, or leave them out with \
+                 skip_where or --rows, if they are not to be sent"
+                .to_owned(),
+        ..Problem::of_record("hidden-rows", "are hidden rows, which are sent like the others")
+    })
+}
+
+/// Returns a warning for each unused column that is probably an amount which the template did not find.
+pub(super) fn unused_columns(template: &Template, part: &Part) -> impl Iterator<Item = Problem> {
+    let names = &part.layout.header.names;
+    unused_amounts(template, &part.layout).into_iter().map(|(column, field)| Problem {
+        column: Some(part.columns.of(column)),
+        header: names.get(column).map(|name| excerpt(name)).unwrap_or_default(),
+        field: field.name.to_owned(),
+        remedy: format!("add the name of the column to those of {} in the template", field.name),
+        ..Problem::of_record("unused-column", format!("is not sent: the template has no column for {}", field.name))
+    })
+}
