@@ -102,7 +102,7 @@ fn lossy_cells(lossy: LossyFields) -> &'static str {
     match lossy {
         LossyFields::Types => "numbers and dates for a text file",
         LossyFields::Both => "numbers, dates and long texts for a text file",
-        LossyFields::LongTexts => "texts that exceed the limit of workbook cells",
+        LossyFields::LongTexts => "values that a workbook may lose when another program saves it",
     }
 }
 

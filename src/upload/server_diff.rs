@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 use super::error::Error;
+use super::retry::normalize_line_ends;
 use super::service_list::{Connection, ListReader, list_of};
 use crate::client;
 use crate::client::pages::{Entry, object_fields, unescaped};
@@ -160,7 +161,8 @@ impl PendingRecords {
                 key = self.hasher.hash_one(value);
             } else {
                 present |= bit;
-                values.push((index, value));
+                // A spreadsheet program that saved an export may have changed them.
+                values.push((index, normalize_line_ends(&value).into_owned()));
             }
         }
         // Bodies with unknown fields cannot be compared with a listing.
@@ -228,6 +230,7 @@ mod tests {
         let body = r#"{"externalId":"00042","name":"a","price":1.50,"purchasePrice":null}"#;
         let entry = r#"{"id":"u","external_id":"00042","name":"a","price":1.5,"purchase_price":null,"tax":7}"#;
         assert!(same(body, entry));
+        assert!(same(&body.replace("\"a\"", r#""a\nb""#), &entry.replace("\"a\"", r#""a\r\nb""#)));
         for (from, to) in [
             ("\"00042\"", "\"42\""),
             ("\"00042\"", "42"),

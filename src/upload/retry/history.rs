@@ -199,7 +199,9 @@ impl ReportHistory {
                 history.is_added = known.is_added;
                 history.record = Some((known.record, known.rows_of_record));
                 let fingerprint = columns.common.fingerprint_in_report(row);
-                history.is_edited = fingerprint != known.fingerprint && self.cut.get(&index) != Some(&fingerprint);
+                history.is_edited = fingerprint != known.fingerprint
+                    && self.cut.get(&index) != Some(&fingerprint)
+                    && self.restored_fingerprint(part, index, row) != Some(known.fingerprint);
                 history.status = status(&known, history.is_edited, self.has_chosen_rows);
                 (history, None)
             }
@@ -209,6 +211,13 @@ impl ReportHistory {
                 (history, Some(problem))
             }
         }
+    }
+
+    /// Returns the fingerprint of the row with the original cells lost in the report, or `None` without losses.
+    fn restored_fingerprint(&self, part: usize, index: usize, row: &Row) -> Option<u32> {
+        let (columns, mut restored) = (&self.columns[part], Row::default());
+        self.lossy.restore(index, row, &columns.original, &mut restored)?;
+        Some(columns.common.fingerprint_in_report(&restored))
     }
 
     fn origin(&self, run: Cell<'_>, row: Cell<'_>, sheet: Cell<'_>) -> RowOrigin {

@@ -1,10 +1,11 @@
-//! Cells with losses in reports: a CSV stores the numbers and dates of a workbook as text, a workbook cuts long texts, and
-//! a spreadsheet program turns texts of a CSV into numbers. If such a cell was not edited in the report, the cell in the
-//! ledger is used instead.
+//! Cells with losses in reports: a CSV stores the numbers and dates of a workbook as text, and a workbook cuts long texts.
+//! Spreadsheet programs turn texts of a CSV into numbers, change line ends, and may lose the number formats of a workbook.
+//! If such a cell was not edited in the report, the cell in the ledger is used instead.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use crate::sheet::read::is_stored_as;
 use crate::sheet::{Cell, Row, write};
 use crate::upload::respelled::{is_respelled, may_be_respelled};
 
@@ -17,7 +18,8 @@ pub enum LossyFields {
     /// A text file loses the types of cells.
     #[default]
     Types,
-    /// A workbook loses the ends of long texts.
+    /// A workbook loses the ends of long texts. Saved by another program, it may lose number formats, so that dates and
+    /// percentages are numbers.
     LongTexts,
     /// A text file saved by another program from a workbook with cut texts.
     Both,
@@ -45,6 +47,13 @@ impl LossyFields {
             (LossyFields::LongTexts, _) => None,
             (LossyFields::Types | LossyFields::Both, cell) => Some(cell.shown().into_owned()),
         }
+    }
+
+    /// Whether a program that saves the report may lose the number format of `cell`.
+    fn may_lose_format(self, cell: &Cell<'_>) -> bool {
+        let has_format =
+            matches!(cell, Cell::Percent(_) | Cell::Money(..) | Cell::Date(_) | Cell::Time(_) | Cell::DateTime(_));
+        self == LossyFields::LongTexts && has_format
     }
 
     /// Writes a row of the ledger into `cut`, with long texts cut as in the report.
@@ -75,7 +84,9 @@ impl LossyRows {
             return true;
         }
         let has_losses = |cell: &Cell<'_>| {
-            self.lossy.written(cell).is_some() || matches!(cell, Cell::Text(text) if may_be_respelled(text))
+            self.lossy.written(cell).is_some()
+                || self.lossy.may_lose_format(cell)
+                || matches!(cell, Cell::Text(text) if may_be_respelled(text) || text.contains('\r'))
         };
         if row.cells().any(|cell| has_losses(&cell)) {
             // Other cells are not needed.
@@ -107,9 +118,15 @@ impl LossyRows {
             let original = columns.get(column).copied().flatten().map_or(Cell::Blank, |column| original.get(column));
             let written = self.lossy.written(&original);
             match (written.filter(|written| is_same(&cell.shown(), written)), original) {
+                (None, Cell::Text(text)) if has_same_lines(text, &cell) => {
+                    restored.push(Cell::Text(&write::defuse(text)))
+                }
                 (None, Cell::Text(text)) if is_respelled(text, &cell) => {
                     respelled += 1;
                     restored.push(Cell::Text(&write::defuse(text)))
+                }
+                (None, _) if matches!(cell, Cell::Number(number) if is_stored_as(&original, number)) => {
+                    restored.push(original)
                 }
                 (None, _) => restored.push(cell),
                 // Neutralised like all texts of the report, to be restored later.
@@ -121,12 +138,18 @@ impl LossyRows {
     }
 }
 
+/// Whether `cell` is `original` with other line ends, as programs save them.
+fn has_same_lines(original: &str, cell: &Cell<'_>) -> bool {
+    let Cell::Text(text) = *cell else { return false };
+    original.contains('\r') && normalize_line_ends(write::restore(text)) == normalize_line_ends(original)
+}
+
 fn is_same(text: &str, other: &str) -> bool {
     normalize_line_ends(text.trim()) == normalize_line_ends(other.trim())
 }
 
 /// Returns the text with all line ends replaced by `\n`, because other programs may change line ends.
-pub(super) fn normalize_line_ends(text: &str) -> Cow<'_, str> {
+pub(in crate::upload) fn normalize_line_ends(text: &str) -> Cow<'_, str> {
     match text.contains('\r') {
         true => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
         false => Cow::Borrowed(text),
@@ -163,6 +186,36 @@ mod tests {
         assert!(typed.cells().eq(expected), "{typed:?}");
         assert_eq!(typed.number, 9);
         assert_eq!(cells.restore(4, &row, &columns, &mut typed), None, "the row has only texts");
+    }
+
+    #[test]
+    fn values_without_their_number_format_are_restored_in_a_workbook() {
+        let (mut row, mut bytes) = (Row::default(), Vec::new());
+        let original = [Cell::Date(date(2026, 1, 2)), Cell::Percent(0.19), Cell::Percent(0.07), Cell::Number(5.0)];
+        original.into_iter().for_each(|cell| row.push(cell));
+        row.encode(&mut bytes);
+        let mut cells = LossyRows::new(LossyFields::LongTexts);
+        assert!(cells.add(0, &bytes, &mut Row::default()));
+        row.clear(5);
+        [46_024.0, 0.19, 0.16, 5.0].into_iter().for_each(|number| row.push(Cell::Number(number)));
+        let mut restored = Row::default();
+        assert_eq!(cells.restore(0, &row, &[Some(0), Some(1), Some(2), Some(3)], &mut restored), Some(0));
+        let expected = [Cell::Date(date(2026, 1, 2)), Cell::Percent(0.19), Cell::Number(0.16), Cell::Number(5.0)];
+        assert!(restored.cells().eq(expected), "{restored:?}");
+    }
+
+    #[test]
+    fn line_ends_are_restored_in_unedited_texts() {
+        let (mut row, mut bytes) = (Row::default(), Vec::new());
+        ["one\r\ntwo", "=1\r\n+2", "a\r\nb"].into_iter().for_each(|text| row.push(Cell::Text(text)));
+        row.encode(&mut bytes);
+        let mut cells = LossyRows::default();
+        assert!(cells.add(0, &bytes, &mut Row::default()));
+        row.clear(5);
+        ["one\ntwo", "'=1\n+2", "a\nc"].into_iter().for_each(|text| row.push(Cell::Text(text)));
+        let mut restored = Row::default();
+        assert_eq!(cells.restore(0, &row, &[Some(0), Some(1), Some(2)], &mut restored), Some(0));
+        assert!(restored.cells().eq(["one\r\ntwo", "'=1\r\n+2", "a\nc"].map(Cell::Text)), "{restored:?}");
     }
 
     #[test]

@@ -16,5 +16,6 @@ pub use history::ReportHistory;
 pub(super) use history::{RowHistory, RowStatus};
 pub use load::load_history;
 pub use lossy::LossyFields;
+pub(super) use lossy::normalize_line_ends;
 pub use report::Report;
 pub(super) use review::Reviewer;

@@ -14,6 +14,21 @@ pub(super) fn from_serial(value: f64, is_1904: bool) -> Cell<'static> {
     civil(value, is_1904).unwrap_or(Cell::Number(value))
 }
 
+/// Whether a workbook with dates since 1900 stores `cell`, a value with a number format, as `number`.
+pub fn is_stored_as(cell: &Cell<'_>, number: f64) -> bool {
+    let midnight = |cell: Cell<'static>| match cell {
+        Cell::Date(date) => Cell::DateTime(date.to_datetime(Time::midnight())),
+        cell => cell,
+    };
+    match *cell {
+        Cell::Percent(value) | Cell::Money(value, _) => value == number,
+        Cell::Time(time) => from_serial(number, false) == Cell::Time(time),
+        Cell::Date(date) => from_serial(number, false) == Cell::Date(date),
+        Cell::DateTime(at) => midnight(from_serial(number, false)) == Cell::DateTime(at),
+        Cell::Blank | Cell::Text(_) | Cell::Number(_) | Cell::Boolean(_) | Cell::Error(_) => false,
+    }
+}
+
 /// Converts a number of days with a format of elapsed time such as `[h]:mm`. Less than a day is a time; anything else is the
 /// error, as text in the format of spreadsheet programs: `36:30:00`.
 pub(super) fn from_elapsed_days(value: f64) -> Result<Cell<'static>, String> {
@@ -80,6 +95,21 @@ fn time(milliseconds: i64) -> Option<Time> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_with_a_number_format_are_recognized_by_their_number() {
+        let (day, noon) = (Date::constant(2026, 1, 2), Time::constant(12, 0, 0, 0));
+        for (cell, number, other) in [
+            (Cell::Date(day), 46_024.0, 46_024.5),
+            (Cell::DateTime(day.to_datetime(noon)), 46_024.5, 46_024.0),
+            (Cell::DateTime(day.to_datetime(Time::midnight())), 46_024.0, 46_025.0),
+            (Cell::Time(noon), 0.5, 1.5),
+            (Cell::Percent(0.19), 0.19, 19.0),
+        ] {
+            assert!(is_stored_as(&cell, number) && !is_stored_as(&cell, other), "{cell:?}");
+        }
+        assert!(!is_stored_as(&Cell::Number(1.0), 1.0) && !is_stored_as(&Cell::Text("1"), 1.0));
+    }
 
     #[test]
     fn serial_numbers_become_dates_and_times() {
