@@ -28,6 +28,7 @@ mod no_records;
 mod numbered_lines;
 mod office;
 mod orders;
+mod other_programs;
 mod page;
 mod process;
 mod profile;

@@ -20,15 +20,22 @@ pub fn is_there() -> bool {
 
 /// Opens `file`, saves it as `to` in the folder `saved`, and returns that folder.
 pub fn save_again(place: &Place, file: &Path, to: &str) -> PathBuf {
-    let (saved, scratch) = (place.path("saved"), place.path("scratch"));
+    let saved = place.path("saved");
+    save_all_again(place, &[name(file)], to, &saved);
+    saved
+}
+
+/// Opens the files and saves each of them as `to` in `folder`.
+#[track_caller]
+pub fn save_all_again(place: &Place, files: &[&str], to: &str, folder: &Path) {
+    let scratch = place.path("scratch");
     fs::create_dir_all(&scratch).unwrap();
     let profile = format!("-env:UserInstallation=file://{}", name(&place.path("office")));
     let converted = Command::new("soffice")
-        .args([&profile, "--headless", "--convert-to", to, "--outdir", name(&saved)])
-        .arg(file)
+        .args([&profile, "--headless", "--convert-to", to, "--outdir", name(folder)])
+        .args(files)
         .env("TMPDIR", &scratch)
         .output()
         .unwrap();
     assert!(converted.status.success(), "{converted:?}");
-    saved
 }

@@ -43,8 +43,15 @@ impl Served {
     /// Starts a service with the demo workspace.
     #[track_caller]
     pub fn demo(place: &Place) -> Served {
-        let arguments = ["serve", "--demo", "--listen", "127.0.0.1:0", "--data", "service", "--json"];
-        Served::of(place, place.sheetport(arguments), "demo")
+        Served::demo_with(place, 0, &[])
+    }
+
+    /// Starts a service with the demo workspace and additional arguments.
+    #[track_caller]
+    pub fn demo_with(place: &Place, port: u16, words: &[&str]) -> Served {
+        let listen = format!("127.0.0.1:{port}");
+        let first = ["serve", "--demo", "--listen", &listen, "--data", "service", "--json"];
+        Served::of(place, place.sheetport(first.iter().chain(words)), "demo")
     }
 
     #[track_caller]
@@ -57,6 +64,10 @@ impl Served {
 
     pub fn url(&self) -> String {
         format!("http://{}", self.host)
+    }
+
+    pub fn port(&self) -> u16 {
+        self.host.rsplit_once(':').unwrap().1.parse().unwrap()
     }
 
     /// Returns the executable with the address and both tokens in the environment.
