@@ -112,6 +112,8 @@ fn exit_of_sheet(error: &sheet::Error) -> Exit {
         | E::SeveralFiles { .. }
         | E::PackedWithPassword { .. }
         | E::Encrypted { .. }
+        | E::PasswordNeeded { .. }
+        | E::WrongPassword { .. }
         | E::Empty { .. }
         | E::Unreadable { .. }
         | E::Damaged { .. } => Exit::InputRefused,

@@ -56,13 +56,13 @@ fn locale(name: &str) -> Result<String, String> {
     locale::check(name).map(str::to_owned)
 }
 
-/// How to read a text file.
+/// How to read a text file, and the password of a workbook.
 #[derive(Args, Debug, Default)]
 pub struct Reading {
     /// Character between fields, or "tab" or "space"
     #[arg(long, help_heading = READING, value_name = "CHAR", value_parser = Options::delimiter_named)]
     pub delimiter: Option<u8>,
-    /// Encoding, such as windows-1252
+    /// Encoding, such as windows-1252, cp850 or utf-16le
     #[arg(long, help_heading = READING, value_name = "NAME")]
     pub encoding: Option<String>,
     /// Character around fields, or "none"
@@ -71,6 +71,9 @@ pub struct Reading {
     /// Character before a quote that is part of a field, or "none" if quotes are doubled
     #[arg(long, help_heading = READING, value_name = "CHAR", value_parser = mark)]
     pub escape: Option<Mark>,
+    /// File with the password of an encrypted workbook, on its first line
+    #[arg(long, value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
 }
 
 impl Reading {
@@ -81,6 +84,7 @@ impl Reading {
             encoding: self.encoding.clone(),
             quote: self.quote.map(|mark| mark.0),
             escape: self.escape.map(|mark| mark.0),
+            password_file: self.password_file.clone(),
         }
     }
 
@@ -93,6 +97,7 @@ impl Reading {
             ("encoding", self.encoding.clone()),
             ("quote", self.quote.map(mark)),
             ("escape", self.escape.map(mark)),
+            ("password-file", self.password_file.as_ref().map(|path| path.display().to_string())),
         ];
         flags.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }

@@ -14,8 +14,13 @@ pub enum Error {
     /// A file in a ZIP archive is encrypted.
     #[error("{path} can't be read: its file {name} is packed with a password", path = path.display())]
     PackedWithPassword { path: PathBuf, name: String },
+    /// The encryption of a workbook is not supported.
     #[error("{path} is an encrypted workbook", path = path.display())]
     Encrypted { path: PathBuf },
+    #[error("{path} is protected with a password", path = path.display())]
+    PasswordNeeded { path: PathBuf },
+    #[error("{path} can't be opened with this password", path = path.display())]
+    WrongPassword { path: PathBuf },
     /// The [`Options`](super::Options) are invalid.
     #[error("{path} can't be read with these options: {reason}", path = path.display())]
     BadOptions { path: PathBuf, reason: String },
@@ -45,6 +50,8 @@ impl Error {
             | Error::SeveralFiles { path, .. }
             | Error::PackedWithPassword { path, .. }
             | Error::Encrypted { path }
+            | Error::PasswordNeeded { path }
+            | Error::WrongPassword { path }
             | Error::BadOptions { path, .. }
             | Error::Empty { path }
             | Error::Unreadable { path, .. }
@@ -67,6 +74,10 @@ impl Error {
             ),
             Error::PackedWithPassword { .. } => Some("unpack it with its password and try again".to_owned()),
             Error::Encrypted { .. } => Some("open it with its password, save it without one, and try again".to_owned()),
+            Error::PasswordNeeded { .. } => {
+                Some("write the password to a file that only you can read, and add --password-file FILE".to_owned())
+            }
+            Error::WrongPassword { .. } => Some("check the password in the file of --password-file".to_owned()),
             Error::BadOptions { .. } => None,
             Error::Empty { .. } => {
                 Some("save the spreadsheet again and check that the file contains its rows".to_owned())

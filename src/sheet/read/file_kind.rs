@@ -18,8 +18,6 @@ const MAX_NAMES: u64 = 1024 * 1024;
 pub(super) enum FileKind {
     Text,
     Workbook(WorkbookFormat),
-    /// An encrypted workbook.
-    Encrypted,
     /// A workbook from before Excel 95, with the name of the program.
     TooOld(&'static str),
     /// Another format, for messages: "a PDF document".
@@ -39,6 +37,8 @@ pub(super) enum WorkbookFormat {
     SpreadsheetXml,
     /// A web page with tables.
     Html,
+    /// An XLSX or XLSB workbook that is encrypted with a password.
+    Encrypted,
     /// An archive with a spreadsheet.
     Zip,
 }
@@ -53,6 +53,7 @@ impl WorkbookFormat {
             WorkbookFormat::FlatOds => "flat ODS",
             WorkbookFormat::SpreadsheetXml => "XML Spreadsheet 2003",
             WorkbookFormat::Html => "HTML",
+            WorkbookFormat::Encrypted => "encrypted workbook",
             WorkbookFormat::Zip => "ZIP",
         }
     }
@@ -211,7 +212,7 @@ fn ole(file: &mut File, sample: &[u8]) -> io::Result<FileKind> {
         find(&streams, &utf16).is_some()
     };
     Ok(if has("EncryptedPackage") {
-        FileKind::Encrypted
+        FileKind::Workbook(WorkbookFormat::Encrypted)
     } else if has("WordDocument") {
         FileKind::Other("an old Word document (.doc)")
     } else if has("PowerPoint Document") {

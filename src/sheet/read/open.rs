@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use encoding_rs::Encoding;
+
 use super::book::{Book, Content};
 use super::decompress::Decompressed;
 use super::file_kind::{self, FileKind, WorkbookFormat};
@@ -13,7 +15,7 @@ use super::options::Options;
 use super::text::dialect::{self, DialectConfidence};
 use super::text::sniff::{self, DialectHints};
 use super::text::{Confidence, Dialect, LineEnding, encoding};
-use super::workbook::{Archive, Request, Workbook};
+use super::workbook::{Archive, Password, Request, Workbook};
 use crate::sheet::compression::Compression;
 use crate::sheet::{Error, PrivateFile};
 
@@ -47,7 +49,6 @@ fn at(location: Location, options: &Options) -> Result<Book, Error> {
         }
         FileKind::Workbook(WorkbookFormat::Zip) => at(unpack(&location)?, options),
         FileKind::Workbook(format) => workbook(location, format, &sample, options),
-        FileKind::Encrypted => Err(Error::Encrypted { path: path() }),
         FileKind::TooOld(program) => {
             let reason = format!("it is a workbook of {program}; versions before Excel 95 are not supported");
             Err(Error::Unreadable { path: path(), place: String::new(), reason })
@@ -104,7 +105,14 @@ fn workbook(location: Location, format: WorkbookFormat, sample: &[u8], options: 
         WorkbookFormat::Html => Some(page_encoding(&location, sample, options)?),
         _ => None,
     };
-    let (workbook, entries) = Workbook::open(&location, Request { format, encoding })?;
+    let password = match format {
+        WorkbookFormat::Encrypted | WorkbookFormat::Xls => {
+            options.password().map_err(|reason| Error::BadOptions { path: location.shown.clone(), reason })?
+        }
+        _ => None,
+    };
+    let password = password.map(Password);
+    let (workbook, entries) = Workbook::open(&location, Request { format, encoding, password })?;
     let hidden = entries.iter().enumerate().filter(|(_, entry)| entry.is_hidden).map(|(index, _)| index);
     let hidden = hidden.collect();
     let is_named = entries.iter().any(|entry| !entry.name.is_empty());
@@ -123,8 +131,8 @@ fn page_encoding(location: &Location, sample: &[u8], options: &Options) -> Resul
         return Ok(found.encoding.name().to_owned());
     }
     let declared = markup::declared_encoding(sample).filter(|_| encoding::marked(sample).is_none());
-    let found = declared.unwrap_or_else(|| encoding::detect(sample, sample.len() < file_kind::SAMPLE).0.encoding);
-    Ok(found.name().to_owned())
+    let detected = || encoding::detect(sample, sample.len() < file_kind::SAMPLE).0.encoding.name();
+    Ok(declared.map_or_else(detected, Encoding::name).to_owned())
 }
 
 fn bad_encoding(location: &Location, label: &str) -> Error {

@@ -1,18 +1,25 @@
 //! Settings for reading text files, and their notation in flags and templates.
 
-use encoding_rs::Encoding;
+use std::fs;
+use std::path::PathBuf;
 
-/// Settings for reading a text file. Unset options are detected.
+use secrecy::SecretString;
+
+use super::text::TextEncoding;
+
+/// Settings for reading a file. Unset options of a text are detected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Field delimiter.
     pub delimiter: Option<u8>,
-    /// Label of the WHATWG Encoding Standard, such as `windows-1252`.
+    /// Label of the WHATWG Encoding Standard, such as `windows-1252`, or one of `cp437`, `cp850`, `cp852`, `utf-32`.
     pub encoding: Option<String>,
     /// Quote character; `Some(None)` if fields are not quoted.
     pub quote: Option<Option<u8>>,
     /// Escape character before quotes; `Some(None)` if quotes are doubled.
     pub escape: Option<Option<u8>>,
+    /// File with the password of a workbook. Read only if a workbook may need it.
+    pub password_file: Option<PathBuf>,
 }
 
 impl Options {
@@ -23,6 +30,7 @@ impl Options {
             encoding: self.encoding.or_else(|| other.encoding.clone()),
             quote: self.quote.or(other.quote),
             escape: self.escape.or(other.escape),
+            password_file: self.password_file.or_else(|| other.password_file.clone()),
         }
     }
 
@@ -46,7 +54,19 @@ impl Options {
     }
 
     pub fn is_encoding(label: &str) -> bool {
-        Encoding::for_label_no_replacement(label.trim().as_bytes()).is_some()
+        TextEncoding::for_label(label).is_some()
+    }
+
+    /// Reads the password: the first line of its file. The error is the reason.
+    pub(super) fn password(&self) -> Result<Option<SecretString>, String> {
+        let Some(path) = &self.password_file else { return Ok(None) };
+        let text = fs::read_to_string(path)
+            .map_err(|error| format!("the file {} with the password can't be read: {error}", path.display()))?;
+        let line = text.trim_start_matches('\u{FEFF}').lines().next().unwrap_or_default();
+        match line.is_empty() {
+            true => Err(format!("the file {} with the password is empty", path.display())),
+            false => Ok(Some(SecretString::from(line))),
+        }
     }
 
     /// Checks that the options are valid and compatible. The error is the reason.

@@ -129,6 +129,7 @@ impl Checker<'_> {
             encoding: raw.encoding.as_ref().map(|label| label.get_ref().clone()),
             quote: mark(&raw.quote),
             escape: mark(&raw.escape),
+            password_file: None,
         }
     }
 }

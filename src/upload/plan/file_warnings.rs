@@ -1,13 +1,26 @@
-//! Warnings about a file as a whole: hidden sheets and rows that are sent, and columns that are not.
+//! Warnings about a file as a whole: a guessed encoding, hidden sheets and rows that are sent, and columns that are not.
 
 use std::ops::RangeInclusive;
 
 use super::part::Part;
 use crate::ledger::Problem;
-use crate::sheet::Book;
+use crate::sheet::{Book, Dialect};
 use crate::template::Template;
 use crate::template::infer::unused_amounts;
 use crate::template::problem::excerpt;
+
+/// Returns a warning about a text whose letters look like those of a code page of DOS.
+pub(super) fn dos_letters(dialect: &Dialect) -> Option<Problem> {
+    let name = dialect.encoding.encoding.name();
+    dialect.encoding.may_be_dos.then(|| Problem {
+        value: name.to_owned(),
+        remedy:
+            "compare its letters with those of the original; --encoding (or encoding in [sheet]) states the right one: \
+                 cp437, cp850, cp852 or cp866"
+                .to_owned(),
+        ..Problem::of_record("guessed-encoding", "is a guess at the encoding of the text, which seems to come from DOS")
+    })
+}
 
 /// Returns a warning about a sheet that spreadsheet programs do not show.
 pub(super) fn hidden_sheet(book: &Book, part: &Part) -> Option<Problem> {

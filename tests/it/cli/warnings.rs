@@ -104,3 +104,16 @@ fn unused_columns_with_amounts_are_warnings() {
         assert_eq!(seen["warnings"], serde_json::json!([]), "{header}");
     }
 }
+
+#[test]
+fn a_guess_at_a_code_page_of_dos_is_a_warning() {
+    let place = Place::new();
+    // "Größe", "Stück", "Müller" and "Käse" in code page 850.
+    place.write("dos.csv", b"SKU,Name,Price\n1,Gr\x94\xE1e,5\n2,St\x81ck,6\n3,M\x81ller,7\n4,K\x84se,8\n");
+    let seen = summary(&place.sheetport(["check", "dos.csv", "-t", "items", "--json"]).exits(0));
+    let warning = seen["warnings"].as_array().unwrap().iter().find(|warning| warning["value"] == "IBM850");
+    assert!(warning.is_some_and(|warning| warning["message"].as_str().unwrap().contains("DOS")), "{seen}");
+    let told = place.sheetport(["check", "dos.csv", "-t", "items", "--encoding", "cp850", "--json"]).exits(0);
+    assert_eq!(count(&summary(&told), "warned"), 0);
+    assert!(!summary(&told).to_string().contains("DOS"));
+}

@@ -204,7 +204,8 @@ proptest! {
         rows.iter().for_each(|row| writer.write_record(row).unwrap());
         let text = writer.into_inner().unwrap();
         let options = Options {
-            delimiter: Some(delimiter), quote: Some(Some(quote)), escape: Some(None), encoding: Some("utf-8".to_owned())
+            delimiter: Some(delimiter), quote: Some(Some(quote)), escape: Some(None), encoding: Some("utf-8".to_owned()),
+            ..Options::default()
         };
         prop_assert_eq!(read_text(&text, &options), Some(rows));
     }

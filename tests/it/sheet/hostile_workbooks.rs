@@ -146,7 +146,7 @@ fn the_program_ends_with_its_exit_code_and_a_message() {
         (asking.as_slice(), "MiB of memory"),
         (&bomb, "ZIP bomb"),
         (&whole[..whole.len() / 2], "can't be read"),
-        (&super::kinds::ole("EncryptedPackage"), "is an encrypted workbook"),
+        (&super::kinds::ole("EncryptedPackage"), "can't be read"),
         (&ods(&wide), "MiB of memory"),
     ] {
         let path = file(&folder, "prices.xlsx", bytes);

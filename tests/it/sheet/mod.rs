@@ -1,6 +1,7 @@
 //! Reading and writing of spreadsheets as files on disk.
 
 mod cells;
+mod encrypted;
 mod fuzz;
 mod hostile_texts;
 mod hostile_workbooks;

@@ -167,6 +167,7 @@ proptest! {
             encoding: Some(label.trim_end_matches('+').to_owned()),
             quote: Some(Some(written.quote as u8)),
             escape: Some(written.backslash.then_some(b'\\')),
+            ..Options::default()
         };
         prop_assert_eq!(read(&bytes, &options), rows);
     }

@@ -185,3 +185,48 @@ fn a_book_can_be_read_repeatedly() {
     assert_eq!(rows(&book, 0).0, rows(&book, 0).0);
     assert!(matches!(book.rows(1), Err(Error::NoSuchSheet { .. })));
 }
+
+/// Encodes letters of German in the code pages 437, 850 and 852, which have them at the same places.
+fn dos(text: &str) -> Vec<u8> {
+    let letters = [('ä', 0x84), ('ö', 0x94), ('ü', 0x81), ('ß', 0xE1), ('Ä', 0x8E), ('Ö', 0x99), ('Ü', 0x9A)];
+    let letter = |c: char| letters.iter().find(|(letter, _)| *letter == c).map(|(_, byte)| *byte);
+    text.chars().map(|c| letter(c).unwrap_or_else(|| u8::try_from(c).unwrap())).collect()
+}
+
+#[test]
+fn code_pages_of_dos_are_told_by_their_letters() {
+    let expected = ["1: Größe|Stück", "2: Müller|5", "3: Käse Straße|7"];
+    check(dos("Größe;Stück\r\nMüller;5\r\nKäse Straße;7\r\n"), "CSV, IBM850, delimiter ';'", &expected);
+}
+
+#[test]
+fn code_pages_of_dos_are_read_by_name() {
+    let folder = folder();
+    // Long enough for several chunks.
+    let bytes: Vec<u8> = (0..20_000).flat_map(|_| b"\x9C;\xA5;\x84\n".to_vec()).collect();
+    let path = file(&folder, "a.csv", bytes);
+    for (label, line) in [("cp437", "£|Ñ|ä"), ("IBM850", "£|Ñ|ä"), ("852", "ť|ą|ä"), ("cp866", "Ь|е|Д")] {
+        let options = Options { encoding: Some(label.to_owned()), ..Options::default() };
+        let (lines, error) = rows(&open(&path, &options).unwrap(), 0);
+        assert!(error.is_none() && lines.len() == 20_000);
+        assert!(lines.iter().enumerate().all(|(row, found)| *found == format!("{}: {line}", row + 1)), "{label}");
+    }
+}
+
+fn utf32(text: &str, bytes: fn(u32) -> [u8; 4]) -> Vec<u8> {
+    text.chars().flat_map(|c| bytes(u32::from(c))).collect()
+}
+
+#[test]
+fn utf32_with_a_mark() {
+    for (bytes, name) in [(u32::to_le_bytes as fn(u32) -> [u8; 4], "UTF-32LE"), (u32::to_be_bytes, "UTF-32BE")] {
+        let text = format!("\u{FEFF}SKU;Größe\n0042;𝄞{}\n", "x".repeat(100_000));
+        let last = format!("2: 0042|𝄞{}", "x".repeat(100_000));
+        check(utf32(&text, bytes), &format!("CSV, {name}, delimiter ';'"), &["1: SKU|Größe", &last]);
+    }
+    let mut bytes = utf32("\u{FEFF}a;b\n1;2\n", u32::to_le_bytes);
+    bytes.extend(0xD800_u32.to_le_bytes());
+    check_unreadable(bytes.clone(), 2, " at row 3", "not UTF-32LE");
+    bytes.truncate(bytes.len() - 2);
+    check_unreadable(bytes, 2, " at row 3", "not UTF-32LE");
+}

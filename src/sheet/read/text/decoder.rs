@@ -2,9 +2,8 @@
 
 use std::io::{self, Read};
 
-use encoding_rs::{Decoder, DecoderResult, UTF_8};
-
 use super::encoding::DetectedEncoding;
+use super::text_encoding::{Stopped, StreamDecoder, TextEncoding};
 
 const CHUNK: usize = 128 * 1024;
 
@@ -23,7 +22,8 @@ pub(in crate::sheet::read) struct TextDecoder<R> {
 }
 
 struct Transcoder {
-    decoder: Decoder,
+    encoding: TextEncoding,
+    decoder: StreamDecoder,
     raw: Vec<u8>,
     at: usize,
     end: usize,
@@ -36,8 +36,9 @@ impl<R: Read> TextDecoder<R> {
     /// `input` starts with the byte order mark, if any.
     pub(in crate::sheet::read) fn new(mut input: R, found: DetectedEncoding) -> io::Result<TextDecoder<R>> {
         io::copy(&mut input.by_ref().take(found.bom as u64), &mut io::sink())?;
-        let transcoder = (found.encoding != UTF_8).then(|| Transcoder {
-            decoder: found.encoding.new_decoder_without_bom_handling(),
+        let transcoder = (found.encoding != TextEncoding::UTF_8).then(|| Transcoder {
+            encoding: found.encoding,
+            decoder: found.encoding.decoder(),
             raw: vec![0; CHUNK],
             at: 0,
             end: 0,
@@ -60,7 +61,7 @@ impl<R: Read> TextDecoder<R> {
 /// Reads text; an error for bytes that are invalid in the encoding.
 impl<R: Read> Read for TextDecoder<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let encoding = self.transcoder.as_ref().map_or(UTF_8, |transcoder| transcoder.decoder.encoding());
+        let encoding = self.transcoder.as_ref().map_or(TextEncoding::UTF_8, |transcoder| transcoder.encoding);
         self.decode(out).map_err(|fault| match fault {
             Fault::Io(error) => error,
             Fault::Malformed => io::Error::other(format!(
@@ -84,13 +85,13 @@ impl Transcoder {
                 self.input_ended = self.end == 0;
             }
             let raw = &self.raw[self.at..self.end];
-            let (result, taken, given) = self.decoder.decode_to_utf8_without_replacement(raw, out, self.input_ended);
+            let (stopped, taken, given) = self.decoder.decode(raw, out, self.input_ended);
             self.at += taken;
             written = given;
-            match result {
-                DecoderResult::InputEmpty => self.flushed = self.input_ended,
-                DecoderResult::OutputFull => {}
-                DecoderResult::Malformed(..) => self.malformed = true,
+            match stopped {
+                Stopped::InputEmpty => self.flushed = self.input_ended,
+                Stopped::OutputFull => {}
+                Stopped::Malformed => self.malformed = true,
             }
         }
         Ok(written)

@@ -5,7 +5,9 @@ use std::io::{self, Read};
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
+use super::code_page::{self, Evidence};
 use super::confidence::Confidence;
+use super::text_encoding::{Stopped, TextEncoding};
 
 const CHUNK: usize = 128 * 1024;
 /// Maximum number of chunks to search for a byte that is not ASCII: 64 MiB, which takes a few hundredths of a second.
@@ -14,27 +16,35 @@ const MAX_CHUNKS: usize = 512;
 /// An encoding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DetectedEncoding {
-    pub encoding: &'static Encoding,
+    pub encoding: TextEncoding,
     /// Length of the byte order mark.
     pub bom: usize,
+    /// The letters of the text look like those of a code page of DOS, and nothing else tells its encoding.
+    pub may_be_dos: bool,
+}
+
+impl DetectedEncoding {
+    pub(in crate::sheet::read) fn new(encoding: TextEncoding, bom: usize) -> DetectedEncoding {
+        DetectedEncoding { encoding, bom, may_be_dos: false }
+    }
 }
 
 /// Returns the encoding with this label. The content matters only for the byte order mark.
 pub(in crate::sheet::read) fn with_label(label: &str, sample: &[u8]) -> Option<DetectedEncoding> {
-    let encoding = Encoding::for_label_no_replacement(label.trim().as_bytes())?;
-    let bom = Encoding::for_bom(sample).map_or(0, |(marked, len)| if marked == encoding { len } else { 0 });
-    Some(DetectedEncoding { encoding, bom })
+    let encoding = TextEncoding::for_label(label)?;
+    let bom = TextEncoding::for_mark(sample).map_or(0, |(marked, len)| if marked == encoding { len } else { 0 });
+    Some(DetectedEncoding::new(encoding, bom))
 }
 
 /// Returns the encoding of a byte order mark.
-pub(in crate::sheet::read) fn marked(sample: &[u8]) -> Option<&'static Encoding> {
-    Encoding::for_bom(sample).map(|(encoding, _)| encoding)
+pub(in crate::sheet::read) fn marked(sample: &[u8]) -> Option<TextEncoding> {
+    TextEncoding::for_mark(sample).map(|(encoding, _)| encoding)
 }
 
 /// Detects the encoding of a text from the first bytes. `whole` means a complete text.
 pub(in crate::sheet::read) fn detect(sample: &[u8], whole: bool) -> (DetectedEncoding, Confidence) {
-    if let Some((encoding, bom)) = Encoding::for_bom(sample) {
-        return (DetectedEncoding { encoding, bom }, Confidence::Certain);
+    if let Some((encoding, bom)) = TextEncoding::for_mark(sample) {
+        return (DetectedEncoding::new(encoding, bom), Confidence::Certain);
     }
     let (encoding, confidence) = match utf16_without_bom(sample) {
         Some(encoding) => (encoding, Confidence::Likely),
@@ -46,13 +56,18 @@ pub(in crate::sheet::read) fn detect(sample: &[u8], whole: bool) -> (DetectedEnc
             detector.feed(sample, whole);
             // A few letters fit many encodings.
             let letters = sample.iter().filter(|byte| !byte.is_ascii()).count();
-            (
-                detector.guess(None, Utf8Detection::Deny),
-                if letters < 6 { Confidence::Guess } else { Confidence::Likely },
-            )
+            let guess = detector.guess(None, Utf8Detection::Deny);
+            let of_dos = |encoding| {
+                (DetectedEncoding { may_be_dos: true, ..DetectedEncoding::new(encoding, 0) }, Confidence::Guess)
+            };
+            match code_page::evidence(sample, guess) {
+                Evidence::None => (guess, if letters < 6 { Confidence::Guess } else { Confidence::Likely }),
+                Evidence::Page(page) => return of_dos(TextEncoding::page(page)),
+                Evidence::Unclear => return of_dos(TextEncoding::web(guess)),
+            }
         }
     };
-    (DetectedEncoding { encoding, bom: 0 }, confidence)
+    (DetectedEncoding::new(TextEncoding::web(encoding), 0), confidence)
 }
 
 /// Detects the encoding of a file with an ASCII sample from the first other byte, possibly thousands of rows down.
@@ -71,11 +86,18 @@ pub(in crate::sheet::read) fn detect_in_rest(rest: &mut impl Read) -> io::Result
 
 /// Decodes the sample for detection. A character cut by the end of the sample is left out.
 pub(in crate::sheet::read) fn decode_sample(sample: &[u8], found: DetectedEncoding) -> String {
-    let sample = &sample[found.bom.min(sample.len())..];
-    let mut decoder = found.encoding.new_decoder_without_bom_handling();
-    let mut text = String::with_capacity(decoder.max_utf8_buffer_length(sample.len()).unwrap_or(0));
-    let _ = decoder.decode_to_string(sample, &mut text, false);
-    text
+    let mut rest = &sample[found.bom.min(sample.len())..];
+    let (mut decoder, mut text, mut out) = (found.encoding.decoder(), String::new(), vec![0; CHUNK]);
+    loop {
+        let (stopped, taken, written) = decoder.decode(rest, &mut out, false);
+        rest = &rest[taken..];
+        text.push_str(&String::from_utf8_lossy(&out[..written]));
+        match stopped {
+            Stopped::InputEmpty => return text,
+            Stopped::OutputFull => {}
+            Stopped::Malformed => text.push(char::REPLACEMENT_CHARACTER),
+        }
+    }
 }
 
 /// Returns true for valid UTF-8, except for a character cut by the end of the sample.
@@ -115,7 +137,7 @@ fn utf16_without_bom(sample: &[u8]) -> Option<&'static Encoding> {
     if even.max(odd) * 10 < sample.len() / 2 {
         return None;
     }
-    let text = decode_sample(sample, DetectedEncoding { encoding, bom: 0 });
+    let text = decode_sample(sample, DetectedEncoding::new(TextEncoding::web(encoding), 0));
     let plain = |c: char| !matches!(c, '\0'..='\x08' | '\x0B' | '\x0E'..='\x1F' | char::REPLACEMENT_CHARACTER);
     (!text.is_empty() && text.chars().all(plain)).then_some(encoding)
 }
@@ -134,9 +156,9 @@ mod tests {
 
     #[test]
     fn encodings_are_detected_by_bom_zero_bytes_and_validity() {
-        assert_eq!(detect(b"\xEF\xBB\xBFa", true).0, DetectedEncoding { encoding: UTF_8, bom: 3 });
-        assert_eq!(detect(b"\xFF\xFEa\0", true).0, DetectedEncoding { encoding: UTF_16LE, bom: 2 });
-        assert_eq!(detect(b"\xFE\xFF\0a", true).0, DetectedEncoding { encoding: UTF_16BE, bom: 2 });
+        assert_eq!(detect(b"\xEF\xBB\xBFa", true).0, DetectedEncoding::new(TextEncoding::UTF_8, 3));
+        assert_eq!(detect(b"\xFF\xFEa\0", true).0, DetectedEncoding::new(TextEncoding::web(UTF_16LE), 2));
+        assert_eq!(detect(b"\xFE\xFF\0a", true).0, DetectedEncoding::new(TextEncoding::web(UTF_16BE), 2));
         assert_eq!(name(&utf16le("Größe;Stück\r\n42;7\r\n"), true), "UTF-16LE");
         assert_eq!(name(&utf16le("Артикул;Цена\r\nБолт;7\r\n"), true), "UTF-16LE");
         assert_eq!(name(b"SKU;Name\r\n42;Bolt\r\n", true), "UTF-8");
@@ -163,7 +185,7 @@ mod tests {
     fn stray_bytes_do_not_change_the_encoding_of_the_others() {
         let mut text = "Größe;Straße;Café;naïve\n".repeat(3).into_bytes();
         text.extend(b"Gr\xFCn;1\n");
-        assert_eq!(detect(&text, true), (DetectedEncoding { encoding: UTF_8, bom: 0 }, Confidence::Likely));
+        assert_eq!(detect(&text, true), (DetectedEncoding::new(TextEncoding::UTF_8, 0), Confidence::Likely));
         // Accidentally valid letters are rare.
         assert_eq!(name(b"\xC3\xA4;\xE4;\xF6;\xFC;\xDF;Stra\xDFe\n", true), "windows-1252");
     }
@@ -173,5 +195,11 @@ mod tests {
         assert_eq!(with_label(" Latin1 ", b"a").map(|found| found.encoding.name()), Some("windows-1252"));
         assert_eq!(with_label("utf-8", b"\xEF\xBB\xBFa").map(|found| found.bom), Some(3));
         assert!(with_label("klingon", b"a").is_none());
+        for (label, name) in
+            [("cp850", "IBM850"), ("IBM437", "IBM437"), ("852", "IBM852"), ("cp866", "IBM866"), ("UTF-32", "UTF-32LE")]
+        {
+            assert_eq!(with_label(label, b"a").map(|found| found.encoding.name()), Some(name));
+        }
+        assert_eq!(with_label("utf-32be", b"\0\0\xFE\xFF").map(|found| found.bom), Some(4));
     }
 }

@@ -1,5 +1,6 @@
 //! Reading of delimited text files: detection of encoding and dialect, and parsing of rows.
 
+mod code_page;
 mod confidence;
 mod decoder;
 pub(super) mod dialect;
@@ -8,6 +9,7 @@ pub(super) mod encoding;
 mod grammar;
 mod rows;
 pub(super) mod sniff;
+mod text_encoding;
 
 pub use self::confidence::Confidence;
 pub(super) use self::decoder::TextDecoder;
@@ -15,3 +17,4 @@ pub use self::dialect::{Dialect, LineEnding};
 pub use self::doubt::Doubt;
 pub(super) use self::grammar::MAX_COLUMNS;
 pub(super) use self::rows::{MAX_RECORD, TextRows};
+pub(super) use self::text_encoding::TextEncoding;

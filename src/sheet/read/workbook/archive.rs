@@ -20,7 +20,7 @@ pub(in crate::sheet::read) struct Archive {
 impl Archive {
     /// Opens an archive and returns the names of its files.
     pub(crate) fn open(location: &Location) -> Result<(Archive, Vec<String>), Error> {
-        let request = Request { format: WorkbookFormat::Zip, encoding: None };
+        let request = Request { format: WorkbookFormat::Zip, encoding: None, password: None };
         let opened = Connection::open(&location.at, &request);
         let (connection, files) = opened.map_err(|fault| error(&location.shown, String::new(), fault))?;
         let archive = Archive { shown: location.shown.clone(), connection, is_started: false };

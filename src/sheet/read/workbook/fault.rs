@@ -15,7 +15,10 @@ pub(super) enum FaultKind {
     Unreadable,
     /// With the name of what it is instead, as the reason.
     NotASpreadsheet,
+    /// The encryption is not supported.
     Encrypted,
+    PasswordNeeded,
+    WrongPassword,
     /// A file in an archive, with its name as the reason.
     PackedWithPassword,
     /// The file has changed since it was saved, as its checksums show.

@@ -20,5 +20,5 @@ mod styles;
 pub(super) use self::archive::Archive;
 pub use self::dates::is_stored_as;
 pub use self::process::{read_workbooks_with, run_reader_if_asked};
-pub(super) use self::protocol::Request;
+pub(super) use self::protocol::{Password, Request};
 pub(super) use self::reader::{Workbook, WorkbookRows};

@@ -5,8 +5,9 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 
+use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::sheet::read::WorkbookFormat;
 
@@ -38,11 +39,28 @@ pub(super) enum Kind {
 }
 
 /// What to read, as sent to the reading process before any command.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(in crate::sheet::read) struct Request {
     pub format: WorkbookFormat,
     /// The encoding of a web page.
     pub encoding: Option<String>,
+    pub password: Option<Password>,
+}
+
+/// The password of a workbook. It is sent through the pipe, so that no other process can see it.
+#[derive(Clone, Debug)]
+pub(in crate::sheet::read) struct Password(pub SecretString);
+
+impl Serialize for Password {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.expose_secret())
+    }
+}
+
+impl<'de> Deserialize<'de> for Password {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Password, D::Error> {
+        String::deserialize(deserializer).map(|password| Password(SecretString::from(password)))
+    }
 }
 
 /// A request to the reading process.

@@ -4,6 +4,7 @@ mod archive;
 mod cells;
 mod checksums;
 mod container;
+mod encryption;
 mod formulas;
 mod html;
 mod input;

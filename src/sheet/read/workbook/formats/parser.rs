@@ -6,15 +6,19 @@ use calamine::{
     Data, Ods, OdsError, Reader, Sheet, SheetType, SheetVisible, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError,
 };
 
+use secrecy::ExposeSecret;
+use zip::ZipArchive;
+
 use super::archive;
 use super::cells::{damage, damaged, number, send_range};
 use super::checksums::Checksums;
+use super::encryption::decrypt_package;
 use super::formulas::Formulas;
 use super::input::{Input, Source};
 use super::ods::{Marker, as_archive, parse_mark};
 use super::repair::repair;
 use super::tables::Tables;
-use super::xls::{XlsRecords, is_obfuscated};
+use super::xls::{XlsRecords, decrypt_xls, is_obfuscated};
 use super::{html, spreadsheet_xml, xlsb, xlsx};
 use crate::sheet::read::WorkbookFormat;
 use crate::sheet::read::workbook::fault::{Fault, FaultKind};
@@ -49,24 +53,35 @@ impl Parser {
     /// Opens a workbook. If calamine cannot open a ZIP archive, repairs the archive if possible.
     pub(crate) fn open(file: &Source, request: &Request) -> Result<Parser, Fault> {
         let activity = file.activity();
+        let password = request.password.as_ref().map(|password| password.0.expose_secret());
         match request.format {
             WorkbookFormat::Html => {
                 let tables = html::read(file, request.encoding.as_deref().unwrap_or_default())?;
-                return Ok(Parser::of_tables(tables, file));
+                Ok(Parser::of_tables(tables, file))
             }
-            WorkbookFormat::SpreadsheetXml => return Ok(Parser::of_tables(spreadsheet_xml::read(file)?, file)),
-            WorkbookFormat::Xls => return Parser::open_xls(file),
+            WorkbookFormat::SpreadsheetXml => Ok(Parser::of_tables(spreadsheet_xml::read(file)?, file)),
+            WorkbookFormat::Xls => Parser::open_xls(file, password),
+            WorkbookFormat::Encrypted => {
+                let package = Source::memory(decrypt_package(file, password)?, activity);
+                Parser::open_archive(&package, format_of_package(&package))
+            }
             WorkbookFormat::FlatOds => {
                 let marked = as_archive(file)?;
                 let archive = Source::memory(marked.archive.unwrap_or_default(), activity);
                 let parser = Parser::parse(&archive, WorkbookFormat::Ods, Checksums::none(activity))?;
-                return Ok(Parser { marks: marked.formats, hidden: marked.hidden, ..parser });
+                Ok(Parser { marks: marked.formats, hidden: marked.hidden, ..parser })
             }
-            WorkbookFormat::Xlsx | WorkbookFormat::Xlsb | WorkbookFormat::Ods | WorkbookFormat::Zip => {}
+            WorkbookFormat::Xlsx | WorkbookFormat::Xlsb | WorkbookFormat::Ods | WorkbookFormat::Zip => {
+                Parser::open_archive(file, request.format)
+            }
         }
+    }
+
+    fn open_archive(file: &Source, format: WorkbookFormat) -> Result<Parser, Fault> {
+        let activity = file.activity();
         let found = archive::check(&mut file.input()).map_err(Fault::new)?;
         let (mut archive, mut marks, mut hidden) = (file.again(), Vec::new(), Vec::new());
-        if request.format == WorkbookFormat::Ods
+        if format == WorkbookFormat::Ods
             && let Some(found) = Marker::mark(&mut file.input())
         {
             (marks, hidden) = (found.formats, found.hidden);
@@ -75,7 +90,7 @@ impl Parser {
                 archive = Source::memory(marked, activity);
             }
         }
-        let fault = match Parser::parse(&archive, request.format, Checksums::of_archive(file)) {
+        let fault = match Parser::parse(&archive, format, Checksums::of_archive(file)) {
             Ok(parser) if !found.has_utf16 => return Ok(Parser { marks, hidden, ..parser }),
             Ok(_) => Fault::new("a part of it is in UTF-16"),
             Err(fault) if fault.kind == FaultKind::Encrypted => return Err(fault),
@@ -84,16 +99,17 @@ impl Parser {
         let Some((repaired, marks)) = repair(file) else { return Err(fault) };
         // If the repaired archive fails too, report the first fault.
         let repaired = Source::memory(repaired, activity);
-        let parsed = Parser::parse(&repaired, request.format, Checksums::of_archive(file));
+        let parsed = Parser::parse(&repaired, format, Checksums::of_archive(file));
         parsed.map(|parser| Parser { marks, hidden, ..parser }).map_err(|_| fault)
     }
 
-    fn open_xls(file: &Source) -> Result<Parser, Fault> {
+    fn open_xls(file: &Source, password: Option<&str>) -> Result<Parser, Fault> {
         let failed = |error: io::Error| Fault::new(error.to_string());
         if is_obfuscated(&mut file.input()).map_err(failed)? {
             return Err(fault(true, &XlsError::Password));
         }
-        Parser::parse(file, WorkbookFormat::Xls, Checksums::none(file.activity()))
+        let decrypted = decrypt_xls(file, password)?.map(|bytes| Source::memory(bytes, file.activity()));
+        Parser::parse(decrypted.as_ref().unwrap_or(file), WorkbookFormat::Xls, Checksums::none(file.activity()))
     }
 
     fn of_tables(tables: Tables, file: &Source) -> Parser {
@@ -130,7 +146,11 @@ impl Parser {
                 let book = Ods::new(file).map_err(|error| fault(matches!(error, OdsError::Password), &error))?;
                 (book.sheets_metadata().to_vec(), Book::Ods(Box::new(book)))
             }
-            WorkbookFormat::Html | WorkbookFormat::SpreadsheetXml | WorkbookFormat::FlatOds | WorkbookFormat::Zip => {
+            WorkbookFormat::Html
+            | WorkbookFormat::SpreadsheetXml
+            | WorkbookFormat::FlatOds
+            | WorkbookFormat::Encrypted
+            | WorkbookFormat::Zip => {
                 unreachable!("calamine does not read this format")
             }
         };
@@ -185,6 +205,16 @@ impl Parser {
         let hidden = hidden?;
         let of_archive = self.checksums.wait().map_err(Stop::Fault)?;
         Ok(hidden.or_else(|| of_archive.get(name).cloned()).unwrap_or_default())
+    }
+}
+
+/// Tells XLSX and XLSB apart.
+fn format_of_package(package: &Source) -> WorkbookFormat {
+    let archive = ZipArchive::new(package.input());
+    let is_binary = |name: &str| name.eq_ignore_ascii_case("xl/workbook.bin");
+    match archive.is_ok_and(|archive| archive.file_names().flatten().any(|name| is_binary(&name))) {
+        true => WorkbookFormat::Xlsb,
+        false => WorkbookFormat::Xlsx,
     }
 }
 

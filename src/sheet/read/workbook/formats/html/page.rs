@@ -2,7 +2,6 @@
 
 use std::io::Read;
 
-use encoding_rs::Encoding;
 use html5gum::{DefaultEmitter, EndTag, IoReader, StartTag, Token, Tokenizer};
 use quick_xml::escape::unescape;
 
@@ -12,7 +11,7 @@ use super::grid::{Grid, MAX_COLUMN_SPAN, MAX_ROW_SPAN};
 use super::stylesheet::Stylesheet;
 use crate::sheet::read::MAX_RECORD;
 use crate::sheet::read::text::TextDecoder;
-use crate::sheet::read::text::encoding::DetectedEncoding;
+use crate::sheet::read::text::encoding::with_label;
 use crate::sheet::read::workbook::fault::{Fault, FaultKind};
 use crate::sheet::read::workbook::formats::input::Source;
 use crate::sheet::read::workbook::formats::tables::{TableBuilder, Tables};
@@ -24,12 +23,12 @@ const MAX_STYLE: usize = 4 << 20;
 
 /// Reads all tables with cells.
 pub(in crate::sheet::read::workbook::formats) fn read(file: &Source, encoding: &str) -> Result<Tables, Fault> {
-    let encoding = Encoding::for_label(encoding.as_bytes()).unwrap_or(encoding_rs::UTF_8);
-    let mut start = [0; 3];
-    let len = file.again().read(&mut start).map_err(|error| Fault::new(error.to_string()))?;
-    let bom = Encoding::for_bom(&start[..len]).map_or(0, |(marked, len)| if marked == encoding { len } else { 0 });
     let failed = |error: std::io::Error| Fault::new(error.to_string());
-    let text = TextDecoder::new(file.input(), DetectedEncoding { encoding, bom }).map_err(failed)?;
+    let mut start = Vec::new();
+    file.again().take(4).read_to_end(&mut start).map_err(failed)?;
+    let found =
+        with_label(encoding, &start).ok_or_else(|| Fault::new(format!("its encoding '{encoding}' is unknown")))?;
+    let text = TextDecoder::new(file.input(), found).map_err(failed)?;
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
     let mut page = Page {

@@ -12,7 +12,7 @@ use crate::sheet::read::workbook::row_ranges::RowRanges;
 use crate::sheet::read::workbook::styles::NumberFormat;
 
 /// Names of the stream, in Excel 97 and before.
-const STREAMS: [&str; 2] = ["Workbook", "Book"];
+pub(super) const STREAMS: [&str; 2] = ["Workbook", "Book"];
 /// Maximum number of sheets, formats and styles.
 const MAX_ENTRIES: usize = 1 << 16;
 

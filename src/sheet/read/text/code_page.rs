@@ -1,0 +1,144 @@
+//! Code pages of DOS, which the standard of web encodings leaves out, and the evidence for them in a text.
+
+use std::borrow::Cow;
+
+use encoding_rs::Encoding;
+use yore::code_pages::{CP437, CP850, CP852};
+
+/// Number of letters within words that are enough evidence.
+const MIN_LETTERS: usize = 3;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sheet::read) enum CodePage {
+    Ibm437,
+    Ibm850,
+    Ibm852,
+}
+
+impl CodePage {
+    /// In the order in which equal readings of a text are preferred.
+    pub(super) const ALL: [CodePage; 3] = [CodePage::Ibm850, CodePage::Ibm852, CodePage::Ibm437];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            CodePage::Ibm437 => "IBM437",
+            CodePage::Ibm850 => "IBM850",
+            CodePage::Ibm852 => "IBM852",
+        }
+    }
+
+    pub(super) fn decode(self, byte: u8) -> char {
+        match self {
+            _ if byte.is_ascii() => char::from(byte),
+            CodePage::Ibm437 => CP437.decode_byte(byte),
+            CodePage::Ibm850 => CP850.decode_byte(byte),
+            CodePage::Ibm852 => CP852.decode_byte(byte),
+        }
+    }
+}
+
+/// What the letters of a text say about code pages of DOS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Evidence {
+    /// They say nothing against the other encoding.
+    None,
+    /// The text is in this page, or in several ones that read it alike.
+    Page(CodePage),
+    /// The text is hardly in the other encoding, but several pages read it differently, or none.
+    Unclear,
+}
+
+/// Examines a text that seemed to be in `other`, an encoding of a byte per character. There, the letters of DOS are signs
+/// such as `„` and `”` within words: `Gr”áe` for `Größe`.
+pub(super) fn evidence(sample: &[u8], other: &'static Encoding) -> Evidence {
+    if !other.is_single_byte() {
+        return Evidence::None;
+    }
+    let within: Vec<Within> = sample.windows(3).filter_map(Within::of).collect();
+    let is_letter = |byte: u8| {
+        let text = other.decode_without_bom_handling_and_without_replacement(&[byte]).map(Cow::into_owned);
+        text.is_some_and(|text| text.chars().all(char::is_alphabetic))
+    };
+    let signs = within.iter().filter(|within| !is_letter(within.byte)).count();
+    // A few signs, such as the quotation mark in O’Neill, are within words, too.
+    if signs < MIN_LETTERS || 2 * signs < within.len() {
+        return Evidence::None;
+    }
+    let fits = |page: &CodePage| within.iter().all(|within| within.fits(page.decode(within.byte)));
+    let pages: Vec<CodePage> = CodePage::ALL.into_iter().filter(fits).collect();
+    let reads_like = |a: CodePage, b: CodePage| {
+        sample.iter().filter(|byte| !byte.is_ascii()).all(|byte| a.decode(*byte) == b.decode(*byte))
+    };
+    match pages.as_slice() {
+        [first, rest @ ..] if rest.iter().all(|page| reads_like(*first, *page)) => Evidence::Page(*first),
+        _ => Evidence::Unclear,
+    }
+}
+
+/// A byte past ASCII between letters.
+struct Within {
+    byte: u8,
+    is_lowercase: bool,
+}
+
+impl Within {
+    fn of(window: &[u8]) -> Option<Within> {
+        let &[before, byte, after] = window else { return None };
+        let is_letter = |byte: u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
+        let is_within = !byte.is_ascii() && is_letter(before) && is_letter(after);
+        // At least one of the neighbours is a letter for certain.
+        let certain = before.is_ascii_alphabetic() || after.is_ascii_alphabetic();
+        let is_lowercase = before.is_ascii_lowercase() && !after.is_ascii_uppercase()
+            || after.is_ascii_lowercase() && !before.is_ascii_uppercase() && !before.is_ascii();
+        (is_within && certain).then_some(Within { byte, is_lowercase })
+    }
+
+    /// Returns whether a word has this letter here: a capital never follows a small letter.
+    fn fits(&self, c: char) -> bool {
+        let is_letter = c.is_alphabetic() && !matches!(c, 'ª' | 'º' | 'ƒ');
+        is_letter && (!self.is_lowercase || c.is_lowercase())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use encoding_rs::{IBM866, WINDOWS_1251, WINDOWS_1252};
+
+    use super::*;
+
+    /// Encodes a text in a code page.
+    fn encoded(text: &str, page: CodePage) -> Vec<u8> {
+        text.chars().map(|c| (0..=255).find(|byte| page.decode(*byte) == c).expect("a letter of the page")).collect()
+    }
+
+    #[test]
+    fn letters_within_words_tell_a_code_page_of_dos() {
+        let german = "Größe;Stück;Müller;Geländer\r\nStraße;Käse;Tür;hübsch\r\n";
+        for page in CodePage::ALL {
+            // These letters are the same in all three pages.
+            assert_eq!(evidence(&encoded(german, page), WINDOWS_1252), Evidence::Page(CodePage::Ibm850));
+        }
+        let polish = "Śruba;Łożysko;Gęś;Mięso\r\nPółka;Źródło;Żarówka;część\r\n";
+        assert_eq!(evidence(&encoded(polish, CodePage::Ibm852), WINDOWS_1252), Evidence::Page(CodePage::Ibm852));
+    }
+
+    #[test]
+    fn pages_that_read_a_text_differently_are_unclear() {
+        // The sign of a currency is another one in each page.
+        let text = [encoded("Größe;Stück;Müller;Tür\r\n", CodePage::Ibm850), b"5 \x9C;7 \xBE\r\n".to_vec()].concat();
+        assert_eq!(evidence(&text, WINDOWS_1252), Evidence::Unclear);
+    }
+
+    #[test]
+    fn text_in_other_encodings_is_none_of_dos() {
+        for (text, encoding) in [
+            ("Größe;Stück;Müller;Straße;Käse;Tür;„Zitat“;5 €;Äpfel;O’Neill;d’été", WINDOWS_1252),
+            ("Œuvre;cœur;sœur;Škoda;Žižka;naïve;façade;œufs", WINDOWS_1252),
+            ("Болт;Гайка;Шайба;№ 5;«Цитата»;ёлка", WINDOWS_1251),
+            ("Болт;Гайка;Шайба;Ёлка;съёмник", IBM866),
+        ] {
+            assert_eq!(evidence(&encoding.encode(text).0, encoding), Evidence::None, "{text}");
+        }
+        assert_eq!(evidence(b"SKU;Name\r\n", WINDOWS_1252), Evidence::None);
+    }
+}
