@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::input::Input;
+use super::pacing::Pacing;
 use crate::operations::RowName;
 
 const CHECK_EXAMPLES: &str = "\
@@ -12,6 +13,7 @@ Examples:
   sheetport check prices.xlsx
   sheetport check prices.xlsx -t items
   sheetport check prices.csv -t prices.toml --report to-fix.xlsx
+  sheetport check orders.xlsx -t orders --online
   sheetport check prices.csv -t prices.toml --json";
 
 const EXPLAIN_EXAMPLES: &str = "\
@@ -28,6 +30,11 @@ pub struct Check {
     /// Treat warnings as problems
     #[arg(long)]
     pub strict: bool,
+    /// Also look up companies, contacts, items and inventories of the rows in the service, and the identifiers of an export
+    #[arg(long)]
+    pub online: bool,
+    #[command(flatten)]
+    pub pacing: Pacing,
     /// Write the spreadsheet with the problems of each row to a new file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! `check`: finds all problems of a file in one pass, without a network.
+//! `check`: finds all problems of a file without sending anything.
 
 use super::shared::console::Console;
 use super::shared::input::{open, spreadsheet, upload_command};
@@ -16,7 +16,10 @@ pub(super) async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failu
     let (record, template) = (input.template.record, input.template.name.clone());
     let console = Console::for_check(settings.output);
     let (report, next) = (args.report.as_deref(), upload_command(&args.input, &template));
-    let checked = operations::check(&settings.context, input, report, &next, &|event| console.show(event)).await;
+    let pacing = &args.pacing;
+    let online = args.online.then_some(operations::ComparePace { rate: pacing.rate, concurrency: pacing.concurrency });
+    let check = operations::Check { input, report, next: &next, online };
+    let checked = operations::check(&settings.context, check, &|event| console.show(event)).await;
     let tally = match checked {
         Ok(tally) => tally,
         Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::compare::{ComparePace, compare_keys, compare_references};
 use super::context::{Context, now};
 use super::error::Error;
 use super::event::{Event, Observer};
@@ -37,19 +38,30 @@ pub struct PreviewedRequest {
     pub body: String,
 }
 
-/// Checks a spreadsheet and writes a report of the problems to `report_path`, if given. `next` is the command that sends
-/// the valid records.
-pub async fn check(
-    context: &Context,
-    input: Spreadsheet<'_>,
-    report_path: Option<&Path>,
-    next: &str,
-    observer: Observer<'_>,
-) -> Result<Tally, Error> {
-    report_path.map_or(Ok(()), check_report_path)?;
-    let source = input.open()?;
+/// A spreadsheet to check.
+#[derive(Debug)]
+pub struct Check<'a> {
+    pub input: Spreadsheet<'a>,
+    /// Path of a report of the problems, if wanted.
+    pub report: Option<&'a Path>,
+    /// The command that sends the valid records.
+    pub next: &'a str,
+    /// Compares identifiers and references with the service, at this pace.
+    pub online: Option<ComparePace>,
+}
+
+/// Checks a spreadsheet.
+pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) -> Result<Tally, Error> {
+    let Check { input, report, next, online } = check;
+    report.map_or(Ok(()), check_report_path)?;
+    let mut source = input.open()?;
     observer(Event::Opened { source: &source, template: &input.template });
-    if let Some(path) = report_path {
+    if let Some(pace) = online {
+        let client = context.client(context.base_url()?, pace.concurrency)?;
+        compare_keys(context, &client, pace, (&mut source, &input.template), false, observer).await?;
+        compare_references(context, &client, pace, (&mut source, &input.template), observer).await?;
+    }
+    if let Some(path) = report {
         return check_with_report(context, input, source, path, next, observer).await;
     }
     let mut rows = 0;

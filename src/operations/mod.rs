@@ -3,6 +3,7 @@
 //! know no command-line flags or exit codes.
 
 mod check;
+mod compare;
 mod context;
 mod error;
 mod event;
@@ -29,7 +30,8 @@ mod templates;
 mod upload;
 
 pub use crate::upload::sent_before::AllowRepeat;
-pub use check::{Preview, PreviewedRequest, check};
+pub use check::{Check, Preview, PreviewedRequest, check};
+pub use compare::ComparePace;
 pub use context::Context;
 pub use error::Error;
 pub use event::{Event, Observer};

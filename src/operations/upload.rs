@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::check::{Preview, preview};
+use super::compare::{ComparePace, compare_keys};
 use super::context::{Context, now};
 use super::error::Error;
 use super::event::{Event, Observer};
@@ -11,13 +12,11 @@ use super::input::{Spreadsheet, new_run};
 use super::local_service::LocalService;
 use super::report::check_report_path;
 use super::send::{Finished, SendOptions, Sending, Withheld, plan_run};
-use crate::client::{Client, Pace};
+use crate::client::Pace;
 use crate::ledger::{CallOption, RunCommand};
-use crate::upload::key_list::{self, NotCompared};
+use crate::upload::Tally;
+use crate::upload::compare::{Connection, server_diff};
 use crate::upload::sent_before::AllowRepeat;
-use crate::upload::server_diff;
-use crate::upload::service_list::Connection;
-use crate::upload::{Source, Tally};
 
 /// A spreadsheet to upload.
 #[derive(Debug)]
@@ -88,7 +87,9 @@ async fn run_upload(
     apply_options(&mut upload)?;
     let client = context.writing_client(context.base_url()?, upload.sending.concurrency)?;
     let mut source = upload.input.open()?;
-    compare_keys(context, &client, &upload, &mut source, observer).await?;
+    let pace = ComparePace { rate: upload.sending.rate, concurrency: upload.sending.concurrency };
+    let file = (&mut source, &upload.input.template);
+    compare_keys(context, &client, pace, file, upload.restore_ids, observer).await?;
     let ledger = context.ledger().await?;
     let mut about =
         new_run(RunCommand::Upload, context, client.address(), upload.input.file, &source, &upload.input.template)?;
@@ -122,29 +123,6 @@ async fn run_upload(
     let finished = sending.send(interrupt).await?;
     ledger.close().await;
     Ok(finished)
-}
-
-/// Compares the identifiers of an export with the service's list, because a spreadsheet program may have changed them.
-async fn compare_keys(
-    context: &Context,
-    client: &Client,
-    upload: &Upload<'_>,
-    source: &mut Source,
-    observer: Observer<'_>,
-) -> Result<(), Error> {
-    let pace = Pace::new(upload.sending.rate.or(context.rate), Instant::now());
-    let connection = Connection { client, pace: &pace, concurrency: usize::from(upload.sending.concurrency) };
-    let why = match key_list::load(source, &upload.input.template, &connection, upload.restore_ids).await? {
-        None => return Ok(()),
-        Some(Ok(known)) => {
-            source.known_keys = Some(known);
-            return Ok(());
-        }
-        Some(Err(NotCompared::TooLong(pages))) => format!("that takes {pages} requests"),
-        Some(Err(NotCompared::Failed(error))) => error.to_string(),
-    };
-    observer(Event::Warning(&format!("the identifiers are not compared with the service's list: {why}")));
-    Ok(())
 }
 
 /// Marks records already in the service as unchanged. All records are sent if the service's list can't be read.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::field::{Field, JsonType};
+use super::field::{Field, JsonType, List, Single};
 
 /// The input of a kind of record: body, keys and calls.
 #[derive(Debug)]
@@ -24,6 +24,28 @@ pub struct Input {
     pub update: Option<Call>,
     /// The field of a successful response with the id of the record.
     pub answer_id: &'static str,
+    /// The fields that name other records of the service.
+    pub references: &'static [Reference],
+}
+
+/// A field whose value names another record.
+#[derive(Debug)]
+pub struct Reference {
+    pub field: &'static str,
+    /// What the value names, such as `company`.
+    pub what: &'static str,
+    pub found_by: Lookup,
+    /// An option of the call with which the service creates unknown records.
+    pub created_with: Option<&'static str>,
+}
+
+/// How a record is found by the value of a reference.
+#[derive(Debug)]
+pub enum Lookup {
+    /// In one of these lists, as one of these members of its entries.
+    Lists(&'static [&'static List], &'static [&'static str]),
+    /// By a request for the record with this external identifier. The list does not have external identifiers.
+    ExternalId(&'static Single),
 }
 
 impl Input {

@@ -33,6 +33,7 @@ pub(super) static INPUT: Input = Input {
     create: Some(Call { method: Method::Post, path: PATH, repeatable: true }),
     update: None,
     answer_id: "item_id",
+    references: &[],
 };
 
 /// Response of `POST /v1/public/items`.

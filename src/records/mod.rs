@@ -15,10 +15,11 @@ pub mod item;
 pub mod kind;
 pub mod order;
 pub mod page;
+mod reference;
 pub mod subscription;
 pub mod token;
 pub mod transaction;
 
 pub use field::{Family, Field, JsonType, List, ListedField, Single};
-pub use input::{Call, Input, Method};
+pub use input::{Call, Input, Lookup, Method, Reference};
 pub use kind::RecordKind;

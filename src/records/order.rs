@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::field::{Family, Field, JsonType, List, ListedField, Single};
 use super::input::{Call, Input, Method};
+use super::reference;
 
 pub const PATH: &str = "/v1/public/orders";
 pub const ONE_PATH: &str = "/v1/public/orders/{order_id}";
@@ -33,6 +34,7 @@ pub(super) static INPUT: Input = Input {
     create: None,
     update: Some(Call { method: Method::Put, path: ONE_PATH, repeatable: true }),
     answer_id: "order_id",
+    references: reference::OF_ORDERS,
 };
 
 /// The `order` object of the update input.

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::field::{Field, JsonType};
 use super::input::{Call, Input, Method};
+use super::reference;
 
 pub const CREATE_PATH: &str = "/v1/subscriptions/create";
 
@@ -28,6 +29,7 @@ pub(super) static INPUT: Input = Input {
     create: Some(Call { method: Method::Post, path: CREATE_PATH, repeatable: false }),
     update: None,
     answer_id: "id",
+    references: reference::OF_BILLED,
 };
 
 /// An entry of `items` in the inputs of subscriptions and invoices.

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::field::{Field, JsonType, ListedField, Single};
 use super::input::{Call, Input, Method};
+use super::reference;
 
 pub const PATH: &str = "/v1/public/inventory-transactions";
 pub const ONE_PATH: &str = "/v1/public/inventory-transactions/{transaction_id}";
@@ -36,6 +37,7 @@ pub(super) static INPUT: Input = Input {
     create: Some(Call { method: Method::Post, path: PATH, repeatable: false }),
     update: Some(Call { method: Method::Put, path: ONE_PATH, repeatable: true }),
     answer_id: "transaction_id",
+    references: reference::OF_TRANSACTIONS,
 };
 
 /// Response of the `POST` and of the `PUT`.

@@ -190,6 +190,12 @@ pub enum Cause {
         /// The other line: `row 7`, or `column D` of the same row.
         other: String,
     },
+    /// The service has no record with this identifier.
+    UnknownReference {
+        what: &'static str,
+        /// The option with which the service creates it.
+        created_with: Option<&'static str>,
+    },
     /// The name of another record differs only in case, white space, width, zeros or look-alike letters.
     NearlyTheSame {
         other_row: u64,
@@ -249,6 +255,7 @@ impl Cause {
             Cause::Duplicate { .. } | Cause::RepeatedInLines { .. } => "duplicate",
             Cause::NearlyTheSame { .. } => "nearly-the-same",
             Cause::LooksLikeADate => "looks-like-a-date",
+            Cause::UnknownReference { .. } => "unknown-reference",
             Cause::Apostrophe => "apostrophe",
             Cause::RowsBelow { .. } => "rows-below",
             Cause::Continues => "continues",
@@ -312,6 +319,7 @@ impl Cause {
             Cause::RepeatedInLines { .. } => "appears in more than one line of the record",
             Cause::NearlyTheSame { .. } => "differs from another one only in case, spaces, zeros or look-alike letters",
             Cause::LooksLikeADate => "has the form of a date",
+            Cause::UnknownReference { what, .. } => return format!("is no {what} that the service knows"),
             Cause::Apostrophe => "begins with an apostrophe",
             Cause::RowsBelow { .. } => "may have further lines: rows below it name no record",
             Cause::Continues => "is blank, as in a further row of the record above",
@@ -361,6 +369,12 @@ impl Cause {
             Cause::Duplicate { other_row } => return format!("keep one of them; the other is in row {other_row}"),
             Cause::RepeatedInLines { other } => {
                 return format!("make one line of both, or remove unique from the template; the other is in {other}");
+            }
+            Cause::UnknownReference { what, created_with: None } => {
+                return format!("correct it, or create the {what} first");
+            }
+            Cause::UnknownReference { what, created_with: Some(_) } => {
+                return format!("correct it, create the {what} first, or upload with --create-missing-items");
             }
             Cause::NearlyTheSame { other_row } => {
                 return format!("write it as in row {other_row} if both mean the same");

@@ -2,18 +2,15 @@
 //!
 //! Files are read to the end before sending, and only records in the ledger are sent.
 
+pub mod compare;
 pub mod dispatch;
 pub mod error;
-pub mod key_list;
-mod known_keys;
 pub mod plan;
 pub mod profile;
 mod respelled;
 pub mod retry;
 pub mod send;
 pub mod sent_before;
-pub mod server_diff;
-pub mod service_list;
 pub mod tally;
 
 pub use dispatch::StopReason;

@@ -334,6 +334,14 @@ impl<'t> Mapper<'t> {
         self.problem_at(row, columns.first(), rule.field.name, excerpt(value), cause)
     }
 
+    /// Creates a problem of a value, at the cell of the row that has it: several columns can have the value of a line.
+    pub fn value_problem(&self, row: &Row, index: usize, value: &str, cause: Cause) -> Problem {
+        let (rule, columns) = self.rule(index);
+        let has_value = |column: &usize| self.cell(row, *column).shown().trim() == value;
+        let column = self.layout.columns_of(index).into_iter().find(has_value).or(columns.first());
+        self.problem_at(row.number, column, rule.field.name, excerpt(value), cause)
+    }
+
     /// Whether a report says that the row was sent and must not be sent again.
     fn was_sent(&self, row: &Row) -> bool {
         let status = self.layout.status.filter(|_| self.template.record.input().must_not_repeat());

@@ -6,7 +6,7 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::super::model::Severity;
+use super::super::model::{Severity, Template};
 use super::super::problem::{Problem, excerpt};
 use super::json::{self, unquoted};
 use crate::currency::CurrencyMark;
@@ -183,13 +183,23 @@ impl Parts {
     }
 
     /// Returns the valid values of record fields as JSON, each with the index of its rule.
-    pub fn values(&self) -> impl Iterator<Item = (usize, &str)> {
+    fn values(&self) -> impl Iterator<Item = (usize, &str)> {
         let values = self.fields.iter().filter_map(|piece| Some((piece.rule as usize, self.bytes(piece)?)));
         values.map(|(rule, json)| (rule, std::str::from_utf8(json).expect("JSON is UTF-8")))
     }
 
+    /// Passes each valid value to `visit`, with the index of its rule as in [`Template::rules`]. Returns the number of lines.
+    pub fn visit_values(&self, template: &Template, visit: &mut impl FnMut(usize, &str)) -> u64 {
+        self.values().for_each(|(rule, json)| visit(rule, json));
+        self.visit_lines(&mut |name, json| {
+            if let Some(nth) = template.lines.iter().position(|rule| rule.field.name == name) {
+                visit(template.fields.len() + nth, json);
+            }
+        })
+    }
+
     /// Passes the name and JSON of each value of each line to `visit`. Returns the number of lines.
-    pub fn visit_lines(&self, visit: &mut impl FnMut(&str, &str)) -> u64 {
+    fn visit_lines(&self, visit: &mut impl FnMut(&str, &str)) -> u64 {
         let (mut count, mut start) = (0, 0);
         while start < self.lines.len() {
             // The comma behind a line would be an error of its JSON.

@@ -24,6 +24,6 @@ pub use assemble::Batch;
 pub use columns::ColumnMap;
 pub use duplicates::Withdrawal;
 pub use part::Part;
-pub use read::{ReadMode, read, survey};
+pub use read::{ReadMode, read, survey, values_of_rules};
 pub use source::{ALL_SHEETS, DataRows, Source};
 pub use write::plan;

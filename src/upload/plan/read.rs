@@ -3,6 +3,7 @@
 //! `check`, `--dry-run` and the plan of an upload all use this pass, and therefore agree. Rows are read in chunks. While
 //! several threads map one chunk, the main thread assembles the chunk before it and reads the one after it.
 
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -15,8 +16,9 @@ use crate::ledger::Problem;
 use crate::sheet::{Row, column_letters};
 use crate::template::Template;
 use crate::template::map::survey::{Survey, Surveyor};
+use crate::template::map::unquoted;
+use crate::upload::compare::KeyCheck;
 use crate::upload::error::Error;
-use crate::upload::known_keys::KeyCheck;
 use crate::upload::tally::Tally;
 
 /// Maximum number of rows per chunk.
@@ -132,6 +134,29 @@ pub fn survey(source: &Source, template: &Template) -> Result<Vec<Survey>, Error
         while reader.next(&mut chunk)? > 0 {}
     }
     Ok(reader.surveys())
+}
+
+/// Returns the different values of some rules, as in [`Template::rules`], without null and empty texts. Reads the file
+/// twice.
+pub fn values_of_rules(source: &Source, template: &Template, rules: &[usize]) -> Result<Vec<BTreeSet<String>>, Error> {
+    let surveys = survey(source, template)?;
+    let mapper = RowMapper::new(source, template, &surveys, false);
+    let mut reader = Reader::new(source, template);
+    let mut chunk = Chunk::default();
+    let mut values = vec![BTreeSet::new(); rules.len()];
+    while reader.next(&mut chunk)? > 0 {
+        for (read, mapped) in chunk.rows_mut() {
+            mapper.map(read, mapped);
+            mapped.draft.parts.visit_values(template, &mut |rule, json| {
+                if let Some(index) = rules.iter().position(|wanted| *wanted == rule)
+                    && !matches!(json, "null" | "\"\"")
+                {
+                    values[index].insert(unquoted(json).into_owned());
+                }
+            });
+        }
+    }
+    Ok(values)
 }
 
 /// Adds mapped rows to their records and passes the result to `handle`. Returns whether to continue.

@@ -105,6 +105,10 @@ impl<'a> RowMapper<'a> {
                 mapped.problems.push(located(doubtful(row, doubt), source, part));
             }
         }
+        if let Some(unknown) = source.unknown_references.as_ref().filter(|_| mapped.draft.kind == RowKind::Record) {
+            let found = unknown.problems(mapper, row, &mapped.draft.parts).into_iter();
+            mapped.problems.extend(found.map(|problem| ledger_problem(problem, source)));
+        }
         if mapped.draft.kind == RowKind::Record && self.template.group.is_none() {
             self.finish(read.part, &mut mapped.draft.parts, &mut mapped.finished);
             let request = &mut mapped.finished.request;

@@ -16,8 +16,8 @@ use crate::template::bind::{HEADER_SEARCH_ROWS, Missing, bind};
 use crate::template::map::fill_down::Filler;
 use crate::template::model::SheetSelect;
 use crate::template::{Layout, Template};
+use crate::upload::compare::{KnownKeys, UnknownReferences};
 use crate::upload::error::Error;
-use crate::upload::known_keys::KnownKeys;
 use crate::upload::retry::{Report, ReportHistory};
 
 /// Selects all sheets that have the template's columns, in `--sheet` and in templates.
@@ -45,6 +45,8 @@ pub struct Source {
     pub history: Option<ReportHistory>,
     /// The service's identifiers of the rows, if the file is an export.
     pub known_keys: Option<KnownKeys>,
+    /// References of the rows to records that the service does not have, if they were compared.
+    pub unknown_references: Option<UnknownReferences>,
     /// The path of the file to read.
     at: PathBuf,
     stamp: Stamp,
@@ -131,6 +133,7 @@ impl Source {
             is_strict: false,
             history: None,
             known_keys: None,
+            unknown_references: None,
             at,
             stamp,
         }

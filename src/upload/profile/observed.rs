@@ -46,14 +46,9 @@ impl Observed {
     /// Adds the values of a record without problems.
     pub(in crate::upload) fn observe(&mut self, mapper: &Mapper<'_>, parts: &Parts, hasher: &RandomState) {
         let template = mapper.template();
-        for (rule, json) in parts.values() {
-            self.push(rule, template.fields[rule].field.json.is_number(), json, hasher);
-        }
-        self.lines = parts.visit_lines(&mut |name, json| {
-            if let Some(nth) = template.lines.iter().position(|rule| rule.field.name == name) {
-                let is_number = template.lines[nth].field.json.is_number();
-                self.push(template.fields.len() + nth, is_number, json, hasher);
-            }
+        self.lines = parts.visit_values(template, &mut |rule, json| {
+            let is_number = template.rule(rule).is_some_and(|rule| rule.field.json.is_number());
+            self.push(rule, is_number, json, hasher);
         });
         self.currency = mapper.currency(parts);
     }

@@ -27,6 +27,7 @@ mod lookups;
 mod no_records;
 mod numbered_lines;
 mod office;
+mod online;
 mod orders;
 mod other_programs;
 mod page;

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::hash::RandomState;
 
-use super::error::Error;
 use super::known_keys::{KeyColumns, KnownKeys};
-use super::plan::{Part, Source};
-use super::respelled::may_be_respelled;
 use super::service_list::{Connection, ListReader, list_of};
 use crate::client;
 use crate::client::pages::unescaped;
 use crate::sheet::Row;
 use crate::template::Template;
 use crate::template::model::Source as RuleSource;
+use crate::upload::error::Error;
+use crate::upload::plan::{Part, Source};
+use crate::upload::respelled::may_be_respelled;
 
 /// The column with the service's id in an export, and the member of a list's entries.
 const ID: &str = "id";

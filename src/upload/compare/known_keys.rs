@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-use super::respelled::is_respelled;
 use crate::ledger::Problem;
 use crate::sheet::{Cell, Row, column_letters, write};
 use crate::template::problem::excerpt;
+use crate::upload::respelled::is_respelled;
 
 /// The identifiers of the service's records by id, for the rows of a file.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl KnownKeys {
 
     /// Compares the identifier of a row with the service's. Returns the problem if they differ, or writes the row with
     /// the service's identifier into `restored` and returns `None` if that was asked for.
-    pub(super) fn check(&self, part: usize, row: &Row, restored: &mut Row) -> Option<KeyCheck> {
+    pub(in crate::upload) fn check(&self, part: usize, row: &Row, restored: &mut Row) -> Option<KeyCheck> {
         let columns = self.columns[part]?;
         let known = self.keys.get(&self.hash(&row.get(columns.id).shown()))?;
         let cell = row.get(columns.key);
@@ -77,7 +77,7 @@ impl KnownKeys {
 }
 
 /// The result of comparing an identifier that differs.
-pub(super) enum KeyCheck {
+pub(in crate::upload) enum KeyCheck {
     Restored,
     Differs(Box<Problem>),
 }

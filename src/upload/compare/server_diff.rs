@@ -7,14 +7,14 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-use super::error::Error;
-use super::retry::normalize_line_ends;
 use super::service_list::{Connection, ListReader, list_of};
 use crate::client;
 use crate::client::pages::{Entry, object_fields, unescaped};
 use crate::decimal;
 use crate::ledger::{Disposition, Ledger, Outcome, RecordState, Run, Seq};
 use crate::records::{RecordKind, item};
+use crate::upload::error::Error;
+use crate::upload::retry::normalize_line_ends;
 
 /// Maximum number of records to compare, to bound the memory. Further records are sent.
 const MAX_RECORDS: usize = 4_000_000;

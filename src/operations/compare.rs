@@ -1,0 +1,61 @@
+//! Comparison of a file with the service before anything is sent.
+
+use std::time::Instant;
+
+use super::context::Context;
+use super::error::Error;
+use super::event::{Event, Observer};
+use crate::client::{Client, Pace, Speed};
+use crate::template::Template;
+use crate::upload::Source;
+use crate::upload::compare::{Connection, NotCompared, find_unknown, load_keys};
+
+/// The pace of requests for a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct ComparePace {
+    pub rate: Option<Speed>,
+    pub concurrency: u16,
+}
+
+/// Compares the identifiers of an export with the service's list, because a spreadsheet program may have changed them.
+/// `restores` takes them back; otherwise they are problems.
+pub(super) async fn compare_keys(
+    context: &Context,
+    client: &Client,
+    pace: ComparePace,
+    (source, template): (&mut Source, &Template),
+    restores: bool,
+    observer: Observer<'_>,
+) -> Result<(), Error> {
+    let at = Pace::new(pace.rate.or(context.rate), Instant::now());
+    let connection = Connection { client, pace: &at, concurrency: usize::from(pace.concurrency) };
+    let why = match load_keys(source, template, &connection, restores).await? {
+        None => return Ok(()),
+        Some(Ok(known)) => {
+            source.known_keys = Some(known);
+            return Ok(());
+        }
+        Some(Err(NotCompared::TooLong(pages))) => format!("that takes {pages} requests"),
+        Some(Err(NotCompared::Failed(error))) => error.to_string(),
+    };
+    observer(Event::Warning(&format!("the identifiers are not compared with the service's list: {why}")));
+    Ok(())
+}
+
+/// Compares the references of a file, such as companies and items, with what the service has.
+pub(super) async fn compare_references(
+    context: &Context,
+    client: &Client,
+    pace: ComparePace,
+    (source, template): (&mut Source, &Template),
+    observer: Observer<'_>,
+) -> Result<(), Error> {
+    let at = Pace::new(pace.rate.or(context.rate), Instant::now());
+    let connection = Connection { client, pace: &at, concurrency: usize::from(pace.concurrency) };
+    let (unknown, not_compared) = find_unknown(source, template, &connection).await?;
+    for (field, why) in not_compared {
+        observer(Event::Warning(&format!("{field} is not compared with the service: {why}")));
+    }
+    source.unknown_references = Some(unknown);
+    Ok(())
+}
