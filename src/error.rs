@@ -116,7 +116,8 @@ fn exit_of_sheet(error: &sheet::Error) -> Exit {
         | E::WrongPassword { .. }
         | E::Empty { .. }
         | E::Unreadable { .. }
-        | E::Damaged { .. } => Exit::InputRefused,
+        | E::Damaged { .. }
+        | E::ReaderKilled { .. } => Exit::InputRefused,
         E::NoSuchSheet { .. } | E::Exists { .. } | E::BadOptions { .. } => Exit::Usage,
         E::Write { .. } | E::Unwritable { .. } => Exit::Fault,
     }

@@ -28,6 +28,9 @@ pub enum Error {
     Empty { path: PathBuf },
     #[error("{path} can't be read{place}: {reason}", path = path.display())]
     Unreadable { path: PathBuf, place: String, reason: String },
+    /// A signal has ended the reading process.
+    #[error("{path} can't be read{place}: the system ended the process that reads it ({signal})", path = path.display())]
+    ReaderKilled { path: PathBuf, place: String, signal: String },
     /// The checksums show that the file has changed since it was saved.
     #[error("{path} is damaged: {reason}", path = path.display())]
     Damaged { path: PathBuf, reason: String },
@@ -56,6 +59,7 @@ impl Error {
             | Error::Empty { path }
             | Error::Unreadable { path, .. }
             | Error::Damaged { path, .. }
+            | Error::ReaderKilled { path, .. }
             | Error::NoSuchSheet { path, .. }
             | Error::Write { path, .. }
             | Error::Unwritable { path, .. }
@@ -85,6 +89,10 @@ impl Error {
             Error::Unreadable { .. } => {
                 Some("open it in your spreadsheet program, save it again as .xlsx or .csv, and try again".to_owned())
             }
+            Error::ReaderKilled { .. } => Some(
+                "the memory of the computer may have run out: close other programs and try again, or save the file as .csv"
+                    .to_owned(),
+            ),
             Error::Damaged { .. } => Some(
                 "copy or download it again; a program that repairs it may lose or change values without a message"
                     .to_owned(),

@@ -89,3 +89,49 @@ fn messages_name_standard_input() {
     let sheet = place.sheetport(["view", "-", "--sheet", "2"]).fed("a,b\n1,2\n").exits(2);
     sheet.says(&["standard input has no sheet '2'", "it has: stdin"]);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_left_of_standard_input_after_a_kill() {
+    use std::io::Write as _;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    for signal in ["KILL", "TERM", "INT"] {
+        let place = Place::new();
+        let folder = place.path("temporary");
+        fs::create_dir(&folder).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_sheetport"))
+            .args(["check", "-", "-t", "items", "--home", name(&place.path("home"))])
+            .env("TMPDIR", &folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(items(5000).as_bytes()).unwrap();
+        // The copy is open, without a name in the folder.
+        let is_copy = |path: &std::path::PathBuf| {
+            fs::read_link(path).is_ok_and(|target| target.starts_with(&folder))
+                && fs::metadata(path).is_ok_and(|of| of.len() > 0)
+        };
+        let until = Instant::now() + Duration::from_secs(20);
+        let copy = loop {
+            let open = fs::read_dir(format!("/proc/{}/fd", child.id())).unwrap().flatten().map(|entry| entry.path());
+            if let Some(copy) = open.into_iter().find(is_copy) {
+                break copy;
+            }
+            assert!(Instant::now() < until, "no copy was written");
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        let killed = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        drop(stdin);
+        child.wait().unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "{signal}");
+    }
+}

@@ -8,6 +8,7 @@ mod hostile_workbooks;
 mod kinds;
 mod markup;
 pub mod parts;
+mod process;
 mod roundtrip;
 mod table;
 mod text;

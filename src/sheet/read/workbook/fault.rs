@@ -17,6 +17,8 @@ pub(super) enum FaultKind {
     NotASpreadsheet,
     /// The encryption is not supported.
     Encrypted,
+    /// Another program or the system has ended the reading process, with the signal as the reason.
+    Killed,
     PasswordNeeded,
     WrongPassword,
     /// A file in an archive, with its name as the reason.

@@ -136,6 +136,7 @@ pub(super) fn error(path: &Path, place: String, fault: Fault) -> Error {
         FaultKind::NotASpreadsheet => Error::NotASpreadsheet { path, found: fault.reason },
         FaultKind::PackedWithPassword => Error::PackedWithPassword { path, name: fault.reason },
         FaultKind::Encrypted => Error::Encrypted { path },
+        FaultKind::Killed => Error::ReaderKilled { path, place, signal: fault.reason },
         FaultKind::PasswordNeeded => Error::PasswordNeeded { path },
         FaultKind::WrongPassword => Error::WrongPassword { path },
         FaultKind::Changed => Error::Damaged { path, reason: fault.reason },

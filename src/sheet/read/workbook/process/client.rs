@@ -13,8 +13,9 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::thread;
 
-use super::limits;
+use super::ended::cause;
 use super::server::{Frames, send_fault, serve};
+use super::{containment, limits};
 use crate::sheet::PrivateFile;
 use crate::sheet::read::workbook::activity::Activity;
 use crate::sheet::read::workbook::fault::Fault;
@@ -49,7 +50,8 @@ pub fn run_reader_if_asked() -> Option<ExitCode> {
     std::panic::set_hook(Box::new(|_| {}));
     let activity = Arc::new(Activity::default());
     limits::enforce(Arc::clone(&activity));
-    serve_file(Path::new(&path), &request, commands, io::stdout().lock(), activity, || std::process::exit(0));
+    let output = io::stdout().lock();
+    serve_file(Path::new(&path), &request, commands, output, activity, containment::enter, || std::process::exit(0));
     Some(ExitCode::SUCCESS)
 }
 
@@ -90,7 +92,7 @@ impl Connection {
         self.reading += 1;
         let sheet = u32::try_from(sheet).expect("sheets are counted in memory");
         let sent = protocol::send(&mut self.commands, &Command::Read { reading: self.reading, sheet });
-        sent.map_err(|_| self.cause_of_death())
+        sent.map_err(|error| self.cause_of_death(&error))
     }
 
     /// Receives the next frame.
@@ -104,7 +106,7 @@ impl Connection {
                 Err(_) => Fault::malformed(),
             }),
             Ok(kind) => Ok(kind),
-            Err(_) => Err(self.cause_of_death()),
+            Err(error) => Err(self.cause_of_death(&error)),
         }
     }
 
@@ -122,27 +124,10 @@ impl Connection {
         }
     }
 
-    /// Returns why the process ended or sent invalid data.
-    fn cause_of_death(&mut self) -> Fault {
-        let Some(process) = &mut self.process else { return Fault::malformed() };
-        // The output was closed or invalid.
-        let _ = process.kill();
-        let code = process.wait().ok().and_then(|status| status.code());
-        let mut words = Vec::new();
-        if let Some(stderr) = process.stderr.take() {
-            let _ = stderr.take(4096).read_to_end(&mut words);
-        }
-        let words = String::from_utf8_lossy(&words);
-        if code == Some(i32::from(limits::STALLED)) {
-            Fault::new("reading it made no progress for several seconds")
-        } else if code == Some(i32::from(limits::TOO_LARGE))
-            || words.contains("memory allocation of")
-            || words.contains("out of memory")
-        {
-            Fault::new(format!("reading it takes more than the {} MiB of memory allowed", limits::MEMORY >> 20))
-        } else {
-            Fault::malformed()
-        }
+    /// Returns why the process ended, or that it sent invalid data.
+    fn cause_of_death(&mut self, error: &io::Error) -> Fault {
+        let has_output = error.kind() == io::ErrorKind::InvalidData;
+        self.process.as_mut().map_or_else(Fault::malformed, |process| cause(process, has_output))
     }
 }
 
@@ -185,22 +170,24 @@ fn start_thread(path: &Path, request: &Request) -> io::Result<Connection> {
     let (frames, output) = pipe()?;
     let (path, request) = (path.to_owned(), request.clone());
     thread::Builder::new().name("workbook".to_owned()).spawn(move || {
-        serve_file(&path, &request, command_input, output, Arc::default(), || {});
+        serve_file(&path, &request, command_input, output, Arc::default(), || {}, || {});
     })?;
     let (commands, frames) = (Box::new(commands), Box::new(frames));
     Ok(Connection { commands, frames, process: None, body: Vec::new(), reading: 0 })
 }
 
-/// Opens a file and serves it.
+/// Opens a file and serves it. Calls `on_open` once the file is open.
 fn serve_file(
     path: &Path,
     request: &Request,
     commands: impl Read + Send + 'static,
     output: impl Write,
     activity: Arc<Activity>,
+    on_open: fn(),
     on_close: fn(),
 ) {
     let file = File::open(path).map(|file| Source::file(file, &activity));
+    on_open();
     let mut frames = Frames { output, activity };
     match file {
         Ok(file) => drop(serve(&file, request, commands, &mut frames, on_close)),

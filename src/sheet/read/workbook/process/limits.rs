@@ -25,12 +25,14 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Applies the limits to this process.
 pub(super) fn enforce(activity: Arc<Activity>) {
-    limit_memory();
+    // Opened now: a contained process can open no files.
+    let meter = Meter::open();
+    limit_memory(&meter);
     let watch = move || {
         let (mut last_output, mut last_input) = (processor_time(), processor_time());
         loop {
             thread::sleep(CHECK_INTERVAL);
-            if resident_memory().is_some_and(|bytes| bytes > MEMORY) {
+            if meter.resident_memory().is_some_and(|bytes| bytes > MEMORY) {
                 std::process::exit(i32::from(TOO_LARGE));
             }
             let now = processor_time();
@@ -51,10 +53,10 @@ pub(super) fn enforce(activity: Arc<Activity>) {
 
 /// Sets the limits of the operating system.
 #[cfg(unix)]
-fn limit_memory() {
+fn limit_memory(meter: &Meter) {
     use rustix::process::{Resource, Rlimit, setrlimit};
 
-    let memory = if resident_memory().is_some() { MEMORY + RESERVED } else { MEMORY };
+    let memory = if meter.resident_memory().is_some() { MEMORY + RESERVED } else { MEMORY };
     let limits = [
         (Resource::Data, memory),
         (Resource::As, memory + ADDRESSES),
@@ -69,21 +71,40 @@ fn limit_memory() {
 
 /// Other systems enforce no limits; memory is limited only by checks while reading.
 #[cfg(not(unix))]
-fn limit_memory() {
+fn limit_memory(_: &Meter) {
     let _ = (RESERVED, ADDRESSES);
 }
 
-/// Returns the resident memory, or `None` if it cannot be measured.
-#[cfg(target_os = "linux")]
-fn resident_memory() -> Option<u64> {
-    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let resident: u64 = pages.split(' ').nth(1)?.parse().ok()?;
-    Some(resident * rustix::param::page_size() as u64)
+/// Measures the memory of this process.
+struct Meter {
+    /// Sizes in pages, as the system reports them anew at each reading.
+    #[cfg(target_os = "linux")]
+    statm: Option<std::fs::File>,
 }
 
-#[cfg(not(target_os = "linux"))]
-fn resident_memory() -> Option<u64> {
-    None
+impl Meter {
+    fn open() -> Meter {
+        Meter {
+            #[cfg(target_os = "linux")]
+            statm: std::fs::File::open("/proc/self/statm").ok(),
+        }
+    }
+
+    /// Returns the resident memory, or `None` if it cannot be measured.
+    #[cfg(target_os = "linux")]
+    fn resident_memory(&self) -> Option<u64> {
+        use std::os::unix::fs::FileExt as _;
+
+        let mut text = [0; 128];
+        let len = self.statm.as_ref()?.read_at(&mut text, 0).ok()?;
+        let resident: u64 = std::str::from_utf8(&text[..len]).ok()?.split(' ').nth(1)?.parse().ok()?;
+        Some(resident * rustix::param::page_size() as u64)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn resident_memory(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Returns the processor time of this process, independent of other processes.

@@ -1,6 +1,8 @@
-//! The reading process: client side, server side and limits.
+//! The reading process: client side, server side, limits and containment.
 
 mod client;
+mod containment;
+mod ended;
 mod limits;
 mod server;
 
