@@ -16,6 +16,13 @@ pub struct StoredProfile {
 }
 
 impl Ledger {
+    /// Returns whether a run with exactly this template has sent a record.
+    pub async fn has_sent_with(&self, template_toml: &str) -> Result<bool, Error> {
+        let query = "SELECT EXISTS (SELECT 1 FROM run WHERE template_toml = $1 AND EXISTS \
+                     (SELECT 1 FROM outcome WHERE outcome.run = run.id AND outcome.state = 'sent'))";
+        Ok(sqlx::query_scalar(query).bind(template_toml).fetch_one(&self.reader).await?)
+    }
+
     /// Returns the profile of the last finished upload with this template of which the service has accepted a record.
     pub async fn latest_profile(&self, template: &str, record: RecordKind) -> Result<Option<StoredProfile>, Error> {
         let query = "SELECT id AS run, created_at AS at, profile FROM run \

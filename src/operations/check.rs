@@ -54,7 +54,7 @@ pub struct Check<'a> {
 pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) -> Result<Tally, Error> {
     let Check { input, report, next, online } = check;
     report.map_or(Ok(()), check_report_path)?;
-    let mut source = input.open()?;
+    let mut source = input.open_for_sending(context).await?;
     observer(Event::Opened { source: &source, template: &input.template });
     if let Some(pace) = online {
         let client = context.client(context.base_url()?, pace.concurrency)?;

@@ -79,6 +79,20 @@ pub struct Spreadsheet<'a> {
 }
 
 impl Spreadsheet<'_> {
+    /// Opens the file like [`Spreadsheet::open`]. Guesses in the template count as confirmed if it was used before.
+    pub(super) async fn open_for_sending(&self, context: &Context) -> Result<Source, Error> {
+        let mut source = self.open()?;
+        if self.template.has_guesses()
+            && let Some(ledger) = context.existing_ledger().await?
+        {
+            if ledger.has_sent_with(&self.template.source).await? {
+                source.confirm_guesses();
+            }
+            ledger.close().await;
+        }
+        Ok(source)
+    }
+
     /// Opens the file and finds the template's columns.
     pub(super) fn open(&self) -> Result<Source, Error> {
         let (file, template) = (self.file, &self.template);

@@ -73,7 +73,7 @@ pub async fn preview_upload(
     observer: Observer<'_>,
 ) -> Result<Preview, Error> {
     apply_options(&mut upload)?;
-    let source = upload.input.open()?;
+    let source = upload.input.open_for_sending(context).await?;
     preview(Some(context), &source, &upload.input.template, observer).await
 }
 
@@ -86,7 +86,7 @@ async fn run_upload(
 ) -> Result<Finished, Error> {
     apply_options(&mut upload)?;
     let client = context.writing_client(context.base_url()?, upload.sending.concurrency)?;
-    let mut source = upload.input.open()?;
+    let mut source = upload.input.open_for_sending(context).await?;
     let pace = ComparePace { rate: upload.sending.rate, concurrency: upload.sending.concurrency };
     let file = (&mut source, &upload.input.template);
     compare_keys(context, &client, pace, file, upload.restore_ids, observer).await?;

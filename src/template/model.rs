@@ -67,6 +67,11 @@ impl Template {
         Ok(())
     }
 
+    /// Returns whether inference has guessed a part of the template.
+    pub fn has_guesses(&self) -> bool {
+        self.rules().any(|rule| rule.is_guess) || self.group.as_ref().is_some_and(|group| group.is_guess)
+    }
+
     /// Sets an option of the call, overriding the template.
     pub fn set_option(&mut self, name: &str, value: bool) {
         let input = self.record.input();
@@ -195,6 +200,8 @@ pub struct Group {
     pub rows: GroupRows,
     /// Whether a row with these columns blank belongs to the record above.
     pub blank_is_above: bool,
+    /// Whether inference was not certain of the columns, and nobody has confirmed them.
+    pub is_guess: bool,
     /// Byte range in the template, for messages.
     pub span: Range<usize>,
 }
@@ -240,6 +247,8 @@ pub struct FieldRule {
     pub date: DateRule,
     pub checks: Checks,
     pub damaged: Damaged,
+    /// Whether inference was not certain of the rule, and nobody has confirmed it.
+    pub is_guess: bool,
     /// Byte range in the template, for messages.
     pub span: Range<usize>,
 }
@@ -263,6 +272,7 @@ impl FieldRule {
             date: DateRule::default(),
             checks: Checks::default(),
             damaged: Damaged::Error,
+            is_guess: false,
             span: 0..0,
         }
     }

@@ -5,8 +5,8 @@ use super::sample::Column;
 use super::slots::{Slot, Slots};
 use crate::records::{Field, RecordKind};
 
-/// Keys of a field for the source of its value; the others are steps.
-const SOURCE_KEYS: [&str; 4] = ["column", "columns", "text", "value"];
+/// Keys of a field for the source of its value, and about its origin; the others are steps.
+const SOURCE_KEYS: [&str; 5] = ["column", "columns", "text", "value", "guess"];
 
 /// An earlier template of the user.
 #[derive(Clone, Debug)]

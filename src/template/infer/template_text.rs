@@ -5,7 +5,7 @@ use super::super::model::Place;
 use super::context::Context;
 use super::fill_down::FillDownProposal;
 use super::previous_templates::{PreviousTemplate, Step};
-use super::proposal::{FieldProposal, GroupProposal, MissingField, ProposedSource, SkipProposal};
+use super::proposal::{Confidence, FieldProposal, GroupProposal, MissingField, ProposedSource, SkipProposal};
 use super::sample::Sample;
 use super::toml_text::{column, constant, is_invisible, key, quoted};
 use crate::records::RecordKind;
@@ -149,6 +149,7 @@ impl TemplateText<'_> {
         out.comment(&format!("Rows with the same value are the lines of one {kind} ({confidence}: {reason})."));
         out.line("[group]");
         out.line(&format!("by = [{}]", column(name)));
+        out.mark(confidence);
         if *blank_is_above {
             out.comment("A row without a value belongs to the row above.");
             out.line("on_blank = \"above\"");
@@ -217,7 +218,15 @@ impl Writer {
         }
         field.comments.iter().for_each(|text| self.comment(text));
         field.keys.iter().for_each(|key| self.line(key));
+        self.mark(confidence);
         field.drafts.iter().for_each(|draft| self.line(&format!("# {draft}")));
+    }
+
+    /// Marks a guess, for people to confirm.
+    fn mark(&mut self, confidence: &Confidence) {
+        if *confidence == Confidence::Guess {
+            self.line("guess = true  # delete this line if it is right");
+        }
     }
 
     fn line(&mut self, text: &str) {

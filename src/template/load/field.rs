@@ -117,6 +117,7 @@ impl Checker<'_> {
             date,
             checks,
             damaged: damaged?.unwrap_or(Damaged::Error),
+            is_guess: raw.guess,
             span,
         })
     }

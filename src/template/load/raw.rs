@@ -94,6 +94,8 @@ pub(super) struct RawGroup {
     pub by: Spanned<OneOrMany<Columns>>,
     pub rows: Option<Spanned<String>>,
     pub on_blank: Option<Spanned<String>>,
+    #[serde(default)]
+    pub guess: bool,
 }
 
 #[derive(Deserialize)]
@@ -130,6 +132,8 @@ pub(super) struct RawField {
     pub minimum: Option<Spanned<toml::Value>>,
     pub maximum: Option<Spanned<toml::Value>>,
     pub damaged: Option<Spanned<String>>,
+    #[serde(default)]
+    pub guess: bool,
 }
 
 /// Values in the sheet, and values to send.

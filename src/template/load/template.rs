@@ -152,6 +152,7 @@ impl Checker<'_> {
             by: raw.by.into_inner().0.into_iter().map(column_names).collect(),
             rows: rows.unwrap_or(GroupRows::Anywhere),
             blank_is_above: blank_is_above.unwrap_or(false),
+            is_guess: raw.guess,
             span,
         })
     }

@@ -32,6 +32,27 @@ pub(super) fn hidden_sheet(book: &Book, part: &Part) -> Option<Problem> {
     })
 }
 
+/// The code of the warning about a guess of `template infer`.
+pub(super) const GUESS: &str = "guess";
+
+/// Returns a warning for each field that `template infer` has guessed.
+pub(super) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
+    let names = &part.layout.header.names;
+    let warning = |field: &str, column: Option<usize>| Problem {
+        column: column.map(|column| part.columns.of(column)),
+        header: column.and_then(|column| names.get(column)).map(|name| excerpt(name)).unwrap_or_default(),
+        field: field.to_owned(),
+        remedy: format!(
+            "if it is right, delete guess = true from {field} in the template; otherwise name the right column"
+        ),
+        ..Problem::of_record(GUESS, format!("is {field} by a guess of template infer, which nobody has confirmed"))
+    };
+    let group = template.group.as_ref().filter(|group| group.is_guess);
+    let group = group.map(|_| warning("group", part.layout.group.first().copied()));
+    let rules = template.rules().zip(&part.layout.columns).filter(|(rule, _)| rule.is_guess);
+    group.into_iter().chain(rules.map(|(rule, columns)| warning(rule.field.name, columns.first()))).collect()
+}
+
 /// Returns a warning about hidden rows among the rows of a sheet.
 pub(super) fn hidden_rows(ranges: &[(u64, u64)], rows: RangeInclusive<u64>) -> Option<Problem> {
     const SHOWN: usize = 8;

@@ -7,7 +7,7 @@ use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
 use super::columns::merge_columns;
-use super::file_warnings::{dos_letters, hidden_rows, hidden_sheet, unused_columns};
+use super::file_warnings::{GUESS, dos_letters, guesses, hidden_rows, hidden_sheet, unused_columns};
 use super::part::Part;
 use crate::digest;
 use crate::ledger::Problem;
@@ -120,6 +120,7 @@ impl Source {
         let parts: Vec<Part> = parts.collect();
         let mut warnings: Vec<Problem> = parts.iter().flat_map(|part| unused_columns(template, part)).collect();
         warnings.extend(parts.iter().filter_map(|part| hidden_sheet(&book, part)));
+        warnings.extend(parts.first().into_iter().flat_map(|part| guesses(template, part)));
         warnings.extend(book.dialect().and_then(dos_letters));
         let (path, at) = (path.to_owned(), at.to_owned());
         Source {
@@ -137,6 +138,11 @@ impl Source {
             at,
             stamp,
         }
+    }
+
+    /// Removes the warnings about guesses of inference, because they were confirmed.
+    pub fn confirm_guesses(&mut self) {
+        self.warnings.retain(|warning| warning.code != GUESS);
     }
 
     /// Returns the SHA-256 of the file, in hexadecimal. Reads the whole file.

@@ -171,3 +171,31 @@ fn unknown_records_and_missing_files_are_refused() {
     place.sheetport(args).exits(7).says(&["empty.csv"]);
     assert!(!place.path("out.toml").exists());
 }
+
+#[test]
+fn guesses_are_warnings_until_they_were_sent_once() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("list.csv", "Foo,Bar,Baz\nA-100,Hammer,12.50\nA-101,Nail,0.10\nA-102,Saw,22.90\nA-103,Drill,99.00\n");
+    place.sheetport(["template", "infer", "list.csv", "--record", "item", "-o", "t.toml"]).exits(0);
+    let template = fs::read_to_string(place.path("t.toml")).unwrap();
+    assert_eq!(template.matches("guess = true").count(), 3, "{template}");
+    let codes = |arguments: &[&str], code| {
+        let ended = served.sheetport(&place, arguments.iter().copied().chain(["--json"])).exits(code).json();
+        let warnings = ended["warnings"].as_array().unwrap().iter();
+        warnings.map(|warning| format!("{} {}", warning["code"], warning["field"]).replace('"', "")).collect::<Vec<_>>()
+    };
+    let guessed = ["guess externalId", "guess name", "guess price"];
+    assert_eq!(codes(&["check", "list.csv", "-t", "t.toml"], 0), guessed);
+    assert_eq!(codes(&["upload", "list.csv", "-t", "t.toml", "--strict"], 3), guessed, "refused");
+    assert_eq!(codes(&["upload", "list.csv", "-t", "t.toml"], 0), guessed, "a script is not asked");
+    assert_eq!(codes(&["upload", "list.csv", "-t", "t.toml"], 0), [""; 0], "confirmed");
+    // Another template has guesses of its own; without the line there is none.
+    place.write(
+        "other.toml",
+        template.replace("column = \"Baz\"\nguess = true  # delete this line if it is right", "column = \"Baz\""),
+    );
+    assert_eq!(codes(&["check", "list.csv", "-t", "other.toml"], 0), guessed[..2]);
+    place.sheetport(["template", "fmt", "--check", "t.toml"]).run();
+    place.sheetport(["template", "check", "t.toml"]).exits(0);
+}
