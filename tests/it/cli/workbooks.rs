@@ -354,3 +354,42 @@ fn one_sheet_saved_in_every_format_sends_the_same() {
         assert_eq!(rows, first, "{format}");
     }
 }
+
+#[test]
+fn an_encrypted_workbook_is_uploaded_with_the_password_in_a_file() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/sheet/encrypted/agile.xlsx");
+    fs::copy(fixture, place.path("prices.xlsx")).unwrap();
+    let check = place.sheetport(["check", "prices.xlsx", "-t", "items"]).exits(7);
+    check.says(&["prices.xlsx is protected with a password", "add --password-file FILE"]);
+    place.write("wrong", "secret");
+    let wrong = place.sheetport(["check", "prices.xlsx", "-t", "items", "--password-file", "wrong"]).exits(7);
+    wrong.says(&["prices.xlsx can't be opened with this password"]);
+    place.write("right", "geheim ä€\n");
+    let check = place.sheetport(["check", "prices.xlsx", "-t", "items", "--password-file", "right", "--json"]).exits(0);
+    let next = summary(&check)["next"].clone();
+    assert_eq!(next, "sheetport upload prices.xlsx -t items --password-file right");
+    let upload = ["upload", "prices.xlsx", "-t", "items", "--password-file", "right", "--json"];
+    let upload = served.sheetport(&place, upload).exits(0);
+    assert_eq!(accounting(&summary(&upload)), "1: sent 1");
+    assert_eq!(prices(&served, &place), [("Bolt".to_owned(), "1234.5".to_owned())]);
+}
+
+#[test]
+fn a_web_page_of_a_shop_is_uploaded_and_its_report_retried() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let page = "<html><meta charset=utf-8><table><tr><th>SKU<th>Name<th>Price\
+                <tr><td>0042<td>Bolt &amp; nut<td>1.50<tr><td>0043<td>Nut<td>free</table></html>";
+    place.write("prices.xls", page);
+    place.write("orders.zip", archive(&[("export/prices.xls", page.as_bytes())]));
+    let upload = served.sheetport(&place, ["upload", "prices.xls", "-t", "items", "--json"]).exits(3);
+    assert_eq!(accounting(&summary(&upload)), "2: sent 1, rejected 1");
+    assert_eq!(prices(&served, &place), [("Bolt & nut".to_owned(), "1.50".to_owned())]);
+    let check = place.sheetport(["check", "orders.zip", "-t", "items", "--json"]).exits(3);
+    assert_eq!(accounting(&summary(&check)), "2: rejected 1, pending 1");
+    let report = summary(&upload)["report"].as_str().unwrap().to_owned();
+    served.sheetport(&place, ["retry", &report, "--json"]).exits(3);
+    assert_eq!(prices(&served, &place).len(), 1);
+}

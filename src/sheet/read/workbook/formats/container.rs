@@ -36,7 +36,9 @@ impl Container {
         }
         let mut files = Vec::new();
         for index in 0..archive.len() {
-            let name = String::from_utf8_lossy(archive.by_index_raw(index).map_err(failed)?.name_raw()).into_owned();
+            let part = archive.by_index_raw(index).map_err(failed)?;
+            let unknown = |_| String::from_utf8_lossy(part.name_raw()).into_owned();
+            let name = part.name().map_or_else(unknown, |name| name.to_string());
             let mut parts = name.split(['/', '\\']);
             let is_ignored = parts.clone().any(|part| IGNORED.contains(&part))
                 || parts.next_back().is_some_and(|part| part.starts_with('.'));
