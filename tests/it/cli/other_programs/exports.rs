@@ -9,7 +9,7 @@ use super::super::process::{Place, name};
 use super::super::{accounting, count, summary};
 use super::hostile_texts::{EMOJI, hostile_texts};
 use super::programs::Programs;
-use super::{assert_same_cells, check_and_save_again};
+use super::{assert_same_cells, cells, check_and_save_again};
 
 #[test]
 fn exports_survive_other_programs() {
@@ -51,10 +51,10 @@ fn exports_survive_other_programs() {
         files.push(place.path(file));
     }
     let items = count(&served.get("/v1/public/items?page=1&limit=1"), "total");
+    let before: Vec<Vec<String>> = files.iter().map(|file| cells(&place, file)).collect();
     for (program, folder) in check_and_save_again(&programs, &place, &files) {
-        for file in &files {
-            let saved = folder.join(file.file_name().unwrap());
-            assert_same_cells(&place, program, file, &saved);
+        for (file, then) in files.iter().zip(&before) {
+            assert_same_cells(&place, program, then, &folder.join(file.file_name().unwrap()));
         }
         let saved = folder.join("items.xlsx");
         let upload = ["upload", name(&saved), "-t", "exported-items", "--changed-only", "--json"];
