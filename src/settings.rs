@@ -1,6 +1,7 @@
 //! Settings: flags, environment, `sheetport.toml` and stored credentials, resolved into one value at the start.
 
 use std::collections::BTreeMap;
+use std::io::IsTerminal;
 use std::path::Path;
 
 use directories::ProjectDirs;
@@ -29,6 +30,8 @@ pub struct Settings {
     /// Service, credentials, rate and home folder.
     pub context: Context,
     pub output: Output,
+    /// Whether uploads accept a clearly recognized template without asking.
+    pub accepts_recognized: bool,
 }
 
 /// `sheetport.toml` in the home folder.
@@ -46,6 +49,8 @@ struct File {
 struct Profile {
     base_url: Option<String>,
     rate: Option<String>,
+    #[serde(default)]
+    accept_recognized: bool,
 }
 
 /// Kind and amount of output.
@@ -60,6 +65,11 @@ impl Output {
     /// Whether to print text for people: neither `--json` nor `--quiet` was given.
     pub fn talks(&self) -> bool {
         !self.json && !self.quiet
+    }
+
+    /// Whether a person can answer a question.
+    pub fn can_ask(&self) -> bool {
+        self.talks() && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 }
 
@@ -88,6 +98,7 @@ impl Settings {
             profile: name,
             token_file,
             context: Context { home, base_url, credentials, rate },
+            accepts_recognized: profile.accept_recognized,
             output: Output { json: global.json, quiet: global.quiet, progress: !global.no_progress && !global.quiet },
         })
     }

@@ -1,7 +1,5 @@
 //! `resolve`: shows the records with an unknown outcome and records a person's verdicts.
 
-use std::io::IsTerminal;
-
 use serde_json::json;
 
 use super::runs::time;
@@ -19,8 +17,7 @@ pub(super) async fn run(args: &Resolve, settings: &Settings) -> Result<Exit, Fai
     let by = args.by.clone().unwrap_or_else(login_name);
     let mut resolution = Resolving::begin(&settings.context, args.run, &by).await?;
     let has_verdicts = args.sent.is_some() || args.failed.is_some() || args.all_sent || args.all_failed;
-    let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let asks = !has_verdicts && settings.output.talks() && is_terminal;
+    let asks = !has_verdicts && settings.output.can_ask();
     let mut listed = resolution.records().await?;
     if has_verdicts {
         record_verdicts(args, &mut resolution, &listed).await?;

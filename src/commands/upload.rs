@@ -1,6 +1,5 @@
 //! `upload`: reads the whole file, plans every record, then sends.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use super::shared::console::Console;
@@ -11,7 +10,7 @@ use super::shared::signals::Interrupt;
 use super::shared::summary::Summary;
 use crate::cli::{Pacing, Upload};
 use crate::error::{Exit, Failure};
-use crate::operations::{self, AllowRepeat, PreviewedRequest, SendOptions};
+use crate::operations::{self, AllowRepeat, PreviewedRequest, Questions, SendOptions};
 use crate::settings::{Output, Settings};
 use crate::ui;
 use crate::upload::Tally;
@@ -29,7 +28,7 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
     // A dry run and a rehearsal send nothing to the service.
     let purpose = match args.dry_run || args.rehearse {
         true => Purpose::Looking,
-        false => Purpose::Sending { is_agreed: args.yes },
+        false => Purpose::Sending { is_agreed: args.yes || settings.accepts_recognized },
     };
     let mut input = spreadsheet(&file, &args.input, purpose, settings).await?;
     (input.rows, input.is_strict) = (args.rows, args.strict);
@@ -61,10 +60,12 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
     if args.rehearse && output.talks() {
         ui::remark("This is a rehearsal with an empty service on this machine. Nothing is sent elsewhere.");
     }
-    let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let asks = is_terminal && output.talks() && !args.yes && !args.rehearse;
-    let confirm = |tally: &Tally| !asks || agrees(tally);
-    let finished = match operations::upload(context, upload, &confirm, interrupt.wait(), &observer).await {
+    let asks = output.can_ask() && !args.yes && !args.rehearse;
+    let questions = Questions {
+        sends_with_warnings: &|tally| !asks || agrees(tally),
+        restores_ids: &|count| asks && restores(count),
+    };
+    let finished = match operations::upload(context, upload, questions, interrupt.wait(), &observer).await {
         Ok(finished) => finished,
         Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
     };
@@ -81,6 +82,13 @@ fn allow_repeat(names: Option<&[String]>) -> AllowRepeat {
         Some(names) if names.is_empty() => AllowRepeat::All,
         Some(names) => AllowRepeat::Named(names),
     }
+}
+
+/// Asks whether to take changed identifiers back.
+fn restores(count: u64) -> bool {
+    let identifiers = ui::counted(count, "identifier");
+    ui::remark(format_args!("a spreadsheet program changed {identifiers}, such as 000042 to 42"));
+    matches!(ui::ask(&format!("Take {identifiers} back as the service has them? [y/N]")).as_deref(), Some("y" | "yes"))
 }
 
 /// Asks whether to send a file with warnings.

@@ -53,4 +53,4 @@ pub use retry_report::{RetryReport, preview_retry, retry_report};
 pub use runs::{RunDetails, RunFilter, RunStatus, list_runs, show_run};
 pub use send::{Finished, SendOptions, Withheld};
 pub use templates::{TemplateChanges, format_template, load_template, load_template_for, unknown_template};
-pub use upload::{Confirm, Upload, preview_upload, upload};
+pub use upload::{Questions, Upload, preview_upload, upload};

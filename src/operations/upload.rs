@@ -14,9 +14,9 @@ use super::report::check_report_path;
 use super::send::{Finished, SendOptions, Sending, Withheld, plan_run};
 use crate::client::Pace;
 use crate::ledger::{CallOption, RunCommand};
-use crate::upload::Tally;
-use crate::upload::compare::{Connection, server_diff};
+use crate::upload::compare::{Connection, count_changed, server_diff};
 use crate::upload::sent_before::AllowRepeat;
+use crate::upload::{Source, Tally};
 
 /// A spreadsheet to upload.
 #[derive(Debug)]
@@ -39,10 +39,16 @@ pub struct Upload<'a> {
     pub is_rehearsal: bool,
 }
 
-/// Decides whether to send a file with warnings.
-pub type Confirm<'a> = &'a (dyn Fn(&Tally) -> bool + Sync);
+/// Questions to a person, asked before anything is sent.
+#[derive(Clone, Copy)]
+pub struct Questions<'a> {
+    /// Whether to send a file with warnings.
+    pub sends_with_warnings: &'a (dyn Fn(&Tally) -> bool + Sync),
+    /// Whether to take so many identifiers of an export back that a spreadsheet program changed.
+    pub restores_ids: &'a (dyn Fn(u64) -> bool + Sync),
+}
 
-/// Uploads a spreadsheet. `confirm` is asked before anything is sent, if there are warnings. `interrupt` resolves when the upload is to stop, with the time allowed for requests in flight.
+/// Uploads a spreadsheet. `interrupt` resolves when the upload is to stop, with the time allowed for requests in flight.
 ///
 /// A rehearsal uploads to a temporary service in this process, and leaves only the report, if a path was given.
 ///
@@ -51,16 +57,16 @@ pub type Confirm<'a> = &'a (dyn Fn(&Tally) -> bool + Sync);
 pub async fn upload(
     context: &Context,
     upload: Upload<'_>,
-    confirm: Confirm<'_>,
+    questions: Questions<'_>,
     interrupt: impl Future<Output = Duration>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
     if !upload.is_rehearsal {
-        return run_upload(context, upload, confirm, interrupt, observer).await;
+        return run_upload(context, upload, questions, interrupt, observer).await;
     }
     let folder = tempfile::tempdir().map_err(|error| Error::no_temporary_files(&error))?;
     let service = LocalService::start(folder.path(), "rehearsal", context).await?;
-    let finished = run_upload(&service.context, upload, confirm, interrupt, observer).await;
+    let finished = run_upload(&service.context, upload, questions, interrupt, observer).await;
     // The data is temporary, so an error at the end does not matter.
     let _ = service.stop().await;
     finished
@@ -80,7 +86,7 @@ pub async fn preview_upload(
 async fn run_upload(
     context: &Context,
     mut upload: Upload<'_>,
-    confirm: Confirm<'_>,
+    questions: Questions<'_>,
     interrupt: impl Future<Output = Duration>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
@@ -90,6 +96,7 @@ async fn run_upload(
     let pace = ComparePace { rate: upload.sending.rate, concurrency: upload.sending.concurrency };
     let file = (&mut source, &upload.input.template);
     compare_keys(context, &client, pace, file, upload.restore_ids, observer).await?;
+    restore_on_request(&mut source, questions)?;
     let ledger = context.ledger().await?;
     let mut about =
         new_run(RunCommand::Upload, context, client.address(), upload.input.file, &source, &upload.input.template)?;
@@ -100,7 +107,7 @@ async fn run_upload(
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
     let declined = if is_strict && !tally.of_file.is_empty() {
         Some(Withheld::Warnings)
-    } else if !tally.warnings.is_empty() && tally.to_send > 0 && !confirm(&tally) {
+    } else if !tally.warnings.is_empty() && tally.to_send > 0 && !(questions.sends_with_warnings)(&tally) {
         Some(Withheld::Declined)
     } else {
         None
@@ -123,6 +130,21 @@ async fn run_upload(
     let finished = sending.send(interrupt).await?;
     ledger.close().await;
     Ok(finished)
+}
+
+/// Takes identifiers of an export back that a spreadsheet program changed, if there are any and a person wants it.
+fn restore_on_request(source: &mut Source, questions: Questions<'_>) -> Result<(), Error> {
+    let changed = match &source.known_keys {
+        Some(known) if !known.restores() => count_changed(source, known)?,
+        _ => 0,
+    };
+    if changed > 0
+        && (questions.restores_ids)(changed)
+        && let Some(known) = &mut source.known_keys
+    {
+        known.restore();
+    }
+    Ok(())
 }
 
 /// Marks records already in the service as unchanged. All records are sent if the service's list can't be read.

@@ -1,7 +1,5 @@
 //! Chooses the template of a file that was given without one.
 
-use std::io::IsTerminal;
-
 use super::console::Console;
 use crate::cli::Input;
 use crate::error::{Exit, Failure};
@@ -17,7 +15,7 @@ const MAX_OTHERS: usize = 3;
 pub(crate) enum Purpose {
     /// Nothing is sent, so the best guess is good enough.
     Looking,
-    /// A person must agree: on the terminal, or beforehand with `--yes`.
+    /// A person must agree: on the terminal, or beforehand with `--yes` or in `sheetport.toml`.
     Sending { is_agreed: bool },
 }
 
@@ -46,11 +44,10 @@ pub(crate) async fn recognize(
             ui::hint(&format!("{others}; choose with -t"));
         }
     }
-    let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     match purpose {
         Purpose::Looking => {}
         Purpose::Sending { is_agreed: true } if recognized.is_clear() => {}
-        Purpose::Sending { is_agreed: false } if is_terminal && settings.output.talks() => {
+        Purpose::Sending { is_agreed: false } if settings.output.can_ask() => {
             let question = format!("Upload {name} with the template {}? [y/N]", best.name);
             if !matches!(ui::ask(&question).as_deref(), Some("y" | "yes")) {
                 return Err(Failure::new(Exit::Usage, "nothing was sent", "name another template with -t"));
@@ -61,7 +58,8 @@ pub(crate) async fn recognize(
                 true => format!("no template was named; {name} fits {}", describe(best)),
                 false => format!("no template was named, and {name} fits several"),
             };
-            let accept = if is_agreed { "" } else { ", or accept it with --yes" };
+            let accept =
+                if is_agreed { "" } else { ", or accept it with --yes, or accept_recognized in sheetport.toml" };
             let command = format!("sheetport upload {} -t {}", quoted(&name.to_string()), quoted(&best.name));
             return Err(Failure::new(Exit::Usage, message, format!("name it: {command}{accept}")));
         }

@@ -76,6 +76,15 @@ pub async fn load(
     Ok(Some(Ok(known)))
 }
 
+/// Returns the number of rows whose identifier a spreadsheet program changed. Reads the file.
+pub fn count_changed(source: &Source, known: &KnownKeys) -> Result<u64, Error> {
+    let (mut rows, mut row, mut changed) = (source.rows(), Row::default(), 0);
+    while let Some(part) = rows.next(&mut row)? {
+        changed += u64::from(known.is_changed(part, &row));
+    }
+    Ok(changed)
+}
+
 /// Returns the columns of the id and the identifier. `None` if the sheet is no export with both, or if the template
 /// changes the identifier.
 fn key_columns(part: &Part, template: &Template) -> Option<KeyColumns> {

@@ -35,6 +35,23 @@ impl KnownKeys {
         self.hasher.hash_one(id.trim())
     }
 
+    /// Returns whether identifiers that a program changed are replaced.
+    pub fn restores(&self) -> bool {
+        self.restores
+    }
+
+    /// Replaces identifiers that a program changed from now on.
+    pub fn restore(&mut self) {
+        self.restores = true;
+    }
+
+    /// Returns whether a spreadsheet program changed the identifier of a row.
+    pub(super) fn is_changed(&self, part: usize, row: &Row) -> bool {
+        let Some(columns) = self.columns[part] else { return false };
+        let known = self.keys.get(&self.hash(&row.get(columns.id).shown()));
+        known.is_some_and(|known| is_respelled(known, &row.get(columns.key)))
+    }
+
     /// Compares the identifier of a row with the service's. Returns the problem if they differ, or writes the row with
     /// the service's identifier into `restored` and returns `None` if that was asked for.
     pub(in crate::upload) fn check(&self, part: usize, row: &Row, restored: &mut Row) -> Option<KeyCheck> {

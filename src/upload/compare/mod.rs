@@ -7,7 +7,7 @@ pub mod server_diff;
 mod service_list;
 mod unknown_references;
 
-pub use key_list::{NotCompared, load as load_keys};
+pub use key_list::{NotCompared, count_changed, load as load_keys};
 pub(super) use known_keys::KeyCheck;
 pub use known_keys::KnownKeys;
 pub use references::{NotCheckable, find_unknown};

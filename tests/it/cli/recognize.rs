@@ -70,6 +70,8 @@ fn a_recognized_template_sends_only_what_somebody_agreed_to() {
     assert_eq!(served.total(), 0);
     assert_eq!(accounting(&summary(&upload(&["--dry-run"]).exits(0))), "2: pending 2");
     assert_eq!(accounting(&summary(&upload(&["--yes"]).exits(0))), "2: sent 2");
+    place.write("home/sheetport.toml", "[profiles.default]\naccept_recognized = true\n");
+    assert_eq!(accounting(&summary(&upload(&[]).exits(0))), "2: sent 2");
 }
 
 #[test]
