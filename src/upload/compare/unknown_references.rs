@@ -15,7 +15,7 @@ pub struct UnknownReferences {
 
 #[derive(Debug)]
 pub(super) struct UnknownValues {
-    /// The index of the rule, as in [`Template::rules`].
+    /// The index of the rule, as in `Template::rules`.
     pub(super) rule: usize,
     pub(super) reference: &'static Reference,
     pub(super) values: HashSet<String>,

@@ -6,7 +6,7 @@ use crate::template::Layout;
 /// A sheet to read.
 #[derive(Debug)]
 pub struct Part {
-    /// The index in [`Book::sheets`].
+    /// The index in `Book::sheets`.
     pub sheet: usize,
     pub layout: Layout,
     /// The positions of the columns in the common header.
