@@ -9,8 +9,10 @@ use crate::template::{Layout, Template};
 
 /// In fewer rows, a blank cell is a problem of its row.
 const MIN_ROWS: u64 = 2;
+/// The field that hardly any sheet with its column leaves blank.
+const PRICE: &str = "price";
 
-/// The columns of a sheet that should have values, and have none so far: required ones, and amounts.
+/// The columns of a sheet that should have values, and have none so far: required ones, and prices.
 pub(super) struct BlankColumns {
     columns: Vec<BlankColumn>,
     rows: u64,
@@ -23,14 +25,14 @@ struct BlankColumn {
 }
 
 impl BlankColumns {
-    /// The rows of a report are only a part of a sheet, so that all of them may lack a value.
+    /// The rows of a report are only a part of a sheet, so that all of them may lack a value. An export has every column.
     pub(super) fn new(template: &Template, layout: &Layout) -> BlankColumns {
-        let rules = template.rules().zip(&layout.columns).filter(|_| !layout.is_report);
+        let rules = template.rules().zip(&layout.columns).filter(|_| !layout.is_report && !layout.is_defused);
         let columns = rules.filter_map(|(rule, columns)| {
             let is_required = matches!(rule.on_blank, OnBlank::Error);
             let is_omitted = matches!(rule.on_blank, OnBlank::Omit);
             let (Source::Column(_), Columns::One(column)) = (&rule.source, columns) else { return None };
-            let should_have_values = is_required || is_omitted && rule.field.can_be_money();
+            let should_have_values = is_required || is_omitted && rule.field.name == PRICE;
             should_have_values.then_some(BlankColumn { column: *column, field: rule.field.name, is_required })
         });
         BlankColumns { columns: columns.collect(), rows: 0 }
@@ -48,7 +50,7 @@ impl BlankColumns {
         self.found().find(|blank| blank.is_required).map(|blank| (blank.column, self.rows))
     }
 
-    /// Returns a warning for each column of amounts without a value in any row.
+    /// Returns a warning for each column of prices without a value in any row.
     pub(super) fn warnings(&self, layout: &Layout) -> impl Iterator<Item = Problem> {
         let header = |column: usize| layout.header.names.get(column).map(|name| excerpt(name)).unwrap_or_default();
         self.found().filter(|blank| !blank.is_required).map(move |blank| Problem {
