@@ -4,14 +4,14 @@ use std::collections::{HashMap, VecDeque};
 
 use serde::de::IgnoredAny;
 
+use super::checks::duplicates::{Duplicates, Withdrawal};
+use super::checks::keys;
+use super::checks::parts_read::PartsRead;
+use super::checks::repeated::RepeatedLines;
+use super::checks::suspects::Suspects;
 use super::decision::Decision;
-use super::duplicates::{Duplicates, Withdrawal};
-use super::keys;
-use super::parts_read::PartsRead;
-use super::repeated::RepeatedLines;
 use super::request::Request;
 use super::row::{Finished, MappedRow, RowMapper, ledger_problem};
-use super::suspects::Suspects;
 use super::waiting::{Incomplete, Record, Waiting};
 use crate::ledger::{Disposition, Origin, PlannedRecord, Problem, Seq, SkipReason, SourceRow};
 use crate::template::Cause;

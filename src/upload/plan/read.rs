@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
 use super::assemble::{Assembler, Batch};
-use super::blank_columns::BlankColumns;
+use super::checks::blank_columns::BlankColumns;
 use super::row::{MappedRow, ReadRow, RowMapper};
 use super::source::{DataRows, Source};
 use crate::ledger::Problem;

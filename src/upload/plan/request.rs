@@ -1,6 +1,6 @@
 //! A complete record as a request, with what it is compared by.
 
-use super::name::Name;
+use super::checks::name::Name;
 
 /// The request for a record. Its buffers are reused.
 #[derive(Debug, Default)]

@@ -2,10 +2,10 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use super::name::Name;
+use super::checks::name::Name;
+use super::checks::row_problems::{beyond_header, doubtful};
 use super::part::Part;
 use super::request::{Request, UniqueValue};
-use super::row_problems::{beyond_header, doubtful};
 use super::source::Source;
 use crate::ledger::Problem;
 use crate::sheet::{Cell, Doubt, Row, encode_row, write};

@@ -6,8 +6,8 @@
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
+use super::checks::file_warnings::{GUESS, dos_letters, guesses, hidden_rows, hidden_sheet, unused_columns};
 use super::columns::merge_columns;
-use super::file_warnings::{GUESS, dos_letters, guesses, hidden_rows, hidden_sheet, unused_columns};
 use super::part::Part;
 use crate::digest;
 use crate::ledger::Problem;

@@ -1,7 +1,7 @@
 //! Records in the order of the sheet that wait for further rows, or for earlier records.
 
+use super::checks::repeated::RepeatedLines;
 use super::decision::Decision;
-use super::repeated::RepeatedLines;
 use super::request::Request;
 use crate::ledger::Problem;
 use crate::template::map::Parts;

@@ -10,8 +10,8 @@ use super::lossy::{LossyFields, LossyRows};
 use crate::ledger::{AcceptedEarlier, KnownRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow};
 use crate::sheet::{Cell, RESERVED_PREFIX, Row};
 use crate::template::bind::report_column;
+use crate::upload::plan::checks::row_problems::{BEYOND_HEADER, CUT_OFF, OTHER_DELIMITER, STRAY_QUOTE, SWALLOWED_ROWS};
 use crate::upload::plan::part::Part;
-use crate::upload::plan::row_problems::{BEYOND_HEADER, CUT_OFF, OTHER_DELIMITER, STRAY_QUOTE, SWALLOWED_ROWS};
 
 const RUN: &str = "run";
 const ROW: &str = "row";

@@ -7,20 +7,20 @@ use hashbrown::hash_table::Entry;
 use crate::ledger::Seq;
 
 /// Maximum number of records or rows in a sheet.
-pub(super) const MAX_ROWS: u64 = (1 << 31) - 1;
+pub(in crate::upload::plan) const MAX_ROWS: u64 = (1 << 31) - 1;
 
 /// Keys as 64-bit hashes with a secret of this process: a million keys need 70 MB.
 ///
 /// Among a million keys, two share a hash in one of thirty million runs. A record is then reported as a
 /// duplicate; no record is lost.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub(in crate::upload::plan) struct Keys {
     holders: HashTable<(u64, KeyHolder)>,
 }
 
 /// The record holding a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct KeyHolder {
+pub(in crate::upload::plan) struct KeyHolder {
     pub seq: Seq,
     pub row: u64,
     pub is_to_be_sent: bool,
@@ -29,7 +29,7 @@ pub(super) struct KeyHolder {
 impl Keys {
     /// Adds a record, by the hash of its key, and returns the previous holder, if any. The new record becomes the holder
     /// of a free key, or if `replace` is set.
-    pub(super) fn insert(&mut self, key: u64, new: KeyHolder, replace: bool) -> Option<KeyHolder> {
+    pub(in crate::upload::plan) fn insert(&mut self, key: u64, new: KeyHolder, replace: bool) -> Option<KeyHolder> {
         match self.holders.entry(key, |(hash, _)| *hash == key, |(hash, _)| *hash) {
             Entry::Vacant(entry) => {
                 entry.insert((key, new));
@@ -43,7 +43,7 @@ impl Keys {
     }
 
     /// Marks the holder of `key` as not to be sent.
-    pub(super) fn withdraw(&mut self, key: u64) {
+    pub(in crate::upload::plan) fn withdraw(&mut self, key: u64) {
         if let Some((_, holder)) = self.holders.find_mut(key, |(hash, _)| *hash == key) {
             holder.is_to_be_sent = false;
         }

@@ -12,14 +12,14 @@ const MANY: usize = 2;
 
 /// The lines of a record, as hashes.
 #[derive(Debug, Default)]
-pub(super) struct RepeatedLines {
+pub(in crate::upload::plan) struct RepeatedLines {
     /// Hashes of the lines with the number of the row, in order.
     lines: Vec<(u64, u64)>,
 }
 
 impl RepeatedLines {
     /// Adds the lines of a row, as JSON.
-    pub(super) fn add(&mut self, lines: &[u8], row: u64) {
+    pub(in crate::upload::plan) fn add(&mut self, lines: &[u8], row: u64) {
         if !lines.is_empty() {
             self.lines.push((XxHash3_64::oneshot(lines), row));
         }
@@ -27,7 +27,7 @@ impl RepeatedLines {
 
     /// Returns the warning about repeated lines: every line appears twice, or several do. A single repeated line among
     /// others is usual.
-    pub(super) fn problem(&self) -> Option<Problem> {
+    pub(in crate::upload::plan) fn problem(&self) -> Option<Problem> {
         let mut seen: HashMap<u64, u64> = HashMap::new();
         let mut repeated = Vec::new();
         for (line, row) in &self.lines {
@@ -49,7 +49,7 @@ impl RepeatedLines {
 }
 
 /// Returns the warning about a record without a name that is the same as an earlier one.
-pub(super) fn repeated_record(row: u64, first: u64) -> Problem {
+pub(in crate::upload::plan) fn repeated_record(row: u64, first: u64) -> Problem {
     Problem {
         row: Some(row),
         remedy: format!("delete the row if it was pasted twice; it is the same as row {first}"),

@@ -13,7 +13,7 @@ const MIN_ROWS: u64 = 2;
 const PRICE: &str = "price";
 
 /// The columns of a sheet that should have values, and have none so far: required ones, and prices.
-pub(super) struct BlankColumns {
+pub(in crate::upload::plan) struct BlankColumns {
     columns: Vec<BlankColumn>,
     rows: u64,
 }
@@ -26,7 +26,7 @@ struct BlankColumn {
 
 impl BlankColumns {
     /// The rows of a report are only a part of a sheet, so that all of them may lack a value. An export has every column.
-    pub(super) fn new(template: &Template, layout: &Layout) -> BlankColumns {
+    pub(in crate::upload::plan) fn new(template: &Template, layout: &Layout) -> BlankColumns {
         let rules = template.rules().zip(&layout.columns).filter(|_| !layout.is_report && !layout.is_defused);
         let columns = rules.filter_map(|(rule, columns)| {
             let is_required = matches!(rule.on_blank, OnBlank::Error);
@@ -38,7 +38,7 @@ impl BlankColumns {
         BlankColumns { columns: columns.collect(), rows: 0 }
     }
 
-    pub(super) fn row(&mut self, row: &Row) {
+    pub(in crate::upload::plan) fn row(&mut self, row: &Row) {
         self.rows += 1;
         if !self.columns.is_empty() {
             self.columns.retain(|blank| row.get(blank.column).is_blank());
@@ -46,12 +46,12 @@ impl BlankColumns {
     }
 
     /// Returns the first required column without a value in any row, and the number of rows.
-    pub(super) fn required(&self) -> Option<(usize, u64)> {
+    pub(in crate::upload::plan) fn required(&self) -> Option<(usize, u64)> {
         self.found().find(|blank| blank.is_required).map(|blank| (blank.column, self.rows))
     }
 
     /// Returns a warning for each column of prices without a value in any row.
-    pub(super) fn warnings(&self, layout: &Layout) -> impl Iterator<Item = Problem> {
+    pub(in crate::upload::plan) fn warnings(&self, layout: &Layout) -> impl Iterator<Item = Problem> {
         let header = |column: usize| layout.header.names.get(column).map(|name| excerpt(name)).unwrap_or_default();
         self.found().filter(|blank| !blank.is_required).map(move |blank| Problem {
             column: Some(blank.column),

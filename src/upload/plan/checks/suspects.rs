@@ -11,7 +11,7 @@ use crate::template::{Cause, Template};
 
 /// The names of the records so far, and the values of the row above.
 #[derive(Debug)]
-pub(super) struct Suspects {
+pub(in crate::upload::plan) struct Suspects {
     /// The rule of a record's name, if it is that of a column.
     name_rule: Option<usize>,
     names: HashTable<Known>,
@@ -28,7 +28,7 @@ struct Known {
 }
 
 impl Suspects {
-    pub(super) fn new(template: &Template) -> Suspects {
+    pub(in crate::upload::plan) fn new(template: &Template) -> Suspects {
         let is_name = |rule: &usize| {
             let rule = &template.fields[*rule];
             rule.field.name == "name" && rule.place == Place::Record && matches!(rule.source, FieldSource::Column(_))
@@ -39,7 +39,7 @@ impl Suspects {
 
     /// Returns the rule of the name, if the row lacks the name and another text that the row above has. Programs write
     /// texts of a product on the first row of its variants only.
-    pub(super) fn continues_above(&mut self, parts: &Parts) -> Option<usize> {
+    pub(in crate::upload::plan) fn continues_above(&mut self, parts: &Parts) -> Option<usize> {
         let name = self.name_rule?;
         if self.above.contains(&name) && !parts.rules().any(|rule| rule == name) {
             let lost = self.above.iter().filter(|above| !parts.rules().any(|rule| rule == **above));
@@ -54,7 +54,7 @@ impl Suspects {
     }
 
     /// Adds the name of a record and returns what is suspicious about it.
-    pub(super) fn add_name(&mut self, row: u64, name: Name) -> Vec<Cause> {
+    pub(in crate::upload::plan) fn add_name(&mut self, row: u64, name: Name) -> Vec<Cause> {
         let Name { hash, folded, mut causes } = name;
         match self.names.entry(folded, |known| known.folded == folded, |known| known.folded) {
             Entry::Vacant(entry) => {

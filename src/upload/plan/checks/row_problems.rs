@@ -12,7 +12,7 @@ pub(in crate::upload) const CUT_OFF: &str = "cut-off";
 
 /// Returns the problem of a value to the right of the header with `width` columns. Often a decimal contains the
 /// delimiter, and the following cells are shifted.
-pub(super) fn beyond_header(row: &Row, width: usize) -> Option<Problem> {
+pub(in crate::upload::plan) fn beyond_header(row: &Row, width: usize) -> Option<Problem> {
     let (column, cell) = row.cells().enumerate().skip(width).find(|(_, cell)| !cell.is_blank())?;
     Some(Problem {
         remedy: "put quotes around values that contain the delimiter, or give the column a header".to_owned(),
@@ -21,7 +21,7 @@ pub(super) fn beyond_header(row: &Row, width: usize) -> Option<Problem> {
 }
 
 /// Returns the problem of a row of a text file whose cells may be wrong.
-pub(super) fn doubtful(row: &Row, doubt: Doubt) -> Problem {
+pub(in crate::upload::plan) fn doubtful(row: &Row, doubt: Doubt) -> Problem {
     let (code, message, remedy) = match doubt {
         Doubt::StrayQuote => (
             STRAY_QUOTE,

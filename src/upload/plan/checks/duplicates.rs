@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::decision::Decision;
+use super::super::decision::Decision;
+use super::super::request::{Request, UniqueValue};
 use super::keys::{KeyHolder, Keys};
 use super::parts_read::PartsRead;
 use super::repeated::repeated_record;
-use super::request::{Request, UniqueValue};
 use crate::ledger::{Problem, RecordState, Seq};
 use crate::template::model::Duplicates as Policy;
 use crate::template::{Cause, Template};
@@ -23,7 +23,7 @@ pub struct Withdrawal {
 }
 
 /// The keys, unique values and bodies of the records so far.
-pub(super) struct Duplicates {
+pub(in crate::upload::plan) struct Duplicates {
     policy: Policy,
     keys: Keys,
     /// The values of fields that must be unique, by rule.
@@ -35,7 +35,7 @@ pub(super) struct Duplicates {
 }
 
 impl Duplicates {
-    pub(super) fn new(template: &Template) -> Duplicates {
+    pub(in crate::upload::plan) fn new(template: &Template) -> Duplicates {
         Duplicates {
             policy: template.duplicates,
             keys: Keys::default(),
@@ -46,14 +46,20 @@ impl Duplicates {
     }
 
     /// Returns the warning about a record without a name that is the same as an earlier one.
-    pub(super) fn repeated(&mut self, parts: &PartsRead<'_>, seq: Seq, row: u64, body: u64) -> Option<Problem> {
+    pub(in crate::upload::plan) fn repeated(
+        &mut self,
+        parts: &PartsRead<'_>,
+        seq: Seq,
+        row: u64,
+        body: u64,
+    ) -> Option<Problem> {
         let earlier = self.bodies.insert(body, KeyHolder { seq, row, is_to_be_sent: true }, false)?;
         Some(parts.with_other_sheet(repeated_record(row, earlier.row), seq, earlier.seq))
     }
 
     /// Returns the decision about a record, considering earlier records with the same key or values. Adds records that
     /// are no longer to be sent to `withdrawn`; the record itself may be among them.
-    pub(super) fn decide(
+    pub(in crate::upload::plan) fn decide(
         &mut self,
         parts: &PartsRead<'_>,
         (seq, row): (Seq, u64),

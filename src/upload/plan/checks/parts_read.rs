@@ -1,56 +1,62 @@
 //! The parts of a source read so far, to locate records in their sheets.
 
-use super::row::{RowMapper, ledger_problem};
+use super::super::row::{RowMapper, ledger_problem};
 use crate::ledger::{Problem, Seq};
 use crate::template::{Cause, Mapper};
 
 /// The parts of a source read so far.
-pub(super) struct PartsRead<'t> {
+pub(in crate::upload::plan) struct PartsRead<'t> {
     rows: &'t RowMapper<'t>,
     /// The first record of each part.
     firsts: Vec<Seq>,
 }
 
 impl<'t> PartsRead<'t> {
-    pub(super) fn new(rows: &'t RowMapper<'t>) -> PartsRead<'t> {
+    pub(in crate::upload::plan) fn new(rows: &'t RowMapper<'t>) -> PartsRead<'t> {
         PartsRead { rows, firsts: Vec::new() }
     }
 
     /// Notes that the next record is in `part`.
-    pub(super) fn begin(&mut self, part: usize, next: Seq) {
+    pub(in crate::upload::plan) fn begin(&mut self, part: usize, next: Seq) {
         if self.firsts.len() <= part {
             self.firsts.resize(part + 1, next);
         }
     }
 
     /// Returns the index of the part with the first row of a record.
-    pub(super) fn part_of(&self, seq: Seq) -> usize {
+    pub(in crate::upload::plan) fn part_of(&self, seq: Seq) -> usize {
         self.firsts.partition_point(|first| *first <= seq) - 1
     }
 
-    pub(super) fn mapper_of(&self, seq: Seq) -> &'t Mapper<'t> {
+    pub(in crate::upload::plan) fn mapper_of(&self, seq: Seq) -> &'t Mapper<'t> {
         &self.rows.mappers[self.part_of(seq)]
     }
 
     /// Returns the name of a record's sheet as in the ledger: empty if a single sheet is read.
-    pub(super) fn sheet_of(&self, seq: Seq) -> String {
+    pub(in crate::upload::plan) fn sheet_of(&self, seq: Seq) -> String {
         self.rows.source.sheet_of(&self.rows.source.parts[self.part_of(seq)])
     }
 
     /// Returns the problem of the record `seq` with the same key as `other`.
-    pub(super) fn same_key(&self, seq: Seq, row: u64, key: &str, cause: Cause, other: Seq) -> Problem {
+    pub(in crate::upload::plan) fn same_key(&self, seq: Seq, row: u64, key: &str, cause: Cause, other: Seq) -> Problem {
         let problem = self.mapper_of(seq).same_key(row, key, cause);
         self.with_other_sheet(ledger_problem(problem, self.rows.source), seq, other)
     }
 
     /// Returns the problem of the record `seq` with the same value of a rule as `other`.
-    pub(super) fn same_value(&self, seq: Seq, row: u64, (rule, value): (usize, &str), other: (Seq, u64)) -> Problem {
+    pub(in crate::upload::plan) fn same_value(
+        &self,
+        seq: Seq,
+        row: u64,
+        (rule, value): (usize, &str),
+        other: (Seq, u64),
+    ) -> Problem {
         let problem = self.mapper_of(seq).same_value(row, rule, value, Cause::Duplicate { other_row: other.1 });
         self.with_other_sheet(ledger_problem(problem, self.rows.source), seq, other.0)
     }
 
     /// Adds the sheet of another record to the remedy, if that is another sheet.
-    pub(super) fn with_other_sheet(&self, mut problem: Problem, seq: Seq, other: Seq) -> Problem {
+    pub(in crate::upload::plan) fn with_other_sheet(&self, mut problem: Problem, seq: Seq, other: Seq) -> Problem {
         let (part, other_part) = (self.part_of(seq), self.part_of(other));
         if part != other_part {
             let sheet = self.rows.source.name_of(&self.rows.source.parts[other_part]);

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::part::Part;
+use super::super::part::Part;
 use crate::ledger::Problem;
 use crate::sheet::{Book, Dialect};
 use crate::template::Template;
@@ -10,7 +10,7 @@ use crate::template::infer::unused_amounts;
 use crate::template::problem::excerpt;
 
 /// Returns a warning about a text whose letters look like those of a code page of DOS.
-pub(super) fn dos_letters(dialect: &Dialect) -> Option<Problem> {
+pub(in crate::upload::plan) fn dos_letters(dialect: &Dialect) -> Option<Problem> {
     let name = dialect.encoding.encoding.name();
     dialect.encoding.may_be_dos.then(|| Problem {
         value: name.to_owned(),
@@ -23,7 +23,7 @@ pub(super) fn dos_letters(dialect: &Dialect) -> Option<Problem> {
 }
 
 /// Returns a warning about a sheet that spreadsheet programs do not show.
-pub(super) fn hidden_sheet(book: &Book, part: &Part) -> Option<Problem> {
+pub(in crate::upload::plan) fn hidden_sheet(book: &Book, part: &Part) -> Option<Problem> {
     let name = book.sheets().get(part.sheet).filter(|_| book.is_hidden(part.sheet))?;
     Some(Problem {
         value: excerpt(name),
@@ -33,10 +33,10 @@ pub(super) fn hidden_sheet(book: &Book, part: &Part) -> Option<Problem> {
 }
 
 /// The code of the warning about a guess of `template infer`.
-pub(super) const GUESS: &str = "guess";
+pub(in crate::upload::plan) const GUESS: &str = "guess";
 
 /// Returns a warning for each field that `template infer` has guessed.
-pub(super) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
+pub(in crate::upload::plan) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
     let names = &part.layout.header.names;
     let warning = |field: &str, column: Option<usize>| Problem {
         column: column.map(|column| part.columns.of(column)),
@@ -54,7 +54,7 @@ pub(super) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
 }
 
 /// Returns a warning about hidden rows among the rows of a sheet.
-pub(super) fn hidden_rows(ranges: &[(u64, u64)], rows: RangeInclusive<u64>) -> Option<Problem> {
+pub(in crate::upload::plan) fn hidden_rows(ranges: &[(u64, u64)], rows: RangeInclusive<u64>) -> Option<Problem> {
     const SHOWN: usize = 8;
     let (start, end) = rows.into_inner();
     let ranges: Vec<(u64, u64)> = ranges
@@ -83,7 +83,7 @@ pub(super) fn hidden_rows(ranges: &[(u64, u64)], rows: RangeInclusive<u64>) -> O
 }
 
 /// Returns a warning for each unused column that is probably an amount which the template did not find.
-pub(super) fn unused_columns(template: &Template, part: &Part) -> impl Iterator<Item = Problem> {
+pub(in crate::upload::plan) fn unused_columns(template: &Template, part: &Part) -> impl Iterator<Item = Problem> {
     let names = &part.layout.header.names;
     unused_amounts(template, &part.layout).into_iter().map(|(column, field)| Problem {
         column: Some(part.columns.of(column)),

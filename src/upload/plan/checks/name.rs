@@ -12,16 +12,16 @@ const LOOK_ALIKES: &str = "АAВBЕEКKМMНHОOРPСCТTУYХXІIЈJЅSԌGӀIΑ
 /// The name of a record, prepared for comparison on any thread.
 #[derive(Debug)]
 pub(in crate::upload) struct Name {
-    pub(super) hash: u64,
+    pub(in crate::upload::plan) hash: u64,
     /// The hash of what is left of the name without differences that people overlook.
-    pub(super) folded: u64,
+    pub(in crate::upload::plan) folded: u64,
     /// What is suspicious about the name itself.
-    pub(super) causes: Vec<Cause>,
+    pub(in crate::upload::plan) causes: Vec<Cause>,
 }
 
 impl Name {
     /// Hashes have the secret of `hasher`.
-    pub(super) fn new(name: &str, hasher: &RandomState) -> Name {
+    pub(in crate::upload::plan) fn new(name: &str, hasher: &RandomState) -> Name {
         let mut causes = Vec::new();
         if name.strip_prefix('\'').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
             causes.push(Cause::Apostrophe);
