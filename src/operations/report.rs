@@ -9,7 +9,7 @@ use super::context::Context;
 use super::error::Error;
 use super::event::{Event, Observer};
 use super::next_command;
-use super::templates::template_of_run;
+use super::templates::load_template::template_of_run;
 use crate::ledger::{Run, RunId};
 use crate::report::{self, Choices, Format, MAX_CHOICES, Request, RowFilter, Written};
 use crate::sheet::write::{Existing, WholeFile};

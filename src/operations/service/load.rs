@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::error::Error;
+use super::super::error::Error;
 use crate::records::{Field, JsonType, company, contact, inventory, item, order};
 use crate::service::{Config, LoadRecord, Service, WriteOutcome};
 use crate::sheet::{self, Book, Cell, RESERVED_PREFIX, Row};

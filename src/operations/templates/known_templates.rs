@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::context::Context;
-use super::error::Error;
-use super::event::{Event, Observer};
-use super::templates::{TemplateChanges, load_template, template_of_run};
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
+use super::load_template::{TemplateChanges, load_template, template_of_run};
 use crate::ledger::Run;
 use crate::template::{Template, builtin};
 
@@ -15,7 +15,7 @@ const MAX_TEMPLATES: usize = 100;
 const MAX_RUNS: u32 = 50;
 
 /// Returns the templates in a folder, by name. Other TOML files are ignored.
-pub(super) fn templates_in(folder: &Path) -> Vec<(PathBuf, Template)> {
+pub(in crate::operations) fn templates_in(folder: &Path) -> Vec<(PathBuf, Template)> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let is_toml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml");
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_toml).collect();
@@ -30,7 +30,10 @@ pub(super) fn templates_in(folder: &Path) -> Vec<(PathBuf, Template)> {
 }
 
 /// Returns the distinct templates of earlier runs, newest first, without built-in templates.
-pub(super) async fn templates_of_runs(context: &Context, observer: Observer<'_>) -> Vec<(Run, Template)> {
+pub(in crate::operations) async fn templates_of_runs(
+    context: &Context,
+    observer: Observer<'_>,
+) -> Vec<(Run, Template)> {
     let runs = match context.existing_ledger().await {
         Ok(None) => return Vec::new(),
         Ok(Some(ledger)) => {

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::context::Context;
-use super::error::Error;
-use super::event::Observer;
-use super::input::InputFile;
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::Observer;
+use super::super::input::InputFile;
 use super::known_templates::{templates_in, templates_of_runs};
-use super::templates::{TemplateChanges, load_template};
+use super::load_template::{TemplateChanges, load_template};
 use crate::ledger::RunId;
 use crate::records::RecordKind;
 use crate::sheet::{self, Options, Row};

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use super::context::{Context, now};
-use super::error::Error;
-use super::event::{Event, Observer};
-use super::report::check_report_path;
+use super::super::context::{Context, now};
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
+use super::super::report::check_report_path;
+use super::super::send::{Finished, SendOptions, Sending};
 use super::resume::{bind, refused};
-use super::send::{Finished, SendOptions, Sending};
 use crate::ledger::{Family, Ledger, LockedRun, RunId, RunState, Seq};
 
-pub(super) const RETRIED: &str = "retried";
+pub(in crate::operations) const RETRIED: &str = "retried";
 
 /// Sends the refused records of `run` again, unchanged, as a new run.
 pub async fn retry_run(
@@ -61,7 +61,11 @@ async fn refused_records(ledger: &Ledger, locked: &LockedRun, is_once: bool) -> 
 }
 
 /// Fails while a run of the family has pending records, because both runs could send the same records.
-pub(super) async fn check_nothing_pending(ledger: &Ledger, run: RunId, family: &Family) -> Result<(), Error> {
+pub(in crate::operations) async fn check_nothing_pending(
+    ledger: &Ledger,
+    run: RunId,
+    family: &Family,
+) -> Result<(), Error> {
     let can_be_resumed = |state| matches!(state, RunState::Planned | RunState::Finished);
     for member in family.runs.iter().filter(|member| can_be_resumed(member.state)) {
         let pending = ledger.accounting(member.id).await?.pending;

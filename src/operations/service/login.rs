@@ -2,8 +2,8 @@
 
 use std::io;
 
-use super::context::Context;
-use super::error::Error;
+use super::super::context::Context;
+use super::super::error::Error;
 use crate::client::auth::{Credentials, TokenFile};
 use crate::client::{Client, fetch};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::context::{Context, now};
-use super::error::Error;
+use super::super::context::{Context, now};
+use super::super::error::Error;
 use crate::ledger::{self, Accounting, Ledger, Run, RunId, RunState};
 
 /// Runs loaded at a time.

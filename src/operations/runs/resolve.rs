@@ -1,7 +1,7 @@
 //! Recording a person's verdicts on records with an unknown outcome.
 
-use super::context::{Context, now};
-use super::error::Error;
+use super::super::context::{Context, now};
+use super::super::error::Error;
 use crate::ledger::{Ledger, LockedRun, Resolution, RunId, Seq, UnknownRecord};
 
 /// A locked run, for resolving unknown records.

@@ -7,8 +7,8 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::context::Context;
-use super::error::Error;
+use super::super::context::Context;
+use super::super::error::Error;
 use crate::client::auth::Credentials;
 use crate::records::token::Access;
 use crate::service::{self, Config, Service};

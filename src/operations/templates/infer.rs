@@ -1,9 +1,9 @@
 //! Proposing a template for a spreadsheet.
 
-use super::context::Context;
-use super::error::Error;
-use super::event::Observer;
-use super::input::InputFile;
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::Observer;
+use super::super::input::InputFile;
 use super::known_templates::{templates_in, templates_of_runs};
 use crate::records::RecordKind;
 use crate::sheet::{self, Options};

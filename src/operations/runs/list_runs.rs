@@ -1,7 +1,7 @@
 //! The history of runs.
 
-use super::context::Context;
-use super::error::Error;
+use super::super::context::Context;
+use super::super::error::Error;
 use crate::ledger::{Accounting, Run, RunId, RunState};
 
 /// Runs loaded at a time.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::error::Error;
-use super::input::InputFile;
+use super::super::error::Error;
+use super::super::input::InputFile;
 use crate::diagnostics::{Mistakes, TomlFile, nearest};
 use crate::ledger::NewRun;
 use crate::sheet::{self, Book};
@@ -63,7 +63,7 @@ pub fn load_template_for(wanted: &str, changes: TemplateChanges<'_>, file: &Inpu
 }
 
 /// Loads the template of a run from the copy in the ledger. Lookup tables are read again from the template's folder.
-pub(super) fn template_of_run(about: &NewRun) -> Result<Template, Mistakes> {
+pub(in crate::operations) fn template_of_run(about: &NewRun) -> Result<Template, Mistakes> {
     load_beside(Path::new(&about.template), &about.template_toml, TemplateChanges::default())
 }
 
@@ -92,7 +92,11 @@ fn read_table(path: &Path, name: &str, reader: LookupReader) -> Result<Lookup, T
 
 /// Reads the lookup tables of a template from other sheets of `file`, if it has any. Sheets that `file` lacks are read
 /// from `original`, because a report does not have them.
-pub(super) fn read_sheet_lookups(template: &mut Template, file: &Path, original: Option<&Path>) -> Result<(), Error> {
+pub(in crate::operations) fn read_sheet_lookups(
+    template: &mut Template,
+    file: &Path,
+    original: Option<&Path>,
+) -> Result<(), Error> {
     let open = |path: &Path, sheet: &str| -> Result<(Book, usize), sheet::Error> {
         let book = sheet::open(path, &sheet::Options::default())?;
         let index = book.find_named_sheet(sheet)?;

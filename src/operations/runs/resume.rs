@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::context::Context;
-use super::error::Error;
-use super::event::{Event, Observer};
-use super::report::check_report_path;
-use super::send::{Finished, SendOptions, Sending};
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
+use super::super::report::check_report_path;
+use super::super::send::{Finished, SendOptions, Sending};
 use crate::client::Client;
 use crate::ledger::{Ledger, LockedRun, Run, RunId, RunState};
 
@@ -50,7 +50,7 @@ pub async fn resume(
 /// works on the run.
 ///
 /// [`ledger::Error::Busy`]: crate::ledger::Error::Busy
-pub(super) async fn bind(
+pub(in crate::operations) async fn bind(
     ledger: &Ledger,
     run: &Run,
     context: &Context,
@@ -77,6 +77,6 @@ pub(super) async fn bind(
     Ok((client, locked))
 }
 
-pub(super) fn refused(run: RunId, action: &'static str, reason: &str, hint: &str) -> Error {
+pub(in crate::operations) fn refused(run: RunId, action: &'static str, reason: &str, hint: &str) -> Error {
     Error::RunRefused { run, action, reason: reason.to_owned(), hint: hint.to_owned() }
 }

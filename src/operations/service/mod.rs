@@ -1,0 +1,5 @@
+//! The embedded service, and access to a service.
+
+pub(in crate::operations) mod load;
+pub(in crate::operations) mod local_service;
+pub(in crate::operations) mod login;
