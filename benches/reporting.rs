@@ -121,8 +121,15 @@ fn prepare(folder: &Path, scale: f64, typed: bool) -> Ended<()> {
             let mut encoded = Vec::new();
             cells.encode(&mut encoded);
             let seq = i64::from(number);
-            plan.add_row(SourceRow { number: at, seq, cells: encoded, sheet: String::new(), origin: Origin::Same })
-                .await?;
+            plan.add_row(SourceRow {
+                number: at,
+                cell: None,
+                seq,
+                cells: encoded,
+                sheet: String::new(),
+                origin: Origin::Same,
+            })
+            .await?;
             let disposition = match is_wrong(number) {
                 true => Disposition::Rejected(vec![problem(at)]),
                 false => Disposition::Send(body(row).into()),

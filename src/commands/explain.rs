@@ -8,7 +8,7 @@ use super::shared::recognize::Purpose;
 use crate::cli::Explain;
 use crate::error::{Exit, Failure};
 use crate::ledger::Problem;
-use crate::operations::{self, Explanation, PlannedOutcome, PreviewedRequest};
+use crate::operations::{self, ExplainedRecord, Explanation, PlannedOutcome, PreviewedRequest};
 use crate::settings::Settings;
 use crate::sheet::column_letters;
 use crate::template;
@@ -24,10 +24,8 @@ pub(super) async fn run(args: &Explain, settings: &Settings) -> Result<Exit, Fai
         true => ui::json(&as_json(&explanation)),
         false => print(&explanation, &input.template.name),
     }
-    Ok(match explanation.outcome {
-        PlannedOutcome::Rejected(_) => Exit::RowsFailed,
-        PlannedOutcome::Skipped(_) | PlannedOutcome::Request { .. } => Exit::Done,
-    })
+    let is_rejected = |record: &ExplainedRecord| matches!(record.outcome, PlannedOutcome::Rejected(_));
+    Ok(if explanation.records.iter().any(is_rejected) { Exit::RowsFailed } else { Exit::Done })
 }
 
 fn print(explanation: &Explanation, template: &str) {
@@ -38,8 +36,19 @@ fn print(explanation: &Explanation, template: &str) {
         let cells = with_cells(&explanation.group, &explanation.header);
         ui::line(format_args!("  {strong}group{strong:#}  {cells}"));
     }
-    explanation.fields.iter().for_each(|field| print_field(field, &explanation.header));
-    match &explanation.outcome {
+    for record in &explanation.records {
+        if let Some(cell) = record.cell {
+            let name = explanation.header.get(cell).map_or("", |name| name.trim());
+            ui::heading(&format!("{} {name}", column_letters(cell)));
+        }
+        record.fields.iter().for_each(|field| print_field(field, &explanation.header));
+        print_outcome(&record.outcome);
+    }
+}
+
+fn print_outcome(outcome: &PlannedOutcome) {
+    let strong = ui::style::STRONG;
+    match outcome {
         PlannedOutcome::Skipped(None) => ui::line("Nothing is sent for this row."),
         PlannedOutcome::Skipped(Some(problem)) => {
             ui::heading("The record would be skipped");
@@ -115,7 +124,7 @@ fn as_json(explanation: &Explanation) -> Value {
         let cell = |(column, cell): &(usize, String)| json!({"column": column_letters(*column), "header": header.get(*column), "cell": cell});
         cells.iter().map(cell).collect()
     };
-    let fields = explanation.fields.iter().map(|field| {
+    let field = |field: &Explained| {
         json!({
             "field": field.field,
             "line": field.place == Place::Line,
@@ -124,18 +133,35 @@ fn as_json(explanation: &Explanation) -> Value {
             "value": field.value.as_ref().ok().and_then(|json| json.as_deref().map(parsed)),
             "problem": field.value.as_ref().err().map(|found| at_cell(found)),
         })
-    });
-    let (skipped, request, problems) = match &explanation.outcome {
-        PlannedOutcome::Skipped(why) => (true, Value::Null, why.iter().map(problem).collect()),
-        PlannedOutcome::Request { request: PreviewedRequest { method, path, body }, rows } => {
-            (false, json!({"method": method.to_string(), "path": path, "body": parsed(body), "rows": rows}), Vec::new())
-        }
-        PlannedOutcome::Rejected(problems) => (false, Value::Null, problems.iter().map(problem).collect()),
     };
-    json!({
-        "row": explanation.row, "sheet": explanation.sheet, "group": cells(&explanation.group), "fields": fields.collect::<Vec<_>>(), "skipped": skipped,
-        "request": request, "problems": problems,
-    })
+    let as_record = |record: &ExplainedRecord| {
+        let (skipped, request, problems) = match &record.outcome {
+            PlannedOutcome::Skipped(why) => (true, Value::Null, why.iter().map(problem).collect()),
+            PlannedOutcome::Request { request: PreviewedRequest { method, path, body }, rows } => {
+                let request = json!({"method": method.to_string(), "path": path, "body": parsed(body), "rows": rows});
+                (false, request, Vec::new())
+            }
+            PlannedOutcome::Rejected(problems) => (false, Value::Null, problems.iter().map(problem).collect()),
+        };
+        let fields: Vec<Value> = record.fields.iter().map(field).collect();
+        json!({"fields": fields, "skipped": skipped, "request": request, "problems": problems})
+    };
+    let mut explained = json!({"row": explanation.row, "sheet": explanation.sheet, "group": cells(&explanation.group)});
+    match explanation.records.as_slice() {
+        [record] if record.cell.is_none() => {
+            let record = as_record(record);
+            record.as_object().into_iter().flatten().for_each(|(key, value)| explained[key] = value.clone());
+        }
+        records => {
+            let of_cell = |record: &ExplainedRecord| {
+                let mut of_cell = as_record(record);
+                of_cell["cell"] = json!(record.cell.map(column_letters));
+                of_cell
+            };
+            explained["records"] = records.iter().map(of_cell).collect();
+        }
+    }
+    explained
 }
 
 fn parsed(json: &str) -> Value {

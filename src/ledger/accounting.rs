@@ -59,7 +59,7 @@ impl Ledger {
         let count = |number: i64| u64::try_from(number).map_err(corrupt);
         let mut connection = self.reader.acquire().await?;
         let rows: i64 =
-            sqlx::query_scalar("SELECT COALESCE(CAST(SUM(rows) AS BIGINT), 0) FROM source_block WHERE run = $1")
+            sqlx::query_scalar("SELECT COALESCE(CAST(SUM(sheet_rows) AS BIGINT), 0) FROM source_block WHERE run = $1")
                 .bind(run)
                 .fetch_one(&mut *connection)
                 .await?;

@@ -240,6 +240,7 @@ mod tests {
     #[test]
     fn rows_survive_encoding() {
         let row = |number, cells: &[u8], sheet: &str, origin| SourceRow {
+            cell: None,
             number,
             seq: number as Seq - 2,
             cells: cells.to_vec(),

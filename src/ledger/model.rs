@@ -10,6 +10,9 @@ use super::state::RecordState;
 pub struct SourceRow {
     /// The row number shown by spreadsheet programs, from 1.
     pub number: u64,
+    /// The name of the column of the cell that is the record, if the cells of a row are records of their own. Such a row is
+    /// stored once for each of them, one after the other.
+    pub cell: Option<Box<str>>,
     /// The record made from the row.
     pub seq: Seq,
     /// The cells as encoded by the caller. Not interpreted by the ledger.
@@ -76,6 +79,8 @@ pub enum SkipReason {
     AlreadySent,
     /// Not among the rows given with `--rows`.
     NotChosen,
+    /// All cells that would be records of their own are blank.
+    BlankCells,
     /// Skipped in the run whose report is retried.
     SkippedBefore,
 }
@@ -89,6 +94,7 @@ impl SkipReason {
             SkipReason::RepeatedHeader => ("repeated-header", "repeats the header"),
             SkipReason::AlreadySent => ("already-sent", "was sent before, according to its column sheetport_status"),
             SkipReason::NotChosen => ("not-chosen", "is not among the rows given with --rows"),
+            SkipReason::BlankCells => ("blank-cells", "has no value in the columns of unpivot"),
             SkipReason::SkippedBefore => ("skipped-before", "was skipped in the run of this report, too"),
         };
         Problem::of_record(code, message)

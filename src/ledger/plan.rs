@@ -17,6 +17,10 @@ pub struct Plan {
     run: RunId,
     header: Vec<String>,
     rows: Vec<SourceRow>,
+    /// The number of rows of the sheet among them. A row is stored once for each of its cells that are records.
+    sheet_rows: i64,
+    /// Number and sheet of the last row, if its cells are records.
+    last_of_cells: Option<(u64, String)>,
     row_bytes: usize,
     first_row: i64,
     records: Vec<PlannedRecord>,
@@ -40,6 +44,8 @@ impl Ledger {
             run,
             header: new.header.clone(),
             rows: Vec::new(),
+            sheet_rows: 0,
+            last_of_cells: None,
             row_bytes: 0,
             first_row: 0,
             records: Vec::new(),
@@ -56,6 +62,9 @@ impl Ledger {
 impl Plan {
     pub async fn add_row(&mut self, row: SourceRow) -> Result<(), Error> {
         self.row_bytes += row.cells.len();
+        let of_cells = row.cell.is_some().then(|| (row.number, row.sheet.clone()));
+        self.sheet_rows += i64::from(of_cells.is_none() || of_cells != self.last_of_cells);
+        self.last_of_cells = of_cells;
         self.rows.push(row);
         if self.rows.len() == BLOCK_LEN || self.row_bytes > BLOCK_BYTES { self.write_rows().await } else { Ok(()) }
     }
@@ -104,6 +113,7 @@ impl Plan {
     pub async fn clear(&mut self) -> Result<(), Error> {
         self.ledger.remove_plan(self.run).await?;
         (self.first_row, self.row_bytes, self.first_record, self.record_bytes) = (0, 0, 0, 0);
+        (self.sheet_rows, self.last_of_cells) = (0, None);
         self.rows.clear();
         self.records.clear();
         self.withdrawals.clear();
@@ -123,10 +133,11 @@ impl Plan {
         }
         let count = self.rows.len() as i64;
         let body = encode(&self.rows)?;
-        sqlx::query("INSERT INTO source_block (run, first, rows, body) VALUES ($1, $2, $3, $4)")
+        sqlx::query("INSERT INTO source_block (run, first, rows, sheet_rows, body) VALUES ($1, $2, $3, $4, $5)")
             .bind(self.run)
             .bind(self.first_row)
             .bind(count)
+            .bind(std::mem::take(&mut self.sheet_rows))
             .bind(body)
             .execute(&self.ledger.writer)
             .await?;

@@ -28,7 +28,9 @@ pub struct RowQuery<'a> {
 #[derive(Debug, Default)]
 pub struct RowStates {
     sheets: Vec<String>,
-    /// Sorted by sheet and number.
+    /// The names of columns whose cells are records of their own.
+    cells: Vec<Box<str>>,
+    /// Sorted by sheet, number and cell.
     rows: Vec<IndexedRow>,
     /// The state of each row, shared by all runs of the family.
     states: Vec<RowState>,
@@ -59,6 +61,8 @@ pub enum RowState {
 pub struct KnownRow<'a> {
     pub number: u64,
     pub sheet: &'a str,
+    /// Whether the cells of the row are records of their own, and this is one of them.
+    pub is_cell: bool,
     pub state: RowState,
     /// Whether the row was added to a report.
     pub is_added: bool,
@@ -74,6 +78,8 @@ pub struct KnownRow<'a> {
 struct IndexedRow {
     sheet: u32,
     number: u32,
+    /// From 1, or 0 if the row is the record.
+    cell: u32,
     /// The index in [`RowStates::states`].
     state: u32,
     record: u32,
@@ -106,7 +112,7 @@ impl Ledger {
         let mut states = RowStates::default();
         let mut rows_of_runs: HashMap<RunId, Vec<IndexedRow>> = HashMap::new();
         // Rows of pruned runs: two runs may both retry the same pruned run.
-        let mut pruned: HashMap<(RunId, u32, u32), u32> = HashMap::new();
+        let mut pruned: HashMap<(RunId, u32, u32, u32), u32> = HashMap::new();
         for member in family.runs.iter().filter(|member| member.state != RunState::Planning) {
             let is_wanted = member.id == run;
             let mut rows = Vec::new();
@@ -115,12 +121,16 @@ impl Ledger {
             while let Some(block) = self.source_block(member.id, from).await? {
                 from = block.end();
                 for row in &block.rows {
+                    let cell = row.cell.as_deref().map_or(0, |name| states.cell_index(name));
                     let known = match (member.about.retry_of, original(row)) {
                         (Some(parent), Some((sheet, number))) => {
                             let (sheet, number) = (states.sheet_index(sheet), narrow(number)?);
                             match rows_of_runs.get(&parent) {
-                                Some(rows) => find(rows, sheet, number).map(|found| rows[found].state),
-                                None => Some(*pruned.entry((parent, sheet, number)).or_insert_with(|| states.add())),
+                                Some(rows) => find(rows, sheet, number, cell).map(|found| rows[found].state),
+                                None => {
+                                    let place = (parent, sheet, number, cell);
+                                    Some(*pruned.entry(place).or_insert_with(|| states.add()))
+                                }
                             }
                         }
                         _ => None,
@@ -133,6 +143,7 @@ impl Ledger {
                     rows.push(IndexedRow {
                         sheet: states.sheet_index(&row.sheet),
                         number: narrow(row.number)?,
+                        cell,
                         state,
                         record: u32::try_from(row.seq).map_err(corrupt)?,
                         fingerprint: if is_wanted { (query.fingerprint)(row) } else { 0 },
@@ -150,7 +161,7 @@ impl Ledger {
                 *state = after(*state, result, member.id, Seq::from(row.record), query.non_idempotent);
                 row.is_suspicious = suspicious.contains(&(row.sheet, row.number));
             }
-            rows.sort_unstable_by_key(|row| (row.sheet, row.number));
+            rows.sort_unstable_by_key(IndexedRow::place);
             if is_wanted {
                 (states.rows, states.rows_per_record) = (rows.clone(), rows_per_record);
             }
@@ -245,10 +256,19 @@ impl Ledger {
 }
 
 impl RowStates {
-    /// Returns the index of a row of the run by sheet and number.
+    /// Returns the index of a row of the run by sheet and number; of its first cell, if cells are records of their own.
     pub fn find(&self, sheet: &str, number: u64) -> Option<usize> {
-        let sheet = self.sheets.iter().position(|known| known == sheet)?;
-        find(&self.rows, u32::try_from(sheet).ok()?, u32::try_from(number).ok()?)
+        let sheet = u32::try_from(self.sheets.iter().position(|known| known == sheet)?).ok()?;
+        let number = u32::try_from(number).ok()?;
+        let index = self.rows.partition_point(|row| row.place() < (sheet, number, 0));
+        self.rows.get(index).filter(|row| (row.sheet, row.number) == (sheet, number)).map(|_| index)
+    }
+
+    /// Returns the index of the cell with this column in the row at `index`, or `None` if the cell was left out.
+    pub fn find_cell(&self, index: usize, column: &str) -> Option<usize> {
+        let row = self.rows.get(index)?;
+        let cell = u32::try_from(self.cells.iter().position(|known| **known == *column)? + 1).ok()?;
+        find(&self.rows, row.sheet, row.number, cell)
     }
 
     /// Returns the row at `index`.
@@ -256,6 +276,7 @@ impl RowStates {
         let row = self.rows.get(index)?;
         Some(KnownRow {
             number: u64::from(row.number),
+            is_cell: row.cell > 0,
             sheet: &self.sheets[row.sheet as usize],
             state: self.states[row.state as usize],
             is_added: self.added.contains(&row.state),
@@ -301,9 +322,17 @@ impl RowStates {
             states.states[state as usize] = *row_state;
             states.rows_per_record.push(1);
             let number = *number;
-            states.rows.push(IndexedRow { sheet, number, state, record, fingerprint: 0, is_suspicious: false });
+            states.rows.push(IndexedRow {
+                sheet,
+                number,
+                cell: 0,
+                state,
+                record,
+                fingerprint: 0,
+                is_suspicious: false,
+            });
         }
-        states.rows.sort_unstable_by_key(|row| (row.sheet, row.number));
+        states.rows.sort_unstable_by_key(IndexedRow::place);
         states
     }
 
@@ -313,6 +342,15 @@ impl RowStates {
             self.sheets.len() - 1
         });
         u32::try_from(index).expect("a workbook has fewer than 2^32 sheets")
+    }
+
+    /// Returns the index of a cell's column, from 1.
+    fn cell_index(&mut self, name: &str) -> u32 {
+        let index = self.cells.iter().position(|known| **known == *name).unwrap_or_else(|| {
+            self.cells.push(name.into());
+            self.cells.len() - 1
+        });
+        u32::try_from(index + 1).expect("a sheet has fewer than 2^32 columns")
     }
 
     /// Adds the state of a new row and returns the index.
@@ -362,8 +400,14 @@ fn original(row: &SourceRow) -> Option<(&str, u64)> {
     }
 }
 
-fn find(rows: &[IndexedRow], sheet: u32, number: u32) -> Option<usize> {
-    rows.binary_search_by_key(&(sheet, number), |row| (row.sheet, row.number)).ok()
+impl IndexedRow {
+    fn place(&self) -> (u32, u32, u32) {
+        (self.sheet, self.number, self.cell)
+    }
+}
+
+fn find(rows: &[IndexedRow], sheet: u32, number: u32, cell: u32) -> Option<usize> {
+    rows.binary_search_by_key(&(sheet, number, cell), IndexedRow::place).ok()
 }
 
 fn narrow(number: u64) -> Result<u32, Error> {

@@ -1,12 +1,13 @@
 //! Explaining how one row of a spreadsheet becomes a request.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
 use super::check::{PreviewedRequest, request_of};
 use super::error::Error;
 use super::input::{InputFile, Spreadsheet};
-use crate::ledger::{Disposition, PlannedRecord, Problem, RecordState};
+use crate::ledger::{Disposition, PlannedRecord, Problem, RecordState, Seq};
 use crate::sheet::Row;
 use crate::template::map::explain::{Explained, explain as explain_fields};
 use crate::template::{Mapper, Template};
@@ -29,6 +30,15 @@ pub struct Explanation {
     pub header: Vec<String>,
     /// The columns of `group.by`, each with the text of the cell.
     pub group: Vec<(usize, String)>,
+    /// The record of the row, or those of its cells. Never empty.
+    pub records: Vec<ExplainedRecord>,
+}
+
+/// The mapping of a record, and its outcome.
+#[derive(Debug)]
+pub struct ExplainedRecord {
+    /// The column of the cell, if the cells of the row are records of their own.
+    pub cell: Option<usize>,
     pub fields: Vec<Explained>,
     pub outcome: PlannedOutcome,
 }
@@ -79,14 +89,25 @@ pub fn explain(input: &Spreadsheet<'_>, wanted: &RowName) -> Result<Explanation,
     let found = find(&source, wanted)?.ok_or_else(|| no_such_row(&source, input.file, wanted))?;
     let surveys = survey(&source, template)?;
     let part = &source.parts[found.part];
-    let mapper = Mapper::new(found.part, template, &part.layout, &surveys[found.part]);
+    let survey = &surveys[found.part];
+    let outcomes = planned_outcomes(&source, template, found.position)?;
+    let records = outcomes.into_iter().map(|(cell, outcome)| {
+        let cells = part.layout.cells.iter().zip(&part.cells);
+        let mut of_cell = cells.filter(|(of_cell, _)| {
+            let name = source.header.get(part.columns.of(of_cell.column)).map(|name| name.trim());
+            cell.is_some() && name == cell.as_deref()
+        });
+        let (column, layout) =
+            of_cell.next().map_or((None, &part.layout), |(cell, layout)| (Some(cell.column), layout));
+        let fields = explain_fields(&Mapper::new(found.part, template, layout, survey), &found.row);
+        ExplainedRecord { cell: column, fields, outcome }
+    });
     Ok(Explanation {
         row: found.row.number,
         sheet: source.sheet_of(part),
         header: part.layout.header.names.clone(),
         group: part.layout.group.iter().map(|column| (*column, found.row.get(*column).shown().into_owned())).collect(),
-        fields: explain_fields(&mapper, &found.row),
-        outcome: planned_outcome(&source, template, found.position)?,
+        records: records.collect(),
     })
 }
 
@@ -122,49 +143,64 @@ fn no_such_row(source: &Source, file: &InputFile, wanted: &RowName) -> Error {
     Error::invalid(format!("{} has no data in row {wanted}", file.name.display()), hint)
 }
 
-/// Returns the planned outcome for the record of the data row at `position`.
-fn planned_outcome(source: &Source, template: &Template, position: u64) -> Result<PlannedOutcome, Error> {
+/// What is known of the record of a row, or of that of a cell, with the name of the cell's column.
+type OfCell<T> = (Option<Box<str>>, T);
+
+/// Returns the planned outcome for the record of the data row at `position`, or for those of its cells, each with the name
+/// of the cell's column.
+fn planned_outcomes(source: &Source, template: &Template, position: u64) -> Result<Vec<OfCell<PlannedOutcome>>, Error> {
     let (mut rows, mut records) = (0, 0);
-    let mut seq = None;
-    let mut planned: Option<PlannedRecord> = None;
-    let mut revoked = None;
+    let mut last: Option<(u64, String)> = None;
+    let mut wanted: Vec<OfCell<Seq>> = Vec::new();
+    let mut planned: HashMap<Seq, PlannedRecord> = HashMap::new();
+    let mut revoked: HashMap<Seq, (RecordState, Problem)> = HashMap::new();
     read(source, template, ReadMode::Records, |batch| {
         if batch.restarts {
-            (rows, records, seq, planned, revoked) = (0, 0, None, None, None);
+            (rows, records, last) = (0, 0, None);
+            wanted.clear();
+            planned.clear();
+            revoked.clear();
         }
-        if let Some(place) = position.checked_sub(rows).and_then(|place| usize::try_from(place).ok()) {
-            seq = seq.or(batch.rows.get(place).map(|row| row.seq));
+        for row in batch.rows {
+            let place = Some((row.number, row.sheet));
+            rows += u64::from(last != place);
+            last = place;
+            if rows == position + 1 {
+                wanted.push((row.cell, row.seq));
+            }
         }
-        rows += batch.rows.len() as u64;
         for record in batch.records {
-            if seq == Some(records) {
-                planned = Some(record);
+            if wanted.iter().any(|(_, seq)| *seq == records) {
+                planned.insert(records, record);
             }
             records += 1;
         }
         // The ledger keeps the first problem of a record that later rows revoke.
         for withdrawal in batch.withdrawn {
-            if seq == Some(withdrawal.seq) && revoked.is_none() {
-                revoked = Some((withdrawal.state, withdrawal.problem));
+            if wanted.iter().any(|(_, seq)| *seq == withdrawal.seq) {
+                revoked.entry(withdrawal.seq).or_insert((withdrawal.state, withdrawal.problem));
             }
         }
         true
     })?;
-    let Some(record) = planned else { return Ok(PlannedOutcome::Skipped(None)) };
-    Ok(match (revoked, &record.disposition) {
-        (Some((RecordState::Skipped, problem)), _) => PlannedOutcome::Skipped(Some(own_column(source, problem))),
-        (Some((_, problem)), _) => PlannedOutcome::Rejected(vec![own_column(source, problem)]),
-        (None, Disposition::Rejected(problems)) => {
-            PlannedOutcome::Rejected(problems.iter().map(|problem| own_column(source, problem.clone())).collect())
+    let mut outcome = |seq: Seq| {
+        let Some(record) = planned.remove(&seq) else { return PlannedOutcome::Skipped(None) };
+        match (revoked.remove(&seq), &record.disposition) {
+            (Some((RecordState::Skipped, problem)), _) => PlannedOutcome::Skipped(Some(own_column(source, problem))),
+            (Some((_, problem)), _) => PlannedOutcome::Rejected(vec![own_column(source, problem)]),
+            (None, Disposition::Rejected(problems)) => {
+                PlannedOutcome::Rejected(problems.iter().map(|problem| own_column(source, problem.clone())).collect())
+            }
+            (None, Disposition::Skipped(reason)) => PlannedOutcome::Skipped(Some(reason.problem())),
+            (None, Disposition::AcceptedEarlier(_)) => PlannedOutcome::Skipped(None),
+            (None, Disposition::Send(_)) => {
+                let request =
+                    request_of(template.record, &record).expect("only records with a call are planned to be sent");
+                PlannedOutcome::Request { request, rows: record.rows }
+            }
         }
-        (None, Disposition::Skipped(reason)) => PlannedOutcome::Skipped(Some(reason.problem())),
-        (None, Disposition::AcceptedEarlier(_)) => PlannedOutcome::Skipped(None),
-        (None, Disposition::Send(_)) => {
-            let request =
-                request_of(template.record, &record).expect("only records with a call are planned to be sent");
-            PlannedOutcome::Request { request, rows: record.rows }
-        }
-    })
+    };
+    Ok(wanted.into_iter().map(|(cell, seq)| (cell, outcome(seq))).collect())
 }
 
 /// Converts the problem's column from the common layout of several sheets to the sheet of the cell.

@@ -25,7 +25,7 @@ pub use compare::ComparePace;
 pub use context::Context;
 pub use error::Error;
 pub use event::{Event, Observer};
-pub use explain::{Explanation, PlannedOutcome, RowName, explain};
+pub use explain::{ExplainedRecord, Explanation, PlannedOutcome, RowName, explain};
 pub use export::{EXPORTABLE, ExportRequest, IdSource, export};
 pub use input::{InputFile, STANDARD_INPUT, Spreadsheet};
 pub use next_command::quoted;

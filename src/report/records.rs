@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ledger::{self, BLOCK_LEN, Disposition, Ledger, Outcome, PlannedRecord, Problem, RunId, Seq};
+use crate::ledger::{self, BLOCK_LEN, Disposition, Ledger, Outcome, PlannedRecord, Problem, RecordState, RunId, Seq};
 
 /// Maximum number of blocks per query.
 const MAX_BLOCKS: u32 = 8;
 
 /// A record of a run with its outcome.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RecordResult {
     /// The stored outcome, or one derived from the plan.
     pub outcome: Outcome,
@@ -35,6 +35,31 @@ impl RecordResult {
         RecordResult { outcome, key, rows, sheet, warnings }
     }
 
+    /// Adds the result of another cell of the same row, if the cells are records of their own. The worst state counts, and
+    /// every problem is kept once.
+    pub(super) fn add_cell(&mut self, other: &RecordResult) {
+        let (ours, theirs) = (&mut self.outcome, &other.outcome);
+        if severity(theirs.state) < severity(ours.state) {
+            (ours.state, ours.http_status) = (theirs.state, theirs.http_status);
+        }
+        ours.attempts = ours.attempts.max(theirs.attempts);
+        for (ours, theirs) in [
+            (&mut ours.service_id, &theirs.service_id),
+            (&mut ours.ctx_id, &theirs.ctx_id),
+            (&mut ours.job_id, &theirs.job_id),
+        ] {
+            match (ours.as_mut(), theirs) {
+                (Some(ours), Some(theirs)) => ours.push_str(&format!(", {theirs}")),
+                (None, theirs) => ours.clone_from(theirs),
+                (Some(_), None) => {}
+            }
+        }
+        let lists = [(&mut ours.problems, &theirs.problems), (&mut self.warnings, &other.warnings)];
+        for (ours, theirs) in lists {
+            ours.extend(theirs.iter().filter(|problem| !ours.contains(problem)).cloned().collect::<Vec<_>>());
+        }
+    }
+
     /// Returns the number of requests, or `None` if there were none.
     pub(super) fn attempts(&self) -> Option<u32> {
         (self.outcome.attempts > 0).then_some(self.outcome.attempts)
@@ -45,6 +70,20 @@ impl RecordResult {
         let Outcome { service_id, ctx_id, job_id, .. } = &self.outcome;
         [&self.key, service_id, ctx_id, job_id].into_iter().flatten().map(String::as_str).collect()
     }
+}
+
+/// Returns the rank of a state among those of the cells of a row: what needs attention comes first.
+fn severity(state: RecordState) -> usize {
+    let ranks = [
+        RecordState::Unknown,
+        RecordState::Failed,
+        RecordState::Rejected,
+        RecordState::Pending,
+        RecordState::Sent,
+        RecordState::Unchanged,
+        RecordState::Skipped,
+    ];
+    ranks.iter().position(|rank| *rank == state).unwrap_or(ranks.len())
 }
 
 /// Loads records with their outcomes. Reads each block of the ledger at most once.

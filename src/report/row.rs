@@ -98,7 +98,7 @@ pub(super) async fn each_row(
             cells.decode_one(&source.cells).ok_or(Error::Corrupt(source.number))?;
             cells.pad(run.about.header.len());
             let faults = faults(run, source, &record.outcome.problems);
-            take(&ReportRow { run, source, cells: &cells, record, token: &token, faults, warnings })?;
+            take(&ReportRow { run, source, cells: &cells, record: &record, token: &token, faults, warnings })?;
             taken += 1;
         }
     }

@@ -1,5 +1,6 @@
 //! Reads a run's rows with the results of their records, a window at a time, ahead of the writer.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -17,15 +18,29 @@ const BLOCKS: u32 = 4;
 
 /// Consecutive rows of the sheet with the results of their records.
 pub(super) struct Window {
-    blocks: Vec<SourceBlock>,
+    rows: Vec<SourceRow>,
     records: BTreeMap<Seq, RecordResult>,
 }
 
 impl Window {
-    pub(super) fn rows(&self) -> impl Iterator<Item = (&SourceRow, &RecordResult)> {
-        let rows = self.blocks.iter().flat_map(|block| &block.rows);
-        rows.map(|row| (row, self.records.get(&row.seq).expect("the records of all rows are loaded")))
+    /// Iterates over the rows. If the cells of a row are records of their own, the row has the results of all of them.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (&SourceRow, Cow<'_, RecordResult>)> {
+        let mut rows = self.rows.iter().peekable();
+        let result = |row: &SourceRow| self.records.get(&row.seq).expect("the records of all rows are loaded");
+        std::iter::from_fn(move || {
+            let row = rows.next()?;
+            let mut record = Cow::Borrowed(result(row));
+            while let Some(cell) = rows.next_if(|next| is_same_row(row, next)) {
+                record.to_mut().add_cell(result(cell));
+            }
+            Some((row, record))
+        })
     }
+}
+
+/// Whether two entries are cells of the same row.
+fn is_same_row(one: &SourceRow, other: &SourceRow) -> bool {
+    one.cell.is_some() && other.cell.is_some() && (one.number, &one.sheet) == (other.number, &other.sheet)
 }
 
 /// Starts reading the rows of `run`. The task ends with the last window, or with an error.
@@ -36,22 +51,30 @@ pub(super) fn read(ledger: &Ledger, run: RunId) -> (Receiver<Window>, JoinHandle
 
 async fn read_windows(ledger: Ledger, run: RunId, send: Sender<Window>) -> Result<(), ledger::Error> {
     let mut from = 0;
+    let mut carried = Vec::new();
     loop {
-        let (mut blocks, mut rows, mut bytes) = (Vec::new(), 0, 0);
-        while rows < WINDOW_ROWS && bytes < WINDOW_BYTES {
+        let (mut rows, mut bytes, mut is_last) = (std::mem::take(&mut carried), 0, false);
+        while rows.len() < WINDOW_ROWS && bytes < WINDOW_BYTES {
             let more = ledger.source_blocks(run, from, BLOCKS).await?;
-            let Some(last) = more.last() else { break };
+            let Some(last) = more.last() else {
+                is_last = true;
+                break;
+            };
             from = last.end();
-            rows += more.iter().map(|block| block.rows.len()).sum::<usize>();
             bytes += more.iter().map(SourceBlock::bytes).sum::<usize>();
-            blocks.extend(more);
+            rows.extend(more.into_iter().flat_map(|block| block.rows));
         }
-        if blocks.is_empty() {
+        // The cells of a row stay in one window.
+        if let Some(last) = rows.last().filter(|row| row.cell.is_some() && !is_last) {
+            let start = rows.iter().rposition(|row| !is_same_row(row, last)).map_or(0, |before| before + 1);
+            carried = rows.split_off(start);
+        }
+        if rows.is_empty() && is_last {
             return Ok(());
         }
-        let seqs: BTreeSet<Seq> = blocks.iter().flat_map(|block| &block.rows).map(|row| row.seq).collect();
+        let seqs: BTreeSet<Seq> = rows.iter().map(|row| row.seq).collect();
         let records = load(&ledger, run, &seqs).await?;
-        if send.send(Window { blocks, records }).await.is_err() {
+        if send.send(Window { rows, records }).await.is_err() {
             return Ok(());
         }
     }

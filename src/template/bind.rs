@@ -1,10 +1,12 @@
 //! Binds a template to a sheet: finds the header row, and the column of each field.
 
+use super::columns::{Finder, folded, own_width};
 use super::facts::Facts;
 use super::model::{
-    ColumnName, FieldRule, HeaderRow, LINE_NUMBER, Place, RowTest, Source, Template, folded_header, has_line_number,
+    ColumnName, FieldRule, HeaderRow, LINE_NUMBER, Place, RowTest, Source, Template, Unit, UnpivotColumns,
+    folded_header, has_line_number,
 };
-use crate::diagnostics::{nearest, nearest_of};
+use crate::diagnostics::nearest;
 use crate::records::{RecordKind, item, order};
 use crate::sheet::cell::column_index;
 use crate::sheet::{Cell, Row, column_letters};
@@ -14,6 +16,7 @@ const MAX_LINES: usize = 200;
 /// Number of rows to search for the header.
 pub const HEADER_SEARCH_ROWS: usize = 100;
 
+pub use super::columns::{Columns, MissingColumn, Reason, own_column};
 pub use crate::sheet::RESERVED_PREFIX;
 
 /// The header row of a sheet.
@@ -32,6 +35,8 @@ pub struct Layout {
     pub columns: Vec<Columns>,
     /// The lines of a row in numbered columns. Empty if a row has one line at most.
     pub numbered_lines: Vec<NumberedLine>,
+    /// The cells of a row that are records of their own. Empty if a row is one record at most.
+    pub cells: Vec<RecordCell>,
     /// Columns identifying the record of a row; empty if each row is a record.
     pub group: Vec<usize>,
     /// The columns of `skip_where`, in the order of the test.
@@ -69,8 +74,22 @@ pub struct NumberedLine {
     pub own: Vec<usize>,
 }
 
+/// A cell of a row that is a record of its own.
+#[derive(Clone, Debug)]
+pub struct RecordCell {
+    pub column: usize,
+    /// The columns of each rule, in the order of [`Template::rules`].
+    pub columns: Vec<Columns>,
+}
+
 impl Layout {
-    /// Returns the columns of a rule in all lines of a row. `rule` counts as in [`Template::rules`].
+    /// Returns a layout for each cell that is a record of its own.
+    pub fn of_each_cell(&self) -> Vec<Layout> {
+        let of_cell = |cell: &RecordCell| Layout { columns: cell.columns.clone(), cells: Vec::new(), ..self.clone() };
+        self.cells.iter().map(of_cell).collect()
+    }
+
+    /// Returns the columns of a rule in all lines and records of a row. `rule` counts as in [`Template::rules`].
     pub fn columns_of(&self, rule: usize) -> Vec<usize> {
         let in_line = |line: &NumberedLine| {
             let first = self.columns.len() - line.columns.len();
@@ -78,40 +97,10 @@ impl Layout {
         };
         let mut all: Vec<usize> = self.columns[rule].iter().collect();
         all.extend(self.numbered_lines.iter().flat_map(in_line));
+        all.extend(self.cells.iter().flat_map(|cell| cell.columns[rule].iter()));
         all.sort_unstable();
         all.dedup();
         all
-    }
-}
-
-/// The columns of a rule, counted from 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Columns {
-    /// For constants, and for missing optional columns.
-    None,
-    One(usize),
-    /// In the order of the rule; `None` for missing optional columns.
-    Several(Vec<Option<usize>>),
-}
-
-impl Columns {
-    /// Returns the column to show in messages.
-    pub fn first(&self) -> Option<usize> {
-        self.iter().next()
-    }
-
-    /// Iterates over the columns found.
-    pub fn iter(&self) -> impl Iterator<Item = usize> {
-        let (one, several) = match self {
-            Columns::None => (None, &[][..]),
-            Columns::One(index) => (Some(*index), &[][..]),
-            Columns::Several(indexes) => (None, indexes.as_slice()),
-        };
-        one.into_iter().chain(several.iter().flatten().copied())
-    }
-
-    pub fn contains(&self, wanted: usize) -> bool {
-        self.iter().any(|column| column == wanted)
     }
 }
 
@@ -129,41 +118,6 @@ pub struct Missing {
     pub header: Option<Header>,
     pub found: usize,
     pub columns: Vec<MissingColumn>,
-}
-
-#[derive(Debug)]
-pub struct MissingColumn {
-    /// Name of the field, or of a key such as `skip_where`.
-    pub field: String,
-    pub wanted: Vec<ColumnName>,
-    pub reason: Reason,
-}
-
-#[derive(Debug)]
-pub enum Reason {
-    Absent {
-        nearest: Option<String>,
-    },
-    /// Several columns have this header.
-    Duplicate {
-        letters: Vec<String>,
-    },
-}
-
-impl std::fmt::Display for MissingColumn {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        const SHOWN: usize = 5;
-        let wanted: Vec<String> = self.wanted.iter().take(SHOWN).map(ToString::to_string).collect();
-        write!(f, "{} needs the column {}", self.field, wanted.join(" or "))?;
-        if self.wanted.len() > SHOWN {
-            write!(f, " or one of {} more names", self.wanted.len() - SHOWN)?;
-        }
-        match &self.reason {
-            Reason::Absent { nearest: Some(nearest) } => write!(f, " (the nearest is '{nearest}')"),
-            Reason::Absent { nearest: None } => Ok(()),
-            Reason::Duplicate { letters } => write!(f, ", but several columns have this name ({})", letters.join(", ")),
-        }
-    }
 }
 
 /// Returns the index of the report's own column `name`, without the prefix.
@@ -199,8 +153,27 @@ pub fn bind(template: &Template, top: &[Row]) -> Result<Layout, Missing> {
 /// Binds a template to a header; fails if it lacks a required column.
 pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout, Missing> {
     let mut finder = Finder::new(&header.names);
+    let unpivoted = template.unpivot.as_ref().map_or_else(Vec::new, |unpivot| finder.unpivoted(unpivot));
+    let at = |column: usize| template.unpivot.as_ref().map(|unpivot| (unpivot, column));
+    finder.cell = unpivoted.first().and_then(|column| at(*column));
     let columns: Vec<Columns> = template.rules().map(|rule| finder.rule(rule, 1)).collect();
-    let numbered_lines = numbered_lines(template, &mut finder);
+    let (mut cells, mut numbered_lines) = (Vec::new(), numbered_lines(template, &mut finder));
+    let found_once = finder.found;
+    for column in unpivoted.iter().copied().filter(|_| finder.missing.is_empty()).collect::<Vec<_>>() {
+        finder.cell = at(column);
+        match template.unpivot.as_ref().map(|unpivot| unpivot.unit) {
+            Some(Unit::Record) => {
+                let columns = template.rules().map(|rule| finder.rule(rule, 1)).collect();
+                cells.push(RecordCell { column, columns });
+            }
+            Some(Unit::Line) => {
+                let columns = template.lines.iter().map(|rule| finder.rule(rule, 1)).collect();
+                numbered_lines.push(NumberedLine { columns, own: vec![column] });
+            }
+            None => {}
+        }
+    }
+    (finder.cell, finder.found) = (None, found_once);
     let mut one = |wanted: &[ColumnName], key: &str, optional: bool| finder.one(wanted, key, optional);
     let mut tested = |test: &Option<RowTest>, key: &str| -> Vec<usize> {
         let columns = test.as_ref().map(RowTest::columns).unwrap_or_default();
@@ -230,6 +203,7 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
     }
     let used = |index: usize| {
         columns.iter().any(|columns| columns.contains(index))
+            || unpivoted.contains(&index)
             || numbered_lines.iter().flat_map(|line| &line.columns).any(|columns| columns.contains(index))
             || skip.contains(&index)
             || keep.contains(&index)
@@ -243,6 +217,7 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
     Ok(Layout {
         columns,
         numbered_lines,
+        cells,
         group,
         skip,
         keep,
@@ -258,49 +233,6 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
         found,
         header,
     })
-}
-
-/// Finds columns in a header, and collects the missing ones.
-struct Finder<'h> {
-    names: &'h [String],
-    folded: Vec<String>,
-    found: usize,
-    missing: Vec<MissingColumn>,
-}
-
-impl<'h> Finder<'h> {
-    fn new(names: &'h [String]) -> Finder<'h> {
-        Finder { names, folded: folded(names), found: 0, missing: Vec::new() }
-    }
-
-    /// Finds the first of the wanted columns.
-    fn one(&mut self, wanted: &[ColumnName], field: &str, optional: bool) -> Option<usize> {
-        match find_column(wanted, self.names, &self.folded) {
-            Ok(index) => {
-                self.found += 1;
-                Some(index)
-            }
-            Err(Reason::Absent { .. }) if optional => None,
-            Err(reason) => {
-                self.missing.push(MissingColumn { field: field.to_owned(), wanted: wanted.to_vec(), reason });
-                None
-            }
-        }
-    }
-
-    /// Finds the columns of a rule for the line with this number. Columns of the second and further lines can be missing.
-    fn rule(&mut self, rule: &FieldRule, line: usize) -> Columns {
-        let columns = rule.source.columns();
-        let mut found = columns.iter().map(|wanted| match numbered(wanted, line) {
-            wanted if wanted.is_empty() => None,
-            wanted => self.one(&wanted, rule.field.name, rule.optional || line > 1),
-        });
-        match &rule.source {
-            Source::Constant(_) => Columns::None,
-            Source::Column(_) => found.next().flatten().map_or(Columns::None, Columns::One),
-            Source::Joined { .. } | Source::Text { .. } => Columns::Several(found.collect()),
-        }
-    }
 }
 
 /// Finds the lines of a row in numbered columns. The header need not have all numbers.
@@ -395,7 +327,14 @@ fn best_header(template: &Template, top: &[Row]) -> Option<Header> {
             source => source.columns().iter().filter(|names| names.iter().any(has)).count(),
         });
         let by = template.group.as_ref().map_or(&[][..], |group| &group.by);
-        found.sum::<usize>() + by.iter().filter(|names| names.iter().any(has)).count()
+        let unpivoted = match template.unpivot.as_ref().map(|unpivot| &unpivot.columns) {
+            Some(UnpivotColumns::Named(columns)) => columns.iter().filter(|names| names.iter().any(has)).count(),
+            Some(UnpivotColumns::Matching(pattern)) => {
+                row.cells().filter(|cell| pattern.is_match(cell.shown().trim())).count()
+            }
+            None => 0,
+        };
+        unpivoted + found.sum::<usize>() + by.iter().filter(|names| names.iter().any(has)).count()
     };
     let best = top.iter().rev().map(|row| (named(row), row)).max_by_key(|(found, _)| *found);
     let best = best.filter(|(found, _)| *found > 0).map(|(_, row)| row);
@@ -450,7 +389,10 @@ fn has_letters_alone(template: &Template) -> bool {
         ColumnName::Named(name) => column_index(name).is_some(),
         ColumnName::Number(_) => true,
     };
-    let mut columns = template.rules().flat_map(|rule| rule.source.columns().concat());
+    let unpivot = template.unpivot.as_ref();
+    let is_of_cell = |column: &ColumnName| unpivot.is_some_and(|unpivot| unpivot.names(column));
+    let columns = template.rules().flat_map(|rule| rule.source.columns().concat());
+    let mut columns = columns.filter(|column| !is_of_cell(column));
     columns.all(|column| is_letter(&column))
 }
 
@@ -482,65 +424,10 @@ fn header_of(row: &Row) -> Header {
     Header { row: row.number, names: row.cells().map(|cell| cell.shown().into_owned()).collect() }
 }
 
-/// Returns the number of columns before the report's own columns.
-fn own_width(names: &[String]) -> usize {
-    names.iter().position(|name| name.starts_with(RESERVED_PREFIX)).unwrap_or(names.len())
-}
-
-fn folded(names: &[String]) -> Vec<String> {
-    names.iter().map(|name| folded_header(name)).collect()
-}
-
 /// Whether the column is among normalized names.
 fn has_name(column: &ColumnName, names: &[String]) -> bool {
     match column {
         ColumnName::Named(wanted) => names.contains(&folded_header(&wanted.replace(LINE_NUMBER, "1"))),
         ColumnName::Number(_) => false,
     }
-}
-
-/// Returns the names of a column for a line. All lines share a column without a number. Where other names have one, a name
-/// without a number is that of the first line.
-fn numbered(wanted: &[ColumnName], number: usize) -> Vec<ColumnName> {
-    if !has_line_number(wanted) {
-        return wanted.to_vec();
-    }
-    let name = |column: &ColumnName| match column {
-        ColumnName::Named(name) if name.contains(LINE_NUMBER) => {
-            Some(ColumnName::Named(name.replace(LINE_NUMBER, &number.to_string())))
-        }
-        column => (number == 1).then(|| column.clone()),
-    };
-    wanted.iter().filter_map(name).collect()
-}
-
-/// Returns the first of the wanted columns in the header. Letters count unless a header has the same text.
-fn find_column(wanted: &[ColumnName], names: &[String], folded: &[String]) -> Result<usize, Reason> {
-    let own = own_width(names);
-    for column in wanted {
-        let name = match column {
-            ColumnName::Number(number) => return Ok(number - 1),
-            ColumnName::Named(name) => name,
-        };
-        let wanted = folded_header(name);
-        let found: Vec<usize> = (0..own).filter(|index| folded[*index] == wanted).collect();
-        match found.as_slice() {
-            [] => {
-                if let Some(index) = column_index(name).filter(|index| *index < names.len()) {
-                    return Ok(index);
-                }
-            }
-            [index] => return Ok(*index),
-            several => {
-                let letters = several.iter().map(|index| column_letters(*index)).collect();
-                return Err(Reason::Duplicate { letters });
-            }
-        }
-    }
-    let words = wanted.iter().filter_map(|column| match column {
-        ColumnName::Named(name) => Some(name.as_str()),
-        ColumnName::Number(_) => None,
-    });
-    let nearest = nearest_of(words, names.iter().map(String::as_str)).map(str::to_owned);
-    Err(Reason::Absent { nearest })
 }

@@ -6,7 +6,7 @@ use super::bind::{Header, bind_header};
 use super::map::fill_down::Filler;
 use super::map::survey::Surveyor;
 use super::map::{Draft, Mapper, Parts, RowKind, unquoted};
-use super::model::{Example, ExampleCell, HeaderRow, Template};
+use super::model::{ColumnName, Example, ExampleCell, HeaderRow, Template, UnpivotColumns};
 use crate::decimal;
 use crate::sheet::cell::column_index;
 use crate::sheet::{Cell, Row, column_letters};
@@ -31,16 +31,17 @@ pub fn run(template: &Template) -> Vec<Mismatch> {
 }
 
 fn check(template: &Template, example: &Example) -> Result<(), (String, String)> {
-    let expected = Value::Object(example.sends.clone()).to_string();
+    let expected = example.sends.iter().cloned().map(Value::Object).collect::<Vec<_>>();
+    let shown = |records: &[Value]| records.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
     match sends(template, example) {
-        Ok(record) if same(&record, &Value::Object(example.sends.clone())) => Ok(()),
-        Ok(record) => Err((expected, record.to_string())),
-        Err(got) => Err((expected, got)),
+        Ok(records) if same(&Value::Array(records.clone()), &Value::Array(expected.clone())) => Ok(()),
+        Ok(records) => Err((shown(&expected), shown(&records))),
+        Err(got) => Err((shown(&expected), got)),
     }
 }
 
-/// Maps the rows of an example. Returns the record, or the reason for a failure.
-pub(super) fn sends(template: &Template, example: &Example) -> Result<Value, String> {
+/// Maps the rows of an example. Returns the record, or those of the cells of a row, or the reason for a failure.
+pub(super) fn sends(template: &Template, example: &Example) -> Result<Vec<Value>, String> {
     let (header, mut rows) = sheet(template, example)?;
     let layout = bind_header(template, header).map_err(|missing| {
         let columns: Vec<String> = missing.columns.iter().map(ToString::to_string).collect();
@@ -51,10 +52,26 @@ pub(super) fn sends(template: &Template, example: &Example) -> Result<Value, Str
     let mut surveyor = Surveyor::new(template, &layout);
     rows.iter().for_each(|row| surveyor.row(row));
     let survey = surveyor.survey();
-    let mapper = Mapper::new(0, template, &layout, &survey);
+    let Some(unpivot) = template.unpivot.as_ref().filter(|_| !layout.cells.is_empty()) else {
+        return record(&Mapper::new(0, template, &layout, &survey), &rows).map(|record| vec![record]);
+    };
+    let mut records = Vec::new();
+    for row in &rows {
+        let cells = layout.cells.iter().zip(layout.of_each_cell());
+        for (_, layout) in cells.filter(|(cell, _)| !unpivot.skips(&row.get(cell.column))) {
+            let mapper = Mapper::new(0, template, &layout, &survey);
+            records.push(record(&mapper, std::slice::from_ref(row))?);
+        }
+    }
+    Ok(records)
+}
+
+/// Maps the rows of a record.
+fn record(mapper: &Mapper<'_>, rows: &[Row]) -> Result<Value, String> {
+    let template = mapper.template();
     let mut draft = Draft::default();
     let mut whole: Option<Parts> = None;
-    for row in &rows {
+    for row in rows {
         mapper.map(row, &mut draft);
         match &mut whole {
             _ if matches!(draft.kind, RowKind::Skipped(_)) => {}
@@ -106,6 +123,16 @@ fn sheet(template: &Template, example: &Example) -> Result<(Header, Vec<Row>), S
         for (name, _) in example.rows.iter().flatten() {
             if !names.contains(name) {
                 names.push(name.clone());
+            }
+        }
+        // Cells that are left out are blank.
+        let unpivoted = template.unpivot.as_ref().map(|unpivot| &unpivot.columns);
+        if let Some(UnpivotColumns::Named(columns)) = unpivoted {
+            for wanted in columns {
+                let has = |name: &String| wanted.iter().any(|other| other.is_same(&ColumnName::Named(name.clone())));
+                if let (Some(ColumnName::Named(first)), false) = (wanted.first(), names.iter().any(has)) {
+                    names.push(first.clone());
+                }
             }
         }
     }

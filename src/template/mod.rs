@@ -5,6 +5,8 @@
 
 pub mod bind;
 pub mod builtin;
+mod column_name;
+mod columns;
 pub mod examples;
 pub mod facts;
 pub mod format;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use jiff::tz::TimeZone;
 use regex::Regex;
 
+pub use super::column_name::{ColumnName, LINE_NUMBER, folded_header, has_line_number, same_header};
 use super::language::Expression;
 use super::value::check_digit::Scheme;
 use super::value::date::DateFormat;
@@ -15,7 +16,7 @@ use super::value::normalize::folded_word;
 use super::value::number::Percent;
 use crate::decimal::Decimal;
 use crate::records::{Field, JsonType, RecordKind};
-use crate::sheet::Options;
+use crate::sheet::{Cell, Options};
 
 /// A checked template.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ pub struct Template {
     pub record: RecordKind,
     pub description: String,
     pub sheet: SheetRules,
+    pub unpivot: Option<Unpivot>,
     pub group: Option<Group>,
     pub duplicates: Duplicates,
     /// The fields of the record, in the order of [`crate::records::Input::mappable`].
@@ -192,6 +194,56 @@ pub struct FillDown {
     pub within: Vec<ColumnName>,
 }
 
+/// Columns whose cells are records or lines of their own, such as months and sizes.
+#[derive(Debug)]
+pub struct Unpivot {
+    pub columns: UnpivotColumns,
+    /// Whether the columns may be missing.
+    pub optional: bool,
+    /// The name by which fields read the header of the cell.
+    pub header_as: String,
+    /// The name by which fields read the cell.
+    pub value_as: String,
+    pub skips_zero: bool,
+    pub unit: Unit,
+    /// Byte range in the template, for messages.
+    pub span: Range<usize>,
+}
+
+#[derive(Debug)]
+pub enum UnpivotColumns {
+    /// Each with alternative names.
+    Named(Vec<Vec<ColumnName>>),
+    /// By the text of the header.
+    Matching(Regex),
+}
+
+/// What a cell of an unpivoted row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    Record,
+    /// A line of the row's record.
+    Line,
+}
+
+impl Unpivot {
+    /// Returns whether a column stands for the header or the value of a cell.
+    pub fn names(&self, column: &ColumnName) -> bool {
+        let is = |name: &String| matches!(column, ColumnName::Named(column) if same_header(column, name));
+        is(&self.header_as) || is(&self.value_as)
+    }
+
+    /// Returns whether a cell is left out.
+    pub fn skips(&self, cell: &Cell<'_>) -> bool {
+        let is_zero = || match cell {
+            Cell::Number(number) | Cell::Percent(number) | Cell::Money(number, _) => *number == 0.0,
+            Cell::Text(text) => text.contains('0') && text.trim().chars().all(|c| "0.,".contains(c)),
+            _ => false,
+        };
+        cell.is_blank() || self.skips_zero && is_zero()
+    }
+}
+
 /// Rules for building one record from several rows.
 #[derive(Debug)]
 pub struct Group {
@@ -315,14 +367,6 @@ impl FieldRule {
     }
 }
 
-/// Stands for the number of a line in the names of columns: `Item {n}` for `Item 1`, `Item 2` ….
-pub const LINE_NUMBER: &str = "{n}";
-
-/// Whether a column has a number for each line of a row.
-pub fn has_line_number(names: &[ColumnName]) -> bool {
-    names.iter().any(|name| matches!(name, ColumnName::Named(name) if name.contains(LINE_NUMBER)))
-}
-
 impl FieldRule {
     /// Whether the field has a column for each of several lines in a row.
     pub fn is_numbered(&self) -> bool {
@@ -370,51 +414,6 @@ impl Source {
             Source::Constant(_) => Vec::new(),
         }
     }
-}
-
-/// The name of a column in a template.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ColumnName {
-    /// The header, or the column's letters if no header has this text.
-    Named(String),
-    /// Position of the column, from 1.
-    Number(usize),
-}
-
-impl ColumnName {
-    /// Returns whether both name the same column in every sheet.
-    pub fn is_same(&self, other: &ColumnName) -> bool {
-        match (self, other) {
-            (ColumnName::Named(left), ColumnName::Named(right)) => same_header(left, right),
-            (left, right) => left == right,
-        }
-    }
-}
-
-impl std::fmt::Display for ColumnName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            ColumnName::Named(name) => write!(f, "'{name}'"),
-            ColumnName::Number(number) => write!(f, "number {number}"),
-        }
-    }
-}
-
-/// Compares headers in any case and with any white space.
-pub fn same_header(left: &str, right: &str) -> bool {
-    folded_header(left) == folded_header(right)
-}
-
-/// Converts a header to lower case with single spaces. Fold once for many comparisons: headers can be megabytes long.
-pub fn folded_header(name: &str) -> String {
-    let mut folded = String::new();
-    for word in name.split_whitespace() {
-        if !folded.is_empty() {
-            folded.push(' ');
-        }
-        folded.push_str(&word.to_lowercase());
-    }
-    folded
 }
 
 /// A value in the template itself, of the field's type.
@@ -542,8 +541,8 @@ pub enum Damaged {
 #[derive(Debug)]
 pub struct Example {
     pub rows: Vec<Vec<(String, ExampleCell)>>,
-    /// The record, including id, lines, and options of the call side by side.
-    pub sends: serde_json::Map<String, serde_json::Value>,
+    /// The record, including id, lines, and options of the call side by side. Several if the cells of a row are records.
+    pub sends: Vec<serde_json::Map<String, serde_json::Value>>,
     pub span: Range<usize>,
 }
 

@@ -185,6 +185,8 @@ pub enum Cause {
     Duplicate {
         other_row: u64,
     },
+    /// Another cell of the same row has the same key.
+    DuplicateInRow,
     /// Another line of the record has the same value.
     RepeatedInLines {
         /// The other line: `row 7`, or `column D` of the same row.
@@ -252,7 +254,7 @@ impl Cause {
             Cause::BrokenRow { .. } => "broken-row",
             Cause::LostLetters => "lost-letters",
             Cause::TurnedDate => "turned-date",
-            Cause::Duplicate { .. } | Cause::RepeatedInLines { .. } => "duplicate",
+            Cause::Duplicate { .. } | Cause::DuplicateInRow | Cause::RepeatedInLines { .. } => "duplicate",
             Cause::NearlyTheSame { .. } => "nearly-the-same",
             Cause::LooksLikeADate => "looks-like-a-date",
             Cause::UnknownReference { .. } => "unknown-reference",
@@ -316,6 +318,7 @@ impl Cause {
             Cause::NotCalculated => "is a formula without a calculated value",
             Cause::Cut => "was cut to the length of a workbook's cell",
             Cause::Duplicate { .. } => "appears more than once",
+            Cause::DuplicateInRow => "is the same for several cells of the row",
             Cause::RepeatedInLines { .. } => "appears in more than one line of the record",
             Cause::NearlyTheSame { .. } => "differs from another one only in case, spaces, zeros or look-alike letters",
             Cause::LooksLikeADate => "has the form of a date",
@@ -390,6 +393,7 @@ impl Cause {
             Cause::PercentSign(Percent::Fraction) => {
                 "it is sent as it is; write 19% for 0.19, or percent = \"whole\" in the template if percentages have no sign"
             }
+            Cause::DuplicateInRow => "add the name in header_as of [unpivot] to the columns of this field in the template",
             Cause::Continues => "fill it in, or add fill_down with this column to [sheet] of the template",
             Cause::LooksLikeADate => "compare it with its source: spreadsheet programs turn codes such as 2-3 into dates",
             Cause::Apostrophe => "delete the apostrophe if a program added it to keep zeros",

@@ -177,6 +177,7 @@ mod tests {
             (&["parameters", "p"], "[parameters.p]\nxyzzy = 1\n"),
             (&["sheet"], "[sheet]\nxyzzy = 1\n"),
             (&["sheet", "fill_down"], "[sheet]\nfill_down = { xyzzy = 1 }\n"),
+            (&["unpivot"], "[unpivot]\nxyzzy = 1\n"),
             (&["group"], "[group]\nxyzzy = 1\n"),
             (&["fields", "name"], "[fields.name]\nxyzzy = 1\n"),
             (&["lines", "name"], "[lines.name]\nxyzzy = 1\n"),

@@ -11,13 +11,14 @@ const BEGIN: &str = "<!-- Generated from src/records; a test compares it. -->\n"
 const END: &str = "<!-- End of the generated part. -->\n";
 
 /// The structures of src/template/load/raw.rs, each with the heading of its section and the prefix of its keys.
-const KEYS: [(&str, &str, &str); 12] = [
+const KEYS: [(&str, &str, &str); 13] = [
     ("RawTemplate", "## Top level", ""),
     ("RawParameter", "## `[parameters]`", ""),
     ("RawSheet", "## `[sheet]`", ""),
     ("RawFill", "## `[sheet]`", "fill_down."),
     ("RawSkip", "## `[sheet]`", "skip_where."),
     ("RawRule", "## `[[rules]]`", ""),
+    ("RawUnpivot", "## `[unpivot]`", ""),
     ("RawGroup", "## `[group]`", ""),
     ("RawField", "## `[fields.NAME]`", ""),
     ("RawReplace", "## `[fields.NAME]`", "replace."),

@@ -50,6 +50,14 @@ const BAD: &[(&str, &str)] = &[
     ),
     ("a header row of zero", "record = \"item\"\n[sheet]\nheader = 0\n[fields.externalId]\ncolumn = \"A\"\n"),
     (
+        "unpivot with columns and a pattern",
+        "record = \"item\"\n[unpivot]\ncolumns = [\"S\"]\nmatches = \"M\"\nheader_as = \"H\"\nvalue_as = \"V\"\n[fields.externalId]\ncolumn = \"V\"\n",
+    ),
+    (
+        "unpivot without columns",
+        "record = \"item\"\n[unpivot]\nheader_as = \"H\"\nvalue_as = \"V\"\n[fields.externalId]\ncolumn = \"V\"\n",
+    ),
+    (
         "an example without a record",
         "record = \"item\"\n[fields.externalId]\ncolumn = \"A\"\n[[examples]]\nrow = { A = \"1\" }\n",
     ),
@@ -61,6 +69,10 @@ const BAD: &[(&str, &str)] = &[
 
 /// Templates that both accept, besides those in files.
 const GOOD: &[&str] = &[
+    "record = \"item\"\n[unpivot]\ncolumns = [\"S\", [\"M\", \"Medium\"]]\nheader_as = \"Size\"\nvalue_as = \"Price\"\nzero = \"skip\"\n\
+     [fields.externalId]\ncolumns = [\"SKU\", \"Size\"]\n[fields.price]\ncolumn = \"Price\"\n\
+     [[examples]]\nrow = { SKU = \"A\", S = \"1\", Medium = \"2\" }\n\
+     sends = [{ externalId = \"A S\", price = 1 }, { externalId = \"A Medium\", price = 2 }]\n",
     "record = \"item\"\n[sheet]\nlocale = \"de-DE\"\nheader = [1, 2]\n[fields.externalId]\ncolumn = 1\ncheck = \"gtin\"\nunique = true\n",
     "record = \"item\"\n[parameters]\nshop = { default = \"W1\" }\nrows = { default = 2 }\n[sheet]\nname = { parameter = \"shop\" }\n\
      [fields.externalId]\ncolumns = [[\"A\", 1], \"B\"]\n[fields.name]\nvalue = { parameter = \"shop\" }\n[fields.price]\ncolumn = \"P\"\nround = { parameter = \"rows\" }\n",

@@ -1,7 +1,7 @@
 //! Prints how a spreadsheet is read: sheets, header rows, and the field of each column.
 
 use crate::settings::Output;
-use crate::template::bind::{Columns, Missing};
+use crate::template::bind::{Columns, Missing, own_column};
 use crate::template::model::FieldRule;
 use crate::template::{Layout, Template};
 use crate::ui;
@@ -69,7 +69,21 @@ fn print_skipped_sheet(sheet: &str, missing: &Missing) {
 
 /// Returns the columns that become a field, as `column → field`.
 fn mapped(template: &Template, layout: &Layout) -> Vec<String> {
-    let name = |index: usize| Some(layout.header.names.get(index)?.trim().to_owned());
+    let header = |index: usize| Some(layout.header.names.get(index)?.trim().to_owned());
+    let cells: Vec<usize> = match &template.unpivot {
+        Some(_) if !layout.cells.is_empty() => layout.cells.iter().map(|cell| cell.column).collect(),
+        Some(_) => layout.numbered_lines.iter().flat_map(|line| line.own.iter().copied()).collect(),
+        None => Vec::new(),
+    };
+    let name = |index: usize| match &template.unpivot {
+        Some(unpivot) if own_column(index) != index => Some(unpivot.header_as.clone()),
+        Some(unpivot) if cells.contains(&index) => Some(unpivot.value_as.clone()),
+        _ => header(index),
+    };
+    let unpivoted = template.unpivot.as_ref().map(|unpivot| {
+        let names: Vec<String> = cells.iter().filter_map(|cell| header(*cell)).collect();
+        format!("{} → {} and {}", names.join(", "), unpivot.header_as, unpivot.value_as)
+    });
     let pair = |(rule, columns): (&FieldRule, &Columns)| {
         let from = match columns {
             Columns::None => return None,
@@ -80,7 +94,7 @@ fn mapped(template: &Template, layout: &Layout) -> Vec<String> {
         };
         Some(format!("{from} → {}", rule.field.name))
     };
-    template.rules().zip(&layout.columns).filter_map(pair).collect()
+    unpivoted.into_iter().chain(template.rules().zip(&layout.columns).filter_map(pair)).collect()
 }
 
 fn unused(layout: &Layout) -> impl Iterator<Item = String> {

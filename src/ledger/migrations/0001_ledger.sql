@@ -46,11 +46,13 @@ CREATE TABLE run (
 );
 
 -- Rows of the sheet in compressed blocks. first: the position of the first row of the block, from 0.
+-- sheet_rows: a row whose cells are records of their own is stored several times, and counted once.
 CREATE TABLE source_block (
-    run   BIGINT NOT NULL,
-    first BIGINT NOT NULL,
-    rows  BIGINT NOT NULL,
-    body  BLOB   NOT NULL,
+    run        BIGINT NOT NULL,
+    first      BIGINT NOT NULL,
+    rows       BIGINT NOT NULL,
+    sheet_rows BIGINT NOT NULL,
+    body       BLOB   NOT NULL,
     PRIMARY KEY (run, first)
 );
 

@@ -118,9 +118,10 @@ impl<'a> Trial<'a> {
     /// Returns the TOML of an example, and what it sends. `None` if the rows have a problem.
     fn example(&self, rows: &[&Row]) -> Option<(String, Value)> {
         let cells: Vec<_> = rows.iter().map(|row| self.cells(row)).collect::<Option<_>>()?;
-        let example = Example { rows: cells, sends: serde_json::Map::new(), span: 0..0 };
+        let example = Example { rows: cells, sends: Vec::new(), span: 0..0 };
         let sends = examples::sends(&self.template, &example).ok()?;
-        Some((to_toml(&example, &sends)?, sends))
+        let [sent] = <[Value; 1]>::try_from(sends).ok()?;
+        Some((to_toml(&example, &sent)?, sent))
     }
 
     /// Whether `template check` accepts an example.

@@ -30,14 +30,18 @@ impl Checker<'_> {
             self.unknown(span, &format!("field of {}", input.name), name, known)
         };
         let lines = input.lines().map(|(field, _)| field.name);
-        let mut sends = serde_json::Map::new();
-        for (name, value) in sent {
-            if input.field(&name).is_none() && lines != Some(name.as_str()) {
-                return Err(unknown(span, &name, lines));
+        let mut sends = Vec::new();
+        for sent in sent.0 {
+            let mut record = serde_json::Map::new();
+            for (name, value) in sent {
+                if input.field(&name).is_none() && lines != Some(name.as_str()) {
+                    return Err(unknown(span, &name, lines));
+                }
+                let json = serde_json::to_value(&value)
+                    .map_err(|error| self.error(span.clone(), error.to_string(), None::<String>))?;
+                record.insert(name, json);
             }
-            let json = serde_json::to_value(&value)
-                .map_err(|error| self.error(span.clone(), error.to_string(), None::<String>))?;
-            sends.insert(name, json);
+            sends.push(record);
         }
         // TOML has no null, so cleared fields have a separate key.
         if let Some(clears) = clears {
@@ -46,11 +50,11 @@ impl Checker<'_> {
                 if input.field(&name).is_none() {
                     return Err(unknown(span, &name, None));
                 }
-                if sends.contains_key(&name) {
+                if sends.iter().any(|record| record.contains_key(&name)) {
                     let message = format!("the example both sends and clears {name}");
                     return Err(self.error(span, message, Some("keep one of them")));
                 }
-                sends.insert(name, serde_json::Value::Null);
+                sends.iter_mut().for_each(|record| drop(record.insert(name.clone(), serde_json::Value::Null)));
             }
         }
         Ok(Example { rows, sends, span })

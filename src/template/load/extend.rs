@@ -20,6 +20,7 @@ const ALTERNATIVES: &[(&[&str], &[&str])] = &[
     (&["map", "lookup"], &["map", "lookup"]),
     (&["on_blank", "default"], &["on_blank", "default"]),
     (&["name", "index"], &["name", "index"]),
+    (&["columns", "matches"], &["columns", "matches"]),
 ];
 
 /// The text of the key `extends`, and its place in the file.
@@ -115,7 +116,9 @@ fn over<'s>(mut base: DeTable<'s>, own: DeTable<'s>) -> DeTable<'s> {
         let inner = base.remove(key.get_ref().as_ref());
         let merged = match (key.get_ref().as_ref(), inner.map(Spanned::into_inner), value) {
             ("fields" | "lines", Some(DeValue::Table(base)), value) => with_table(base, value, fields_over),
-            ("sheet" | "group" | "parameters", Some(DeValue::Table(base)), value) => with_table(base, value, keys_over),
+            ("sheet" | "unpivot" | "group" | "parameters", Some(DeValue::Table(base)), value) => {
+                with_table(base, value, keys_over)
+            }
             (_, _, value) => value,
         };
         base.insert(key, merged);

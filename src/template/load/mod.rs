@@ -12,6 +12,7 @@ mod raw;
 mod read;
 mod sheet;
 mod template;
+mod unpivot;
 
 pub use environment::{Environment, Tables, Templates};
 pub use read::VERSION;

@@ -28,6 +28,7 @@ pub(super) struct RawTemplate {
     pub duplicates: Option<Spanned<String>>,
     #[serde(default)]
     pub sheet: RawSheet,
+    pub unpivot: Option<Spanned<RawUnpivot>>,
     pub group: Option<Spanned<RawGroup>>,
     #[serde(default)]
     pub fields: BTreeMap<Spanned<String>, RawField>,
@@ -86,6 +87,18 @@ pub(super) struct RawRule {
 pub(super) struct RawFill {
     pub columns: Columns,
     pub within: Option<Columns>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawUnpivot {
+    pub columns: Option<Spanned<OneOrMany<Columns>>>,
+    pub matches: Option<Spanned<String>>,
+    pub header_as: Spanned<String>,
+    pub value_as: Spanned<String>,
+    pub zero: Option<Spanned<String>>,
+    #[serde(default)]
+    pub optional: bool,
 }
 
 #[derive(Deserialize)]
@@ -167,7 +180,7 @@ pub(super) struct RawLookup {
 pub(super) struct RawExample {
     pub row: Option<toml::map::Map<String, toml::Value>>,
     pub rows: Option<Vec<toml::map::Map<String, toml::Value>>>,
-    pub sends: toml::map::Map<String, toml::Value>,
+    pub sends: OneOrMany<toml::map::Map<String, toml::Value>>,
     pub clears: Option<Spanned<Vec<String>>>,
 }
 
@@ -211,6 +224,11 @@ impl Element<'_> for RawColumn {
 impl Element<'_> for Columns {
     const EXPECTED: &'static str = "a column, or a list of columns; a list in it has several names of one column";
     const EMPTY: Option<&'static str> = NO_COLUMNS;
+}
+
+impl Element<'_> for toml::map::Map<String, toml::Value> {
+    const EXPECTED: &'static str = "a table, or a list of tables";
+    const EMPTY: Option<&'static str> = Some("a list of records can't be empty");
 }
 
 impl Element<'_> for String {

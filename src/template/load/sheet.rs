@@ -74,8 +74,11 @@ impl Checker<'_> {
         }
         for rule in template.rules() {
             let columns = rule.source.columns().concat();
-            let is_name =
-                |column: &&ColumnName| matches!(column, ColumnName::Named(name) if column_index(name).is_none());
+            let is_of_cell =
+                |column: &ColumnName| template.unpivot.as_ref().is_some_and(|unpivot| unpivot.names(column));
+            let is_name = |column: &&ColumnName| {
+                matches!(column, ColumnName::Named(name) if column_index(name).is_none()) && !is_of_cell(column)
+            };
             if let Some(column) = columns.iter().find(is_name) {
                 let message = format!("{} has the column {column}, but the sheet has no header", rule.field.name);
                 let hint = "name columns by letters (\"C\") or numbers (3), or change header in [sheet]";

@@ -45,6 +45,7 @@ impl Checker<'_> {
         let declared = Declared { fields: declared(&raw.fields, "fields"), lines: declared(&raw.lines, "lines") };
         let fields = self.fields(record, raw.fields, &defaults);
         let lines = self.lines(record, raw.lines, &defaults);
+        let unpivot = raw.unpivot.and_then(|unpivot| self.keep(self.unpivot(unpivot)));
         let group = raw.group.and_then(|group| self.keep(self.group(record, group)));
         self.check_required(input, &written, &declared);
         for rule in fields.iter().chain(&lines) {
@@ -58,6 +59,7 @@ impl Checker<'_> {
             record,
             description: raw.description,
             sheet: sheet?,
+            unpivot,
             group,
             duplicates: duplicates?.unwrap_or(Duplicates::Error),
             fields,
@@ -65,6 +67,7 @@ impl Checker<'_> {
             record_rules: Vec::new(),
             examples,
         };
+        self.check_unpivot(&mut template);
         self.check_lettered_columns(&template);
         if let Some(span) = fill_down {
             self.keep(self.check_filled_columns(&template, span));

@@ -9,7 +9,8 @@ pub(super) fn header_currencies(template: &Template, layout: &Layout) -> Vec<Opt
     let mut marks = vec![None; layout.header.names.len()];
     let of_record = template.rules().zip(&layout.columns);
     let of_lines = layout.numbered_lines.iter().flat_map(|line| template.lines.iter().zip(&line.columns));
-    for (rule, columns) in of_record.chain(of_lines) {
+    let of_cells = layout.cells.iter().flat_map(|cell| template.rules().zip(&cell.columns));
+    for (rule, columns) in of_record.chain(of_lines).chain(of_cells) {
         if let Some(column) = amount_column(rule, columns)
             && let Some(mark) = marks.get_mut(column)
         {

@@ -11,13 +11,15 @@ use super::json::unquoted;
 use super::mapper::Mapper;
 use super::parts::{Parts, UniqueInLines};
 use crate::decimal;
-use crate::sheet::{Row, column_letters};
+use crate::sheet::{Cell, Row, column_letters};
 
 impl Mapper<'_> {
     /// Adds the lines of a row. A line without a value is left out.
     pub(super) fn map_lines(&self, row: &Row, parts: &mut Parts) {
         let numbered = &self.layout().numbered_lines;
-        let is_filled = |own: &[usize]| own.iter().any(|column| !self.cell(row, *column).is_blank());
+        let unpivot = self.template().unpivot.as_ref();
+        let is_left_out = |cell: Cell<'_>| unpivot.map_or(cell.is_blank(), |unpivot| unpivot.skips(&cell));
+        let is_filled = |own: &[usize]| own.iter().any(|column| !is_left_out(self.cell(row, *column)));
         let mut has_lines = false;
         for line in numbered.iter().filter(|line| is_filled(&line.own)) {
             let mut problems = Vec::new();
@@ -29,7 +31,8 @@ impl Mapper<'_> {
             }
             parts.end_line(has_values);
         }
-        if has_lines {
+        // All cells of an unpivoted row may be left out.
+        if has_lines || unpivot.is_some() && !numbered.is_empty() {
             return;
         }
         let columns = &self.layout().columns[self.template().fields.len()..];

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::super::bind::{Columns, Layout};
+use super::super::bind::{Columns, Layout, own_column};
+use super::super::columns::column_of_header_text;
 use super::super::model::{Constant, FieldRule, HeaderRow, OnBlank, Place, Source, Template, same_header};
 use super::super::problem::{Cause, Problem, excerpt};
 use super::super::value::locale::Locale;
@@ -59,6 +60,8 @@ pub enum SkipCause {
     RepeatedHeader,
     /// The row of a report was sent.
     AlreadySent,
+    /// All cells that would be records of their own are blank.
+    BlankCells,
 }
 
 /// A mapped row. Reusing it for the next row keeps its buffers.
@@ -68,6 +71,15 @@ pub struct Draft {
     /// The group column's text, or blank. Rows with equal texts form one record.
     pub group: String,
     pub parts: Parts,
+}
+
+impl Draft {
+    /// Makes this the draft of a row that is left out.
+    pub fn skip(&mut self, row: u64, cause: SkipCause) {
+        self.parts.begin(row);
+        self.group.clear();
+        self.kind = RowKind::Skipped(cause);
+    }
 }
 
 /// The identifiers of a record.
@@ -181,7 +193,7 @@ impl<'t> Mapper<'t> {
 
     /// Returns column indexes and texts of cells.
     pub(super) fn cells(&self, columns: &Columns, row: &Row) -> Vec<(usize, String)> {
-        columns.iter().map(|column| (column, self.cell(row, column).shown().into_owned())).collect()
+        columns.iter().map(|column| (own_column(column), self.cell(row, column).shown().into_owned())).collect()
     }
 
     /// Applies one rule to columns of a row. Returns the JSON value, or `None` for an omitted field.
@@ -319,6 +331,12 @@ impl<'t> Mapper<'t> {
     pub fn same_key(&self, row: u64, key: &str, cause: Cause) -> Problem {
         let index = self.special.keys.iter().min().expect("a record with a key has a rule for it");
         let (rule, columns) = self.rule(*index);
+        let cause = match cause {
+            Cause::Duplicate { other_row } if other_row == row && self.template.unpivot.is_some() => {
+                Cause::DuplicateInRow
+            }
+            cause => cause,
+        };
         self.problem_at(row, columns.first(), rule.field.name, excerpt(key), cause)
     }
 
@@ -356,6 +374,7 @@ impl<'t> Mapper<'t> {
         let names = &self.layout.header.names;
         let is_name = |column: usize| match self.cell(row, column) {
             Cell::Blank => None,
+            _ if column_of_header_text(column).is_some() => None,
             Cell::Text(text) => Some(names.get(column).is_some_and(|name| is_same_header(name, text))),
             _ => Some(false),
         };
@@ -364,7 +383,13 @@ impl<'t> Mapper<'t> {
     }
 
     /// Returns a cell. In Sheetport's own reports and exports, removes the apostrophe in front of formulas.
-    pub(super) fn cell<'r>(&self, row: &'r Row, column: usize) -> Cell<'r> {
+    pub(super) fn cell<'r>(&self, row: &'r Row, column: usize) -> Cell<'r>
+    where
+        't: 'r,
+    {
+        if let Some(column) = column_of_header_text(column) {
+            return self.layout.header.names.get(column).map_or(Cell::Blank, |name| Cell::Text(name.trim()));
+        }
         match row.get(column) {
             Cell::Text(text) if self.layout.is_defused => Cell::Text(write::restore(text)),
             cell => cell,
@@ -372,7 +397,10 @@ impl<'t> Mapper<'t> {
     }
 
     /// Returns a cell, unless it is an error value or a cut text.
-    fn usable_cell<'r>(&self, row: &'r Row, column: usize) -> Result<Cell<'r>, Cause> {
+    fn usable_cell<'r>(&self, row: &'r Row, column: usize) -> Result<Cell<'r>, Cause>
+    where
+        't: 'r,
+    {
         // The texts of an export are those of the service.
         let is_export = self.layout.is_defused && !self.layout.is_report;
         match self.cell(row, column) {
@@ -386,7 +414,10 @@ impl<'t> Mapper<'t> {
     }
 
     /// Returns the value of a cell. Numbers of identifiers become text, because their digits are counted.
-    fn value<'r>(&self, rule: &FieldRule, row: &'r Row, column: usize) -> Result<Value<'r>, Cause> {
+    fn value<'r>(&self, rule: &FieldRule, row: &'r Row, column: usize) -> Result<Value<'r>, Cause>
+    where
+        't: 'r,
+    {
         match self.usable_cell(row, column)? {
             Cell::Number(number) | Cell::Money(number, _) if rule.is_name => {
                 Ok(Value::Text(Cow::Owned(identifier::from_f64(number).map_err(Cause::Damaged)?)))
@@ -530,6 +561,7 @@ impl<'t> Mapper<'t> {
         value: String,
         cause: Cause,
     ) -> Problem {
+        let column = column.map(own_column);
         let header = column.and_then(|index| self.layout.header.names.get(index)).map(|name| excerpt(name));
         let header = header.unwrap_or_default();
         Problem { part: self.part, row, column, header, field, value, cause }

@@ -47,6 +47,12 @@ impl Mapper<'_> {
                 let is_only_column = self.mapped_columns() < 2;
                 self.lone_cell(text).filter(|kind| !(is_only_column && *kind == NoRecord::Heading))
             }
+            // The name of a cell's record is more than the text of the row.
+            (Cell::Text(text), Some(_))
+                if is_total_row(text) && self.template().unpivot.is_some() && self.is_identifier(column) =>
+            {
+                Some(NoRecord::Total)
+            }
             (Cell::Text(text), Some(_)) if is_total_row(text) && !self.is_identifier(column) => {
                 self.has_no_identifier(row).then_some(NoRecord::Total)
             }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::bind::Layout;
+use super::super::columns::column_of_header_text;
 use super::super::model::{Source, Template};
 use super::super::problem::Cause;
 use super::super::value::date::{DateFormat, Detected, Detector, ParsedDate, iso};
@@ -112,8 +113,13 @@ impl Surveyor {
                 && !rule.changes_text()
                 && !columns.is_empty()
             {
+                let mut detector = Detector::new(rule.date.order);
+                let headers = columns.iter().filter_map(|column| column_of_header_text(*column));
+                for name in headers.filter_map(|column| layout.header.names.get(column)) {
+                    detector.add(layout.header.row, name);
+                }
                 turned.push((index, columns.clone(), TurnedDates::default()));
-                dates.push((index, columns, Detector::new(rule.date.order)));
+                dates.push((index, columns, detector));
             }
         }
         for column in layout.skip.iter().chain(&layout.keep) {

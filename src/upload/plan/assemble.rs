@@ -96,9 +96,13 @@ impl<'t> Assembler<'t> {
     /// # Errors
     /// [`Error::TooManyRows`] and [`Error::TooScattered`].
     pub(super) fn add(&mut self, row: &mut MappedRow) -> Result<(), Error> {
-        self.tally.rows += 1;
+        // A row that is no record, or left out, is so as a whole.
+        if row.is_further_cell && row.draft.kind != RowKind::Record {
+            return Ok(());
+        }
+        self.tally.rows += u64::from(!row.is_further_cell);
         self.tally.width = self.tally.width.max(row.width);
-        self.batch.read += 1;
+        self.batch.read += u64::from(!row.is_further_cell);
         let next = self.first_waiting + self.waiting.len() as Seq;
         if row.number > keys::MAX_ROWS || self.tally.rows > keys::MAX_ROWS {
             return Err(Error::TooManyRows { most: keys::MAX_ROWS });
@@ -129,7 +133,8 @@ impl<'t> Assembler<'t> {
                 (Some(reviewer), Some(history)) => reviewer.origin(history, &sheet),
                 _ => Origin::Same,
             };
-            self.batch.rows.push(SourceRow { number: row.number, seq, cells, sheet, origin });
+            let cell = self.rows.source.name_of_cell(row.part, row.cell).map(Into::into);
+            self.batch.rows.push(SourceRow { number: row.number, cell, seq, cells, sheet, origin });
         }
         Ok(())
     }
@@ -159,7 +164,7 @@ impl<'t> Assembler<'t> {
 
     /// Returns the record of a row without further rows.
     fn single(&mut self, row: &mut MappedRow) -> Record {
-        let (number, mapper) = (row.number, &self.rows.mappers[row.part]);
+        let (number, mapper) = (row.number, self.rows.mapper(row.part, row.cell));
         let Finished { request, observed } = &mut row.finished;
         let (parts, problems) = (&mut row.draft.parts, &mut row.problems);
         // Lists of the service have records without a name.
@@ -307,7 +312,7 @@ impl<'t> Assembler<'t> {
         self.held = self.held.saturating_sub(parts.len() + problem_bytes(&problems) + OVERHEAD);
         let (part, row) = (self.parts.part_of(seq), parts.first_row());
         let mut finished = Finished::default();
-        self.rows.finish(part, &mut parts, &mut finished);
+        self.rows.finish((part, None), &mut parts, &mut finished);
         let Finished { request, observed } = finished;
         // The cells of a row with a problem of its own may be wrong.
         let name = self.rows.name(&group).filter(|_| problems.is_empty());
@@ -407,6 +412,7 @@ fn skip_reason(cause: SkipCause) -> SkipReason {
         SkipCause::KeepWhere => SkipReason::KeepWhere,
         SkipCause::RepeatedHeader => SkipReason::RepeatedHeader,
         SkipCause::AlreadySent => SkipReason::AlreadySent,
+        SkipCause::BlankCells => SkipReason::BlankCells,
     }
 }
 

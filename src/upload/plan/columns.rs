@@ -110,6 +110,7 @@ mod tests {
             header: Header { row: 1, names: names.iter().map(|name| (*name).to_owned()).collect() },
             columns: columns.iter().map(|column| column.map_or(Columns::None, Columns::One)).collect(),
             numbered_lines: Vec::new(),
+            cells: Vec::new(),
             group: Vec::new(),
             skip: Vec::new(),
             keep: Vec::new(),

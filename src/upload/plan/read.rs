@@ -184,6 +184,19 @@ struct Chunk {
 }
 
 impl Chunk {
+    /// Returns the row behind those in use.
+    fn next_row(&mut self) -> &mut (ReadRow, MappedRow) {
+        if self.rows.len() == self.len {
+            self.rows.push(Default::default());
+        }
+        &mut self.rows[self.len]
+    }
+
+    fn push(&mut self, row: ReadRow) {
+        self.next_row().0 = row;
+        self.len += 1;
+    }
+
     fn rows_mut(&mut self) -> &mut [(ReadRow, MappedRow)] {
         &mut self.rows[..self.len]
     }
@@ -192,6 +205,7 @@ impl Chunk {
 /// Reads rows in chunks and surveys them.
 struct Reader<'a> {
     source: &'a Source,
+    template: &'a Template,
     rows: DataRows<'a>,
     /// A row of a report with the types of its cells restored.
     restored: Row,
@@ -204,10 +218,10 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a Source, template: &Template) -> Reader<'a> {
+    fn new(source: &'a Source, template: &'a Template) -> Reader<'a> {
         let surveyors = source.parts.iter().map(|part| Surveyor::new(template, &part.layout)).collect();
         let blank = source.parts.iter().map(|part| BlankColumns::new(template, &part.layout)).collect();
-        Reader { source, rows: source.rows(), restored: Row::default(), respelled: 0, surveyors, blank }
+        Reader { source, template, rows: source.rows(), restored: Row::default(), respelled: 0, surveyors, blank }
     }
 
     /// Reads the next rows into `chunk`. Returns the number of rows, 0 after the last row.
@@ -220,10 +234,8 @@ impl<'a> Reader<'a> {
         let mut bytes = 0;
         chunk.len = 0;
         while chunk.len < CHUNK_ROWS && bytes < CHUNK_BYTES {
-            if chunk.rows.len() == chunk.len {
-                chunk.rows.push(Default::default());
-            }
-            let (read, _) = &mut chunk.rows[chunk.len];
+            let (read, _) = chunk.next_row();
+            (read.cell, read.is_further_cell) = (None, false);
             let Some(part) = self.rows.next(&mut read.row)? else { break };
             read.part = part;
             read.doubt = self.rows.doubt;
@@ -250,6 +262,9 @@ impl<'a> Reader<'a> {
             self.blank[part].row(&read.row);
             bytes += read.row.text_len();
             chunk.len += 1;
+            if !self.source.parts[part].layout.cells.is_empty() {
+                bytes += self.add_cells(chunk);
+            }
         }
         Ok(chunk.len)
     }
@@ -265,6 +280,42 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Repeats the last row of a chunk for each of its cells that are records of their own. Returns the number of bytes
+    /// added.
+    fn add_cells(&self, chunk: &mut Chunk) -> usize {
+        let last = chunk.len - 1;
+        let (of_row, _) = &chunk.rows[last];
+        let (number, of_history) = (of_row.part, of_row.history.clone());
+        let Some(unpivot) = &self.template.unpivot else { return 0 };
+        let cells = self.source.parts[number].layout.cells.iter().enumerate();
+        let filled = cells.filter(|(_, cell)| !unpivot.skips(&of_row.row.get(cell.column)));
+        let filled: Vec<(usize, usize)> = filled.map(|(index, cell)| (index, cell.column)).collect();
+        let mut bytes = 0;
+        for (nth, (cell, column)) in filled.into_iter().enumerate() {
+            let histories = of_history.clone().zip(self.source.history.as_ref());
+            let name = self.source.name_of_cell(number, Some(cell)).unwrap_or_default();
+            let history = histories.map(|((of_row, problem), history)| history.of_cell(of_row, problem, column, name));
+            if nth == 0 {
+                let (first, _) = &mut chunk.rows[last];
+                (first.cell, first.history) = (Some(cell), history);
+                continue;
+            }
+            let (first, _) = &chunk.rows[last];
+            let further = ReadRow {
+                part: number,
+                row: first.row.clone(),
+                cell: Some(cell),
+                is_further_cell: true,
+                key_problem: first.key_problem.clone(),
+                doubt: first.doubt,
+                history,
+            };
+            bytes += further.row.text_len();
+            chunk.push(further);
+        }
+        bytes
     }
 
     /// Returns the notation according to the rows so far, per part.

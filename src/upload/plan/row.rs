@@ -10,7 +10,7 @@ use super::source::Source;
 use crate::ledger::Problem;
 use crate::sheet::{Cell, Doubt, Row, encode_row, write};
 use crate::template::map::survey::Survey;
-use crate::template::map::{Draft, Parts, RowKind, unquoted};
+use crate::template::map::{Draft, Parts, RowKind, SkipCause, unquoted};
 use crate::template::{self, Mapper, Template};
 use crate::upload::profile::Observed;
 use crate::upload::retry::RowHistory;
@@ -22,6 +22,10 @@ pub(super) struct ReadRow {
     pub part: usize,
     /// The cells; in a report, with their original types.
     pub row: Row,
+    /// The index in [`Part::cells`] of the cell that is the record.
+    pub cell: Option<usize>,
+    /// Whether another cell of the same row was read before.
+    pub is_further_cell: bool,
     /// The problem with an identifier that is not the service's.
     pub key_problem: Option<Box<Problem>>,
     /// Why the cells may be wrong, if so.
@@ -36,6 +40,10 @@ pub(super) struct MappedRow {
     /// The index of the sheet in [`Source::parts`].
     pub part: usize,
     pub number: u64,
+    /// The index in [`Part::cells`] of the cell that is the record.
+    pub cell: Option<usize>,
+    /// Whether another cell of the same row was mapped before.
+    pub is_further_cell: bool,
     /// The number of common columns.
     pub width: usize,
     pub draft: Draft,
@@ -63,6 +71,8 @@ pub(super) struct RowMapper<'a> {
     pub template: &'a Template,
     /// One per part of the source.
     pub mappers: Vec<Mapper<'a>>,
+    /// By part of the source, one per cell that is a record of its own.
+    cell_mappers: Vec<Vec<Mapper<'a>>>,
     /// Whether to encode cells and write all bodies. Without, only the tally is wanted.
     pub encodes: bool,
     hasher: RandomState,
@@ -71,15 +81,27 @@ pub(super) struct RowMapper<'a> {
 impl<'a> RowMapper<'a> {
     /// `surveys` has one survey per part of the source.
     pub(super) fn new(source: &'a Source, template: &'a Template, surveys: &'a [Survey], encodes: bool) -> Self {
-        let parts = source.parts.iter().zip(surveys).enumerate();
-        let mappers = parts.map(|(index, (part, survey))| Mapper::new(index, template, &part.layout, survey)).collect();
-        RowMapper { source, template, mappers, encodes, hasher: RandomState::new() }
+        let parts = || source.parts.iter().zip(surveys).enumerate();
+        let mappers =
+            parts().map(|(index, (part, survey))| Mapper::new(index, template, &part.layout, survey)).collect();
+        let of_cells = |(index, (part, survey)): (usize, (&'a Part, &'a Survey))| {
+            part.cells.iter().map(|layout| Mapper::new(index, template, layout, survey)).collect()
+        };
+        let cell_mappers = parts().map(of_cells).collect();
+        RowMapper { source, template, mappers, cell_mappers, encodes, hasher: RandomState::new() }
+    }
+
+    /// Returns the mapper of a part, or of a cell in it.
+    pub(super) fn mapper(&self, part: usize, cell: Option<usize>) -> &Mapper<'a> {
+        cell.map_or(&self.mappers[part], |cell| &self.cell_mappers[part][cell])
     }
 
     /// Maps a row into `mapped`.
     pub(super) fn map(&self, read: &ReadRow, mapped: &mut MappedRow) {
-        let (mapper, source, part) = (&self.mappers[read.part], self.source, &self.source.parts[read.part]);
+        let (source, part) = (self.source, &self.source.parts[read.part]);
+        let mapper = self.mapper(read.part, read.cell);
         mapped.part = read.part;
+        (mapped.cell, mapped.is_further_cell) = (read.cell, read.is_further_cell);
         mapped.problems.clear();
         mapped.finished.request.clear();
         mapped.finished.observed.clear();
@@ -91,7 +113,11 @@ impl<'a> RowMapper<'a> {
         mapped.number = row.number;
         let width = if part.layout.is_report { part.layout.width } else { row.len() };
         mapped.width = width.checked_sub(1).map_or(0, |last| part.columns.of(last) + 1);
-        mapper.map(row, &mut mapped.draft);
+        match part.cells.is_empty() || read.cell.is_some() {
+            true => mapper.map(row, &mut mapped.draft),
+            // All cells that would be records are blank.
+            false => mapped.draft.skip(row.number, SkipCause::BlankCells),
+        }
         if !matches!(mapped.draft.kind, RowKind::Skipped(_)) {
             // Cells of a workbook can't shift, and people write remarks to the right of the header.
             if !source.book.has_named_sheets() {
@@ -110,7 +136,7 @@ impl<'a> RowMapper<'a> {
             mapped.problems.extend(found.map(|problem| ledger_problem(problem, source)));
         }
         if mapped.draft.kind == RowKind::Record && self.template.group.is_none() {
-            self.finish(read.part, &mut mapped.draft.parts, &mut mapped.finished);
+            self.finish((read.part, read.cell), &mut mapped.draft.parts, &mut mapped.finished);
             let request = &mut mapped.finished.request;
             // The cells of a row with a problem of its own may be wrong.
             request.name = self.name(&request.key).filter(|_| mapped.problems.is_empty());
@@ -121,9 +147,9 @@ impl<'a> RowMapper<'a> {
         }
     }
 
-    /// Checks a complete record of a part, and writes its request.
-    pub(super) fn finish(&self, part: usize, parts: &mut Parts, finished: &mut Finished) {
-        let mapper = &self.mappers[part];
+    /// Checks a complete record of a part, or of a cell in it, and writes its request.
+    pub(super) fn finish(&self, (part, cell): (usize, Option<usize>), parts: &mut Parts, finished: &mut Finished) {
+        let mapper = self.mapper(part, cell);
         let Finished { request, observed } = finished;
         let names = mapper.finish(parts);
         request.key.push_str(&names.key.map_or_else(Default::default, unquoted));

@@ -115,7 +115,7 @@ impl Source {
             layout.facts.sheet = book.sheets().get(sheet).cloned().filter(|_| book.has_named_sheets());
             layout.facts.today = Some(today);
             layout.facts.delimiter = book.dialect().map(|dialect| dialect.grammar.delimiter);
-            Part { sheet, layout, columns }
+            Part { sheet, cells: layout.of_each_cell(), layout, columns }
         });
         let parts: Vec<Part> = parts.collect();
         let mut warnings: Vec<Problem> = parts.iter().flat_map(|part| unused_columns(template, part)).collect();
@@ -155,6 +155,13 @@ impl Source {
     /// Returns the name of the sheet of `part`.
     pub fn name_of(&self, part: &Part) -> &str {
         &self.book.sheets()[part.sheet]
+    }
+
+    /// Returns the name of the column of a cell that is a record of its own.
+    pub fn name_of_cell(&self, part: usize, cell: Option<usize>) -> Option<&str> {
+        let part = self.parts.get(part)?;
+        let column = part.columns.of(part.layout.cells.get(cell?)?.column);
+        self.header.get(column).map(|name| name.trim())
     }
 
     /// Returns the name of the sheet in the ledger and in reports: empty if a single sheet is read.

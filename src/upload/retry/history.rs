@@ -148,13 +148,19 @@ impl ReportHistory {
     /// limit is exceeded.
     pub(super) fn add_lossy_row(&mut self, row: &SourceRow, of_run: &CommonColumns, cells: &mut Row) -> bool {
         let Some(index) = self.states.find(&row.sheet, row.number) else { return true };
+        if row.cell.as_deref().is_some_and(|cell| self.states.find_cell(index, cell) != Some(index)) {
+            // The row was added with its first cell.
+            return true;
+        }
         if self.lossy.may_be_cut(&row.cells) {
             self.cut.insert(index, of_run.fingerprint_in_ledger(&row.cells, LossyFields::LongTexts, cells));
         }
-        let is_mapped_again = match self.states.row(index).map(|row| row.state) {
+        let is_mapped_again = match self.states.row(index).filter(|row| !row.is_cell).map(|row| row.state) {
+            // Some of its cells may be.
+            None => true,
             Some(RowState::Open | RowState::Skipped) => true,
             Some(RowState::Accepted(..)) => self.sends_whole,
-            Some(RowState::Unknown(_)) | None => false,
+            Some(RowState::Unknown(_)) => false,
         };
         !is_mapped_again || self.lossy.add(index, &row.cells, cells)
     }
@@ -218,6 +224,41 @@ impl ReportHistory {
         let (columns, mut restored) = (&self.columns[part], Row::default());
         self.lossy.restore(index, row, &columns.original, &mut restored)?;
         Some(columns.common.fingerprint_in_report(&restored))
+    }
+
+    /// Returns the history of a cell that is a record of its own: the column with this position in the sheet `part`, called
+    /// `name` in the run. `row` is the history of its row.
+    pub(in crate::upload) fn of_cell(
+        &self,
+        row: RowHistory,
+        problem: Option<Problem>,
+        column: usize,
+        name: &str,
+    ) -> (RowHistory, Option<Problem>) {
+        let Some(index) = row.index else { return (row, problem) };
+        if self.columns[row.part].original.get(column).copied().flatten().is_none() {
+            let history = RowHistory { status: RowStatus::Invalid, ..row };
+            let message = format!("is no column of run {}, so it is not known what was sent of it", self.run);
+            let problem = Problem {
+                row: Some(row.number),
+                column: Some(column),
+                value: name.to_owned(),
+                remedy: "give the column the name that it had, or send the new cells in a separate file".to_owned(),
+                ..Problem::of_record("origin", message)
+            };
+            return (history, Some(problem));
+        }
+        // A cell that was blank is new in its row.
+        let new = RowHistory { status: RowStatus::New, is_added: true, record: None, index: None, ..row };
+        let found = self.states.find_cell(index, name).and_then(|index| Some((index, self.states.row(index)?)));
+        let history = found.map_or(new, |(index, known)| RowHistory {
+            index: Some(index),
+            status: status(&known, row.is_edited, self.has_chosen_rows),
+            is_added: known.is_added,
+            record: Some((known.record, known.rows_of_record)),
+            ..row
+        });
+        (history, problem)
     }
 
     fn origin(&self, run: Cell<'_>, row: Cell<'_>, sheet: Cell<'_>) -> RowOrigin {
@@ -335,6 +376,7 @@ mod tests {
         KnownRow {
             number: 2,
             sheet: "",
+            is_cell: false,
             state,
             is_added: false,
             record: 0,

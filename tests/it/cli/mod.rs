@@ -47,6 +47,7 @@ mod stdin;
 mod steps;
 mod suspects;
 mod templates;
+mod unpivot;
 mod upload;
 mod warnings;
 mod workbooks;

@@ -167,7 +167,7 @@ pub fn row(seq: usize) -> SourceRow {
     row.push(Cell::Text("x"));
     row.encode(&mut cells);
     let sheet = String::new();
-    SourceRow { number: seq as u64 + 2, seq: seq as Seq, cells, sheet, origin: Origin::Same }
+    SourceRow { number: seq as u64 + 2, cell: None, seq: seq as Seq, cells, sheet, origin: Origin::Same }
 }
 
 pub fn record(seq: usize, key: &str) -> PlannedRecord {

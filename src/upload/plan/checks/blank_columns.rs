@@ -2,7 +2,7 @@
 
 use crate::ledger::Problem;
 use crate::sheet::Row;
-use crate::template::bind::Columns;
+use crate::template::bind::{Columns, own_column};
 use crate::template::model::{OnBlank, Source};
 use crate::template::problem::excerpt;
 use crate::template::{Layout, Template};
@@ -27,12 +27,16 @@ struct BlankColumn {
 impl BlankColumns {
     /// The rows of a report are only a part of a sheet, so that all of them may lack a value. An export has every column.
     pub(in crate::upload::plan) fn new(template: &Template, layout: &Layout) -> BlankColumns {
-        let rules = template.rules().zip(&layout.columns).filter(|_| !layout.is_report && !layout.is_defused);
-        let columns = rules.filter_map(|(rule, columns)| {
+        // Each cell of an unpivoted row has its own column.
+        let varies = |index: usize| template.unpivot.is_some() && layout.columns_of(index).len() > 1;
+        let rules = template.rules().zip(&layout.columns).enumerate();
+        let rules = rules.filter(|(index, _)| !layout.is_report && !layout.is_defused && !varies(*index));
+        let columns = rules.filter_map(|(_, (rule, columns))| {
             let is_required = matches!(rule.on_blank, OnBlank::Error);
             let is_omitted = matches!(rule.on_blank, OnBlank::Omit);
             let (Source::Column(_), Columns::One(column)) = (&rule.source, columns) else { return None };
             let should_have_values = is_required || is_omitted && rule.field.name == PRICE;
+            let should_have_values = should_have_values && *column == own_column(*column);
             should_have_values.then_some(BlankColumn { column: *column, field: rule.field.name, is_required })
         });
         BlankColumns { columns: columns.collect(), rows: 0 }

@@ -1,6 +1,7 @@
 //! `retry FILE` sends exactly the records that were not accepted yet, however the rows of the report were edited, sorted,
 //! filtered, copied and saved.
 
+mod cells;
 mod groups;
 mod kinds;
 mod odd_cells;

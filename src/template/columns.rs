@@ -1,0 +1,240 @@
+//! Finding the columns of a template in a header.
+
+use super::model::{
+    ColumnName, FieldRule, LINE_NUMBER, Source, Unpivot, UnpivotColumns, folded_header, has_line_number,
+};
+use crate::diagnostics::nearest_of;
+use crate::sheet::cell::column_index;
+use crate::sheet::{RESERVED_PREFIX, column_letters};
+
+/// Maximum number of columns whose cells are records or lines of their own.
+const MAX_UNPIVOTED: usize = 1000;
+/// Indexes from here on stand for the texts of headers.
+const HEADER_TEXTS: usize = 1 << 24;
+
+/// Returns the index that stands for the text of a column's header.
+pub(super) fn header_text(column: usize) -> usize {
+    HEADER_TEXTS + column
+}
+
+/// Returns the column of a header's text, or `None` for a column.
+pub(super) fn column_of_header_text(index: usize) -> Option<usize> {
+    index.checked_sub(HEADER_TEXTS)
+}
+
+/// Returns the column of an index, which may stand for the text of its header.
+pub fn own_column(index: usize) -> usize {
+    column_of_header_text(index).unwrap_or(index)
+}
+
+/// The columns of a rule, counted from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// For constants, and for missing optional columns.
+    None,
+    One(usize),
+    /// In the order of the rule; `None` for missing optional columns.
+    Several(Vec<Option<usize>>),
+}
+
+impl Columns {
+    /// Returns the column to show in messages.
+    pub fn first(&self) -> Option<usize> {
+        self.iter().next().map(own_column)
+    }
+
+    /// Iterates over the columns found, and the texts of headers.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        let (one, several) = match self {
+            Columns::None => (None, &[][..]),
+            Columns::One(index) => (Some(*index), &[][..]),
+            Columns::Several(indexes) => (None, indexes.as_slice()),
+        };
+        one.into_iter().chain(several.iter().flatten().copied())
+    }
+
+    pub fn contains(&self, wanted: usize) -> bool {
+        self.iter().any(|column| column == wanted)
+    }
+}
+
+#[derive(Debug)]
+pub struct MissingColumn {
+    /// Name of the field, or of a key such as `skip_where`.
+    pub field: String,
+    pub wanted: Vec<ColumnName>,
+    pub reason: Reason,
+}
+
+#[derive(Debug)]
+pub enum Reason {
+    Absent {
+        nearest: Option<String>,
+    },
+    /// Several columns have this header.
+    Duplicate {
+        letters: Vec<String>,
+    },
+    /// More columns than a row can be unpivoted into.
+    TooMany,
+}
+
+impl std::fmt::Display for MissingColumn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        const SHOWN: usize = 5;
+        let wanted: Vec<String> = self.wanted.iter().take(SHOWN).map(ToString::to_string).collect();
+        write!(f, "{} needs the column {}", self.field, wanted.join(" or "))?;
+        if self.wanted.len() > SHOWN {
+            write!(f, " or one of {} more names", self.wanted.len() - SHOWN)?;
+        }
+        match &self.reason {
+            Reason::Absent { nearest: Some(nearest) } => write!(f, " (the nearest is '{nearest}')"),
+            Reason::Absent { nearest: None } => Ok(()),
+            Reason::TooMany => write!(f, ", but more than {MAX_UNPIVOTED} columns match"),
+            Reason::Duplicate { letters } => write!(f, ", but several columns have this name ({})", letters.join(", ")),
+        }
+    }
+}
+
+/// Finds columns in a header, and collects the missing ones.
+pub(super) struct Finder<'h> {
+    pub(super) names: &'h [String],
+    folded: Vec<String>,
+    pub(super) found: usize,
+    pub(super) missing: Vec<MissingColumn>,
+    /// The column of the current cell of an unpivoted row.
+    pub(super) cell: Option<(&'h Unpivot, usize)>,
+}
+
+impl<'h> Finder<'h> {
+    pub(super) fn new(names: &'h [String]) -> Finder<'h> {
+        Finder { names, folded: folded(names), found: 0, missing: Vec::new(), cell: None }
+    }
+
+    /// Finds the first of the wanted columns.
+    pub(super) fn one(&mut self, wanted: &[ColumnName], field: &str, optional: bool) -> Option<usize> {
+        let of_cell = self.cell.and_then(|(unpivot, column)| {
+            let is = |name: &str| wanted.iter().any(|wanted| wanted.is_same(&ColumnName::Named(name.to_owned())));
+            let header = is(&unpivot.header_as).then(|| header_text(column));
+            header.or_else(|| is(&unpivot.value_as).then_some(column))
+        });
+        match of_cell.map_or_else(|| find_column(wanted, self.names, &self.folded), Ok) {
+            Ok(index) => {
+                self.found += 1;
+                Some(index)
+            }
+            Err(Reason::Absent { .. }) if optional => None,
+            Err(reason) => {
+                self.missing.push(MissingColumn { field: field.to_owned(), wanted: wanted.to_vec(), reason });
+                None
+            }
+        }
+    }
+
+    /// Finds the columns of a rule for the line with this number. Columns of the second and further lines can be missing.
+    pub(super) fn rule(&mut self, rule: &FieldRule, line: usize) -> Columns {
+        let columns = rule.source.columns();
+        let mut found = columns.iter().map(|wanted| match numbered(wanted, line) {
+            wanted if wanted.is_empty() => None,
+            wanted => self.one(&wanted, rule.field.name, rule.optional || line > 1),
+        });
+        match &rule.source {
+            Source::Constant(_) => Columns::None,
+            Source::Column(_) => found.next().flatten().map_or(Columns::None, Columns::One),
+            Source::Joined { .. } | Source::Text { .. } => Columns::Several(found.collect()),
+        }
+    }
+
+    /// Finds the columns whose cells are records or lines of their own.
+    pub(super) fn unpivoted(&mut self, unpivot: &Unpivot) -> Vec<usize> {
+        let own = own_width(self.names);
+        let columns: Vec<usize> = match &unpivot.columns {
+            UnpivotColumns::Named(columns) => {
+                columns.iter().filter_map(|wanted| self.one(wanted, "unpivot", unpivot.optional)).collect()
+            }
+            UnpivotColumns::Matching(pattern) => {
+                (0..own).filter(|index| pattern.is_match(self.names[*index].trim())).collect()
+            }
+        };
+        let wanted = match &unpivot.columns {
+            UnpivotColumns::Named(_) => Vec::new(),
+            UnpivotColumns::Matching(pattern) => vec![ColumnName::Named(pattern.to_string())],
+        };
+        let is_missing = columns.is_empty() && !unpivot.optional && self.missing.is_empty();
+        let repeated = columns.iter().find_map(|column| {
+            let same: Vec<usize> =
+                columns.iter().copied().filter(|other| self.folded[*other] == self.folded[*column]).collect();
+            (same.len() > 1).then_some((*column, same))
+        });
+        let reason = match repeated {
+            _ if columns.len() > MAX_UNPIVOTED => Some((wanted, Reason::TooMany)),
+            Some((column, same)) => {
+                let letters = same.into_iter().map(column_letters).collect();
+                Some((vec![ColumnName::Named(self.names[column].clone())], Reason::Duplicate { letters }))
+            }
+            None if is_missing => Some((wanted, Reason::Absent { nearest: None })),
+            None => None,
+        };
+        self.missing.extend(reason.map(|(wanted, reason)| MissingColumn {
+            field: "unpivot".to_owned(),
+            wanted,
+            reason,
+        }));
+        columns
+    }
+}
+
+/// Returns the number of columns before the report's own columns.
+pub(super) fn own_width(names: &[String]) -> usize {
+    names.iter().position(|name| name.starts_with(RESERVED_PREFIX)).unwrap_or(names.len())
+}
+
+pub(super) fn folded(names: &[String]) -> Vec<String> {
+    names.iter().map(|name| folded_header(name)).collect()
+}
+
+/// Returns the names of a column for a line. All lines share a column without a number. Where other names have one, a name
+/// without a number is that of the first line.
+fn numbered(wanted: &[ColumnName], number: usize) -> Vec<ColumnName> {
+    if !has_line_number(wanted) {
+        return wanted.to_vec();
+    }
+    let name = |column: &ColumnName| match column {
+        ColumnName::Named(name) if name.contains(LINE_NUMBER) => {
+            Some(ColumnName::Named(name.replace(LINE_NUMBER, &number.to_string())))
+        }
+        column => (number == 1).then(|| column.clone()),
+    };
+    wanted.iter().filter_map(name).collect()
+}
+
+/// Returns the first of the wanted columns in the header. Letters count unless a header has the same text.
+fn find_column(wanted: &[ColumnName], names: &[String], folded: &[String]) -> Result<usize, Reason> {
+    let own = own_width(names);
+    for column in wanted {
+        let name = match column {
+            ColumnName::Number(number) => return Ok(number - 1),
+            ColumnName::Named(name) => name,
+        };
+        let wanted = folded_header(name);
+        let found: Vec<usize> = (0..own).filter(|index| folded[*index] == wanted).collect();
+        match found.as_slice() {
+            [] => {
+                if let Some(index) = column_index(name).filter(|index| *index < names.len()) {
+                    return Ok(index);
+                }
+            }
+            [index] => return Ok(*index),
+            several => {
+                let letters = several.iter().map(|index| column_letters(*index)).collect();
+                return Err(Reason::Duplicate { letters });
+            }
+        }
+    }
+    let words = wanted.iter().filter_map(|column| match column {
+        ColumnName::Named(name) => Some(name.as_str()),
+        ColumnName::Number(_) => None,
+    });
+    let nearest = nearest_of(words, names.iter().map(String::as_str)).map(str::to_owned);
+    Err(Reason::Absent { nearest })
+}
