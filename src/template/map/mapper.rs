@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::bind::{Columns, Layout, own_column};
 use super::super::columns::column_of_header_text;
-use super::super::model::{Constant, FieldRule, HeaderRow, OnBlank, Place, Source, Template, same_header};
+use super::super::model::{Constant, FieldRule, HeaderRow, OnBlank, Source, Template, same_header};
 use super::super::problem::{Cause, Problem, excerpt};
 use super::super::value::locale::Locale;
 use super::super::value::lookup;
@@ -13,8 +13,8 @@ use super::super::value::typed::Value;
 use super::super::value::{error_value, identifier};
 use super::convert::{Conversion, Input, Written};
 use super::header_currencies::{amount_column, header_currencies};
-use super::json::{self, unquoted};
-use super::parts::{FieldValue, Parts};
+use super::json;
+use super::parts::Parts;
 use super::row_survey::RowSurvey;
 use super::special_rules::SpecialRules;
 use super::survey::Survey;
@@ -82,15 +82,6 @@ impl Draft {
     }
 }
 
-/// The identifiers of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Names<'a> {
-    /// The key, as JSON.
-    pub key: Option<&'a str>,
-    /// The identifier for the path of the call, as JSON.
-    pub target: Option<&'a str>,
-}
-
 impl<'t> Mapper<'t> {
     pub fn new(part: usize, template: &'t Template, layout: &'t Layout, survey: &'t Survey) -> Mapper<'t> {
         let header_currencies = header_currencies(template, layout);
@@ -117,6 +108,10 @@ impl<'t> Mapper<'t> {
 
     pub(super) fn row_survey(&self) -> &'t RowSurvey {
         &self.survey.rows
+    }
+
+    pub(super) fn part(&self) -> usize {
+        self.part
     }
 
     pub(super) fn special(&self) -> &SpecialRules {
@@ -210,154 +205,14 @@ impl<'t> Mapper<'t> {
         }
     }
 
-    /// Checks a complete record and adds to the problems. Returns the record's identifiers.
-    pub fn finish<'p>(&self, parts: &'p mut Parts) -> Names<'p> {
-        let mut problems = Vec::new();
-        for (index, rule) in self.template.fields.iter().enumerate() {
-            if let FieldValue::Absent = parts.value(index)
-                && let Err(cause) = self.replacement(rule)
-            {
-                problems.push(self.missing(index, parts, cause));
-            }
-        }
-        if let Some((list, _)) = self.template.record.input().lines()
-            && list.required
-            && parts.lines.is_empty()
-            && parts.problems.is_empty()
-        {
-            problems.push(self.problem_at(parts.first_row(), None, list.name, String::new(), Cause::NoLines));
-        }
-        self.check_currencies(parts, &mut problems);
-        self.check_unique_lines(parts, &mut problems);
-        parts.problems.append(&mut problems);
-        self.check_rules(parts);
-        self.names(parts)
-    }
-
     /// Returns the name of the sheet's locale.
     pub(super) fn locale(&self) -> Option<&'t str> {
         self.template.sheet.locale.as_deref()
     }
 
-    /// Appends the request body of a finished record without problems.
-    pub fn body(&self, parts: &Parts, body: &mut Vec<u8>) {
-        let input = self.template.record.input();
-        body.push(b'{');
-        if let Some(member) = input.member() {
-            json::key(body, member);
-            body.push(b'{');
-        }
-        self.members(body, Place::Record, parts);
-        if let Some(currency) = self.currency_of_amounts(parts) {
-            json::member(body, "currency", |body| json::text(body, currency.as_str()));
-        }
-        if let Some((list, _)) = input.lines().filter(|_| !parts.lines.is_empty()) {
-            json::member(body, list.name, |body| {
-                body.push(b'[');
-                body.extend_from_slice(&parts.lines);
-                body.push(b']');
-            });
-        }
-        if input.member().is_some() {
-            body.push(b'}');
-            self.members(body, Place::Option, parts);
-        }
-        body.push(b'}');
-    }
-
-    /// Appends all values of a place to an unclosed object.
-    fn members(&self, body: &mut Vec<u8>, place: Place, parts: &Parts) {
-        for (index, rule) in self.template.fields.iter().enumerate().filter(|(_, rule)| rule.place == place) {
-            match (parts.value(index), self.replacement(rule)) {
-                (FieldValue::Present(value), _) => {
-                    json::member(body, rule.field.name, |body| body.extend_from_slice(value));
-                }
-                (FieldValue::Absent, Ok(Some(constant))) => {
-                    json::member(body, rule.field.name, |body| json::constant(body, constant));
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Returns the identifiers of a record. Adds a problem for a missing or invalid identifier.
-    fn names<'p>(&self, parts: &'p mut Parts) -> Names<'p> {
-        let input = self.template.record.input();
-        let is_filled = |rule: &usize| parts.text(*rule).is_some();
-        let key = self.special.keys.iter().copied().find(is_filled);
-        let id = self.special.id.filter(is_filled);
-        // Records that can't be created can also be addressed by their key.
-        let target = id.or(if input.create.is_none() { key } else { None });
-        if target.is_none()
-            && input.create.is_none()
-            && parts.problems.is_empty()
-            && let Some(index) = self.special.keys.last()
-        {
-            let problem = self.missing(*index, parts, Cause::Blank);
-            parts.problems.push(problem);
-        }
-        if let Some(index) = target
-            && let Some(call) = input.update.as_ref()
-            && let Some(text) = parts.text(index).map(unquoted)
-            && call.path(&text).is_none()
-        {
-            let value = excerpt(&text);
-            let problem = Problem { value, ..self.missing(index, parts, Cause::NotAnAddress) };
-            parts.problems.push(problem);
-        }
-        let parts = &*parts;
-        Names { key: key.and_then(|index| parts.text(index)), target: target.and_then(|index| parts.text(index)) }
-    }
-
-    /// Creates a problem of the whole record, located in the first row.
-    fn missing(&self, index: usize, parts: &Parts, cause: Cause) -> Problem {
-        let (rule, columns) = self.rule(index);
-        self.problem_at(parts.first_row(), columns.first(), rule.field.name, String::new(), cause)
-    }
-
     /// Returns a rule of the template and its columns. `index` counts as in [`Template::rules`].
     pub(super) fn rule(&self, index: usize) -> (&'t FieldRule, &'t Columns) {
         (self.template.rule(index).expect("the index of a rule"), &self.layout.columns[index])
-    }
-
-    /// Creates a problem of the group columns.
-    pub fn group_problem(&self, row: u64, group: &str, cause: Cause) -> Problem {
-        let column = self.layout.group.first().copied();
-        let value = excerpt(group).replace(SEPARATOR, " ");
-        self.problem_at(row, column, "group", value, cause)
-    }
-
-    /// Creates a problem of a record with a duplicate key.
-    pub fn same_key(&self, row: u64, key: &str, cause: Cause) -> Problem {
-        let index = self.special.keys.iter().min().expect("a record with a key has a rule for it");
-        let (rule, columns) = self.rule(*index);
-        let cause = match cause {
-            Cause::Duplicate { other_row } if other_row == row && self.template.unpivot.is_some() => {
-                Cause::DuplicateInRow
-            }
-            cause => cause,
-        };
-        self.problem_at(row, columns.first(), rule.field.name, excerpt(key), cause)
-    }
-
-    /// Returns the values that no other record can have, each with the index of its rule.
-    pub fn unique_values(&self, parts: &Parts) -> Vec<(usize, String)> {
-        let rules = self.template.fields.iter().enumerate().filter(|(_, rule)| rule.checks.is_unique);
-        rules.filter_map(|(index, _)| Some((index, unquoted(parts.text(index)?).into_owned()))).collect()
-    }
-
-    /// Creates a problem of a value that another record has, too.
-    pub fn same_value(&self, row: u64, index: usize, value: &str, cause: Cause) -> Problem {
-        let (rule, columns) = self.rule(index);
-        self.problem_at(row, columns.first(), rule.field.name, excerpt(value), cause)
-    }
-
-    /// Creates a problem of a value, at the cell of the row that has it: several columns can have the value of a line.
-    pub fn value_problem(&self, row: &Row, index: usize, value: &str, cause: Cause) -> Problem {
-        let (rule, columns) = self.rule(index);
-        let has_value = |column: &usize| self.cell(row, *column).shown().trim() == value;
-        let column = self.layout.columns_of(index).into_iter().find(has_value).or(columns.first());
-        self.problem_at(row.number, column, rule.field.name, excerpt(value), cause)
     }
 
     /// Whether a report says that the row was sent and must not be sent again.
@@ -397,7 +252,7 @@ impl<'t> Mapper<'t> {
     }
 
     /// Returns a cell, unless it is an error value or a cut text.
-    fn usable_cell<'r>(&self, row: &'r Row, column: usize) -> Result<Cell<'r>, Cause>
+    pub(super) fn usable_cell<'r>(&self, row: &'r Row, column: usize) -> Result<Cell<'r>, Cause>
     where
         't: 'r,
     {
@@ -522,7 +377,7 @@ impl<'t> Mapper<'t> {
     }
 
     /// Returns the replacement for blank cells. Fails if the field must not be blank.
-    fn replacement<'r>(&self, rule: &'r FieldRule) -> Result<Option<&'r Constant>, Cause> {
+    pub(super) fn replacement<'r>(&self, rule: &'r FieldRule) -> Result<Option<&'r Constant>, Cause> {
         match &rule.on_blank {
             _ if matches!(rule.source, Source::Constant(_)) => Ok(None),
             OnBlank::Omit => Ok(None),
@@ -540,31 +395,6 @@ impl<'t> Mapper<'t> {
     /// Appends the replacement for blank cells. Returns `false` for an omitted field.
     pub(super) fn write_replacement(&self, rule: &FieldRule, out: &mut Vec<u8>) -> Result<bool, Cause> {
         Ok(self.replacement(rule)?.inspect(|constant| json::constant(out, constant)).is_some())
-    }
-
-    pub(super) fn problem(&self, rule: &FieldRule, columns: &Columns, row: &Row, cause: Cause) -> Problem {
-        // The first unusable cell, or the first cell.
-        let column = columns.iter().find(|column| self.usable_cell(row, *column).is_err()).or(columns.first());
-        let value = column.map(|index| excerpt(&self.cell(row, index).shown())).unwrap_or_default();
-        let cause = match cause {
-            Cause::AfterStep { value: after, cause, .. } if after == value => *cause,
-            cause => cause,
-        };
-        self.problem_at(row.number, column, rule.field.name, value, cause)
-    }
-
-    pub(super) fn problem_at(
-        &self,
-        row: u64,
-        column: Option<usize>,
-        field: &'static str,
-        value: String,
-        cause: Cause,
-    ) -> Problem {
-        let column = column.map(own_column);
-        let header = column.and_then(|index| self.layout.header.names.get(index)).map(|name| excerpt(name));
-        let header = header.unwrap_or_default();
-        Problem { part: self.part, row, column, header, field, value, cause }
     }
 }
 

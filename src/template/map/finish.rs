@@ -1,0 +1,124 @@
+//! Completing records: checks of all parts together, identifiers, and request bodies.
+
+use super::super::model::Place;
+use super::super::problem::{Cause, Problem, excerpt};
+use super::json::{self, unquoted};
+use super::mapper::Mapper;
+use super::parts::{FieldValue, Parts};
+
+/// The identifiers of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Names<'a> {
+    /// The key, as JSON.
+    pub key: Option<&'a str>,
+    /// The identifier for the path of the call, as JSON.
+    pub target: Option<&'a str>,
+}
+
+impl Mapper<'_> {
+    /// Checks a complete record and adds to the problems. Returns the record's identifiers.
+    pub fn finish<'p>(&self, parts: &'p mut Parts) -> Names<'p> {
+        let mut problems = Vec::new();
+        for (index, rule) in self.template().fields.iter().enumerate() {
+            if let FieldValue::Absent = parts.value(index)
+                && let Err(cause) = self.replacement(rule)
+            {
+                problems.push(self.missing(index, parts, cause));
+            }
+        }
+        if let Some((list, _)) = self.template().record.input().lines()
+            && list.required
+            && parts.lines.is_empty()
+            && parts.problems.is_empty()
+        {
+            problems.push(self.problem_at(parts.first_row(), None, list.name, String::new(), Cause::NoLines));
+        }
+        self.check_currencies(parts, &mut problems);
+        self.check_unique_lines(parts, &mut problems);
+        parts.problems.append(&mut problems);
+        self.check_rules(parts);
+        self.names(parts)
+    }
+
+    /// Appends the request body of a finished record without problems.
+    pub fn body(&self, parts: &Parts, body: &mut Vec<u8>) {
+        let input = self.template().record.input();
+        body.push(b'{');
+        if let Some(member) = input.member() {
+            json::key(body, member);
+            body.push(b'{');
+        }
+        self.members(body, Place::Record, parts);
+        if let Some(currency) = self.currency_of_amounts(parts) {
+            json::member(body, "currency", |body| json::text(body, currency.as_str()));
+        }
+        if let Some((list, _)) = input.lines().filter(|_| !parts.lines.is_empty()) {
+            json::member(body, list.name, |body| {
+                body.push(b'[');
+                body.extend_from_slice(&parts.lines);
+                body.push(b']');
+            });
+        }
+        if input.member().is_some() {
+            body.push(b'}');
+            self.members(body, Place::Option, parts);
+        }
+        body.push(b'}');
+    }
+
+    /// Appends all values of a place to an unclosed object.
+    fn members(&self, body: &mut Vec<u8>, place: Place, parts: &Parts) {
+        for (index, rule) in self.template().fields.iter().enumerate().filter(|(_, rule)| rule.place == place) {
+            match (parts.value(index), self.replacement(rule)) {
+                (FieldValue::Present(value), _) => {
+                    json::member(body, rule.field.name, |body| body.extend_from_slice(value));
+                }
+                (FieldValue::Absent, Ok(Some(constant))) => {
+                    json::member(body, rule.field.name, |body| json::constant(body, constant));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the identifiers of a record. Adds a problem for a missing or invalid identifier.
+    fn names<'p>(&self, parts: &'p mut Parts) -> Names<'p> {
+        let input = self.template().record.input();
+        let is_filled = |rule: &usize| parts.text(*rule).is_some();
+        let key = self.special().keys.iter().copied().find(is_filled);
+        let id = self.special().id.filter(is_filled);
+        // Records that can't be created can also be addressed by their key.
+        let target = id.or(if input.create.is_none() { key } else { None });
+        if target.is_none()
+            && input.create.is_none()
+            && parts.problems.is_empty()
+            && let Some(index) = self.special().keys.last()
+        {
+            let problem = self.missing(*index, parts, Cause::Blank);
+            parts.problems.push(problem);
+        }
+        if let Some(index) = target
+            && let Some(call) = input.update.as_ref()
+            && let Some(text) = parts.text(index).map(unquoted)
+            && call.path(&text).is_none()
+        {
+            let value = excerpt(&text);
+            let problem = Problem { value, ..self.missing(index, parts, Cause::NotAnAddress) };
+            parts.problems.push(problem);
+        }
+        let parts = &*parts;
+        Names { key: key.and_then(|index| parts.text(index)), target: target.and_then(|index| parts.text(index)) }
+    }
+
+    /// Creates a problem of the whole record, located in the first row.
+    fn missing(&self, index: usize, parts: &Parts, cause: Cause) -> Problem {
+        let (rule, columns) = self.rule(index);
+        self.problem_at(parts.first_row(), columns.first(), rule.field.name, String::new(), cause)
+    }
+
+    /// Returns the values that no other record can have, each with the index of its rule.
+    pub fn unique_values(&self, parts: &Parts) -> Vec<(usize, String)> {
+        let rules = self.template().fields.iter().enumerate().filter(|(_, rule)| rule.checks.is_unique);
+        rules.filter_map(|(index, _)| Some((index, unquoted(parts.text(index)?).into_owned()))).collect()
+    }
+}
