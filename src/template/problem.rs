@@ -64,6 +64,8 @@ pub enum NoRecord {
     Total,
     /// A row under the header that says how to fill in the columns.
     Hints,
+    /// An identifier unlike the others, in a row without a name.
+    Nameless,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -204,6 +206,8 @@ pub enum Cause {
     },
     /// An identifier in the form of a date, among others.
     LooksLikeADate,
+    /// A record without a name, among others with names.
+    NoName,
     /// An identifier with an apostrophe in front.
     Apostrophe,
     /// A row below, without a name of its record, has a line.
@@ -258,6 +262,7 @@ impl Cause {
             Cause::NearlyTheSame { .. } => "nearly-the-same",
             Cause::LooksLikeADate => "looks-like-a-date",
             Cause::UnknownReference { .. } => "unknown-reference",
+            Cause::NoName => "no-name",
             Cause::Apostrophe => "apostrophe",
             Cause::RowsBelow { .. } => "rows-below",
             Cause::Continues => "continues",
@@ -285,6 +290,8 @@ impl Cause {
                 "is the only cell of its row, and unlike the identifiers of other rows"
             }
             Cause::NoRecord(NoRecord::Total) => "looks like a total of other rows",
+            Cause::NoRecord(NoRecord::Nameless) => "is unlike the other identifiers, and its row has no name",
+            Cause::NoName => "has no name, unlike most rows",
             Cause::NoRecord(NoRecord::Hints) => "says how to fill in the column, and its row is no record",
             Cause::SecondTable { .. } => "the row belongs to another table below the first one",
             Cause::BrokenRow { .. } => "the row is a part of a row that a line ending has broken",
@@ -397,7 +404,8 @@ impl Cause {
             Cause::Continues => "fill it in, or add fill_down with this column to [sheet] of the template",
             Cause::LooksLikeADate => "compare it with its source: spreadsheet programs turn codes such as 2-3 into dates",
             Cause::Apostrophe => "delete the apostrophe if a program added it to keep zeros",
-            Cause::NoRecord(NoRecord::Heading) => {
+            Cause::NoName => "fill in the name, or leave such rows out with skip_where in the template",
+            Cause::NoRecord(NoRecord::Heading | NoRecord::Nameless) => {
                 "fill in the other cells, delete the row, or leave such rows out with skip_where in the template"
             }
             Cause::NoRecord(_) => "delete the row, or leave such rows out with skip_where in the template",

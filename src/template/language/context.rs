@@ -3,6 +3,7 @@
 use jiff::civil;
 
 use super::super::value::typed::Value;
+use crate::currency::CurrencyMark;
 use crate::decimal::Decimal;
 
 /// The cells of a row, and the facts about its file. Facts that are not known are `None`.
@@ -10,8 +11,9 @@ pub trait Context {
     /// Returns the value of a column of [`Expression::columns`](super::Expression::columns), or a message.
     fn value(&self, column: usize) -> Result<Value<'_>, String>;
 
-    /// Returns the number in a text cell, written in the style of its column. The message quotes the cell.
-    fn number(&self, column: usize) -> Result<Decimal, String>;
+    /// Returns the number in a text cell, written in the style of its column, and the currency beside it. The message
+    /// quotes the cell.
+    fn amount(&self, column: usize) -> Result<(Decimal, Option<CurrencyMark>), String>;
 
     fn today(&self) -> Option<civil::Date> {
         None

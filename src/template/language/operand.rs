@@ -125,7 +125,7 @@ impl<'v> Operand<'v> {
             Value::Money(amount, currency) => Ok((*amount, Some(*currency))),
             _ if value.is_blank() => Err(format!("{BLANK} is not a number; add a replacement: (Column | default(0))")),
             Value::Text(text) => match self.column {
-                Some(column) => context.number(column).map(|number| (number, None)),
+                Some(column) => context.amount(column),
                 None => plain_number(text).map(|number| (number, None)).map_err(|error| {
                     let hint = match error {
                         NumberError::Ambiguous(_) => "; say how it is written: | number(\"de\")",

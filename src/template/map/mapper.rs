@@ -154,6 +154,7 @@ impl<'t> Mapper<'t> {
                 draft.group.push(SEPARATOR);
             }
             draft.group.push_str(cell.shown().trim());
+            draft.parts.problems.extend(self.group_damage(row, *column));
         }
         if draft.group.chars().all(|c| c == SEPARATOR) {
             draft.group.clear();
@@ -175,6 +176,9 @@ impl<'t> Mapper<'t> {
             }
         }
         self.map_lines(row, &mut draft.parts);
+        if let Some(rule) = self.special.name.filter(|_| self.lacks_name(row)) {
+            draft.parts.warnings.push(self.same_value(row.number, rule, "", Cause::NoName));
+        }
     }
 
     /// Adds the part of another row to a record. Different values for one field are a problem at the cell.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::super::bind::Columns;
 use super::super::problem::{Cause, NoRecord};
-use super::super::words::total_rows::is_total_row;
+use super::super::words::total_rows::{is_total_row, starts_with_total};
 use super::mapper::Mapper;
 use super::row_survey::{MAX_BYTES, filled};
 use crate::sheet::{Cell, Row};
@@ -56,6 +56,9 @@ impl Mapper<'_> {
             (Cell::Text(text), Some(_)) if is_total_row(text) && !self.is_identifier(column) => {
                 self.has_no_identifier(row).then_some(NoRecord::Total)
             }
+            (Cell::Text(text), Some(_)) if text.len() <= MAX_BYTES && self.is_summary(column, text, row) => {
+                Some(if starts_with_total(text) { NoRecord::Total } else { NoRecord::Nameless })
+            }
             (Cell::Text(_), Some(_)) if row.number <= layout.header.row + 2 && is_hints(row) => Some(NoRecord::Hints),
             _ => None,
         };
@@ -79,11 +82,24 @@ impl Mapper<'_> {
         }
     }
 
+    /// Whether the identifier of a row is unlike the others, and the row has no name although the others have: such as a
+    /// total of a section.
+    fn is_summary(&self, column: usize, text: &str, row: &Row) -> bool {
+        let survey = self.row_survey();
+        survey.has_names() && survey.is_unlike_identifiers(text) && self.is_identifier(column) && self.lacks_name(row)
+    }
+
+    /// Whether a row has no name although most records have.
+    pub(super) fn lacks_name(&self, row: &Row) -> bool {
+        let name = self.special().name.and_then(|rule| self.layout().columns[rule].first());
+        self.row_survey().has_names() && name.is_some_and(|column| self.cell(row, column).is_blank())
+    }
+
     fn mapped_columns(&self) -> usize {
         self.layout().columns.iter().flat_map(Columns::iter).take(2).count()
     }
 
-    fn is_identifier(&self, column: usize) -> bool {
+    pub(super) fn is_identifier(&self, column: usize) -> bool {
         let rules = self.template().rules().zip(&self.layout().columns);
         rules.filter(|(rule, _)| rule.is_name).any(|(_, columns)| columns.contains(column))
     }

@@ -3,8 +3,9 @@
 use super::super::bind::{Columns, own_column};
 use super::super::model::FieldRule;
 use super::super::problem::{Cause, Problem, excerpt};
+use super::super::value::identifier::{self, Damage};
 use super::mapper::{Mapper, SEPARATOR};
-use crate::sheet::Row;
+use crate::sheet::{Cell, Row};
 
 impl Mapper<'_> {
     /// Creates a problem of the group columns.
@@ -12,6 +13,25 @@ impl Mapper<'_> {
         let column = self.layout().group.first().copied();
         let value = excerpt(group).replace(SEPARATOR, " ");
         self.problem_at(row, column, "group", value, cause)
+    }
+
+    /// Returns the problem of a group's cell that a spreadsheet program has damaged: such cells would join other records.
+    pub(super) fn group_damage(&self, row: &Row, column: usize) -> Option<Problem> {
+        // The rule of an identifier reports its cells itself.
+        if self.is_identifier(column) {
+            return None;
+        }
+        let cause = match self.usable_cell(row, column) {
+            Ok(Cell::Number(number)) => identifier::from_f64(number).err().map(Cause::Damaged),
+            // Numbers of orders can have the form of a date.
+            Ok(Cell::Text(text)) => {
+                identifier::damage(text).filter(|damage| *damage != Damage::Date).map(Cause::Damaged)
+            }
+            Ok(_) => None,
+            Err(cause) => Some(cause),
+        }?;
+        let value = excerpt(&self.cell(row, column).shown());
+        Some(self.problem_at(row.number, Some(column), "group", value, cause))
     }
 
     /// Creates a problem of a record with a duplicate key.

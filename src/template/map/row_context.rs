@@ -8,6 +8,7 @@ use super::super::facts::Facts;
 use super::super::language::{Context, FixedCell};
 use super::super::value::number::{self, Notation, Percent};
 use super::super::value::typed::Value;
+use crate::currency::CurrencyMark;
 use crate::decimal::Decimal;
 
 /// The columns of one expression, in its order, in one row.
@@ -35,11 +36,12 @@ impl Context for RowContext<'_> {
         })
     }
 
-    fn number(&self, column: usize) -> Result<Decimal, String> {
+    fn amount(&self, column: usize) -> Result<(Decimal, Option<CurrencyMark>), String> {
         let (value, notation) = self.column(column)?;
         let text = value.text();
-        let number = number::parse_in(&text, *notation).and_then(|parsed| parsed.resolve(Some(Percent::Fraction)));
-        number.map_err(|error| format!("'{text}' {error}"))
+        let amount = number::parse_in(&text, *notation)
+            .and_then(|parsed| Ok((parsed.resolve(Some(Percent::Fraction))?, parsed.currency)));
+        amount.map_err(|error| format!("'{text}' {error}"))
     }
 
     fn today(&self) -> Option<civil::Date> {

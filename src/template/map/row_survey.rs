@@ -1,7 +1,7 @@
 //! What all rows of a sheet show together: the form of identifiers, further tables, and rows broken by a line ending.
 
 use super::super::bind::{Columns, Layout};
-use super::super::model::{FieldRule, HeaderRow, Source, Template, folded_header};
+use super::super::model::{FieldRule, HeaderRow, Place, Source, Template, folded_header};
 use crate::sheet::{Cell, Row};
 
 /// Number of rows whose identifiers are evidence. Fewer than a first chunk of rows, so that later rows change nothing.
@@ -18,6 +18,8 @@ pub(super) struct RowSurvey {
     has_digits: bool,
     /// Identifiers have no white space.
     has_no_spaces: bool,
+    /// Most records have a name beside their identifier.
+    has_names: bool,
     /// The row with the names of a further table's columns.
     second_table: Option<u64>,
     /// The first and last row of records broken by a line ending.
@@ -31,6 +33,8 @@ pub(super) struct RowSurveyor {
     is_needed: bool,
     /// The columns of identifiers.
     keys: Vec<usize>,
+    /// The column of names, if each row is a record.
+    name: Option<usize>,
     /// The columns of numbers.
     numbers: Vec<usize>,
     /// The header, folded, with the columns' positions.
@@ -41,6 +45,7 @@ pub(super) struct RowSurveyor {
     rows: u64,
     with_digits: u64,
     with_spaces: u64,
+    with_names: u64,
     last: u64,
     second_table: Option<u64>,
     /// Rows with as many cells as the header.
@@ -75,6 +80,11 @@ impl RowSurvey {
         self.broken.iter().copied().find(|(first, last)| (*first..=*last).contains(&row))
     }
 
+    /// Whether most records have a name beside their identifier.
+    pub(super) fn has_names(&self) -> bool {
+        self.has_names
+    }
+
     /// Whether a text is unlike the identifiers of the sheet.
     pub(super) fn is_unlike_identifiers(&self, text: &str) -> bool {
         let has_digit = text.chars().any(char::is_numeric);
@@ -106,6 +116,7 @@ impl RowSurveyor {
                 && !layout.is_defused
                 && layout.columns.iter().flat_map(Columns::iter).nth(1).is_some(),
             keys: of(&|rule| rule.is_name),
+            name: of(&is_name_of_record).first().copied().filter(|_| template.group.is_none()),
             numbers: of(&|rule| rule.field.json.is_number()),
             header: if matches!(template.sheet.header, HeaderRow::None) { Vec::new() } else { header },
             initials,
@@ -113,6 +124,7 @@ impl RowSurveyor {
             rows: 0,
             with_digits: 0,
             with_spaces: 0,
+            with_names: 0,
             last: layout.header.row,
             second_table: None,
             complete: 0,
@@ -145,6 +157,7 @@ impl RowSurveyor {
             self.rows += 1;
             self.with_digits += u64::from(key.chars().any(char::is_numeric));
             self.with_spaces += u64::from(key.trim().contains(char::is_whitespace));
+            self.with_names += u64::from(self.name.is_some_and(|name| !row.get(name).is_blank()));
         }
     }
 
@@ -154,6 +167,7 @@ impl RowSurveyor {
         RowSurvey {
             has_digits: self.identifiers_have_digits(),
             has_no_spaces: self.identifiers_have_no_spaces(),
+            has_names: self.rows > 2 && self.with_names * 10 >= self.rows * 7,
             second_table: self.second_table,
             broken: ended.broken(),
         }
@@ -248,6 +262,11 @@ impl RowSurveyor {
         }
         self.broken.iter().map(|run| (run.first, run.first + run.count - 1)).collect()
     }
+}
+
+/// Whether a rule is for the name of a record, beside its identifier.
+pub(super) fn is_name_of_record(rule: &FieldRule) -> bool {
+    rule.field.name == "name" && rule.place == Place::Record
 }
 
 /// Iterates over the cells that are not blank.

@@ -1,6 +1,7 @@
 //! Rules of fields that identify a record or name its currency. They are found once, not for each row.
 
-use super::super::model::Template;
+use super::super::model::{Source, Template};
+use super::row_survey::is_name_of_record;
 
 /// Rules with a meaning beyond their field, as indexes of [`Template::fields`].
 #[derive(Clone, Debug)]
@@ -10,6 +11,8 @@ pub(super) struct SpecialRules {
     /// The rule of the service's id.
     pub(super) id: Option<usize>,
     pub(super) currency: CurrencyRule,
+    /// The rule of a record's name, if it is that of a column.
+    pub(super) name: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +31,7 @@ impl SpecialRules {
         SpecialRules {
             keys: input.key.iter().filter_map(|name| rule(name)).collect(),
             id: input.id.as_ref().and_then(|id| rule(id.name)),
+            name: template.fields.iter().position(|it| is_name_of_record(it) && matches!(it.source, Source::Column(_))),
             currency: match currency {
                 None => CurrencyRule::NoField,
                 Some(field) => rule(field.name).map_or(CurrencyRule::NotMapped, CurrencyRule::Mapped),

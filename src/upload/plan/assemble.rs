@@ -104,7 +104,7 @@ impl<'t> Assembler<'t> {
         self.tally.width = self.tally.width.max(row.width);
         self.batch.read += u64::from(!row.is_further_cell);
         let next = self.first_waiting + self.waiting.len() as Seq;
-        if row.number > keys::MAX_ROWS || self.tally.rows > keys::MAX_ROWS {
+        if row.number.max(self.tally.rows).max(next.unsigned_abs()) > keys::MAX_ROWS {
             return Err(Error::TooManyRows { most: keys::MAX_ROWS });
         }
         self.parts.begin(row.part, next);

@@ -48,13 +48,14 @@ pub(super) fn canonical_name(name: &str) -> String {
     parts.collect::<Vec<_>>().join(NAME_SEPARATOR)
 }
 
-/// Returns the same text for bodies with the same values, in any order of fields and with any number of digits.
+/// Returns the same text for bodies with the same values, in any order of fields and lines, and with any number of digits.
 fn canonical_body(body: &str) -> String {
+    serde_json::from_str(body).map_or_else(|_| body.to_owned(), |value| canonical(&value))
+}
+
+fn canonical(value: &Value) -> String {
     let mut text = String::new();
-    match serde_json::from_str(body) {
-        Ok(value) => write_canonical(&value, &mut text),
-        Err(_) => text.push_str(body),
-    }
+    write_canonical(value, &mut text);
     text
 }
 
@@ -72,12 +73,10 @@ fn write_canonical(value: &Value, text: &mut String) {
             text.push('}');
         }
         Value::Array(values) => {
-            text.push('[');
-            for value in values {
-                write_canonical(value, text);
-                text.push(',');
-            }
-            text.push(']');
+            let mut values: Vec<String> = values.iter().map(canonical).collect();
+            // A sorted file has the lines of a record in another order.
+            values.sort_unstable();
+            text.push_str(&format!("[{}]", values.join(",")));
         }
         Value::Number(number) => {
             let number = number.to_string();
@@ -108,7 +107,8 @@ mod tests {
         let body = r#"{"cid":"c","items":[{"id":"a","amount":2.50},{"id":"b","amount":1}]}"#;
         for (other, is_equal) in [
             (r#"{"items":[{"amount":2.5,"id":"a"},{"id":"b","amount":1.0}],"cid":"c"}"#, true),
-            (r#"{"cid":"c","items":[{"id":"b","amount":1},{"id":"a","amount":2.50}]}"#, false),
+            (r#"{"items":[{"id":"b","amount":1},{"id":"a","amount":2.5}],"cid":"c"}"#, true),
+            (r#"{"cid":"c","items":[{"id":"b","amount":2.50},{"id":"a","amount":1}]}"#, false),
             (r#"{"cid":"c","items":[{"id":"a","amount":"2.5"},{"id":"b","amount":1}]}"#, false),
             (r#"{"cid":"c","items":[{"id":"a","amount":2.50},{"id":"b","amount":1}],"currency":null}"#, false),
         ] {

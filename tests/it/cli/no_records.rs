@@ -274,3 +274,36 @@ fn hidden_rows_are_remarked_in_every_kind_of_workbook() {
         assert_eq!(accounting(&checked), "6: pending 6");
     }
 }
+
+#[test]
+fn totals_of_sections_and_nameless_rows_are_noticed() {
+    let place = Place::new();
+    place.write(
+        "list.csv",
+        "SKU,Name,Price\nA1,Bolt,1.00\nA2,Nut,2.00\nSubtotal Fasteners,,3.00\nB1,Hammer,9.00\nVAT 19%,,9.00\n\
+         B2,Saw,8.00\nB3,Drill,7.00\nB4,Vise,1.00\nB5,Axe,3.00\nB6,Pick,5.00\nB7,,6.00\n",
+    );
+    let checked = place.sheetport(["check", "list.csv", "-t", "items", "--json"]).run().json();
+    assert_eq!(problem_rows(&checked), ["4 no-record"], "{checked}");
+    assert_eq!((&checked["warnings"][0]["code"], &checked["warnings"][0]["rows"][0]), (&"no-name".into(), &6.into()));
+    assert_eq!(accounting(&checked), "11: rejected 1, pending 10");
+    // Without names, nothing is missing.
+    place.write("list.csv", "SKU,Name,Price\nA1,,1.00\nA2,,2.00\nB1,Hammer,9.00\n");
+    assert_eq!(
+        accounting(&place.sheetport(["check", "list.csv", "-t", "items", "--json"]).run().json()),
+        "3: pending 3"
+    );
+}
+
+#[test]
+fn damaged_numbers_of_invoices_do_not_join_them() {
+    let place = Place::new();
+    for damaged in ["2.02601E+16", "#REF!", "n/a"] {
+        place.write(
+            "list.csv",
+            format!("Invoice no.,Customer ID,Item ID,Amount\n{damaged},c1,i1,2\n{damaged},c1,i2,1\nR-3,c1,i1,1\n"),
+        );
+        let checked = place.sheetport(["check", "list.csv", "-t", "invoices", "--json"]).run().json();
+        assert_eq!(accounting(&checked), "2: rejected 1, pending 1", "{damaged}: {checked}");
+    }
+}

@@ -25,9 +25,10 @@ impl Context for PageRow<'_> {
         })
     }
 
-    fn number(&self, column: usize) -> Result<Decimal, String> {
+    fn amount(&self, column: usize) -> Result<(Decimal, Option<CurrencyMark>), String> {
         let text = self.value(column)?.text().into_owned();
-        number::parse(&text, locale::find("de"), None).map_err(|error| format!("'{text}' {error}"))
+        let number = number::parse(&text, locale::find("de"), None).map_err(|error| format!("'{text}' {error}"))?;
+        Ok((number, None))
     }
 
     fn today(&self) -> Option<civil::Date> {

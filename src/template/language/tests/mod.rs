@@ -53,10 +53,10 @@ impl Context for TestRow<'_> {
         })
     }
 
-    fn number(&self, column: usize) -> Result<Decimal, String> {
+    fn amount(&self, column: usize) -> Result<(Decimal, Option<CurrencyMark>), String> {
         let text = self.value(column)?.text().into_owned();
         let locale = ["Betrag", "Menge"].contains(&self.0[column].as_str()).then(|| locale::find("de")).flatten();
-        number::parse(&text, locale, None).map_err(|error| format!("'{text}' {error}"))
+        number::parse(&text, locale, None).map(|number| (number, None)).map_err(|error| format!("'{text}' {error}"))
     }
 
     fn today(&self) -> Option<civil::Date> {
@@ -88,8 +88,8 @@ impl Context for Same<'_> {
         Ok(Value::Text(self.0.into()))
     }
 
-    fn number(&self, _: usize) -> Result<Decimal, String> {
-        number::parse(self.0, None, None).map_err(|error| error.to_string())
+    fn amount(&self, _: usize) -> Result<(Decimal, Option<CurrencyMark>), String> {
+        number::parse(self.0, None, None).map(|number| (number, None)).map_err(|error| error.to_string())
     }
 }
 

@@ -9,14 +9,27 @@ use crate::ledger::Seq;
 /// Maximum number of records or rows in a sheet.
 pub(in crate::upload::plan) const MAX_ROWS: u64 = (1 << 31) - 1;
 
-/// Keys as 64-bit hashes with a secret of this process: a million keys need 70 MB.
+/// Keys as 64-bit hashes with a secret of this process: a million keys need 36 MB.
 ///
 /// Among a million keys, two share a hash in one of thirty million runs. A record is then reported as a
 /// duplicate; no record is lost.
 #[derive(Debug, Default)]
 pub(in crate::upload::plan) struct Keys {
-    holders: HashTable<(u64, KeyHolder)>,
+    slots: HashTable<Slot>,
 }
+
+/// A key and its holder. Small, because there is one per record.
+#[derive(Debug)]
+struct Slot {
+    key: u64,
+    /// Less than 2^31: [`MAX_ROWS`].
+    row: u32,
+    /// The number of the record, and [`TO_BE_SENT`].
+    seq: u32,
+}
+
+/// The bit of a record that is to be sent.
+const TO_BE_SENT: u32 = 1 << 31;
 
 /// The record holding a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,22 +43,42 @@ impl Keys {
     /// Adds a record, by the hash of its key, and returns the previous holder, if any. The new record becomes the holder
     /// of a free key, or if `replace` is set.
     pub(in crate::upload::plan) fn insert(&mut self, key: u64, new: KeyHolder, replace: bool) -> Option<KeyHolder> {
-        match self.holders.entry(key, |(hash, _)| *hash == key, |(hash, _)| *hash) {
+        match self.slots.entry(key, |slot| slot.key == key, |slot| slot.key) {
             Entry::Vacant(entry) => {
-                entry.insert((key, new));
+                entry.insert(Slot::new(key, new));
                 None
             }
             Entry::Occupied(mut entry) => {
-                let (_, holder) = entry.get_mut();
-                Some(if replace { std::mem::replace(holder, new) } else { *holder })
+                let known = entry.get().holder();
+                if replace {
+                    *entry.get_mut() = Slot::new(key, new);
+                }
+                Some(known)
             }
         }
     }
 
     /// Marks the holder of `key` as not to be sent.
     pub(in crate::upload::plan) fn withdraw(&mut self, key: u64) {
-        if let Some((_, holder)) = self.holders.find_mut(key, |(hash, _)| *hash == key) {
-            holder.is_to_be_sent = false;
+        if let Some(slot) = self.slots.find_mut(key, |slot| slot.key == key) {
+            slot.seq &= !TO_BE_SENT;
+        }
+    }
+}
+
+impl Slot {
+    fn new(key: u64, holder: KeyHolder) -> Slot {
+        let narrow = |number: u64| u32::try_from(number).ok().filter(|number| *number < TO_BE_SENT);
+        let seq = narrow(holder.seq.unsigned_abs()).expect("there are at most MAX_ROWS records");
+        let row = narrow(holder.row).expect("row numbers are at most MAX_ROWS");
+        Slot { key, row, seq: if holder.is_to_be_sent { seq | TO_BE_SENT } else { seq } }
+    }
+
+    fn holder(&self) -> KeyHolder {
+        KeyHolder {
+            seq: Seq::from(self.seq & !TO_BE_SENT),
+            row: u64::from(self.row),
+            is_to_be_sent: self.seq & TO_BE_SENT != 0,
         }
     }
 }

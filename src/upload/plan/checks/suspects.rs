@@ -23,8 +23,10 @@ pub(in crate::upload::plan) struct Suspects {
 #[derive(Debug)]
 struct Known {
     folded: u64,
-    hash: u64,
-    row: u64,
+    /// The lower half of the name's hash.
+    hash: u32,
+    /// The row, at most [`MAX_ROWS`](super::keys::MAX_ROWS).
+    row: u32,
 }
 
 impl Suspects {
@@ -56,6 +58,7 @@ impl Suspects {
     /// Adds the name of a record and returns what is suspicious about it.
     pub(in crate::upload::plan) fn add_name(&mut self, row: u64, name: Name) -> Vec<Cause> {
         let Name { hash, folded, mut causes } = name;
+        let (hash, row) = (hash as u32, u32::try_from(row).expect("row numbers are at most MAX_ROWS"));
         match self.names.entry(folded, |known| known.folded == folded, |known| known.folded) {
             Entry::Vacant(entry) => {
                 entry.insert(Known { folded, hash, row });
@@ -64,7 +67,7 @@ impl Suspects {
                 let known = entry.get();
                 // The same name is another problem, or the same record.
                 if known.hash != hash {
-                    causes.push(Cause::NearlyTheSame { other_row: known.row });
+                    causes.push(Cause::NearlyTheSame { other_row: u64::from(known.row) });
                 }
             }
         }
