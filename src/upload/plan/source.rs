@@ -6,7 +6,9 @@
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
-use super::checks::file_warnings::{GUESS, dos_letters, guesses, hidden_rows, hidden_sheet, unused_columns};
+use super::checks::file_warnings::{
+    GUESS, dos_letters, guesses, hidden_rows, hidden_sheet, unread_sheets, unused_columns,
+};
 use super::columns::merge_columns;
 use super::part::Part;
 use crate::digest;
@@ -82,7 +84,11 @@ impl Source {
         let stamp = Stamp::of_file(at, path)?;
         let book = sheet::open(at, options).map_err(|error| error.of_file(path))?;
         let (bound, left_out) = select_sheets(path, &book, template, sheet)?;
-        Ok(Source::bound(template, at, path, book, stamp, bound, left_out))
+        let mut source = Source::bound(template, at, path, book, stamp, bound, left_out);
+        if sheet.is_none() {
+            source.warnings.extend(unread_sheets(&source.book, template, &source.parts));
+        }
+        Ok(source)
     }
 
     /// Opens the report `at`, reading all sheets with our columns. The status column of the report is ignored. Messages

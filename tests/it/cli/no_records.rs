@@ -307,3 +307,30 @@ fn damaged_numbers_of_invoices_do_not_join_them() {
         assert_eq!(accounting(&checked), "2: rejected 1, pending 1", "{damaged}: {checked}");
     }
 }
+
+#[test]
+fn further_sheets_with_the_same_columns_are_remarked() {
+    let place = Place::new();
+    let mut workbook = rust_xlsxwriter::Workbook::new();
+    for (name, rows) in [("Screws", 2), ("Tools", 1), ("Empty", 0)] {
+        let sheet = workbook.add_worksheet().set_name(name).unwrap();
+        for (column, title) in (0..).zip(["SKU", "Name", "Price"]) {
+            sheet.write_string(0, column, title).unwrap();
+        }
+        for row in 1..=rows {
+            sheet.write_string(row, 0, format!("{name}-{row}")).unwrap();
+            sheet.write_string(row, 1, "Bolt").unwrap().write_number(row, 2, 1.5).unwrap();
+        }
+    }
+    workbook.save(place.path("list.xlsx")).unwrap();
+    let check = |sheet: &[&str]| {
+        let check = ["check", "list.xlsx", "-t", "items", "--json"];
+        place.sheetport(check.iter().chain(sheet)).run().json()
+    };
+    let checked = check(&[]);
+    let warning = &checked["warnings"][0];
+    assert_eq!((&warning["code"], &warning["value"]), (&"unread-sheet".into(), &"Tools".into()), "{checked}");
+    assert_eq!(accounting(&checked), "2: pending 2");
+    assert_eq!(check(&["--sheet", "Screws"])["warnings"], serde_json::json!([]));
+    assert_eq!(accounting(&check(&["--sheet", "*"])), "3: pending 3");
+}

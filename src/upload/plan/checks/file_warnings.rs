@@ -5,9 +5,11 @@ use std::ops::RangeInclusive;
 use super::super::part::Part;
 use crate::ledger::Problem;
 use crate::sheet::{Book, Dialect};
-use crate::template::Template;
+use crate::template::bind::{HEADER_SEARCH_ROWS, bind};
 use crate::template::infer::unused_amounts;
+use crate::template::model::SheetSelect;
 use crate::template::problem::excerpt;
+use crate::template::{Layout, Template};
 
 /// Returns a warning about a text whose letters look like those of a code page of DOS.
 pub(in crate::upload::plan) fn dos_letters(dialect: &Dialect) -> Option<Problem> {
@@ -29,6 +31,38 @@ pub(in crate::upload::plan) fn hidden_sheet(book: &Book, part: &Part) -> Option<
         value: excerpt(name),
         remedy: "show it in the spreadsheet program to see its rows, or choose another one with --sheet".to_owned(),
         ..Problem::of_record("hidden-sheet", "is a hidden sheet, whose rows are sent")
+    })
+}
+
+/// Maximum number of further sheets that are examined.
+const MAX_SHEETS: usize = 20;
+
+/// Returns a warning about further visible sheets with the template's columns and rows, which are not read because nobody
+/// has chosen a sheet.
+pub(in crate::upload::plan) fn unread_sheets(book: &Book, template: &Template, parts: &[Part]) -> Option<Problem> {
+    let [read] = parts else { return None };
+    if read.layout.is_report || !matches!(template.sheet.select, SheetSelect::FirstThatFits) {
+        return None;
+    }
+    let has_records = |sheet: usize| {
+        // Errors in sheets that are not read do not matter.
+        let Ok(rows) = book.first_rows(sheet, HEADER_SEARCH_ROWS) else { return false };
+        let is_below = |layout: &Layout| rows.iter().any(|row| row.number > layout.header.row && !row.is_blank());
+        bind(template, &rows).is_ok_and(|layout| layout.found >= read.layout.found && is_below(&layout))
+    };
+    let others = (0..book.sheets().len()).filter(|sheet| *sheet != read.sheet && !book.is_hidden(*sheet));
+    let unread: Vec<&str> = others
+        .take(MAX_SHEETS)
+        .filter(|sheet| has_records(*sheet))
+        .map(|sheet| book.sheets()[sheet].as_str())
+        .collect();
+    (!unread.is_empty()).then(|| Problem {
+        value: excerpt(&unread.join(", ")),
+        remedy: format!(
+            "--sheet \"*\" reads all of them, and --sheet '{}' only the one that is read now",
+            book.sheets()[read.sheet]
+        ),
+        ..Problem::of_record("unread-sheet", "has the same columns, and is not read")
     })
 }
 
