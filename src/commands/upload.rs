@@ -61,10 +61,7 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         ui::remark("This is a rehearsal with an empty service on this machine. Nothing is sent elsewhere.");
     }
     let asks = output.can_ask() && !args.yes && !args.rehearse;
-    let questions = Questions {
-        sends_with_warnings: &|tally| !asks || agrees(tally),
-        restores_ids: &|count| asks && restores(count),
-    };
+    let questions = asks.then_some(Questions { sends_with_warnings: &agrees, restores_ids: &restores });
     let finished = match operations::upload(context, upload, questions, interrupt.wait(), &observer).await {
         Ok(finished) => finished,
         Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),

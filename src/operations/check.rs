@@ -14,6 +14,7 @@ use crate::records::{Method, RecordKind};
 use crate::report::{self, Request, RowFilter};
 use crate::sheet::write::Existing;
 use crate::template::Template;
+use crate::upload::compare::Connection;
 use crate::upload::plan::{Batch, ReadMode, plan, read};
 use crate::upload::{Source, Tally, profile};
 
@@ -58,8 +59,9 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
     observer(Event::Opened { source: &source, template: &input.template });
     if let Some(pace) = online {
         let client = context.client(context.base_url()?, pace.concurrency)?;
-        compare_keys(context, &client, pace, (&mut source, &input.template), false, observer).await?;
-        compare_references(context, &client, pace, (&mut source, &input.template), observer).await?;
+        let connection = Connection::new(&client, pace.rate.or(context.rate), pace.concurrency);
+        compare_keys(&connection, &mut source, &input.template, false, observer).await?;
+        compare_references(&connection, &mut source, &input.template, observer).await?;
     }
     if let Some(path) = report {
         return check_with_report(context, input, source, path, next, observer).await;

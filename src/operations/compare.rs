@@ -1,11 +1,8 @@
 //! Comparison of a file with the service before anything is sent.
 
-use std::time::Instant;
-
-use super::context::Context;
 use super::error::Error;
 use super::event::{Event, Observer};
-use crate::client::{Client, Pace, Speed};
+use crate::client::Speed;
 use crate::template::Template;
 use crate::upload::Source;
 use crate::upload::compare::{Connection, NotCompared, find_unknown, load_keys};
@@ -20,16 +17,13 @@ pub struct ComparePace {
 /// Compares the identifiers of an export with the service's list, because a spreadsheet program may have changed them.
 /// `restores` takes them back; otherwise they are problems.
 pub(super) async fn compare_keys(
-    context: &Context,
-    client: &Client,
-    pace: ComparePace,
-    (source, template): (&mut Source, &Template),
+    connection: &Connection<'_>,
+    source: &mut Source,
+    template: &Template,
     restores: bool,
     observer: Observer<'_>,
 ) -> Result<(), Error> {
-    let at = Pace::new(pace.rate.or(context.rate), Instant::now());
-    let connection = Connection { client, pace: &at, concurrency: usize::from(pace.concurrency) };
-    let why = match load_keys(source, template, &connection, restores).await? {
+    let why = match load_keys(source, template, connection, restores).await? {
         None => return Ok(()),
         Some(Ok(known)) => {
             source.known_keys = Some(known);
@@ -44,15 +38,12 @@ pub(super) async fn compare_keys(
 
 /// Compares the references of a file, such as companies and items, with what the service has.
 pub(super) async fn compare_references(
-    context: &Context,
-    client: &Client,
-    pace: ComparePace,
-    (source, template): (&mut Source, &Template),
+    connection: &Connection<'_>,
+    source: &mut Source,
+    template: &Template,
     observer: Observer<'_>,
 ) -> Result<(), Error> {
-    let at = Pace::new(pace.rate.or(context.rate), Instant::now());
-    let connection = Connection { client, pace: &at, concurrency: usize::from(pace.concurrency) };
-    let (unknown, not_compared) = find_unknown(source, template, &connection).await?;
+    let (unknown, not_compared) = find_unknown(source, template, connection).await?;
     for (field, why) in not_compared {
         observer(Event::Warning(&format!("{field} is not compared with the service: {why}")));
     }

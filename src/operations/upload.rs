@@ -1,10 +1,10 @@
 //! Uploading a spreadsheet: reads and plans the whole file, then sends the records.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::check::{Preview, preview};
-use super::compare::{ComparePace, compare_keys};
+use super::compare::compare_keys;
 use super::context::{Context, now};
 use super::error::Error;
 use super::event::{Event, Observer};
@@ -12,7 +12,6 @@ use super::input::{Spreadsheet, new_run};
 use super::report::check_report_path;
 use super::send::{Finished, SendOptions, Sending, Withheld, plan_run};
 use super::service::local_service::LocalService;
-use crate::client::Pace;
 use crate::ledger::{CallOption, RunCommand};
 use crate::upload::compare::{Connection, count_changed, server_diff};
 use crate::upload::sent_before::AllowRepeat;
@@ -48,7 +47,7 @@ pub struct Questions<'a> {
     pub restores_ids: &'a (dyn Fn(u64) -> bool + Sync),
 }
 
-/// Uploads a spreadsheet. `interrupt` resolves when the upload is to stop, with the time allowed for requests in flight.
+/// Uploads a spreadsheet. Without `questions`, nobody is asked, and warnings hold nothing back. `interrupt` resolves when the upload is to stop, with the time allowed for requests in flight.
 ///
 /// A rehearsal uploads to a temporary service in this process, and leaves only the report, if a path was given.
 ///
@@ -57,7 +56,7 @@ pub struct Questions<'a> {
 pub async fn upload(
     context: &Context,
     upload: Upload<'_>,
-    questions: Questions<'_>,
+    questions: Option<Questions<'_>>,
     interrupt: impl Future<Output = Duration>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
@@ -86,17 +85,18 @@ pub async fn preview_upload(
 async fn run_upload(
     context: &Context,
     mut upload: Upload<'_>,
-    questions: Questions<'_>,
+    questions: Option<Questions<'_>>,
     interrupt: impl Future<Output = Duration>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
     apply_options(&mut upload)?;
     let client = context.writing_client(context.base_url()?, upload.sending.concurrency)?;
     let mut source = upload.input.open_for_sending(context).await?;
-    let pace = ComparePace { rate: upload.sending.rate, concurrency: upload.sending.concurrency };
-    let file = (&mut source, &upload.input.template);
-    compare_keys(context, &client, pace, file, upload.restore_ids, observer).await?;
-    restore_on_request(&mut source, questions)?;
+    let connection = Connection::new(&client, upload.sending.rate.or(context.rate), upload.sending.concurrency);
+    compare_keys(&connection, &mut source, &upload.input.template, upload.restore_ids, observer).await?;
+    if let Some(questions) = questions {
+        restore_on_request(&mut source, questions)?;
+    }
     let ledger = context.ledger().await?;
     let mut about =
         new_run(RunCommand::Upload, context, client.address(), upload.input.file, &source, &upload.input.template)?;
@@ -107,22 +107,21 @@ async fn run_upload(
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
     let declined = if is_strict && !tally.of_file.is_empty() {
         Some(Withheld::Warnings)
-    } else if !tally.warnings.is_empty() && tally.to_send > 0 && !(questions.sends_with_warnings)(&tally) {
+    } else if let Some(questions) = questions
+        && !tally.warnings.is_empty()
+        && tally.to_send > 0
+        && !(questions.sends_with_warnings)(&tally)
+    {
         Some(Withheld::Declined)
     } else {
         None
     };
     let sending = Sending {
-        context,
-        ledger: &ledger,
-        client,
-        run,
-        options: upload.sending,
         is_rehearsal: upload.is_rehearsal,
         declined,
         all_or_nothing: upload.all_or_nothing,
         allow_repeat: upload.allow_repeat,
-        observer,
+        ..Sending::new(context, &ledger, Arc::clone(&client), run, upload.sending, observer)
     };
     if upload.changed_only && sending.withheld().await?.is_none() {
         skip_unchanged(&sending).await?;
@@ -151,9 +150,8 @@ fn restore_on_request(source: &mut Source, questions: Questions<'_>) -> Result<(
 async fn skip_unchanged(sending: &Sending<'_>) -> Result<(), Error> {
     let (ledger, run) = (sending.ledger, sending.run.run());
     ledger.mark_unchanged(run, now()).await?;
-    let pace = Pace::new(sending.options.rate.or(sending.context.rate), Instant::now());
-    let connection =
-        Connection { client: &sending.client, pace: &pace, concurrency: usize::from(sending.options.concurrency) };
+    let SendOptions { rate, concurrency, .. } = sending.options;
+    let connection = Connection::new(&sending.client, rate.or(sending.context.rate), concurrency);
     let compared = server_diff::mark_unchanged(ledger, run, run.about.record, &connection, now()).await?;
     if let Some(error) = compared.failed {
         let message =

@@ -40,6 +40,11 @@ pub(super) fn text(out: &mut Vec<u8>, text: &str) {
     }
 }
 
+/// Whether a JSON value is null or an empty text.
+pub(super) fn is_empty(json: &str) -> bool {
+    matches!(json, "null" | "\"\"")
+}
+
 /// Returns the text of a JSON string, or any other JSON unchanged.
 pub fn unquoted(json: &str) -> Cow<'_, str> {
     match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {

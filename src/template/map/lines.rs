@@ -7,7 +7,7 @@ use super::super::bind::Columns;
 use super::super::model::{FieldRule, Source};
 use super::super::problem::{Cause, Problem, excerpt};
 use super::convert::Written;
-use super::json::unquoted;
+use super::json::{self, unquoted};
 use super::mapper::Mapper;
 use super::parts::{Parts, UniqueInLines};
 use crate::decimal;
@@ -121,6 +121,6 @@ impl Mapper<'_> {
 
 /// Returns the JSON of a value as text, or `None` for null and empty values.
 fn text_of(json: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(json).ok().filter(|json| !matches!(*json, "null" | "\"\""))?;
+    let text = std::str::from_utf8(json).ok().filter(|json| !json::is_empty(json))?;
     Some(unquoted(text).into_owned())
 }

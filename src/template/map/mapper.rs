@@ -85,7 +85,7 @@ impl Draft {
 impl<'t> Mapper<'t> {
     pub fn new(part: usize, template: &'t Template, layout: &'t Layout, survey: &'t Survey) -> Mapper<'t> {
         let header_currencies = header_currencies(template, layout);
-        Mapper { part, template, layout, survey, header_currencies, special: SpecialRules::new(template) }
+        Mapper { part, template, layout, survey, header_currencies, special: SpecialRules::new(template, layout) }
     }
 
     pub fn template(&self) -> &'t Template {
@@ -104,6 +104,11 @@ impl<'t> Mapper<'t> {
         }
         let column = amount_column(self.rule(rule).0, columns)?;
         self.header_currencies.get(column).copied().flatten()
+    }
+
+    /// Returns the rule of a record's name, if it is that of a column.
+    pub fn name_rule(&self) -> Option<usize> {
+        self.special.name
     }
 
     pub(super) fn row_survey(&self) -> &'t RowSurvey {

@@ -85,8 +85,7 @@ impl Mapper<'_> {
     /// Whether the identifier of a row is unlike the others, and the row has no name although the others have: such as a
     /// total of a section.
     fn is_summary(&self, column: usize, text: &str, row: &Row) -> bool {
-        let survey = self.row_survey();
-        survey.has_names() && survey.is_unlike_identifiers(text) && self.is_identifier(column) && self.lacks_name(row)
+        self.lacks_name(row) && self.is_identifier(column) && self.row_survey().is_unlike_identifiers(text)
     }
 
     /// Whether a row has no name although most records have.
@@ -100,15 +99,13 @@ impl Mapper<'_> {
     }
 
     pub(super) fn is_identifier(&self, column: usize) -> bool {
-        let rules = self.template().rules().zip(&self.layout().columns);
-        rules.filter(|(rule, _)| rule.is_name).any(|(_, columns)| columns.contains(column))
+        self.special().identifiers.contains(&column)
     }
 
     /// Whether the template has identifiers, and the row none.
     fn has_no_identifier(&self, row: &Row) -> bool {
-        let rules = self.template().rules().zip(&self.layout().columns);
-        let mut columns = rules.filter(|(rule, _)| rule.is_name).flat_map(|(_, columns)| columns.iter()).peekable();
-        columns.peek().is_some() && columns.all(|column| row.get(column).is_blank())
+        let columns = &self.special().identifiers;
+        !columns.is_empty() && columns.iter().all(|column| row.get(*column).is_blank())
     }
 }
 

@@ -188,8 +188,14 @@ impl Parts {
         values.map(|(rule, json)| (rule, std::str::from_utf8(json).expect("JSON is UTF-8")))
     }
 
-    /// Passes each valid value to `visit`, with the index of its rule as in [`Template::rules`]. Returns the number of lines.
+    /// Passes each valid value to `visit` that is neither null nor an empty text, with the index of its rule as in
+    /// [`Template::rules`]. Returns the number of lines.
     pub fn visit_values(&self, template: &Template, visit: &mut impl FnMut(usize, &str)) -> u64 {
+        let mut visit = |rule: usize, json: &str| {
+            if !json::is_empty(json) {
+                visit(rule, json);
+            }
+        };
         self.values().for_each(|(rule, json)| visit(rule, json));
         self.visit_lines(&mut |name, json| {
             if let Some(nth) = template.lines.iter().position(|rule| rule.field.name == name) {
@@ -215,8 +221,8 @@ impl Parts {
     /// Returns the JSON of a rule's value, or `None` for an invalid, absent, null or empty value.
     pub(super) fn text(&self, rule: usize) -> Option<&str> {
         match self.value(rule) {
-            FieldValue::Present(b"null") | FieldValue::Invalid | FieldValue::Absent => None,
-            FieldValue::Present(bytes) => std::str::from_utf8(bytes).ok().filter(|text| *text != "\"\""),
+            FieldValue::Present(bytes) => std::str::from_utf8(bytes).ok().filter(|json| !json::is_empty(json)),
+            FieldValue::Invalid | FieldValue::Absent => None,
         }
     }
 

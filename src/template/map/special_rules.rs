@@ -1,9 +1,10 @@
-//! Rules of fields that identify a record or name its currency. They are found once, not for each row.
+//! Rules and columns that identify a record or name its currency. They are found once, not for each row.
 
+use super::super::bind::{Columns, Layout};
 use super::super::model::{Source, Template};
 use super::row_survey::is_name_of_record;
 
-/// Rules with a meaning beyond their field, as indexes of [`Template::fields`].
+/// Rules with a meaning beyond their field, as indexes of [`Template::fields`], and the columns of identifiers.
 #[derive(Clone, Debug)]
 pub(super) struct SpecialRules {
     /// The rules of the key's fields, in the order of [`crate::records::Input::key`].
@@ -13,6 +14,8 @@ pub(super) struct SpecialRules {
     pub(super) currency: CurrencyRule,
     /// The rule of a record's name, if it is that of a column.
     pub(super) name: Option<usize>,
+    /// The columns of all identifiers.
+    pub(super) identifiers: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -24,9 +27,10 @@ pub(super) enum CurrencyRule {
 }
 
 impl SpecialRules {
-    pub(super) fn new(template: &Template) -> SpecialRules {
+    pub(super) fn new(template: &Template, layout: &Layout) -> SpecialRules {
         let input = template.record.input();
         let rule = |name: &str| template.fields.iter().position(|rule| rule.field.name == name);
+        let names = template.rules().zip(&layout.columns).filter(|(rule, _)| rule.is_name);
         let currency = input.fields().find(|field| field.is_currency());
         SpecialRules {
             keys: input.key.iter().filter_map(|name| rule(name)).collect(),
@@ -36,6 +40,7 @@ impl SpecialRules {
                 None => CurrencyRule::NoField,
                 Some(field) => rule(field.name).map_or(CurrencyRule::NotMapped, CurrencyRule::Mapped),
             },
+            identifiers: names.map(|(_, columns)| columns).flat_map(Columns::iter).collect(),
         }
     }
 }

@@ -122,7 +122,7 @@ async fn missing_records(
         let Some(path) = fetch::record_path(single.path, &value, single.has_external_id) else {
             return Ok(Some(value));
         };
-        match fetch::fetch(connection.client, connection.pace, &path, |_| Ok(())).await {
+        match fetch::fetch(connection.client, &connection.pace, &path, |_| Ok(())).await {
             Ok(()) => Ok(None),
             Err(client::Error::Status { status: 404, .. }) => Ok(Some(value)),
             Err(error) => Err(NotCheckable::from(error)),

@@ -5,17 +5,23 @@ use std::time::Instant;
 use futures_util::future::try_join_all;
 
 use crate::client::pages::{Page, Walk};
-use crate::client::{self, Client, Pace, fetch};
+use crate::client::{self, Client, Pace, Speed, fetch};
 use crate::records::{List, RecordKind, item};
 
 /// Requested number of entries per page. The service may return fewer.
 const PAGE_SIZE: u64 = 100;
 
-/// The connection to the service.
+/// Access to the service for reading, at a rate of its own.
 pub struct Connection<'a> {
-    pub client: &'a Client,
-    pub pace: &'a Pace,
-    pub concurrency: usize,
+    pub(super) client: &'a Client,
+    pub(super) pace: Pace,
+    pub(super) concurrency: usize,
+}
+
+impl<'a> Connection<'a> {
+    pub fn new(client: &'a Client, rate: Option<Speed>, concurrency: u16) -> Connection<'a> {
+        Connection { client, pace: Pace::new(rate, Instant::now()), concurrency: usize::from(concurrency) }
+    }
 }
 
 /// Returns the list of a kind and the name of the key in the entries.
@@ -65,7 +71,7 @@ impl<'a> ListReader<'a> {
         let last = self.walk.horizon().min(next + connection.concurrency.max(1) as u64 - 1);
         let fetched = (next..=last).map(|page| async move {
             let path = format!("{}?page={page}&{}={PAGE_SIZE}", list.path, list.size);
-            fetch::fetch(connection.client, connection.pace, &path, Page::parse).await
+            fetch::fetch(connection.client, &connection.pace, &path, Page::parse).await
         });
         match try_join_all(fetched).await {
             Ok(pages) => {

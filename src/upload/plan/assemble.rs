@@ -6,6 +6,7 @@ use serde::de::IgnoredAny;
 
 use super::checks::duplicates::{Duplicates, Withdrawal};
 use super::checks::keys;
+use super::checks::name::Name;
 use super::checks::parts_read::PartsRead;
 use super::checks::repeated::RepeatedLines;
 use super::checks::suspects::Suspects;
@@ -14,9 +15,9 @@ use super::request::Request;
 use super::row::{Finished, MappedRow, RowMapper, ledger_problem};
 use super::waiting::{Incomplete, Record, Waiting};
 use crate::ledger::{Disposition, Origin, PlannedRecord, Problem, Seq, SkipReason, SourceRow};
-use crate::template::Cause;
 use crate::template::map::{Parts, RowKind, SEPARATOR, SkipCause};
 use crate::template::model::GroupRows;
+use crate::template::{self, Cause};
 use crate::upload::error::Error;
 use crate::upload::profile::Collector;
 use crate::upload::retry::{Reviewer, RowHistory};
@@ -78,7 +79,7 @@ impl<'t> Assembler<'t> {
             held: 0,
             max_held: MAX_HELD,
             duplicates: Duplicates::new(template),
-            suspects: Suspects::new(template),
+            suspects: Suspects::default(),
             reviewer: source.history.as_ref().map(|history| Reviewer::new(history, sheets(), input)),
             batch: Batch::default(),
             profile: Collector::new(template),
@@ -165,13 +166,12 @@ impl<'t> Assembler<'t> {
     /// Returns the record of a row without further rows.
     fn single(&mut self, row: &mut MappedRow) -> Record {
         let (number, mapper) = (row.number, self.rows.mapper(row.part, row.cell));
-        let Finished { request, observed } = &mut row.finished;
         let (parts, problems) = (&mut row.draft.parts, &mut row.problems);
         // Lists of the service have records without a name.
         if row.draft.kind == RowKind::Record
             && problems.is_empty()
             && !mapper.reads_an_export()
-            && let Some(rule) = self.suspects.continues_above(parts)
+            && let Some(rule) = self.suspects.continues_above(mapper, parts)
         {
             let problem = mapper.same_value(number, rule, "", Cause::Continues);
             problems.push(ledger_problem(problem, self.rows.source));
@@ -180,18 +180,34 @@ impl<'t> Assembler<'t> {
             RowKind::Skipped(cause) => Decision::Skip(skip_reason(cause)),
             RowKind::Record | RowKind::NoRecord => self.decide(parts, std::mem::take(problems)),
         };
-        let decision = self.review(decision, row.history.as_slice(), request);
-        if let Decision::Send = decision {
-            self.profile.add(observed);
-        }
-        let mut warnings = self.warnings(parts);
-        if let Some(name) = request.name.take() {
-            let causes = self.suspects.add_name(number, name).into_iter();
-            let found = causes.map(|cause| mapper.same_key(number, &request.key, cause));
-            warnings.extend(found.map(|problem| ledger_problem(problem, self.rows.source)));
-        }
-        let request = std::mem::take(request);
+        let name = row.finished.request.name.take();
+        let of_name = |cause| mapper.same_key(number, &row.finished.request.key, cause);
+        let (decision, warnings) =
+            self.conclude(decision, parts, row.history.as_slice(), &row.finished, (name, &of_name));
+        let request = std::mem::take(&mut row.finished.request);
         Record { request, name: String::new(), rows: vec![number], decision, warnings }
+    }
+
+    /// Returns the decision about a complete record after considering the histories of its rows, and its warnings. `name`
+    /// is compared with the names before; its problems are located by the function beside it.
+    fn conclude(
+        &mut self,
+        decision: Decision,
+        parts: &mut Parts,
+        histories: &[RowHistory],
+        finished: &Finished,
+        (name, of_name): (Option<Name>, &dyn Fn(Cause) -> template::Problem),
+    ) -> (Decision, Vec<Problem>) {
+        let decision = self.review(decision, histories, &finished.request);
+        if let Decision::Send = decision {
+            self.profile.add(&finished.observed);
+        }
+        let mut warnings = std::mem::take(&mut parts.warnings);
+        if let Some(name) = name {
+            warnings.extend(self.suspects.add_name(parts.first_row(), name).into_iter().map(of_name));
+        }
+        let located = warnings.into_iter().map(|warning| ledger_problem(warning, self.rows.source));
+        (decision, located.collect())
     }
 
     /// Returns the decision after considering the histories of the record's rows.
@@ -313,20 +329,13 @@ impl<'t> Assembler<'t> {
         let (part, row) = (self.parts.part_of(seq), parts.first_row());
         let mut finished = Finished::default();
         self.rows.finish((part, None), &mut parts, &mut finished);
-        let Finished { request, observed } = finished;
         // The cells of a row with a problem of its own may be wrong.
         let name = self.rows.name(&group).filter(|_| problems.is_empty());
         let decision = self.decide(&mut parts, problems);
-        let decision = self.review(decision, &histories, &request);
-        if let Decision::Send = decision {
-            self.profile.add(&observed);
-        }
-        let mut warnings = self.warnings(&mut parts);
-        if let Some(name) = name {
-            let causes = self.suspects.add_name(row, name).into_iter();
-            let found = causes.map(|cause| self.rows.mappers[part].group_problem(row, &group, cause));
-            warnings.extend(found.map(|problem| ledger_problem(problem, self.rows.source)));
-        }
+        let mapper = &self.rows.mappers[part];
+        let of_name = |cause| mapper.group_problem(row, &group, cause);
+        let (decision, mut warnings) = self.conclude(decision, &mut parts, &histories, &finished, (name, &of_name));
+        let request = finished.request;
         warnings.extend(lines.problem().map(|problem| Problem { sheet: self.parts.sheet_of(seq), ..problem }));
         // The key of the service is the better name.
         let is_named = self.must_not_repeat() && request.key.is_empty() && request.target.is_empty();
@@ -350,13 +359,6 @@ impl<'t> Assembler<'t> {
         problems.extend(more);
         problems.sort_by_key(|problem| problem.row);
         Decision::Reject(problems)
-    }
-
-    fn warnings(&self, parts: &mut Parts) -> Vec<Problem> {
-        std::mem::take(&mut parts.warnings)
-            .into_iter()
-            .map(|warning| ledger_problem(warning, self.rows.source))
-            .collect()
     }
 
     /// Adds a complete record to the batch and the tally.

@@ -1,7 +1,9 @@
 //! A sheet bound to the template.
 
 use super::columns::ColumnMap;
+use crate::ledger::Problem;
 use crate::template::Layout;
+use crate::template::problem::excerpt;
 
 /// A sheet to read.
 #[derive(Debug)]
@@ -13,4 +15,12 @@ pub struct Part {
     pub cells: Vec<Layout>,
     /// The positions of the columns in the common header.
     pub columns: ColumnMap,
+}
+
+impl Part {
+    /// Returns a problem of a whole column, with its name and with its position in the common header.
+    pub(super) fn of_column(&self, column: usize, problem: Problem) -> Problem {
+        let header = self.layout.header.names.get(column).map(|name| excerpt(name)).unwrap_or_default();
+        Problem { column: Some(self.columns.of(column)), header, ..problem }
+    }
 }

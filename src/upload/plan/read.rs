@@ -12,7 +12,6 @@ use super::assemble::{Assembler, Batch};
 use super::checks::blank_columns::BlankColumns;
 use super::row::{MappedRow, ReadRow, RowMapper};
 use super::source::{DataRows, Source};
-use crate::ledger::Problem;
 use crate::sheet::{Row, column_letters};
 use crate::template::Template;
 use crate::template::map::survey::{Survey, Surveyor};
@@ -116,10 +115,7 @@ fn pass(
         let header_row = first.map_or(0, |part| part.layout.header.row);
         return Err(Error::NoRows { path: source.path.clone(), sheet, header_row });
     }
-    let blank = source.parts.iter().zip(&reader.blank).flat_map(|(part, blank)| {
-        let in_common = |column| part.columns.of(column);
-        blank.warnings(&part.layout).map(move |warning| Problem { column: warning.column.map(in_common), ..warning })
-    });
+    let blank = source.parts.iter().zip(&reader.blank).flat_map(|(part, blank)| blank.warnings(part));
     reader.rows.hidden.drain(..).chain(blank).for_each(|warning| assembler.warn_of_file(warning));
     assembler.finish();
     handle(assembler.take_batch());
@@ -148,9 +144,7 @@ pub fn values_of_rules(source: &Source, template: &Template, rules: &[usize]) ->
         for (read, mapped) in chunk.rows_mut() {
             mapper.map(read, mapped);
             mapped.draft.parts.visit_values(template, &mut |rule, json| {
-                if let Some(index) = rules.iter().position(|wanted| *wanted == rule)
-                    && !matches!(json, "null" | "\"\"")
-                {
+                if let Some(index) = rules.iter().position(|wanted| *wanted == rule) {
                     values[index].insert(unquoted(json).into_owned());
                 }
             });

@@ -54,9 +54,6 @@ impl Observed {
     }
 
     fn push(&mut self, rule: usize, is_number: bool, json: &str, hasher: &RandomState) {
-        if matches!(json, "null" | "\"\"") {
-            return;
-        }
         let number = if is_number { decimal::parse(json).ok() } else { None };
         self.json.push_str(json);
         self.values.push(Place { rule, end: self.json.len(), hash: hasher.hash_one(json), number });

@@ -1,10 +1,10 @@
 //! Mapped columns without any value: one problem of the file instead of one for each row.
 
+use super::super::part::Part;
 use crate::ledger::Problem;
 use crate::sheet::Row;
 use crate::template::bind::{Columns, own_column};
 use crate::template::model::{OnBlank, Source};
-use crate::template::problem::excerpt;
 use crate::template::{Layout, Template};
 
 /// In fewer rows, a blank cell is a problem of its row.
@@ -55,17 +55,12 @@ impl BlankColumns {
     }
 
     /// Returns a warning for each column of prices without a value in any row.
-    pub(in crate::upload::plan) fn warnings(&self, layout: &Layout) -> impl Iterator<Item = Problem> {
-        let header = |column: usize| layout.header.names.get(column).map(|name| excerpt(name)).unwrap_or_default();
-        self.found().filter(|blank| !blank.is_required).map(move |blank| Problem {
-            column: Some(blank.column),
-            header: header(blank.column),
-            field: blank.field.to_owned(),
-            remedy: "check whether the values are in another column, or were lost".to_owned(),
-            ..Problem::of_record(
-                "blank-column",
-                format!("is blank in all {} rows, so nothing is sent for it", self.rows),
-            )
+    pub(in crate::upload::plan) fn warnings(&self, part: &Part) -> impl Iterator<Item = Problem> {
+        self.found().filter(|blank| !blank.is_required).map(move |blank| {
+            let message = format!("is blank in all {} rows, so nothing is sent for it", self.rows);
+            let remedy = "check whether the values are in another column, or were lost".to_owned();
+            let field = blank.field.to_owned();
+            part.of_column(blank.column, Problem { field, remedy, ..Problem::of_record("blank-column", message) })
         })
     }
 

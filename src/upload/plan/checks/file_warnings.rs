@@ -71,15 +71,16 @@ pub(in crate::upload::plan) const GUESS: &str = "guess";
 
 /// Returns a warning for each field that `template infer` has guessed.
 pub(in crate::upload::plan) fn guesses(template: &Template, part: &Part) -> Vec<Problem> {
-    let names = &part.layout.header.names;
-    let warning = |field: &str, column: Option<usize>| Problem {
-        column: column.map(|column| part.columns.of(column)),
-        header: column.and_then(|column| names.get(column)).map(|name| excerpt(name)).unwrap_or_default(),
-        field: field.to_owned(),
-        remedy: format!(
+    let warning = |field: &str, column: Option<usize>| {
+        let message = format!("is {field} by a guess of template infer, which nobody has confirmed");
+        let remedy = format!(
             "if it is right, delete guess = true from {field} in the template; otherwise name the right column"
-        ),
-        ..Problem::of_record(GUESS, format!("is {field} by a guess of template infer, which nobody has confirmed"))
+        );
+        let warning = Problem { field: field.to_owned(), remedy, ..Problem::of_record(GUESS, message) };
+        match column {
+            Some(column) => part.of_column(column, warning),
+            None => warning,
+        }
     };
     let group = template.group.as_ref().filter(|group| group.is_guess);
     let group = group.map(|_| warning("group", part.layout.group.first().copied()));
@@ -118,12 +119,10 @@ pub(in crate::upload::plan) fn hidden_rows(ranges: &[(u64, u64)], rows: RangeInc
 
 /// Returns a warning for each unused column that is probably an amount which the template did not find.
 pub(in crate::upload::plan) fn unused_columns(template: &Template, part: &Part) -> impl Iterator<Item = Problem> {
-    let names = &part.layout.header.names;
-    unused_amounts(template, &part.layout).into_iter().map(|(column, field)| Problem {
-        column: Some(part.columns.of(column)),
-        header: names.get(column).map(|name| excerpt(name)).unwrap_or_default(),
-        field: field.name.to_owned(),
-        remedy: format!("add the name of the column to those of {} in the template", field.name),
-        ..Problem::of_record("unused-column", format!("is not sent: the template has no column for {}", field.name))
+    unused_amounts(template, &part.layout).into_iter().map(|(column, field)| {
+        let message = format!("is not sent: the template has no column for {}", field.name);
+        let remedy = format!("add the name of the column to those of {} in the template", field.name);
+        let warning = Problem { field: field.name.to_owned(), remedy, ..Problem::of_record("unused-column", message) };
+        part.of_column(column, warning)
     })
 }

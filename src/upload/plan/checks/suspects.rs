@@ -6,14 +6,11 @@ use hashbrown::hash_table::Entry;
 
 use super::name::Name;
 use crate::template::map::Parts;
-use crate::template::model::{Place, Source as FieldSource};
-use crate::template::{Cause, Template};
+use crate::template::{Cause, Mapper};
 
 /// The names of the records so far, and the values of the row above.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::upload::plan) struct Suspects {
-    /// The rule of a record's name, if it is that of a column.
-    name_rule: Option<usize>,
     names: HashTable<Known>,
     /// The rules with a value in the row above, if each row is a record.
     above: Vec<usize>,
@@ -30,19 +27,10 @@ struct Known {
 }
 
 impl Suspects {
-    pub(in crate::upload::plan) fn new(template: &Template) -> Suspects {
-        let is_name = |rule: &usize| {
-            let rule = &template.fields[*rule];
-            rule.field.name == "name" && rule.place == Place::Record && matches!(rule.source, FieldSource::Column(_))
-        };
-        let name_rule = (0..template.fields.len()).find(is_name);
-        Suspects { name_rule, names: HashTable::new(), above: Vec::new() }
-    }
-
     /// Returns the rule of the name, if the row lacks the name and another text that the row above has. Programs write
     /// texts of a product on the first row of its variants only.
-    pub(in crate::upload::plan) fn continues_above(&mut self, parts: &Parts) -> Option<usize> {
-        let name = self.name_rule?;
+    pub(in crate::upload::plan) fn continues_above(&mut self, mapper: &Mapper<'_>, parts: &Parts) -> Option<usize> {
+        let name = mapper.name_rule()?;
         if self.above.contains(&name) && !parts.rules().any(|rule| rule == name) {
             let lost = self.above.iter().filter(|above| !parts.rules().any(|rule| rule == **above));
             if lost.count() > 1 {
