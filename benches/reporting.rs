@@ -181,6 +181,7 @@ fn about() -> NewRun {
         header: own_header().map(str::to_owned).collect(),
         header_row: 1,
         columns: Vec::new(),
+        name_columns: Vec::new(),
         chosen: None,
         retry_of: None,
         options: Vec::new(),

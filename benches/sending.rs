@@ -114,6 +114,7 @@ async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId
         header: source.header.clone(),
         header_row: source.parts[0].layout.header.row,
         columns: Vec::new(),
+        name_columns: Vec::new(),
         chosen: None,
         retry_of: None,
         options: Vec::new(),

@@ -19,12 +19,41 @@ const PER_STATEMENT: usize = 256;
 pub type ClaimDigest = [u8; 16];
 
 /// The content of a request that must not be sent twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub seq: Seq,
     /// The name of the record, such as the number of an invoice; `None` without a name.
-    pub name: Option<ClaimDigest>,
+    pub name: Option<ClaimName>,
     pub body: ClaimDigest,
+}
+
+/// The name of a record, as hashes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimName {
+    pub digest: ClaimDigest,
+    /// The columns that the name was read from.
+    pub columns: i64,
+    /// Each of these columns with its value. Empty if the name can't be divided among them.
+    pub parts: Vec<NamePart>,
+}
+
+/// A column of a name, and its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamePart {
+    pub column: i64,
+    pub value: i64,
+}
+
+/// Why two requests may be about the same record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Likeness {
+    /// The same name, or no name to tell them apart from requests with the same body.
+    SameRecord,
+    /// The same body, and names from other columns that do not contradict each other.
+    SameWithOtherColumns,
+    /// The same body, but nothing says whether the names mean the same record: one has no name, or they have no column
+    /// and no value in common.
+    SameBody,
 }
 
 /// A request that was started before.
@@ -49,12 +78,41 @@ pub enum EarlierState {
     InFlight,
 }
 
+impl ClaimName {
+    /// Whether two names from different columns mean the same record, as far as they have a column or their values in
+    /// common; `None` if they have neither.
+    fn agrees_with(&self, other: &ClaimName) -> Option<bool> {
+        let other_value = |part: &NamePart| other.parts.iter().find(|it| it.column == part.column).map(|it| it.value);
+        let mut shared = self.parts.iter().filter_map(|part| Some(part.value == other_value(part)?)).peekable();
+        if shared.peek().is_some() {
+            return Some(shared.all(|is_equal| is_equal));
+        }
+        let (fewer, more) = match self.parts.len() <= other.parts.len() {
+            true => (&self.parts, &other.parts),
+            false => (&other.parts, &self.parts),
+        };
+        let is_included = |part: &NamePart| more.iter().any(|other| other.value == part.value);
+        (!fewer.is_empty() && fewer.iter().all(is_included)).then_some(true)
+    }
+}
+
 impl Claim {
-    /// Whether `other` is about the same record: the same name, or the same body if one of the two has no name.
-    pub fn is_same_record(&self, other: &Claim) -> bool {
-        match (self.name, other.name) {
-            (Some(name), Some(other)) => name == other,
-            _ => self.body == other.body,
+    /// Compares two requests. Returns `None` for different records: names from the same columns decide alone, whatever
+    /// the bodies are.
+    pub fn likeness(&self, other: &Claim) -> Option<Likeness> {
+        let has_same_body = self.body == other.body;
+        match (&self.name, &other.name) {
+            (Some(name), Some(other)) if name.digest == other.digest => Some(Likeness::SameRecord),
+            (Some(name), Some(other)) if has_same_body && name.columns != other.columns => {
+                match name.agrees_with(other) {
+                    Some(true) => Some(Likeness::SameWithOtherColumns),
+                    Some(false) => None,
+                    None => Some(Likeness::SameBody),
+                }
+            }
+            (Some(_), Some(_)) => None,
+            (None, _) => has_same_body.then_some(Likeness::SameRecord),
+            (Some(_), None) => has_same_body.then_some(Likeness::SameBody),
         }
     }
 
@@ -62,7 +120,7 @@ impl Claim {
     /// apart.
     pub fn is_repeated_by(&self, other: &EarlierClaim, run: RunId, family: &[RunId]) -> bool {
         let is_distinct = other.run == run || self.name.is_none() && family.contains(&other.run);
-        !is_distinct && self.is_same_record(&other.claim)
+        !is_distinct && self.likeness(&other.claim).is_some()
     }
 }
 
@@ -96,21 +154,24 @@ pub(super) async fn earlier_claims(
     for claims in claims.chunks(PER_STATEMENT) {
         let mut query = QueryBuilder::<Sqlite>::new(
             "SELECT claim.id, claim.run, claim.seq, claim.name, claim.body, COALESCE(outcome.at, claim.at), \
-             outcome.service_id, COALESCE(resolution.state, outcome.state), in_flight.seq, run.id FROM claim \
+             outcome.service_id, COALESCE(resolution.state, outcome.state), in_flight.seq, run.id, \
+             claim.name_columns, claim.name_parts FROM claim \
              LEFT JOIN run ON run.id = claim.run \
              LEFT JOIN outcome ON outcome.run = claim.run AND outcome.seq = claim.seq \
              LEFT JOIN resolution ON resolution.run = claim.run AND resolution.seq = claim.seq \
              LEFT JOIN in_flight ON in_flight.run = claim.run AND in_flight.seq = claim.seq WHERE (",
         );
         let (named, unnamed): (Vec<&Claim>, Vec<&Claim>) = claims.iter().partition(|claim| claim.name.is_some());
-        let names = named.iter().filter_map(|claim| claim.name);
-        let named_bodies = named.iter().map(|claim| claim.body);
+        let names = || named.iter().filter_map(|claim| claim.name.as_ref());
         let mut conditions = query.separated(" OR ");
-        if !named.is_empty() {
+        if let Some(first) = names().next() {
             conditions.push("claim.name IN (");
-            push_digests(&mut conditions, names);
-            conditions.push("(claim.name IS NULL AND claim.body IN (");
-            push_digests(&mut conditions, named_bodies);
+            push_digests(&mut conditions, names().map(|name| name.digest));
+            conditions.push("((claim.name IS NULL OR claim.name_columns <> ");
+            // The names of a run are from the same columns. Other records with these columns have other names.
+            conditions.push_bind_unseparated(first.columns);
+            conditions.push_unseparated(") AND claim.body IN (");
+            push_digests(&mut conditions, named.iter().map(|claim| claim.body));
             conditions.push_unseparated(")");
         }
         if !unnamed.is_empty() {
@@ -154,9 +215,31 @@ fn earlier_claim(row: &SqliteRow) -> Result<Option<EarlierClaim>, Error> {
         None => return Ok(None),
     };
     let digest = |bytes: &[u8]| ClaimDigest::try_from(bytes).map_err(corrupt);
-    let name: Option<&[u8]> = row.try_get(3)?;
-    let claim = Claim { seq: row.try_get(2)?, name: name.map(digest).transpose()?, body: digest(row.try_get(4)?)? };
+    let name = match row.try_get::<Option<&[u8]>, _>(3)? {
+        Some(name) => {
+            Some(ClaimName { digest: digest(name)?, columns: row.try_get(10)?, parts: decode_parts(row.try_get(11)?)? })
+        }
+        None => None,
+    };
+    let claim = Claim { seq: row.try_get(2)?, name, body: digest(row.try_get(4)?)? };
     Ok(Some(EarlierClaim { claim, run: row.try_get(1)?, state, at: row.try_get(5)?, service_id: row.try_get(6)? }))
+}
+
+fn encode_parts(parts: &[NamePart]) -> Vec<u8> {
+    parts.iter().flat_map(|part| [part.column.to_le_bytes(), part.value.to_le_bytes()]).flatten().collect()
+}
+
+fn decode_parts(bytes: &[u8]) -> Result<Vec<NamePart>, Error> {
+    let (numbers, rest) = bytes.as_chunks::<8>();
+    let (parts, odd) = numbers.as_chunks::<2>();
+    if !rest.is_empty() || !odd.is_empty() {
+        return Err(corrupt(format_args!("a name of {} bytes", bytes.len())));
+    }
+    let part = |[column, value]: &[[u8; 8]; 2]| NamePart {
+        column: i64::from_le_bytes(*column),
+        value: i64::from_le_bytes(*value),
+    };
+    Ok(parts.iter().map(part).collect())
 }
 
 /// Inserts claims. Records that were claimed before keep their claim.
@@ -172,12 +255,15 @@ pub(super) async fn insert_claims(
     let last: i64 = sqlx::query_scalar("SELECT COALESCE(MAX(id), 0) FROM claim").fetch_one(&mut *connection).await?;
     let numbered: Vec<(i64, &Claim)> = (last + 1..).zip(claims).collect();
     for claims in numbered.chunks(PER_STATEMENT) {
-        let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO claim (run, seq, id, name, body, at) ");
+        let mut query =
+            QueryBuilder::<Sqlite>::new("INSERT INTO claim (run, seq, id, name, name_columns, name_parts, body, at) ");
         query.push_values(claims, |mut row, (id, claim)| {
             row.push_bind(run)
                 .push_bind(claim.seq)
                 .push_bind(id)
-                .push_bind(claim.name.map(|name| name.to_vec()))
+                .push_bind(claim.name.as_ref().map(|name| name.digest.to_vec()))
+                .push_bind(claim.name.as_ref().map(|name| name.columns))
+                .push_bind(claim.name.as_ref().map(|name| encode_parts(&name.parts)))
                 .push_bind(claim.body.to_vec())
                 .push_bind(now);
         });
@@ -196,10 +282,60 @@ pub(super) async fn keep_claims(connection: &mut SqliteConnection, run: RunId) -
         ON resolution.run = outcome.run AND resolution.seq = outcome.seq WHERE outcome.run = claim.run \
         AND outcome.seq = claim.seq AND COALESCE(resolution.state, outcome.state) IN ('sent', 'unknown'))";
     for statement in [
-        format!("UPDATE claim SET name = NULL, body = '' WHERE id = (SELECT MAX(id) FROM claim) AND {NOT_APPLIED}"),
+        format!(
+            "UPDATE claim SET name = NULL, name_columns = NULL, name_parts = NULL, body = '' WHERE id = (SELECT MAX(id) FROM claim) AND {NOT_APPLIED}"
+        ),
         format!("DELETE FROM claim WHERE id < (SELECT MAX(id) FROM claim) AND {NOT_APPLIED}"),
     ] {
         sqlx::query(sqlx::AssertSqlSafe(statement)).bind(run).execute(&mut *connection).await?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(body: u8, columns: i64, parts: &[(i64, i64)]) -> Claim {
+        let mut digest = [columns as u8; 16];
+        parts.iter().enumerate().for_each(|(place, (_, value))| digest[place] = *value as u8);
+        let parts = parts.iter().map(|(column, value)| NamePart { column: *column, value: *value }).collect();
+        Claim { seq: 0, name: Some(ClaimName { digest, columns, parts }), body: [body; 16] }
+    }
+
+    #[test]
+    fn names_from_other_columns_are_compared_by_what_they_have_in_common() {
+        use Likeness::{SameBody, SameRecord, SameWithOtherColumns};
+        let (number, customer, order) = (1, 2, 3);
+        let invoice = claim(1, 100, &[(number, 7)]);
+        for (other, likeness) in [
+            (claim(1, 100, &[(number, 7)]), Some(SameRecord)),
+            (claim(2, 100, &[(number, 7)]), Some(SameRecord)),
+            // Two invoices with equal values.
+            (claim(1, 100, &[(number, 8)]), None),
+            (claim(1, 200, &[(number, 7), (customer, 5)]), Some(SameWithOtherColumns)),
+            (claim(2, 200, &[(number, 7), (customer, 5)]), None),
+            (claim(1, 200, &[(number, 8), (customer, 5)]), None),
+            // A column with another header.
+            (claim(1, 300, &[(order, 5), (customer, 7)]), Some(SameWithOtherColumns)),
+            (claim(1, 300, &[(order, 9)]), Some(SameBody)),
+            (claim(2, 300, &[(order, 9)]), None),
+            (claim(1, 300, &[]), Some(SameBody)),
+            (Claim { name: None, ..invoice.clone() }, Some(SameBody)),
+            (Claim { name: None, body: [2; 16], ..invoice.clone() }, None),
+        ] {
+            assert_eq!(invoice.likeness(&other), likeness, "{other:?}");
+            if other.name.is_some() {
+                assert_eq!(other.likeness(&invoice), likeness, "{other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn parts_of_names_survive_encoding() {
+        let parts = [NamePart { column: -1, value: 2 }, NamePart { column: i64::MAX, value: i64::MIN }];
+        assert_eq!(decode_parts(&encode_parts(&parts)).expect("parts"), parts);
+        assert!(decode_parts(&[0; 8]).is_err() && decode_parts(&[0; 17]).is_err());
+        assert_eq!(decode_parts(&[]).expect("no parts"), []);
+    }
 }

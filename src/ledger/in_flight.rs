@@ -63,7 +63,7 @@ impl Ledger {
         };
         let repeated: Vec<(Seq, EarlierClaim)> = started.iter().filter_map(is_repeated).collect();
         let is_new = |claim: &&Claim| repeated.iter().all(|(seq, _)| *seq != claim.seq);
-        let started: Vec<Claim> = started.iter().filter(is_new).copied().collect();
+        let started: Vec<Claim> = started.iter().filter(is_new).cloned().collect();
         insert_claims(&mut transaction, run.id, &started, now).await?;
         let seqs: Vec<Seq> = started.iter().map(|claim| claim.seq).collect();
         sqlx::query("INSERT INTO in_flight (run, seq, at) SELECT $1, value, $3 FROM json_each($2)")

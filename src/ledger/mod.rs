@@ -30,7 +30,7 @@ mod state;
 pub use accounting::Accounting;
 pub use block::{BLOCK_LEN, RecordBlock, SourceBlock};
 pub use causes::{Causes, FIRST_ROWS, Group};
-pub use claims::{Claim, ClaimDigest, EarlierClaim, EarlierState};
+pub use claims::{Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Likeness, NamePart};
 pub use database::Ledger;
 pub use error::Error;
 pub use family::Family;

@@ -31,6 +31,8 @@ pub struct NewRun {
     pub header_row: u64,
     /// Fields mapped to a column, with the index of the column from 0.
     pub columns: Vec<(String, usize)>,
+    /// The group columns of the template, which name records without a key. Independent of the file's spelling.
+    pub name_columns: Vec<String>,
     /// The first and last row to send; `None` for all rows.
     pub chosen: Option<(u64, u64)>,
     /// The run retried by this run.
@@ -158,7 +160,7 @@ impl Run {
 }
 
 const COLUMNS: &str = "id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, header, \
-                       header_row, columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, options, \
+                       header_row, columns, name_columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, options, \
                        warnings, compared_to";
 
 impl Ledger {
@@ -247,8 +249,8 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     };
     sqlx::query(
         "INSERT INTO run (id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, \
-         header, header_row, columns, created_at, retry_of, first_row, last_row, options) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
+         header, header_row, columns, created_at, retry_of, first_row, last_row, options, name_columns) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
     )
     .bind(id)
     .bind(RunState::Planning.name())
@@ -269,6 +271,7 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     .bind(first_row)
     .bind(last_row)
     .bind(new.options.iter().map(|option| option.name()).collect::<Vec<_>>().join(" "))
+    .bind(to_json(&new.name_columns)?)
     .execute(&mut *transaction)
     .await?;
     transaction.commit().await?;
@@ -321,6 +324,7 @@ fn from_row(row: &SqliteRow) -> Result<Run, Error> {
             header: serde_json::from_str(&text("header")?).map_err(corrupt)?,
             header_row: unsigned(row.try_get("header_row")?)?,
             columns: serde_json::from_str(&text("columns")?).map_err(corrupt)?,
+            name_columns: serde_json::from_str(&text("name_columns")?).map_err(corrupt)?,
             chosen,
             retry_of: row.try_get("retry_of")?,
             options: options.collect::<Result<_, Error>>()?,

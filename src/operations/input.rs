@@ -8,6 +8,7 @@ use super::error::Error;
 use crate::ledger::{NewRun, RunCommand, SheetSelection};
 use crate::sheet::{Options, PrivateFile};
 use crate::template::Template;
+use crate::template::model::Group;
 use crate::upload::Source;
 
 /// Name of standard input in messages, summaries and the ledger.
@@ -141,6 +142,7 @@ pub(super) fn new_run(
         header: source.header.clone(),
         header_row: first.layout.header.row,
         columns,
+        name_columns: template.group.as_ref().map_or_else(Vec::new, Group::names),
         chosen: source.chosen,
         retry_of: None,
         options: Vec::new(),

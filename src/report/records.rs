@@ -138,6 +138,7 @@ mod tests {
             header: Vec::new(),
             header_row: 1,
             columns: Vec::new(),
+            name_columns: Vec::new(),
             chosen: None,
             retry_of: None,
             options: Vec::new(),

@@ -258,6 +258,17 @@ pub struct Group {
     pub span: Range<usize>,
 }
 
+impl Group {
+    /// Returns a name of each column, independent of which of its alternative names a file uses.
+    pub fn names(&self) -> Vec<String> {
+        let name = |column: &ColumnName| match column {
+            ColumnName::Named(name) => folded_header(name),
+            ColumnName::Number(number) => format!("#{number}"),
+        };
+        self.by.iter().filter_map(|names| names.first().map(name)).collect()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupRows {
     /// The rows of a record may be anywhere in the sheet.

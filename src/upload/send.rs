@@ -242,7 +242,7 @@ impl Sender<'_> {
         stored(&mut self.storing).await?;
         self.storing = None;
         let changes = std::mem::take(&mut self.changes);
-        let claims: Vec<Claim> = jobs.iter().filter_map(|job| job.claim).collect();
+        let claims: Vec<Claim> = jobs.iter().filter_map(|job| job.claim.clone()).collect();
         let (run, now) = (&self.run, (self.work.wall)());
         let repeated = self.work.ledger.start(run, &self.family, &changes, &claims, now).await?;
         for (seq, earlier) in repeated {

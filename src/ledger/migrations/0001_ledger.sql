@@ -23,6 +23,8 @@ CREATE TABLE run (
     header_row    BIGINT NOT NULL,
     -- JSON: each field that comes from a column, with the index of the column
     columns       TEXT   NOT NULL,
+    -- JSON: the names of the columns that records without a key of the service are named by
+    name_columns  TEXT   NOT NULL,
     -- Options of the service call that flags have set, separated by spaces
     options       TEXT   NOT NULL,
     -- The rows to send, first to last; NULL for all rows
@@ -111,13 +113,16 @@ CREATE TABLE in_flight (
 ) WITHOUT ROWID;
 
 -- Started requests that must not be sent twice, for recognizing their records in later files. name, body: hashes that
--- include service, workspace and kind; name is NULL for records without a name of their own. id: ascending in the order
--- of insertion. Claims of pruned runs stay if their records were or may have been applied.
+-- include service, workspace and kind; name is NULL for records without a name of their own. name_columns: a hash of the
+-- columns that names are read from; name_parts: the hashes of each of them and its value, 16 bytes each. id: ascending in
+-- the order of insertion. Claims of pruned runs stay if their records were or may have been applied.
 CREATE TABLE claim (
     run  BIGINT NOT NULL,
     seq  BIGINT NOT NULL,
     id   BIGINT NOT NULL,
     name BLOB,
+    name_columns BIGINT,
+    name_parts   BLOB,
     body BLOB   NOT NULL,
     at   BIGINT NOT NULL,
     PRIMARY KEY (run, seq)
@@ -125,7 +130,7 @@ CREATE TABLE claim (
 
 CREATE UNIQUE INDEX claim_id ON claim (id);
 CREATE INDEX claim_name ON claim (name) WHERE name IS NOT NULL;
-CREATE INDEX claim_body ON claim (body);
+CREATE INDEX claim_body ON claim (body, name_columns);
 
 -- The decision of a person about a record with the outcome unknown, which stays as it is.
 CREATE TABLE resolution (

@@ -6,32 +6,59 @@ use serde_json::Value;
 
 use crate::decimal;
 use crate::digest;
-use crate::ledger::{Claim, ClaimDigest, Run, Seq};
+use crate::ledger::{Claim, ClaimDigest, ClaimName, NamePart, Run, Seq};
 
 /// Separator between the columns of a name.
 pub(in crate::upload) const NAME_SEPARATOR: &str = " / ";
 
 /// The service, workspace and kind of record that identities belong to.
 #[derive(Clone, Debug)]
-pub(in crate::upload) struct Scope([u8; 32]);
+pub(in crate::upload) struct Scope {
+    /// A hash of service, workspace and kind.
+    whole: [u8; 32],
+    /// Hashes of the columns that names are read from: of all, and of each.
+    all_columns: i64,
+    columns: Vec<i64>,
+}
 
 impl Scope {
     pub(in crate::upload) fn of(run: &Run) -> Scope {
         let about = &run.about;
         let parts = [about.base_url.as_str(), &about.workspace, about.record.name()];
-        Scope(digest::of_parts(parts.map(str::as_bytes)))
+        let columns = &about.name_columns;
+        Scope {
+            whole: digest::of_parts(parts.map(str::as_bytes)),
+            all_columns: short(&digest::of_parts(columns.iter().map(String::as_bytes))),
+            columns: columns.iter().map(|column| short(&digest::of_parts([column.as_bytes()]))).collect(),
+        }
     }
 
     /// Returns the claim of a record with this name, if any, and this request body.
     pub(in crate::upload) fn claim(&self, seq: Seq, name: Option<&str>, body: &str) -> Claim {
-        let name = name.map(|name| self.digest("name", &canonical_name(name)));
-        Claim { seq, name, body: self.digest("body", &canonical_body(body)) }
+        Claim { seq, name: name.map(|name| self.name(name)), body: self.digest("body", &canonical_body(body)) }
+    }
+
+    fn name(&self, name: &str) -> ClaimName {
+        let name = canonical_name(name);
+        let values: Vec<&str> = name.split(NAME_SEPARATOR).collect();
+        // A value with the separator can't be told from two values.
+        let is_divisible = values.len() == self.columns.len();
+        let part = |(column, value): (&i64, &str)| NamePart {
+            column: *column,
+            value: short(&digest::of_parts([&self.whole[..], value.as_bytes()])),
+        };
+        let parts = self.columns.iter().zip(values).filter(|_| is_divisible).map(part).collect();
+        ClaimName { digest: self.digest("name", &name), columns: self.all_columns, parts }
     }
 
     fn digest(&self, what: &str, text: &str) -> ClaimDigest {
-        let digest = digest::of_parts([&self.0[..], what.as_bytes(), text.as_bytes()]);
+        let digest = digest::of_parts([&self.whole[..], what.as_bytes(), text.as_bytes()]);
         *digest.first_chunk().expect("a SHA-256 has 32 bytes")
     }
+}
+
+fn short(digest: &[u8; 32]) -> i64 {
+    i64::from_le_bytes(*digest.first_chunk().expect("a SHA-256 has 32 bytes"))
 }
 
 /// Returns the same text for names that a person or a spreadsheet program may take for each other: in lower case,

@@ -2,7 +2,8 @@
 //!
 //! Records are compared by content, so that a file that was saved again, renamed, sorted or extended creates only what is
 //! new. A record with a name, such as the number of an invoice, was sent before if one with the same name and values
-//! was sent. Records without a name are compared by their values, and counted: of three equal rows, two are
+//! was sent. Names from other columns, by another template, are compared as far as they have columns or values in
+//! common; if they have none, the same values are a problem. Records without a name are compared by their values, and counted: of three equal rows, two are
 //! left out if two were sent before. Requests that other processes start in the meantime are found by
 //! [`Ledger::start`] before each request.
 
@@ -135,7 +136,7 @@ impl Comparison<'_> {
         let scope = self.scope.clone();
         let claims: Vec<(Claim, &PlannedRecord, &str)> = creations(&scope, block).collect();
         let unknown: Vec<Claim> =
-            claims.iter().map(|(claim, ..)| *claim).filter(|claim| self.is_looked_up(claim)).collect();
+            claims.iter().map(|(claim, ..)| claim).filter(|claim| self.is_looked_up(claim)).cloned().collect();
         if claims.is_empty() {
             return Ok(Vec::new());
         }
@@ -143,17 +144,19 @@ impl Comparison<'_> {
         let mut by_name: HashMap<ClaimDigest, Vec<&EarlierClaim>> = HashMap::new();
         let mut by_body: HashMap<ClaimDigest, Vec<&EarlierClaim>> = HashMap::new();
         for other in &earlier {
-            other.claim.name.into_iter().for_each(|name| by_name.entry(name).or_default().push(other));
+            other.claim.name.iter().for_each(|name| by_name.entry(name.digest).or_default().push(other));
             by_body.entry(other.claim.body).or_default().push(other);
         }
         let settled = self.ledger.settled(self.run.id, block.first..=block.end() - 1).await?;
         let mut outcomes = Vec::new();
         for (claim, record, body) in claims {
-            let found = match claim.name {
+            let found = match &claim.name {
                 Some(name) => {
-                    let equal =
-                        by_body.get(&claim.body).into_iter().flatten().filter(|other| other.claim.name.is_none());
-                    let known = by_name.get(&name).into_iter().flatten().chain(equal).copied();
+                    let has_other_name = |other: &&&EarlierClaim| {
+                        other.claim.name.as_ref().is_none_or(|other| other.digest != name.digest)
+                    };
+                    let equal = by_body.get(&claim.body).into_iter().flatten().filter(has_other_name);
+                    let known = by_name.get(&name.digest).into_iter().flatten().chain(equal).copied();
                     let known = known.filter(|other| claim.is_repeated_by(other, self.run.id, &self.family));
                     judge(&claim, known).map(|(verdict, earlier)| (verdict, earlier.clone()))
                 }
@@ -217,12 +220,16 @@ impl Comparison<'_> {
             self.compared.repeated += 1;
             return Ok(None);
         }
-        let difference = match verdict {
-            Verdict::OtherContent => self.difference(earlier, body).await?,
-            _ => String::new(),
-        };
+        let (mut difference, mut other_name) = (String::new(), None);
+        match verdict {
+            Verdict::OtherContent => difference = self.difference(earlier, body).await?,
+            Verdict::SameContent => {
+                other_name = self.earlier_record(earlier).await?.and_then(|record| record.key.clone());
+            }
+            Verdict::Sent | Verdict::InDoubt => {}
+        }
         let row = record.rows.first().copied();
-        let subject = Subject { row, sheet: &record.sheet, difference, ..Subject::new(self.run, name) };
+        let subject = Subject { row, sheet: &record.sheet, difference, other_name, ..Subject::new(self.run, name) };
         let outcome = outcome(claim, verdict, earlier, &subject, self.now);
         let row = row.unwrap_or_default();
         match outcome.state {
@@ -246,19 +253,21 @@ impl Comparison<'_> {
 
     /// Describes how a body differs from that of an earlier request. Empty if the earlier run was pruned.
     async fn difference(&mut self, earlier: &EarlierClaim, body: &str) -> Result<String, Error> {
+        Ok(match self.earlier_record(earlier).await?.map(|record| &record.disposition) {
+            Some(Disposition::Send(then)) => difference::describe(then, body),
+            _ => String::new(),
+        })
+    }
+
+    /// Returns the record of an earlier request, unless its run was pruned.
+    async fn earlier_record(&mut self, earlier: &EarlierClaim) -> Result<Option<&PlannedRecord>, Error> {
         let (run, seq) = (earlier.run, earlier.claim.seq);
         let holds = |(known, block): &(RunId, RecordBlock)| *known == run && (block.first..block.end()).contains(&seq);
         if !self.block.as_ref().is_some_and(holds) {
             self.block = self.ledger.record_block_of(run, seq).await?.map(|block| (run, block));
         }
-        let record = self
-            .block
-            .as_ref()
-            .and_then(|(_, block)| block.numbered().find(|(known, _)| *known == seq).map(|(_, record)| record));
-        Ok(match record.map(|record| &record.disposition) {
-            Some(Disposition::Send(then)) => difference::describe(then, body),
-            _ => String::new(),
-        })
+        let mut records = self.block.iter().flat_map(|(_, block)| block.numbered());
+        Ok(records.find(|(known, _)| *known == seq).map(|(_, record)| record))
     }
 }
 

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::ledger::{Claim, EarlierClaim, EarlierState, Outcome, Problem, RecordState, Run, RunId};
+use crate::ledger::{Claim, EarlierClaim, EarlierState, Likeness, Outcome, Problem, RecordState, Run, RunId};
 use crate::records::RecordKind;
 
 /// Codes of the problems of records that are not sent.
@@ -22,7 +22,7 @@ pub(super) enum Verdict {
     InDoubt,
     /// A record with the same name and another body was sent.
     OtherContent,
-    /// A record without a name and with the same body was sent.
+    /// A record with the same body was sent. It has no name, or one that can't be compared with this one.
     SameContent,
 }
 
@@ -32,8 +32,11 @@ pub(super) fn judge<'e>(
     claim: &Claim,
     earlier: impl Iterator<Item = &'e EarlierClaim> + Clone,
 ) -> Option<(Verdict, &'e EarlierClaim)> {
-    let is_equal =
-        |other: &&EarlierClaim| other.claim.body == claim.body && (other.claim.name.is_some() || claim.name.is_none());
+    let is_equal = |other: &&EarlierClaim| {
+        let likeness = claim.likeness(&other.claim);
+        let is_same = matches!(likeness, Some(Likeness::SameRecord | Likeness::SameWithOtherColumns));
+        is_same && other.claim.body == claim.body
+    };
     let is_sent = |other: &&EarlierClaim| matches!(other.state, EarlierState::Sent | EarlierState::Pruned);
     let sent = earlier.clone().filter(is_sent);
     if let Some(equal) = sent.clone().find(is_equal) {
@@ -42,8 +45,12 @@ pub(super) fn judge<'e>(
     if let Some(unknown) = earlier.clone().find(|other| !is_sent(other)) {
         return Some((Verdict::InDoubt, unknown));
     }
-    let last = sent.last()?;
-    Some((if last.claim.name.is_some() { Verdict::OtherContent } else { Verdict::SameContent }, last))
+    let has_same_body = |other: &&EarlierClaim| claim.likeness(&other.claim) == Some(Likeness::SameBody);
+    let with_name = sent.clone().filter(|other| !has_same_body(other)).last();
+    match with_name {
+        Some(other) => Some((Verdict::OtherContent, other)),
+        None => Some((Verdict::SameContent, sent.last()?)),
+    }
 }
 
 /// The record that an outcome is about.
@@ -57,6 +64,8 @@ pub(super) struct Subject<'a> {
     pub header: &'a str,
     /// The differences from the earlier request, if known.
     pub difference: String,
+    /// The name of the record of the earlier request, if known and another one.
+    pub other_name: Option<String>,
 }
 
 impl<'a> Subject<'a> {
@@ -65,7 +74,8 @@ impl<'a> Subject<'a> {
         let about = &run.about;
         let column = about.columns.iter().find(|(field, _)| field == NAME_FIELD).map(|(_, column)| *column);
         let header = column.and_then(|column| about.header.get(column)).map_or("", |header| header.trim());
-        Subject { kind: about.record, row: None, sheet: "", name, column, header, difference: String::new() }
+        let difference = String::new();
+        Subject { kind: about.record, row: None, sheet: "", name, column, header, difference, other_name: None }
     }
 }
 
@@ -120,7 +130,12 @@ fn problem(verdict: Verdict, earlier: &EarlierClaim, subject: &Subject<'_>) -> P
             problem(OTHER_CONTENT, format!("{sent} with other values"), remedy)
         }
         Verdict::SameContent => {
-            let message = format!("has the same values as one without a number that {sent}");
+            let other = match (&subject.other_name, &earlier.claim.name) {
+                (Some(name), _) => format!("{kind} '{name}', which"),
+                (None, Some(_)) => "one with another number that".to_owned(),
+                (None, None) => "one without a number that".to_owned(),
+            };
+            let message = format!("has the same values as {other} {sent}");
             problem(SENT_BEFORE, message, format!("if it is another {kind}, {again} sends it"))
         }
     }
@@ -163,9 +178,17 @@ pub struct LeftOut {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::{ClaimName, NamePart};
 
     fn claim(name: Option<u8>, body: u8) -> Claim {
-        Claim { seq: 0, name: name.map(|name| [name; 16]), body: [body; 16] }
+        let name = name.map(|name| ClaimName { digest: [name; 16], columns: 1, parts: Vec::new() });
+        Claim { seq: 0, name, body: [body; 16] }
+    }
+
+    /// A claim with a name that has a column called `column`, by another template.
+    fn of_other_template(column: i64, value: i64, body: u8) -> Claim {
+        let parts = vec![NamePart { column, value }];
+        Claim { seq: 0, name: Some(ClaimName { digest: [9; 16], columns: 2, parts }), body: [body; 16] }
     }
 
     fn earlier(run: RunId, claim: Claim, state: EarlierState) -> EarlierClaim {
@@ -175,24 +198,35 @@ mod tests {
     #[test]
     fn verdicts_about_records_with_and_without_names() {
         use EarlierState::{InFlight, Pruned, Sent, Unknown};
-        let named = claim(Some(1), 1);
+        let named = || claim(Some(1), 1);
+        let mut in_column = named();
+        in_column.name.iter_mut().for_each(|name| name.parts = vec![NamePart { column: 5, value: 7 }]);
         for (new, known, expected) in [
-            (named, vec![], None),
-            (named, vec![earlier(1, claim(Some(1), 1), Sent)], Some((Verdict::Sent, 1))),
-            (named, vec![earlier(1, claim(Some(1), 1), Pruned)], Some((Verdict::Sent, 1))),
-            (named, vec![earlier(1, claim(Some(1), 2), Sent)], Some((Verdict::OtherContent, 1))),
-            (named, vec![earlier(1, claim(Some(1), 1), Unknown)], Some((Verdict::InDoubt, 1))),
-            (named, vec![earlier(1, claim(Some(1), 2), InFlight)], Some((Verdict::InDoubt, 1))),
-            (named, vec![earlier(1, claim(None, 1), Sent)], Some((Verdict::SameContent, 1))),
+            (named(), vec![], None),
+            (named(), vec![earlier(1, claim(Some(1), 1), Sent)], Some((Verdict::Sent, 1))),
+            (named(), vec![earlier(1, claim(Some(1), 1), Pruned)], Some((Verdict::Sent, 1))),
+            (named(), vec![earlier(1, claim(Some(1), 2), Sent)], Some((Verdict::OtherContent, 1))),
+            (named(), vec![earlier(1, claim(Some(1), 1), Unknown)], Some((Verdict::InDoubt, 1))),
+            (named(), vec![earlier(1, claim(Some(1), 2), InFlight)], Some((Verdict::InDoubt, 1))),
+            (named(), vec![earlier(1, claim(None, 1), Sent)], Some((Verdict::SameContent, 1))),
             (claim(None, 1), vec![earlier(1, claim(Some(7), 1), Sent)], Some((Verdict::Sent, 1))),
+            (named(), vec![earlier(1, of_other_template(5, 7, 1), Sent)], Some((Verdict::SameContent, 1))),
+            (in_column.clone(), vec![earlier(1, of_other_template(5, 7, 1), Sent)], Some((Verdict::Sent, 1))),
+            (in_column.clone(), vec![earlier(1, of_other_template(5, 7, 1), Unknown)], Some((Verdict::InDoubt, 1))),
+            (in_column.clone(), vec![earlier(1, of_other_template(6, 8, 1), Sent)], Some((Verdict::SameContent, 1))),
+            (
+                in_column,
+                vec![earlier(1, of_other_template(6, 8, 1), Sent), earlier(2, claim(Some(1), 2), Sent)],
+                Some((Verdict::OtherContent, 2)),
+            ),
             // A record that was certainly sent is not in doubt because of another request.
             (
-                named,
+                named(),
                 vec![earlier(1, claim(Some(1), 1), Unknown), earlier(2, claim(Some(1), 1), Sent)],
                 Some((Verdict::Sent, 2)),
             ),
             (
-                named,
+                named(),
                 vec![earlier(1, claim(Some(1), 2), Sent), earlier(2, claim(Some(1), 3), Sent)],
                 Some((Verdict::OtherContent, 2)),
             ),

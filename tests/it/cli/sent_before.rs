@@ -81,6 +81,45 @@ async fn the_same_number_with_other_values_is_a_problem() {
     assert_eq!(accounting(&summary(&desk.run(&args, 0).await)), "2: sent 2");
 }
 
+/// The same invoices by templates that group them by other columns.
+#[tokio::test]
+async fn another_group_of_columns_does_not_create_the_same_invoices_again() {
+    let desk = Desk::new(INVOICES, |_| Reply::Accept).await;
+    let by = |columns: &str| INVOICES.replace("[\"Invoice\"]", columns);
+    desk.place.write("both.toml", by("[\"Invoice\", \"Customer\"]"));
+    desk.place.write("renamed.toml", by("[\"Number\"]"));
+    desk.place.write("order.toml", by("[\"Order\"]"));
+    desk.place.write("none.toml", INVOICES.split("[group]").next().unwrap());
+    // Two invoices of one customer have equal values, so only their numbers tell them apart.
+    let header = "Invoice,Customer,Item,Amount,Order\n";
+    let first = "A-1,c-1,i,2,O-1\nA-2,c-1,i,2,O-2\n";
+    assert_eq!(desk.upload("a.csv", &format!("{header}{first}"), 0).await, "2: sent 2");
+    let again = async |template: &str, text: String, code: i32| {
+        desk.place.write("b.csv", text);
+        let ended = desk.run(&["upload", "b.csv", "-t", template, "--json"], code).await;
+        accounting(&summary(&ended))
+    };
+    for template in ["both.toml", "none.toml", "t.toml"] {
+        assert_eq!(again(template, format!("{header}{first}"), 0).await, "2: unchanged 2", "{template}");
+    }
+    let renamed = format!("{header}{first}").replace("Invoice", "Number");
+    assert_eq!(again("renamed.toml", renamed, 0).await, "2: unchanged 2");
+    // The third invoice is another one, because the number is.
+    assert_eq!(again("both.toml", format!("{header}{first}a-3,c-1,i,2,O-3\n"), 0).await, "3: sent 1, unchanged 2");
+    assert_eq!(again("t.toml", format!("{header}A-3,c-1,i,2,\nA-4,c-1,i,2,\n"), 0).await, "2: sent 1, unchanged 1");
+    // Nothing in common: it may be the same invoice or another one.
+    let ended = desk.run(&["upload", "a.csv", "-t", "order.toml"], 3).await;
+    ended.shows(&[
+        "Order such as 'O-1' has the same values as invoice 'A-",
+        "which was sent in",
+        "--allow-repeat='O-1'",
+    ]);
+    assert_eq!(desk.server.log().len(), 4);
+    let args = ["upload", "a.csv", "-t", "order.toml", "--allow-repeat=O-1", "--json"];
+    assert_eq!(accounting(&summary(&desk.run(&args, 3).await)), "2: sent 1, rejected 1");
+    assert_eq!(desk.server.log().len(), 5);
+}
+
 #[tokio::test]
 async fn equal_records_without_a_name_are_counted() {
     let desk = Desk::new(MOVEMENTS, |_| Reply::Accept).await;

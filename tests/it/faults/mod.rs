@@ -156,6 +156,7 @@ pub fn about() -> NewRun {
         header: vec!["SKU".into()],
         header_row: 1,
         columns: vec![("externalId".into(), 0)],
+        name_columns: Vec::new(),
         chosen: None,
         retry_of: None,
         options: Vec::new(),

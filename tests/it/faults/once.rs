@@ -174,7 +174,10 @@ async fn failing_ledger_stops_the_run_before_the_next_request() {
                 tokio::task::block_in_place(|| {
                     tokio::runtime::Handle::current().block_on(async {
                         let run = other.run(planned.run).await.unwrap();
-                        other.start(&run, &[], &SendingChanges::default(), &[claim], 2).await.unwrap();
+                        other
+                            .start(&run, &[], &SendingChanges::default(), std::slice::from_ref(&claim), 2)
+                            .await
+                            .unwrap();
                     });
                 });
             });
