@@ -17,6 +17,8 @@ pub(crate) struct Currencies {
     pub(crate) words: Vec<Word>,
     /// Currencies whose amounts are whole numbers.
     without_decimals: Vec<Currency>,
+    /// Currencies whose amounts have three decimals.
+    three_decimals: Vec<Currency>,
     /// Currencies by region or language of a locale.
     regions: BTreeMap<String, Currency>,
 }
@@ -91,12 +93,19 @@ impl CurrencyMark {
         }
     }
 
-    /// Returns whether amounts are whole numbers in all currencies of the mark.
-    pub(crate) fn has_no_decimals(self) -> bool {
-        let is_whole = |currency: &Currency| CURRENCIES.without_decimals.contains(currency);
+    /// Returns the usual number of decimals of amounts. `None` if the mark can stand for currencies with different ones.
+    pub(crate) fn decimals(self) -> Option<u32> {
+        let of = |currency: &Currency| match currency {
+            currency if CURRENCIES.without_decimals.contains(currency) => 0,
+            currency if CURRENCIES.three_decimals.contains(currency) => 3,
+            _ => 2,
+        };
         match self {
-            CurrencyMark::Code(currency) => is_whole(&currency),
-            CurrencyMark::Sign(sign) => sign.code.iter().chain(&sign.others).all(is_whole) && sign.code.is_some(),
+            CurrencyMark::Code(currency) => Some(of(&currency)),
+            CurrencyMark::Sign(sign) => {
+                let usual = of(&sign.code?);
+                sign.others.iter().all(|other| of(other) == usual).then_some(usual)
+            }
         }
     }
 
@@ -309,6 +318,21 @@ mod tests {
         ] {
             assert_eq!(mark(left).agrees_with(mark(right)), expected, "{left} {right}");
             assert_eq!(mark(right).agrees_with(mark(left)), expected, "{right} {left}");
+        }
+    }
+
+    #[test]
+    fn marks_have_the_decimals_of_all_their_currencies() {
+        for (text, decimals) in [
+            ("JPY", Some(0)),
+            ("円", Some(0)),
+            ("¥", None),
+            ("KWD", Some(3)),
+            ("EUR", Some(2)),
+            ("$", None),
+            ("kr", None),
+        ] {
+            assert_eq!(CurrencyMark::parse(text).expect(text).decimals(), decimals, "{text}");
         }
     }
 

@@ -14,6 +14,7 @@ use super::value::locale::{Locale, Order};
 use super::value::lookup::{Lookup, LookupReader, MAX_ENTRIES};
 use super::value::normalize::folded_word;
 use super::value::number::Percent;
+use super::value::typed::Value;
 use crate::decimal::Decimal;
 use crate::records::{Field, JsonType, RecordKind};
 use crate::sheet::{Cell, Options};
@@ -26,7 +27,7 @@ pub struct Template {
     /// The TOML for the copy of a run: with the templates that it extends, and with the values of its parameters.
     pub source: String,
     /// The values of the parameters by name.
-    pub parameters: BTreeMap<String, String>,
+    pub parameters: BTreeMap<String, Value<'static>>,
     pub record: RecordKind,
     pub description: String,
     pub sheet: SheetRules,

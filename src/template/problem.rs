@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::value::check_digit::CheckError;
 use super::value::date::{AmbiguousDates, DateError, MixedDates};
 use super::value::identifier::Damage;
-use super::value::number::{NumberError, Percent};
+use super::value::number::{AmbiguousNumber, NumberError, Percent};
 use crate::currency::Currency;
 use crate::decimal::Decimal;
 
@@ -105,6 +105,8 @@ pub enum Cause {
         reason: String,
         source: String,
     },
+    /// An expression can't be evaluated, because a number has two readings.
+    AmbiguousInExpression(Arc<AmbiguousNumber>),
     /// A rule of the template does not hold.
     Rule {
         message: String,
@@ -223,7 +225,8 @@ impl Cause {
     pub fn code(&self) -> &'static str {
         match self {
             Cause::Blank => "blank",
-            Cause::NotANumber(NumberError::Ambiguous(_) | NumberError::PercentUnclear) => "ambiguous-number",
+            Cause::NotANumber(NumberError::Ambiguous(_) | NumberError::PercentUnclear)
+            | Cause::AmbiguousInExpression(_) => "ambiguous-number",
             Cause::NotANumber(_) => "not-a-number",
             Cause::NotACurrency
             | Cause::OtherCurrency { .. }
@@ -276,6 +279,13 @@ impl Cause {
             Cause::NotADate(error) => return error.to_string(),
             Cause::NoSuchPart { at, take } => return format!("has no part {take} when split at '{at}'"),
             Cause::Expression { reason, .. } => return format!("can't be evaluated: {reason}"),
+            Cause::AmbiguousInExpression(number) => {
+                return format!(
+                    "can't be evaluated: '{}' {}",
+                    number.example,
+                    NumberError::Ambiguous(Arc::clone(number))
+                );
+            }
             Cause::Rule { message, .. } => return format!("is against a rule of the template: {message}"),
             Cause::TooSmall(bound) => return format!("is less than {bound}"),
             Cause::TooLarge(bound) => return format!("is more than {bound}"),
@@ -360,6 +370,7 @@ impl Cause {
                      format = [\"{pattern}\", …]"
                 );
             }
+            Cause::AmbiguousInExpression(number) => return number.remedy(),
             Cause::Expression { source, .. } => {
                 return format!("fix the cells, or the expression in the template: {source}");
             }

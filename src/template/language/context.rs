@@ -37,7 +37,8 @@ pub trait Context {
         None
     }
 
-    fn parameter(&self, _name: &str) -> Option<&str> {
+    /// Returns the value of a parameter of the template.
+    fn parameter(&self, _name: &str) -> Option<Value<'_>> {
         None
     }
 }

@@ -29,6 +29,11 @@ impl<'v> Evaluator<'v> {
         self.operand(node)?.into_value().map_err(at(&node.range))
     }
 
+    /// Evaluates a whole expression to a single value.
+    pub(super) fn result(&self, node: &'v Node) -> Result<Value<'v>, ExpressionError> {
+        self.operand(node)?.into_result().map_err(at(&node.range))
+    }
+
     fn operand(&self, node: &'v Node) -> Evaluated<'v> {
         match &node.kind {
             Kind::Constant(value) => Ok(borrowed(value).into()),

@@ -123,7 +123,7 @@ impl Expression {
         let evaluator = Evaluator { context, columns: &self.columns };
         match self.pieces.as_slice() {
             [] => Ok(Value::Blank),
-            [Piece::Code(node)] => evaluator.value(node),
+            [Piece::Code(node)] => evaluator.result(node),
             [Piece::Literal(text)] => Ok(Value::Text(text.as_str().into())),
             pieces => {
                 let mut text = String::new();

@@ -23,6 +23,8 @@ pub(super) struct Operand<'v> {
     pub(super) item: Item<'v>,
     /// The column of an unchanged cell, which has a number style.
     pub(super) column: Option<usize>,
+    /// Whether a number in the text has a decimal point and no groups, as on a command line.
+    is_plain: bool,
     /// The function that returned the value, for messages.
     step: Option<&'static str>,
 }
@@ -43,7 +45,7 @@ impl<'v> From<Value<'v>> for Operand<'v> {
 
 impl<'v> From<Item<'v>> for Operand<'v> {
     fn from(item: Item<'v>) -> Operand<'v> {
-        Operand { item, column: None, step: None }
+        Operand { item, column: None, is_plain: false, step: None }
     }
 }
 
@@ -53,7 +55,12 @@ impl<'v> Operand<'v> {
     }
 
     pub(super) fn cell(value: Value<'v>, column: usize) -> Operand<'v> {
-        Operand { item: Item::Value(value), column: Some(column), step: None }
+        Operand { item: Item::Value(value), column: Some(column), is_plain: false, step: None }
+    }
+
+    /// Returns a value that does not come from the sheet.
+    pub(super) fn plain(value: Value<'v>) -> Operand<'v> {
+        Operand { is_plain: true, ..value.into() }
     }
 
     pub(super) fn missing(reason: impl Into<String>) -> Operand<'v> {
@@ -79,6 +86,19 @@ impl<'v> Operand<'v> {
             Item::List(_) => Err(CHOOSE_PART.to_owned()),
             Item::Missing(reason) => Err(reason),
         }
+    }
+
+    /// Returns the value as the result of an expression: a text that is a plain number becomes one, so that it is not read
+    /// in the style of a column.
+    pub(super) fn into_result(self) -> Result<Value<'v>, String> {
+        let is_plain = self.is_plain;
+        Ok(match self.into_value()? {
+            Value::Text(text) if is_plain => match decimal::parse(&text) {
+                Ok(number) if number.to_string() == text => Value::Number(number),
+                _ => Value::Text(text),
+            },
+            value => value,
+        })
     }
 
     pub(super) fn as_text(&self) -> Result<Cow<'_, str>, String> {
@@ -126,6 +146,15 @@ impl<'v> Operand<'v> {
             _ if value.is_blank() => Err(format!("{BLANK} is not a number; add a replacement: (Column | default(0))")),
             Value::Text(text) => match self.column {
                 Some(column) => context.amount(column),
+                None if self.is_plain => {
+                    let number = decimal::parse(text.trim()).map_err(|_| {
+                        format!(
+                            "{} is not a number with a decimal point and without groups, such as 1234.5",
+                            self.shown()
+                        )
+                    });
+                    number.map(|number| (number, None))
+                }
                 None => plain_number(text).map(|number| (number, None)).map_err(|error| {
                     let hint = match error {
                         NumberError::Ambiguous(_) => "; say how it is written: | number(\"de\")",

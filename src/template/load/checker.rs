@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use super::super::value::date;
 use super::super::value::locale::{self, Locale};
+use super::super::value::typed::Value;
 use super::environment::Tables;
 use super::files::Files;
 use super::read::Removed;
@@ -22,7 +23,7 @@ pub(super) struct Checker<'a> {
     /// Keys that are mistakes already.
     pub(super) removed: Removed,
     /// The values of the parameters by name.
-    pub(super) parameters: BTreeMap<String, String>,
+    pub(super) parameters: BTreeMap<String, Value<'static>>,
     mistakes: RefCell<Vec<Mistake>>,
 }
 
@@ -31,7 +32,7 @@ impl<'a> Checker<'a> {
         files: &'a Files,
         tables: Tables<'a>,
         removed: Removed,
-        parameters: BTreeMap<String, String>,
+        parameters: BTreeMap<String, Value<'static>>,
         mistakes: Vec<Mistake>,
     ) -> Checker<'a> {
         Checker { files, tables, removed, parameters, mistakes: RefCell::new(mistakes) }

@@ -66,7 +66,7 @@ fn check(files: &Files, environment: &Environment<'_>) -> Result<(Option<Templat
         _ => copy_of(&table, &parameters),
     };
     parameters.insert(files, &mut table);
-    let values = parameters.texts();
+    let values = parameters.values();
     let mut mistakes = parameters.mistakes;
     let readout = read::read::<RawTemplate>(files, table);
     mistakes.extend(readout.mistakes);

@@ -7,9 +7,11 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::super::value::typed::Value;
 use super::files::Files;
 use super::raw::RawParameter;
 use super::read::read;
+use crate::decimal;
 use crate::diagnostics::{Mistake, suggestion};
 
 /// Tables whose keys are names and not keys of a template.
@@ -53,16 +55,20 @@ impl<'s> Parameters<'s> {
         parameters
     }
 
-    /// Returns the values as texts.
-    pub(super) fn texts(&self) -> BTreeMap<String, String> {
-        let text = |value: &DeValue<'_>| match value {
-            DeValue::String(text) => text.to_string(),
-            DeValue::Boolean(value) => value.to_string(),
-            DeValue::Integer(number) => number.to_string(),
-            DeValue::Float(number) => number.to_string(),
-            DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => String::new(),
+    /// Returns the values for expressions.
+    pub(super) fn values(&self) -> BTreeMap<String, Value<'static>> {
+        let number = |text: String| match decimal::parse(&text.replace('_', "")) {
+            Ok(number) => Value::Number(number),
+            Err(_) => Value::Text(text.into()),
         };
-        self.values.iter().map(|(name, value)| (name.clone(), text(value))).collect()
+        let value = |value: &DeValue<'_>| match value {
+            DeValue::String(text) => Value::Text(Cow::Owned(text.to_string())),
+            DeValue::Boolean(value) => Value::Boolean(*value),
+            DeValue::Integer(written) => number(written.to_string()),
+            DeValue::Float(written) => number(written.to_string()),
+            DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => Value::Blank,
+        };
+        self.values.iter().map(|(name, known)| (name.clone(), value(known))).collect()
     }
 
     /// Makes the values the defaults of their parameters, for the copy of a run.

@@ -1,5 +1,7 @@
 //! Conditions of rows and records: `skip_where`, `keep_where` and the rules.
 
+use std::cell::OnceCell;
+
 use super::super::bind::Columns;
 use super::super::model::{Condition, Constant, RecordRule, RowTest};
 use super::super::problem::{Cause, Problem, excerpt};
@@ -43,6 +45,7 @@ impl Mapper<'_> {
         let values = columns.iter().map(|column| {
             let value = Value::from_cell(&self.cell(row, *column));
             let value = value.map_err(|error| (Some(*column), Cause::NotANumber(error)))?;
+            let locale = self.special().locales.get(column).copied().unwrap_or(locale);
             Ok((value, self.notation(locale, *column)))
         });
         let problem = |(column, cause): (Option<usize>, Cause)| {
@@ -59,7 +62,7 @@ impl Mapper<'_> {
 
     pub(super) fn context<'v>(&'v self, values: Vec<(Value<'v>, Notation<'v>)>, row: u64) -> RowContext<'v> {
         let (parameters, facts) = (&self.template().parameters, &self.layout().facts);
-        RowContext { values, row, parameters, facts }
+        RowContext { values, row, parameters, facts, ambiguous: OnceCell::new() }
     }
 
     /// Checks the rules for the fields of a complete record without problems.
@@ -153,6 +156,6 @@ fn evaluate(condition: &Condition, context: &RowContext<'_>) -> Result<Option<bo
     match condition.expression.holds(context) {
         Ok(holds) => Ok(Some(holds)),
         Err(error) if error.is_about_blank() => Ok(None),
-        Err(error) => Err(Cause::Expression { reason: error.message, source: condition.written.clone() }),
+        Err(error) => Err(context.cause(error, &condition.written)),
     }
 }

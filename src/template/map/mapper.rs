@@ -12,8 +12,8 @@ use super::super::value::number::{Notation, Percent};
 use super::super::value::typed::Value;
 use super::super::value::{error_value, identifier};
 use super::convert::{Conversion, Input, Written};
-use super::header_currencies::{amount_column, header_currencies};
 use super::json;
+use super::numbers::header_currencies::{amount_column, header_currencies};
 use super::parts::Parts;
 use super::row_survey::RowSurvey;
 use super::special_rules::SpecialRules;
@@ -364,9 +364,7 @@ impl<'t> Mapper<'t> {
                 }
                 let notation = joined_notation(&values);
                 let context = self.context(values, row.number);
-                let value = expression
-                    .eval(&context)
-                    .map_err(|error| Cause::Expression { reason: error.message, source: written.clone() })?;
+                let value = expression.eval(&context).map_err(|error| context.cause(error, written))?;
                 conversion.write(Input { value, notation, step: Some("text") }, out)
             }
             _ => Ok(Written::Blank),

@@ -1,12 +1,15 @@
 //! The cells of a row as values of an expression.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::civil;
 
 use super::super::facts::Facts;
-use super::super::language::{Context, FixedCell};
-use super::super::value::number::{self, Notation, Percent};
+use super::super::language::{Context, ExpressionError, FixedCell};
+use super::super::problem::Cause;
+use super::super::value::number::{self, AmbiguousNumber, Notation, NumberError, Percent};
 use super::super::value::typed::Value;
 use crate::currency::CurrencyMark;
 use crate::decimal::Decimal;
@@ -17,11 +20,21 @@ pub(super) struct RowContext<'r> {
     pub(super) values: Vec<(Value<'r>, Notation<'r>)>,
     pub(super) row: u64,
     /// The values of the template's parameters by name.
-    pub(super) parameters: &'r BTreeMap<String, String>,
+    pub(super) parameters: &'r BTreeMap<String, Value<'static>>,
     pub(super) facts: &'r Facts,
+    /// The first number with two readings that the expression has used.
+    pub(super) ambiguous: OnceCell<Arc<AmbiguousNumber>>,
 }
 
 impl<'r> RowContext<'r> {
+    /// Returns why an expression can't be evaluated.
+    pub(super) fn cause(&self, error: ExpressionError, written: &str) -> Cause {
+        match self.ambiguous.get() {
+            Some(number) => Cause::AmbiguousInExpression(Arc::clone(number)),
+            None => Cause::Expression { reason: error.message, source: written.to_owned() },
+        }
+    }
+
     fn column(&self, column: usize) -> Result<&(Value<'r>, Notation<'r>), String> {
         self.values.get(column).ok_or_else(|| "this column is not in the sheet".to_owned())
     }
@@ -30,10 +43,7 @@ impl<'r> RowContext<'r> {
 impl Context for RowContext<'_> {
     fn value(&self, column: usize) -> Result<Value<'_>, String> {
         let (value, _) = self.column(column)?;
-        Ok(match value {
-            Value::Text(text) => Value::Text(text.as_ref().into()),
-            other => other.clone(),
-        })
+        Ok(borrowed(value))
     }
 
     fn amount(&self, column: usize) -> Result<(Decimal, Option<CurrencyMark>), String> {
@@ -41,7 +51,12 @@ impl Context for RowContext<'_> {
         let text = value.text();
         let amount = number::parse_in(&text, *notation)
             .and_then(|parsed| Ok((parsed.resolve(Some(Percent::Fraction))?, parsed.currency)));
-        amount.map_err(|error| format!("'{text}' {error}"))
+        amount.map_err(|error| {
+            if let NumberError::Ambiguous(ambiguous) = &error {
+                self.ambiguous.get_or_init(|| Arc::clone(ambiguous));
+            }
+            format!("'{text}' {error}")
+        })
     }
 
     fn today(&self) -> Option<civil::Date> {
@@ -64,7 +79,15 @@ impl Context for RowContext<'_> {
         Some(self.row)
     }
 
-    fn parameter(&self, name: &str) -> Option<&str> {
-        self.parameters.get(name).map(String::as_str)
+    fn parameter(&self, name: &str) -> Option<Value<'_>> {
+        self.parameters.get(name).map(borrowed)
+    }
+}
+
+/// Returns a value without copying its text.
+fn borrowed<'v>(value: &'v Value<'_>) -> Value<'v> {
+    match value {
+        Value::Text(text) => Value::Text(text.as_ref().into()),
+        other => other.clone(),
     }
 }

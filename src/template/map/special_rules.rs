@@ -1,7 +1,10 @@
 //! Rules and columns that identify a record or name its currency. They are found once, not for each row.
 
+use std::collections::BTreeMap;
+
 use super::super::bind::{Columns, Layout};
-use super::super::model::{Source, Template};
+use super::super::model::{FieldRule, Source, Template};
+use super::super::value::locale::Locale;
 use super::row_survey::is_name_of_record;
 
 /// Rules with a meaning beyond their field, as indexes of [`Template::fields`], and the columns of identifiers.
@@ -16,6 +19,8 @@ pub(super) struct SpecialRules {
     pub(super) name: Option<usize>,
     /// The columns of all identifiers.
     pub(super) identifiers: Vec<usize>,
+    /// The locales by which fields read the numbers in columns of `skip_where` and `keep_where`.
+    pub(super) locales: BTreeMap<usize, Option<Locale>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +46,21 @@ impl SpecialRules {
                 Some(field) => rule(field.name).map_or(CurrencyRule::NotMapped, CurrencyRule::Mapped),
             },
             identifiers: names.map(|(_, columns)| columns).flat_map(Columns::iter).collect(),
+            locales: layout
+                .skip
+                .iter()
+                .chain(&layout.keep)
+                .filter_map(|column| Some((*column, locale_of(template, layout, *column)?)))
+                .collect(),
         }
     }
+}
+
+/// Returns the locale by which number fields read a column. `None` if no field does, or several do in different ways.
+fn locale_of(template: &Template, layout: &Layout, column: usize) -> Option<Option<Locale>> {
+    let reads = |(rule, columns): &(&FieldRule, &Columns)| rule.field.json.is_number() && columns.contains(column);
+    let mut locales = template.rules().zip(&layout.columns).filter(reads).map(|(rule, _)| rule.number.locale);
+    let first = locales.next()?;
+    let name = |locale: Option<Locale>| locale.map(|locale| &locale.names);
+    locales.all(|other| name(other) == name(first)).then_some(first)
 }

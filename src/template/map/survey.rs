@@ -8,10 +8,8 @@ use super::super::columns::column_of_header_text;
 use super::super::model::{Source, Template};
 use super::super::problem::Cause;
 use super::super::value::date::{DateFormat, Detected, Detector, ParsedDate, iso};
-use super::super::value::locale;
-use super::super::value::number::Mark;
-use super::super::value::number::style::{ColumnStyle, common_decimal};
-use super::super::words::language_of;
+use super::super::value::number::style::ColumnStyle;
+use super::numbers::NumberSurveyor;
 use super::row_survey::{RowSurvey, RowSurveyor};
 use super::turned_dates::TurnedDates;
 use crate::records::JsonType;
@@ -34,22 +32,10 @@ pub struct Surveyor {
     /// The rule, its columns and their detector.
     dates: Vec<(usize, Vec<usize>, Detector)>,
     rules: usize,
-    /// Columns with numbers.
-    numbers: BTreeMap<usize, NumberColumn>,
-    header: Vec<String>,
-    delimiter: Option<u8>,
+    numbers: NumberSurveyor,
     /// The rule, its columns and their dates.
     turned: Vec<(usize, Vec<usize>, TurnedDates)>,
     row_surveyor: RowSurveyor,
-}
-
-#[derive(Default)]
-struct NumberColumn {
-    style: ColumnStyle,
-    /// Whether a number field reads the column, so that its notation is evidence for other columns.
-    is_evidence: bool,
-    /// Whether a field for amounts of money reads the column. Counts hardly ever have three decimals, but prices may.
-    is_money: bool,
 }
 
 impl Survey {
@@ -95,18 +81,9 @@ pub(super) fn parse_date(text: &str, formats: &[DateFormat], detected: &Detected
 
 impl Surveyor {
     pub fn new(template: &Template, layout: &Layout) -> Surveyor {
-        let (mut dates, mut numbers) = (Vec::new(), BTreeMap::<usize, NumberColumn>::new());
-        let mut turned = Vec::new();
+        let (mut dates, mut turned) = (Vec::new(), Vec::new());
         for (index, rule) in template.rules().enumerate() {
             let columns = layout.columns_of(index);
-            let is_number = rule.field.json.is_number();
-            if is_number || matches!(rule.source, Source::Text { .. }) {
-                for column in &columns {
-                    let column = numbers.entry(*column).or_default();
-                    column.is_evidence |= is_number;
-                    column.is_money |= rule.field.can_be_money();
-                }
-            }
             if matches!(rule.source, Source::Column(_))
                 && rule.field.json == JsonType::DateTime
                 && rule.date.formats.is_empty()
@@ -122,17 +99,13 @@ impl Surveyor {
                 dates.push((index, columns, detector));
             }
         }
-        for column in layout.skip.iter().chain(&layout.keep) {
-            numbers.entry(*column).or_default();
-        }
-        let (header, delimiter) = (layout.header.names.clone(), layout.facts.delimiter);
-        let row_surveyor = RowSurveyor::new(template, layout);
-        Surveyor { dates, rules: layout.columns.len(), numbers, header, delimiter, turned, row_surveyor }
+        let (numbers, row_surveyor) = (NumberSurveyor::new(template, layout), RowSurveyor::new(template, layout));
+        Surveyor { dates, rules: layout.columns.len(), numbers, turned, row_surveyor }
     }
 
     /// Returns whether any column needs detection.
     pub fn is_needed(&self) -> bool {
-        !self.dates.is_empty() || !self.numbers.is_empty() || self.row_surveyor.is_needed()
+        !self.dates.is_empty() || self.numbers.is_needed() || self.row_surveyor.is_needed()
     }
 
     pub fn row(&mut self, row: &Row) {
@@ -147,11 +120,7 @@ impl Surveyor {
                 }
             }
         }
-        for (column, numbers) in &mut self.numbers {
-            if let Cell::Text(text) = row.get(*column) {
-                numbers.style.add(row.number, text);
-            }
-        }
+        self.numbers.row(row);
     }
 
     /// Returns the notation according to the rows so far.
@@ -160,24 +129,8 @@ impl Surveyor {
         for (rule, _, detector) in &self.dates {
             dates[*rule] = detector.finish();
         }
-        let evidence = self.numbers.values().filter(|column| column.is_evidence).map(|column| &column.style);
-        let sheet = common_decimal(evidence);
-        let is_open = |column: &NumberColumn| !column.is_money && column.style.needs_other_evidence();
-        let needs_usual = sheet.is_none() && self.numbers.values().any(is_open);
-        let usual = if needs_usual { self.usual_decimal() } else { None };
-        let with_sheet =
-            |column: &NumberColumn| column.style.clone().with_sheet(sheet, usual.filter(|_| !column.is_money));
-        let numbers = self.numbers.iter().map(|(column, numbers)| (*column, with_sheet(numbers)));
         let turned = self.turned.iter().filter(|(_, _, dates)| dates.are_turned()).map(|(rule, _, _)| *rule);
-        let (numbers, turned) = (numbers.collect(), turned.collect());
+        let (numbers, turned) = (self.numbers.styles(), turned.collect());
         Survey { dates, numbers, turned, rows: self.row_surveyor.survey() }
-    }
-
-    /// Returns the decimal separator that is usual in the language of the header, if the delimiter of the CSV agrees:
-    /// spreadsheet programs write semicolons where the comma is the decimal separator.
-    fn usual_decimal(&self) -> Option<Mark> {
-        let decimal = locale::find(language_of(&self.header)?)?.decimal;
-        let delimiter = if decimal == ',' { b';' } else { b',' };
-        Mark::of(decimal).filter(|_| self.delimiter == Some(delimiter))
     }
 }

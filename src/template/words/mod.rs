@@ -2,6 +2,7 @@
 //! lists of names of each field.
 
 mod alternatives;
+pub(super) mod amounts;
 pub(super) mod normalize;
 pub(super) mod total_rows;
 
@@ -252,6 +253,11 @@ impl Vocabulary {
     pub(super) fn modifiers(&self, field: &FieldWords, kind: RecordKind) -> HashSet<String> {
         let sets = field.modifiers.iter().filter_map(|set| self.modifiers.get(set));
         sets.chain(self.record_words.get(kind.name())).flatten().cloned().collect()
+    }
+
+    /// Whether a normalized word says that a column has codes or numbers of records, in any language.
+    fn is_code_word(&self, word: &str) -> bool {
+        self.modifiers.get("code").is_some_and(|words| words.contains(word))
     }
 
     /// Returns headers such as "discontinued": "yes" means that the item is not on offer.

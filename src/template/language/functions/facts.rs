@@ -32,7 +32,7 @@ pub(super) fn cell<'v>(call: Call<'v>) -> Result<Operand<'v>, String> {
 pub(super) fn param<'v>(call: Call<'v>) -> Result<Operand<'v>, String> {
     match call.constant {
         Some(Constant::Name(name)) => Ok(match call.context.parameter(name) {
-            Some(value) => Operand::text(value),
+            Some(value) => Operand::plain(value),
             None => Operand::missing(format!("the parameter '{name}' is not set; add --set {name}=…")),
         }),
         _ => Err("this needs the name of a parameter".to_owned()),

@@ -51,8 +51,8 @@ impl Context for PageRow<'_> {
         Some(Value::Text("Main store".into()))
     }
 
-    fn parameter(&self, _: &str) -> Option<&str> {
-        Some("W1")
+    fn parameter(&self, _: &str) -> Option<Value<'_>> {
+        Some(Value::Text("W1".into()))
     }
 }
 

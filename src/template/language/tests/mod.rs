@@ -75,8 +75,14 @@ impl Context for TestRow<'_> {
         (cell == FixedCell { column: 1, row: 2 }).then(|| Value::Number(42.into()))
     }
 
-    fn parameter(&self, name: &str) -> Option<&str> {
-        (name == "warehouse").then_some("W1")
+    fn parameter(&self, name: &str) -> Option<Value<'_>> {
+        match name {
+            "warehouse" => Some(Value::Text("W1".into())),
+            "factor" => Some(Value::Text("1.299".into())),
+            "code" => Some(Value::Text("007".into())),
+            "number" => Some(Value::Number(Decimal::new(1299, 3))),
+            _ => None,
+        }
     }
 }
 

@@ -163,6 +163,17 @@ fn facts_and_parameters_are_values() {
         check(source, expected);
     }
     check_error("{{ Name }}{{ sheet_name() }}", "sheet_name()", "the name of the sheet is not known here");
+    for (source, expected) in [
+        ("{{ param(\"factor\") * 2 }}", "2.598"),
+        ("{{ param(\"factor\") if Count else 0 }}", "1.299"),
+        ("{{ param(\"number\") * 2 }}", "2.598"),
+        ("{{ \"less\" if param(\"factor\") < 2 else \"more\" }}", "less"),
+        ("{{ param(\"code\") }}", "007"),
+    ] {
+        check(source, expected);
+    }
+    assert_eq!(value("{{ param(\"factor\") }}"), Ok(Value::Number(Decimal::new(1299, 3))), "a plain number");
+    assert_eq!(value("{{ param(\"code\") }}"), Ok(Value::Text("007".into())), "a text with zeros");
     check_error("{{ param(\"other\") ~ \"\" }}", "param(\"other\")", "add --set other=…");
     check_error("{{ cell(\"2B\") }}", "\"2B\"", "not a cell such as");
     check_error("{{ cell(\"B101\") }}", "\"B101\"", "first 100 rows");

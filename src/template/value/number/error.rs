@@ -72,7 +72,8 @@ impl NumberError {
 }
 
 impl AmbiguousNumber {
-    fn remedy(&self) -> String {
+    /// Returns both readings, and how to choose one.
+    pub(in crate::template) fn remedy(&self) -> String {
         let AmbiguousNumber { example, readings: [grouped, fraction], locales: [one, other], evidence } = self;
         let mut remedy = format!("'{example}' is {grouped} or {fraction}");
         for (index, Example { row, text }) in evidence.iter().enumerate() {
@@ -81,8 +82,8 @@ impl AmbiguousNumber {
         }
         remedy.push_str(&match evidence.as_slice() {
             [] => format!(
-                "; say which in the template, or with --locale: locale = \"{one}\" for {grouped}, \"{other}\" for \
-                 {fraction}"
+                "; say which with --locale, or by a line under [sheet] or the field in the template: locale = \"{one}\" \
+                 for {grouped}, \"{other}\" for {fraction}"
             ),
             _ => "; write all numbers of the column in the same way".to_owned(),
         });

@@ -25,7 +25,7 @@ impl Bare<'_> {
     /// Returns the parts of the number. Amounts of currencies without decimals have group separators only.
     pub(super) fn shape(&self) -> Option<Shape<'_>> {
         match Shape::of(self.digits())? {
-            Shape::Ambiguous(TwoReadings { mark, .. }) if self.currency.is_some_and(CurrencyMark::has_no_decimals) => {
+            Shape::Ambiguous(TwoReadings { mark, .. }) if self.currency.and_then(CurrencyMark::decimals) == Some(0) => {
                 Some(Shape::Clear { whole: self.digits(), fraction: "", decimal: Some(mark.other()) })
             }
             shape => Some(shape),

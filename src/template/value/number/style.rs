@@ -19,23 +19,54 @@ pub struct ColumnStyle {
     comma: Option<Example>,
     /// The first cell with two readings.
     ambiguous: Option<Example>,
+    /// Whether cells with two readings have points, and whether some have commas.
+    ambiguous_marks: (bool, bool),
+    /// Whether a cell has a number without any separator.
+    has_plain: bool,
+    surroundings: Surroundings,
+}
+
+/// What else than its own cells says how the numbers of a column are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings {
     /// The only decimal separator of the other number columns of the sheet.
-    sheet: Option<Mark>,
+    pub sheet: Option<Mark>,
     /// The decimal separator that is usual in the language of the sheet.
-    usual: Option<Mark>,
+    pub usual: Option<Mark>,
+    pub amounts: Option<Amounts>,
+}
+
+/// The decimals that the numbers of a column have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amounts {
+    /// None, because their currency has none.
+    Whole,
+    /// Three, because their currency has three.
+    Thousandths,
+    /// Any number, but without group separators, because Sheetport has written them.
+    Ungrouped,
 }
 
 impl ColumnStyle {
     /// A column without evidence.
-    pub const UNKNOWN: ColumnStyle =
-        ColumnStyle { point: None, comma: None, ambiguous: None, sheet: None, usual: None };
+    pub const UNKNOWN: ColumnStyle = ColumnStyle {
+        point: None,
+        comma: None,
+        ambiguous: None,
+        ambiguous_marks: (false, false),
+        has_plain: false,
+        surroundings: Surroundings { sheet: None, usual: None, amounts: None },
+    };
 
     /// Adds the text of a cell.
     pub fn add(&mut self, row: u64, text: &str) {
         // Most cells only confirm what is known.
         let is_known = |example: &Option<Example>, mark| example.is_some() && is_plain(text, mark);
-        if !text.bytes().any(|byte| matches!(byte, b'.' | b','))
-            || is_known(&self.point, '.')
+        if !text.bytes().any(|byte| matches!(byte, b'.' | b',')) {
+            self.has_plain |= text.bytes().any(|byte| byte.is_ascii_digit());
+            return;
+        }
+        if is_known(&self.point, '.')
             || is_known(&self.comma, ',')
             || self.point.is_some() && self.comma.is_some() && self.ambiguous.is_some()
         {
@@ -45,7 +76,13 @@ impl ColumnStyle {
         let seen = match bare.shape() {
             Some(Shape::Clear { decimal: Some(Mark::Point), .. }) => &mut self.point,
             Some(Shape::Clear { decimal: Some(Mark::Comma), .. }) => &mut self.comma,
-            Some(Shape::Ambiguous(_)) => &mut self.ambiguous,
+            Some(Shape::Ambiguous(TwoReadings { mark, .. })) => {
+                match mark {
+                    Mark::Point => self.ambiguous_marks.0 = true,
+                    Mark::Comma => self.ambiguous_marks.1 = true,
+                }
+                &mut self.ambiguous
+            }
             Some(Shape::Clear { decimal: None, .. }) | None => return,
         };
         if seen.is_none() && text.len() <= MAX_EXAMPLE {
@@ -53,20 +90,24 @@ impl ColumnStyle {
         }
     }
 
-    /// Sets the separator of the sheet's number columns, used if the column itself has no evidence, and that of its
-    /// language, used if the sheet has none either.
-    pub fn with_sheet(self, sheet: Option<Mark>, usual: Option<Mark>) -> ColumnStyle {
-        ColumnStyle { sheet, usual, ..self }
+    /// Sets what decides if the cells of the column themselves do not.
+    pub fn with(self, surroundings: Surroundings) -> ColumnStyle {
+        ColumnStyle { surroundings, ..self }
     }
 
     /// Returns whether the column has numbers with two readings and does not explain them.
     pub fn needs_other_evidence(&self) -> bool {
-        self.ambiguous.is_some() && self.point.is_none() && self.comma.is_none()
+        self.ambiguous.is_some() && self.has_no_decimals()
     }
 
     /// Returns the only decimal separator of the column. `None` without evidence, and with evidence for both.
     fn decimal(&self) -> Option<Mark> {
         common_decimal(std::iter::once(self))
+    }
+
+    /// Returns whether no cell shows the decimal separator.
+    pub fn has_no_decimals(&self) -> bool {
+        self.point.is_none() && self.comma.is_none()
     }
 
     fn is_mixed(&self) -> bool {
@@ -80,8 +121,23 @@ impl ColumnStyle {
 
     /// Returns whether both styles read all numbers in the same way.
     pub fn reads_like(&self, other: &ColumnStyle) -> bool {
-        let decision = |style: &ColumnStyle| (style.point.is_some(), style.comma.is_some(), style.sheet, style.usual);
+        let decision = |style: &ColumnStyle| {
+            let has_amounts = style.surroundings.amounts.is_some();
+            let of_amounts = has_amounts.then_some((style.ambiguous_marks, style.has_plain));
+            (style.point.is_some(), style.comma.is_some(), style.surroundings, of_amounts)
+        };
         decision(self) == decision(other)
+    }
+
+    /// Returns the decimal separator according to the decimals that the amounts of the column have.
+    fn by_amounts(&self, mark: Mark) -> Option<Mark> {
+        let has_both_marks = self.ambiguous_marks == (true, true);
+        match self.surroundings.amounts? {
+            Amounts::Whole => Some(mark.other()),
+            // A number without decimals would have no separator, so three digits after one may be thousands.
+            Amounts::Thousandths => Some(mark).filter(|_| !has_both_marks && !self.has_plain),
+            Amounts::Ungrouped => Some(mark).filter(|_| !has_both_marks),
+        }
     }
 
     /// Returns the decimal separator for a number with two readings.
@@ -93,8 +149,12 @@ impl ColumnStyle {
             None => self.is_mixed(),
         };
         // A language says little about the decimals of a column, but thousands are more usual than three decimals.
-        let usual = self.usual.filter(|usual| *usual != number.mark);
-        match declared.or(self.decimal()).or(self.sheet).or(usual) {
+        let usual = self.surroundings.usual.filter(|usual| *usual != number.mark);
+        let around = match (self.by_amounts(number.mark), self.surroundings.sheet) {
+            (Some(by_amounts), Some(sheet)) if by_amounts != sheet => None,
+            (by_amounts, sheet) => by_amounts.or(sheet).or(usual),
+        };
+        match declared.or(self.decimal()).or(around) {
             Some(mark) if !is_contradicted => Ok(mark),
             _ => Err(NumberError::Ambiguous(Arc::new(self.ambiguity(number, declared)))),
         }
@@ -197,19 +257,49 @@ mod tests {
 
     #[test]
     fn other_columns_decide_only_without_own_evidence() {
-        let german = style(&["1.299"]).with_sheet(Some(Mark::Comma), None);
+        let german = style(&["1.299"]).with(Surroundings { sheet: Some(Mark::Comma), ..Surroundings::default() });
         let parsed = parse_in("1.299", Notation::Column { locale: None, style: &german }).expect("a number");
         assert_eq!(parsed.number.to_string(), "1299");
-        let mixed = style(&["1.299", "1.5", "1,5"]).with_sheet(Some(Mark::Comma), None);
+        let mixed =
+            style(&["1.299", "1.5", "1,5"]).with(Surroundings { sheet: Some(Mark::Comma), ..Surroundings::default() });
         assert!(parse_in("1.299", Notation::Column { locale: None, style: &mixed }).is_err());
     }
 
     #[test]
     fn the_language_of_the_sheet_explains_thousands_only() {
-        let english = style(&["1,000", "1.000"]).with_sheet(None, Some(Mark::Point));
+        let english =
+            style(&["1,000", "1.000"]).with(Surroundings { usual: Some(Mark::Point), ..Surroundings::default() });
         let parse = |text| parse_in(text, Notation::Column { locale: None, style: &english });
         assert_eq!(parse("1,000").expect("thousands").number.to_string(), "1000");
         assert!(matches!(parse("1.000"), Err(NumberError::Ambiguous(_))));
+    }
+
+    /// Parses the texts of a column whose amounts have these decimals; `?` stands for an ambiguous number.
+    #[track_caller]
+    fn check_amounts(amounts: Amounts, sheet: Option<Mark>, texts: &[&str], expected: &[&str]) {
+        let style = style(texts).with(Surroundings { sheet, usual: None, amounts: Some(amounts) });
+        let parse = |text: &&str| parse_in(text, Notation::Column { locale: None, style: &style });
+        let parsed = texts.iter().map(|text| parse(text).map_or("?".to_owned(), |parsed| parsed.number.to_string()));
+        assert_eq!(parsed.collect::<Vec<_>>(), expected, "{amounts:?} {texts:?}");
+    }
+
+    #[test]
+    fn the_decimals_of_the_currency_decide() {
+        check_amounts(Amounts::Whole, None, &["1.299", "850"], &["1299", "850"]);
+        check_amounts(Amounts::Whole, None, &["1,299"], &["1299"]);
+        check_amounts(Amounts::Whole, Some(Mark::Point), &["1.299"], &["?"]);
+        check_amounts(Amounts::Thousandths, None, &["1.299", "0.850"], &["1.299", "0.850"]);
+        check_amounts(Amounts::Thousandths, None, &["1,299", "850"], &["?", "850"]);
+        check_amounts(Amounts::Thousandths, None, &["1,299", "2,500"], &["1.299", "2.500"]);
+    }
+
+    #[test]
+    fn numbers_without_groups_have_decimals() {
+        check_amounts(Amounts::Ungrouped, None, &["1.299", "2.500", "7"], &["1.299", "2.500", "7"]);
+        check_amounts(Amounts::Ungrouped, None, &["1,299"], &["1.299"]);
+        check_amounts(Amounts::Ungrouped, None, &["1,299", "12.50"], &["1299", "12.50"]);
+        check_amounts(Amounts::Ungrouped, None, &["1,299", "1.299"], &["?", "?"]);
+        check_amounts(Amounts::Ungrouped, Some(Mark::Point), &["1,299"], &["?"]);
     }
 
     #[test]
@@ -220,8 +310,8 @@ mod tests {
         };
         assert_eq!(
             remedy(&["1.299 €"]),
-            "'1.299 €' is 1299 or 1.299; say which in the template, or with --locale: locale = \"de\" for 1299, \"en\" \
-             for 1.299"
+            "'1.299 €' is 1299 or 1.299; say which with --locale, or by a line under [sheet] or the field in the template: \
+             locale = \"de\" for 1299, \"en\" for 1.299"
         );
         assert_eq!(
             remedy(&["1,299", "2.5", "12,50"]),
