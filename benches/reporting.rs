@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use rust_xlsxwriter::{ExcelDateTime, Format as Look, Workbook};
 use sheetport::ledger::{
-    Disposition, Ledger, NewRun, Origin, Outcome, PlannedRecord, Problem, RecordState, RunCommand, SheetSelection,
-    SourceRow,
+    Disposition, Ledger, NewRun, Origin, Outcome, PlannedRecord, Problem, RecordState, RunCommand, RunSettings,
+    SheetSelection, SourceRow,
 };
 use sheetport::records::RecordKind;
 use sheetport::report::{self, COLUMNS, Format, Request, RowFilter};
@@ -185,6 +185,7 @@ fn about() -> NewRun {
         chosen: None,
         retry_of: None,
         options: Vec::new(),
+        settings: RunSettings::default(),
     }
 }
 

@@ -17,7 +17,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use sheetport::client::Client;
 use sheetport::client::auth::Credentials;
-use sheetport::ledger::{Ledger, NewRun, RunCommand, RunId, SheetSelection};
+use sheetport::ledger::{Ledger, NewRun, RunCommand, RunId, RunSettings, SheetSelection};
 use sheetport::records::RecordKind;
 use sheetport::sheet::Options;
 use sheetport::template::builtin;
@@ -118,6 +118,7 @@ async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId
         chosen: None,
         retry_of: None,
         options: Vec::new(),
+        settings: RunSettings::default(),
     };
     let (run, _) = upload::plan::plan(&ledger, None, &about, source, template, 0, &|_| {}).await?;
     Ok((ledger, run))

@@ -17,14 +17,14 @@ mod view;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use self::check::{Check, Explain};
 pub use self::export::Export;
 pub use self::global::{Color, Global, LogFormat};
 pub use self::input::{Input, Mark, Reading};
 pub use self::login::Login;
-pub use self::pacing::Pacing;
+pub use self::pacing::{Pacing, Sending};
 pub use self::report::Report;
 pub use self::retry::{Retry, RetryTarget};
 pub use self::runs::{Prune, Resolve, Resume, Rows, Runs, RunsAction};
@@ -45,6 +45,20 @@ pub struct Cli {
     pub command: Command,
     #[command(flatten)]
     pub global: Global,
+}
+
+impl Cli {
+    /// Parses the command line of the process.
+    ///
+    /// # Errors
+    /// If it is wrong, or asks for help or the version.
+    pub fn read() -> Result<Cli, clap::Error> {
+        let mut command = Cli::command();
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        let mut cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        cli.global.note_flags(&matches);
+        Ok(cli)
+    }
 }
 
 #[derive(Debug, Subcommand)]

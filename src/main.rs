@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use sheetport::cli::Cli;
 use sheetport::error::{Exit, Failure};
 use sheetport::settings::Settings;
@@ -12,7 +11,10 @@ fn main() -> ExitCode {
     if let Some(exit) = sheet::run_reader_if_asked() {
         return exit;
     }
-    let cli = Cli::parse();
+    let cli = match Cli::read() {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
     let json = cli.global.json;
     ui::start(&cli.global);
     let ended = Settings::resolve(cli.global).and_then(|settings| {

@@ -23,8 +23,6 @@ const KEYS: &str =
 
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Name of the profile.
-    pub profile: String,
     /// The profile's token file, existing or not.
     pub token_file: TokenFile,
     /// Service, credentials, rate and home folder.
@@ -76,6 +74,8 @@ impl Output {
 impl Settings {
     /// Resolves the settings. Tokens are not accepted as flags, because other users can read the command line.
     pub fn resolve(global: Global) -> Result<Settings, Failure> {
+        let (is_address_chosen, is_profile_chosen) = (global.base_url.is_some(), global.profile.is_some());
+        let given = global.given();
         let home = match global.home {
             Some(home) => home,
             None => ProjectDirs::from("", "", "sheetport").map(|dirs| dirs.data_dir().to_owned()).ok_or_else(|| {
@@ -93,11 +93,25 @@ impl Settings {
         let profile = file.profiles.remove(&name).unwrap_or_default();
         let rate = profile.rate.map(|rate| rate.parse().map_err(|why: String| wrong(&path, &why))).transpose()?;
         let token_file = TokenFile::of(&home, &name);
-        let (base_url, credentials) = credentials(global.base_url.or(profile.base_url), &token_file);
+        // Tokens of the environment take precedence over stored ones.
+        let tokens = Credentials {
+            access: token("SHEETPORT_ACCESS_TOKEN"),
+            refresh: token("SHEETPORT_REFRESH_TOKEN"),
+            file: None,
+        };
+        let (base_url, credentials) = tokens.or_stored(global.base_url.or(profile.base_url), &token_file);
         Ok(Settings {
-            profile: name,
             token_file,
-            context: Context { home, base_url, credentials, rate },
+            context: Context {
+                home,
+                profile: name,
+                base_url,
+                credentials,
+                rate,
+                given,
+                is_address_chosen,
+                is_profile_chosen,
+            },
             accepts_recognized: profile.accept_recognized,
             output: Output { json: global.json, quiet: global.quiet, progress: !global.no_progress && !global.quiet },
         })
@@ -108,26 +122,6 @@ fn token(name: &str) -> Option<SecretString> {
     let token = std::env::var(name).ok()?;
     let token = token.trim();
     (!token.is_empty()).then(|| SecretString::from(token.to_owned()))
-}
-
-/// Returns the address and the credentials. Tokens of the environment take precedence over stored ones. Stored tokens
-/// are only used for the address stored with the tokens.
-fn credentials(base_url: Option<String>, file: &TokenFile) -> (Option<String>, Credentials) {
-    let given =
-        Credentials { access: token("SHEETPORT_ACCESS_TOKEN"), refresh: token("SHEETPORT_REFRESH_TOKEN"), file: None };
-    let stored = file.read().unwrap_or_else(|error| {
-        tracing::warn!("{} can't be read: {error}", file.path().display());
-        None
-    });
-    let plain = |address: &str| address.trim().trim_end_matches('/').to_owned();
-    match (stored, base_url) {
-        (Some((stored, credentials)), base_url)
-            if base_url.as_deref().is_none_or(|base| plain(base) == plain(&stored)) =>
-        {
-            (Some(stored), if given.is_empty() { credentials } else { given })
-        }
-        (_, base_url) => (base_url, given),
-    }
 }
 
 fn read(path: &Path) -> Result<File, Failure> {

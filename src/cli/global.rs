@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, ValueEnum};
+
+use crate::operations::Given;
 
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Global options")]
@@ -34,6 +37,29 @@ pub struct Global {
     /// Hide progress
     #[arg(long, global = true)]
     pub no_progress: bool,
+    /// Names of the options that are flags of this command, not variables of the environment.
+    #[arg(skip)]
+    pub(super) flags: Vec<&'static str>,
+}
+
+impl Global {
+    const OPTIONS: [&str; 3] = ["base_url", "profile", "home"];
+
+    /// Notes which options come from flags.
+    pub(super) fn note_flags(&mut self, matches: &ArgMatches) {
+        let is_flag = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
+        self.flags = Global::OPTIONS.into_iter().filter(is_flag).collect();
+    }
+
+    /// Returns the options that are flags.
+    pub fn given(&self) -> Given {
+        let is_flag = |name| self.flags.contains(&name);
+        Given {
+            base_url: self.base_url.clone().filter(|_| is_flag("base_url")),
+            profile: self.profile.clone().filter(|_| is_flag("profile")),
+            home: self.home.clone().filter(|_| is_flag("home")),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,23 +1,43 @@
 //! Flags for the request rate.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use crate::client::Speed;
+use crate::operations::DEFAULT_CONCURRENCY;
 
-const DEFAULT_CONCURRENCY: u16 = 8;
-
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub struct Pacing {
     /// Maximum request rate, such as 10/s or 600/min, or "auto" to measure the service's limit
     #[arg(long, value_name = "RATE")]
     pub rate: Option<Speed>,
-    /// Number of requests in flight at the same time
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_CONCURRENCY, value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub concurrency: u16,
+    /// Number of requests in flight at the same time [default: 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub concurrency: Option<u16>,
 }
 
-impl Default for Pacing {
-    fn default() -> Pacing {
-        Pacing { rate: None, concurrency: DEFAULT_CONCURRENCY }
+impl Pacing {
+    /// Returns the number of requests in flight.
+    pub fn concurrency(&self) -> u16 {
+        self.concurrency.unwrap_or(DEFAULT_CONCURRENCY)
     }
+}
+
+/// How to send a run again. What is not given is as in the run.
+#[derive(Args, Debug, Default)]
+pub struct Sending {
+    /// Maximum request rate, such as 10/s or 600/min, or "auto" to measure the service's limit [default: as in the run]
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<Speed>,
+    /// Number of requests in flight at the same time [default: as in the run]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub concurrency: Option<u16>,
+    /// Stop after the service has refused more than N records [default: as in the run]
+    #[arg(long, value_name = "N")]
+    pub max_errors: Option<u64>,
+    /// New file for the report: .xlsx, .csv or .html [default: the report of the run with a number, such as
+    /// outcome-2.xlsx, or a workbook next to the file, if a row has a problem]
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }

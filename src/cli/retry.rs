@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::input::{Reading, parameter};
-use super::pacing::Pacing;
+use super::pacing::Sending;
 
 const RETRY_EXAMPLES: &str = "\
 A report is recognized by its sheetport_run and sheetport_row columns. You may sort and filter its rows, and add rows at
@@ -38,19 +38,16 @@ pub struct Retry {
     #[arg(long, value_name = "NAME=VALUE", value_parser = parameter, requires = "template")]
     pub set: Vec<(String, String)>,
     #[command(flatten)]
-    pub pacing: Pacing,
+    pub sending: Sending,
     /// Show what would be sent, with the first requests, and send nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Stop after the service has refused more than N records
-    #[arg(long, value_name = "N")]
-    pub max_errors: Option<u64>,
-    /// Send nothing if a row needs fixing
-    #[arg(long)]
-    pub all_or_nothing: bool,
-    /// New file for the report: .xlsx, .csv or .html [default: a workbook next to the file, if a row has a problem]
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
+    /// Send nothing if a row needs fixing [default: as in the run]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub all_or_nothing: Option<bool>,
+    /// Treat warnings as problems [default: as in the run]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub strict: Option<bool>,
     #[command(flatten)]
     pub reading: Reading,
 }
@@ -76,7 +73,8 @@ impl Retry {
             (self.as_new, "as-new"),
             (self.template.is_some(), "template"),
             (self.dry_run, "dry-run"),
-            (self.all_or_nothing, "all-or-nothing"),
+            (self.all_or_nothing.is_some(), "all-or-nothing"),
+            (self.strict.is_some(), "strict"),
         ];
         let flags = flags.into_iter().filter_map(|(in_use, flag)| in_use.then_some(flag));
         let reading = self.reading.in_use().into_iter().map(|(flag, _)| flag);

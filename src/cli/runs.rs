@@ -1,13 +1,12 @@
 //! Flags of `runs`, `resume` and `resolve`.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::PossibleValue;
 use clap::{Args, Subcommand};
 
 use super::choice::choice;
-use super::pacing::Pacing;
+use super::pacing::Sending;
 use super::upload::range;
 use crate::operations::RunStatus;
 
@@ -94,16 +93,10 @@ pub struct Resolve {
 
 #[derive(Args, Debug)]
 pub struct Resume {
-    /// Number of the run [default: the newest]
+    /// Number of the run [default: the one that can be resumed]
     pub run: Option<i64>,
     #[command(flatten)]
-    pub pacing: Pacing,
-    /// Stop after the service has refused more than N records
-    #[arg(long, value_name = "N")]
-    pub max_errors: Option<u64>,
-    /// New file for the report: .xlsx, .csv or .html [default: a workbook next to the file, if a row has a problem]
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
+    pub sending: Sending,
 }
 
 /// Rows such as `17,20-25`.

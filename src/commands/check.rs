@@ -1,7 +1,8 @@
 //! `check`: finds all problems of a file without sending anything.
 
 use super::shared::console::Console;
-use super::shared::input::{open, spreadsheet, upload_command};
+use super::shared::input::{open, spreadsheet};
+use super::shared::next;
 use super::shared::recognize::{Purpose, with_suggestion};
 use super::shared::summary::{Summary, causes};
 use crate::cli::Check;
@@ -15,9 +16,12 @@ pub(super) async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failu
     input.is_strict = args.strict;
     let (record, template) = (input.template.record, input.template.name.clone());
     let console = Console::for_check(settings.output);
-    let (report, next) = (args.report.as_deref(), upload_command(&args.input, &template));
     let pacing = &args.pacing;
-    let online = args.online.then_some(operations::ComparePace { rate: pacing.rate, concurrency: pacing.concurrency });
+    let next = next::with_pacing(next::of_input(&args.input, &template, &settings.context), pacing);
+    let next = next.switch("strict", args.strict).to_string();
+    let report = args.report.as_deref();
+    let online =
+        args.online.then_some(operations::ComparePace { rate: pacing.rate, concurrency: pacing.concurrency() });
     let check = operations::Check { input, report, next: &next, online };
     let checked = operations::check(&settings.context, check, &|event| console.show(event)).await;
     let tally = match checked {

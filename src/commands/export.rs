@@ -69,7 +69,7 @@ pub(super) async fn export(args: &Export, context: &Context, output: Output) -> 
         min_ratio: nightly.min_ratio,
         ids,
         language: by_id.language.as_deref(),
-        concurrency: args.pacing.concurrency,
+        concurrency: args.pacing.concurrency(),
         rate: args.pacing.rate,
     };
     let console = Console::new(output);

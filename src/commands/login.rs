@@ -22,7 +22,7 @@ pub(super) async fn login(args: &Login, settings: &Settings) -> Result<Exit, Fai
     let credentials = Credentials { access, refresh, file: None };
     let context = Context { base_url, credentials, ..settings.context.clone() };
     context.base_url()?;
-    let stored = operations::login(&context, &settings.token_file, &settings.profile, args.unchecked).await?;
+    let stored = operations::login(&context, &settings.token_file, &settings.context.profile, args.unchecked).await?;
     print(settings, "login", &stored, "stored", "stored, readable only by you");
     Ok(Exit::Done)
 }
@@ -41,7 +41,7 @@ pub(super) async fn whoami(settings: &Settings) -> Result<Exit, Failure> {
 pub(super) fn logout(settings: &Settings) -> Result<Exit, Failure> {
     let file = &settings.token_file;
     let was_stored = file.remove().map_err(|error| unusable(&file.path().display().to_string(), &error))?;
-    let profile = &settings.profile;
+    let profile = &settings.context.profile;
     if settings.output.json {
         ui::json(&json!({"command": "logout", "profile": profile, "removed": was_stored}));
     } else if was_stored {
@@ -77,7 +77,7 @@ fn print(settings: &Settings, command: &str, tokens: &StoredTokens, source: &str
     if settings.output.json {
         ui::json(&json!({
             "command": command,
-            "profile": settings.profile,
+            "profile": settings.context.profile,
             "base_url": base_url,
             "workspace": workspace,
             "access": access,
@@ -88,7 +88,7 @@ fn print(settings: &Settings, command: &str, tokens: &StoredTokens, source: &str
     }
     let unnamed = || "not named by the token".to_owned();
     for (name, text) in [
-        ("profile", settings.profile.clone()),
+        ("profile", settings.context.profile.clone()),
         ("service", base_url.clone()),
         ("workspace", workspace.unwrap_or_else(unnamed)),
         ("access", access.unwrap_or_else(unnamed)),

@@ -20,11 +20,11 @@ pub(super) async fn run(args: &Report, settings: &Settings) -> Result<Exit, Fail
         bom: args.bom,
         has_next: true,
     };
-    let (run, written) = operations::report(&settings.context, &request, &|event| console.show(event)).await?;
+    let (run, written, next) = operations::report(&settings.context, &request, &|event| console.show(event)).await?;
     if settings.output.json {
         ui::json(&json!({
             "run": run.id, "command": "report", "rows": written.rows, "left_out": written.left_out,
-            "report": written.path,
+            "report": written.path, "next": next,
         }));
     } else if !settings.output.quiet {
         let rows = ui::counted(written.rows, "row");

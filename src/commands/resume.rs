@@ -3,18 +3,23 @@
 use super::shared::console::Console;
 use super::shared::finish::finish;
 use super::shared::signals::Interrupt;
-use super::upload::send_options;
-use crate::cli::Resume;
+use crate::cli::{Resume, Sending};
 use crate::error::{Exit, Failure};
-use crate::operations;
+use crate::operations::{self, SendOptions};
 use crate::settings::Settings;
 
 pub(super) async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Failure> {
     let (interrupt, console) = (Interrupt::default(), Console::new(settings.output));
-    let options = send_options(&args.pacing, args.max_errors, &args.report);
+    let options = send_options(&args.sending);
     let observer = |event: operations::Event<'_>| console.show(event);
     let finished = operations::resume(&settings.context, args.run, options, interrupt.wait(), &observer).await?;
     let (exit, summary) = finish("resume", finished, &interrupt, settings.output.talks());
     summary.print(settings.output);
     Ok(exit)
+}
+
+/// Returns the flags for sending a run again.
+pub(super) fn send_options(sending: &Sending) -> SendOptions<'_> {
+    let Sending { rate, concurrency, max_errors, ref report } = *sending;
+    SendOptions { concurrency, rate, max_errors, report: report.as_deref() }
 }

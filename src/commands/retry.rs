@@ -1,23 +1,22 @@
 //! `retry`: sends the records of a report that were not accepted yet, or the refused records of a run.
 
-use std::path::Path;
-
+use super::resume::send_options;
 use super::shared::console::Console;
 use super::shared::finish::finish;
 use super::shared::input::open;
 use super::shared::signals::Interrupt;
 use super::shared::summary::Summary;
-use super::upload::{print_requests, send_options};
+use super::upload::print_requests;
 use crate::cli::{Retry, RetryTarget};
 use crate::error::{Exit, Failure};
-use crate::operations::{self, RetryReport, TemplateChanges, load_template, quoted};
+use crate::operations::{self, CommandLine, Context, RetryReport, TemplateChanges, load_template};
 use crate::settings::Settings;
 
 pub(super) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failure> {
     let (interrupt, console) = (Interrupt::default(), Console::new(settings.output));
     let (context, talks) = (&settings.context, settings.output.talks());
     let observer = |event: operations::Event<'_>| console.show(event);
-    let sending = send_options(&args.pacing, args.max_errors, &args.report);
+    let sending = send_options(&args.sending);
     let (exit, summary) = match args.target() {
         RetryTarget::Run(run) => {
             check_flags(&args, run)?;
@@ -28,14 +27,21 @@ pub(super) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failur
             let file = open(path)?;
             let changes = TemplateChanges { parameters: &args.set, locale: None };
             let template = args.template.as_deref().map(|template| load_template(template, changes)).transpose()?;
-            let (as_new, all_or_nothing, text) = (args.as_new, args.all_or_nothing, args.reading.options());
-            let request = RetryReport { file: &file, text, template, as_new, all_or_nothing, sending };
+            let request = RetryReport {
+                file: &file,
+                text: args.reading.options(),
+                template,
+                as_new: args.as_new,
+                all_or_nothing: args.all_or_nothing,
+                strict: args.strict,
+                sending,
+            };
             if args.dry_run {
                 let (template, preview) = operations::preview_retry(context, request, &observer).await?;
                 print_requests(&preview.requests, settings.output);
                 let mut summary =
                     Summary::of_tally("retry", template.record, &template.name, &preview.tally, &file.name);
-                summary.next = (preview.tally.to_send > 0).then(|| retry_command(&file.name));
+                summary.next = (preview.tally.to_send > 0).then(|| retry_command(&args, context));
                 (summary.exit(), summary)
             } else {
                 let finished = operations::retry_report(context, request, interrupt.wait(), &observer).await?;
@@ -58,6 +64,23 @@ fn check_flags(args: &Retry, run: i64) -> Result<(), Failure> {
     })
 }
 
-fn retry_command(file: &Path) -> String {
-    format!("sheetport retry {}", quoted(&file.display().to_string()))
+/// Returns the command that retries the report with the same flags.
+fn retry_command(args: &Retry, context: &Context) -> String {
+    let sending = &args.sending;
+    let mut command = CommandLine::new(context, "retry").file(&args.what).switch("as-new", args.as_new);
+    if let Some(template) = &args.template {
+        command = command.short('t', "template", template);
+    }
+    for (name, value) in &args.set {
+        command = command.flag("set", Some(format!("{name}={value}")));
+    }
+    command = command
+        .flag("rate", sending.rate.map(|rate| rate.to_string()))
+        .flag("concurrency", sending.concurrency.map(|number| number.to_string()))
+        .flag("max-errors", sending.max_errors.map(|number| number.to_string()))
+        .choice("all-or-nothing", args.all_or_nothing)
+        .choice("strict", args.strict)
+        .flag("report", sending.report.as_ref());
+    let reading = args.reading.in_use();
+    reading.into_iter().fold(command, |command, (name, value)| command.flag(name, Some(value))).to_string()
 }

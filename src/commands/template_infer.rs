@@ -9,7 +9,7 @@ use super::shared::console::Console;
 use super::shared::input::open;
 use crate::cli::Infer;
 use crate::error::{Exit, Failure};
-use crate::operations::{self, InferRequest, quoted};
+use crate::operations::{self, CommandLine, Context, InferRequest};
 use crate::settings::Settings;
 use crate::sheet;
 use crate::sheet::write::{Existing, WholeFile};
@@ -37,7 +37,7 @@ pub(super) async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failu
     }
     if settings.output.talks() {
         ui::inference::print(&proposal);
-        ui::hint(&next(args, written.as_deref(), &proposal));
+        ui::hint(&next(args, written.as_deref(), &proposal, &settings.context));
     }
     if proposal.missing.is_empty() {
         return Ok(Exit::Done);
@@ -75,13 +75,14 @@ fn as_json(proposal: &Proposal) -> serde_json::Value {
 }
 
 /// Returns the advice for the next step.
-fn next(args: &Infer, written: Option<&Path>, proposal: &Proposal) -> String {
+fn next(args: &Infer, written: Option<&Path>, proposal: &Proposal, context: &Context) -> String {
     let path = written.map_or_else(|| args.file.with_extension("toml"), Path::to_owned);
-    let (file, template) = (quoted(&args.file.display().to_string()), quoted(&path.display().to_string()));
     let save = if written.is_none() { "save the template, " } else { "" };
     if proposal.missing.is_empty() {
-        format!("{save}review it, then run: sheetport check {file} -t {template}")
+        let check = CommandLine::new(context, "check").file(&args.file).short('t', "template", &path);
+        format!("{save}review it, then run: {check}")
     } else {
-        format!("{save}fill in the missing fields, then run: sheetport template check {template}")
+        let check = CommandLine::new(context, "template check").file(&path);
+        format!("{save}fill in the missing fields, then run: {check}")
     }
 }

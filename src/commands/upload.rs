@@ -1,14 +1,13 @@
 //! `upload`: reads the whole file, plans every record, then sends.
 
-use std::path::PathBuf;
-
 use super::shared::console::Console;
 use super::shared::finish::finish;
-use super::shared::input::{open, spreadsheet, upload_command};
+use super::shared::input::{open, spreadsheet};
+use super::shared::next;
 use super::shared::recognize::{Purpose, with_suggestion};
 use super::shared::signals::Interrupt;
 use super::shared::summary::Summary;
-use crate::cli::{Pacing, Upload};
+use crate::cli::Upload;
 use crate::error::{Exit, Failure};
 use crate::operations::{self, AllowRepeat, PreviewedRequest, Questions, SendOptions};
 use crate::settings::{Output, Settings};
@@ -28,14 +27,19 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
     // A dry run and a rehearsal send nothing to the service.
     let purpose = match args.dry_run || args.rehearse {
         true => Purpose::Looking,
-        false => Purpose::Sending { is_agreed: args.yes || settings.accepts_recognized },
+        false => Purpose::Sending { is_agreed: args.yes || settings.accepts_recognized, upload: args },
     };
     let mut input = spreadsheet(&file, &args.input, purpose, settings).await?;
     (input.rows, input.is_strict) = (args.rows, args.strict);
     let (record, template) = (input.template.record, input.template.name.clone());
     let upload = operations::Upload {
         input,
-        sending: send_options(&args.pacing, args.max_errors, &args.report),
+        sending: SendOptions {
+            concurrency: args.pacing.concurrency,
+            rate: args.pacing.rate,
+            max_errors: args.max_errors,
+            report: args.report.as_deref(),
+        },
         changed_only: args.changed_only,
         all_or_nothing: args.all_or_nothing,
         allow_repeat: allow_repeat(args.allow_repeat.as_deref()),
@@ -53,7 +57,7 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         };
         print_requests(&preview.requests, output);
         let mut summary = Summary::of_tally("upload", record, &template, &preview.tally, &file.name);
-        summary.next = (preview.tally.to_send > 0).then(|| upload_command(&args.input, &template));
+        summary.next = (preview.tally.to_send > 0).then(|| next::upload(args, &template, context).to_string());
         return Ok((summary.exit(), summary));
     }
     let interrupt = Interrupt::default();
@@ -67,7 +71,10 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
     };
     let (exit, mut summary) = finish("upload", finished, &interrupt, output.talks());
-    summary.run = summary.run.filter(|_| !args.rehearse);
+    if args.rehearse {
+        let is_fine = exit == Exit::Done && summary.accounting.sent > 0;
+        (summary.run, summary.next) = (None, is_fine.then(|| next::upload(args, &template, context).to_string()));
+    }
     Ok((exit, summary))
 }
 
@@ -92,14 +99,6 @@ fn restores(count: u64) -> bool {
 fn agrees(tally: &Tally) -> bool {
     let question = format!("Send {} in spite of the warnings? [y/N]", ui::counted(tally.to_send, "record"));
     matches!(ui::ask(&question).as_deref(), Some("y" | "yes"))
-}
-
-pub(super) fn send_options<'a>(
-    pacing: &Pacing,
-    max_errors: Option<u64>,
-    report: &'a Option<PathBuf>,
-) -> SendOptions<'a> {
-    SendOptions { concurrency: pacing.concurrency, rate: pacing.rate, max_errors, report: report.as_deref() }
 }
 
 /// Prints the first requests of a dry run.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::database::Ledger;
 use super::error::Error;
 use super::ids::RunId;
-use super::run::{NewRun, Run};
+use super::run::{NewRun, Run, RunSettings};
 use crate::digest;
 
 /// Exclusive access to the runs of one upload. Released on drop.
@@ -72,6 +72,16 @@ impl Ledger {
         }
         drop(lock);
         self.lock_run(run).await
+    }
+
+    /// Replaces the settings of a locked run.
+    pub async fn change_settings(&self, locked: LockedRun, settings: RunSettings) -> Result<LockedRun, Error> {
+        let LockedRun { mut run, lock } = locked;
+        if run.about.settings != settings {
+            self.store_settings(run.id, &settings).await?;
+            run.about.settings = settings;
+        }
+        Ok(LockedRun { run, lock })
     }
 
     /// Returns the path of the file for sharing the request rate of a workspace among processes.

@@ -8,7 +8,7 @@ use super::family::Family;
 use super::ids::{RunId, Seq};
 use super::model::{Origin, SourceRow};
 use super::row_states::RowQuery;
-use super::run::{NewRun, Run, RunCommand};
+use super::run::{NewRun, Run, RunCommand, RunSettings};
 
 impl Ledger {
     /// Returns the failed records of `run` without a row sent by another run of the family since.
@@ -23,9 +23,9 @@ impl Ledger {
     }
 
     /// Plans a new run with the records `failed` of `run`: the same request bodies and rows, in order.
-    pub async fn plan_retry(&self, run: &Run, failed: &[Seq], now: i64) -> Result<RunId, Error> {
+    pub async fn plan_retry(&self, run: &Run, settings: RunSettings, failed: &[Seq], now: i64) -> Result<RunId, Error> {
         let new_seqs: HashMap<Seq, Seq> = failed.iter().copied().zip(0..).collect();
-        let about = NewRun { command: RunCommand::Retry, retry_of: Some(run.id), ..run.about.clone() };
+        let about = NewRun { command: RunCommand::Retry, retry_of: Some(run.id), settings, ..run.about.clone() };
         let mut plan = self.begin_plan(&about, now).await?;
         let mut from = 0;
         while let Some(block) = self.source_block(run.id, from).await? {

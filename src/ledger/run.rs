@@ -1,5 +1,8 @@
 //! Runs: identity, state and history.
 
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
 
@@ -39,6 +42,67 @@ pub struct NewRun {
     pub retry_of: Option<RunId>,
     /// Options of the service call, in addition to the template.
     pub options: Vec<CallOption>,
+    pub settings: RunSettings,
+}
+
+/// How a run was asked for. Resumes and retries go on in the same way, unless told otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSettings {
+    /// The profile of address and tokens; empty if there was none.
+    pub profile: String,
+    /// `None` without a limit.
+    pub rate: Option<RunRate>,
+    /// Requests in flight at the same time.
+    pub concurrency: u16,
+    /// Stops the run after more refused records than this.
+    pub max_errors: Option<u64>,
+    /// Absolute path of the report, if it was named.
+    pub report: Option<PathBuf>,
+    /// Sends nothing if a row can't be sent.
+    pub all_or_nothing: bool,
+    /// Treats warnings as problems.
+    pub strict: bool,
+    /// Skips records that the service has with the same values.
+    pub changed_only: bool,
+    pub allow_repeat: AllowRepeat,
+}
+
+/// The request rate of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunRate {
+    /// As fast as the service permits.
+    Auto,
+    Fixed {
+        requests: NonZeroU32,
+        seconds: NonZeroU32,
+    },
+}
+
+/// Records to send although they were sent before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AllowRepeat {
+    #[default]
+    None,
+    All,
+    /// The records with these names.
+    Named(Vec<String>),
+}
+
+/// One request at a time, without limits.
+impl Default for RunSettings {
+    fn default() -> RunSettings {
+        RunSettings {
+            profile: String::new(),
+            rate: None,
+            concurrency: 1,
+            max_errors: None,
+            report: None,
+            all_or_nothing: false,
+            strict: false,
+            changed_only: false,
+            allow_repeat: AllowRepeat::None,
+        }
+    }
 }
 
 /// The command behind a run.
@@ -134,10 +198,6 @@ impl CallOption {
             CallOption::TriggerWorkflows => "triggerWorkflows",
         }
     }
-
-    fn from_name(name: &str) -> Option<CallOption> {
-        [CallOption::CreateMissingItems, CallOption::TriggerWorkflows].into_iter().find(|option| option.name() == name)
-    }
 }
 
 impl Run {
@@ -160,8 +220,9 @@ impl Run {
 }
 
 const COLUMNS: &str = "id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, header, \
-                       header_row, columns, name_columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, options, \
-                       warnings, compared_to";
+                       header_row, columns, name_columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, \
+                       create_missing_items, trigger_workflows, profile_name, rate_requests, rate_seconds, concurrency, \
+                       max_errors, report, all_or_nothing, strict, changed_only, allow_repeat, warnings, compared_to";
 
 impl Ledger {
     /// Returns up to `limit` runs, newest first.
@@ -203,6 +264,17 @@ impl Ledger {
                      AND NOT EXISTS (SELECT 1 FROM outcome WHERE run = $1 AND state NOT IN ('rejected', 'skipped'))";
         let bound = sqlx::query(query).bind(run).bind(workspace).execute(&self.writer).await?;
         Ok(bound.rows_affected() > 0)
+    }
+
+    /// Returns the numbers of all runs that are neither finished nor withheld, newest first.
+    pub async fn unfinished(&self) -> Result<Vec<RunId>, Error> {
+        let query = "SELECT id FROM run WHERE state = $1 ORDER BY id DESC";
+        Ok(sqlx::query_scalar(query).bind(RunState::Planned.name()).fetch_all(&self.reader).await?)
+    }
+
+    pub(super) async fn store_settings(&self, run: RunId, settings: &RunSettings) -> Result<(), Error> {
+        let mut connection = self.writer.acquire().await?;
+        store_settings(&mut connection, run, settings).await
     }
 
     /// Marks a planned run as not to be sent.
@@ -249,8 +321,9 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     };
     sqlx::query(
         "INSERT INTO run (id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, \
-         header, header_row, columns, created_at, retry_of, first_row, last_row, options, name_columns) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
+         header, header_row, columns, created_at, retry_of, first_row, last_row, create_missing_items, trigger_workflows, \
+         name_columns, profile_name, concurrency, all_or_nothing, strict, changed_only) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, '', 1, 0, 0, 0)",
     )
     .bind(id)
     .bind(RunState::Planning.name())
@@ -270,10 +343,12 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     .bind(new.retry_of)
     .bind(first_row)
     .bind(last_row)
-    .bind(new.options.iter().map(|option| option.name()).collect::<Vec<_>>().join(" "))
+    .bind(i64::from(new.options.contains(&CallOption::CreateMissingItems)))
+    .bind(i64::from(new.options.contains(&CallOption::TriggerWorkflows)))
     .bind(to_json(&new.name_columns)?)
     .execute(&mut *transaction)
     .await?;
+    store_settings(&mut transaction, id, &new.settings).await?;
     transaction.commit().await?;
     Ok(id)
 }
@@ -306,8 +381,11 @@ fn from_row(row: &SqliteRow) -> Result<Run, Error> {
         Some((first, last)) => Some((unsigned(first)?, unsigned(last)?)),
         None => None,
     };
-    let options = text("options")?;
-    let options = options.split_whitespace().map(|name| parsed("option", name, CallOption::from_name));
+    let flag = |column: &str| row.try_get::<i64, _>(column).map(|value| value != 0);
+    let options = [
+        (flag("create_missing_items")?, CallOption::CreateMissingItems),
+        (flag("trigger_workflows")?, CallOption::TriggerWorkflows),
+    ];
     Ok(Run {
         id: row.try_get("id")?,
         state: parsed("state", &text("state")?, RunState::from_name)?,
@@ -327,7 +405,8 @@ fn from_row(row: &SqliteRow) -> Result<Run, Error> {
             name_columns: serde_json::from_str(&text("name_columns")?).map_err(corrupt)?,
             chosen,
             retry_of: row.try_get("retry_of")?,
-            options: options.collect::<Result<_, Error>>()?,
+            options: options.into_iter().filter_map(|(is_set, option)| is_set.then_some(option)).collect(),
+            settings: settings_from_row(row)?,
         },
         created_at: row.try_get("created_at")?,
         finished_at: row.try_get("finished_at")?,
@@ -335,6 +414,68 @@ fn from_row(row: &SqliteRow) -> Result<Run, Error> {
         millis: row.try_get("millis")?,
         warnings: serde_json::from_str(&text("warnings")?).map_err(corrupt)?,
         compared_to: row.try_get("compared_to")?,
+    })
+}
+
+async fn store_settings(connection: &mut SqliteConnection, run: RunId, settings: &RunSettings) -> Result<(), Error> {
+    let rate = settings.rate.map(|rate| match rate {
+        RunRate::Auto => (0, 1),
+        RunRate::Fixed { requests, seconds } => (i64::from(requests.get()), i64::from(seconds.get())),
+    });
+    let names = match &settings.allow_repeat {
+        AllowRepeat::None => None,
+        AllowRepeat::All => Some(to_json(&[""; 0])?),
+        AllowRepeat::Named(names) => Some(to_json(names)?),
+    };
+    sqlx::query(
+        "UPDATE run SET profile_name = $2, rate_requests = $3, rate_seconds = $4, concurrency = $5, max_errors = $6, \
+         report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11 WHERE id = $1",
+    )
+    .bind(run)
+    .bind(&settings.profile)
+    .bind(rate.map(|(requests, _)| requests))
+    .bind(rate.map(|(_, seconds)| seconds))
+    .bind(i64::from(settings.concurrency))
+    .bind(settings.max_errors.map(|most| i64::try_from(most).unwrap_or(i64::MAX)))
+    .bind(settings.report.as_ref().map(|path| path.display().to_string()))
+    .bind(i64::from(settings.all_or_nothing))
+    .bind(i64::from(settings.strict))
+    .bind(i64::from(settings.changed_only))
+    .bind(names)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+fn settings_from_row(row: &SqliteRow) -> Result<RunSettings, Error> {
+    let flag = |column: &str| row.try_get::<i64, _>(column).map(|value| value != 0);
+    let positive = |number: i64| u32::try_from(number).ok().and_then(NonZeroU32::new).ok_or_else(|| corrupt("a rate"));
+    let rate: Option<i64> = row.try_get("rate_requests")?;
+    let per: Option<i64> = row.try_get("rate_seconds")?;
+    let rate = match rate.zip(per) {
+        None => None,
+        Some((0, _)) => Some(RunRate::Auto),
+        Some((requests, seconds)) => {
+            Some(RunRate::Fixed { requests: positive(requests)?, seconds: positive(seconds)? })
+        }
+    };
+    let max_errors: Option<i64> = row.try_get("max_errors")?;
+    let names: Option<String> = row.try_get("allow_repeat")?;
+    let names: Option<Vec<String>> = names.as_deref().map(serde_json::from_str).transpose().map_err(corrupt)?;
+    Ok(RunSettings {
+        profile: row.try_get("profile_name")?,
+        rate,
+        concurrency: u16::try_from(row.try_get::<i64, _>("concurrency")?).map_err(corrupt)?,
+        max_errors: max_errors.map(u64::try_from).transpose().map_err(corrupt)?,
+        report: row.try_get::<Option<String>, _>("report")?.map(PathBuf::from),
+        all_or_nothing: flag("all_or_nothing")?,
+        strict: flag("strict")?,
+        changed_only: flag("changed_only")?,
+        allow_repeat: match names {
+            None => AllowRepeat::None,
+            Some(names) if names.is_empty() => AllowRepeat::All,
+            Some(names) => AllowRepeat::Named(names),
+        },
     })
 }
 

@@ -4,22 +4,55 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::Error;
-use crate::client::auth::Credentials;
+use crate::client::auth::{Credentials, TokenFile};
 use crate::client::{Client, Speed};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Run};
+
+/// What the flags of this command have chosen, and a later command has to be told again.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    pub base_url: Option<String>,
+    pub profile: Option<String>,
+    pub home: Option<PathBuf>,
+}
 
 #[derive(Clone, Debug)]
 pub struct Context {
     /// Folder of the ledger and all other lasting data.
     pub home: PathBuf,
+    /// Name of the profile.
+    pub profile: String,
     /// Root address of the service, if set.
     pub base_url: Option<String>,
     pub credentials: Credentials,
     /// Default request rate of operations.
     pub rate: Option<Speed>,
+    pub given: Given,
+    /// Whether a flag or the environment has chosen the address.
+    pub is_address_chosen: bool,
+    /// Whether a flag or the environment has chosen the profile.
+    pub is_profile_chosen: bool,
 }
 
 impl Context {
+    /// Returns the context for an operation on an existing run: with the profile and the address of the run, unless
+    /// others were chosen for this command.
+    pub(super) fn for_run(&self, run: &Run) -> Context {
+        let remembered = &run.about.settings.profile;
+        let keeps_profile = self.is_profile_chosen || remembered.is_empty();
+        let profile = if keeps_profile { &self.profile } else { remembered };
+        let base_url = match self.is_address_chosen || self.is_profile_chosen {
+            true => self.base_url.clone(),
+            false => Some(run.about.base_url.clone()),
+        };
+        // Tokens of the environment have no file, and take precedence.
+        let is_environment = self.credentials.file.is_none();
+        let tokens = if is_environment { self.credentials.clone() } else { Credentials::default() };
+        let (base_url, credentials) = tokens.or_stored(base_url, &TokenFile::of(&self.home, profile));
+        let rate = self.rate.filter(|_| *profile == self.profile);
+        Context { profile: profile.clone(), base_url, credentials, rate, ..self.clone() }
+    }
+
     /// Opens the ledger.
     pub async fn ledger(&self) -> Result<Ledger, Error> {
         Ok(Ledger::open(&self.home).await?)

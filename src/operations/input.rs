@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::context::Context;
 use super::error::Error;
-use crate::ledger::{NewRun, RunCommand, SheetSelection};
+use crate::ledger::{NewRun, RunCommand, RunSettings, SheetSelection};
 use crate::sheet::{Options, PrivateFile};
 use crate::template::Template;
 use crate::template::model::Group;
@@ -146,5 +146,6 @@ pub(super) fn new_run(
         chosen: source.chosen,
         retry_of: None,
         options: Vec::new(),
+        settings: RunSettings::default(),
     })
 }

@@ -31,17 +31,18 @@ pub struct ReportRequest<'a> {
     pub has_next: bool,
 }
 
-/// Writes a report and returns its run.
+/// Writes a report and returns its run and the next command.
 pub async fn report(
     context: &Context,
     request: &ReportRequest<'_>,
     observer: Observer<'_>,
-) -> Result<(Run, Written), Error> {
+) -> Result<(Run, Written, Option<String>), Error> {
     let format = report_format(request.path)?;
     let ledger = context.ledger().await?;
     let run = ledger.run_or_newest(request.run).await?;
     let accounting = ledger.accounting(run.id).await?;
-    let next = next_command::after_run(&run, &accounting, false, Some(request.path)).filter(|_| request.has_next);
+    let next = next_command::after_run(context, &run, &accounting, false, Some(request.path));
+    let next = next.filter(|_| request.has_next);
     let choices = choices(&run, format, observer);
     let request = Request {
         path: request.path,
@@ -55,7 +56,7 @@ pub async fn report(
     };
     let written = report::write(&ledger, &run, &request).await?;
     ledger.close().await;
-    Ok((run, written))
+    Ok((run, written, next))
 }
 
 /// Checks that a report can be written to `path`: the extension is known, the file does not exist, and the folder exists.

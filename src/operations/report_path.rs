@@ -26,6 +26,16 @@ pub(super) fn beside(file: &Path, extension: &str) -> impl Iterator<Item = PathB
     })
 }
 
+/// Returns `path`, then the same name with a number: `out.xlsx`, `out-2.xlsx`.
+pub(super) fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let extension = path.extension().map(|extension| extension.to_string_lossy().into_owned()).unwrap_or_default();
+    (1_u64..).map(move |number| match number {
+        1 => path.to_owned(),
+        number => path.with_file_name(format!("{stem}-{number}.{extension}")),
+    })
+}
+
 /// Strips `.report` or `.report-2` from the end of a file stem.
 fn without_report(stem: &str) -> &str {
     match stem.rsplit_once(".report") {

@@ -9,14 +9,17 @@ use super::error::Error;
 use super::event::{Event, Observer};
 use super::next_command;
 use super::report::{choices, has_bom, report_format};
-use super::report_path::beside;
-use crate::client::{Client, Speed};
-use crate::ledger::{Accounting, Causes, Ledger, LockedRun, NewRun, Run, RunCommand, RunState, UploadLock};
+use super::report_path::{beside, numbered};
+use crate::client::{Client, Rate, Speed};
+use crate::ledger::{
+    self, Accounting, Causes, Ledger, LockedRun, NewRun, Run, RunCommand, RunRate, RunSettings, RunState, UploadLock,
+};
 use crate::report::{self, Format, Request};
 use crate::sheet;
 use crate::sheet::write::Existing;
 use crate::template::Template;
-use crate::upload::sent_before::{self, AllowRepeat, Compared, LeftOut};
+use crate::upload::compare::{Connection, server_diff};
+use crate::upload::sent_before::{self, Compared, LeftOut};
 use crate::upload::{self, Source, StopReason, Tally, send};
 
 /// Maximum number of refused records grouped by cause in the result. A report has all refused records.
@@ -24,17 +27,66 @@ const MAX_REFUSED: u32 = 2_000;
 /// Maximum number of records whose warnings are grouped by cause in the result.
 const MAX_WARNED: usize = 2_000;
 
-/// How to send a run.
-#[derive(Clone, Copy, Debug)]
+/// Requests in flight at the same time, unless another number is asked for.
+pub const DEFAULT_CONCURRENCY: u16 = 8;
+
+/// How to send a run. What is `None` is as in the run that is resumed or retried, or as usual for a new run.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SendOptions<'a> {
     /// Requests in flight at the same time.
-    pub concurrency: u16,
-    /// The rate of the context if `None`.
+    pub concurrency: Option<u16>,
     pub rate: Option<Speed>,
     /// Stops the run after more refused records than this.
     pub max_errors: Option<u64>,
-    /// Path of the report. If `None`, a workbook is written next to the file when a row has a problem.
+    /// Path of the report. If there is none, a workbook is written next to the file when a row has a problem.
     pub report: Option<&'a Path>,
+}
+
+impl SendOptions<'_> {
+    /// Returns the settings of a new run.
+    pub(super) fn settings(&self, context: &Context) -> RunSettings {
+        let usual = RunSettings {
+            profile: context.profile.clone(),
+            rate: context.rate.map(run_rate),
+            concurrency: DEFAULT_CONCURRENCY,
+            ..RunSettings::default()
+        };
+        self.over(&usual)
+    }
+
+    /// Returns the settings of a resumed or retried run: those of `run`, with what is asked for otherwise.
+    pub(super) fn over(&self, run: &RunSettings) -> RunSettings {
+        let report = self.report.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+        RunSettings {
+            rate: self.rate.map(run_rate).or(run.rate),
+            concurrency: self.concurrency.unwrap_or(run.concurrency),
+            max_errors: self.max_errors.or(run.max_errors),
+            report: report.or_else(|| run.report.clone()),
+            ..run.clone()
+        }
+    }
+}
+
+fn run_rate(speed: Speed) -> RunRate {
+    match speed {
+        Speed::Auto(_) => RunRate::Auto,
+        Speed::Fixed(rate) => {
+            let (requests, seconds) = rate.parts();
+            RunRate::Fixed { requests, seconds }
+        }
+    }
+}
+
+/// Returns the rate of a run, or that of the context for a run without one.
+pub(super) fn speed(settings: &RunSettings, context: &Context) -> Result<Option<Speed>, Error> {
+    match settings.rate {
+        None => Ok(context.rate),
+        Some(RunRate::Auto) => Ok(Some(Speed::Auto(None))),
+        Some(RunRate::Fixed { requests, seconds }) => {
+            let rate = Rate::new(requests, seconds).map_err(ledger::Error::Corrupt)?;
+            Ok(Some(Speed::Fixed(rate)))
+        }
+    }
 }
 
 /// Why a run is not sent at all.
@@ -70,47 +122,20 @@ pub struct Finished {
     pub next: Option<String>,
 }
 
-/// A planned run, ready to be sent.
+/// A planned run, ready to be sent as its settings say.
 pub(super) struct Sending<'a> {
+    /// The context of the run.
     pub context: &'a Context,
     pub ledger: &'a Ledger,
     pub client: Arc<Client>,
     pub run: LockedRun,
-    pub options: SendOptions<'a>,
+    /// Path of the report, if it was named for this operation.
+    pub report: Option<&'a Path>,
     /// The ledger is temporary, so the run can't be continued.
     pub is_rehearsal: bool,
-    /// Why nothing is to be sent, if that is known beforehand.
-    pub declined: Option<Withheld>,
-    /// Sends nothing if a record can't be sent.
-    pub all_or_nothing: bool,
-    /// Records to send although they were sent before.
-    pub allow_repeat: AllowRepeat,
+    /// A person has decided not to send.
+    pub is_declined: bool,
     pub observer: Observer<'a>,
-}
-
-impl<'a> Sending<'a> {
-    /// Sends the pending records of a run that somebody has decided to send.
-    pub(super) fn new(
-        context: &'a Context,
-        ledger: &'a Ledger,
-        client: Arc<Client>,
-        run: LockedRun,
-        options: SendOptions<'a>,
-        observer: Observer<'a>,
-    ) -> Sending<'a> {
-        Sending {
-            context,
-            ledger,
-            client,
-            run,
-            options,
-            is_rehearsal: false,
-            declined: None,
-            all_or_nothing: false,
-            allow_repeat: AllowRepeat::None,
-            observer,
-        }
-    }
 }
 
 /// Plans the run described by `about` and returns the locked run.
@@ -132,10 +157,22 @@ pub(super) async fn plan_run(
 }
 
 impl Sending<'_> {
+    fn settings(&self) -> &RunSettings {
+        &self.run.run().about.settings
+    }
+
     /// Returns why nothing is to be sent.
-    pub(super) async fn withheld(&self) -> Result<Option<Withheld>, Error> {
-        let needs_fixing = self.all_or_nothing && self.ledger.accounting(self.run.id()).await?.rejected > 0;
-        Ok(self.declined.or(needs_fixing.then_some(Withheld::RowsNeedFixing)))
+    async fn withheld(&self) -> Result<Option<Withheld>, Error> {
+        let settings = self.settings();
+        Ok(if settings.strict && !self.run.run().warnings.is_empty() {
+            Some(Withheld::Warnings)
+        } else if self.is_declined {
+            Some(Withheld::Declined)
+        } else if settings.all_or_nothing && self.ledger.accounting(self.run.id()).await?.rejected > 0 {
+            Some(Withheld::RowsNeedFixing)
+        } else {
+            None
+        })
     }
 
     /// Leaves out records that were sent before, and sends the other pending records. Then writes the report if needed.
@@ -143,7 +180,10 @@ impl Sending<'_> {
         let (ledger, id) = (self.ledger, self.run.id());
         let mut compared = Compared::default();
         if self.withheld().await?.is_none() {
-            compared = sent_before::compare(ledger, self.run.run(), &self.allow_repeat, now()).await?;
+            if self.settings().changed_only {
+                self.skip_unchanged().await?;
+            }
+            compared = sent_before::compare(ledger, self.run.run(), &self.settings().allow_repeat, now()).await?;
             (self.observer)(Event::Compared { compared: &compared, kind: self.run.run().about.record });
         }
         let withheld = self.withheld().await?;
@@ -171,10 +211,8 @@ impl Sending<'_> {
             if matches!(withheld, Some(Withheld::Warnings | Withheld::Declined)) {
                 return None;
             }
-            let command = next_command::after_run(&run, &accounting, stopped.is_some(), report)?;
-            let all_or_nothing =
-                if withheld == Some(Withheld::RowsNeedFixing) && report.is_some() { " --all-or-nothing" } else { "" };
-            (!self.is_rehearsal).then(|| format!("{command}{all_or_nothing}"))
+            let command = next_command::after_run(self.context, &run, &accounting, stopped.is_some(), report);
+            command.filter(|_| !self.is_rehearsal)
         };
         // The report of a stopped run is written after resuming; the report of a finished run exists already.
         let only_if_named = stopped.is_some() || was_finished || self.is_rehearsal;
@@ -184,6 +222,21 @@ impl Sending<'_> {
         Ok(Finished { run, accounting, withheld, stopped, was_finished, report, refused, warnings, left_out, next })
     }
 
+    /// Marks records already in the service as unchanged. All records are sent if the service's list can't be read.
+    async fn skip_unchanged(&self) -> Result<(), Error> {
+        let (ledger, run) = (self.ledger, self.run.run());
+        ledger.mark_unchanged(run, now()).await?;
+        let rate = speed(self.settings(), self.context)?;
+        let connection = Connection::new(&self.client, rate, self.settings().concurrency);
+        let compared = server_diff::mark_unchanged(ledger, run, run.about.record, &connection, now()).await?;
+        if let Some(error) = compared.failed {
+            let message =
+                format!("the service's list can't be read, so every record that may have changed is sent: {error}");
+            (self.observer)(Event::Warning(&message));
+        }
+        Ok(())
+    }
+
     async fn send_pending(
         &self,
         pending: u64,
@@ -191,7 +244,7 @@ impl Sending<'_> {
     ) -> Result<Option<StopReason>, Error> {
         let about = &self.run.run().about;
         let (base_url, workspace) = (&about.base_url, &about.workspace);
-        let rate = match self.options.rate.or(self.context.rate) {
+        let rate = match speed(&about.settings, self.context)? {
             Some(Speed::Auto(_)) => Some(Speed::Auto(self.ledger.learned_rate(base_url, workspace).await?)),
             rate => rate,
         };
@@ -201,10 +254,10 @@ impl Sending<'_> {
             client: Arc::clone(&self.client),
             run: &self.run,
             kind: about.record,
-            concurrency: usize::from(self.options.concurrency),
+            concurrency: usize::from(about.settings.concurrency),
             rate,
             rate_file: Some(&self.ledger.rate_file(base_url, workspace)),
-            max_errors: self.options.max_errors,
+            max_errors: about.settings.max_errors,
             wall: now,
         };
         let show = |progress: &upload::Progress| (self.observer)(Event::Sent { progress, pending });
@@ -219,7 +272,8 @@ impl Sending<'_> {
         Ok(ended.stopped)
     }
 
-    /// Writes the report to the requested path, or next to the file if a row has a problem and not `only_if_named`.
+    /// Writes the report to the requested path. Unless `only_if_named`, a resumed upload writes the report that the upload
+    /// was to write; otherwise the report is written next to it or the file if a row has a problem.
     async fn write_report(
         &self,
         run: &Run,
@@ -227,14 +281,20 @@ impl Sending<'_> {
         only_if_named: bool,
         next: impl Fn(Option<&Path>) -> Option<String>,
     ) -> Result<Option<PathBuf>, report::Error> {
-        if let Some(path) = self.options.report {
+        if let Some(path) = self.report {
             return self.write_report_to(run, path, next(Some(path))).await.map(Some);
         }
-        if only_if_named || !next_command::has_problems(accounting) {
+        let remembered = run.about.settings.report.as_deref();
+        let is_wanted = remembered.is_some() && run.about.command == RunCommand::Upload;
+        if only_if_named || !is_wanted && !next_command::has_problems(accounting) {
             return Ok(None);
         }
-        let format = self.default_format(run);
-        for path in beside(Path::new(&run.about.file), format.extension()).filter(|path| !path.exists()) {
+        let paths: &mut dyn Iterator<Item = PathBuf> = match remembered {
+            // The report of an earlier operation may have been edited, so it is kept.
+            Some(path) => &mut numbered(path),
+            None => &mut beside(Path::new(&run.about.file), self.default_format(run).extension()),
+        };
+        for path in paths.filter(|path| !path.exists()) {
             match self.write_report_to(run, &path, next(Some(&path))).await {
                 // Another process took the name in the meantime.
                 Err(report::Error::Sheet(sheet::Error::Exists { .. })) => {}

@@ -5,16 +5,15 @@ use std::time::Duration;
 
 use super::check::{Preview, preview};
 use super::compare::compare_keys;
-use super::context::{Context, now};
+use super::context::Context;
 use super::error::Error;
-use super::event::{Event, Observer};
+use super::event::Observer;
 use super::input::{Spreadsheet, new_run};
 use super::report::check_report_path;
-use super::send::{Finished, SendOptions, Sending, Withheld, plan_run};
+use super::send::{Finished, SendOptions, Sending, plan_run, speed};
 use super::service::local_service::LocalService;
-use crate::ledger::{CallOption, RunCommand};
-use crate::upload::compare::{Connection, count_changed, server_diff};
-use crate::upload::sent_before::AllowRepeat;
+use crate::ledger::{AllowRepeat, CallOption, RunCommand, RunSettings};
+use crate::upload::compare::{Connection, count_changed};
 use crate::upload::{Source, Tally};
 
 /// A spreadsheet to upload.
@@ -90,9 +89,16 @@ async fn run_upload(
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
     apply_options(&mut upload)?;
-    let client = context.writing_client(context.base_url()?, upload.sending.concurrency)?;
+    let settings = RunSettings {
+        all_or_nothing: upload.all_or_nothing,
+        strict: upload.input.is_strict,
+        changed_only: upload.changed_only,
+        allow_repeat: upload.allow_repeat.clone(),
+        ..upload.sending.settings(context)
+    };
+    let client = context.writing_client(context.base_url()?, settings.concurrency)?;
     let mut source = upload.input.open_for_sending(context).await?;
-    let connection = Connection::new(&client, upload.sending.rate.or(context.rate), upload.sending.concurrency);
+    let connection = Connection::new(&client, speed(&settings, context)?, settings.concurrency);
     compare_keys(&connection, &mut source, &upload.input.template, upload.restore_ids, observer).await?;
     if let Some(questions) = questions {
         restore_on_request(&mut source, questions)?;
@@ -101,31 +107,21 @@ async fn run_upload(
     let mut about =
         new_run(RunCommand::Upload, context, client.address(), upload.input.file, &source, &upload.input.template)?;
     about.options = call_options(&upload).map(|(_, option)| option).collect();
+    about.settings = settings;
     let lock = ledger.lock_upload(&about)?;
-    let is_strict = upload.input.is_strict;
     let template = Arc::new(upload.input.template);
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
-    let declined = if is_strict && !tally.of_file.is_empty() {
-        Some(Withheld::Warnings)
-    } else if let Some(questions) = questions
-        && !tally.warnings.is_empty()
-        && tally.to_send > 0
-        && !(questions.sends_with_warnings)(&tally)
-    {
-        Some(Withheld::Declined)
-    } else {
-        None
-    };
+    let asks = questions.filter(|_| !tally.warnings.is_empty() && tally.to_send > 0);
     let sending = Sending {
+        context,
+        ledger: &ledger,
+        client: Arc::clone(&client),
+        run,
+        report: upload.sending.report,
         is_rehearsal: upload.is_rehearsal,
-        declined,
-        all_or_nothing: upload.all_or_nothing,
-        allow_repeat: upload.allow_repeat,
-        ..Sending::new(context, &ledger, Arc::clone(&client), run, upload.sending, observer)
+        is_declined: asks.is_some_and(|questions| !(questions.sends_with_warnings)(&tally)),
+        observer,
     };
-    if upload.changed_only && sending.withheld().await?.is_none() {
-        skip_unchanged(&sending).await?;
-    }
     let finished = sending.send(interrupt).await?;
     ledger.close().await;
     Ok(finished)
@@ -142,21 +138,6 @@ fn restore_on_request(source: &mut Source, questions: Questions<'_>) -> Result<(
         && let Some(known) = &mut source.known_keys
     {
         known.restore();
-    }
-    Ok(())
-}
-
-/// Marks records already in the service as unchanged. All records are sent if the service's list can't be read.
-async fn skip_unchanged(sending: &Sending<'_>) -> Result<(), Error> {
-    let (ledger, run) = (sending.ledger, sending.run.run());
-    ledger.mark_unchanged(run, now()).await?;
-    let SendOptions { rate, concurrency, .. } = sending.options;
-    let connection = Connection::new(&sending.client, rate.or(sending.context.rate), concurrency);
-    let compared = server_diff::mark_unchanged(ledger, run, run.about.record, &connection, now()).await?;
-    if let Some(error) = compared.failed {
-        let message =
-            format!("the service's list can't be read, so every record that may have changed is sent: {error}");
-        (sending.observer)(Event::Warning(&message));
     }
     Ok(())
 }

@@ -119,7 +119,7 @@ pub(super) async fn load(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::ledger::{NewRun, RunCommand, SheetSelection, SkipReason};
+    use crate::ledger::{NewRun, RunCommand, RunSettings, SheetSelection, SkipReason};
     use crate::records::RecordKind;
 
     const RECORDS: Seq = 2_000;
@@ -142,6 +142,7 @@ mod tests {
             chosen: None,
             retry_of: None,
             options: Vec::new(),
+            settings: RunSettings::default(),
         }
     }
 

@@ -26,6 +26,24 @@ impl Credentials {
         self.access.is_none() && self.refresh.is_none()
     }
 
+    /// Returns the address and the credentials to use: these tokens, if there are any, or those in `file`. Stored tokens
+    /// are only used for the address stored with them, which is also the default.
+    pub fn or_stored(self, base_url: Option<String>, file: &TokenFile) -> (Option<String>, Credentials) {
+        let stored = file.read().unwrap_or_else(|error| {
+            tracing::warn!("{} can't be read: {error}", file.path().display());
+            None
+        });
+        let plain = |address: &str| address.trim().trim_end_matches('/').to_owned();
+        match (stored, base_url) {
+            (Some((stored, credentials)), base_url)
+                if base_url.as_deref().is_none_or(|base| plain(base) == plain(&stored)) =>
+            {
+                (Some(stored), if self.is_empty() { credentials } else { self })
+            }
+            (_, base_url) => (base_url, self),
+        }
+    }
+
     /// Returns the workspace claim. The service alone verifies the signature.
     pub fn workspace(&self) -> Option<String> {
         self.claim(&["workspace", "workspace_id"])

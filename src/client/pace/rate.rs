@@ -3,6 +3,9 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+const MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("not zero");
+const HOUR: NonZeroU32 = NonZeroU32::new(3600).expect("not zero");
+
 /// A number of requests per unit of time, such as `10/s` or `600/min`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
@@ -23,6 +26,22 @@ impl Rate {
         f64::from(self.count.get()) / self.per.as_secs_f64()
     }
 
+    /// Creates a rate of so many requests in so many seconds: those of a second, a minute or an hour.
+    ///
+    /// # Errors
+    /// If it is another time, or there is no time between two requests.
+    pub fn new(requests: NonZeroU32, seconds: NonZeroU32) -> Result<Rate, String> {
+        let rate = Rate { count: requests, per: Duration::from_secs(u64::from(seconds.get())) };
+        let is_unit = [NonZeroU32::MIN, MINUTE, HOUR].contains(&seconds);
+        if rate.interval().is_zero() || !is_unit { Err(format!("{rate} is not a rate")) } else { Ok(rate) }
+    }
+
+    /// Returns the number of requests, and of the seconds in which they are permitted.
+    pub fn parts(&self) -> (NonZeroU32, NonZeroU32) {
+        let seconds = u32::try_from(self.per.as_secs()).ok().and_then(NonZeroU32::new);
+        (self.count, seconds.expect("the unit of a rate is a second, a minute or an hour"))
+    }
+
     /// Returns the time between two requests.
     pub(super) fn interval(&self) -> Duration {
         self.per / self.count.get()
@@ -35,15 +54,13 @@ impl std::str::FromStr for Rate {
     fn from_str(text: &str) -> Result<Rate, String> {
         let invalid = || format!("'{text}' is not a rate; write it as 10/s or 600/min");
         let (count, unit) = text.trim().split_once('/').ok_or_else(invalid)?;
-        let per = match unit.trim() {
-            "s" | "sec" | "second" => Duration::from_secs(1),
-            "m" | "min" | "minute" => Duration::from_secs(60),
-            "h" | "hour" => Duration::from_secs(3600),
+        let seconds = match unit.trim() {
+            "s" | "sec" | "second" => NonZeroU32::MIN,
+            "m" | "min" | "minute" => MINUTE,
+            "h" | "hour" => HOUR,
             _ => return Err(invalid()),
         };
-        let count = count.trim().parse().map_err(|_| invalid())?;
-        let rate = Rate { count, per };
-        if rate.interval().is_zero() { Err(invalid()) } else { Ok(rate) }
+        Rate::new(count.trim().parse().map_err(|_| invalid())?, seconds).map_err(|_| invalid())
     }
 }
 
@@ -61,6 +78,15 @@ impl std::fmt::Display for Rate {
 impl Speed {
     /// Text of the automatic rate.
     pub const AUTO: &'static str = "auto";
+}
+
+impl std::fmt::Display for Speed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Speed::Fixed(rate) => rate.fmt(f),
+            Speed::Auto(_) => f.write_str(Speed::AUTO),
+        }
+    }
 }
 
 impl std::str::FromStr for Speed {

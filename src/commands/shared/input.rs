@@ -5,7 +5,7 @@ use std::path::Path;
 use super::recognize::{Purpose, recognize};
 use crate::cli::Input;
 use crate::error::Failure;
-use crate::operations::{InputFile, STANDARD_INPUT, Spreadsheet, load_template_for, quoted};
+use crate::operations::{InputFile, STANDARD_INPUT, Spreadsheet, load_template_for};
 use crate::settings::Settings;
 
 /// Opens the file at `path`, or standard input for `-`.
@@ -20,7 +20,7 @@ pub(crate) fn open(path: &Path) -> Result<InputFile, Failure> {
 pub(crate) async fn spreadsheet<'a>(
     file: &'a InputFile,
     input: &'a Input,
-    purpose: Purpose,
+    purpose: Purpose<'_>,
     settings: &Settings,
 ) -> Result<Spreadsheet<'a>, Failure> {
     let name = match &input.template {
@@ -29,15 +29,4 @@ pub(crate) async fn spreadsheet<'a>(
     };
     let (template, text) = (load_template_for(&name, input.changes(), file)?, input.reading.options());
     Ok(Spreadsheet { file, template, sheet: input.sheet.as_deref(), text, rows: None, is_strict: false })
-}
-
-/// Returns the command that uploads the file with the same flags.
-pub(crate) fn upload_command(input: &Input, template: &str) -> String {
-    let mut words = vec!["sheetport".to_owned(), "upload".to_owned(), input.file.display().to_string()];
-    words.extend(["-t".to_owned(), template.to_owned()]);
-    words.extend(input.sheet.iter().flat_map(|sheet| ["--sheet".to_owned(), sheet.clone()]));
-    words.extend(input.set.iter().flat_map(|(name, value)| ["--set".to_owned(), format!("{name}={value}")]));
-    words.extend(input.locale.iter().flat_map(|locale| ["--locale".to_owned(), locale.clone()]));
-    words.extend(input.reading.in_use().into_iter().flat_map(|(name, value)| [format!("--{name}"), value]));
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }

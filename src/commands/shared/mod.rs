@@ -3,6 +3,7 @@
 pub(super) mod console;
 pub(super) mod finish;
 pub(super) mod input;
+pub(super) mod next;
 pub(super) mod opened;
 pub(super) mod recognize;
 pub(super) mod signals;

@@ -1,9 +1,10 @@
 //! Chooses the template of a file that was given without one.
 
 use super::console::Console;
-use crate::cli::Input;
+use super::next;
+use crate::cli::{Input, Upload};
 use crate::error::{Exit, Failure};
-use crate::operations::{self, Candidate, InputFile, Recognized, TemplateOrigin, Unrecognized, quoted};
+use crate::operations::{self, Candidate, CommandLine, InputFile, Recognized, TemplateOrigin, Unrecognized, quoted};
 use crate::settings::Settings;
 use crate::ui;
 
@@ -11,19 +12,19 @@ use crate::ui;
 const MAX_OTHERS: usize = 3;
 
 /// What the template is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose<'a> {
     /// Nothing is sent, so the best guess is good enough.
     Looking,
     /// A person must agree: on the terminal, or beforehand with `--yes` or in `sheetport.toml`.
-    Sending { is_agreed: bool },
+    Sending { is_agreed: bool, upload: &'a Upload },
 }
 
 /// Returns the name of the template that fits the file, and says why.
 pub(crate) async fn recognize(
     file: &InputFile,
     input: &Input,
-    purpose: Purpose,
+    purpose: Purpose<'_>,
     settings: &Settings,
 ) -> Result<String, Failure> {
     let unknown = Unrecognized { file, sheet: input.sheet.as_deref(), text: input.reading.options() };
@@ -32,10 +33,9 @@ pub(crate) async fn recognize(
     let name = file.name.display();
     let Some(best) = recognized.candidates.first().filter(|best| best.fit.is_good()) else {
         let message = format!("no template fits {name}{}", nearly(&recognized));
-        let hint = format!(
-            "let Sheetport propose one: sheetport template infer {} --record item -o template.toml",
-            quoted(&name.to_string())
-        );
+        let infer = CommandLine::new(&settings.context, "template infer").file(&file.name);
+        let infer = infer.flag("record", Some("item")).short('o', "output", "template.toml");
+        let hint = format!("let Sheetport propose one: {infer}");
         return Err(Failure::new(Exit::Usage, message, hint));
     };
     if settings.output.talks() {
@@ -46,21 +46,21 @@ pub(crate) async fn recognize(
     }
     match purpose {
         Purpose::Looking => {}
-        Purpose::Sending { is_agreed: true } if recognized.is_clear() => {}
-        Purpose::Sending { is_agreed: false } if settings.output.can_ask() => {
+        Purpose::Sending { is_agreed: true, .. } if recognized.is_clear() => {}
+        Purpose::Sending { is_agreed: false, .. } if settings.output.can_ask() => {
             let question = format!("Upload {name} with the template {}? [y/N]", best.name);
             if !matches!(ui::ask(&question).as_deref(), Some("y" | "yes")) {
                 return Err(Failure::new(Exit::Usage, "nothing was sent", "name another template with -t"));
             }
         }
-        Purpose::Sending { is_agreed } => {
+        Purpose::Sending { is_agreed, upload } => {
             let message = match recognized.is_clear() {
                 true => format!("no template was named; {name} fits {}", describe(best)),
                 false => format!("no template was named, and {name} fits several"),
             };
             let accept =
                 if is_agreed { "" } else { ", or accept it with --yes, or accept_recognized in sheetport.toml" };
-            let command = format!("sheetport upload {} -t {}", quoted(&name.to_string()), quoted(&best.name));
+            let command = next::upload(upload, &best.name, &settings.context);
             return Err(Failure::new(Exit::Usage, message, format!("name it: {command}{accept}")));
         }
     }

@@ -25,8 +25,24 @@ CREATE TABLE run (
     columns       TEXT   NOT NULL,
     -- JSON: the names of the columns that records without a key of the service are named by
     name_columns  TEXT   NOT NULL,
-    -- Options of the service call that flags have set, separated by spaces
-    options       TEXT   NOT NULL,
+    -- How the run was asked for, for resumes and retries. 1 if the flag was given:
+    create_missing_items BIGINT NOT NULL,
+    trigger_workflows    BIGINT NOT NULL,
+    all_or_nothing       BIGINT NOT NULL,
+    strict               BIGINT NOT NULL,
+    changed_only         BIGINT NOT NULL,
+    -- JSON: names of the records to repeat, empty for all; NULL without the flag
+    allow_repeat  TEXT,
+    -- The profile of address and tokens
+    profile_name  TEXT   NOT NULL,
+    -- Requests per so many seconds; 0 requests: as fast as the service permits; NULL: no limit
+    rate_requests BIGINT,
+    rate_seconds  BIGINT,
+    -- Requests in flight at the same time
+    concurrency   BIGINT NOT NULL,
+    max_errors    BIGINT,
+    -- The path of the report, if it was named
+    report        TEXT,
     -- The rows to send, first to last; NULL for all rows
     first_row     BIGINT,
     last_row      BIGINT,

@@ -2,11 +2,13 @@
 
 use super::super::context::{Context, now};
 use super::super::error::Error;
+use super::super::next_command;
 use crate::ledger::{Ledger, LockedRun, Resolution, RunId, Seq, UnknownRecord};
 
 /// A locked run, for resolving unknown records.
 #[derive(Debug)]
 pub struct Resolving {
+    context: Context,
     ledger: Ledger,
     run: LockedRun,
     by: String,
@@ -34,7 +36,7 @@ impl Resolving {
         let ledger = context.ledger().await?;
         let run = ledger.lock_run(ledger.run_or_newest(run).await?.id).await?;
         ledger.mark_in_flight_unknown(run.id()).await?;
-        Ok(Resolving { ledger, run, by: by.to_owned(), sent: 0, failed: 0 })
+        Ok(Resolving { context: context.clone(), ledger, run, by: by.to_owned(), sent: 0, failed: 0 })
     }
 
     /// Returns all records with an unknown outcome, in order.
@@ -63,12 +65,9 @@ impl Resolving {
     /// Releases the lock and returns the totals.
     pub async fn finish(self) -> Result<Resolved, Error> {
         let (run, sent, failed) = (self.run.id(), self.sent, self.failed);
-        let unknown = self.ledger.accounting(run).await?.unknown;
-        let next = match (unknown, failed) {
-            (0, 0) => None,
-            (0, _) => Some(format!("sheetport retry {run}")),
-            _ => Some(format!("sheetport resolve {run} --sent ROWS --failed ROWS")),
-        };
+        let accounting = self.ledger.accounting(run).await?;
+        let next = next_command::after_resolving(&self.context, self.run.run(), &accounting);
+        let unknown = accounting.unknown;
         self.ledger.close().await;
         Ok(Resolved { run, sent, failed, unknown, next })
     }

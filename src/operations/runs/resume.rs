@@ -6,14 +6,18 @@ use std::time::Duration;
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
+use super::super::next_command::{self, quoted};
 use super::super::report::check_report_path;
 use super::super::send::{Finished, SendOptions, Sending};
 use crate::client::Client;
-use crate::ledger::{Ledger, LockedRun, Run, RunId, RunState};
+use crate::ledger::{self, Ledger, LockedRun, Run, RunId, RunState};
 
 const RESUMED: &str = "resumed";
 
-/// Resumes a run, the newest if `None`. The spreadsheet is not read again.
+/// Resumes a run, or the only one that can be resumed if `None`. The spreadsheet is not read again.
+///
+/// # Errors
+/// If several runs can be resumed, if the run can't be, or if the ledger fails.
 pub async fn resume(
     context: &Context,
     run: Option<RunId>,
@@ -23,24 +27,72 @@ pub async fn resume(
 ) -> Result<Finished, Error> {
     options.report.map_or(Ok(()), check_report_path)?;
     let ledger = context.ledger().await?;
-    let run = ledger.run_or_newest(run).await?;
+    let run = match run {
+        Some(run) => ledger.run(run).await?,
+        None => only_resumable(context, &ledger).await?,
+    };
     let why = match run.state {
         RunState::Planning => Some(("its file was not read to the end, so nothing was sent", "upload the file again")),
-        RunState::Withheld => Some((
-            "some of its rows can't be sent, and it was uploaded with --all-or-nothing",
-            "fix the rows and upload the file again",
-        )),
+        RunState::Withheld => Some(("nothing of it was to be sent", "fix the rows and upload the file again")),
         RunState::Planned | RunState::Finished => None,
     };
     if let Some((reason, hint)) = why {
         return Err(refused(run.id, RESUMED, reason, hint));
     }
-    let (client, run) = bind(&ledger, &run, context, options.concurrency, RESUMED).await?;
+    let settings = options.over(&run.about.settings);
+    let Bound { context, client, run } = bind(&ledger, &run, context, settings.concurrency, RESUMED).await?;
+    let run = ledger.change_settings(run, settings).await?;
     observer(Event::Resuming(run.run()));
-    let sending = Sending::new(context, &ledger, client, run, options, observer);
+    let sending = Sending {
+        context: &context,
+        ledger: &ledger,
+        client,
+        run,
+        report: options.report,
+        is_rehearsal: false,
+        is_declined: false,
+        observer,
+    };
     let finished = sending.send(interrupt).await?;
     ledger.close().await;
     Ok(finished)
+}
+
+/// Returns the only run that can be resumed; if there is none, the newest run.
+async fn only_resumable(context: &Context, ledger: &Ledger) -> Result<Run, Error> {
+    let mut found: Vec<(Run, u64)> = Vec::new();
+    for id in ledger.unfinished().await? {
+        let pending = ledger.accounting(id).await?.pending;
+        if pending == 0 {
+            continue;
+        }
+        // Another process may be sending the run now.
+        match ledger.lock_run(id).await {
+            Ok(locked) => found.push((locked.run().clone(), pending)),
+            Err(ledger::Error::Busy { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if found.len() > 1 {
+        let lines = found.iter().map(|(run, pending)| {
+            let command = next_command::resume(context, run.id);
+            format!("`{command}` for {pending} of {} to {}", run.about.file, run.about.base_url)
+        });
+        let hint = format!("name one: {}", lines.collect::<Vec<_>>().join("; "));
+        return Err(Error::invalid(format!("{} runs can be resumed", found.len()), hint));
+    }
+    match found.pop() {
+        Some((run, _)) => Ok(run),
+        None => Ok(ledger.run_or_newest(None).await?),
+    }
+}
+
+/// A locked run with what sends it.
+pub(in crate::operations) struct Bound {
+    /// The context of the run.
+    pub context: Context,
+    pub client: Arc<Client>,
+    pub run: LockedRun,
 }
 
 /// Locks `run` and creates a client for the service of the run.
@@ -56,12 +108,14 @@ pub(in crate::operations) async fn bind(
     context: &Context,
     concurrency: u16,
     action: &'static str,
-) -> Result<(Arc<Client>, LockedRun), Error> {
+) -> Result<Bound, Error> {
     let id = run.id;
+    let context = context.for_run(run);
     let client = context.writing_client(context.base_url.as_deref().unwrap_or(&run.about.base_url), concurrency)?;
     if client.address() != run.about.base_url {
         let reason = format!("it was planned for {}, not for {}", run.about.base_url, client.address());
-        return Err(refused(id, action, &reason, "use the address that it was planned for"));
+        let hint = format!("use the address that it was planned for: --base-url {}", quoted(&run.about.base_url));
+        return Err(refused(id, action, &reason, &hint));
     }
     let mut locked = ledger.lock_run(id).await?;
     let workspace = context.workspace();
@@ -74,7 +128,7 @@ pub(in crate::operations) async fn bind(
         let reason = format!("it was planned for the workspace '{planned}', but the token is for '{workspace}'");
         return Err(refused(id, action, &reason, "use a token of that workspace"));
     }
-    Ok((client, locked))
+    Ok(Bound { context, client, run: locked })
 }
 
 pub(in crate::operations) fn refused(run: RunId, action: &'static str, reason: &str, hint: &str) -> Error {

@@ -5,9 +5,10 @@ use std::time::Duration;
 use super::super::context::{Context, now};
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
+use super::super::next_command;
 use super::super::report::check_report_path;
 use super::super::send::{Finished, SendOptions, Sending};
-use super::resume::{bind, refused};
+use super::resume::{Bound, bind, refused};
 use crate::ledger::{Family, Ledger, LockedRun, RunId, RunState, Seq};
 
 pub(in crate::operations) const RETRIED: &str = "retried";
@@ -23,32 +24,51 @@ pub async fn retry_run(
     options.report.map_or(Ok(()), check_report_path)?;
     let ledger = context.ledger().await?;
     let run = ledger.run(run).await?;
-    let (client, locked) = bind(&ledger, &run, context, options.concurrency, RETRIED).await?;
-    let failed = refused_records(&ledger, &locked, run.about.record.input().must_not_repeat()).await?;
-    let again = ledger.plan_retry(&run, &failed, now()).await?;
+    let settings = options.over(&run.about.settings);
+    let Bound { context, client, run: locked } = bind(&ledger, &run, context, settings.concurrency, RETRIED).await?;
+    let must_not_repeat = run.about.record.input().must_not_repeat();
+    let failed = refused_records(&context, &ledger, &locked, must_not_repeat).await?;
+    let again = ledger.plan_retry(&run, settings, &failed, now()).await?;
     let locked = ledger.lock_run_with(locked.into_lock(), again).await?;
     observer(Event::Retrying { run: locked.run(), of: &run, records: failed.len() as u64 });
-    let sending = Sending::new(context, &ledger, client, locked, options, observer);
+    let sending = Sending {
+        context: &context,
+        ledger: &ledger,
+        client,
+        run: locked,
+        report: options.report,
+        is_rehearsal: false,
+        is_declined: false,
+        observer,
+    };
     let finished = sending.send(interrupt).await?;
     ledger.close().await;
     Ok(finished)
 }
 
 /// Returns the refused records of a run, without records sent since by other runs.
-async fn refused_records(ledger: &Ledger, locked: &LockedRun, is_once: bool) -> Result<Vec<Seq>, Error> {
+async fn refused_records(
+    context: &Context,
+    ledger: &Ledger,
+    locked: &LockedRun,
+    is_once: bool,
+) -> Result<Vec<Seq>, Error> {
     let run = locked.id();
     // If two runs held the same record, both could send the record.
     if let Some(later) = ledger.retried_by(run).await? {
-        let hint = format!("to retry what was refused there: `sheetport retry {later}`");
+        let hint = format!("to retry what was refused there: `{}`", next_command::retry_run(context, later));
         return Err(refused(run, RETRIED, &format!("run {later} already did that"), &hint));
     }
     let family = ledger.family(locked.run()).await?;
-    check_nothing_pending(ledger, run, &family).await?;
+    check_nothing_pending(context, ledger, run, &family).await?;
     let accounting = ledger.accounting(run).await?;
     if accounting.failed == 0 {
         let hint = match accounting.unknown {
             0 => "fix rows that are wrong in the sheet in its report: `sheetport retry REPORT`".to_owned(),
-            _ => format!("first say what happened to the records with an unknown outcome: `sheetport resolve {run}`"),
+            _ => format!(
+                "first say what happened to the records with an unknown outcome: `{}`",
+                next_command::resolve(context, run)
+            ),
         };
         return Err(refused(run, RETRIED, "the service refused none of its records", &hint));
     }
@@ -62,6 +82,7 @@ async fn refused_records(ledger: &Ledger, locked: &LockedRun, is_once: bool) -> 
 
 /// Fails while a run of the family has pending records, because both runs could send the same records.
 pub(in crate::operations) async fn check_nothing_pending(
+    context: &Context,
     ledger: &Ledger,
     run: RunId,
     family: &Family,
@@ -77,7 +98,8 @@ pub(in crate::operations) async fn check_nothing_pending(
                 false => format!("run {}, which belongs to the same upload,", member.id),
             };
             let reason = format!("{records} of {of} {verb} not sent yet");
-            return Err(refused(run, RETRIED, &reason, &format!("first run `sheetport resume {}`", member.id)));
+            let hint = format!("first run `{}`", next_command::resume(context, member.id));
+            return Err(refused(run, RETRIED, &reason, &hint));
         }
     }
     Ok(())

@@ -12,19 +12,19 @@ use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::input::{InputFile, new_run};
+use super::super::next_command;
 use super::super::report::check_report_path;
 use super::super::send::{Finished, SendOptions, Sending, plan_run};
 use super::super::templates::load_template::{read_sheet_lookups, template_of_run};
-use super::resume::{bind, refused};
+use super::resume::{Bound, bind, refused};
 use super::retry::{RETRIED, check_nothing_pending};
 use crate::client::Client;
-use crate::ledger::{self, CallOption, Ledger, NewRun, Run, RunCommand, RunId, UploadLock};
+use crate::ledger::{self, AllowRepeat, CallOption, Ledger, NewRun, Run, RunCommand, RunId, RunSettings, UploadLock};
 use crate::sheet::Options;
 use crate::template::Template;
 use crate::template::model::GroupRows;
 use crate::upload::Source;
 use crate::upload::retry::{Report, load_history};
-use crate::upload::sent_before::AllowRepeat;
 
 /// Maximum number of run names looked up per report.
 const MAX_LOOKUPS: usize = 20;
@@ -39,9 +39,22 @@ pub struct RetryReport<'a> {
     pub template: Option<Template>,
     /// Sends all rows as new records.
     pub as_new: bool,
-    /// Sends nothing if a row can't be sent.
-    pub all_or_nothing: bool,
+    /// Sends nothing if a row can't be sent. As in the run of the report if `None`.
+    pub all_or_nothing: Option<bool>,
+    /// Treats warnings as problems. As in the run of the report if `None`.
+    pub strict: Option<bool>,
     pub sending: SendOptions<'a>,
+}
+
+impl RetryReport<'_> {
+    /// Returns the settings of the retry: those of the run, with what is asked for otherwise.
+    fn over(&self, run: &RunSettings) -> RunSettings {
+        RunSettings {
+            all_or_nothing: self.all_or_nothing.unwrap_or(run.all_or_nothing),
+            strict: self.strict.unwrap_or(run.strict),
+            ..self.sending.over(run)
+        }
+    }
 }
 
 /// A report with a known run and template.
@@ -52,6 +65,9 @@ struct Prepared {
     of: Option<Run>,
     /// Call options of the run.
     options: Vec<CallOption>,
+    settings: RunSettings,
+    /// The context of the run.
+    context: Context,
     /// Client and lock, unless this is a preview.
     sender: Option<(Arc<Client>, UploadLock)>,
 }
@@ -66,20 +82,25 @@ pub async fn retry_report(
     request.sending.report.map_or(Ok(()), check_report_path)?;
     let ledger = context.ledger().await?;
     let prepared = prepare(context, &ledger, &mut request, true, observer).await?;
-    let about = prepared.about(context, request.file)?;
-    let Prepared { source, template, sender, .. } = prepared;
+    let about = prepared.about(request.file)?;
+    let Prepared { context, source, template, sender, .. } = prepared;
     let (client, lock) = sender.expect("a report that is sent has a client and a lock");
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
     let sending = Sending {
-        all_or_nothing: request.all_or_nothing,
-        allow_repeat: if request.as_new { AllowRepeat::All } else { AllowRepeat::None },
-        ..Sending::new(context, &ledger, client, run, request.sending, observer)
+        context: &context,
+        ledger: &ledger,
+        client,
+        run,
+        report: request.sending.report,
+        is_rehearsal: false,
+        is_declined: false,
+        observer,
     };
     let mut finished = sending.send(interrupt).await?;
     if let Some(run) = tally.unknown_in
         && finished.accounting.pending + finished.accounting.unknown == 0
     {
-        finished.next = Some(format!("sheetport resolve {run}"));
+        finished.next = Some(next_command::resolve(&context, run));
     }
     ledger.close().await;
     Ok(finished)
@@ -100,12 +121,13 @@ pub async fn preview_retry(
 }
 
 impl Prepared {
-    fn about(&self, context: &Context, file: &InputFile) -> Result<NewRun, Error> {
+    fn about(&self, file: &InputFile) -> Result<NewRun, Error> {
         let base_url = self.sender.as_ref().map_or("", |(client, _)| client.address());
-        let about = new_run(RunCommand::Retry, context, base_url, file, &self.source, &self.template)?;
+        let about = new_run(RunCommand::Retry, &self.context, base_url, file, &self.source, &self.template)?;
         let of = self.of.as_ref();
         let chosen = of.and_then(|run| run.about.chosen);
-        Ok(NewRun { retry_of: of.map(|run| run.id), chosen, options: self.options.clone(), ..about })
+        let (options, settings) = (self.options.clone(), self.settings.clone());
+        Ok(NewRun { retry_of: of.map(|run| run.id), chosen, options, settings, ..about })
     }
 }
 
@@ -142,28 +164,30 @@ async fn prepare_again(
         );
         return Err(refused(run.id, RETRIED, &reason, "leave out --template: the run has its own"));
     }
+    let settings = request.over(&run.about.settings);
     // A preview sends nothing, so neither tokens nor the lock are needed.
-    let (run, sender) = match sends {
-        false => (run, None),
+    let (context, run, sender) = match sends {
+        false => (context.for_run(&run), run, None),
         true => {
-            let bound = bind(ledger, &run, context, request.sending.concurrency, RETRIED).await;
-            let (client, locked) = bound.map_err(|error| match error {
+            let bound = bind(ledger, &run, context, settings.concurrency, RETRIED).await;
+            let Bound { context, client, run: locked } = bound.map_err(|error| match error {
                 Error::RunRefused { .. } => error.with_hint("--as-new sends all of its rows there as new records"),
                 error => error,
             })?;
-            (locked.run().clone(), Some((client, locked.into_lock())))
+            (context, locked.run().clone(), Some((client, locked.into_lock())))
         }
     };
     let family = ledger.family(&run).await?;
-    check_nothing_pending(ledger, run.id, &family).await?;
+    check_nothing_pending(&context, ledger, run.id, &family).await?;
     let source = Source::open_report(&request.file.path, &request.file.name, report, &template);
     let mut source = source.map_err(|error| {
         Error::from(error).with_hint("keep the columns of the sheet to the left of those that begin with sheetport_")
     })?;
     source.history = Some(load_history(ledger, &run, &family, report, &source, &template).await?);
+    source.is_strict = settings.strict;
     observer(Event::ReportOf(&run));
     let options = run.about.options.clone();
-    Ok(Prepared { source, template: Arc::new(template), of: Some(run), options, sender })
+    Ok(Prepared { source, template: Arc::new(template), of: Some(run), options, settings, context, sender })
 }
 
 /// Prepares to send all rows as new records, to the service of the context.
@@ -177,14 +201,21 @@ fn prepare_as_new(
 ) -> Result<Prepared, Error> {
     let file = request.file;
     let template = template_of(run.as_ref(), request)?;
-    let source = match report.sheets.is_empty() {
+    let mut source = match report.sheets.is_empty() {
         false => Source::open_report(&file.path, &file.name, report, &template)?,
         true => Source::open_as(&file.path, &file.name, &template, None, &request.text)?,
     };
+    // The rows go to the service of the context, which may be another one than that of the run.
+    let usual = request.sending.settings(context);
+    let earlier = run.as_ref().map_or(usual.clone(), |run| run.about.settings.clone());
+    let settings = RunSettings { profile: usual.profile, allow_repeat: AllowRepeat::All, ..request.over(&earlier) };
+    source.is_strict = settings.strict;
     let options = run.map(|run| run.about.options).unwrap_or_default();
-    let mut prepared = Prepared { source, template: Arc::new(template), of: None, options, sender: None };
+    let (template, context) = (Arc::new(template), context.clone());
+    let mut prepared = Prepared { source, template, of: None, options, settings, context, sender: None };
     if sends {
-        let client = context.writing_client(context.base_url()?, request.sending.concurrency)?;
+        let context = &prepared.context;
+        let client = context.writing_client(context.base_url()?, prepared.settings.concurrency)?;
         let about = new_run(RunCommand::Retry, context, client.address(), file, &prepared.source, &prepared.template)?;
         prepared.sender = Some((client, ledger.lock_upload(&about)?));
     }

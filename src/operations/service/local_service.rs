@@ -44,6 +44,7 @@ impl LocalService {
                 file: None,
             },
             home: folder.join("home"),
+            is_address_chosen: true,
             ..context.clone()
         };
         Ok(LocalService { context, stop, serving })

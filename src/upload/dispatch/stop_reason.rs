@@ -38,7 +38,8 @@ impl StopReason {
                 "check the address and that the service is running; then resume".to_owned()
             }
             StopReason::TooManyErrors(_) => {
-                "look at the refused records first; then resume with a higher --max-errors, or without".to_owned()
+                "look at the refused records first; then resume, with a higher --max-errors if they may be refused"
+                    .to_owned()
             }
             StopReason::TooManyRetries(_) => {
                 "resume later; if it happens again, contact the service's support".to_owned()

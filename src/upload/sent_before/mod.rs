@@ -14,13 +14,13 @@ mod verdict;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::ledger::{
-    Causes, Claim, ClaimDigest, Disposition, EarlierClaim, EarlierState, FIRST_ROWS, Ledger, Outcome, PlannedRecord,
-    RecordBlock, RecordState, Run, RunId, Seq,
+    AllowRepeat, Causes, Claim, ClaimDigest, Disposition, EarlierClaim, EarlierState, FIRST_ROWS, Ledger, Outcome,
+    PlannedRecord, RecordBlock, RecordState, Run, RunId, Seq,
 };
 use crate::upload::error::Error;
 
 pub(super) use identity::{NAME_SEPARATOR, Scope};
-pub use verdict::{AllowRepeat, LeftOut};
+pub use verdict::LeftOut;
 use verdict::{Subject, Verdict, date, judge, outcome};
 
 /// The result of comparing a plan with earlier runs.

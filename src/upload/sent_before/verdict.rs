@@ -154,16 +154,6 @@ pub(super) fn date(millis: i64) -> String {
     at.to_zoned(TimeZone::system()).date().to_string()
 }
 
-/// The records that may be sent although they were sent before.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum AllowRepeat {
-    #[default]
-    None,
-    All,
-    /// Records with one of these names.
-    Named(Vec<String>),
-}
-
 /// Records left out because an earlier run sent them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {

@@ -132,7 +132,10 @@ async fn max_errors_stops_the_run_and_resume_continues() {
     let upload = summary(&upload);
     assert_eq!(accounting(&upload), "30: failed 4, pending 26");
     run(&place, &server, &["retry", "1"], 2).await.says(&["26 records of it are not sent yet", "sheetport resume 1"]);
-    let resumed = summary(&run(&place, &server, &["resume", "--json"], 3).await);
+    // The run remembers the limit, and counts anew.
+    let resumed = summary(&run(&place, &server, &["resume", "--json"], 9).await);
+    assert_eq!(accounting(&resumed), "30: failed 8, pending 22");
+    let resumed = summary(&run(&place, &server, &["resume", "--max-errors", "30", "--json"], 3).await);
     assert_eq!(accounting(&resumed), "30: failed 30");
 }
 

@@ -184,7 +184,7 @@ fn formulas_are_defused_in_reports_and_restored_when_sent() {
 fn a_report_is_a_workbook_named_after_its_file() {
     let (place, served) = uploaded();
     fs::remove_file(place.path("prices.report.csv")).unwrap();
-    let again = served.sheetport(&place, ["retry", "1", "--json"]).exits(3);
+    let again = served.sheetport(&place, ["upload", "prices.csv", "-t", "items", "--json"]).exits(3);
     assert_eq!(summary(&again)["report"], name(&place.path("prices.report.xlsx")));
     let again = served.sheetport(&place, ["retry", "prices.report.xlsx", "--json"]).exits(3);
     assert_eq!(summary(&again)["report"], name(&place.path("prices.report-2.xlsx")));

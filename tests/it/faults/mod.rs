@@ -17,8 +17,8 @@ use std::time::Duration;
 use sheetport::client::Client;
 use sheetport::client::auth::Credentials;
 use sheetport::ledger::{
-    Accounting, Disposition, Ledger, NewRun, Origin, Outcome, PlannedRecord, RecordState, RunCommand, RunId, Seq,
-    SheetSelection, SourceRow,
+    Accounting, Disposition, Ledger, NewRun, Origin, Outcome, PlannedRecord, RecordState, RunCommand, RunId,
+    RunSettings, Seq, SheetSelection, SourceRow,
 };
 use sheetport::records::RecordKind;
 use sheetport::sheet::{Cell, Row};
@@ -160,6 +160,7 @@ pub fn about() -> NewRun {
         chosen: None,
         retry_of: None,
         options: Vec::new(),
+        settings: RunSettings::default(),
     }
 }
 

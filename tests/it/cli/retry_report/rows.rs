@@ -228,8 +228,9 @@ fn all_or_nothing_applies_to_reports() {
     let upload = served.sheetport(&place, ["upload", "prices.csv", "-t", "items", "--all-or-nothing", "--json"]);
     let upload = upload.csv_report("prices.report.csv");
     let next = summary(&upload.exits(3))["next"].as_str().unwrap().to_owned();
-    assert!(next.ends_with("prices.report.csv --all-or-nothing"), "{next}");
-    let args = ["retry", "prices.report.csv", "--all-or-nothing", "--json"];
+    assert_eq!(next, "sheetport retry prices.report.csv");
+    // The run remembers that it was uploaded with --all-or-nothing.
+    let args = ["retry", "prices.report.csv", "--json"];
     let again = served.sheetport(&place, args).csv_report("prices.report-2.csv");
     assert_eq!(accounting(&summary(&again.exits(3))), "4: rejected 1, pending 3");
     assert_eq!(served.total(), 0);
