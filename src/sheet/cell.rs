@@ -29,6 +29,8 @@ pub enum CellOf<T> {
     Error(T),
     /// A workbook number whose format shows a currency.
     Money(f64, CurrencyMark),
+    /// A workbook number whose format shows it with other text or as another number, and what it shows: 5001 as `R-5001`.
+    Formatted(f64, T),
 }
 
 /// Error value of a formula without a calculated result.
@@ -49,6 +51,7 @@ impl<T> CellOf<T> {
             CellOf::DateTime(at) => CellOf::DateTime(at),
             CellOf::Error(text) => CellOf::Error(replace(text)),
             CellOf::Money(number, currency) => CellOf::Money(number, currency),
+            CellOf::Formatted(number, text) => CellOf::Formatted(number, replace(text)),
         }
     }
 }
@@ -58,7 +61,7 @@ impl<'a> Cell<'a> {
     pub fn shown(&self) -> Cow<'a, str> {
         match *self {
             Cell::Blank => Cow::Borrowed(""),
-            Cell::Text(text) | Cell::Error(text) => Cow::Borrowed(text),
+            Cell::Text(text) | Cell::Error(text) | Cell::Formatted(_, text) => Cow::Borrowed(text),
             Cell::Number(number) => Cow::Owned(number.to_string()),
             Cell::Percent(number) => Cow::Owned(percentage(number)),
             Cell::Money(number, currency) => Cow::Owned(format!("{number} {currency}")),
@@ -70,10 +73,10 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Returns the stored value without its number format: percentages and money become numbers.
+    /// Returns the stored value without its number format: percentages, money and formatted numbers become numbers.
     pub fn unformatted(self) -> Cell<'a> {
         match self {
-            Cell::Percent(number) | Cell::Money(number, _) => Cell::Number(number),
+            Cell::Percent(number) | Cell::Money(number, _) | Cell::Formatted(number, _) => Cell::Number(number),
             cell => cell,
         }
     }

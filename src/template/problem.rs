@@ -163,6 +163,8 @@ pub enum Cause {
     },
     /// A number without a percent sign in a field for percentages.
     PercentSign(Percent),
+    /// A number format shows a word beside the number, which is not sent.
+    WordInFormat(String),
     Damaged(Damage),
     /// A spreadsheet error, such as `#N/A`.
     CellError,
@@ -252,6 +254,7 @@ impl Cause {
             Cause::CheckDigit(_) => "check-digit",
             Cause::AfterStep { cause, .. } => cause.code(),
             Cause::PercentSign(_) => "percent-sign",
+            Cause::WordInFormat(_) => "word-in-format",
             Cause::Damaged(_) => "damaged-identifier",
             Cause::CellError => "cell-error",
             Cause::NotCalculated => "not-calculated",
@@ -294,6 +297,7 @@ impl Cause {
             Cause::Pattern(pattern) => return format!("does not match the pattern {pattern}"),
             Cause::CheckDigit(error) => return error.to_string(),
             Cause::OtherCurrency { currency } => return format!("is not {currency}, the currency of the record"),
+            Cause::WordInFormat(word) => return format!("has '{word}' in its number format, which is not sent"),
             Cause::NoRecord(NoRecord::Page) => "is the number of a page, and its row is no record",
             Cause::NoRecord(NoRecord::Remark) => "is a remark, and its row is no record",
             Cause::NoRecord(NoRecord::Heading) => {
@@ -410,6 +414,9 @@ impl Cause {
             }
             Cause::PercentSign(Percent::Fraction) => {
                 "it is sent as it is; write 19% for 0.19, or percent = \"whole\" in the template if percentages have no sign"
+            }
+            Cause::WordInFormat(_) => {
+                "check that the number alone is what the field means; a plain number format ends this warning"
             }
             Cause::DuplicateInRow => "add the name in header_as of [unpivot] to the columns of this field in the template",
             Cause::Continues => "fill it in, or add fill_down with this column to [sheet] of the template",

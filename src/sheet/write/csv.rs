@@ -49,7 +49,7 @@ impl CsvTable {
             count += 1;
             match cell {
                 // Only text can be a formula: a negative number is not.
-                Cell::Text(text) | Cell::Error(text) => self.write_text(text),
+                Cell::Text(text) | Cell::Error(text) | Cell::Formatted(_, text) => self.write_text(text),
                 Cell::Blank => self.writer.write_field(""),
                 // The comparison of bits excludes the negative zero, because integers have none.
                 Cell::Number(number)

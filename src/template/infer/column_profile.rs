@@ -107,6 +107,7 @@ impl ColumnProfile {
         self.filled += 1;
         let number = match cell {
             Cell::Number(number) => Some((number, number.fract() != 0.0)),
+            Cell::Formatted(number, _) if is_measure(number, text) => Some((number, number.fract() != 0.0)),
             Cell::Text(_) | Cell::Percent(_) => parse_number(text),
             _ => None,
         };
@@ -248,4 +249,9 @@ fn is_html(text: &str) -> bool {
     text.split_once('<').is_some_and(|(_, tag)| {
         tag.trim_start_matches('/').starts_with(|c: char| c.is_ascii_alphabetic()) && tag.contains('>')
     })
+}
+/// Returns whether a number is shown with a unit only, such as `5 kg`.
+fn is_measure(number: f64, shown: &str) -> bool {
+    let beside = number::from_f64(number).and_then(|number| number::literal::beside(number, shown, false));
+    beside.is_ok_and(|beside| beside.word.is_none_or(|word| word.is_unit))
 }

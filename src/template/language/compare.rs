@@ -29,7 +29,9 @@ pub(super) fn equal(left: &Operand<'_>, right: &Operand<'_>, context: &dyn Conte
         (left, right) if left.is_blank() || right.is_blank() => Ok(left.is_blank() && right.is_blank()),
         (Value::Text(left), Value::Text(right)) => Ok(left == right),
         (number, Value::Text(text)) | (Value::Text(text), number)
-            if is_number(number) && plain_number(text) == Err(NumberError::NotANumber) =>
+            if is_number(number)
+                && !matches!(number, Value::Formatted(..))
+                && plain_number(text) == Err(NumberError::NotANumber) =>
         {
             Ok(false)
         }
@@ -87,10 +89,17 @@ fn key<'a>(operand: &'a Operand<'_>, other: &Operand<'_>, context: &dyn Context)
     Ok(match operand.value()? {
         Value::Number(number) | Value::Percent(number) => Some(Key::Number(*number, None)),
         Value::Money(amount, currency) => Some(Key::Number(*amount, Some(*currency))),
+        Value::Formatted(_, shown) => match other.value()? {
+            // 5001 shown as R-5001, compared with a text that is no number.
+            Value::Text(text) if plain_number(text) == Err(NumberError::NotANumber) => Some(Key::Text(shown)),
+            Value::Formatted(..) => Some(Key::Text(shown)),
+            _ => operand.amount(context).map(|(number, currency)| Some(Key::Number(number, currency)))?,
+        },
         Value::Boolean(boolean) => Some(Key::Boolean(*boolean)),
         Value::Date(_) | Value::DateTime(_) => Some(Key::Date(operand.date()?.0)),
         Value::Time(time) => Some(Key::Time(*time)),
         Value::Text(text) => match other.value()? {
+            Value::Formatted(..) if plain_number(text) == Err(NumberError::NotANumber) => Some(Key::Text(text)),
             Value::Text(_) => Some(Key::Text(text)),
             Value::Boolean(_) => boolean::parse(text).map(Key::Boolean),
             Value::Date(_) | Value::DateTime(_) => operand.date().ok().map(|(at, _)| Key::Date(at)),
@@ -107,5 +116,5 @@ fn key<'a>(operand: &'a Operand<'_>, other: &Operand<'_>, context: &dyn Context)
 }
 
 fn is_number(value: &Value<'_>) -> bool {
-    matches!(value, Value::Number(_) | Value::Percent(_) | Value::Money(..))
+    matches!(value, Value::Number(_) | Value::Percent(_) | Value::Money(..) | Value::Formatted(..))
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use jiff::civil;
 
 use super::super::value::date::{ParsedDate, iso};
-use super::super::value::number::{self, NumberError, Percent};
+use super::super::value::number::{self, NumberError, Percent, literal};
 use super::super::value::typed::Value;
 use super::context::Context;
 use super::error::BLANK;
@@ -143,6 +143,14 @@ impl<'v> Operand<'v> {
         match value {
             Value::Number(number) | Value::Percent(number) => Ok((*number, None)),
             Value::Money(amount, currency) => Ok((*amount, Some(*currency))),
+            Value::Formatted(number, shown) => match literal::beside(*number, shown, false) {
+                Ok(beside) if beside.has_percent_sign => {
+                    let fraction = number::multiply(*number, Decimal::new(1, 2)).map_err(|error| error.to_string())?;
+                    Ok((fraction, None))
+                }
+                Ok(beside) => Ok((*number, beside.currency)),
+                Err(error) => Err(format!("{} {error}", self.shown())),
+            },
             _ if value.is_blank() => Err(format!("{BLANK} is not a number; add a replacement: (Column | default(0))")),
             Value::Text(text) => match self.column {
                 Some(column) => context.amount(column),

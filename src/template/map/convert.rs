@@ -7,7 +7,7 @@ use super::super::model::{Checks, Damaged, FieldRule, Otherwise, Split, Translat
 use super::super::problem::{Cause, excerpt};
 use super::super::value::date::{self, Detected};
 use super::super::value::number::style::ColumnStyle;
-use super::super::value::number::{self, Notation, NumberError, Percent};
+use super::super::value::number::{self, Notation, NumberError, Percent, literal};
 use super::super::value::typed::Value;
 use super::super::value::{boolean, identifier};
 use super::super::words::total_rows::is_total_row;
@@ -49,13 +49,21 @@ pub(super) enum Written {
     Value {
         /// The currency beside a number.
         currency: Option<CurrencyMark>,
-        /// The meaning of percent signs, if a number lacks one that it probably should have.
-        without_sign: Option<Percent>,
+        doubt: Option<Doubt>,
     },
 }
 
+/// A reason to warn of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// The number lacks a percent sign that it probably should have, with the meaning of percent signs.
+    PercentSign(Percent),
+    /// Its number format shows a word that is not sent.
+    Word,
+}
+
 impl Written {
-    pub(super) const PLAIN: Written = Written::Value { currency: None, without_sign: None };
+    pub(super) const PLAIN: Written = Written::Value { currency: None, doubt: None };
 }
 
 impl Conversion<'_> {
@@ -194,7 +202,7 @@ impl Conversion<'_> {
 
     fn number(&self, value: &Value<'_>, notation: Notation<'_>, out: &mut Vec<u8>) -> Result<Written, Cause> {
         let rule = &self.rule.number;
-        let Amount { mut number, currency, has_percent_sign } =
+        let Amount { mut number, currency, has_percent_sign, has_word } =
             self.parse_number(value, notation).map_err(Cause::NotANumber)?;
         if currency.is_some() && !self.rule.field.can_be_money() {
             return Err(Cause::NotANumber(NumberError::Money));
@@ -206,6 +214,7 @@ impl Conversion<'_> {
             };
             is_odd && !has_percent_sign && rule.scale.is_none()
         });
+        let doubt = without_sign.map(Doubt::PercentSign).or(has_word.then_some(Doubt::Word));
         let mut step = None;
         if let Some(factor) = rule.scale {
             number = number::multiply(number, factor).map_err(|error| Cause::NotANumber(error.into()))?;
@@ -217,7 +226,7 @@ impl Conversion<'_> {
             number = rounded;
         }
         self.checked_number(number, out).map_err(|cause| after(step, &Value::Number(number), cause))?;
-        Ok(Written::Value { currency, without_sign })
+        Ok(Written::Value { currency, doubt })
     }
 
     /// Checks a number and appends it to `out`.
@@ -239,6 +248,12 @@ impl Conversion<'_> {
 
     fn parse_number(&self, value: &Value<'_>, notation: Notation<'_>) -> Result<Amount, NumberError> {
         let percent = self.rule.number.percent;
+        let of_percentage = |fraction: Decimal| match percent {
+            Some(Percent::Whole) => Ok(number::multiply(fraction, Decimal::ONE_HUNDRED)?),
+            Some(Percent::Fraction) => Ok(fraction),
+            None => Err(NumberError::PercentUnclear),
+        };
+        let mut has_word = false;
         let (number, currency, has_percent_sign) = match value {
             Value::Text(text) => {
                 let parsed = number::parse_in(text, notation)?;
@@ -246,14 +261,25 @@ impl Conversion<'_> {
             }
             Value::Number(number) => (*number, None, false),
             Value::Money(amount, currency) => (*amount, Some(*currency), false),
-            Value::Percent(fraction) => match percent {
-                Some(Percent::Whole) => (number::multiply(*fraction, Decimal::ONE_HUNDRED)?, None, true),
-                Some(Percent::Fraction) => (*fraction, None, true),
-                None => return Err(NumberError::PercentUnclear),
-            },
+            Value::Percent(fraction) => (of_percentage(*fraction)?, None, true),
+            Value::Formatted(number, shown) => {
+                let is_money = self.rule.field.can_be_money();
+                match literal::beside(*number, shown, is_money) {
+                    // The template converts the number.
+                    Err(NumberError::Multiple(_)) if self.rule.number.scale.is_some() => (*number, None, false),
+                    Err(error) => return Err(error),
+                    Ok(beside) if beside.has_percent_sign => {
+                        (of_percentage(number::multiply(*number, Decimal::new(1, 2))?)?, None, true)
+                    }
+                    Ok(beside) => {
+                        has_word = beside.word.is_some_and(|word| is_money || !word.is_unit);
+                        (*number, beside.currency, false)
+                    }
+                }
+            }
             _ => return Err(NumberError::NotANumber),
         };
-        Ok(Amount { number, currency, has_percent_sign })
+        Ok(Amount { number, currency, has_percent_sign, has_word })
     }
 
     fn date(&self, value: &Value<'_>, out: &mut Vec<u8>) -> Result<(), Cause> {
@@ -283,6 +309,8 @@ struct Amount {
     /// The currency beside it.
     currency: Option<CurrencyMark>,
     has_percent_sign: bool,
+    /// Whether its number format shows a word that matters for the field and is not sent.
+    has_word: bool,
 }
 
 /// Adds the value after the step that changed it, unless an inner step is named already.

@@ -70,7 +70,7 @@ impl Mapper<'_> {
             let index = first + nth;
             let start = parts.values.len();
             match self.write_value(index, columns, row, &mut parts.values) {
-                Ok(Written::Value { currency, without_sign }) => {
+                Ok(Written::Value { currency, doubt }) => {
                     has_values |= is_own(rule, columns);
                     if rule.checks.is_unique {
                         let value = text_of(&parts.values[start..]);
@@ -84,7 +84,7 @@ impl Mapper<'_> {
                     }
                     parts.push_line_value(rule.field.name, start);
                     self.push_money(parts, currency, index, columns, row.number);
-                    self.warn_of_percent(parts, without_sign, (rule, columns), row);
+                    self.warn_of_number(parts, doubt, (rule, columns), row);
                 }
                 Ok(Written::Blank) => match self.write_replacement(rule, &mut parts.values) {
                     Ok(true) => parts.push_line_value(rule.field.name, start),

@@ -8,10 +8,10 @@ use super::super::model::{Constant, FieldRule, HeaderRow, OnBlank, Source, Templ
 use super::super::problem::{Cause, Problem, excerpt};
 use super::super::value::locale::Locale;
 use super::super::value::lookup;
-use super::super::value::number::{Notation, Percent};
+use super::super::value::number::{self, Notation, literal};
 use super::super::value::typed::Value;
 use super::super::value::{error_value, identifier};
-use super::convert::{Conversion, Input, Written};
+use super::convert::{Conversion, Doubt, Input, Written};
 use super::json;
 use super::numbers::header_currencies::{amount_column, header_currencies};
 use super::parts::Parts;
@@ -167,10 +167,10 @@ impl<'t> Mapper<'t> {
         for (index, (rule, columns)) in self.template.fields.iter().zip(&self.layout.columns).enumerate() {
             let start = draft.parts.values.len();
             match self.write_value(index, columns, row, &mut draft.parts.values) {
-                Ok(Written::Value { currency, without_sign }) => {
+                Ok(Written::Value { currency, doubt }) => {
                     draft.parts.push_value(index, start, row.number);
                     self.push_money(&mut draft.parts, currency, index, columns, row.number);
-                    self.warn_of_percent(&mut draft.parts, without_sign, (rule, columns), row);
+                    self.warn_of_number(&mut draft.parts, doubt, (rule, columns), row);
                 }
                 Ok(Written::Blank) => {}
                 Err(cause) => {
@@ -286,6 +286,7 @@ impl<'t> Mapper<'t> {
             Cell::Number(number) | Cell::Money(number, _) if rule.is_name => {
                 Ok(Value::Text(Cow::Owned(identifier::from_f64(number).map_err(Cause::Damaged)?)))
             }
+            Cell::Formatted(_, shown) if rule.is_name => Ok(Value::Text(Cow::Borrowed(shown))),
             // ="0042" is a formula that keeps the zeros of an identifier in a CSV.
             Cell::Text(text) => Ok(Value::Text(Cow::Borrowed(unquoted_formula(text)))),
             cell => Value::from_cell(&cell).map_err(Cause::NotANumber),
@@ -371,16 +372,20 @@ impl<'t> Mapper<'t> {
         }
     }
 
-    /// Warns of a number that probably lacks a percent sign.
-    pub(super) fn warn_of_percent(
+    /// Warns of a number that is sent but in doubt.
+    pub(super) fn warn_of_number(
         &self,
         parts: &mut Parts,
-        without_sign: Option<Percent>,
+        doubt: Option<Doubt>,
         (rule, columns): (&FieldRule, &Columns),
         row: &Row,
     ) {
-        let warning = without_sign.map(|percent| self.problem(rule, columns, row, Cause::PercentSign(percent)));
-        parts.warnings.extend(warning);
+        let cause = match doubt {
+            None => return,
+            Some(Doubt::PercentSign(percent)) => Some(Cause::PercentSign(percent)),
+            Some(Doubt::Word) => columns.first().and_then(|column| word_beside(self.cell(row, column))),
+        };
+        parts.warnings.extend(cause.map(|cause| self.problem(rule, columns, row, cause)));
     }
 
     /// Returns the replacement for blank cells. Fails if the field must not be blank.
@@ -405,10 +410,19 @@ impl<'t> Mapper<'t> {
     }
 }
 
+/// Returns the warning about the word that a number format shows beside a number.
+fn word_beside(cell: Cell<'_>) -> Option<Cause> {
+    let Cell::Formatted(number, shown) = cell else { return None };
+    let beside = literal::beside(number::from_f64(number).ok()?, shown, false).ok()?;
+    Some(Cause::WordInFormat(beside.word?.text))
+}
+
 /// Returns the notation of a text made of several values: that of the first text, unless a number has a decimal point.
 fn joined_notation<'a>(values: &[(Value<'_>, Notation<'a>)]) -> Notation<'a> {
     let has_point = |value: &Value<'_>| match value {
-        Value::Number(number) | Value::Money(number, _) | Value::Percent(number) => number.scale() > 0,
+        Value::Number(number) | Value::Money(number, _) | Value::Percent(number) | Value::Formatted(number, _) => {
+            number.scale() > 0
+        }
         _ => false,
     };
     if values.iter().any(|(value, _)| has_point(value)) {

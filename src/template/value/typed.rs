@@ -18,6 +18,8 @@ pub enum Value<'a> {
     /// A percentage as a fraction: 19 % is 0.19.
     Percent(Decimal),
     Money(Decimal, CurrencyMark),
+    /// A number that its number format shows with other text, and what it shows.
+    Formatted(Decimal, Cow<'a, str>),
     Boolean(bool),
     Date(civil::Date),
     Time(civil::Time),
@@ -37,6 +39,7 @@ impl<'a> Value<'a> {
             Cell::Number(number) => Value::Number(number::from_f64(number)?),
             Cell::Percent(number) => Value::Percent(number::from_f64(number)?),
             Cell::Money(number, currency) => Value::Money(number::from_f64(number)?, currency),
+            Cell::Formatted(number, shown) => Value::Formatted(number::from_f64(number)?, Cow::Borrowed(shown)),
             Cell::Boolean(boolean) => Value::Boolean(boolean),
             Cell::Date(date) => Value::Date(date),
             Cell::Time(time) => Value::Time(time),
@@ -46,11 +49,11 @@ impl<'a> Value<'a> {
     }
 
     /// Returns the canonical text: numbers with a decimal point and without exponent, `19%`, `12.50 EUR`, `TRUE`, dates
-    /// and times in ISO 8601. A blank has no text.
+    /// and times in ISO 8601, what a number format shows. A blank has no text.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Value::Blank => Cow::Borrowed(""),
-            Value::Text(text) | Value::Error(text) => Cow::Borrowed(text),
+            Value::Text(text) | Value::Error(text) | Value::Formatted(_, text) => Cow::Borrowed(text),
             Value::Number(number) => Cow::Owned(digits(*number)),
             Value::Percent(fraction) => Cow::Owned(decimal::percentage(*fraction)),
             Value::Money(amount, currency) => Cow::Owned(format!("{} {currency}", digits(*amount))),
@@ -76,7 +79,7 @@ impl<'a> Value<'a> {
         match self {
             Value::Blank => "a blank",
             Value::Text(_) => "text",
-            Value::Number(_) => "a number",
+            Value::Number(_) | Value::Formatted(..) => "a number",
             Value::Percent(_) => "a percentage",
             Value::Money(..) => "an amount of money",
             Value::Boolean(_) => "a boolean",
@@ -95,6 +98,7 @@ impl<'a> Value<'a> {
             Value::Number(number) => Value::Number(number),
             Value::Percent(fraction) => Value::Percent(fraction),
             Value::Money(amount, currency) => Value::Money(amount, currency),
+            Value::Formatted(number, text) => Value::Formatted(number, Cow::Owned(text.into_owned())),
             Value::Boolean(boolean) => Value::Boolean(boolean),
             Value::Date(date) => Value::Date(date),
             Value::Time(time) => Value::Time(time),

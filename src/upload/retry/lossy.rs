@@ -43,6 +43,7 @@ impl LossyFields {
     fn written(self, cell: &Cell<'_>) -> Option<String> {
         match (self, cell) {
             (_, Cell::Blank) | (LossyFields::Types, Cell::Text(_)) => None,
+            (_, Cell::Formatted(_, text)) => Some((*text).to_owned()),
             (LossyFields::LongTexts | LossyFields::Both, Cell::Text(text)) => write::cut_text(text),
             (LossyFields::LongTexts, _) => None,
             (LossyFields::Types | LossyFields::Both, cell) => Some(cell.shown().into_owned()),

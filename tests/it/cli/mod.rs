@@ -25,6 +25,7 @@ mod kills;
 mod login;
 mod lookups;
 mod no_records;
+mod number_formats;
 mod number_styles;
 mod numbered_lines;
 mod office;

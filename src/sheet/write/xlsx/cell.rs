@@ -58,7 +58,8 @@ impl<'a> XlsxCell<'a> {
         let number = |number: f64| number.is_finite().then_some(Content::Number(number));
         Some(match *cell {
             Cell::Blank | Cell::Text("") => return None,
-            Cell::Text(text) => XlsxCell::text(CellKind::Text, escape_apostrophe(text)),
+            // A retry takes the number of an unedited cell from the ledger.
+            Cell::Text(text) | Cell::Formatted(_, text) => XlsxCell::text(CellKind::Text, escape_apostrophe(text)),
             Cell::Error(_) => of(CellKind::General, None),
             Cell::Boolean(boolean) => of(CellKind::General, Some(Content::Boolean(boolean))),
             Cell::Number(value) => of(CellKind::General, number(value)),

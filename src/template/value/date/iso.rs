@@ -41,7 +41,7 @@ pub fn from_value(value: &Value<'_>) -> Option<ParsedDate> {
         Value::Date(date) => Some(ParsedDate::Date(*date)),
         Value::DateTime(local) => Some(ParsedDate::Local(*local)),
         Value::Blank | Value::Text(_) | Value::Number(_) | Value::Percent(_) | Value::Money(..) => None,
-        Value::Boolean(_) | Value::Time(_) | Value::Error(_) => None,
+        Value::Formatted(..) | Value::Boolean(_) | Value::Time(_) | Value::Error(_) => None,
     }
 }
 

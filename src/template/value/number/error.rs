@@ -24,6 +24,15 @@ pub enum NumberError {
     /// The field takes whole numbers only.
     #[error("is not a whole number")]
     NotWhole,
+    /// A number format shows the number as a multiple of what would be sent.
+    #[error("has '{0}' in its number format, and only the number would be sent")]
+    Multiple(String),
+    /// A number format shows a part or a fraction of the number.
+    #[error("contains another number than its number format shows")]
+    ShownOther,
+    /// A number format shows words instead of the number.
+    #[error("contains a number, for which its number format shows words")]
+    ShownAsText,
     /// The field is a count or a rate.
     #[error("has a currency, and this field is not an amount of money")]
     Money,
@@ -65,6 +74,13 @@ impl NumberError {
             }
             NumberError::TooLong => "check the number; more than 28 digits can't be sent exactly",
             NumberError::NotWhole => "write a whole number, or set round = 0 in the template",
+            NumberError::Multiple(_) => {
+                "enter the number itself and format it as a plain number, or convert it in the template: scale = 0.01"
+            }
+            NumberError::ShownOther => {
+                "format the column as a plain number, such as 0.00, and check that it is the number that is meant"
+            }
+            NumberError::ShownAsText => "enter the number that is meant, or delete the content of the cell",
             NumberError::Money => "use the column with the count, or remove the currency",
         }
         .to_owned()

@@ -4,6 +4,7 @@
 //! separator, and [`mod@parse`] combines both with the locale of the template.
 
 mod error;
+pub(crate) mod literal;
 mod parse;
 mod shape;
 mod strip;

@@ -1,8 +1,9 @@
-//! Number formats with an effect on the meaning of a number: leading zeros of identifiers, percentages, and
-//! currencies.
+//! Number formats with an effect on the meaning of a number: leading zeros of identifiers, percentages,
+//! currencies, and other text beside or instead of the number.
 
 mod display;
 mod leading_zeros;
+mod literal;
 mod number_format;
 mod section;
 mod unit;

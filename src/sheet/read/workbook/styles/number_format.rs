@@ -1,6 +1,7 @@
 //! The number formats with an effect on reading.
 
 use super::leading_zeros::LeadingZeros;
+use super::literal::LiteralFormat;
 use super::unit::{Unit, UnitFormat};
 use crate::sheet::Cell;
 
@@ -11,10 +12,12 @@ const MAX_LEN: usize = 255;
 const SYSTEM_CURRENCY: [&str; 2] =
     ["_($* #,##0_);_($* (#,##0);_($* \"-\"_);_(@_)", "_($* #,##0.00_);_($* (#,##0.00);_($* \"-\"??_);_(@_)"];
 
+/// What a format shows, in the order in which it is asked for.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::sheet::read::workbook) enum NumberFormat {
-    LeadingZeros(LeadingZeros),
-    Unit(UnitFormat),
+pub(in crate::sheet::read::workbook) struct NumberFormat {
+    leading_zeros: Option<LeadingZeros>,
+    unit: Option<UnitFormat>,
+    literal: Option<LiteralFormat>,
 }
 
 impl NumberFormat {
@@ -23,22 +26,28 @@ impl NumberFormat {
         if code.len() > MAX_LEN || SYSTEM_CURRENCY.contains(&code) {
             return None;
         }
-        let leading_zeros = LeadingZeros::parse(code).map(NumberFormat::LeadingZeros);
-        leading_zeros.or_else(|| UnitFormat::parse(code).map(NumberFormat::Unit))
+        let format = NumberFormat {
+            leading_zeros: LeadingZeros::parse(code),
+            unit: UnitFormat::parse(code),
+            literal: LiteralFormat::parse(code),
+        };
+        let has_effect = format.leading_zeros.is_some() || format.unit.is_some() || format.literal.is_some();
+        has_effect.then_some(format)
     }
 
     /// Formats a number as a cell, using `text` as a buffer. Returns `None` if it is a plain number.
     pub(crate) fn cell<'t>(&self, number: f64, text: &'t mut String) -> Option<Cell<'t>> {
-        match self {
-            NumberFormat::LeadingZeros(format) => {
-                *text = format.format(number)?;
-                Some(Cell::Text(text))
-            }
-            NumberFormat::Unit(format) => Some(match format.unit_of(number)? {
-                Unit::Percent => Cell::Percent(number),
-                Unit::Money(currency) => Cell::Money(number, currency),
-            }),
+        if let Some(shown) = self.leading_zeros.as_ref().and_then(|format| format.format(number)) {
+            *text = shown;
+            return Some(Cell::Text(text));
         }
+        match self.unit.as_ref().and_then(|format| format.unit_of(number)) {
+            Some(Unit::Percent) => return Some(Cell::Percent(number)),
+            Some(Unit::Money(currency)) => return Some(Cell::Money(number, currency)),
+            None => {}
+        }
+        *text = self.literal.as_ref()?.format(number)?;
+        Some(Cell::Formatted(number, text))
     }
 }
 
@@ -62,9 +71,10 @@ mod tests {
             check(code, 0.195, Some("19.5%"));
             check(code, -0.195, Some("-19.5%"));
         }
-        for code in ["0\\%", "0\"%\"", "0.00", "General", "0_%", "0*%", "@", "0\"% of\""] {
+        for code in ["0.00", "General", "0_%", "0*%", "@"] {
             check(code, 0.19, None);
         }
+        check("0\"%\"", 19.0, Some("19%"));
     }
 
     #[test]
@@ -74,9 +84,9 @@ mod tests {
         check("0%;0", -0.5, None);
         check("0.00;-0%", -0.5, Some("-50%"));
         check("[<>0]0%;0", 0.0, None);
-        // A dash or word stands for a percentage, too.
+        // A dash stands for a percentage, too.
         check("0%;-0%;\"-\"", 0.0, Some("0%"));
-        check("0%;\"none\"", -0.5, Some("-50%"));
+        check("0%;\"none\"", -0.5, Some("none"));
         // Text has its own section.
         check("0.00;0.00;0.00;@\"%\"", 0.5, None);
         check("0.00;0.00;0.00;@%", 0.5, None);
@@ -94,12 +104,14 @@ mod tests {
             ("_-* #,##0.00\\ €_-;\\-* #,##0.00\\ €_-;_-* \"-\"??\\ €_-;_-@_-", "-5.5 €"),
             ("#,##0.00 [$CHF];[Red]-#,##0.00 [$CHF]", "-5.5 CHF"),
             ("#,##0.00 \\k\\r", "-5.5 kr"),
+            ("General\\ €", "-5.5 €"),
         ] {
             check(code, -5.5, Some(shown));
         }
-        for code in ["0.00 \"kg\"", "[$-407]0.00", "#,##0.00", "0 \"pcs\"", "0.00 \"per 100\""] {
+        for code in ["[$-407]0.00", "#,##0.00"] {
             check(code, -5.5, None);
         }
+        check("0.00 \"per 100\"", -5.5, Some("-5.50 per 100"));
         SYSTEM_CURRENCY.iter().for_each(|code| check(code, -5.5, None));
     }
 

@@ -68,6 +68,12 @@ impl Condition {
     }
 }
 
+/// Returns the code after the word `General`, of which the first letter was read already.
+pub(super) fn after_general(code: &str) -> Option<&str> {
+    let (word, rest) = code.split_at_checked("eneral".len())?;
+    word.eq_ignore_ascii_case("eneral").then_some(rest)
+}
+
 /// Splits a format at its unquoted semicolons.
 pub(super) fn split(format: &str) -> Vec<&str> {
     let (mut sections, mut start, mut quoted, mut escaped) = (Vec::new(), 0, false, false);

@@ -1,7 +1,7 @@
 //! Formats that show a unit beside the number: a percent sign, for which programs show a hundred times the number, or a
 //! currency.
 
-use super::section::{Condition, Section, split};
+use super::section::{Condition, Section, after_general, split};
 use crate::currency::CurrencyMark;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +21,9 @@ pub(super) enum Unit {
 enum Content {
     Unit(Unit),
     Number,
-    /// Words or a dash instead of the number.
+    /// A dash instead of the number.
+    Dash,
+    /// Words instead of the number.
     Words,
 }
 
@@ -31,24 +33,24 @@ impl UnitFormat {
         let sections: Vec<_> = split(code).into_iter().take(3).map(section).collect();
         let unit = sections.iter().find_map(|section| match section.content {
             Content::Unit(unit) => Some(unit),
-            Content::Number | Content::Words => None,
+            Content::Number | Content::Dash | Content::Words => None,
         })?;
         Some(UnitFormat { sections, unit })
     }
 
-    /// Returns the unit of a number. Words for some numbers, such as a dash for zero, have the unit of the others.
+    /// Returns the unit of a number. A dash for some numbers, such as zero, has the unit of the others.
     pub(super) fn unit_of(&self, number: f64) -> Option<Unit> {
-        match Section::choose(&self.sections, number).copied().unwrap_or(Content::Words) {
+        match Section::choose(&self.sections, number).copied().unwrap_or(Content::Dash) {
             _ if !number.is_finite() => None,
             Content::Unit(unit) => Some(unit),
-            Content::Words => Some(self.unit),
-            Content::Number => None,
+            Content::Dash => Some(self.unit),
+            Content::Number | Content::Words => None,
         }
     }
 }
 
 fn section(code: &str) -> Section<Content> {
-    let mut section = Section { condition: None, content: Content::Words };
+    let mut section = Section { condition: None, content: Content::Dash };
     let (mut literal, mut currency) = (String::new(), None);
     let (mut has_digits, mut has_percent_sign) = (false, false);
     let mut chars = code.chars();
@@ -67,6 +69,10 @@ fn section(code: &str) -> Section<Content> {
             }
             '%' => has_percent_sign = true,
             '0' | '#' | '?' => has_digits = true,
+            'G' | 'g' if let Some(rest) = after_general(chars.as_str()) => {
+                has_digits = true;
+                chars = rest.chars();
+            }
             c => literal.push(c),
         }
     }
@@ -76,6 +82,8 @@ fn section(code: &str) -> Section<Content> {
         let written = literal.trim_matches(|c: char| c.is_whitespace() || "-+(),.".contains(c));
         let currency = currency.or_else(|| CurrencyMark::parse(written));
         section.content = currency.map_or(Content::Number, |currency| Content::Unit(Unit::Money(currency)));
+    } else if literal.contains(char::is_alphanumeric) {
+        section.content = Content::Words;
     }
     section
 }

@@ -11,8 +11,10 @@ const MAX_PARENTS: usize = 16;
 const MAX_ENTRIES: usize = 1 << 16;
 /// Excel's limit on the length of a format.
 const MAX_CODE: usize = 255;
-/// Styles of numbers. Those of dates, times and texts have no format code.
-const NUMBER_STYLES: [&str; 3] = ["number:number-style", "number:percentage-style", "number:currency-style"];
+/// Styles of numbers. A style of texts can refer to some, as formats with a fourth section do. Those of dates and times have no
+/// format code.
+const NUMBER_STYLES: [&str; 4] =
+    ["number:number-style", "number:percentage-style", "number:currency-style", "number:text-style"];
 
 /// The styles of a document.
 #[derive(Debug, Default)]
@@ -55,9 +57,12 @@ enum Open {
 #[derive(Debug)]
 struct Digits {
     integer: usize,
-    decimals: usize,
+    /// Most decimals, or `None` for all that the number has.
+    decimals: Option<usize>,
+    min_decimals: usize,
     is_grouped: bool,
-    is_scaled: bool,
+    /// The number is shown divided by a thousand, this many times.
+    thousands: usize,
     /// Texts and the number of digits to their right.
     embedded: Vec<(usize, String)>,
 }
@@ -125,11 +130,15 @@ impl NumberStyle {
         }
         match tag.name {
             "number:number" => {
+                let count = |name: &str| tag.number(name).map(|count| count as usize);
+                let decimals = count("number:decimal-places");
+                let factor = tag.attribute("number:display-factor").unwrap_or_default();
                 let read = Digits {
-                    integer: tag.number("number:min-integer-digits").unwrap_or(0) as usize,
-                    decimals: tag.number("number:decimal-places").unwrap_or(0) as usize,
+                    integer: count("number:min-integer-digits").unwrap_or(0),
+                    decimals,
+                    min_decimals: count("number:min-decimal-places").or(decimals).unwrap_or(0),
                     is_grouped: tag.attribute("number:grouping").as_deref() == Some("true"),
-                    is_scaled: tag.attribute("number:display-factor").is_some_and(|factor| factor != "1"),
+                    thousands: factor.bytes().filter(|byte| *byte == b'0').count() / 3,
                     embedded: Vec::new(),
                 };
                 if tag.is_empty { self.code.push_str(&read.code()) } else { *digits = Some(read) }
@@ -166,25 +175,26 @@ impl NumberStyle {
 impl Digits {
     fn code(&self) -> String {
         let mut code = String::new();
+        if self.decimals.is_none() && self.integer <= 1 && !self.is_grouped && self.embedded.is_empty() {
+            return "General".to_owned();
+        }
+        let decimals = self.decimals.unwrap_or(0).min(MAX_CODE);
         if self.is_grouped {
             code.push_str("#,##0");
         } else {
-            for left in (1..=self.integer.min(MAX_CODE)).rev() {
-                code.push('0');
+            let embedded = self.embedded.iter().map(|(at, _)| at.saturating_add(1)).max();
+            let places = self.integer.max(embedded.unwrap_or(1)).min(MAX_CODE);
+            for left in (1..=places).rev() {
+                code.push(if left <= self.integer { '0' } else { '#' });
                 let here = self.embedded.iter().filter(|(at, _)| *at == left - 1 && *at > 0);
                 code.extend(here.map(|(_, text)| quoted(text)));
             }
-            if self.integer == 0 {
-                code.push('#');
-            }
         }
-        if self.decimals > 0 {
+        if decimals > 0 {
             code.push('.');
-            code.extend(std::iter::repeat_n('0', self.decimals.min(MAX_CODE)));
+            code.extend((0..decimals).map(|place| if place < self.min_decimals { '0' } else { '#' }));
         }
-        if self.is_scaled {
-            code.push(',');
-        }
+        code.extend(std::iter::repeat_n(',', self.thousands.min(MAX_CODE)));
         code
     }
 }
@@ -242,7 +252,11 @@ mod tests {
                 5.5,
                 Some("5.5 EUR"),
             ),
-            ("number:number-style|<number:number number:decimal-places=\"2\"/><number:text>%</number:text>", 5.5, None),
+            (
+                "number:number-style|<number:number number:decimal-places=\"2\"/><number:text>%</number:text>",
+                5.5,
+                Some("5.50%"),
+            ),
             ("number:number-style|<number:number number:min-integer-digits=\"1\"/>", 42.0, None),
             (
                 "number:number-style|<number:number number:min-integer-digits=\"2\" number:decimal-places=\"2\"/>",
@@ -250,9 +264,27 @@ mod tests {
                 None,
             ),
             (
-                "number:number-style|<number:number number:min-integer-digits=\"3\" number:display-factor=\"1000\"/>",
+                "number:number-style|<number:number number:min-integer-digits=\"1\" number:display-factor=\"1000\" \
+                 number:decimal-places=\"1\"/>",
                 4000.0,
-                None,
+                Some("4.0"),
+            ),
+            (
+                "number:number-style|<number:text>R-</number:text><number:number number:min-integer-digits=\"1\"/>",
+                5001.0,
+                Some("R-5001"),
+            ),
+            (
+                "number:number-style|<number:number number:decimal-places=\"3\" number:min-decimal-places=\"1\"/><number:text> kg</number:text>",
+                5.0,
+                Some("5.0 kg"),
+            ),
+            ("number:number-style|<number:text>on request</number:text>", 0.0, Some("on request")),
+            (
+                "number:number-style|<number:number number:decimal-places=\"0\" number:min-integer-digits=\"0\"><number:embedded-text \
+                 number:position=\"4\">-</number:embedded-text></number:number>",
+                5_551_234.0,
+                Some("555-1234"),
             ),
         ] {
             let (element, content) = style.split_once('|').expect("an element");
@@ -273,6 +305,15 @@ mod tests {
         let xml = part("p", 5, "") + &part("n", 9, map);
         assert_eq!(shown(&xml, 501.0).as_deref(), Some("00501"));
         assert_eq!(shown(&xml, 12_345_678.0).as_deref(), Some("012345678"));
+    }
+
+    #[test]
+    fn a_style_of_texts_refers_to_those_of_numbers() {
+        let xml = "<number:currency-style style:name=\"p\"><number:number number:decimal-places=\"2\"/>\
+                   <number:currency-symbol>€</number:currency-symbol></number:currency-style>\
+                   <number:text-style style:name=\"n\"><number:text-content/>\
+                   <style:map style:condition=\"value()&gt;0\" style:apply-style-name=\"p\"/></number:text-style>";
+        assert_eq!(shown(xml, 5.5).as_deref(), Some("5.5 €"));
     }
 
     #[test]

@@ -1,0 +1,182 @@
+//! Number formats with other text beside or instead of the number, in every kind of workbook.
+
+use std::fs;
+
+use rust_xlsxwriter::{Format, Workbook};
+
+use super::process::Place;
+use super::service::Served;
+use super::{accounting, column, office, summary, table};
+use crate::sheet::parts::{XlsbCell, xlsb};
+
+const HEADER: [&str; 3] = ["SKU", "Name", "Price"];
+/// Identifiers, telephone numbers as names, and amounts.
+const FORMATS: [&str; 3] = ["\"R-\"0", "[<=9999999]###\\-####;\\(###\\)\\ ###\\-####", "#,##0.00\" €\""];
+const CELLS: [[f64; 3]; 3] = [[5001.0, 5_551_234.0, 1234.5], [7.0, 2_065_551_234.0, 5.0], [42.0, 1_234_567.0, 0.25]];
+
+/// Writes a workbook with a format for each column or, if there are more formats than columns, for each row of the last one.
+fn as_xlsx(place: &Place, file: &str, rows: &[(&str, &str, f64, &str)]) {
+    let mut workbook = Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for (column, name) in (0..).zip(HEADER) {
+        sheet.write_string(0, column, name).unwrap();
+    }
+    for (row, (sku, name, price, format)) in (1..).zip(rows) {
+        sheet.write_string(row, 0, *sku).unwrap();
+        sheet.write_string(row, 1, *name).unwrap();
+        sheet.write_number_with_format(row, 2, *price, &Format::new().set_num_format(*format)).unwrap();
+    }
+    workbook.save(place.path(file)).unwrap();
+}
+
+fn numbers_as_xlsx(place: &Place) {
+    let mut workbook = Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for (column, name) in (0..).zip(HEADER) {
+        sheet.write_string(0, column, name).unwrap();
+    }
+    let formats = FORMATS.map(|format| Format::new().set_num_format(format));
+    for (row, numbers) in (1..).zip(CELLS) {
+        for ((column, number), format) in (0..).zip(numbers).zip(&formats) {
+            sheet.write_number_with_format(row, column, number, format).unwrap();
+        }
+    }
+    workbook.save(place.path("sheet.xlsx")).unwrap();
+}
+
+fn numbers_as_xlsb() -> Vec<u8> {
+    let wide = |text: &str| {
+        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        [&(units.len() as u32 / 2).to_le_bytes(), units.as_slice()].concat()
+    };
+    let header = HEADER.map(wide);
+    let numbers = CELLS.map(|row| row.map(f64::to_le_bytes));
+    let mut rows: Vec<Vec<XlsbCell<'_>>> = vec![header.iter().map(|text| (6, 0, text.as_slice())).collect()];
+    rows.extend(
+        numbers.iter().map(|row| (1..).zip(row).map(|(style, number)| (5, style, number.as_slice())).collect()),
+    );
+    xlsb(&FORMATS, &rows.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+fn numbers_as_spreadsheet_xml() -> String {
+    let escaped = |text: &str| text.replace('"', "&quot;").replace('<', "&lt;");
+    let style = |(index, format)| {
+        format!("<Style ss:ID=\"s{index}\"><NumberFormat ss:Format=\"{}\"/></Style>", escaped(format))
+    };
+    let styles: String = FORMATS.into_iter().enumerate().map(style).collect();
+    let header = HEADER.map(|text| format!("<Cell><Data ss:Type=\"String\">{text}</Data></Cell>")).concat();
+    let cell = |(style, number): (usize, f64)| {
+        format!("<Cell ss:StyleID=\"s{style}\"><Data ss:Type=\"Number\">{number}</Data></Cell>")
+    };
+    let rows: String =
+        CELLS.map(|row| format!("<Row>{}</Row>", row.into_iter().enumerate().map(cell).collect::<String>())).concat();
+    format!(
+        "<?xml version=\"1.0\"?><Workbook xmlns=\"urn:schemas-microsoft-com:office:spreadsheet\" \
+         xmlns:ss=\"urn:schemas-microsoft-com:office:spreadsheet\"><Styles>{styles}</Styles><Worksheet ss:Name=\"S\">\
+         <Table><Row>{header}</Row>{rows}</Table></Worksheet></Workbook>"
+    )
+}
+
+/// Returns the items that the service receives from a file, by a template for the three columns.
+fn sent(place: &Place, file: &str) -> Vec<String> {
+    let served = Served::start(place);
+    let upload = served.sheetport(place, ["upload", file, "-t", "items", "--json"]).exits(0);
+    assert_eq!(accounting(&summary(&upload)), "3: sent 3", "{file}");
+    served.sheetport(place, ["export", "items", "-o", "items.csv"]).exits(0);
+    let items = table(&place.path("items.csv"));
+    let row = |row: usize| {
+        let [sku, name, price, currency] =
+            ["external_id", "name", "price", "currency"].map(|field| column(&items, field)[row]);
+        let price: f64 = price.parse().unwrap();
+        format!("{sku}|{name}|{price} {currency}")
+    };
+    let mut rows: Vec<String> = (0..CELLS.len()).map(row).collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn texts_take_what_a_number_format_shows_in_every_kind_of_workbook() {
+    let expected = ["R-42|123-4567|0.25 EUR", "R-5001|555-1234|1234.5 EUR", "R-7|(206) 555-1234|5 EUR"];
+    let place = Place::new();
+    numbers_as_xlsx(&place);
+    place.write("sheet.xlsb", numbers_as_xlsb());
+    place.write("sheet.xml", numbers_as_spreadsheet_xml());
+    for file in ["sheet.xlsx", "sheet.xlsb", "sheet.xml"] {
+        let other = Place::new();
+        fs::copy(place.path(file), other.path(file)).unwrap();
+        assert_eq!(sent(&other, file), expected, "{file}");
+    }
+    if !office::is_there() {
+        return;
+    }
+    for (format, file) in [
+        ("xls", "sheet.xls"),
+        ("ods", "sheet.ods"),
+        ("fods", "sheet.fods"),
+        ("html:HTML (StarCalc)", "sheet.html"),
+        (office::CSV, "sheet.csv"),
+    ] {
+        let saved = office::save_again(&place, &place.path("sheet.xlsx"), format);
+        let other = Place::new();
+        fs::copy(saved.join(file), other.path(file)).unwrap();
+        assert_eq!(sent(&other, file), expected, "{file}");
+    }
+}
+
+/// Prices whose number alone is not what the sheet says, and one that is.
+const PRICES: [(&str, &str, f64, &str); 6] = [
+    ("A1", "Bolt", 1299.0, "0.00\" cents\""),
+    ("A2", "Nut", 12_990.0, "0.00,"),
+    ("A3", "Screw", 0.0, "0.00;-0.00;\"on request\""),
+    ("A4", "Plant", 12.9, "0.0\" T€\""),
+    ("A5", "Rod", 12.5, "0.00\" / 100\""),
+    ("A6", "Ring", 12.5, "0.00\" net\""),
+];
+
+#[test]
+fn numbers_that_mean_something_else_with_their_format_are_problems_or_warned_of() {
+    let place = Place::new();
+    as_xlsx(&place, "sheet.xlsx", &PRICES);
+    let mut files = vec![place.path("sheet.xlsx")];
+    if office::is_there() {
+        for format in ["xls", "ods"] {
+            files.push(office::save_again(&place, &place.path("sheet.xlsx"), format).join(format!("sheet.{format}")));
+        }
+    }
+    for file in files {
+        let check = place.sheetport(["check", super::process::name(&file), "-t", "items"]).exits(3);
+        check.shows(&[
+            "Price '1299.00 cents' has 'cents' in its number format, and only the number would be sent  row 2",
+            "Price '12.99' contains another number than its number format shows  row 3",
+            "Price 'on request' contains a number, for which its number format shows words  row 4",
+            "Price '12.9 T€' has 'T€' in its number format",
+            "Price '12.50 / 100' has '/ 100' in its number format",
+            "Price '12.50 net' has 'net' in its number format, which is not sent",
+        ]);
+    }
+}
+
+#[test]
+fn a_scale_in_the_template_converts_the_unit_of_a_number_format() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    as_xlsx(&place, "sheet.xlsx", &[PRICES[0], ("A2", "Nut", 5.0, "0\" cents\"")]);
+    let template = "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n\
+                    [fields.price]\ncolumn = \"Price\"\nscale = 0.01\nminimum = 1\n";
+    place.write("t.toml", template);
+    let upload = served.sheetport(&place, ["upload", "sheet.xlsx", "-t", "t.toml", "--json"]).exits(3);
+    assert_eq!(accounting(&summary(&upload)), "2: sent 1, rejected 1");
+    // The report shows the cells, and a retry reads their numbers again.
+    let mut workbook = place.path("sheet.report.xlsx");
+    if office::is_there() {
+        workbook = office::save_again(&place, &workbook, office::XLSX).join("sheet.report.xlsx");
+    }
+    let retried = served.sheetport(&place, ["retry", super::process::name(&workbook), "--json"]).exits(3);
+    retried.shows(&["\"rejected\":1"]);
+    place.sheetport(["report", "-o", "after.csv"]).exits(0);
+    let report = fs::read_to_string(place.path("after.csv")).unwrap();
+    assert!(report.contains("is less than 1") && report.contains("5 cents"), "{report}");
+    served.sheetport(&place, ["export", "items", "-o", "items.csv"]).exits(0);
+    assert_eq!(column(&table(&place.path("items.csv")), "price"), ["12.99"]);
+}
