@@ -33,7 +33,7 @@ pub struct Sending {
     /// Number of requests in flight at the same time [default: as in the run]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub concurrency: Option<u16>,
-    /// Stop after the service has refused more than N records [default: as in the run]
+    /// Stop after more than N records were refused or are unknown [default: as in the run]
     #[arg(long, value_name = "N")]
     pub max_errors: Option<u64>,
     /// New file for the report: .xlsx, .csv or .html [default: the report of the run with a number, such as

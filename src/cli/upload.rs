@@ -36,7 +36,7 @@ pub struct Upload {
     /// Send only the records that begin on these rows of the sheet
     #[arg(long, value_name = "FIRST-LAST", value_parser = range)]
     pub rows: Option<(u64, u64)>,
-    /// Stop after the service has refused more than N records
+    /// Stop after more than N records were refused or are unknown
     #[arg(long, value_name = "N")]
     pub max_errors: Option<u64>,
     /// Treat warnings as problems

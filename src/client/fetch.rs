@@ -12,6 +12,9 @@ use super::policy::{Call, MAX_ATTEMPTS, backoff};
 use super::request::Request;
 use super::stop::Stop;
 
+/// A short read that changes nothing and is allowed for every token, to see whether the service answers.
+pub(crate) const PROBE_PATH: &str = "/v1/public/items?page=1&limit=1";
+
 /// Maximum number of 429 responses per request.
 const MAX_THROTTLED: u32 = 20;
 
@@ -26,9 +29,9 @@ pub async fn fetch<T>(
     fetch_with(client, pace, path, MAX_ATTEMPTS, parse).await
 }
 
-/// Reads `path` without retries, as a quick check of address and credentials.
-pub async fn check(client: &Client, path: &str) -> Result<(), Error> {
-    fetch_with(client, &Pace::new(None, Instant::now()), path, 1, |_| Ok(())).await
+/// Reads [`PROBE_PATH`] without retries, as a quick check of address and credentials.
+pub async fn check(client: &Client) -> Result<(), Error> {
+    fetch_with(client, &Pace::new(None, Instant::now()), PROBE_PATH, 1, |_| Ok(())).await
 }
 
 async fn fetch_with<T>(

@@ -4,9 +4,10 @@ mod address;
 pub(super) mod rate_headers;
 
 use std::error::Error as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{redirect, retry};
 use secrecy::{ExposeSecret, SecretString};
 
@@ -27,6 +28,9 @@ const MAX_IDLE: Duration = Duration::from_secs(90);
 /// How long an idle connection may be reused for other calls. If the service closed an idle connection during the write, the
 /// outcome would be unknown.
 const MAX_IDLE_NON_IDEMPOTENT: Duration = Duration::from_secs(1);
+/// If the service closes idle connections within this time, a connection may be closed during the write even so.
+const SHORTEST_SAFE_KEEP_ALIVE: Duration = Duration::from_secs(2);
+const KEEP_ALIVE_HEADER: HeaderName = HeaderName::from_static("keep-alive");
 /// Interval of TCP keep-alive probes.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Unanswered TCP keep-alive probes until a connection counts as lost.
@@ -43,6 +47,10 @@ pub(super) struct Transport {
     headers: HeaderMap,
     idempotent: reqwest::Client,
     non_idempotent: reqwest::Client,
+    /// A new connection for each request.
+    unpooled: reqwest::Client,
+    /// Whether the service closes connections so early that non-idempotent calls must not reuse any.
+    closes_early: AtomicBool,
 }
 
 impl Transport {
@@ -56,6 +64,8 @@ impl Transport {
             headers,
             idempotent: pool(connections, MAX_IDLE)?,
             non_idempotent: pool(connections, MAX_IDLE_NON_IDEMPOTENT)?,
+            unpooled: pool(0, Duration::ZERO)?,
+            closes_early: AtomicBool::new(false),
         })
     }
 
@@ -79,18 +89,30 @@ impl Transport {
         };
         let pool = match request.call {
             Call::Idempotent => &self.idempotent,
+            Call::NonIdempotent if self.closes_early.load(Ordering::Relaxed) => &self.unpooled,
             Call::NonIdempotent => &self.non_idempotent,
         };
         let max_len = if request.body.is_some() { MAX_RESULT } else { MAX_PAGE };
         match pool.execute(built).await {
-            Ok(response) => read(response, max_len).await,
+            Ok(response) => {
+                if keep_alive(response.headers()).is_some_and(|timeout| timeout < SHORTEST_SAFE_KEEP_ALIVE) {
+                    self.closes_early.store(true, Ordering::Relaxed);
+                }
+                read(response, max_len).await
+            }
             Err(error) if is_proxy_refusal(&error) => {
                 TransportOutcome::Response(Response { status: 407, body: Vec::new(), retry_after: None, quota: None })
             }
             Err(error) if error.is_connect() || error.is_builder() => {
                 TransportOutcome::NotSent { reason: describe(&error) }
             }
-            Err(error) => TransportOutcome::NoResponse { reason: describe(&error) },
+            Err(error) => {
+                // Perhaps an idle connection was closed.
+                if request.call == Call::NonIdempotent && !error.is_timeout() {
+                    self.closes_early.store(true, Ordering::Relaxed);
+                }
+                TransportOutcome::NoResponse { reason: describe(&error) }
+            }
         }
     }
 
@@ -161,6 +183,14 @@ async fn read(mut response: reqwest::Response, max_len: usize) -> TransportOutco
             quota: quota(response.headers()),
         }),
     }
+}
+
+/// Returns how long the service keeps an idle connection, as announced by `Keep-Alive: timeout=5`.
+fn keep_alive(headers: &HeaderMap) -> Option<Duration> {
+    let value = headers.get(KEEP_ALIVE_HEADER)?.to_str().ok()?;
+    let seconds =
+        value.split(',').filter_map(|part| part.split_once('=')).find(|(name, _)| name.trim() == "timeout")?.1;
+    seconds.trim().parse().ok().map(Duration::from_secs)
 }
 
 /// Whether a proxy refused a tunnel with 407. The error type is private to the HTTP library.

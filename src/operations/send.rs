@@ -36,7 +36,7 @@ pub struct SendOptions<'a> {
     /// Requests in flight at the same time.
     pub concurrency: Option<u16>,
     pub rate: Option<Speed>,
-    /// Stops the run after more refused records than this.
+    /// Stops the run after more refused and unknown records than this.
     pub max_errors: Option<u64>,
     /// Path of the report. If there is none, a workbook is written next to the file when a row has a problem.
     pub report: Option<&'a Path>,

@@ -3,19 +3,20 @@
 
 mod health;
 mod job;
+mod probe;
 mod stop_reason;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use crate::client::policy::{self, LONGEST_WAIT, MAX_ATTEMPTS};
+use crate::client::policy::{self, Call, LONGEST_WAIT, MAX_ATTEMPTS};
 use crate::client::{
     Failure, NextStep, Pace, Quota, RequestContext, Response, Stop, TransportOutcome, WriteResult, next_step,
 };
 use crate::ledger::{RecordState, Seq};
 use crate::records::RecordKind;
 
-use health::Health;
+use health::{Health, Reaction};
 
 pub use job::{Job, OrderingKey, Settled};
 pub use stop_reason::StopReason;
@@ -27,6 +28,8 @@ const RETRY_BUDGET: u64 = 100;
 #[derive(Debug)]
 pub enum Step {
     Send(Job),
+    /// Send [`PROBE_PATH`](crate::client::fetch::PROBE_PATH) and report its outcome to [`Dispatcher::probed`].
+    Probe,
     /// Nothing may be sent before this time.
     WaitUntil(Instant),
     /// Nothing can be sent before an attempt ends or another record is added.
@@ -36,7 +39,6 @@ pub enum Step {
 /// The state of a run during sending.
 pub struct Dispatcher {
     kind: RecordKind,
-    concurrency: usize,
     pub pace: Pace,
     ready: VecDeque<Job>,
     /// Jobs to be sent again, by time.
@@ -52,12 +54,19 @@ pub struct Dispatcher {
     /// Last failure of a deferred job.
     deferred_reason: String,
     in_flight: usize,
+    is_probe_in_flight: bool,
+    /// Whether the last probe failed for an old token.
+    was_probe_renewed: bool,
+    /// Refused jobs that stay pending if the run stops, because the reason may concern all records.
+    held: Vec<Settled>,
+    released: Vec<Settled>,
     paused_until: Option<Instant>,
     stop: Option<StopReason>,
     /// Number of jobs without an outcome: waiting, in flight or given up for now.
     unsettled: u64,
     health: Health,
     settled: u64,
+    /// Number of refused and unknown records.
     failed: u64,
     max_errors: Option<u64>,
     pub retries: u64,
@@ -65,12 +74,10 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Creates a dispatcher. The run stops when more than `max_errors` records are refused.
+    /// Creates a dispatcher. The run stops when more than `max_errors` records are refused or unknown.
     pub fn new(kind: RecordKind, concurrency: usize, pace: Pace, max_errors: Option<u64>) -> Dispatcher {
-        let concurrency = concurrency.max(1);
         Dispatcher {
             kind,
-            concurrency,
             pace,
             ready: VecDeque::new(),
             delayed: BTreeMap::new(),
@@ -80,10 +87,14 @@ impl Dispatcher {
             deferred: 0,
             deferred_reason: String::new(),
             in_flight: 0,
+            is_probe_in_flight: false,
+            was_probe_renewed: false,
+            held: Vec::new(),
+            released: Vec::new(),
             paused_until: None,
             stop: None,
             unsettled: 0,
-            health: Health::new(concurrency),
+            health: Health::new(concurrency.max(1)),
             settled: 0,
             failed: 0,
             max_errors,
@@ -152,23 +163,32 @@ impl Dispatcher {
             }
             self.paused_until = None;
         }
-        let max_in_flight = if self.health.is_probing() { 1 } else { self.concurrency };
-        if self.in_flight >= max_in_flight {
+        if self.in_flight >= self.health.max_in_flight() || self.is_probe_in_flight {
             return Step::Wait;
         }
         self.queue_due_jobs(now);
-        if self.ready.is_empty() {
+        let Some(next) = self.ready.front() else {
             return self.delayed.first_key_value().map_or(Step::Wait, |((at, _), _)| Step::WaitUntil(*at));
+        };
+        if next.call == Call::NonIdempotent {
+            self.health.check_once();
+        }
+        let is_probe = self.health.is_probing();
+        if is_probe && self.in_flight > 0 {
+            return Step::Wait;
         }
         if let Err(until) = self.pace.permit(now) {
             return Step::WaitUntil(until);
+        }
+        if is_probe {
+            self.is_probe_in_flight = true;
+            return Step::Probe;
         }
         let Some(mut job) = self.ready.pop_front() else { return Step::Wait };
         if !std::mem::replace(&mut job.holds_key, true) {
             self.keys.insert(job.ordering_key.clone(), VecDeque::new());
         }
         self.in_flight += 1;
-        job.is_probe = self.health.is_probing();
         Step::Send(job)
     }
 
@@ -177,6 +197,10 @@ impl Dispatcher {
         while let Some(delayed) = self.delayed.first_entry().filter(|delayed| delayed.key().0 <= now) {
             self.ready.push_front(delayed.remove());
         }
+        self.queue_waiting_jobs();
+    }
+
+    fn queue_waiting_jobs(&mut self) {
         while let Some(job) = self.ready.pop_front_if(|job| !job.holds_key && self.keys.contains_key(&job.ordering_key))
         {
             if let Some(waiting) = self.keys.get_mut(&job.ordering_key) {
@@ -198,9 +222,44 @@ impl Dispatcher {
         self.release(&job.ordering_key);
     }
 
-    /// Processes the outcome of an attempt. Returns the settled job, or `None` if the job stays pending. `jitter` is
-    /// between 0 and 1.
+    /// Processes the outcome of an attempt. Returns the job if it is settled. Otherwise it is sent again, stays pending, or is
+    /// returned by [`Dispatcher::released`] later. `jitter` is between 0 and 1.
     pub fn settle(
+        &mut self,
+        job: Job,
+        requests: u32,
+        outcome: TransportOutcome,
+        now: Instant,
+        jitter: f64,
+    ) -> Option<Settled> {
+        let settled = self.settle_attempt(job, requests, outcome, now, jitter)?;
+        let is_general = settled.state == RecordState::Failed
+            && settled.http_status.is_some_and(|status| self.health.is_general_refusal(status));
+        if is_general {
+            self.held.push(settled);
+            return None;
+        }
+        if self.stop.is_none() {
+            self.released.append(&mut self.held);
+        }
+        self.record(&settled);
+        Some(settled)
+    }
+
+    /// Returns refused jobs that were held back until it was certain that the refusal does not concern all records.
+    pub fn released(&mut self) -> Vec<Settled> {
+        self.queue_waiting_jobs();
+        let is_idle = self.in_flight == 0 && self.ready.is_empty() && self.delayed.is_empty();
+        if is_idle && self.stop.is_none() {
+            self.released.append(&mut self.held);
+        }
+        let released = std::mem::take(&mut self.released);
+        released.iter().for_each(|settled| self.record(settled));
+        released
+    }
+
+    /// Returns the job if it is settled, and `None` if it stays pending.
+    fn settle_attempt(
         &mut self,
         mut job: Job,
         requests: u32,
@@ -216,7 +275,7 @@ impl Dispatcher {
             let context = RequestContext { kind: self.kind, target: job.target.as_deref(), key, body: &job.body };
             next_step(job.call, outcome, |body| WriteResult::parse(&context, &body))
         };
-        self.observe(&step, job.is_probe, now);
+        self.observe(&step, now);
         let was_renewed = std::mem::replace(&mut job.was_renewed, matches!(step, NextStep::TokenRenewed { .. }));
         let settled = match step {
             NextStep::Done { status, value } => Settled::answered(job, status, value),
@@ -235,11 +294,7 @@ impl Dispatcher {
                 self.retry(job, after, &failure, now, jitter)?
             }
             NextStep::Throttled { after } => {
-                self.throttled += 1;
-                self.pace.refused(now);
-                let throttled_in_a_row = self.health.throttled_in_a_row();
-                let pause = after.unwrap_or_else(|| policy::backoff(throttled_in_a_row, true, jitter));
-                self.pause_for(Some(pause), now);
+                let pause = self.throttle(after, now, jitter);
                 self.delay(job, now + pause);
                 return None;
             }
@@ -258,7 +313,6 @@ impl Dispatcher {
                 return None;
             }
         };
-        self.record(&settled);
         Some(settled)
     }
 
@@ -271,7 +325,7 @@ impl Dispatcher {
         now: Instant,
         jitter: f64,
     ) -> Option<Settled> {
-        // Probes for an unreachable service do not count against the record.
+        // An outage does not count against the record.
         if !self.health.is_probing() {
             job.attempts += 1;
         }
@@ -298,7 +352,7 @@ impl Dispatcher {
 
     /// Counts a settled job and releases the key.
     fn record(&mut self, settled: &Settled) {
-        if settled.state == RecordState::Failed {
+        if settled.state != RecordState::Sent {
             self.failed += 1;
             if self.max_errors.is_some_and(|max| self.failed > max) {
                 self.stop(StopReason::TooManyErrors(self.failed));
@@ -310,18 +364,32 @@ impl Dispatcher {
     }
 
     /// Draws conclusions from an outcome for all records.
-    fn observe(&mut self, step: &NextStep<WriteResult>, is_probe: bool, now: Instant) {
-        let reaction = self.health.observe(step, is_probe, self.pause(now).is_some());
-        if let Some(stop) = reaction.stop {
-            self.stop(stop);
-        }
-        self.pause_for(reaction.pause, now);
+    fn observe(&mut self, step: &NextStep<WriteResult>, now: Instant) {
+        let reaction = self.health.observe(step, self.pause(now).is_some());
+        self.react(reaction, now);
         if let NextStep::Retry { failure, .. } = step
             && failure.status().is_some()
             && self.retries > RETRY_BUDGET + self.settled / 2
         {
             self.stop(StopReason::TooManyRetries(failure.to_string()));
         }
+    }
+
+    fn react(&mut self, reaction: Reaction, now: Instant) {
+        if let Some(stop) = reaction.stop {
+            self.stop(stop);
+        }
+        self.pause_for(reaction.pause, now);
+    }
+
+    /// Pauses after a 429 and returns the pause.
+    fn throttle(&mut self, after: Option<Duration>, now: Instant, jitter: f64) -> Duration {
+        self.throttled += 1;
+        self.pace.refused(now);
+        let throttled_in_a_row = self.health.throttled_in_a_row();
+        let pause = after.unwrap_or_else(|| policy::backoff(throttled_in_a_row, true, jitter));
+        self.pause_for(Some(pause), now);
+        pause
     }
 
     /// Pauses until the limit is reset if the service accepts no further request before.

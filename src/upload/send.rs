@@ -15,6 +15,7 @@ use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
 
 use super::dispatch::{Dispatcher, Job, Settled, Step, StopReason};
+use crate::client::fetch::PROBE_PATH;
 use crate::client::policy::Call;
 use crate::client::{Attempt, Client, Pace, Request, Speed};
 use crate::ledger::{
@@ -44,7 +45,7 @@ pub struct Work<'a> {
     pub rate: Option<Speed>,
     /// File for sharing the rate with other processes on this machine.
     pub rate_file: Option<&'a Path>,
-    /// Maximum number of refused records before the run stops.
+    /// Maximum number of refused and unknown records before the run stops.
     pub max_errors: Option<u64>,
     /// Clock of the ledger: milliseconds since 1970, UTC.
     pub wall: fn() -> i64,
@@ -133,7 +134,7 @@ struct Sender<'a> {
     next_block: Option<Seq>,
     /// Error of loading a block, reported after the records loaded before are sent.
     load_error: Option<ledger::Error>,
-    attempts: JoinSet<(Job, Attempt)>,
+    attempts: JoinSet<Ended>,
     /// Changes to be written to the ledger.
     changes: SendingChanges,
     /// Earlier changes being written while further requests are sent.
@@ -143,6 +144,12 @@ struct Sender<'a> {
     /// End of the grace period after an interrupt.
     deadline: Option<Instant>,
     progress: Progress,
+}
+
+/// A finished attempt.
+enum Ended {
+    Record(Job, Attempt),
+    Probe(Attempt),
 }
 
 impl Sender<'_> {
@@ -160,6 +167,9 @@ impl Sender<'_> {
         loop {
             while self.dispatcher.backlog() < LOW_BACKLOG && self.next_block.is_some() {
                 self.load_next_blocks().await;
+            }
+            for settled in self.dispatcher.released() {
+                self.keep(settled);
             }
             // Before further intents: a failed write of an intent must not lose a known outcome.
             if !self.changes.finished.is_empty() || self.changes.outcomes.len() >= MAX_BATCH {
@@ -222,6 +232,7 @@ impl Sender<'_> {
             match self.dispatcher.step(now) {
                 Step::Send(job) if job.call == Call::Idempotent => self.start(job),
                 Step::Send(job) => non_idempotent.push(job),
+                Step::Probe => self.probe(),
                 Step::WaitUntil(at) => break Some(at),
                 Step::Wait => break None,
             }
@@ -262,8 +273,13 @@ impl Sender<'_> {
         let request = request(self.work.kind, &job);
         self.attempts.spawn(async move {
             let attempt = client.attempt(&request).await;
-            (job, attempt)
+            Ended::Record(job, attempt)
         });
+    }
+
+    fn probe(&mut self) {
+        let client = Arc::clone(&self.work.client);
+        self.attempts.spawn(async move { Ended::Probe(client.attempt(&Request::get(PROBE_PATH)).await) });
     }
 
     /// Settles all finished attempts.
@@ -273,8 +289,14 @@ impl Sender<'_> {
         }
     }
 
-    fn settle(&mut self, ended: Result<(Job, Attempt), JoinError>) {
-        let (job, attempt) = ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    fn settle(&mut self, ended: Result<Ended, JoinError>) {
+        let ended = ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        let (job, attempt) = match ended {
+            Ended::Record(job, attempt) => (job, attempt),
+            Ended::Probe(attempt) => {
+                return self.dispatcher.probed(attempt.outcome, Instant::now(), fastrand::f64());
+            }
+        };
         if job.call == Call::NonIdempotent {
             // With an outcome, or pending again: certainly not applied.
             self.unconfirmed.remove(&job.seq);
@@ -282,13 +304,18 @@ impl Sender<'_> {
         }
         let settled = self.dispatcher.settle(job, attempt.requests, attempt.outcome, Instant::now(), fastrand::f64());
         if let Some(settled) = settled {
-            match settled.state {
-                RecordState::Sent => self.progress.sent += 1,
-                RecordState::Failed => self.progress.failed += 1,
-                _ => self.progress.unknown += 1,
-            }
-            self.changes.outcomes.push(outcome(settled, (self.work.wall)()));
+            self.keep(settled);
         }
+    }
+
+    /// Counts a settled record and adds its outcome to the changes.
+    fn keep(&mut self, settled: Settled) {
+        match settled.state {
+            RecordState::Sent => self.progress.sent += 1,
+            RecordState::Failed => self.progress.failed += 1,
+            _ => self.progress.unknown += 1,
+        }
+        self.changes.outcomes.push(outcome(settled, (self.work.wall)()));
     }
 
     /// Aborts all requests in flight. The outcome of non-idempotent calls is unknown.

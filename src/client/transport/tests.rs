@@ -113,6 +113,44 @@ async fn a_connection_that_the_service_closes_while_idle_is_replaced() {
     assert_eq!(connections.load(Ordering::Relaxed), 5);
 }
 
+/// Returns the number of connections for these requests, all but the first on connections that were idle for 50 ms.
+async fn connections_to(bytes: Vec<u8>, requests: usize) -> usize {
+    let (address, connections) = server(move |stream| answer_all(stream, bytes.clone())).await;
+    let transport = Transport::new(&address, 1).expect("a transport");
+    let request = Request::write(Method::Post, "/".to_owned(), Bytes::from_static(b"{}"), Call::NonIdempotent);
+    for _ in 0..requests {
+        transport.send(&request, None).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    connections.load(Ordering::Relaxed)
+}
+
+#[tokio::test]
+async fn non_idempotent_calls_reuse_no_connection_of_a_service_that_closes_early() {
+    assert_eq!(connections_to(ok("keep-alive: timeout=5, max=100\r\n", b"{}"), 4).await, 1);
+    // The connection of the first request stays unused.
+    assert_eq!(connections_to(ok("keep-alive: timeout=1\r\n", b"{}"), 4).await, 4);
+}
+
+#[tokio::test]
+async fn after_a_silent_close_each_non_idempotent_call_gets_a_new_connection() {
+    // Every connection is closed after its second request, which gets no answer.
+    let (address, connections) = server(|mut stream| async move {
+        let _ = stream.read(&mut [0; 4096]).await;
+        let _ = stream.write_all(&ok("", b"{}")).await;
+        let _ = stream.read(&mut [0; 4096]).await;
+    })
+    .await;
+    let transport = Transport::new(&address, 1).expect("a transport");
+    let request = Request::write(Method::Post, "/".to_owned(), Bytes::from_static(b"{}"), Call::NonIdempotent);
+    let mut lost = 0;
+    for _ in 0..8 {
+        let outcome = transport.send(&request, None).await;
+        lost += usize::from(matches!(outcome, TransportOutcome::NoResponse { .. }));
+    }
+    assert_eq!((lost, connections.load(Ordering::Relaxed)), (1, 7));
+}
+
 #[tokio::test]
 async fn only_a_failed_connection_is_certain_not_to_have_sent_anything() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");

@@ -7,9 +7,6 @@ use super::super::error::Error;
 use crate::client::auth::{Credentials, TokenFile};
 use crate::client::{Client, fetch};
 
-/// A request allowed for every token.
-const CHECK_PATH: &str = "/v1/public/items?page=1&limit=1";
-
 /// Tokens and the address of the service.
 #[derive(Clone, Debug)]
 pub struct StoredTokens {
@@ -29,7 +26,7 @@ pub async fn login(context: &Context, file: &TokenFile, profile: &str, unchecked
     let credentials = Credentials { file: Some(draft.clone()), ..context.credentials.clone() };
     let client = Client::new(context.base_url()?, credentials.clone(), 1)?;
     draft.write(client.address(), &credentials).map_err(|error| unwritable(&draft, &error))?;
-    let checked = if unchecked { Ok(()) } else { fetch::check(&client, CHECK_PATH).await };
+    let checked = if unchecked { Ok(()) } else { fetch::check(&client).await };
     let credentials = client.credentials().await;
     if checked.is_ok() {
         file.write(client.address(), &credentials).map_err(|error| unwritable(file, &error))?;
@@ -42,6 +39,6 @@ pub async fn login(context: &Context, file: &TokenFile, profile: &str, unchecked
 /// Checks that the service accepts the credentials of the context, and returns the credentials, renewed if expired.
 pub async fn verify(context: &Context) -> Result<StoredTokens, Error> {
     let client = context.client(context.base_url()?, 1)?;
-    fetch::check(&client, CHECK_PATH).await?;
+    fetch::check(&client).await?;
     Ok(StoredTokens { base_url: client.address().to_owned(), credentials: client.credentials().await })
 }

@@ -1,8 +1,9 @@
-//! The service's condition, judged by consecutive outcomes.
+//! The service's condition, judged by the outcomes of attempts.
 
 use std::time::Duration;
 
-use crate::client::{NextStep, Stop, WriteResult};
+use super::stop_reason::StopReason;
+use crate::client::{Failure, NextStep, Stop, WriteResult};
 
 /// Maximum number of consecutive 403 responses.
 const MAX_FORBIDDEN: u32 = 5;
@@ -14,32 +15,64 @@ const MAX_THROTTLED: u32 = 20;
 const MAX_BROKEN_AT_START: u32 = 3;
 /// Maximum number of failed probes.
 const MAX_PROBES: u32 = 5;
+/// Pause after a failed probe before the first response.
+const PAUSE_AT_START: Duration = Duration::from_millis(500);
+/// How much an answered non-idempotent call makes up for an unknown one: one in twenty may be unknown for ever.
+const RECOVERY: f64 = 0.05;
 
-/// Counters of consecutive outcomes.
+/// What may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Sending,
+    /// A probe, before the first non-idempotent call.
+    Checking,
+    /// Probes until one is answered.
+    Probing,
+    /// A single record, because a probe was answered.
+    Trial,
+}
+
+/// Counters of outcomes.
+///
+/// After too many unknown outcomes, or broken connections in a row, nothing is sent except probes: harmless reads, one at a
+/// time. After an answered probe a single record is sent as a trial. With `n` requests in flight, an outage leaves at most `2 n`
+/// non-idempotent calls unknown: `n / 2` until the probing begins and `n - 1` that were in flight then; after that, the first
+/// unknown outcome stops the run, with at most `n / 2` in flight, until twenty times as many calls were answered.
 #[derive(Debug)]
 pub(super) struct Health {
     concurrency: usize,
+    phase: Phase,
+    /// Whether a probe was answered before the first non-idempotent call.
+    is_checked: bool,
     has_answered: bool,
     broken_in_a_row: u32,
     throttled_in_a_row: u32,
     forbidden_in_a_row: u32,
     /// Number of 404 responses, or `None` after any other response.
     not_found: Option<u32>,
-    /// Failed probes, while the service is unreachable.
-    probes: Option<u32>,
+    /// Probes and trials that failed since the last answer to a record.
+    failed_probes: u32,
+    /// Unknown outcomes that answered calls have not made up for, at most [`Health::max_doubts`].
+    doubts: f64,
+    /// Whether too many outcomes were unknown a short time ago.
+    is_recovering: bool,
 }
 
 /// Consequences of an outcome for all records.
 #[derive(Debug, Default)]
 pub(super) struct Reaction {
-    pub stop: Option<Stop>,
+    pub stop: Option<StopReason>,
     /// Send nothing for this long.
     pub pause: Option<Duration>,
 }
 
 impl Reaction {
-    fn stop(stop: Stop) -> Reaction {
-        Reaction { stop: Some(stop), pause: None }
+    fn stop(reason: impl Into<StopReason>) -> Reaction {
+        Reaction { stop: Some(reason.into()), pause: None }
+    }
+
+    fn pause(pause: Duration) -> Reaction {
+        Reaction { stop: None, pause: Some(pause) }
     }
 }
 
@@ -47,18 +80,38 @@ impl Health {
     pub(super) fn new(concurrency: usize) -> Health {
         Health {
             concurrency,
+            phase: Phase::Sending,
+            is_checked: false,
             has_answered: false,
             broken_in_a_row: 0,
             throttled_in_a_row: 0,
             forbidden_in_a_row: 0,
             not_found: Some(0),
-            probes: None,
+            failed_probes: 0,
+            doubts: 0.0,
+            is_recovering: false,
         }
     }
 
-    /// Whether the service is unreachable, so single requests probe for a return.
+    /// Begins to probe before the first non-idempotent call.
+    pub(super) fn check_once(&mut self) {
+        if !std::mem::replace(&mut self.is_checked, true) {
+            self.phase = Phase::Checking;
+        }
+    }
+
+    /// Whether only probes may be sent.
     pub(super) fn is_probing(&self) -> bool {
-        self.probes.is_some()
+        matches!(self.phase, Phase::Checking | Phase::Probing)
+    }
+
+    /// Returns how many records may be in flight.
+    pub(super) fn max_in_flight(&self) -> usize {
+        match self.phase {
+            Phase::Trial => 1,
+            _ if self.is_recovering => self.concurrency.div_ceil(2),
+            _ => self.concurrency,
+        }
     }
 
     /// Returns the number of consecutive pauses.
@@ -66,25 +119,41 @@ impl Health {
         self.throttled_in_a_row
     }
 
-    /// Counts the outcome of an attempt. With `is_paused`, a 429 belongs to the current pause and is not counted.
-    pub(super) fn observe(&mut self, step: &NextStep<WriteResult>, is_probe: bool, is_paused: bool) -> Reaction {
-        if let NextStep::Retry { failure, .. } | NextStep::Unknown { failure, .. } = step
-            && failure.status().is_none()
-        {
-            self.throttled_in_a_row = 0;
-            return self.broken(failure.to_string(), is_probe);
+    /// Whether a refusal with this status may concern all records, not this record.
+    pub(super) fn is_general_refusal(&self, status: u16) -> bool {
+        match status {
+            403 => true,
+            404 => self.not_found.is_some(),
+            _ => false,
+        }
+    }
+
+    /// Counts the outcome of an attempt to send a record. With `is_paused`, a 429 belongs to the current pause and is not
+    /// counted.
+    pub(super) fn observe(&mut self, step: &NextStep<WriteResult>, is_paused: bool) -> Reaction {
+        match step {
+            NextStep::Unknown { failure, .. } => {
+                self.throttled_in_a_row = 0;
+                return self.doubt(failure);
+            }
+            NextStep::Retry { failure, .. } if failure.status().is_none() => {
+                self.throttled_in_a_row = 0;
+                return self.broken(failure);
+            }
+            _ => {}
         }
         self.has_answered = true;
         self.broken_in_a_row = 0;
-        self.probes = None;
-        match step {
-            NextStep::TokenRenewed { .. } => {}
-            NextStep::Throttled { .. } if is_paused => {}
-            NextStep::Throttled { .. } => self.throttled_in_a_row += 1,
-            _ => self.throttled_in_a_row = 0,
-        }
-        if self.throttled_in_a_row >= MAX_THROTTLED {
+        if self.count_pause(step, is_paused) {
             return Reaction::stop(Stop::Throttled);
+        }
+        if self.phase == Phase::Trial && !matches!(step, NextStep::Throttled { .. } | NextStep::TokenRenewed { .. }) {
+            self.phase = Phase::Sending;
+            self.failed_probes = 0;
+        }
+        if let NextStep::Done { .. } | NextStep::Refused(_) = step {
+            self.doubts = (self.doubts - RECOVERY).max(0.0);
+            self.is_recovering &= self.doubts > self.max_doubts() / 2.0;
         }
         match step {
             NextStep::Refused(response) if response.status == 404 => {
@@ -112,28 +181,88 @@ impl Health {
         Reaction::default()
     }
 
+    /// Counts the outcome of a probe, whose answer does not matter.
+    pub(super) fn observe_probe(&mut self, step: &NextStep<()>, is_paused: bool) -> Reaction {
+        match step {
+            NextStep::Retry { failure, .. } | NextStep::Unknown { failure, .. } => self.probe_failed(failure),
+            NextStep::Done { .. } | NextStep::Refused(_) => {
+                self.has_answered = true;
+                (self.broken_in_a_row, self.throttled_in_a_row) = (0, 0);
+                self.phase = if self.phase == Phase::Checking { Phase::Sending } else { Phase::Trial };
+                Reaction::default()
+            }
+            step if self.count_pause(step, is_paused) => Reaction::stop(Stop::Throttled),
+            NextStep::Throttled { .. } | NextStep::TokenRenewed { .. } | NextStep::Stop(_) => Reaction::default(),
+        }
+    }
+
+    /// Counts consecutive pauses. Returns true after too many.
+    fn count_pause<T>(&mut self, step: &NextStep<T>, is_paused: bool) -> bool {
+        match step {
+            NextStep::TokenRenewed { .. } => {}
+            NextStep::Throttled { .. } if is_paused => {}
+            NextStep::Throttled { .. } => self.throttled_in_a_row += 1,
+            _ => self.throttled_in_a_row = 0,
+        }
+        self.throttled_in_a_row >= MAX_THROTTLED
+    }
+
+    fn max_doubts(&self) -> f64 {
+        self.concurrency.div_ceil(2) as f64
+    }
+
+    /// Counts an unknown outcome.
+    fn doubt(&mut self, failure: &Failure) -> Reaction {
+        self.has_answered |= failure.status().is_some();
+        self.doubts = (self.doubts + 1.0).min(self.max_doubts());
+        match self.phase {
+            Phase::Trial => Reaction::stop(StopReason::TooManyUnknown(failure.to_string())),
+            Phase::Sending if self.is_recovering => Reaction::stop(StopReason::TooManyUnknown(failure.to_string())),
+            Phase::Sending if self.doubts >= self.max_doubts() => {
+                self.is_recovering = true;
+                self.begin_probing()
+            }
+            // Another attempt that was in flight when the probing began.
+            Phase::Sending | Phase::Checking | Phase::Probing => Reaction::default(),
+        }
+    }
+
     /// Counts a broken connection. After many in a row the service is unreachable.
-    fn broken(&mut self, reason: String, is_probe: bool) -> Reaction {
+    fn broken(&mut self, failure: &Failure) -> Reaction {
         self.broken_in_a_row += 1;
         let max_broken = match self.has_answered {
             true => u32::try_from(self.concurrency * 2).unwrap_or(u32::MAX).max(10),
             false => MAX_BROKEN_AT_START,
         };
-        let pause = |seconds| Some(Duration::from_secs(seconds));
-        match &mut self.probes {
-            Some(_) if !is_probe => Reaction::default(),
-            Some(probes) => {
-                *probes += 1;
-                let stop = (*probes >= MAX_PROBES).then_some(Stop::Unreachable(reason));
-                Reaction { stop, pause: pause(1 << (*probes).min(4)) }
+        match self.phase {
+            Phase::Checking | Phase::Probing => Reaction::default(),
+            Phase::Trial => {
+                self.phase = Phase::Probing;
+                self.probe_failed(failure)
             }
-            None if self.broken_in_a_row < max_broken => Reaction::default(),
-            None if self.has_answered => {
-                self.probes = Some(0);
-                Reaction { stop: None, pause: pause(1) }
-            }
+            Phase::Sending if self.broken_in_a_row < max_broken => Reaction::default(),
+            Phase::Sending if self.has_answered => self.begin_probing(),
             // Waiting would only delay the message to the user.
-            None => Reaction::stop(Stop::Unreachable(reason)),
+            Phase::Sending => Reaction::stop(Stop::Unreachable(failure.to_string())),
+        }
+    }
+
+    fn begin_probing(&mut self) -> Reaction {
+        self.phase = Phase::Probing;
+        self.failed_probes = 0;
+        Reaction::pause(Duration::from_secs(1))
+    }
+
+    fn probe_failed(&mut self, failure: &Failure) -> Reaction {
+        self.has_answered |= failure.status().is_some();
+        self.failed_probes += 1;
+        let (max, pause) = match self.has_answered {
+            true => (MAX_PROBES, Duration::from_secs(1 << self.failed_probes.min(4))),
+            false => (MAX_BROKEN_AT_START, PAUSE_AT_START),
+        };
+        match self.failed_probes >= max {
+            true => Reaction::stop(Stop::Unreachable(failure.to_string())),
+            false => Reaction::pause(pause),
         }
     }
 }

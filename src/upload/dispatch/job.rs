@@ -29,8 +29,6 @@ pub struct Job {
     pub(super) holds_key: bool,
     /// Whether the last attempt failed for an old token.
     pub(super) was_renewed: bool,
-    /// Whether the attempt probes for an unreachable service.
-    pub(super) is_probe: bool,
 }
 
 /// Jobs with the same ordering key are sent one after another, in the order of the sheet.
@@ -76,7 +74,6 @@ impl Job {
             attempts: 0,
             holds_key: false,
             was_renewed: false,
-            is_probe: false,
         }
     }
 }

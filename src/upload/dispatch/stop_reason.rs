@@ -13,9 +13,12 @@ pub enum StopReason {
     /// Too large a share of the requests had to be repeated; the last failure.
     #[error("too many requests had to be repeated: {0}")]
     TooManyRetries(String),
-    /// The service refused more records than `--max-errors` allows.
-    #[error("the service refused {0} records, more than --max-errors allows")]
+    /// More records were refused or are unknown than `--max-errors` allows.
+    #[error("{0} records were refused or are unknown, more than --max-errors allows")]
     TooManyErrors(u64),
+    /// Too many non-idempotent calls got no usable answer; the last failure.
+    #[error("too many requests got no usable answer, so their records are unknown: {0}")]
+    TooManyUnknown(String),
     /// Some records used up all attempts without a usable answer; the last failure.
     #[error("{records} {} got no answer in several attempts: {reason}", if *records == 1 { "record" } else { "records" })]
     LeftPending { records: u64, reason: String },
@@ -38,8 +41,10 @@ impl StopReason {
                 "check the address and that the service is running; then resume".to_owned()
             }
             StopReason::TooManyErrors(_) => {
-                "look at the refused records first; then resume, with a higher --max-errors if they may be refused"
-                    .to_owned()
+                "look at these records first; then resume, with a higher --max-errors if there may be more".to_owned()
+            }
+            StopReason::TooManyUnknown(_) => {
+                "wait until the service is well again, and look the unknown records up in it; then resume".to_owned()
             }
             StopReason::TooManyRetries(_) => {
                 "resume later; if it happens again, contact the service's support".to_owned()

@@ -107,6 +107,7 @@ struct Simulation {
     keys: Vec<u8>,
     loaded: usize,
     in_flight: Vec<Job>,
+    probes: usize,
     settled: BTreeMap<Seq, Settled>,
     sends: Vec<(Seq, Instant)>,
     paused_until: Instant,
@@ -131,6 +132,7 @@ impl Simulation {
             keys,
             loaded: 0,
             in_flight: Vec::new(),
+            probes: 0,
             settled: BTreeMap::new(),
             sends: Vec::new(),
             paused_until: now,
@@ -156,9 +158,11 @@ impl Simulation {
                 self.dispatcher.push(Job::new(self.kind, self.loaded as Seq, key, None, String::new()));
                 self.loaded += 1;
             }
+            self.keep_released()?;
             prop_assert!(self.dispatcher.backlog() <= 16 + self.concurrency);
             match self.dispatcher.step(self.now) {
                 Step::Send(job) => self.sent(job)?,
+                Step::Probe => self.probe(*events.next().expect("the schedule repeats"))?,
                 Step::WaitUntil(at) => {
                     prop_assert!(at > self.now, "a wait until a time in the past");
                     let &event = events.next().expect("the schedule repeats");
@@ -204,13 +208,36 @@ impl Simulation {
         if self.is_non_idempotent() && reaction.is_ambiguous() {
             self.ambiguous.insert(job.seq);
         }
-        let (seq, outcome) = (job.seq, reaction.outcome(job.ordering_key.key().unwrap_or_default()));
-        if let Some(settled) = self.dispatcher.settle(job, 1, outcome, self.now, f64::from(which) / 255.0) {
-            let sends = self.sends.iter().filter(|(other, _)| *other == seq).count();
-            prop_assert_eq!(settled.job.requests as usize, sends, "the number of requests of a record");
-            prop_assert!(self.settled.insert(seq, settled).is_none(), "settled twice");
-        }
+        let outcome = reaction.outcome(job.ordering_key.key().unwrap_or_default());
+        let settled = self.dispatcher.settle(job, 1, outcome, self.now, f64::from(which) / 255.0);
+        settled.map_or(Ok(()), |settled| self.keep(settled))?;
+        self.keep_released()
+    }
+
+    fn probe(&mut self, (reaction, which, millis, _): Event) -> Result<(), TestCaseError> {
+        prop_assert!(self.in_flight.is_empty(), "a probe beside other requests");
+        prop_assert!(self.now >= self.paused_until, "probed during a pause");
+        self.probes += 1;
+        self.now += Duration::from_millis(u64::from(millis));
+        self.paused_until = self.paused_until.max(self.now + reaction.pause());
+        self.dispatcher.probed(reaction.outcome(""), self.now, f64::from(which) / 255.0);
         Ok(())
+    }
+
+    fn keep_released(&mut self) -> Result<(), TestCaseError> {
+        self.dispatcher.released().into_iter().try_for_each(|settled| self.keep(settled))
+    }
+
+    fn keep(&mut self, settled: Settled) -> Result<(), TestCaseError> {
+        let seq = settled.job.seq;
+        let sends = self.sends.iter().filter(|(other, _)| *other == seq).count();
+        prop_assert_eq!(settled.job.requests as usize, sends, "the number of requests of a record");
+        prop_assert!(self.settled.insert(seq, settled).is_none(), "settled twice");
+        Ok(())
+    }
+
+    fn unknown(&self) -> usize {
+        self.settled.values().filter(|settled| settled.state == RecordState::Unknown).count()
     }
 
     fn ended(&self) -> Result<(), TestCaseError> {
@@ -318,43 +345,106 @@ fn accepted_records_are_sent_once_and_in_order() {
     assert!(simulation.settled.values().all(|settled| settled.state == RecordState::Sent));
 }
 
-#[test]
-fn unreachable_service_is_probed_by_one_request_at_a_time() {
-    let mut simulation = Simulation::new((0..200).collect(), 8, false);
-    let mut most_after_the_first_probe = 0;
+/// Runs a simulation of 200 records in which the service accepts the first records and then always reacts in the same way,
+/// to probes in another.
+fn outage(kind: RecordKind, concurrency: usize, accepted: usize, reaction: Reaction, probes: Reaction) -> Simulation {
+    let mut simulation = Simulation::of(kind, (0..200).collect(), concurrency, false);
     let mut answers = 0;
-    let mut probes = 0;
-    loop {
+    for _ in 0..100_000 {
         while simulation.loaded < 200 && simulation.dispatcher.backlog() < 16 {
-            simulation.dispatcher.push(Job::new(
-                simulation.kind,
-                simulation.loaded as Seq,
-                Some(simulation.loaded.to_string()),
-                None,
-                String::new(),
-            ));
+            let key = (kind != RecordKind::Invoice).then(|| simulation.loaded.to_string());
+            simulation.dispatcher.push(Job::new(kind, simulation.loaded as Seq, key, None, String::new()));
             simulation.loaded += 1;
         }
-        match simulation.dispatcher.step(simulation.now) {
-            Step::Send(job) => {
-                simulation.sent(job).expect("all invariants hold");
-                if simulation.dispatcher.health.is_probing() {
-                    probes += 1;
-                    most_after_the_first_probe = most_after_the_first_probe.max(simulation.in_flight.len());
-                }
+        let invariants = match simulation.dispatcher.step(simulation.now) {
+            Step::Send(job) => simulation.sent(job),
+            Step::Probe => {
+                simulation.probe((if answers < accepted { Reaction::Accepted } else { probes }, 0, 10, true))
             }
-            Step::WaitUntil(at) if simulation.in_flight.is_empty() => simulation.now = at,
-            _ if simulation.in_flight.is_empty() => break,
+            Step::WaitUntil(at) if simulation.in_flight.is_empty() => {
+                simulation.now = at;
+                Ok(())
+            }
+            _ if simulation.in_flight.is_empty() => return simulation,
             _ => {
                 answers += 1;
-                let reaction = if answers <= 8 { Reaction::Accepted } else { Reaction::Lost };
-                simulation.answer((reaction, 0, 10, true)).expect("all invariants hold");
+                simulation.answer((if answers <= accepted { Reaction::Accepted } else { reaction }, 0, 10, true))
+            }
+        };
+        invariants.expect("all invariants hold");
+    }
+    panic!("the run does not end");
+}
+
+#[test]
+fn unreachable_service_is_probed_before_records_are_sent_again() {
+    let unreachable = StopReason::Service(Stop::Unreachable("broken".to_owned()));
+    let simulation = outage(RecordKind::Item, 8, 8, Reaction::Lost, Reaction::Lost);
+    assert_eq!(simulation.dispatcher.stop_reason(), Some(&unreachable));
+    assert_eq!((simulation.probes, simulation.settled.len()), (5, 8));
+    // Reads are answered, but writes are not: each probe is followed by a single record.
+    let simulation = outage(RecordKind::Item, 8, 8, Reaction::Lost, Reaction::Accepted);
+    assert_eq!(simulation.dispatcher.stop_reason(), Some(&unreachable));
+    assert_eq!((simulation.probes, simulation.settled.len()), (5, 8));
+}
+
+#[test]
+fn outage_leaves_at_most_twice_the_requests_in_flight_unknown() {
+    let seconds = 3;
+    for reaction in [Reaction::Lost, Reaction::Garbled, Reaction::Busy, Reaction::BusyFor(seconds)] {
+        for probes in [reaction, Reaction::Accepted, Reaction::Forbidden] {
+            for (concurrency, accepted) in (1..40).flat_map(|concurrency| [(concurrency, 0), (concurrency, 60)]) {
+                let simulation = outage(RecordKind::Invoice, concurrency, accepted, reaction, probes);
+                let unknown = simulation.unknown();
+                let of = format!("{reaction:?}, {probes:?}, {concurrency} at a time, {accepted} accepted");
+                assert!(unknown <= 2 * concurrency, "{unknown} unknown: {of}");
+                assert!(simulation.dispatcher.stop_reason().is_some(), "{of}");
+                if accepted == 0 && probes == reaction {
+                    assert_eq!(simulation.sends.len(), 0, "a record was sent to a service that is down: {of}");
+                }
             }
         }
     }
-    assert_eq!((most_after_the_first_probe, probes), (1, 5));
-    assert_eq!(simulation.dispatcher.stop_reason(), Some(&StopReason::Service(Stop::Unreachable("broken".to_owned()))));
-    assert_eq!(simulation.settled.len(), 8);
+}
+
+#[test]
+fn service_that_often_leaves_records_unknown_stops_the_run_soon() {
+    for (concurrency, percent) in [(1, 20), (4, 20), (8, 20), (8, 50), (16, 50), (16, 90)] {
+        let mut random = fastrand::Rng::with_seed(percent.into());
+        let events: Vec<Event> = (0..2_000)
+            .map(|_| (if random.u32(..100) < percent { Reaction::Lost } else { Reaction::Accepted }, 0, 10, true))
+            .collect();
+        let keys = vec![0; 3_000];
+        let mut simulation = Simulation::of(RecordKind::Invoice, keys, concurrency, false);
+        simulation.run(&events).expect("the run ends");
+        assert!(simulation.dispatcher.stop_reason().is_some());
+        let unknown = simulation.unknown();
+        assert!(unknown <= 3 * concurrency + 1, "{unknown} unknown with {concurrency} at a time and {percent} %");
+    }
+}
+
+#[test]
+fn single_unknown_outcomes_do_not_stop_the_run() {
+    let events: Vec<Event> =
+        (0..100).map(|number| (if number == 50 { Reaction::Lost } else { Reaction::Accepted }, 0, 10, true)).collect();
+    for concurrency in [1, 2, 8] {
+        let mut simulation = Simulation::of(RecordKind::Invoice, vec![0; 3_000], concurrency, false);
+        simulation.run(&events).expect("the run ends");
+        assert_eq!(simulation.dispatcher.stop_reason(), None, "{concurrency}");
+        assert!((10..=35).contains(&simulation.unknown()), "{}", simulation.unknown());
+    }
+}
+
+#[test]
+fn max_errors_counts_unknown_records() {
+    let now = Instant::now();
+    let mut dispatcher = Dispatcher::new(RecordKind::Invoice, 4, Pace::new(None, now), Some(0));
+    dispatcher.push(Job::new(RecordKind::Invoice, 0, None::<String>, None, String::new()));
+    assert!(matches!(dispatcher.step(now), Step::Probe));
+    dispatcher.probed(Reaction::Accepted.outcome(""), now, 0.5);
+    let Step::Send(job) = dispatcher.step(now) else { panic!("not sent") };
+    assert!(dispatcher.settle(job, 1, Reaction::Lost.outcome(""), now, 0.5).is_some());
+    assert_eq!(dispatcher.stop_reason(), Some(&StopReason::TooManyErrors(1)));
 }
 
 #[test]
@@ -402,6 +492,7 @@ fn records_do_not_overtake_a_deferred_record_with_their_key() {
         }
         match simulation.dispatcher.step(simulation.now) {
             Step::Send(job) => simulation.sent(job).expect("all invariants hold"),
+            Step::Probe => panic!("no record is non-idempotent"),
             Step::WaitUntil(at) => simulation.now = at,
             Step::Wait if simulation.in_flight.is_empty() => break,
             Step::Wait => {
@@ -428,7 +519,7 @@ fn deferred(dispatcher: &Dispatcher) -> u64 {
 fn wrong_base_address_stops_the_run() {
     let simulation = all(Reaction::NotFound, 100, 1);
     assert_eq!(simulation.dispatcher.stop_reason(), Some(&StopReason::Service(Stop::WrongAddress)));
-    assert_eq!(simulation.settled.len(), 5);
+    assert_eq!((simulation.settled.len(), simulation.dispatcher.unsettled()), (0, simulation.loaded as u64));
     // Any other response shows that the address is right.
     let mut simulation = Simulation::new((0..100).collect(), 1, false);
     let events = [(Reaction::Accepted, 0, 0, true)].into_iter().chain([(Reaction::NotFound, 0, 0, true); 99]);
@@ -439,7 +530,8 @@ fn wrong_base_address_stops_the_run() {
 #[test]
 fn see_other_to_a_create_is_unknown_and_stops_the_run() {
     let mut simulation = Simulation::of(RecordKind::Invoice, (0..20).collect(), 1, false);
-    simulation.run(&[(Reaction::SeeOther, 0, 0, true)]).expect("the run ends");
+    let events = [Reaction::Accepted, Reaction::SeeOther].map(|reaction| (reaction, 0, 0, true));
+    simulation.run(&events).expect("the run ends");
     let stop = StopReason::Service(Stop::Redirected { status: 303 });
     assert_eq!(simulation.dispatcher.stop_reason(), Some(&stop));
     assert_eq!(simulation.settled.values().map(|settled| settled.state).collect::<Vec<_>>(), [RecordState::Unknown]);

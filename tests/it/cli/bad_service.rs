@@ -158,7 +158,7 @@ fn second_upload_of_a_file_in_use_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_command_reports_a_redirect_in_the_same_way() {
-    let server = Server::start(|_| answer(302, "location: /login\r\n", "")).await;
+    let server = Server::with_probes(|_| answer(302, "location: /login\r\n", "")).await;
     let place = with_items(3);
     for args in [&UPLOAD[..], &["export", "items", "-o", "out.csv"], &["whoami"]] {
         let command = place.sheetport(args).env("SHEETPORT_BASE_URL", &server.address);

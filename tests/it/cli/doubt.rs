@@ -128,7 +128,7 @@ async fn max_errors_stops_the_run_and_resume_continues() {
     let server = Server::start(|_| answer(422, "", r#"{"message": "no such customer"}"#)).await;
     let mut args = UPLOAD.to_vec();
     args.extend(["--max-errors", "3", "--concurrency", "1"]);
-    let upload = run(&place, &server, &args, 9).await.says(&["refused 4 records", "--max-errors"]);
+    let upload = run(&place, &server, &args, 9).await.says(&["4 records were refused or are unknown", "--max-errors"]);
     let upload = summary(&upload);
     assert_eq!(accounting(&upload), "30: failed 4, pending 26");
     run(&place, &server, &["retry", "1"], 2).await.says(&["26 records of it are not sent yet", "sheetport resume 1"]);

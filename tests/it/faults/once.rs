@@ -9,7 +9,7 @@ use sheetport::records::RecordKind;
 use sheetport::upload::{self, Progress, StopReason, Work};
 use tokio::sync::Notify;
 
-use super::server::{Reply, Server, answer};
+use super::server::{Reply, Seen, Server, answer};
 use super::{Planned, client, client_of};
 
 const KINDS: [RecordKind; 3] = [RecordKind::InventoryTransaction, RecordKind::Subscription, RecordKind::Invoice];
@@ -36,18 +36,18 @@ async fn every_record_is_sent_once_and_none_stays_in_flight() {
 #[tokio::test]
 async fn lost_answers_leave_records_unknown_and_resume_skips_them() {
     for kind in KINDS {
-        let server = Server::start(|seen| match seen.number % 5 {
-            1 => Reply::Reset,
-            2 => answer(500, "", ""),
-            3 => answer(503, "retry-after: 0\r\n", ""),
-            4 => Reply::Cut("HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{".into()),
+        let server = Server::start(|seen| match seen.number {
+            20 => Reply::Reset,
+            40 => answer(500, "", ""),
+            60 => answer(503, "retry-after: 0\r\n", ""),
+            80 => Reply::Cut("HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{".into()),
             _ => Reply::Accept,
         })
         .await;
-        let planned = Planned::once(kind, 25).await;
+        let planned = Planned::once(kind, 100).await;
         assert_eq!(planned.send(&server, 1).await, None);
         let now = planned.accounting().await;
-        assert_eq!((now.sent, now.unknown, now.pending), (5, 20, 0), "{kind}");
+        assert_eq!((now.sent, now.unknown, now.pending), (96, 4, 0), "{kind}");
         assert_once(&server);
         planned.resumes().await;
         assert_eq!(planned.accounting().await, now);
@@ -201,6 +201,61 @@ async fn failing_ledger_stops_the_run_before_the_next_request() {
     assert_eq!(server.log().len(), 20);
     planned.resumes().await;
     assert_eq!((planned.accounting().await.sent, planned.accounting().await.unknown), (39, 1));
+}
+
+/// Runs 200 invoices against a server and returns the number of creates and of unknown records.
+async fn incident(concurrency: usize, script: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> (usize, u64) {
+    let server = Server::with_probes(script).await;
+    let planned = Planned::once(RecordKind::Invoice, 200).await;
+    let stopped = planned.send(&server, concurrency).await;
+    assert!(matches!(stopped, Some(StopReason::TooManyUnknown(_) | StopReason::Service(Stop::Unreachable(_)))));
+    let now = planned.accounting().await;
+    assert_eq!((now.sent + now.unknown + now.pending, now.failed), (200, 0));
+    assert_once_of(&server);
+    planned.resumes().await;
+    (server.log().iter().filter(|seen| !seen.body.is_empty()).count(), now.unknown)
+}
+
+/// Checks that no body was received twice, apart from the probes, which have none.
+#[track_caller]
+fn assert_once_of(server: &Server) {
+    let twice: Vec<_> = server.bodies().into_iter().filter(|(body, times)| !body.is_empty() && *times > 1).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+#[tokio::test]
+async fn nothing_is_created_in_a_service_that_is_down() {
+    let reset = || Reply::Reset;
+    let error = || answer(502, "", "");
+    let no_content = || Reply::Bytes("HTTP/1.1 204 No Content\r\n\r\n".into());
+    let page = || answer(200, "", "<html>Maintenance</html>");
+    let (one, two, three, four) = tokio::join!(
+        incident(8, move |_| reset()),
+        incident(8, move |_| error()),
+        incident(8, move |_| no_content()),
+        incident(8, move |_| page()),
+    );
+    assert_eq!([one, two, three, four], [(0, 0); 4]);
+}
+
+#[tokio::test]
+async fn outage_leaves_at_most_twice_the_requests_in_flight_unknown() {
+    let (writes, all, some) = tokio::join!(
+        // Reads are answered throughout.
+        incident(8, |seen| if seen.body.is_empty() { answer(200, "", "[]") } else { answer(500, "", "") }),
+        incident(8, |seen| match seen.number {
+            ..50 if seen.body.is_empty() => answer(200, "", "[]"),
+            ..50 => Reply::Accept,
+            _ => answer(503, "retry-after: 1\r\n", ""),
+        }),
+        incident(8, |seen| match seen.number {
+            number if seen.body.is_empty() || number % 2 == 0 => Reply::Accept,
+            _ => Reply::Reset,
+        }),
+    );
+    for (creates, unknown) in [writes, all, some] {
+        assert!(unknown <= 16 && creates > 0, "{unknown} of {creates} creates are unknown");
+    }
 }
 
 #[tokio::test]

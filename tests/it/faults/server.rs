@@ -8,6 +8,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
+/// The request that shows whether the service answers.
+pub const PROBE: &str = "GET /v1/public/items?page=1&limit=1 ";
+
 /// Reaction to a request.
 pub enum Reply {
     /// The contract's answer for the record in the body.
@@ -80,12 +83,26 @@ impl Drop for Server {
 }
 
 impl Server {
+    /// Starts a server that answers probes itself, without recording them.
     pub async fn start(script: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Server {
         Server::refusing(0, script).await
     }
 
     /// Starts a server that resets the first `refused` connections before it reads anything.
     pub async fn refusing(refused: usize, script: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Server {
+        Server::scripted(refused, true, script).await
+    }
+
+    /// Starts a server whose script also reacts to probes.
+    pub async fn with_probes(script: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Server {
+        Server::scripted(0, false, script).await
+    }
+
+    async fn scripted(
+        refused: usize,
+        answers_probes: bool,
+        script: impl Fn(&Seen) -> Reply + Send + Sync + 'static,
+    ) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let log: Arc<Mutex<Vec<Seen>>> = Arc::default();
@@ -97,7 +114,7 @@ impl Server {
                 if number < refused {
                     reset(stream);
                 } else {
-                    tokio::spawn(serve(stream, Arc::clone(&shared), Arc::clone(&script)));
+                    tokio::spawn(serve(stream, answers_probes, Arc::clone(&shared), Arc::clone(&script)));
                 }
             }
         });
@@ -117,8 +134,18 @@ impl Server {
     }
 }
 
-async fn serve(mut stream: TcpStream, log: Arc<Mutex<Vec<Seen>>>, script: Arc<impl Fn(&Seen) -> Reply>) {
+async fn serve(
+    mut stream: TcpStream,
+    answers_probes: bool,
+    log: Arc<Mutex<Vec<Seen>>>,
+    script: Arc<impl Fn(&Seen) -> Reply>,
+) {
     while let Some((head, body)) = read(&mut stream).await {
+        if answers_probes && head.starts_with(PROBE) {
+            let Reply::Bytes(list) = answer(200, "", r#"{"data": []}"#) else { unreachable!() };
+            let _ = stream.write_all(list.as_bytes()).await;
+            continue;
+        }
         let seen = note(&log, &head, body);
         let reply = script(&seen);
         let goes_on = write(&mut stream, reply, &seen).await;

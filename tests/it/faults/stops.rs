@@ -19,8 +19,7 @@ async fn several_403_in_a_row_stop_the_run() {
     let planned = Planned::many(40).await;
     assert_eq!(planned.send(&server, 2).await, Some(StopReason::Service(Stop::Forbidden("read only".into()))));
     let accounting = planned.accounting().await;
-    assert!((5..=6).contains(&accounting.failed), "{accounting:?}");
-    assert_eq!(accounting.pending, 40 - accounting.failed);
+    assert_eq!((accounting.failed, accounting.pending), (0, 40));
     planned.resumes().await;
 }
 
@@ -120,9 +119,9 @@ async fn finished_run_does_not_count_as_stopped() {
         .await;
     assert_eq!(ended.stopped, None);
     let server = Server::start(|_| answer(403, "", "")).await;
-    let planned = Planned::many(5).await;
+    let planned = Planned::many(4).await;
     assert_eq!(planned.send(&server, 1).await, None);
-    assert_eq!(planned.accounting().await.failed, 5);
+    assert_eq!(planned.accounting().await.failed, 4);
 }
 
 /// The plan rejects duplicate keys; if the ledger has some anyway, they are sent one after another.
@@ -168,8 +167,7 @@ async fn not_found_for_every_request_stops_the_run() {
     let planned = Planned::many(40).await;
     assert_eq!(planned.send(&server, 2).await, Some(StopReason::Service(Stop::WrongAddress)));
     let accounting = planned.accounting().await;
-    assert!((5..=6).contains(&accounting.failed), "{accounting:?}");
-    assert_eq!(accounting.pending, 40 - accounting.failed);
+    assert_eq!((accounting.failed, accounting.pending), (0, 40));
     planned.resumes().await;
 }
 

@@ -1,0 +1,34 @@
+//! Probes: harmless reads that show whether the service answers.
+
+use std::time::Instant;
+
+use serde::de::IgnoredAny;
+
+use super::Dispatcher;
+use crate::client::policy::Call;
+use crate::client::{NextStep, Stop, TransportOutcome, next_step};
+
+impl Dispatcher {
+    /// Processes the outcome of a probe. Any refusal shows that the service answers. `jitter` is between 0 and 1.
+    pub fn probed(&mut self, outcome: TransportOutcome, now: Instant, jitter: f64) {
+        self.is_probe_in_flight = false;
+        self.respect_quota(&outcome, now);
+        let step = next_step(Call::Idempotent, outcome, |body| {
+            let is_json = serde_json::from_slice::<IgnoredAny>(&body).is_ok();
+            is_json.then_some(()).ok_or_else(|| "the answer can't be understood".to_owned())
+        });
+        let reaction = self.health.observe_probe(&step, self.pause(now).is_some());
+        self.react(reaction, now);
+        let was_renewed = std::mem::replace(&mut self.was_probe_renewed, matches!(step, NextStep::TokenRenewed { .. }));
+        match step {
+            NextStep::Done { .. } | NextStep::Refused(_) => {}
+            NextStep::Retry { after, .. } | NextStep::Unknown { after, .. } => self.pause_for(after, now),
+            NextStep::Throttled { after } => {
+                self.throttle(after, now, jitter);
+            }
+            NextStep::TokenRenewed { reason } if was_renewed => self.stop(Stop::Unauthorized(reason)),
+            NextStep::TokenRenewed { .. } => {}
+            NextStep::Stop(stop) => self.stop(stop),
+        }
+    }
+}
