@@ -78,6 +78,7 @@ fn ours(job: &Job) -> Outcome<Sample> {
         rate: None,
         rate_file: None,
         max_errors: None,
+        overwrites_newer: false,
         wall: || 0,
     };
     let sending = || {

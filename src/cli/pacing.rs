@@ -36,6 +36,9 @@ pub struct Sending {
     /// Stop after more than N records were refused or are unknown [default: as in the run]
     #[arg(long, value_name = "N")]
     pub max_errors: Option<u64>,
+    /// Send records although a newer run has sent other values for the same keys
+    #[arg(long)]
+    pub overwrite_newer: bool,
     /// New file for the report: .xlsx, .csv or .html [default: the report of the run with a number, such as
     /// outcome-2.xlsx, or a workbook next to the file, if a row has a problem]
     #[arg(long, value_name = "FILE")]

@@ -9,14 +9,15 @@ use super::shared::summary::Summary;
 use super::upload::print_requests;
 use crate::cli::{Retry, RetryTarget};
 use crate::error::{Exit, Failure};
-use crate::operations::{self, CommandLine, Context, RetryReport, TemplateChanges, load_template};
+use crate::operations::{self, CommandLine, Context, RetryReport, SendOptions, TemplateChanges, load_template};
 use crate::settings::Settings;
 
 pub(super) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failure> {
     let (interrupt, console) = (Interrupt::default(), Console::new(settings.output));
     let (context, talks) = (&settings.context, settings.output.talks());
     let observer = |event: operations::Event<'_>| console.show(event);
-    let sending = send_options(&args.sending);
+    let sending =
+        SendOptions { overwrites_newer: args.as_new || args.sending.overwrite_newer, ..send_options(&args.sending) };
     let (exit, summary) = match args.target() {
         RetryTarget::Run(run) => {
             check_flags(&args, run)?;
@@ -78,6 +79,7 @@ fn retry_command(args: &Retry, context: &Context) -> String {
         .flag("rate", sending.rate.map(|rate| rate.to_string()))
         .flag("concurrency", sending.concurrency.map(|number| number.to_string()))
         .flag("max-errors", sending.max_errors.map(|number| number.to_string()))
+        .switch("overwrite-newer", sending.overwrite_newer)
         .choice("all-or-nothing", args.all_or_nothing)
         .choice("strict", args.strict)
         .flag("report", sending.report.as_ref());

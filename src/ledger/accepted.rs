@@ -1,4 +1,4 @@
-//! The last accepted request for each key, for `--changed-only`.
+//! The last accepted request for each key, for `--changed-only`, and for old runs after newer ones were pruned.
 //!
 //! The table is updated from the outcomes on demand, at no cost for other uploads.
 
@@ -64,7 +64,8 @@ impl Ledger {
             .fetch_all(&self.reader)
             .await?;
         for run in runs {
-            self.add_accepted_of(scope(like), run).await?;
+            let age = self.age(&self.run(run).await?).await?;
+            self.add_accepted_of(scope(like), run, age).await?;
             // The results of an unfinished run may still change.
             sqlx::query("UPDATE run SET is_indexed = 1 WHERE id = $1 AND state = 'finished'")
                 .bind(run)
@@ -74,7 +75,8 @@ impl Ledger {
         Ok(())
     }
 
-    async fn add_accepted_of(&self, scope: i64, run: RunId) -> Result<(), Error> {
+    /// Adds the results of `run`, whose values are as old as the run `age`.
+    async fn add_accepted_of(&self, scope: i64, run: RunId, age: RunId) -> Result<(), Error> {
         let intents: Vec<(Seq, Seq, i64)> =
             sqlx::query_as("SELECT first, last, at FROM intent WHERE run = $1 ORDER BY at")
                 .bind(run)
@@ -104,21 +106,22 @@ impl Ledger {
                     *last = request;
                 }
             }
-            self.upsert_accepted(scope, last).await?;
+            self.upsert_accepted(scope, age, last).await?;
         }
         Ok(())
     }
 
-    async fn upsert_accepted(&self, scope: i64, last: HashMap<i64, LastRequest>) -> Result<(), Error> {
+    async fn upsert_accepted(&self, scope: i64, age: RunId, last: HashMap<i64, LastRequest>) -> Result<(), Error> {
         if last.is_empty() {
             return Ok(());
         }
-        let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO accepted (scope, key, body, at) ");
+        let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO accepted (scope, key, body, at, run) ");
         query.push_values(last, |mut row, (key, request)| {
-            row.push_bind(scope).push_bind(key).push_bind(request.body).push_bind(request.at);
+            row.push_bind(scope).push_bind(key).push_bind(request.body).push_bind(request.at).push_bind(age);
         });
         query.push(
-            " ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body, at = excluded.at WHERE excluded.at >= accepted.at",
+            " ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body, at = excluded.at, \
+             run = excluded.run WHERE excluded.at >= accepted.at",
         );
         query.build().execute(&self.writer).await?;
         Ok(())
@@ -134,7 +137,7 @@ impl Ledger {
     }
 }
 
-fn scope(run: &Run) -> i64 {
+pub(super) fn scope(run: &Run) -> i64 {
     hash(&[&run.about.base_url, &run.about.workspace, run.about.record.name()])
 }
 

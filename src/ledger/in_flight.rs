@@ -35,6 +35,21 @@ impl Ledger {
         Ok(())
     }
 
+    /// Replaces the intents of `run` since `since`: only the records `sent` may have been sent without an outcome.
+    pub async fn reduce_intents(&self, run: RunId, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
+        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        sqlx::query("DELETE FROM intent WHERE run = $1 AND at >= $2")
+            .bind(run)
+            .bind(since)
+            .execute(&mut *transaction)
+            .await?;
+        let add = "INSERT INTO intent (run, first, last, at) SELECT $1, value, value, $3 FROM json_each($2) \
+                   WHERE true ON CONFLICT (run, first, at) DO NOTHING";
+        sqlx::query(add).bind(run).bind(to_json(sent)?).bind(now).execute(&mut *transaction).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
     /// Stores all changes in one transaction. Durable on return.
     pub async fn store(&self, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;

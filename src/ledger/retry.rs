@@ -11,9 +11,20 @@ use super::row_states::RowQuery;
 use super::run::{NewRun, Run, RunCommand, RunSettings};
 
 impl Ledger {
-    /// Returns the failed records of `run` without a row sent by another run of the family since.
-    pub async fn still_failed(&self, run: &Run, family: &Family, non_idempotent: bool) -> Result<Vec<Seq>, Error> {
+    /// Returns the failed records of `run` without a row sent by another run of the family since. `overwrites_newer` adds
+    /// the superseded ones.
+    pub async fn still_failed(
+        &self,
+        run: &Run,
+        family: &Family,
+        non_idempotent: bool,
+        overwrites_newer: bool,
+    ) -> Result<Vec<Seq>, Error> {
         let mut failed = self.failed(run.id, u32::MAX).await?;
+        if overwrites_newer {
+            failed.extend(self.superseded(run.id).await?);
+            failed.sort_unstable();
+        }
         if family.runs.len() > 1 {
             let query = RowQuery { non_idempotent, fingerprint: &|_| 0, suspicious: &[] };
             let settled = self.row_states(run.id, family, &query).await?.settled_records();

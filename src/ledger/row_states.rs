@@ -10,7 +10,7 @@ use super::database::{Ledger, to_json};
 use super::error::{Error, corrupt};
 use super::family::Family;
 use super::ids::{RunId, Seq};
-use super::model::{AcceptedEarlier, Disposition, Origin, PlannedRecord, SourceRow};
+use super::model::{AcceptedEarlier, Disposition, Origin, Outcome, PlannedRecord, SourceRow};
 use super::run::Run;
 use super::state::{RecordState, RunState};
 
@@ -188,7 +188,7 @@ impl Ledger {
             from = block.end();
             let outcomes = self.outcomes(run.id, block.first..=from - 1).await?;
             for (seq, record) in block.numbered() {
-                let result = run_result(record, outcomes.get(&seq).map(|outcome| outcome.state), run.state);
+                let result = run_result(record, outcomes.get(&seq), run.state);
                 results.push(result);
                 match (&record.disposition, &record.target) {
                     (Disposition::Send(body), None) if query.non_idempotent => {
@@ -377,8 +377,11 @@ fn after(state: RowState, result: RunResult, run: RunId, seq: Seq, non_idempoten
     }
 }
 
-fn run_result(record: &PlannedRecord, outcome: Option<RecordState>, run: RunState) -> RunResult {
-    match (outcome.unwrap_or(record.disposition.state()), &record.disposition) {
+fn run_result(record: &PlannedRecord, outcome: Option<&Outcome>, run: RunState) -> RunResult {
+    if outcome.is_some_and(Outcome::is_superseded) {
+        return RunResult::NotSent;
+    }
+    match (outcome.map_or(record.disposition.state(), |outcome| outcome.state), &record.disposition) {
         (_, Disposition::AcceptedEarlier(_)) => RunResult::AcceptedEarlier,
         (RecordState::Sent | RecordState::Unchanged, _) => RunResult::Sent,
         (RecordState::Failed, _) => RunResult::Failed,

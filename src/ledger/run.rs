@@ -64,6 +64,8 @@ pub struct RunSettings {
     pub strict: bool,
     /// Skips records that the service has with the same values.
     pub changed_only: bool,
+    /// Sends records although a newer upload has sent their keys.
+    pub overwrite_newer: bool,
     pub allow_repeat: AllowRepeat,
 }
 
@@ -100,6 +102,7 @@ impl Default for RunSettings {
             all_or_nothing: false,
             strict: false,
             changed_only: false,
+            overwrite_newer: false,
             allow_repeat: AllowRepeat::None,
         }
     }
@@ -222,7 +225,8 @@ impl Run {
 const COLUMNS: &str = "id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, header, \
                        header_row, columns, name_columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, \
                        create_missing_items, trigger_workflows, profile_name, rate_requests, rate_seconds, concurrency, \
-                       max_errors, report, all_or_nothing, strict, changed_only, allow_repeat, warnings, compared_to";
+                       max_errors, report, all_or_nothing, strict, changed_only, overwrite_newer, allow_repeat, warnings, \
+                       compared_to";
 
 impl Ledger {
     /// Returns up to `limit` runs, newest first.
@@ -322,8 +326,9 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     sqlx::query(
         "INSERT INTO run (id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, \
          header, header_row, columns, created_at, retry_of, first_row, last_row, create_missing_items, trigger_workflows, \
-         name_columns, profile_name, concurrency, all_or_nothing, strict, changed_only) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, '', 1, 0, 0, 0)",
+         name_columns, profile_name, concurrency, all_or_nothing, strict, changed_only, overwrite_newer) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, '', 1, 0, 0, \
+         0, 0)",
     )
     .bind(id)
     .bind(RunState::Planning.name())
@@ -429,7 +434,8 @@ async fn store_settings(connection: &mut SqliteConnection, run: RunId, settings:
     };
     sqlx::query(
         "UPDATE run SET profile_name = $2, rate_requests = $3, rate_seconds = $4, concurrency = $5, max_errors = $6, \
-         report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11 WHERE id = $1",
+         report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11, overwrite_newer = $12 \
+         WHERE id = $1",
     )
     .bind(run)
     .bind(&settings.profile)
@@ -442,6 +448,7 @@ async fn store_settings(connection: &mut SqliteConnection, run: RunId, settings:
     .bind(i64::from(settings.strict))
     .bind(i64::from(settings.changed_only))
     .bind(names)
+    .bind(i64::from(settings.overwrite_newer))
     .execute(connection)
     .await?;
     Ok(())
@@ -471,6 +478,7 @@ fn settings_from_row(row: &SqliteRow) -> Result<RunSettings, Error> {
         all_or_nothing: flag("all_or_nothing")?,
         strict: flag("strict")?,
         changed_only: flag("changed_only")?,
+        overwrite_newer: flag("overwrite_newer")?,
         allow_repeat: match names {
             None => AllowRepeat::None,
             Some(names) if names.is_empty() => AllowRepeat::All,

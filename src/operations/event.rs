@@ -4,7 +4,7 @@ use crate::client::Speed;
 use crate::ledger::Run;
 use crate::records::RecordKind;
 use crate::template::Template;
-use crate::upload::sent_before::Compared;
+use crate::upload::sent_before::{Compared, LeftOut};
 use crate::upload::{Progress, Source, Tally};
 
 /// Receives the events of an operation.
@@ -20,6 +20,8 @@ pub enum Event<'a> {
     Checked(&'a Tally),
     /// The records were compared with those sent before.
     Compared { compared: &'a Compared, kind: RecordKind },
+    /// Records of this kind are not sent, because newer runs have sent their keys. `anyway` is the command that sends them.
+    Superseded { by: &'a [LeftOut], kind: RecordKind, anyway: &'a str },
     /// A run is about to be resumed.
     Resuming(&'a Run),
     /// `run` sends refused records of `of` again.

@@ -122,6 +122,11 @@ pub(super) fn retry_run(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "retry").run(run).to_string()
 }
 
+/// Returns the command that sends the records of a run that newer runs have superseded.
+pub(super) fn overwrite_newer(context: &Context, run: RunId) -> String {
+    CommandLine::new(context, "retry").run(run).switch("overwrite-newer", true).to_string()
+}
+
 /// Returns the next command after a run, or `None` if the run needs no attention. `report` is the path of the report,
 /// written or about to be written.
 pub(super) fn after_run(

@@ -20,7 +20,7 @@ use crate::sheet::write::Existing;
 use crate::template::Template;
 use crate::upload::compare::{Connection, server_diff};
 use crate::upload::sent_before::{self, Compared, LeftOut};
-use crate::upload::{self, Source, StopReason, Tally, send};
+use crate::upload::{self, SendResult, Source, StopReason, Tally, send, superseded};
 
 /// Maximum number of refused records grouped by cause in the result. A report has all refused records.
 const MAX_REFUSED: u32 = 2_000;
@@ -38,6 +38,8 @@ pub struct SendOptions<'a> {
     pub rate: Option<Speed>,
     /// Stops the run after more refused and unknown records than this.
     pub max_errors: Option<u64>,
+    /// Sends records although a newer upload has sent their keys.
+    pub overwrites_newer: bool,
     /// Path of the report. If there is none, a workbook is written next to the file when a row has a problem.
     pub report: Option<&'a Path>,
 }
@@ -62,6 +64,8 @@ impl SendOptions<'_> {
             concurrency: self.concurrency.unwrap_or(run.concurrency),
             max_errors: self.max_errors.or(run.max_errors),
             report: report.or_else(|| run.report.clone()),
+            // Not for a retry of a run that did so.
+            overwrite_newer: self.overwrites_newer,
             ..run.clone()
         }
     }
@@ -118,6 +122,8 @@ pub struct Finished {
     pub warnings: Causes,
     /// Records that an earlier run sent.
     pub left_out: Vec<LeftOut>,
+    /// Records with keys that a newer run has sent.
+    pub superseded: Vec<LeftOut>,
     /// The next command to run.
     pub next: Option<String>,
 }
@@ -186,14 +192,21 @@ impl Sending<'_> {
             compared = sent_before::compare(ledger, self.run.run(), &self.settings().allow_repeat, now()).await?;
             (self.observer)(Event::Compared { compared: &compared, kind: self.run.run().about.record });
         }
+        let mut superseded = Vec::new();
+        if self.withheld().await?.is_none() && !self.settings().overwrite_newer {
+            superseded = superseded::leave_out(ledger, self.run.run(), now()).await?;
+            self.show_superseded(&superseded);
+        }
         let withheld = self.withheld().await?;
         let before = ledger.accounting(id).await?;
         let was_finished = before.pending == 0 && self.run.run().state == RunState::Finished;
-        let mut stopped = None;
+        let (mut stopped, mut meanwhile) = (None, Vec::new());
         if withheld.is_some() {
             ledger.withhold(id).await?;
         } else if before.pending > 0 {
-            stopped = self.send_pending(before.pending, interrupt).await?;
+            let ended = self.send_pending(before.pending, interrupt).await?;
+            self.show_superseded(&ended.superseded);
+            (stopped, meanwhile) = (ended.stopped, ended.superseded);
         } else if !was_finished {
             ledger.end_sending(id, 0, None, 0, now()).await?;
         }
@@ -219,7 +232,26 @@ impl Sending<'_> {
         let report = self.write_report(&run, &accounting, only_if_named, next).await;
         let next = next(report.as_ref().ok().and_then(Option::as_deref));
         let left_out = compared.left_out;
-        Ok(Finished { run, accounting, withheld, stopped, was_finished, report, refused, warnings, left_out, next })
+        Ok(Finished {
+            run,
+            accounting,
+            withheld,
+            stopped,
+            was_finished,
+            report,
+            refused,
+            warnings,
+            left_out,
+            superseded: superseded::joined(superseded, meanwhile),
+            next,
+        })
+    }
+
+    fn show_superseded(&self, by: &[LeftOut]) {
+        if !by.is_empty() {
+            let anyway = next_command::overwrite_newer(self.context, self.run.id());
+            (self.observer)(Event::Superseded { by, kind: self.run.run().about.record, anyway: &anyway });
+        }
     }
 
     /// Marks records already in the service as unchanged. All records are sent if the service's list can't be read.
@@ -237,11 +269,7 @@ impl Sending<'_> {
         Ok(())
     }
 
-    async fn send_pending(
-        &self,
-        pending: u64,
-        interrupt: impl Future<Output = Duration>,
-    ) -> Result<Option<StopReason>, Error> {
+    async fn send_pending(&self, pending: u64, interrupt: impl Future<Output = Duration>) -> Result<SendResult, Error> {
         let about = &self.run.run().about;
         let (base_url, workspace) = (&about.base_url, &about.workspace);
         let rate = match speed(&about.settings, self.context)? {
@@ -258,6 +286,7 @@ impl Sending<'_> {
             rate,
             rate_file: Some(&self.ledger.rate_file(base_url, workspace)),
             max_errors: about.settings.max_errors,
+            overwrites_newer: about.settings.overwrite_newer,
             wall: now,
         };
         let show = |progress: &upload::Progress| (self.observer)(Event::Sent { progress, pending });
@@ -269,7 +298,7 @@ impl Sending<'_> {
         (self.observer)(Event::SendingEnded { done: pending.saturating_sub(left) });
         let why = ended.stopped.as_ref().map(ToString::to_string);
         self.ledger.end_sending(self.run.id(), left, why.as_deref(), ended.millis, now()).await?;
-        Ok(ended.stopped)
+        Ok(ended)
     }
 
     /// Writes the report to the requested path. Unless `only_if_named`, a resumed upload writes the report that the upload

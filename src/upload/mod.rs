@@ -11,6 +11,7 @@ mod respelled;
 pub mod retry;
 pub mod send;
 pub mod sent_before;
+pub mod superseded;
 pub mod tally;
 
 pub use dispatch::StopReason;

@@ -5,7 +5,7 @@
 
 mod load;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
@@ -16,13 +16,14 @@ use tokio::time::MissedTickBehavior;
 
 use super::dispatch::{Dispatcher, Job, Settled, Step, StopReason};
 use crate::client::fetch::PROBE_PATH;
-use crate::client::policy::Call;
+use crate::client::policy::{Action, Call, decide};
 use crate::client::{Attempt, Client, Pace, Request, Speed};
 use crate::ledger::{
-    self, Claim, Ledger, LockedRun, Outcome, Problem, RecordState, Run, RunId, RunState, SendingChanges, Seq,
+    self, Claim, Ledger, LockedRun, NewerKeys, Outcome, Problem, RecordState, Run, RunId, RunState, SendingChanges, Seq,
 };
 use crate::records::RecordKind;
-use crate::upload::sent_before::{Scope, claimed_meanwhile};
+use crate::upload::sent_before::{LeftOut, Scope, claimed_meanwhile};
+use crate::upload::superseded;
 use load::load_blocks;
 
 /// Minimum number of waiting records; below, the next block is loaded.
@@ -33,6 +34,11 @@ const MAX_BATCH: usize = 2_048;
 const STORE_INTERVAL: Duration = Duration::from_millis(20);
 /// Interval of progress reports.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
+/// Interval of looking for newer uploads that have begun to send the same keys.
+const NEWER_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Newer uploads that have begun this long before sending are looked for, in milliseconds.
+const NEWER_OVERLAP: i64 = 60_000;
 
 /// A planned run and the means to send it.
 #[derive(Clone, Debug)]
@@ -47,6 +53,8 @@ pub struct Work<'a> {
     pub rate_file: Option<&'a Path>,
     /// Maximum number of refused and unknown records before the run stops.
     pub max_errors: Option<u64>,
+    /// Sends records although a newer upload has sent their keys.
+    pub overwrites_newer: bool,
     /// Clock of the ledger: milliseconds since 1970, UTC.
     pub wall: fn() -> i64,
 }
@@ -74,6 +82,8 @@ pub struct SendResult {
     pub stopped: Option<StopReason>,
     /// Rate limit found by the automatic rate, in requests per second.
     pub learned_rate: Option<f64>,
+    /// Records with keys that newer uploads have begun to send meanwhile.
+    pub superseded: Vec<LeftOut>,
     pub millis: i64,
 }
 
@@ -84,13 +94,15 @@ pub async fn send(
     interrupt: impl Future<Output = Duration>,
     progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<SendResult, ledger::Error> {
-    let (began, run) = (Instant::now(), work.run.id());
+    let (began, began_at, run) = (Instant::now(), (work.wall)(), work.run.id());
     let unknown = work.ledger.mark_in_flight_unknown(run).await?;
     tracing::info!(run, kind = %work.kind, unknown, "sending begins");
     let family = work.ledger.family(work.run.run()).await?.runs.iter().map(|member| member.id).collect();
     // The locked run is as it was at the time of locking, before it was compared with earlier runs.
     let current = work.ledger.run(run).await?;
     let is_sendable = !matches!(current.state, RunState::Planning | RunState::Withheld);
+    let repeats = |has_target| work.kind.input().call(has_target).is_some_and(|call| call.repeatable);
+    let looks_for_newer = !work.overwrites_newer && (repeats(true) || repeats(false));
     let mut pace = Pace::new(work.rate, began);
     if let Some(file) = work.rate_file {
         pace = pace.shared(file, began);
@@ -98,6 +110,11 @@ pub async fn send(
     let mut sender = Sender {
         work,
         scope: Scope::of(&current),
+        newer: looks_for_newer.then(|| NewerKeys::since(began_at.saturating_sub(NEWER_OVERLAP))),
+        newer_at: None,
+        superseded: BTreeMap::new(),
+        in_flight: HashSet::new(),
+        doubtful: HashSet::new(),
         run: current,
         family,
         dispatcher: Dispatcher::new(work.kind, work.concurrency, pace, work.max_errors),
@@ -112,11 +129,16 @@ pub async fn send(
     };
     sender.send_all(interrupt, progress).await?;
     let stopped = sender.stop_reason().await;
+    if stopped.is_some() {
+        let seqs: Vec<Seq> = sender.in_flight.iter().chain(&sender.doubtful).copied().collect();
+        work.ledger.reduce_intents(run, began_at, &seqs, (work.wall)()).await?;
+    }
     tracing::info!(run, ?stopped, seconds = began.elapsed().as_secs_f64(), "sending ends");
     sender.load_error.map_or(Ok(()), Err)?;
     Ok(SendResult {
         stopped,
         learned_rate: sender.dispatcher.pace.learned_rate(),
+        superseded: sender.superseded.into_values().collect(),
         millis: i64::try_from(began.elapsed().as_millis()).expect("a plausible duration"),
     })
 }
@@ -129,6 +151,16 @@ struct Sender<'a> {
     scope: Scope,
     /// The runs connected with this one by retries.
     family: Vec<RunId>,
+    /// The keys that newer uploads send, unless they are overwritten.
+    newer: Option<NewerKeys>,
+    /// When newer uploads were looked for.
+    newer_at: Option<Instant>,
+    /// By newer run.
+    superseded: BTreeMap<RunId, LeftOut>,
+    /// Idempotent calls in flight.
+    in_flight: HashSet<Seq>,
+    /// Idempotent calls without an outcome that may have been applied.
+    doubtful: HashSet<Seq>,
     dispatcher: Dispatcher,
     /// Position of the next block of records, or `None` after the last.
     next_block: Option<Seq>,
@@ -228,9 +260,10 @@ impl Sender<'_> {
     /// Starts all attempts permitted now. Returns when to try again. Intents of non-idempotent calls are written first.
     async fn start_attempts(&mut self, now: Instant) -> Result<Option<Instant>, ledger::Error> {
         let mut non_idempotent = Vec::new();
+        self.look_for_newer(now).await?;
         let wake = loop {
             match self.dispatcher.step(now) {
-                Step::Send(job) if job.call == Call::Idempotent => self.start(job),
+                Step::Send(job) if job.call == Call::Idempotent => self.start_or_withdraw(job),
                 Step::Send(job) => non_idempotent.push(job),
                 Step::Probe => self.probe(),
                 Step::WaitUntil(at) => break Some(at),
@@ -268,7 +301,35 @@ impl Sender<'_> {
         Ok(())
     }
 
+    /// Looks for newer uploads that have begun since the last look.
+    async fn look_for_newer(&mut self, now: Instant) -> Result<(), ledger::Error> {
+        let is_due = self.newer_at.is_none_or(|at| now.saturating_duration_since(at) >= NEWER_INTERVAL);
+        if let Some(newer) = self.newer.as_mut().filter(|_| is_due) {
+            self.newer_at = Some(now);
+            self.work.ledger.update_newer_keys(&self.run, newer, (self.work.wall)()).await?;
+        }
+        Ok(())
+    }
+
+    /// Starts an idempotent call, unless a newer upload sends the same key.
+    fn start_or_withdraw(&mut self, job: Job) {
+        let request = match (&self.newer, job.ordering_key.key()) {
+            (Some(newer), Some(key)) => newer.get(key),
+            _ => None,
+        };
+        let Some(request) = request else { return self.start(job) };
+        let now = (self.work.wall)();
+        superseded::count(&mut self.superseded, &request, None);
+        self.doubtful.remove(&job.seq);
+        let outcome = superseded::outcome(self.run.id, job.seq, job.ordering_key.key(), &request, now);
+        self.changes.outcomes.push(Outcome { attempts: job.requests, ..outcome });
+        self.dispatcher.withdraw(&job);
+    }
+
     fn start(&mut self, job: Job) {
+        if job.call == Call::Idempotent {
+            self.in_flight.insert(job.seq);
+        }
         let client = Arc::clone(&self.work.client);
         let request = request(self.work.kind, &job);
         self.attempts.spawn(async move {
@@ -302,7 +363,18 @@ impl Sender<'_> {
             self.unconfirmed.remove(&job.seq);
             self.changes.finished.push(job.seq);
         }
+        let (seq, call) = (job.seq, job.call);
+        // What must not be repeated for fear of a second record is in doubt for a repeatable call, too.
+        let action = decide(Call::NonIdempotent, attempt.outcome.kind());
         let settled = self.dispatcher.settle(job, attempt.requests, attempt.outcome, Instant::now(), fastrand::f64());
+        if call == Call::Idempotent {
+            self.in_flight.remove(&seq);
+            if settled.is_some() {
+                self.doubtful.remove(&seq);
+            } else if matches!(action, Action::Accept | Action::Unknown | Action::UnknownAndStop) {
+                self.doubtful.insert(seq);
+            }
+        }
         if let Some(settled) = settled {
             self.keep(settled);
         }

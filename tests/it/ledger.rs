@@ -82,6 +82,7 @@ async fn an_unfinished_plan_is_not_sent() {
         rate: None,
         rate_file: None,
         max_errors: None,
+        overwrites_newer: false,
         wall: || 2,
     };
     let ended = sheetport::upload::send::send(&work, std::future::pending(), &|_| {}).await.unwrap();

@@ -69,6 +69,7 @@ impl Console {
                 }
             }
             Event::Compared { compared, kind } => self.show_compared(compared, kind),
+            Event::Superseded { by, kind, anyway } => show_superseded(by, kind, anyway),
             Event::Resuming(run) if talks => ui::line(format_args!("run {}  {}", run.id, run.about.file)),
             Event::Retrying { run, of, records } if talks => {
                 let records = ui::counted(records, "refused record");
@@ -133,6 +134,19 @@ impl Console {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         update(progress.get_or_insert_with(|| Progress::new(self.output.progress, verb, noun, total)));
     }
+}
+
+/// Says which records newer runs have sent, and how to send them all the same.
+fn show_superseded(by: &[LeftOut], kind: RecordKind, anyway: &str) {
+    let input = kind.input();
+    for LeftOut { run, date, records, .. } in by {
+        let what = if *records == 1 { input.name.replace('-', " ") } else { input.plural.to_owned() };
+        ui::remark(format_args!(
+            "{} {what} superseded: sent by the newer run {run} on {date}, so the older values are not sent",
+            ui::thousands(*records)
+        ));
+    }
+    ui::hint(&format!("to send the older values: {anyway}"));
 }
 
 /// Warns that changes to rows of accepted records are not sent.

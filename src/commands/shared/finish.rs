@@ -11,8 +11,7 @@ use crate::upload::StopReason;
 
 /// Prints the reason for stopping and the service's refusals, and returns the exit code and the summary.
 pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, talks: bool) -> (Exit, Summary) {
-    let Finished { run, accounting, withheld, stopped, was_finished, report, refused, warnings, left_out, next } =
-        finished;
+    let Finished { run, accounting, withheld, stopped, was_finished, report, refused, warnings, .. } = finished;
     if was_finished {
         ui::remark(format_args!("run {} was finished before and has no pending records", run.id));
     }
@@ -43,9 +42,10 @@ pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, t
             ui::hint(&hint);
         }
     }
-    let sent_before = left_out.iter().map(SentBefore::of).collect();
-    let summary = Summary::of_run(command, &run, &accounting, report, next);
-    (exit, Summary { warnings: causes(&warnings), sent_before, ..summary })
+    let sent_before = finished.left_out.iter().map(SentBefore::of).collect();
+    let superseded = finished.superseded.iter().map(SentBefore::of).collect();
+    let summary = Summary::of_run(command, &run, &accounting, report, finished.next);
+    (exit, Summary { warnings: causes(&warnings), sent_before, superseded, ..summary })
 }
 
 fn exit(accounting: &Accounting, withheld: Option<Withheld>, stopped: Option<&StopReason>, interrupted: Exit) -> Exit {

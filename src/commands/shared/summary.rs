@@ -35,6 +35,9 @@ pub(crate) struct Summary {
     /// Records left out because an earlier run sent them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sent_before: Vec<SentBefore>,
+    /// Records not sent because a newer run has sent their keys. They count as skipped.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub superseded: Vec<SentBefore>,
     /// Problems grouped by cause, only for `check`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<Cause>>,
@@ -45,7 +48,7 @@ pub(crate) struct Summary {
     pub profile: Option<Profile>,
 }
 
-/// Records that an earlier run sent.
+/// Records that another run sent.
 #[derive(Debug, Serialize)]
 pub(crate) struct SentBefore {
     pub run: RunId,

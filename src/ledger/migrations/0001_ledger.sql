@@ -31,6 +31,7 @@ CREATE TABLE run (
     all_or_nothing       BIGINT NOT NULL,
     strict               BIGINT NOT NULL,
     changed_only         BIGINT NOT NULL,
+    overwrite_newer      BIGINT NOT NULL,
     -- JSON: names of the records to repeat, empty for all; NULL without the flag
     allow_repeat  TEXT,
     -- The profile of address and tokens
@@ -159,13 +160,15 @@ CREATE TABLE resolution (
     PRIMARY KEY (run, seq)
 );
 
--- The last accepted request for each key, for --changed-only. scope: hash of service, workspace and kind. key, body:
--- hashes; body is NULL if the result of the last request is not certain.
+-- The last accepted request for each key, for --changed-only, and for old runs after newer ones were pruned. scope: hash of
+-- service, workspace and kind. key, body: hashes; body is NULL if the result of the last request is not certain. run: the
+-- first run of the family that sent the request.
 CREATE TABLE accepted (
     scope BIGINT NOT NULL,
     key   BIGINT NOT NULL,
     body  BIGINT,
     at    BIGINT NOT NULL,
+    run   BIGINT NOT NULL,
     PRIMARY KEY (scope, key)
 ) WITHOUT ROWID;
 

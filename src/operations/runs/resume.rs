@@ -10,7 +10,7 @@ use super::super::next_command::{self, quoted};
 use super::super::report::check_report_path;
 use super::super::send::{Finished, SendOptions, Sending};
 use crate::client::Client;
-use crate::ledger::{self, Ledger, LockedRun, Run, RunId, RunState};
+use crate::ledger::{self, Ledger, LockedRun, Run, RunId, RunSettings, RunState};
 
 const RESUMED: &str = "resumed";
 
@@ -39,7 +39,9 @@ pub async fn resume(
     if let Some((reason, hint)) = why {
         return Err(refused(run.id, RESUMED, reason, hint));
     }
-    let settings = options.over(&run.about.settings);
+    let earlier = &run.about.settings;
+    let overwrite_newer = options.overwrites_newer || earlier.overwrite_newer;
+    let settings = RunSettings { overwrite_newer, ..options.over(earlier) };
     let Bound { context, client, run } = bind(&ledger, &run, context, settings.concurrency, RESUMED).await?;
     let run = ledger.change_settings(run, settings).await?;
     observer(Event::Resuming(run.run()));

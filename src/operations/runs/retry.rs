@@ -26,8 +26,7 @@ pub async fn retry_run(
     let run = ledger.run(run).await?;
     let settings = options.over(&run.about.settings);
     let Bound { context, client, run: locked } = bind(&ledger, &run, context, settings.concurrency, RETRIED).await?;
-    let must_not_repeat = run.about.record.input().must_not_repeat();
-    let failed = refused_records(&context, &ledger, &locked, must_not_repeat).await?;
+    let failed = refused_records(&context, &ledger, &locked, options.overwrites_newer).await?;
     let again = ledger.plan_retry(&run, settings, &failed, now()).await?;
     let locked = ledger.lock_run_with(locked.into_lock(), again).await?;
     observer(Event::Retrying { run: locked.run(), of: &run, records: failed.len() as u64 });
@@ -46,14 +45,16 @@ pub async fn retry_run(
     Ok(finished)
 }
 
-/// Returns the refused records of a run, without records sent since by other runs.
+/// Returns the refused records of a run, without records sent since by other runs. `overwrites_newer` adds those that
+/// were not sent because of newer runs.
 async fn refused_records(
     context: &Context,
     ledger: &Ledger,
     locked: &LockedRun,
-    is_once: bool,
+    overwrites_newer: bool,
 ) -> Result<Vec<Seq>, Error> {
     let run = locked.id();
+    let is_once = locked.run().about.record.input().must_not_repeat();
     // If two runs held the same record, both could send the record.
     if let Some(later) = ledger.retried_by(run).await? {
         let hint = format!("to retry what was refused there: `{}`", next_command::retry_run(context, later));
@@ -62,7 +63,8 @@ async fn refused_records(
     let family = ledger.family(locked.run()).await?;
     check_nothing_pending(context, ledger, run, &family).await?;
     let accounting = ledger.accounting(run).await?;
-    if accounting.failed == 0 {
+    let failed = ledger.still_failed(locked.run(), &family, is_once, overwrites_newer).await?;
+    if accounting.failed == 0 && failed.is_empty() {
         let hint = match accounting.unknown {
             0 => "fix rows that are wrong in the sheet in its report: `sheetport retry REPORT`".to_owned(),
             _ => format!(
@@ -72,7 +74,6 @@ async fn refused_records(
         };
         return Err(refused(run, RETRIED, "the service refused none of its records", &hint));
     }
-    let failed = ledger.still_failed(locked.run(), &family, is_once).await?;
     if failed.is_empty() {
         let reason = "other runs have since sent every record that was refused";
         return Err(refused(run, RETRIED, reason, "`sheetport runs` lists them"));

@@ -21,7 +21,8 @@ use crate::upload::error::Error;
 
 pub(super) use identity::{NAME_SEPARATOR, Scope};
 pub use verdict::LeftOut;
-use verdict::{Subject, Verdict, date, judge, outcome};
+pub(super) use verdict::date;
+use verdict::{Subject, Verdict, judge, outcome};
 
 /// The result of comparing a plan with earlier runs.
 #[derive(Clone, Debug, Default)]

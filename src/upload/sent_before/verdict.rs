@@ -149,7 +149,7 @@ fn sent_in(earlier: &EarlierClaim) -> String {
 }
 
 /// Returns the local date of a time of the ledger.
-pub(super) fn date(millis: i64) -> String {
+pub(in crate::upload) fn date(millis: i64) -> String {
     let at = Timestamp::from_millisecond(millis).unwrap_or_default();
     at.to_zoned(TimeZone::system()).date().to_string()
 }

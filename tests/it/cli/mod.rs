@@ -47,6 +47,7 @@ mod setup;
 mod sheets;
 mod stdin;
 mod steps;
+mod superseded;
 mod suspects;
 mod templates;
 mod unpivot;
@@ -92,7 +93,7 @@ fn summary(ended: &Ended) -> Value {
     let summary = ended.json();
     let fields = summary.as_object().unwrap().keys().map(String::as_str);
     // Only present if records were left out.
-    let fields: Vec<&str> = fields.filter(|field| *field != "sent_before").collect();
+    let fields: Vec<&str> = fields.filter(|field| !matches!(*field, "sent_before" | "superseded")).collect();
     // A dry run has a profile, but no list of problems.
     let (problems, profile): (&[&str], &[&str]) = match (summary["command"] == "check", fields.contains(&"profile")) {
         (true, _) => (&["problems"], &["profile"]),

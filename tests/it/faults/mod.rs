@@ -94,6 +94,7 @@ impl Planned {
             rate: None,
             rate_file: None,
             max_errors: None,
+            overwrites_newer: false,
             wall: || 2,
         };
         upload::send::send(&work, interrupt, &|_| {}).await.unwrap()

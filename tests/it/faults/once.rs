@@ -193,6 +193,7 @@ async fn failing_ledger_stops_the_run_before_the_next_request() {
         rate: None,
         rate_file: None,
         max_errors: None,
+        overwrites_newer: false,
         wall: || 2,
     };
     let ended = upload::send::send(&work, std::future::pending(), &interfere).await;
