@@ -4,6 +4,7 @@ mod bad_input;
 mod bad_service;
 mod bad_template;
 mod browser;
+mod chaos;
 mod choices;
 mod conditions;
 mod crash;

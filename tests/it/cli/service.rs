@@ -88,6 +88,11 @@ impl Served {
             .secret("SHEETPORT_REFRESH_TOKEN", &self.full.refresh)
     }
 
+    /// Returns an access token and a refresh token with full access.
+    pub fn tokens(&self) -> (String, String) {
+        (self.full.access.clone(), self.full.refresh.clone())
+    }
+
     /// Returns the number of items.
     #[track_caller]
     pub fn total(&self) -> u64 {

@@ -193,7 +193,7 @@ async fn write(stream: &mut TcpStream, reply: Reply, seen: &Seen) -> After {
 }
 
 /// Reads the head and body of a request. Returns `None` at the end of the connection.
-async fn read(stream: &mut TcpStream) -> Option<(String, String)> {
+pub async fn read(stream: &mut TcpStream) -> Option<(String, String)> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
     loop {
@@ -233,7 +233,7 @@ fn header(head: &str, name: &str) -> Option<String> {
         .find_map(|(found, value)| found.eq_ignore_ascii_case(name).then(|| value.trim().to_owned()))
 }
 
-fn reset(stream: TcpStream) {
+pub fn reset(stream: TcpStream) {
     #[expect(deprecated, reason = "a linger of zero does not block: it resets")]
     stream.set_linger(Some(Duration::ZERO)).unwrap();
 }
