@@ -17,6 +17,8 @@ pub(crate) struct Currencies {
     pub(crate) words: Vec<Word>,
     /// Currencies whose amounts are whole numbers.
     without_decimals: Vec<Currency>,
+    /// Words between the name of a price and a currency.
+    before_names: Vec<String>,
     /// Currencies whose amounts have three decimals.
     three_decimals: Vec<Currency>,
     /// Currencies by region or language of a locale.
@@ -251,6 +253,37 @@ pub(crate) fn in_header(header: &str) -> Option<CurrencyMark> {
     marks.all(|mark| mark.agrees_with(first)).then_some(first)
 }
 
+/// Returns a header without the currency of the amounts below it, folded to lower-case words: `unit price` for
+/// `Unit price (EUR)` and for `Unit price in €`. `None` if it names none.
+pub(crate) fn without_currency(header: &str) -> Option<String> {
+    in_header(header)?;
+    let mut rest: Vec<String> = Vec::new();
+    for word in words_of_header(header) {
+        let plain = CURRENCIES.signs.iter().filter(|sign| !sign.text.chars().any(char::is_alphabetic));
+        let word = plain.fold(word.to_owned(), |word, sign| word.replace(&sign.text, ""));
+        if !word.is_empty() && named(&word).is_none() {
+            rest.push(word.to_lowercase());
+        }
+    }
+    // "Price in EUR", "Precio en euros"
+    if rest.len() > 1 && rest.last().is_some_and(|last| CURRENCIES.before_names.contains(last)) {
+        rest.pop();
+    }
+    (!rest.is_empty()).then(|| rest.join(" "))
+}
+
+/// Returns a header as lower-case words, for comparison with [`without_currency`].
+pub(crate) fn plain_header(header: &str) -> String {
+    words_of_header(header).collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+fn words_of_header(header: &str) -> impl Iterator<Item = &str> {
+    header
+        .split(|c: char| c.is_whitespace() || "()[]{}（）【】_-/,:;".contains(c))
+        .map(|word| word.trim_matches('.'))
+        .filter(|word| !word.is_empty())
+}
+
 fn upper_case_code(text: &str) -> Option<Currency> {
     Currency::parse(text).filter(|code| code.as_str() == text)
 }
@@ -381,6 +414,26 @@ mod tests {
             let found = in_header(header).and_then(|mark| mark.currency(None));
             assert_eq!(found.as_ref().map(Currency::as_str), currency, "{header}");
         }
+    }
+
+    #[test]
+    fn a_header_without_its_currency_is_a_plain_name() {
+        for (header, expected) in [
+            ("Unit price (EUR)", Some("unit price")),
+            ("Price USD", Some("price")),
+            ("Net price EUR", Some("net price")),
+            ("Preis in €", Some("preis")),
+            ("VK-Preis €", Some("vk preis")),
+            ("Precio en euros", Some("precio")),
+            ("price_usd", Some("price")),
+            ("Price k€", Some("price k")),
+            ("Price TEUR", None),
+            ("EUR", None),
+            ("Price", None),
+        ] {
+            assert_eq!(without_currency(header).as_deref(), expected, "{header}");
+        }
+        assert_eq!(plain_header("VK-Preis"), "vk preis");
     }
 
     #[test]

@@ -26,6 +26,9 @@ pub struct Input {
     pub answer_id: &'static str,
     /// The fields that name other records of the service.
     pub references: &'static [Reference],
+    /// The contract requires none of these fields, but without any of them nothing says what a line, or a new record without
+    /// lines, is about.
+    pub needs_one_of: &'static [&'static str],
 }
 
 /// A field whose value names another record.
@@ -49,6 +52,12 @@ pub enum Lookup {
 }
 
 impl Input {
+    /// Returns what the fields of [`Input::needs_one_of`] name, such as `item`.
+    pub fn needed_reference(&self) -> Option<&'static str> {
+        let is_needed = |reference: &&Reference| self.needs_one_of.contains(&reference.field);
+        self.references.iter().find(is_needed).map(|reference| reference.what)
+    }
+
     /// Returns the field of the body that contains the record, or `None` if the body is the record.
     pub fn member(&self) -> Option<&'static str> {
         self.body.iter().find(|field| matches!(field.json, JsonType::Object(_))).map(|field| field.name)

@@ -30,6 +30,7 @@ pub(super) static INPUT: Input = Input {
     update: None,
     answer_id: "id",
     references: reference::OF_BILLED,
+    needs_one_of: &[],
 };
 
 /// Response of `POST /v1/invoices/create`.

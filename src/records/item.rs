@@ -34,6 +34,7 @@ pub(super) static INPUT: Input = Input {
     update: None,
     answer_id: "item_id",
     references: &[],
+    needs_one_of: &[],
 };
 
 /// Response of `POST /v1/public/items`.

@@ -35,6 +35,7 @@ pub(super) static INPUT: Input = Input {
     update: Some(Call { method: Method::Put, path: ONE_PATH, repeatable: true }),
     answer_id: "order_id",
     references: reference::OF_ORDERS,
+    needs_one_of: &["item_id", "itemExternalId"],
 };
 
 /// The `order` object of the update input.

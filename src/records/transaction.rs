@@ -38,6 +38,7 @@ pub(super) static INPUT: Input = Input {
     update: Some(Call { method: Method::Put, path: ONE_PATH, repeatable: true }),
     answer_id: "transaction_id",
     references: reference::OF_TRANSACTIONS,
+    needs_one_of: &["inventoryId", "inventoryExternalId"],
 };
 
 /// Response of the `POST` and of the `PUT`.

@@ -3,6 +3,7 @@
 use super::model::{
     ColumnName, FieldRule, LINE_NUMBER, Source, Unpivot, UnpivotColumns, folded_header, has_line_number,
 };
+use crate::currency;
 use crate::diagnostics::nearest_of;
 use crate::sheet::cell::column_index;
 use crate::sheet::{RESERVED_PREFIX, column_letters};
@@ -104,11 +105,13 @@ pub(super) struct Finder<'h> {
     pub(super) missing: Vec<MissingColumn>,
     /// The column of the current cell of an unpivoted row.
     pub(super) cell: Option<(&'h Unpivot, usize)>,
+    /// Whether the column is for an amount of money, whose header may name the currency.
+    is_amount: bool,
 }
 
 impl<'h> Finder<'h> {
     pub(super) fn new(names: &'h [String]) -> Finder<'h> {
-        Finder { names, folded: folded(names), found: 0, missing: Vec::new(), cell: None }
+        Finder { names, folded: folded(names), found: 0, missing: Vec::new(), cell: None, is_amount: false }
     }
 
     /// Finds the first of the wanted columns.
@@ -118,7 +121,12 @@ impl<'h> Finder<'h> {
             let header = is(&unpivot.header_as).then(|| header_text(column));
             header.or_else(|| is(&unpivot.value_as).then_some(column))
         });
-        match of_cell.map_or_else(|| find_column(wanted, self.names, &self.folded), Ok) {
+        let found = of_cell.map_or_else(|| find_column(wanted, self.names, &self.folded), Ok);
+        let found = found.or_else(|reason| match &reason {
+            Reason::Absent { .. } if self.is_amount => self.with_currency(wanted).ok_or(reason),
+            _ => Err(reason),
+        });
+        match found {
             Ok(index) => {
                 self.found += 1;
                 Some(index)
@@ -134,15 +142,36 @@ impl<'h> Finder<'h> {
     /// Finds the columns of a rule for the line with this number. Columns of the second and further lines can be missing.
     pub(super) fn rule(&mut self, rule: &FieldRule, line: usize) -> Columns {
         let columns = rule.source.columns();
-        let mut found = columns.iter().map(|wanted| match numbered(wanted, line) {
+        self.is_amount = rule.field.can_be_money() && matches!(rule.source, Source::Column(_));
+        let found = columns.iter().map(|wanted| match numbered(wanted, line) {
             wanted if wanted.is_empty() => None,
             wanted => self.one(&wanted, rule.field.name, rule.optional || line > 1),
         });
+        let found: Vec<Option<usize>> = found.collect();
+        self.is_amount = false;
+        let mut found = found.into_iter();
         match &rule.source {
             Source::Constant(_) => Columns::None,
             Source::Column(_) => found.next().flatten().map_or(Columns::None, Columns::One),
             Source::Joined { .. } | Source::Text { .. } => Columns::Several(found.collect()),
         }
+    }
+
+    /// Finds the only column with one of the wanted names and a currency: `Price (EUR)` for `Price`.
+    fn with_currency(&self, wanted: &[ColumnName]) -> Option<usize> {
+        let own = own_width(self.names);
+        let plain: Vec<Option<String>> =
+            self.names[..own].iter().map(|name| currency::without_currency(name)).collect();
+        if plain.iter().all(Option::is_none) {
+            return None;
+        }
+        wanted.iter().find_map(|wanted| {
+            let ColumnName::Named(name) = wanted else { return None };
+            let name = currency::plain_header(name);
+            let mut found = (0..own).filter(|index| plain[*index].as_ref() == Some(&name));
+            let first = found.next()?;
+            found.next().is_none().then_some(first)
+        })
     }
 
     /// Finds the columns whose cells are records or lines of their own.

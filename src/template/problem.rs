@@ -107,6 +107,11 @@ pub enum Cause {
     },
     /// An expression can't be evaluated, because a number has two readings.
     AmbiguousInExpression(Arc<AmbiguousNumber>),
+    /// All fields that could name this are blank.
+    NothingNamed {
+        what: &'static str,
+        fields: &'static [&'static str],
+    },
     /// A rule of the template does not hold.
     Rule {
         message: String,
@@ -242,6 +247,7 @@ impl Cause {
             Cause::NoSuchPart { .. } => "no-such-part",
             Cause::Expression { .. } => "expression",
             Cause::Rule { .. } => "rule",
+            Cause::NothingNamed { .. } => "incomplete",
             Cause::NotMapped { .. } | Cause::NotAllowed { .. } | Cause::NotFound { .. } => "unknown-value",
             Cause::TooSmall(_) | Cause::TooLarge(_) => "out-of-range",
             Cause::NotAnAddress => "not-an-address",
@@ -289,6 +295,7 @@ impl Cause {
                     NumberError::Ambiguous(Arc::clone(number))
                 );
             }
+            Cause::NothingNamed { what, .. } => return format!("is blank, and no other field names the {what}"),
             Cause::Rule { message, .. } => return format!("is against a rule of the template: {message}"),
             Cause::TooSmall(bound) => return format!("is less than {bound}"),
             Cause::TooLarge(bound) => return format!("is more than {bound}"),
@@ -375,6 +382,9 @@ impl Cause {
                 );
             }
             Cause::AmbiguousInExpression(number) => return number.remedy(),
+            Cause::NothingNamed { fields, .. } => {
+                return format!("fill in {}; without it, the service may refuse the record", fields.join(" or "));
+            }
             Cause::Expression { source, .. } => {
                 return format!("fix the cells, or the expression in the template: {source}");
             }

@@ -2,6 +2,7 @@
 
 use super::Mapper;
 use super::bind::bind;
+use super::infer::is_foreign_sheet;
 use super::map::fill_down::Filler;
 use super::map::survey::Surveyor;
 use super::map::{Draft, RowKind};
@@ -19,6 +20,8 @@ pub struct Fit {
     pub rows: usize,
     /// Of these, rows without a problem.
     pub valid: usize,
+    /// Whether the sheet is probably about something else.
+    pub is_foreign: bool,
 }
 
 impl Fit {
@@ -35,7 +38,8 @@ impl Fit {
         let mapper = Mapper::new(0, template, &layout, &survey);
         let columns = layout.header.names.iter().filter(|name| !name.trim().is_empty()).count();
         let used = (0..layout.header.names.len()).filter(|column| !layout.unused.contains(column)).count();
-        let mut fit = Fit { used: used.min(columns), columns, rows: 0, valid: 0 };
+        let is_foreign = is_foreign_sheet(template, &layout);
+        let mut fit = Fit { used: used.min(columns), columns, rows: 0, valid: 0, is_foreign };
         let mut draft = Draft::default();
         for row in &rows {
             mapper.map(row, &mut draft);
@@ -52,9 +56,9 @@ impl Fit {
         Some(fit)
     }
 
-    /// Returns whether most rows are valid and have more than an identifier.
+    /// Returns whether most rows are valid and have more than an identifier, and the sheet is about such records.
     pub fn is_good(&self) -> bool {
-        self.used > 1 && self.valid > 0 && self.valid * 2 >= self.rows
+        !self.is_foreign && self.used > 1 && self.valid > 0 && self.valid * 2 >= self.rows
     }
 
     /// Returns a rank to compare templates by: first whether it is good, then the number of columns in use.

@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 
 use super::super::model::Place;
+use super::super::words::amounts::{PriceUnit, price_unit};
 use super::super::words::{Language, ValueKind};
 use super::column_relations::{is_of_record, line_totals};
 use super::column_values::{Guess, fit, guess, guess_group, is_tax_rate};
@@ -390,8 +391,19 @@ impl<'a> Candidate<'a> {
         if is_empty {
             reason.push_str("; no values yet");
         }
+        let is_price = self.slot.values == ValueKind::Price;
+        let is_unexplained = is_price && {
+            let label = &self.column.label;
+            match price_unit(label) {
+                Some(PriceUnit::Unclear(words) | PriceUnit::Scale { words, .. }) => Some(words),
+                None => self.column.header.unexplained(&self.slot.names),
+            }
+            .inspect(|words| reason.push_str(&format!("; it says '{words}'")))
+            .is_some()
+        };
         let confidence = match self.score {
             _ if kind == MatchKind::Similar || is_empty => Confidence::Guess,
+            score if is_unexplained && score >= LIKELY => Confidence::Likely,
             score if score >= SURE => Confidence::Sure,
             score if score >= LIKELY => Confidence::Likely,
             _ => Confidence::Guess,

@@ -136,7 +136,7 @@ impl ColumnProfile {
         };
         let is_digits = text.bytes().all(|b| b.is_ascii_digit());
         for (counter, holds) in [
-            (&mut self.percents, text.ends_with(['%', '％'])),
+            (&mut self.percents, text.ends_with(['%', '％']) || text.starts_with(['%', '％'])),
             (&mut self.dates, is_date),
             (&mut self.times, is_date && has_time),
             (&mut self.booleans, matches!(cell, Cell::Boolean(_)) || boolean::parse(text).is_some()),

@@ -1,9 +1,10 @@
 //! Proposes the keys of each field from the values of the column, and constants.
 
-use super::super::model::{Constant, Place};
+use super::super::model::{ColumnName, Constant, Place};
 use super::super::value::boolean;
 use super::super::value::date::{AmbiguousDates, Detected, Detector, MixedDates};
 use super::super::value::locale::order_of;
+use super::super::words::amounts::{PriceUnit, is_price_unit_column, price_unit};
 use super::super::words::{ValueKind, vocabulary};
 use super::assign_columns::{Assignment, Assignments, Computed};
 use super::column_profile::ColumnProfile;
@@ -81,7 +82,12 @@ impl Evidence<'_> {
             }
             ValueKind::Reference => draft.identifier(column),
             ValueKind::LongText => draft.long_text(&column.profile),
-            ValueKind::Price => self.price(&mut draft, assignment),
+            ValueKind::Price => {
+                self.price(&mut draft, assignment);
+                if is_open(&["scale"]) && previous.is_none() {
+                    self.price_unit(&mut draft, column);
+                }
+            }
             ValueKind::TaxRate | ValueKind::TaxAmount if is_open(&["percent", "scale"]) => draft.tax(&column.profile),
             ValueKind::Status if is_open(&["map", "lookup", "replace"]) => self.status(&mut draft, column),
             ValueKind::Date if is_open(&["format"]) => self.date(&mut draft, column),
@@ -160,6 +166,46 @@ impl Evidence<'_> {
         {
             draft.comment("Less than the purchase price on most rows. Have the two been swapped?");
             draft.warn(format!("'{}' is less than the purchase price on most rows", column.label));
+        }
+    }
+
+    /// Converts prices in parts or multiples of the currency, and prices of several pieces.
+    fn price_unit(&self, draft: &mut Draft, column: &Column) {
+        let label = &column.label;
+        match price_unit(label) {
+            Some(PriceUnit::Scale { factor, words }) => {
+                draft.comment(format!("The header says '{words}': every number is multiplied by {factor}."));
+                draft.key(format!("scale = {factor}"));
+                draft.warn(format!("'{label}' says '{words}', so its prices are multiplied by {factor}"));
+            }
+            Some(PriceUnit::Unclear(words)) => {
+                draft.comment(format!(
+                    "The header says '{words}', but the service expects the price of one. The prices are not changed."
+                ));
+                draft.warn(format!("'{label}' says '{words}': check whether these are the prices of one"));
+            }
+            None => {}
+        }
+        let is_unit = |other: &&Column| {
+            is_price_unit_column(&other.label) && !self.assignments.has_column(other.index) && other.profile.filled > 0
+        };
+        let Some(unit) = self.sample.columns.iter().find(is_unit) else { return };
+        let amounts = &unit.profile.amounts;
+        if amounts.iter().flatten().all(|amount| *amount == 1.0) && unit.profile.numbers == unit.profile.filled {
+            return;
+        }
+        draft.comment(format!("'{}' says how many pieces the price is for.", unit.label));
+        draft.guess();
+        match (&column.name, &unit.name) {
+            (ColumnName::Named(price), ColumnName::Named(pieces)) if unit.profile.is_numeric() => {
+                let line =
+                    format!("text = {}", quoted(&format!("{{{{ {} | divided_by({}, 4) }}}}", row(price), row(pieces))));
+                let columns = vec![column.index, unit.index];
+                let shown = format!("{} / {}", column.label, unit.label);
+                draft.proposal.source = ProposedSource::Computed { columns, label: shown, line };
+                draft.warn(format!("'{label}' is divided by '{}', and rounded to 4 decimals", unit.label));
+            }
+            _ => draft.warn(format!("'{label}' may be the price of several pieces: see '{}'", unit.label)),
         }
     }
 
@@ -250,6 +296,12 @@ impl Evidence<'_> {
     }
 }
 
+/// Returns a column in an expression.
+fn row(name: &str) -> String {
+    let escaped = name.replace('\\', "\\\\").replace('\'', "\\'");
+    format!("row['{escaped}']")
+}
+
 /// Returns the currency beside the prices, if most prices have the same.
 fn currency_in_cells(prices: &[&Column]) -> Option<(CurrencyHint, String)> {
     let profile = prices.iter().map(|column| &column.profile).find(|profile| !profile.currencies.is_empty())?;
@@ -321,8 +373,10 @@ impl Draft {
         }
         let mut amounts = profile.amounts.iter().flatten();
         if amounts.clone().any(|amount| *amount > 0.0) && amounts.all(|amount| *amount < 1.0) && is_tax_rate(profile) {
-            self.comment("These are fractions. To send 19 for 0.19:");
-            self.choice("scale = 100");
+            self.comment("These are fractions: 0.19 is sent as 19.");
+            self.key("scale = 100");
+            self.guess();
+            self.warn("the rates of tax are fractions, so 0.19 is sent as 19");
         }
     }
 
@@ -345,6 +399,11 @@ impl Draft {
 
     fn key(&mut self, line: impl Into<String>) {
         self.proposal.keys.push(line.into());
+    }
+
+    /// Makes the proposal a guess, which must be confirmed.
+    fn guess(&mut self) {
+        self.proposal.confidence = Confidence::Guess;
     }
 
     fn choice(&mut self, line: impl Into<String>) {

@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 
 use super::super::words::normalize::{self, HeaderWords};
 use super::super::words::{ColumnTitle, FieldWords, Language, vocabulary};
+use super::currency_hint::in_text;
+use crate::currency::CurrencyMark;
 use crate::records::RecordKind;
 
 /// A header, normalized for comparison.
@@ -100,6 +102,11 @@ impl Header {
         vocabulary().certainty_of(&self.joined).is_some_and(|certainty| certainty >= UNMISTAKABLE)
     }
 
+    /// Whether the header says that there is a code, but not of what: `Ref.`, `Código`.
+    pub(super) fn is_any_code(&self) -> bool {
+        self.words.iter().all(|word| vocabulary().is_code_word(word))
+    }
+
     /// Whether the header names the amount of a whole line or record.
     pub(super) fn is_total(&self) -> bool {
         vocabulary().is_total_header(&self.joined)
@@ -116,6 +123,26 @@ impl Header {
         };
         // Words for "without tax" may contain a word for "with tax", as in Chinese.
         says(&vocabulary().net).then_some(false).or_else(|| says(&vocabulary().gross).then_some(true))
+    }
+
+    /// Returns the words in brackets if they neither belong to the field nor name a currency, so that their meaning is not known.
+    pub(super) fn unexplained(&self, names: &FieldNames) -> Option<String> {
+        let words = vocabulary();
+        let is_known = |word: &String| {
+            words.small.contains(word)
+                || words.neutral.contains(word)
+                || words.net.contains(word)
+                || words.gross.contains(word)
+                || names.modifiers.contains(word)
+                || names.names.iter().any(|name| name.words.contains(word))
+                || word.bytes().all(|byte| byte.is_ascii_digit())
+                || in_text(word, None).is_some()
+                || CurrencyMark::parse(word).is_some()
+        };
+        let unknown = self.bracketed.iter().find(|words| {
+            !words.iter().all(is_known) && !names.names.iter().any(|name| name.joined == words.concat())
+        })?;
+        Some(unknown.join(" "))
     }
 
     /// Whether the headers share a word with a meaning of its own.

@@ -7,7 +7,8 @@
 //! - `extra_rows` and `fill_down` find rows that are no records, and values that are only in the first of several rows.
 //! - `field_keys` proposes the keys of each field, such as the format of dates; `currency_hint` finds the currency.
 //! - `template_text` writes the template, and `trial` tries it on the rows and adds examples.
-//! - `unused_amounts` finds columns that an existing template probably misses.
+//! - `unused_amounts` finds columns that an existing template probably misses, and `foreign_sheet` sheets that are not about
+//!   items.
 
 mod assign_columns;
 mod column_profile;
@@ -18,8 +19,11 @@ mod currency_hint;
 mod extra_rows;
 mod field_keys;
 mod fill_down;
+mod foreign_sheet;
 mod header_match;
 mod previous_templates;
+#[cfg(test)]
+mod price_tests;
 mod proposal;
 mod propose;
 mod sample;
@@ -34,6 +38,7 @@ mod trial;
 mod unused_amounts;
 
 pub use context::Context;
+pub use foreign_sheet::is_foreign_sheet;
 pub use previous_templates::PreviousTemplate;
 pub use proposal::{Confidence, FieldProposal, Proposal, ProposedSource};
 pub use propose::propose;

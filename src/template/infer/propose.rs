@@ -28,8 +28,11 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
     let missing = missing_fields(kind, &fields);
     let group = group(&assignments, &fields);
     let is_grouped_by = |index: usize| group.as_ref().is_some_and(|group| group.column.is_from_column(index));
-    let without_field =
-        sample.columns.iter().filter(|column| !assignments.has_column(column.index) && !is_grouped_by(column.index));
+    let without_field = sample.columns.iter().filter(|column| {
+        let is_used =
+            assignments.has_column(column.index) || fields.iter().any(|field| field.is_from_column(column.index));
+        !is_used && !is_grouped_by(column.index)
+    });
     let unplaced: Vec<String> = without_field.map(|column| column.label.clone()).collect();
     let skips = skipped_rows(sample, &slots, &fields);
     let filled = fill_down(&assignments, sample);

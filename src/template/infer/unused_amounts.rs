@@ -2,12 +2,16 @@
 
 use super::super::bind::{Columns, Layout};
 use super::super::model::{Source, Template};
+use super::super::words::amounts::price_unit;
 use super::header_match::Header;
 use super::slots::Slots;
+use crate::currency::in_header;
 use crate::records::Field;
 
 /// Minimum score of a header for the field.
 const CERTAIN: f64 = 0.8;
+/// Minimum score of a header with a word for a unit or a currency.
+const PROBABLE: f64 = 0.6;
 
 /// Returns the unused columns that are probably prices, each with the field that has no column. An optional column under
 /// another name would otherwise be left out without a word.
@@ -29,7 +33,14 @@ pub fn unused_amounts(template: &Template, layout: &Layout) -> Vec<(usize, &'sta
             let header = Header::new(layout.header.names.get(*column)?);
             slot.names.best_match(&header, None).map(|found| found.score)
         };
-        let is_certain = |column: &&usize| score(column).is_some_and(|score| score >= CERTAIN);
+        // A word for a unit or a currency makes no other field more probable.
+        let has_unit = |column: &usize| {
+            let name = &layout.header.names[*column];
+            price_unit(name).is_some() || in_header(name).is_some()
+        };
+        let is_certain = |column: &&usize| {
+            score(column).is_some_and(|score| score >= CERTAIN || score >= PROBABLE && has_unit(column))
+        };
         layout.unused.iter().find(is_certain).map(|column| (*column, rule.field))
     });
     named.collect()

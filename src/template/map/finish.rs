@@ -1,6 +1,6 @@
 //! Completing records: checks of all parts together, identifiers, and request bodies.
 
-use super::super::model::Place;
+use super::super::model::{Constant, Place};
 use super::super::problem::{Cause, Problem, excerpt};
 use super::json::{self, unquoted};
 use super::mapper::Mapper;
@@ -37,7 +37,31 @@ impl Mapper<'_> {
         self.check_unique_lines(parts, &mut problems);
         parts.problems.append(&mut problems);
         self.check_rules(parts);
+        self.check_reference(parts);
         self.names(parts)
+    }
+
+    /// Warns of a new record without lines if nothing says what it is about.
+    fn check_reference(&self, parts: &mut Parts) {
+        let input = self.template().record.input();
+        let Some(what) = input.needed_reference().filter(|_| input.lines().is_none()) else { return };
+        let fields = input.needs_one_of;
+        let has_value = |index: usize| {
+            parts.text(index).is_some()
+                || matches!(parts.value(index), FieldValue::Invalid)
+                || self.replacement_of(index).is_some_and(|constant| *constant != Constant::Null)
+        };
+        let mut rules = self.template().fields.iter().enumerate().filter(|(_, rule)| fields.contains(&rule.field.name));
+        let is_update = self.special().id.is_some_and(has_value);
+        if is_update || rules.clone().any(|(index, _)| has_value(index)) {
+            return;
+        }
+        let cause = Cause::NothingNamed { what, fields };
+        let warning = match rules.next_back() {
+            Some((index, _)) => self.missing(index, parts, cause),
+            None => self.problem_at(parts.first_row(), None, fields[0], String::new(), cause),
+        };
+        parts.warnings.push(warning);
     }
 
     /// Appends the request body of a finished record without problems.

@@ -65,12 +65,15 @@ impl Mapper<'_> {
             Some(own) => columns.iter().filter(|column| own.contains(column)).any(|column| is_filled(&column)),
             None => !matches!(rule.source, Source::Constant(_)),
         };
-        let mut has_values = false;
+        let needed = self.template().record.input().needs_one_of;
+        let (mut has_values, mut is_named) = (false, needed.is_empty());
         for (nth, (rule, columns)) in self.template().lines.iter().zip(columns).enumerate() {
             let index = first + nth;
             let start = parts.values.len();
+            let names = needed.contains(&rule.field.name);
             match self.write_value(index, columns, row, &mut parts.values) {
                 Ok(Written::Value { currency, doubt }) => {
+                    is_named |= names && text_of(&parts.values[start..]).is_some();
                     has_values |= is_own(rule, columns);
                     if rule.checks.is_unique {
                         let value = text_of(&parts.values[start..]);
@@ -87,18 +90,42 @@ impl Mapper<'_> {
                     self.warn_of_number(parts, doubt, (rule, columns), row);
                 }
                 Ok(Written::Blank) => match self.write_replacement(rule, &mut parts.values) {
-                    Ok(true) => parts.push_line_value(rule.field.name, start),
+                    Ok(true) => {
+                        is_named |= names && text_of(&parts.values[start..]).is_some();
+                        parts.push_line_value(rule.field.name, start);
+                    }
                     Ok(false) => {}
                     Err(cause) => problems.push(self.problem(rule, columns, row, cause)),
                 },
                 Err(cause) => {
                     parts.values.truncate(start);
+                    is_named |= names;
                     has_values |= is_own(rule, columns);
                     parts.problems.push(self.problem(rule, columns, row, cause));
                 }
             }
         }
+        if has_values && !is_named {
+            parts.warnings.extend(self.unnamed_line(columns, row));
+        }
         has_values
+    }
+
+    /// Returns a warning about a line if nothing says what it is about.
+    fn unnamed_line(&self, columns: &[Columns], row: &Row) -> Option<Problem> {
+        let input = self.template().record.input();
+        let fields = input.needs_one_of;
+        let cause = Cause::NothingNamed { what: input.needed_reference()?, fields };
+        let rules = self.template().lines.iter().zip(columns);
+        let named = rules
+            .filter(|(rule, _)| fields.contains(&rule.field.name))
+            .max_by_key(|(_, columns)| columns.first().is_some());
+        Some(match named {
+            Some((rule, columns)) => {
+                self.problem_at(row.number, columns.first(), rule.field.name, String::new(), cause)
+            }
+            None => self.problem_at(row.number, None, fields.first()?, String::new(), cause),
+        })
     }
 
     /// Adds a problem for each value that stands in an earlier line of the record, too, if it must be unique.

@@ -256,7 +256,7 @@ impl Vocabulary {
     }
 
     /// Whether a normalized word says that a column has codes or numbers of records, in any language.
-    fn is_code_word(&self, word: &str) -> bool {
+    pub(super) fn is_code_word(&self, word: &str) -> bool {
         self.modifiers.get("code").is_some_and(|words| words.contains(word))
     }
 

@@ -129,3 +129,57 @@ fn strict_sends_nothing_of_a_file_with_a_warning() {
         "{withheld:?}"
     );
 }
+
+#[test]
+fn lists_of_something_else_are_no_items() {
+    let place = Place::new();
+    for (about, text) in [
+        ("people", "Ref.,Name,E-mail,Phone,Birthday\n1,Anna,a@x.de,0301,1990-01-01\n2,Bob,b@x.de,0302,1991-02-01\n"),
+        ("customers", "Código,Nombre,Ciudad,Teléfono,Estado\nC1,Ana,Madrid,91,activo\nC2,Juan,Roma,92,activo\n"),
+        (
+            "bookings",
+            "Ref.,Date,Description,Debit,Credit,Balance\nT1,2026-01-01,Rent,10.00,,110.00\nT2,2026-01-02,Fee,,2.00,90.00\n",
+        ),
+    ] {
+        place.write("list.csv", text);
+        place.sheetport(["check", "list.csv"]).exits(2).says(&["no template fits list.csv"]);
+        let seen = summary(&place.sheetport(["check", "list.csv", "-t", "items", "--json"]).run());
+        assert_eq!(seen["warnings"][0]["code"], "foreign-sheet", "{about}: {seen}");
+    }
+    // Plain lists of items are recognized without a warning.
+    for text in [
+        "SKU,Name,Category,Brand\nA,Bolt,x,y\nB,Nut,x,y\n",
+        "Ref.,Name\nA,Bolt\nB,Nut\n",
+        "Ref.,Name,Price,Date,Email\nA,Bolt,5,,\nB,Nut,6,,\n",
+    ] {
+        place.write("items.csv", text);
+        let seen = summary(&place.sheetport(["check", "items.csv", "--json"]).exits(0));
+        assert_eq!((&seen["template"], &seen["warnings"]), (&"items".into(), &serde_json::json!([])), "{text}");
+    }
+}
+
+#[test]
+fn headers_of_prices_may_name_the_currency() {
+    let place = Place::new();
+    for (header, currency) in [
+        ("Price USD", "USD"),
+        ("Net price EUR", "EUR"),
+        ("Unit price (EUR)", "EUR"),
+        ("Preis in €", "EUR"),
+        ("Listenpreis [CHF]", "CHF"),
+    ] {
+        place.write("items.csv", format!("SKU,Name,{header}\nA,Bolt,5.50\nB,Nut,0.20\n"));
+        let seen = summary(&place.sheetport(["check", "items.csv", "-t", "items", "--json"]).exits(0));
+        assert_eq!(seen["warnings"], serde_json::json!([]), "{header}");
+        assert_eq!(seen["profile"]["currencies"][currency], 2, "{header}: {seen}");
+    }
+    for header in ["Price TEUR", "Price k€", "Price (cents)"] {
+        place.write("items.csv", format!("SKU,Name,{header}\nA,Bolt,5.50\nB,Nut,0.20\n"));
+        let seen = summary(&place.sheetport(["check", "items.csv", "-t", "items", "--json"]).exits(0));
+        assert_eq!(seen["warnings"][0]["code"], "unused-column", "{header}: {seen}");
+    }
+    // Two prices are not told apart by their currencies.
+    place.write("items.csv", "SKU,Name,Price EUR,Price USD\nA,Bolt,5.50,6.00\n");
+    let seen = summary(&place.sheetport(["check", "items.csv", "-t", "items", "--json"]).exits(0));
+    assert_eq!(seen["warnings"][0]["code"], "unused-column", "{seen}");
+}

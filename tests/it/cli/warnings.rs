@@ -117,3 +117,28 @@ fn a_guess_at_a_code_page_of_dos_is_a_warning() {
     assert_eq!(count(&summary(&told), "warned"), 0);
     assert!(!summary(&told).to_string().contains("DOS"));
 }
+
+#[test]
+fn lines_and_transactions_that_name_nothing_are_warnings() {
+    let place = Place::new();
+    let warnings = |template: &str, text: &str| {
+        place.write("rows.csv", text);
+        let seen = summary(&place.sheetport(["check", "rows.csv", "-t", template, "--json"]).exits(0));
+        let warnings = seen["warnings"].as_array().expect("warnings").iter();
+        let shown = warnings
+            .map(|warning| serde_json::json!([warning["code"], warning["field"], warning["rows"], warning["remedy"]]));
+        Value::Array(shown.collect())
+    };
+    let fix = |fields: &str| format!("fill in {fields}; without it, the service may refuse the record");
+    let line = serde_json::json!([["incomplete", "itemExternalId", [3], fix("item_id or itemExternalId")]]);
+    assert_eq!(warnings("orders", "Order no,Item no.,Qty\n1,A,2\n1,,3\n2,B,1\n"), line);
+    assert_eq!(warnings("orders", "Order no,Item no.,Item ID,Qty\n1,A,,2\n1,,x,3\n"), serde_json::json!([]));
+    assert_eq!(warnings("orders", "Order no,Item no.,Delivery status\n1,,shipped\n"), serde_json::json!([]), "no line");
+    let inventory = fix("inventoryId or inventoryExternalId");
+    assert_eq!(
+        warnings("transactions", "Stock,Movement,Quantity\nL1,in,5\n,in,3\n"),
+        serde_json::json!([["incomplete", "inventoryExternalId", [3], inventory]])
+    );
+    let update = "Transaction ID,Movement,Quantity\n019a3c00-0006-7000-8000-000000000001,in,5\n";
+    assert_eq!(warnings("transactions", update), serde_json::json!([]), "an update keeps its inventory");
+}

@@ -6,7 +6,7 @@ use super::super::part::Part;
 use crate::ledger::Problem;
 use crate::sheet::{Book, Dialect};
 use crate::template::bind::{HEADER_SEARCH_ROWS, bind};
-use crate::template::infer::unused_amounts;
+use crate::template::infer::{is_foreign_sheet, unused_amounts};
 use crate::template::model::SheetSelect;
 use crate::template::problem::excerpt;
 use crate::template::{Layout, Template};
@@ -114,6 +114,20 @@ pub(in crate::upload::plan) fn hidden_rows(ranges: &[(u64, u64)], rows: RangeInc
                  skip_where or --rows, if they are not to be sent"
                 .to_owned(),
         ..Problem::of_record("hidden-rows", "are hidden rows, which are sent like the others")
+    })
+}
+
+/// Returns a warning about a sheet that is probably about something else than the records of the template.
+pub(in crate::upload::plan) fn foreign_sheet(template: &Template, part: &Part) -> Option<Problem> {
+    is_foreign_sheet(template, &part.layout).then(|| {
+        let plural = template.record.input().plural;
+        let rules = template.rules().zip(&part.layout.columns);
+        let sent: Vec<&str> =
+            rules.filter(|(_, columns)| columns.first().is_some()).map(|(rule, _)| rule.field.name).collect();
+        let message =
+            format!("the sheet may be a list of something else than {plural}: only {} would be sent", sent.join(", "));
+        let remedy = format!("check that its rows are {plural}; the other columns are not sent");
+        Problem { remedy, ..Problem::of_record("foreign-sheet", message) }
     })
 }
 
