@@ -33,6 +33,8 @@ pub(super) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failur
                 text: args.reading.options(),
                 template,
                 as_new: args.as_new,
+                sends_accepted: false,
+                changed_only: false,
                 all_or_nothing: args.all_or_nothing,
                 strict: args.strict,
                 sending,

@@ -287,6 +287,12 @@ impl RowStates {
         })
     }
 
+    /// Treats sent rows as never sent, because sending them again does no harm. Skipped rows stay skipped.
+    pub fn reopen(&mut self) {
+        self.states.iter_mut().filter(|state| **state != RowState::Skipped).for_each(|state| *state = RowState::Open);
+        self.accepted.clear();
+    }
+
     /// Returns the number of rows in the run.
     pub fn len(&self) -> usize {
         self.rows.len()

@@ -39,6 +39,10 @@ pub struct RetryReport<'a> {
     pub template: Option<Template>,
     /// Sends all rows as new records.
     pub as_new: bool,
+    /// Sends accepted records again, with the current cells of their rows.
+    pub sends_accepted: bool,
+    /// Skips records that the service has with the same values. As in the run of the report if false.
+    pub changed_only: bool,
     /// Sends nothing if a row can't be sent. As in the run of the report if `None`.
     pub all_or_nothing: Option<bool>,
     /// Treats warnings as problems. As in the run of the report if `None`.
@@ -52,6 +56,7 @@ impl RetryReport<'_> {
         RunSettings {
             all_or_nothing: self.all_or_nothing.unwrap_or(run.all_or_nothing),
             strict: self.strict.unwrap_or(run.strict),
+            changed_only: self.changed_only || run.changed_only,
             ..self.sending.over(run)
         }
     }
@@ -183,7 +188,8 @@ async fn prepare_again(
     let mut source = source.map_err(|error| {
         Error::from(error).with_hint("keep the columns of the sheet to the left of those that begin with sheetport_")
     })?;
-    source.history = Some(load_history(ledger, &run, &family, report, &source, &template).await?);
+    source.history =
+        Some(load_history(ledger, &run, &family, report, &source, &template, request.sends_accepted).await?);
     source.is_strict = settings.strict;
     observer(Event::ReportOf(&run));
     let options = run.about.options.clone();
@@ -242,6 +248,32 @@ fn template_of(run: Option<&Run>, request: &mut RetryReport<'_>) -> Result<Templ
         group.rows = GroupRows::Anywhere;
     }
     Ok(template)
+}
+
+/// Returns the run of a report that is uploaded instead of retried, or `None` for the report of a check, or of a run that
+/// the ledger does not know.
+///
+/// # Errors
+/// If the file has the status of records that must not be sent twice, but not the columns that name their rows.
+pub(in crate::operations) async fn run_of_uploaded(
+    ledger: &Ledger,
+    file: &InputFile,
+    text: &Options,
+    must_not_repeat: bool,
+) -> Result<Option<Run>, Error> {
+    let report = Report::open(&file.path, &file.name, text)?;
+    match report.missing {
+        Some(column) if must_not_repeat => {
+            let message = format!(
+                "{} has no column {column}, so it is not known which of its rows were sent",
+                file.name.display()
+            );
+            let hint =
+                "hand the report back with all of its sheetport_ columns, or delete all of them to upload a new file";
+            Err(Error::invalid(message, hint))
+        }
+        _ => Ok(run_of(ledger, file, &report).await.ok()),
+    }
 }
 
 /// Returns the run named in the rows of the report.

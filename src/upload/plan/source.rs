@@ -152,6 +152,16 @@ impl Source {
         self.warnings.retain(|warning| warning.code != GUESS);
     }
 
+    /// Whether a sheet has our columns.
+    pub fn is_report(&self) -> bool {
+        self.parts.iter().any(|part| part.layout.is_report)
+    }
+
+    /// Ignores the status of the rows in a report.
+    pub fn ignore_status(&mut self) {
+        self.parts.iter_mut().for_each(|part| part.layout.status = None);
+    }
+
     /// Returns the SHA-256 of the file, in hexadecimal. Reads the whole file.
     pub fn hash(&self) -> Result<String, Error> {
         let failed = |source| sheet::Error::Open { path: self.path.clone(), source };

@@ -10,7 +10,8 @@ use crate::template::Template;
 use crate::upload::error::Error;
 use crate::upload::plan::Source;
 
-/// Loads the history of the rows of `run` for the report `source`, as read with `template`.
+/// Loads the history of the rows of `run` for the report `source`, as read with `template`. `sends_accepted` treats accepted
+/// rows as open.
 ///
 /// # Errors
 /// [`Error::TooMuchLost`] if the report lost more values than fit in memory.
@@ -21,6 +22,7 @@ pub async fn load_history(
     report: &Report,
     source: &Source,
     template: &Template,
+    sends_accepted: bool,
 ) -> Result<ReportHistory, Error> {
     let (of_run, of_parts) = common_columns(&run.about.header, &source.parts);
     let lossy = match source.book.has_named_sheets() {
@@ -34,6 +36,10 @@ pub async fn load_history(
         suspicious: SUSPICIOUS,
     };
     let states = ledger.row_states(run.id, family, &query).await?;
+    let mut states = states;
+    if sends_accepted {
+        states.reopen();
+    }
     let sends_whole = template.group.is_some() && !query.non_idempotent;
     let mut history = ReportHistory::new(run, states, sends_whole, &source.parts, of_parts, lossy);
     add_lossy_rows(&mut history, ledger, run, lossy, &of_run).await?;

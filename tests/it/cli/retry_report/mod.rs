@@ -8,6 +8,7 @@ mod odd_cells;
 mod refused;
 mod rounds;
 mod rows;
+mod uploaded;
 mod workbooks;
 
 use std::path::Path;
