@@ -59,9 +59,9 @@ pub struct Upload {
         default_missing_value = ""
     )]
     pub allow_repeat: Option<Vec<String>>,
-    /// Take back the identifiers of an export that lost zeros or digits in a spreadsheet program
-    #[arg(long)]
-    pub restore_ids: bool,
+    /// Take back the identifiers and other texts of an export that a spreadsheet program changed
+    #[arg(long, alias = "restore-ids")]
+    pub restore_texts: bool,
     /// Orders: let the service create unknown items
     #[arg(long)]
     pub create_missing_items: bool,

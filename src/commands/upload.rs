@@ -44,7 +44,7 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         changed_only: args.changed_only,
         all_or_nothing: args.all_or_nothing,
         allow_repeat: allow_repeat(args.allow_repeat.as_deref()),
-        restore_ids: args.restore_ids,
+        restore_texts: args.restore_texts,
         create_missing_items: args.create_missing_items,
         trigger_workflows: args.trigger_workflows,
         is_rehearsal: args.rehearse,
@@ -66,7 +66,7 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         ui::remark("This is a rehearsal with an empty service on this machine. Nothing is sent elsewhere.");
     }
     let asks = output.can_ask() && !args.yes && !args.rehearse;
-    let questions = asks.then_some(Questions { sends_with_warnings: &agrees, restores_ids: &restores });
+    let questions = asks.then_some(Questions { sends_with_warnings: &agrees, restores_texts: &restores });
     let finished = match operations::upload(context, upload, questions, interrupt.wait(), &observer).await {
         Ok(finished) => finished,
         Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
@@ -89,11 +89,11 @@ fn allow_repeat(names: Option<&[String]>) -> AllowRepeat {
     }
 }
 
-/// Asks whether to take changed identifiers back.
+/// Asks whether to take changed texts back.
 fn restores(count: u64) -> bool {
-    let identifiers = ui::counted(count, "identifier");
-    ui::remark(format_args!("a spreadsheet program changed {identifiers}, such as 000042 to 42"));
-    matches!(ui::ask(&format!("Take {identifiers} back as the service has them? [y/N]")).as_deref(), Some("y" | "yes"))
+    let texts = ui::counted(count, "text");
+    ui::remark(format_args!("a spreadsheet program changed {texts}, as 000042 to 42 or 3-5 to a date"));
+    matches!(ui::ask(&format!("Take {texts} back as the service has them? [y/N]")).as_deref(), Some("y" | "yes"))
 }
 
 /// Asks whether to send a file with warnings.

@@ -14,7 +14,7 @@ pub struct ComparePace {
     pub concurrency: u16,
 }
 
-/// Compares the identifiers of an export with the service's list, because a spreadsheet program may have changed them.
+/// Compares the identifiers and texts of an export with the service's list, because a spreadsheet program may have changed them.
 /// `restores` takes them back; otherwise they are problems.
 pub(super) async fn compare_keys(
     connection: &Connection<'_>,
@@ -26,13 +26,13 @@ pub(super) async fn compare_keys(
     let why = match load_keys(source, template, connection, restores).await? {
         None => return Ok(()),
         Some(Ok(known)) => {
-            source.known_keys = Some(known);
+            source.known_texts = Some(known);
             return Ok(());
         }
         Some(Err(NotCompared::TooLong(pages))) => format!("that takes {pages} requests"),
         Some(Err(NotCompared::Failed(error))) => error.to_string(),
     };
-    observer(Event::Warning(&format!("the identifiers are not compared with the service's list: {why}")));
+    observer(Event::Warning(&format!("the identifiers and texts are not compared with the service's list: {why}")));
     Ok(())
 }
 

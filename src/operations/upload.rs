@@ -28,8 +28,8 @@ pub struct Upload<'a> {
     pub all_or_nothing: bool,
     /// Records to send although they were sent before, which creates duplicates.
     pub allow_repeat: AllowRepeat,
-    /// Takes identifiers of an export back that a spreadsheet program changed.
-    pub restore_ids: bool,
+    /// Takes texts of an export back that a spreadsheet program changed.
+    pub restore_texts: bool,
     /// Lets the service create unknown items of orders.
     pub create_missing_items: bool,
     /// Lets the service run workflows for orders.
@@ -70,7 +70,7 @@ pub struct Questions<'a> {
     /// Whether to send a file with warnings.
     pub sends_with_warnings: &'a (dyn Fn(&Tally) -> bool + Sync),
     /// Whether to take so many identifiers of an export back that a spreadsheet program changed.
-    pub restores_ids: &'a (dyn Fn(u64) -> bool + Sync),
+    pub restores_texts: &'a (dyn Fn(u64) -> bool + Sync),
 }
 
 /// Uploads a spreadsheet. Without `questions`, nobody is asked, and warnings hold nothing back. `interrupt` resolves when the upload is to stop, with the time allowed for requests in flight.
@@ -138,7 +138,7 @@ async fn run_upload(
         UploadedReport::No => {}
     }
     let connection = Connection::new(&client, speed(&settings, context)?, settings.concurrency);
-    compare_keys(&connection, &mut source, &upload.input.template, upload.restore_ids, observer).await?;
+    compare_keys(&connection, &mut source, &upload.input.template, upload.restore_texts, observer).await?;
     if let Some(questions) = questions {
         restore_on_request(&mut source, questions)?;
     }
@@ -222,13 +222,13 @@ async fn uploaded_report(
 
 /// Takes identifiers of an export back that a spreadsheet program changed, if there are any and a person wants it.
 fn restore_on_request(source: &mut Source, questions: Questions<'_>) -> Result<(), Error> {
-    let changed = match &source.known_keys {
+    let changed = match &source.known_texts {
         Some(known) if !known.restores() => count_changed(source, known)?,
         _ => 0,
     };
     if changed > 0
-        && (questions.restores_ids)(changed)
-        && let Some(known) = &mut source.known_keys
+        && (questions.restores_texts)(changed)
+        && let Some(known) = &mut source.known_texts
     {
         known.restore();
     }

@@ -1,7 +1,11 @@
-//! Texts that a spreadsheet program turned into numbers: `000042` becomes 42, and `4006381333948` becomes 4.00638E+12.
+//! Texts that a spreadsheet program turned into other values: `000042` becomes 42, `4006381333948` becomes 4.00638E+12, `3-5`
+//! becomes 03.05.2026, and `true` becomes TRUE.
 
 use crate::decimal;
 use crate::sheet::Cell;
+use crate::template::value::number::style::ColumnStyle;
+use crate::template::value::number::{Notation, ParsedNumber, parse_in};
+use crate::template::value::{date, locale};
 
 /// Programs shorten numbers with more digits than this when they show them, and write what they show to text files.
 const MAX_SHOWN: usize = 11;
@@ -36,6 +40,111 @@ pub(super) fn is_respelled(original: &str, cell: &Cell<'_>) -> bool {
         _ => return false,
     };
     precisions.into_iter().any(|digits| original.rounded(digits) == now)
+}
+
+/// Whether a spreadsheet program may have made this of a text that was no identifier.
+pub(super) fn may_be_a_respelled_text(text: &str) -> bool {
+    let has_digits = text.bytes().any(|byte| byte.is_ascii_digit());
+    is_boolean(text)
+        || has_digits
+            && (number(&text.replace(',', ".")).is_some()
+                || amounts(text).next().is_some()
+                || DateParts::of(text).is_some())
+}
+
+/// Whether `cell` is what a spreadsheet program makes of the text `original`: a number, an amount of money, a percentage, a boolean,
+/// a date or a time.
+pub(super) fn is_respelled_text(original: &str, cell: &Cell<'_>) -> bool {
+    let shown = cell.shown();
+    let (was, now) = (original.trim(), shown.trim());
+    if matches!(cell, Cell::Text(_)) && was == now {
+        return false;
+    }
+    is_respelled(original, cell)
+        || is_same_boolean(was, now)
+        || amounts(was).any(|was| amounts(now).any(|now| was == now))
+        || is_same_date(was, now)
+}
+
+/// Words for true and false in spreadsheet programs.
+const BOOLEANS: [(&str, &str); 9] = [
+    ("TRUE", "FALSE"),
+    ("WAHR", "FALSCH"),
+    ("VRAI", "FAUX"),
+    ("VERO", "FALSO"),
+    ("VERDADERO", "FALSO"),
+    ("VERDADEIRO", "FALSO"),
+    ("WAAR", "ONWAAR"),
+    ("PRAWDA", "FAŁSZ"),
+    ("PRAVDA", "NEPRAVDA"),
+];
+
+fn is_boolean(text: &str) -> bool {
+    let upper = text.to_uppercase();
+    BOOLEANS.iter().any(|(yes, no)| upper == *yes || upper == *no)
+}
+
+/// Whether both are words for the same value, perhaps in different languages.
+fn is_same_boolean(was: &str, now: &str) -> bool {
+    let is_yes = |text: &str| BOOLEANS.iter().any(|(yes, _)| text.eq_ignore_ascii_case(yes));
+    is_boolean(was) && is_boolean(now) && is_yes(was) == is_yes(now)
+}
+
+/// Returns the readings of a text as a number with a sign, a currency or a percent sign, with a point or a comma.
+fn amounts(text: &str) -> impl Iterator<Item = ParsedNumber> + '_ {
+    ["en", "de"].into_iter().filter_map(|name| {
+        let notation = Notation::Column { locale: locale::find(name), style: &ColumnStyle::UNKNOWN };
+        parse_in(text, notation).ok()
+    })
+}
+
+/// Whether `now` is the date or time that a program reads in `was`: the same numbers, perhaps with a year or with seconds.
+fn is_same_date(was: &str, now: &str) -> bool {
+    let (Some(was), Some(now)) = (DateParts::of(was), DateParts::of(now)) else { return false };
+    let is_year = |number: u32| number >= 1900;
+    let is_same = |one: u32, other: u32| {
+        one == other || (is_year(one) || is_year(other)) && one % 100 == other % 100 && one.min(other) < 100
+    };
+    let is_added = |number: u32| number == 0 || is_year(number) && was.numbers.len() < 3;
+    let has = |parts: &DateParts, number: u32| parts.numbers.iter().any(|other| is_same(*other, number));
+    (!was.is_time || now.is_time)
+        && now.numbers.iter().all(|number| has(&was, *number) || is_added(*number))
+        && was.numbers.iter().all(|number| has(&now, *number))
+}
+
+/// The numbers of a date or time. Names of months are numbers, too.
+struct DateParts {
+    numbers: Vec<u32>,
+    is_time: bool,
+}
+
+impl DateParts {
+    /// Returns `None` for texts that are neither dates nor times.
+    fn of(text: &str) -> Option<DateParts> {
+        const MAX_BYTES: usize = 40;
+        if text.len() > MAX_BYTES || text.parse::<f64>().is_ok() {
+            return None;
+        }
+        let (mut numbers, mut is_afternoon) = (Vec::new(), false);
+        for part in text.split(|c: char| "-/. :,T".contains(c)).filter(|part| !part.is_empty()) {
+            numbers.push(match part.parse::<u32>() {
+                Ok(number) if part.len() <= 4 => number,
+                Ok(_) => return None,
+                Err(_) if part.eq_ignore_ascii_case("am") => continue,
+                Err(_) if part.eq_ignore_ascii_case("pm") => {
+                    is_afternoon = true;
+                    continue;
+                }
+                Err(_) => date::month(part)?,
+            });
+        }
+        let is_time = text.contains(':');
+        match numbers.first_mut() {
+            Some(hour @ 1..=11) if is_afternoon && is_time => *hour += 12,
+            _ => {}
+        }
+        (2..=7).contains(&numbers.len()).then_some(DateParts { numbers, is_time })
+    }
 }
 
 /// A number as significant digits, without zeros at the ends, and the power of ten of the last one.
@@ -73,6 +182,54 @@ impl Number {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_programs_make_of_texts_are_recognized() {
+        for (original, now) in [
+            ("007", "7"),
+            ("1E5", "1.00E+05"),
+            ("1.10", "1.1"),
+            ("1,10", "1.1"),
+            ("true", "TRUE"),
+            ("true", "WAHR"),
+            ("10%", "10.00%"),
+            ("1,234", "1234"),
+            ("1.234,50", "1234.5"),
+            ("(5)", "-5"),
+            ("€ 5", "€5.00"),
+            ("3-5", "03.05.2026"),
+            ("3/5", "2026-03-05"),
+            ("03/04/2025", "03/04/25"),
+            ("5 Mar", "05.03.2026"),
+            ("3-5", "05. Mrz"),
+            ("2026-01-02", "02.01.26"),
+            ("9:30", "09:30:00"),
+            ("21:30", "09:30:00 PM"),
+        ] {
+            assert!(is_respelled_text(original, &Cell::Text(now)), "{original} {now}");
+            assert!(may_be_a_respelled_text(now), "{now}");
+        }
+        assert!(is_respelled_text("true", &Cell::Boolean(true)));
+        assert!(is_respelled_text("3-5", &Cell::Date(jiff::civil::date(2026, 5, 3))));
+        for (original, now) in [
+            ("007", "8"),
+            ("007", "007"),
+            ("Bolt", "bolt"),
+            ("Bolt 7", "Bolt 8"),
+            ("true", "FALSE"),
+            ("10%", "10"),
+            ("2-5 mm", "2-6 mm"),
+            ("1.5", "15"),
+            ("3-5", "03.06.2026"),
+            ("3-5", "35"),
+            ("2025-01-02", "02.01.26"),
+            ("9:30", "09:31:00"),
+            ("Art. 5", "Art. 6"),
+            ("size 3-5", "03.05.2026"),
+        ] {
+            assert!(!is_respelled_text(original, &Cell::Text(now)), "{original} {now}");
+        }
+    }
 
     #[test]
     fn numbers_that_programs_make_of_texts_are_recognized() {

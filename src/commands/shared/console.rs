@@ -63,7 +63,7 @@ impl Console {
                 warn_edited_rows(tally);
                 if tally.respelled > 0 {
                     ui::remark(format_args!(
-                        "{} lost zeros or digits in another program; the original texts are used",
+                        "{} changed by another program; the original texts are used",
                         ui::counted(tally.respelled, "cell")
                     ));
                 }

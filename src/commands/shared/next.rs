@@ -20,7 +20,7 @@ pub(crate) fn upload(args: &Upload, template: &str, context: &Context) -> Comman
         None => command.switch("allow-repeat", repeats),
     };
     command
-        .switch("restore-ids", args.restore_ids)
+        .switch("restore-texts", args.restore_texts)
         .switch("create-missing-items", args.create_missing_items)
         .switch("trigger-workflows", args.trigger_workflows)
         .flag("report", args.report.as_ref())

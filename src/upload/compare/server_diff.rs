@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-use super::service_list::{Connection, ListReader, list_of};
+use super::service_list::{Connection, ListReader, list_of, listed_name};
 use crate::client;
 use crate::client::pages::{Entry, object_fields, unescaped};
 use crate::decimal;
@@ -169,17 +169,6 @@ impl PendingRecords {
         let known = if listed.is_some() { fields.len() } else { values.len() + 1 };
         (fields.len() == known).then(|| (key, present, self.hasher.hash_one(values)))
     }
-}
-
-/// Returns the name of an input field in lists: `purchase_price` for `purchasePrice`.
-fn listed_name(name: &str) -> String {
-    name.chars().fold(String::new(), |mut listed, c| {
-        if c.is_ascii_uppercase() {
-            listed.push('_');
-        }
-        listed.push(c.to_ascii_lowercase());
-        listed
-    })
 }
 
 /// Returns a text identifying the value, such as 1.50 and 1.5. `None` for arrays and objects.

@@ -32,6 +32,17 @@ pub(super) fn list_of(kind: RecordKind) -> Option<(&'static List, &'static str)>
     }
 }
 
+/// Returns the name of an input field in lists: `purchase_price` for `purchasePrice`.
+pub(super) fn listed_name(name: &str) -> String {
+    name.chars().fold(String::new(), |mut listed, c| {
+        if c.is_ascii_uppercase() {
+            listed.push('_');
+        }
+        listed.push(c.to_ascii_lowercase());
+        listed
+    })
+}
+
 /// Reads a list from the first page on.
 pub(super) struct ListReader<'a> {
     connection: &'a Connection<'a>,

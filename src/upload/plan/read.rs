@@ -16,7 +16,7 @@ use crate::sheet::{Row, column_letters};
 use crate::template::Template;
 use crate::template::map::survey::{Survey, Surveyor};
 use crate::template::map::unquoted;
-use crate::upload::compare::KeyCheck;
+use crate::upload::compare::TextCheck;
 use crate::upload::error::Error;
 use crate::upload::tally::Tally;
 
@@ -242,13 +242,13 @@ impl<'a> Reader<'a> {
                 (row_history, problem)
             });
             read.key_problem = None;
-            if let Some(known) = &self.source.known_keys {
+            if let Some(known) = &self.source.known_texts {
                 match known.check(part, &read.row, &mut self.restored) {
-                    Some(KeyCheck::Restored) => {
-                        self.respelled += 1;
+                    Some(TextCheck::Restored(texts)) => {
+                        self.respelled += texts;
                         std::mem::swap(&mut read.row, &mut self.restored);
                     }
-                    Some(KeyCheck::Differs(problem)) => read.key_problem = Some(problem),
+                    Some(TextCheck::Differs(problem)) => read.key_problem = Some(problem),
                     None => {}
                 }
             }

@@ -18,7 +18,7 @@ use crate::template::bind::{HEADER_SEARCH_ROWS, Missing, bind};
 use crate::template::map::fill_down::Filler;
 use crate::template::model::SheetSelect;
 use crate::template::{Layout, Template};
-use crate::upload::compare::{KnownKeys, UnknownReferences};
+use crate::upload::compare::{KnownTexts, UnknownReferences};
 use crate::upload::error::Error;
 use crate::upload::retry::{Report, ReportHistory};
 
@@ -46,7 +46,7 @@ pub struct Source {
     /// The history of the rows, if the file is a report and only unaccepted rows are sent.
     pub history: Option<ReportHistory>,
     /// The service's identifiers of the rows, if the file is an export.
-    pub known_keys: Option<KnownKeys>,
+    pub known_texts: Option<KnownTexts>,
     /// References of the rows to records that the service does not have, if they were compared.
     pub unknown_references: Option<UnknownReferences>,
     /// The path of the file to read.
@@ -140,7 +140,7 @@ impl Source {
             chosen: None,
             is_strict: false,
             history: None,
-            known_keys: None,
+            known_texts: None,
             unknown_references: None,
             at,
             stamp,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::process::Place;
 use super::service::Served;
-use super::{accounting, column, count, summary, table};
+use super::{accounting, column, count, office, summary, table};
 
 /// Items whose fields contain everything that spreadsheets are known to damage.
 fn awkward() -> Vec<Value> {
@@ -208,10 +208,56 @@ fn identifiers_that_lost_zeros_are_problems_and_can_be_restored() {
     ended.shows(&[
         "external_id",
         "has lost zeros or digits",
-        "--restore-ids",
+        "--restore-texts",
         "is not the identifier of the item with the id",
     ]);
-    let ended = served.sheetport(&place, upload).args(["--restore-ids", "--changed-only", "--json"]).exits(3);
+    let ended = served.sheetport(&place, upload).args(["--restore-texts", "--changed-only", "--json"]).exits(3);
     assert_eq!(accounting(&summary(&ended)), "4: unchanged 2, rejected 2");
     assert_eq!(served.total(), 4);
+}
+
+#[test]
+fn texts_that_a_spreadsheet_program_changed_are_problems_and_can_be_restored() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    for (key, name, description) in
+        [("A-1", "007", "true"), ("A-2", "1E5", "1.10"), ("A-3", "3-5", "plain"), ("A-4", "Bolt", "old")]
+    {
+        let item = json!({"externalId": key, "name": name, "description": description, "price": 1});
+        served.post("/v1/public/items", &item.to_string());
+    }
+    served.sheetport(&place, ["export", "items", "-o", "items.csv", "-q"]).exits(0);
+    let text = fs::read_to_string(place.path("items.csv")).unwrap();
+    let changes =
+        [("007", "7"), ("true", "TRUE"), ("1E5", "1.00E+05"), ("1.10", "1.1"), ("3-5", "03.05.2026"), ("old", "new")];
+    let saved =
+        changes.iter().fold(text, |text, (from, to)| text.replacen(&format!(",{from},"), &format!(",{to},"), 1));
+    place.write("items.csv", saved);
+    let upload = ["upload", "items.csv", "-t", "exported-items"];
+    let ended = served.sheetport(&place, upload).args(["--changed-only"]).exits(3);
+    ended.shows(&[
+        "name such as '7' was changed by a spreadsheet program",
+        "the service lists '007'",
+        "--restore-texts",
+    ]);
+    let ended = served.sheetport(&place, upload).args(["--restore-texts", "--changed-only", "--json"]).exits(0);
+    assert_eq!(accounting(&summary(&ended)), "4: unchanged 4");
+}
+
+#[test]
+fn an_untouched_export_that_an_office_program_saved_sends_nothing() {
+    if !office::is_there() {
+        return;
+    }
+    let place = Place::new();
+    let (served, len) = serve_awkward_items(&place);
+    // Without its mark, the office program would take UTF-8 for another encoding.
+    served.sheetport(&place, ["export", "items", "-o", "items.csv", "-q", "--bom"]).exits(0);
+    let saved = office::save_again(&place, &place.path("items.csv"), office::CSV).join("items.csv");
+    let upload = ["upload", super::process::name(&saved), "-t", "exported-items", "--changed-only", "--json"];
+    let ended = summary(&served.sheetport(&place, upload).exits(3));
+    assert_eq!((count(&ended, "sent"), count(&ended, "failed")), (0, 0), "{ended}");
+    assert_eq!(count(&ended, "unchanged") + count(&ended, "rejected"), len);
+    let restored = summary(&served.sheetport(&place, upload).arg("--restore-texts").exits(0));
+    assert_eq!(accounting(&restored), format!("{len}: unchanged {len}"));
 }

@@ -27,6 +27,12 @@ pub(super) fn parse(text: &str) -> Option<(i8, usize)> {
     month.map(|(month, _)| (month, end))
 }
 
+/// Returns the month with this name, from 1.
+pub(crate) fn number(name: &str) -> Option<u32> {
+    let (month, len) = parse(name)?;
+    (len == name.len()).then_some(u32::try_from(month).ok()?)
+}
+
 /// Returns the English name of a month, counted from 1.
 pub(super) fn english(month: i8) -> &'static str {
     let index = usize::try_from(month - 1).expect("months count from 1");

@@ -11,5 +11,5 @@ mod strip;
 pub mod style;
 
 pub use error::{AmbiguousNumber, NumberError};
-pub(crate) use parse::{Notation, Percent, from_f64, multiply, parse, parse_in};
+pub(crate) use parse::{Notation, ParsedNumber, Percent, from_f64, multiply, parse, parse_in};
 pub use shape::Mark;

@@ -1,22 +1,23 @@
-//! Reading the service's identifiers for the rows of an export.
+//! Reading the service's identifiers and texts for the rows of an export.
 
 use std::collections::HashMap;
 use std::hash::RandomState;
 
-use super::known_keys::{KeyColumns, KnownKeys};
-use super::service_list::{Connection, ListReader, list_of};
+use super::known_texts::{KnownRecord, KnownTexts, NamedColumn, TextColumns};
+use super::service_list::{Connection, ListReader, list_of, listed_name};
 use crate::client;
-use crate::client::pages::unescaped;
-use crate::sheet::Row;
+use crate::client::pages::{Entry, unescaped};
+use crate::records::{JsonType, RecordKind};
+use crate::sheet::{Row, column_letters};
 use crate::template::Template;
-use crate::template::model::Source as RuleSource;
+use crate::template::model::{FieldRule, Source as RuleSource};
 use crate::upload::error::Error;
 use crate::upload::plan::{Part, Source};
-use crate::upload::respelled::may_be_respelled;
+use crate::upload::respelled::{may_be_a_respelled_text, may_be_respelled};
 
 /// The column with the service's id in an export, and the member of a list's entries.
 const ID: &str = "id";
-/// Maximum number of identifiers in memory. Further rows are not checked.
+/// Maximum number of records in memory. Further rows are not checked.
 const MAX_KEYS: usize = 4_000_000;
 /// Requests for the list in addition to one per row, if identifiers look as if they had lost digits.
 const SPARE_PAGES: u64 = 100;
@@ -32,29 +33,29 @@ pub enum NotCompared {
 /// The rows with an id and an identifier.
 struct Wanted {
     ids: HashMap<u64, bool>,
-    /// Rows with an identifier that a program may have changed.
+    /// Rows with a text that a program may have changed.
     suspicious: u64,
 }
 
-/// Reads the identifiers of the rows in `source` from the service. Returns `None` if the file has no service ids beside
+/// Reads the identifiers and texts of the rows in `source` from the service. Returns `None` if the file has no service ids beside
 /// the identifiers, or comparing is not worthwhile. Reads the file once.
 pub async fn load(
     source: &Source,
     template: &Template,
     connection: &Connection<'_>,
     restores: bool,
-) -> Result<Option<Result<KnownKeys, NotCompared>>, Error> {
+) -> Result<Option<Result<KnownTexts, NotCompared>>, Error> {
     let Some((list, key)) = list_of(template.record) else { return Ok(None) };
-    let columns: Vec<Option<KeyColumns>> = source.parts.iter().map(|part| key_columns(part, template)).collect();
+    let columns: Vec<Option<TextColumns>> = source.parts.iter().map(|part| key_columns(part, template)).collect();
     if columns.iter().all(Option::is_none) {
         return Ok(None);
     }
-    let mut known = KnownKeys { hasher: RandomState::new(), keys: HashMap::new(), columns, restores };
+    let mut known = KnownTexts { hasher: RandomState::new(), records: HashMap::new(), columns, restores };
     let mut wanted = wanted_rows(&known, source)?;
     let rows = wanted.ids.len() as u64;
     let most_pages = if wanted.suspicious > 0 { rows + SPARE_PAGES } else { rows / 10 + 1 };
     let mut reader = ListReader::new(connection, list);
-    while !reader.is_over() && known.keys.len() < wanted.ids.len() {
+    while !reader.is_over() && known.records.len() < wanted.ids.len() {
         if reader.next + reader.pages_left() > most_pages + 1 {
             let is_needed = wanted.suspicious > 0;
             return Ok(is_needed.then_some(Err(NotCompared::TooLong(reader.next + reader.pages_left() - 1))));
@@ -68,7 +69,8 @@ pub async fn load(
             let id = known.hash(&unescaped(id));
             if let Some(is_found) = wanted.ids.get_mut(&id).filter(|is_found| !**is_found) {
                 *is_found = true;
-                known.keys.insert(id, unescaped(key).into());
+                let record = KnownRecord { key: unescaped(key).into(), texts: texts(&entry, template.record) };
+                known.records.insert(id, record);
             }
         }
     }
@@ -76,18 +78,33 @@ pub async fn load(
     Ok(Some(Ok(known)))
 }
 
-/// Returns the number of rows whose identifier a spreadsheet program changed. Reads the file.
-pub fn count_changed(source: &Source, known: &KnownKeys) -> Result<u64, Error> {
+/// Returns the texts of a list's entry that a spreadsheet program may change.
+fn texts(entry: &Entry<'_>, kind: RecordKind) -> Box<[(usize, Box<str>)]> {
+    let texts = kind.input().fields().enumerate().filter(|(_, field)| is_text(field.json));
+    let listed = texts.filter_map(|(index, field)| {
+        let json = entry.field(&listed_name(field.name)).filter(|json| json.starts_with('"'))?;
+        let text = unescaped(json);
+        may_be_a_respelled_text(&text).then(|| (index, text.into()))
+    });
+    listed.collect()
+}
+
+fn is_text(json: JsonType) -> bool {
+    matches!(json, JsonType::String)
+}
+
+/// Returns the number of texts that a spreadsheet program changed. Reads the file.
+pub fn count_changed(source: &Source, known: &KnownTexts) -> Result<u64, Error> {
     let (mut rows, mut row, mut changed) = (source.rows(), Row::default(), 0);
     while let Some(part) = rows.next(&mut row)? {
-        changed += u64::from(known.is_changed(part, &row));
+        changed += known.count_changed(part, &row);
     }
     Ok(changed)
 }
 
 /// Returns the columns of the id and the identifier. `None` if the sheet is no export with both, or if the template
 /// changes the identifier.
-fn key_columns(part: &Part, template: &Template) -> Option<KeyColumns> {
+fn key_columns(part: &Part, template: &Template) -> Option<TextColumns> {
     let names = &part.layout.header.names;
     let id = names.iter().position(|name| name.trim() == ID)?;
     let is_key = |name: &str| template.record.input().key.contains(&name);
@@ -96,22 +113,39 @@ fn key_columns(part: &Part, template: &Template) -> Option<KeyColumns> {
     if !is_export || rule.changes_text() || !matches!(rule.source, RuleSource::Column(_)) {
         return None;
     }
+    let named = |column: usize| {
+        let name = names.get(column).map(|name| name.trim()).filter(|name| !name.is_empty());
+        NamedColumn {
+            index: column,
+            header: name.map_or_else(|| format!("column {}", column_letters(column)), str::to_owned),
+        }
+    };
     let key = part.layout.columns.get(index)?.first()?;
     let is_own = part.layout.columns.iter().all(|columns| !columns.contains(id));
-    (is_own && key != id).then_some(KeyColumns { id, key })
+    let fields = || template.record.input().fields();
+    let text = |(index, rule): (usize, &FieldRule)| {
+        let field = fields().position(|field| field.name == rule.field.name && is_text(field.json))?;
+        let column = part.layout.columns.get(index)?.first()?;
+        let is_plain = !rule.changes_text() && matches!(rule.source, RuleSource::Column(_)) && column != key;
+        is_plain.then(|| (field, named(column)))
+    };
+    let texts = template.rules().enumerate().filter_map(text).collect();
+    (is_own && key != id).then(|| TextColumns { id, key: named(key), texts })
 }
 
 /// Returns the ids of the rows. Reads the file.
-fn wanted_rows(known: &KnownKeys, source: &Source) -> Result<Wanted, Error> {
+fn wanted_rows(known: &KnownTexts, source: &Source) -> Result<Wanted, Error> {
     let mut wanted = Wanted { ids: HashMap::new(), suspicious: 0 };
     let (mut rows, mut row) = (source.rows(), Row::default());
     while let Some(part) = rows.next(&mut row)? {
-        let Some(KeyColumns { id, key }) = known.columns[part] else { continue };
-        let (id, key) = (row.get(id).shown(), row.get(key).shown());
+        let Some(columns) = &known.columns[part] else { continue };
+        let (id, key) = (row.get(columns.id).shown(), row.get(columns.key.index).shown());
         if !id.trim().is_empty() && !key.trim().is_empty() && wanted.ids.len() < MAX_KEYS {
             wanted.ids.insert(known.hash(&id), false);
             // A text with leading zeros was not changed by a program.
-            wanted.suspicious += u64::from(may_be_respelled(&key.replace(',', ".")) && !key.starts_with('0'));
+            let is_suspicious = may_be_respelled(&key.replace(',', ".")) && !key.starts_with('0')
+                || columns.texts.iter().any(|(_, column)| may_be_a_respelled_text(&row.get(column.index).shown()));
+            wanted.suspicious += u64::from(is_suspicious);
         }
     }
     Ok(wanted)

@@ -1,0 +1,175 @@
+//! Identifiers and other texts in an export that was opened and saved by a spreadsheet program.
+//!
+//! An export has the service's id of each item beside its external identifier and its texts. If a program turned `000042` into 42, an
+//! upload would create another item, or rename one. The service's list has the right texts for each id, so the
+//! difference is found before anything is sent.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+
+use crate::ledger::Problem;
+use crate::sheet::{Cell, Row, write};
+use crate::template::problem::excerpt;
+use crate::upload::respelled::{is_respelled, is_respelled_text};
+
+/// The identifiers and texts of the service's records by id, for the rows of a file.
+#[derive(Debug)]
+pub struct KnownTexts {
+    pub(super) hasher: RandomState,
+    pub(super) records: HashMap<u64, KnownRecord>,
+    /// One entry per part of the source.
+    pub(super) columns: Vec<Option<TextColumns>>,
+    /// Replaces texts that a program changed, instead of reporting them.
+    pub(super) restores: bool,
+}
+
+/// What the service lists for an id.
+#[derive(Debug)]
+pub(super) struct KnownRecord {
+    pub key: Box<str>,
+    /// Texts that a program may change, with the index of their field.
+    pub texts: Box<[(usize, Box<str>)]>,
+}
+
+/// The columns of a sheet.
+#[derive(Clone, Debug)]
+pub(super) struct TextColumns {
+    pub id: usize,
+    pub key: NamedColumn,
+    /// Columns of other texts, with the index of their field.
+    pub texts: Vec<(usize, NamedColumn)>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct NamedColumn {
+    pub index: usize,
+    pub header: String,
+}
+
+/// A text that differs from the service's.
+struct Difference<'a> {
+    column: &'a NamedColumn,
+    known: &'a str,
+    kind: DifferenceKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DifferenceKind {
+    /// A program changed the identifier.
+    Key,
+    /// A program changed another text.
+    Text,
+    /// The identifier is another one.
+    OtherKey,
+}
+
+impl KnownTexts {
+    /// Returns the hash of an id.
+    pub(super) fn hash(&self, id: &str) -> u64 {
+        self.hasher.hash_one(id.trim())
+    }
+
+    /// Returns whether texts that a program changed are replaced.
+    pub fn restores(&self) -> bool {
+        self.restores
+    }
+
+    /// Replaces texts that a program changed from now on.
+    pub fn restore(&mut self) {
+        self.restores = true;
+    }
+
+    /// Returns the number of texts of a row that a spreadsheet program changed.
+    pub(super) fn count_changed(&self, part: usize, row: &Row) -> u64 {
+        let differences = self.differences(part, row);
+        differences.iter().filter(|difference| difference.kind != DifferenceKind::OtherKey).count() as u64
+    }
+
+    fn differences(&self, part: usize, row: &Row) -> Vec<Difference<'_>> {
+        let mut found = Vec::new();
+        let Some(columns) = &self.columns[part] else { return found };
+        let Some(known) = self.records.get(&self.hash(&row.get(columns.id).shown())) else { return found };
+        let cell = row.get(columns.key.index);
+        if !cell.is_blank() && !is_same(&cell, &known.key) {
+            let is_changed = is_respelled(&known.key, &cell);
+            let kind = if is_changed { DifferenceKind::Key } else { DifferenceKind::OtherKey };
+            found.push(Difference { column: &columns.key, known: &known.key, kind });
+        }
+        for (field, column) in &columns.texts {
+            let Some((_, known)) = known.texts.iter().find(|(of, _)| of == field) else { continue };
+            let cell = row.get(column.index);
+            if !cell.is_blank() && !is_same(&cell, known) && is_respelled_text(known, &cell) {
+                found.push(Difference { column, known, kind: DifferenceKind::Text });
+            }
+        }
+        found
+    }
+
+    /// Compares the texts of a row with the service's. Returns the first problem if they differ, or writes the row with the
+    /// service's texts into `restored` if that was asked for.
+    pub(in crate::upload) fn check(&self, part: usize, row: &Row, restored: &mut Row) -> Option<TextCheck> {
+        let differences = self.differences(part, row);
+        let is_wrong = |difference: &&Difference<'_>| !self.restores || difference.kind == DifferenceKind::OtherKey;
+        if let Some(difference) = differences.iter().find(is_wrong) {
+            return Some(TextCheck::Differs(Box::new(difference.problem(row))));
+        }
+        if differences.is_empty() {
+            return None;
+        }
+        restored.clear(row.number);
+        for (column, cell) in row.cells().enumerate() {
+            match differences.iter().find(|difference| difference.column.index == column) {
+                Some(difference) => restored.push(Cell::Text(&write::defuse(difference.known))),
+                None => restored.push(cell),
+            }
+        }
+        Some(TextCheck::Restored(differences.len() as u64))
+    }
+}
+
+impl Difference<'_> {
+    fn problem(&self, row: &Row) -> Problem {
+        let shown = row.get(self.column.index).shown();
+        let known = excerpt(self.known);
+        let (message, remedy) = match self.kind {
+            DifferenceKind::Key => (
+                "has lost zeros or digits: the item with the id in this row has another one",
+                format!("a spreadsheet program changed '{known}'; --restore-texts takes all such texts back"),
+            ),
+            DifferenceKind::Text => (
+                "was changed by a spreadsheet program",
+                format!(
+                    "the service lists '{known}'; --restore-texts takes all such texts back. If this one was changed on \
+                     purpose, empty the id in its row"
+                ),
+            ),
+            DifferenceKind::OtherKey => (
+                "is not the identifier of the item with the id in this row",
+                format!("the service lists '{known}'; correct it, or empty the id if this is another item"),
+            ),
+        };
+        let code = if self.kind == DifferenceKind::Text { "changed-text" } else { "other-identifier" };
+        Problem {
+            row: Some(row.number),
+            column: Some(self.column.index),
+            header: self.column.header.clone(),
+            value: excerpt(write::restore(&shown)),
+            remedy,
+            ..Problem::of_record(code, message)
+        }
+    }
+}
+
+/// Returns whether a cell has this text, apart from white space around it and the apostrophe of an export.
+fn is_same(cell: &Cell<'_>, known: &str) -> bool {
+    let shown = cell.shown();
+    matches!(cell, Cell::Text(_) | Cell::Number(_))
+        && [write::restore(&shown), &shown].iter().any(|text| text.trim() == known.trim())
+}
+
+/// The result of comparing a row with texts that differ.
+pub(in crate::upload) enum TextCheck {
+    /// The number of texts that are as the service has them again.
+    Restored(u64),
+    Differs(Box<Problem>),
+}
