@@ -10,6 +10,7 @@ use std::thread;
 
 use super::assemble::{Assembler, Batch};
 use super::checks::blank_columns::BlankColumns;
+use super::checks::twice_encoded::TwiceEncoded;
 use super::row::{MappedRow, ReadRow, RowMapper};
 use super::source::{DataRows, Source};
 use crate::sheet::{Row, column_letters};
@@ -116,7 +117,8 @@ fn pass(
         return Err(Error::NoRows { path: source.path.clone(), sheet, header_row });
     }
     let blank = source.parts.iter().zip(&reader.blank).flat_map(|(part, blank)| blank.warnings(part));
-    reader.rows.hidden.drain(..).chain(blank).for_each(|warning| assembler.warn_of_file(warning));
+    let twice = source.parts.iter().zip(&reader.twice_encoded).flat_map(|(part, twice)| twice.warnings(part));
+    reader.rows.hidden.drain(..).chain(blank).chain(twice).for_each(|warning| assembler.warn_of_file(warning));
     assembler.finish();
     handle(assembler.take_batch());
     Ok(Pass::Ended(Box::new(Tally { respelled: reader.respelled, ..assembler.into_tally() })))
@@ -209,13 +211,17 @@ struct Reader<'a> {
     surveyors: Vec<Surveyor>,
     /// One per part of the source.
     blank: Vec<BlankColumns>,
+    /// One per part of the source.
+    twice_encoded: Vec<TwiceEncoded>,
 }
 
 impl<'a> Reader<'a> {
     fn new(source: &'a Source, template: &'a Template) -> Reader<'a> {
         let surveyors = source.parts.iter().map(|part| Surveyor::new(template, &part.layout)).collect();
         let blank = source.parts.iter().map(|part| BlankColumns::new(template, &part.layout)).collect();
-        Reader { source, template, rows: source.rows(), restored: Row::default(), respelled: 0, surveyors, blank }
+        let twice_encoded = source.parts.iter().map(|part| TwiceEncoded::new(&part.layout)).collect();
+        let (rows, restored) = (source.rows(), Row::default());
+        Reader { source, template, rows, restored, respelled: 0, surveyors, blank, twice_encoded }
     }
 
     /// Reads the next rows into `chunk`. Returns the number of rows, 0 after the last row.
@@ -254,6 +260,7 @@ impl<'a> Reader<'a> {
             }
             self.surveyors[part].row(&read.row);
             self.blank[part].row(&read.row);
+            self.twice_encoded[part].row(&read.row);
             bytes += read.row.text_len();
             chunk.len += 1;
             if !self.source.parts[part].layout.cells.is_empty() {

@@ -7,7 +7,7 @@ use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
 use super::checks::file_warnings::{
-    GUESS, dos_letters, foreign_sheet, guesses, hidden_rows, hidden_sheet, unread_sheets, unused_columns,
+    GUESS, doubtful_letters, foreign_sheet, guesses, hidden_rows, hidden_sheet, unread_sheets, unused_columns,
 };
 use super::columns::merge_columns;
 use super::part::Part;
@@ -128,7 +128,7 @@ impl Source {
         warnings.extend(parts.iter().filter_map(|part| foreign_sheet(template, part)));
         warnings.extend(parts.iter().filter_map(|part| hidden_sheet(&book, part)));
         warnings.extend(parts.first().into_iter().flat_map(|part| guesses(template, part)));
-        warnings.extend(book.dialect().and_then(dos_letters));
+        warnings.extend(book.dialect().and_then(doubtful_letters));
         let (path, at) = (path.to_owned(), at.to_owned());
         Source {
             path,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::process::Place;
 use super::service::Served;
-use super::{accounting, column, count, office, summary, table};
+use super::{accounting, column, count, summary, table};
 
 /// Items whose fields contain everything that spreadsheets are known to damage.
 fn awkward() -> Vec<Value> {
@@ -242,22 +242,4 @@ fn texts_that_a_spreadsheet_program_changed_are_problems_and_can_be_restored() {
     ]);
     let ended = served.sheetport(&place, upload).args(["--restore-texts", "--changed-only", "--json"]).exits(0);
     assert_eq!(accounting(&summary(&ended)), "4: unchanged 4");
-}
-
-#[test]
-fn an_untouched_export_that_an_office_program_saved_sends_nothing() {
-    if !office::is_there() {
-        return;
-    }
-    let place = Place::new();
-    let (served, len) = serve_awkward_items(&place);
-    // Without its mark, the office program would take UTF-8 for another encoding.
-    served.sheetport(&place, ["export", "items", "-o", "items.csv", "-q", "--bom"]).exits(0);
-    let saved = office::save_again(&place, &place.path("items.csv"), office::CSV).join("items.csv");
-    let upload = ["upload", super::process::name(&saved), "-t", "exported-items", "--changed-only", "--json"];
-    let ended = summary(&served.sheetport(&place, upload).exits(3));
-    assert_eq!((count(&ended, "sent"), count(&ended, "failed")), (0, 0), "{ended}");
-    assert_eq!(count(&ended, "unchanged") + count(&ended, "rejected"), len);
-    let restored = summary(&served.sheetport(&place, upload).arg("--restore-texts").exits(0));
-    assert_eq!(accounting(&restored), format!("{len}: unchanged {len}"));
 }

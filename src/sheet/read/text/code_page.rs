@@ -1,29 +1,31 @@
-//! Code pages of DOS, which the standard of web encodings leaves out, and the evidence for them in a text.
+//! Code pages of DOS, which the standard of web encodings leaves out, and the evidence for them and for Mac Roman in a text.
 
-use std::borrow::Cow;
-
-use encoding_rs::Encoding;
+use encoding_rs::{Encoding, MACINTOSH};
 use yore::code_pages::{CP437, CP850, CP852};
 
 /// Number of letters within words that are enough evidence.
 const MIN_LETTERS: usize = 3;
+/// Signs that are within words in other encodings, too: apostrophes, dashes, and marks behind names.
+const SIGNS_WITHIN_WORDS: &str = "’‘´·–—\u{a0}\u{ad}®™°²³";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sheet::read) enum CodePage {
     Ibm437,
     Ibm850,
     Ibm852,
+    MacRoman,
 }
 
 impl CodePage {
     /// In the order in which equal readings of a text are preferred.
-    pub(super) const ALL: [CodePage; 3] = [CodePage::Ibm850, CodePage::Ibm852, CodePage::Ibm437];
+    pub(super) const ALL: [CodePage; 4] = [CodePage::Ibm850, CodePage::Ibm852, CodePage::Ibm437, CodePage::MacRoman];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             CodePage::Ibm437 => "IBM437",
             CodePage::Ibm850 => "IBM850",
             CodePage::Ibm852 => "IBM852",
+            CodePage::MacRoman => MACINTOSH.name(),
         }
     }
 
@@ -33,6 +35,7 @@ impl CodePage {
             CodePage::Ibm437 => CP437.decode_byte(byte),
             CodePage::Ibm850 => CP850.decode_byte(byte),
             CodePage::Ibm852 => CP852.decode_byte(byte),
+            CodePage::MacRoman => decoded(MACINTOSH, byte).unwrap_or(char::REPLACEMENT_CHARACTER),
         }
     }
 }
@@ -55,14 +58,18 @@ pub(super) fn evidence(sample: &[u8], other: &'static Encoding) -> Evidence {
         return Evidence::None;
     }
     let within: Vec<Within> = sample.windows(3).filter_map(Within::of).collect();
-    let is_letter = |byte: u8| {
-        let text = other.decode_without_bom_handling_and_without_replacement(&[byte]).map(Cow::into_owned);
-        text.is_some_and(|text| text.chars().all(char::is_alphabetic))
-    };
-    let signs = within.iter().filter(|within| !is_letter(within.byte)).count();
-    // A few signs, such as the quotation mark in O’Neill, are within words, too.
-    if signs < MIN_LETTERS || 2 * signs < within.len() {
+    let read = |within: &Within| decoded(other, within.byte).unwrap_or(char::REPLACEMENT_CHARACTER);
+    let is_odd = |within: &&Within| !within.fits(read(within)) && !SIGNS_WITHIN_WORDS.contains(read(within));
+    let odd = within.iter().filter(is_odd).count();
+    // Other letters may be read alike in both encodings.
+    if odd == 0 || 3 * odd < within.len() {
         return Evidence::None;
+    }
+    // A quotation mark may lack its space, but no text has control characters within words.
+    let has_controls =
+        within.iter().any(|within| read(within).is_control() || read(within) == char::REPLACEMENT_CHARACTER);
+    if odd < MIN_LETTERS && !has_controls {
+        return Evidence::Unclear;
     }
     let fits = |page: &CodePage| within.iter().all(|within| within.fits(page.decode(within.byte)));
     let pages: Vec<CodePage> = CodePage::ALL.into_iter().filter(fits).collect();
@@ -73,6 +80,11 @@ pub(super) fn evidence(sample: &[u8], other: &'static Encoding) -> Evidence {
         [first, rest @ ..] if rest.iter().all(|page| reads_like(*first, *page)) => Evidence::Page(*first),
         _ => Evidence::Unclear,
     }
+}
+
+/// Decodes a byte in an encoding of a byte per character.
+fn decoded(encoding: &'static Encoding, byte: u8) -> Option<char> {
+    encoding.decode_without_bom_handling_and_without_replacement(&[byte])?.chars().next()
 }
 
 /// A byte past ASCII between letters.
@@ -89,7 +101,8 @@ impl Within {
         // At least one of the neighbours is a letter for certain.
         let certain = before.is_ascii_alphabetic() || after.is_ascii_alphabetic();
         let is_lowercase = before.is_ascii_lowercase() && !after.is_ascii_uppercase()
-            || after.is_ascii_lowercase() && !before.is_ascii_uppercase() && !before.is_ascii();
+            || after.is_ascii_lowercase() && before.is_ascii()
+            || after.is_ascii_lowercase() && !before.is_ascii();
         (is_within && certain).then_some(Within { byte, is_lowercase })
     }
 
@@ -114,12 +127,26 @@ mod tests {
     #[test]
     fn letters_within_words_tell_a_code_page_of_dos() {
         let german = "Größe;Stück;Müller;Geländer\r\nStraße;Käse;Tür;hübsch\r\n";
-        for page in CodePage::ALL {
+        for page in [CodePage::Ibm850, CodePage::Ibm852, CodePage::Ibm437] {
             // These letters are the same in all three pages.
             assert_eq!(evidence(&encoded(german, page), WINDOWS_1252), Evidence::Page(CodePage::Ibm850));
         }
+        let mac = MACINTOSH.encode(german).0;
+        assert_eq!(evidence(&mac, WINDOWS_1252), Evidence::Page(CodePage::MacRoman));
+        let french = MACINTOSH.encode("Désignation;Clé;Réf;Écrou\rVis à tête fraisée;pièces;très léger\r").0;
+        assert_eq!(evidence(&french, WINDOWS_1252), Evidence::Page(CodePage::MacRoman));
         let polish = "Śruba;Łożysko;Gęś;Mięso\r\nPółka;Źródło;Żarówka;część\r\n";
         assert_eq!(evidence(&encoded(polish, CodePage::Ibm852), WINDOWS_1252), Evidence::Page(CodePage::Ibm852));
+    }
+
+    #[test]
+    fn a_few_letters_are_a_doubt_at_least() {
+        assert_eq!(evidence(b"Name\r\nM\x81ller\r\n", WINDOWS_1252), Evidence::Page(CodePage::Ibm850));
+        assert_eq!(evidence(b"Name\r\nGr\x94\xE1e\r\n", WINDOWS_1252), Evidence::Unclear);
+        assert_eq!(evidence(b"Name\rM\x9Fller\r", WINDOWS_1252), Evidence::Unclear);
+        for text in ["O’Neill;d’été", "Bolt®Plus", "10–20;A–B", "Zitat: „so“"] {
+            assert_eq!(evidence(&WINDOWS_1252.encode(text).0, WINDOWS_1252), Evidence::None, "{text}");
+        }
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::io::{self, Read};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, MACINTOSH, UTF_8, UTF_16BE, UTF_16LE};
 
-use super::code_page::{self, Evidence};
+use super::code_page::{self, CodePage, Evidence};
 use super::confidence::Confidence;
 use super::text_encoding::{Stopped, TextEncoding};
 
@@ -19,13 +19,13 @@ pub struct DetectedEncoding {
     pub encoding: TextEncoding,
     /// Length of the byte order mark.
     pub bom: usize,
-    /// The letters of the text look like those of a code page of DOS, and nothing else tells its encoding.
-    pub may_be_dos: bool,
+    /// The letters of the text look like those of a code page of DOS or of an old Mac, and nothing else tells its encoding.
+    pub is_doubtful: bool,
 }
 
 impl DetectedEncoding {
     pub(in crate::sheet::read) fn new(encoding: TextEncoding, bom: usize) -> DetectedEncoding {
-        DetectedEncoding { encoding, bom, may_be_dos: false }
+        DetectedEncoding { encoding, bom, is_doubtful: false }
     }
 }
 
@@ -57,13 +57,18 @@ pub(in crate::sheet::read) fn detect(sample: &[u8], whole: bool) -> (DetectedEnc
             // A few letters fit many encodings.
             let letters = sample.iter().filter(|byte| !byte.is_ascii()).count();
             let guess = detector.guess(None, Utf8Detection::Deny);
-            let of_dos = |encoding| {
-                (DetectedEncoding { may_be_dos: true, ..DetectedEncoding::new(encoding, 0) }, Confidence::Guess)
+            let doubtful = |encoding| {
+                (DetectedEncoding { is_doubtful: true, ..DetectedEncoding::new(encoding, 0) }, Confidence::Guess)
             };
             match code_page::evidence(sample, guess) {
                 Evidence::None => (guess, if letters < 6 { Confidence::Guess } else { Confidence::Likely }),
-                Evidence::Page(page) => return of_dos(TextEncoding::page(page)),
-                Evidence::Unclear => return of_dos(TextEncoding::web(guess)),
+                Evidence::Page(page) => {
+                    return doubtful(match page {
+                        CodePage::MacRoman => TextEncoding::web(MACINTOSH),
+                        page => TextEncoding::page(page),
+                    });
+                }
+                Evidence::Unclear => return doubtful(TextEncoding::web(guess)),
             }
         }
     };

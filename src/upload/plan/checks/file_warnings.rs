@@ -11,16 +11,19 @@ use crate::template::model::SheetSelect;
 use crate::template::problem::excerpt;
 use crate::template::{Layout, Template};
 
-/// Returns a warning about a text whose letters look like those of a code page of DOS.
-pub(in crate::upload::plan) fn dos_letters(dialect: &Dialect) -> Option<Problem> {
+/// Returns a warning about a text whose letters look like those of a code page of DOS or of an old Mac.
+pub(in crate::upload::plan) fn doubtful_letters(dialect: &Dialect) -> Option<Problem> {
     let name = dialect.encoding.encoding.name();
-    dialect.encoding.may_be_dos.then(|| Problem {
+    dialect.encoding.is_doubtful.then(|| Problem {
         value: name.to_owned(),
         remedy:
             "compare its letters with those of the original; --encoding (or encoding in [sheet]) states the right one: \
-                 cp437, cp850, cp852 or cp866"
+                 cp437, cp850, cp852, cp866, macintosh or windows-1252"
                 .to_owned(),
-        ..Problem::of_record("guessed-encoding", "is a guess at the encoding of the text, which seems to come from DOS")
+        ..Problem::of_record(
+            "guessed-encoding",
+            "is a guess at the encoding of the text, which seems to come from DOS or an old Mac",
+        )
     })
 }
 

@@ -9,3 +9,4 @@ pub(in crate::upload::plan) mod parts_read;
 pub(in crate::upload::plan) mod repeated;
 pub(in crate::upload) mod row_problems;
 pub(in crate::upload::plan) mod suspects;
+pub(in crate::upload::plan) mod twice_encoded;

@@ -1,0 +1,109 @@
+//! Texts that a program encoded as UTF-8 twice: `MÃ¼ller` for `Müller`.
+
+use std::collections::BTreeMap;
+
+use encoding_rs::{UTF_8, WINDOWS_1252};
+
+use super::super::part::Part;
+use crate::ledger::Problem;
+use crate::sheet::{Cell, Row};
+use crate::template::Layout;
+use crate::template::bind::own_column;
+use crate::template::problem::excerpt;
+
+/// The texts of a sheet's mapped columns that seem to be encoded twice.
+pub(in crate::upload::plan) struct TwiceEncoded {
+    columns: Vec<usize>,
+    /// By column.
+    found: BTreeMap<usize, Found>,
+}
+
+/// The texts of a column.
+struct Found {
+    /// The row of the first one.
+    row: u64,
+    /// The first one as it is stored, and as it was.
+    example: (String, String),
+    rows: u64,
+}
+
+impl TwiceEncoded {
+    pub(in crate::upload::plan) fn new(layout: &Layout) -> TwiceEncoded {
+        let columns = (0..layout.columns.len()).flat_map(|rule| layout.columns_of(rule));
+        let mut columns: Vec<usize> = columns.filter(|column| *column == own_column(*column)).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        // The texts of an export are those of the service.
+        let is_export = layout.is_defused && !layout.is_report;
+        TwiceEncoded { columns: if is_export { Vec::new() } else { columns }, found: BTreeMap::new() }
+    }
+
+    pub(in crate::upload::plan) fn row(&mut self, row: &Row) {
+        for column in &self.columns {
+            let Cell::Text(text) = row.get(*column) else { continue };
+            let Some(repaired) = repaired(text) else { continue };
+            let found = self.found.entry(*column).or_insert_with(|| Found {
+                row: row.number,
+                example: (excerpt(text), excerpt(&repaired)),
+                rows: 0,
+            });
+            found.rows += 1;
+        }
+    }
+
+    /// Returns a warning for each column with such texts.
+    pub(in crate::upload::plan) fn warnings(&self, part: &Part) -> impl Iterator<Item = Problem> {
+        self.found.iter().map(move |(column, Found { row, example: (text, repaired), rows })| {
+            let message = match rows {
+                1 => "seems to be encoded as UTF-8 twice".to_owned(),
+                rows => format!("seems to be encoded as UTF-8 twice, like the texts of {} other rows", rows - 1),
+            };
+            let remedy =
+                format!("it is probably '{repaired}'; export the file again, or repair it where it was converted");
+            let problem = Problem {
+                row: Some(*row),
+                value: text.clone(),
+                remedy,
+                ..Problem::of_record("twice-encoded", message)
+            };
+            part.of_column(*column, problem)
+        })
+    }
+}
+
+/// Returns the text before it was encoded a second time, or `None` for a text that was not.
+fn repaired(text: &str) -> Option<String> {
+    // Encoded twice, each character past ASCII begins with one of these.
+    const STARTS: &[char] = &['Ã', 'Â', 'Å', 'Ä', 'Ð', 'Ñ', 'Î', 'Ï', 'â', 'ã', 'ä', 'å', 'æ', 'ç', 'è', 'é'];
+    if text.is_ascii() || !text.contains(STARTS) {
+        return None;
+    }
+    let (bytes, _, has_others) = WINDOWS_1252.encode(text);
+    let repaired = UTF_8.decode_without_bom_handling_and_without_replacement(&bytes).filter(|_| !has_others)?;
+    (repaired != text && repaired.chars().all(|c| !c.is_control() || c.is_whitespace())).then(|| repaired.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_were_encoded_twice_are_repaired() {
+        for (text, expected) in [
+            ("MÃ¼ller", Some("Müller")),
+            ("GrÃ¶ÃŸe", Some("Größe")),
+            ("CafÃ© 5 â‚¬", Some("Café 5 €")),
+            ("â€žZitatâ€œ", Some("„Zitat“")),
+            ("Ð‘Ð¾Ð»Ñ‚", Some("Болт")),
+            ("Müller", None),
+            ("Ã", None),
+            ("SÃO PAULO", None),
+            ("À la carte", None),
+            ("Â", None),
+            ("Bolt", None),
+            ("Größe MÃ¼ller", None),
+        ] {
+            assert_eq!(repaired(text).as_deref(), expected, "{text}");
+        }
+    }
+}
