@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::ledger::{Accounting, RunId};
 use crate::{client, export, ledger, operations, report, service, sheet, upload};
 
 /// Exit codes, a stable interface.
@@ -54,11 +55,21 @@ pub struct Failure {
     pub exit: Exit,
     pub message: String,
     pub hint: Option<String>,
+    /// The run that was being sent, and the counts so far.
+    pub run: Option<(RunId, Option<Box<Accounting>>)>,
+    /// The next command to run.
+    pub next: Option<String>,
 }
 
 impl Failure {
     pub fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Failure {
-        Failure { exit, message: message.into(), hint: Some(hint.into()) }
+        Failure { exit, message: message.into(), hint: Some(hint.into()), run: None, next: None }
+    }
+
+    /// Adds the next command, unless there is one.
+    pub fn or_next(mut self, next: impl FnOnce() -> String) -> Failure {
+        self.next.get_or_insert_with(next);
+        self
     }
 }
 
@@ -77,7 +88,12 @@ impl std::error::Error for Failure {}
 impl<E: Into<operations::Error>> From<E> for Failure {
     fn from(error: E) -> Failure {
         let error = error.into();
-        Failure { exit: exit_of(&error), message: error.to_string(), hint: error.hint() }
+        let (exit, message, hint) = (exit_of(&error), error.to_string(), error.hint());
+        let (run, next) = match error {
+            operations::Error::InRun { run, accounting, next, .. } => (Some((run, accounting)), next),
+            _ => (None, None),
+        };
+        Failure { exit, message, hint, run, next }
     }
 }
 
@@ -92,7 +108,7 @@ fn exit_of(error: &operations::Error) -> Exit {
         E::Report(report::Error::Ledger(error)) => exit_of_ledger(error),
         E::Report(report::Error::Sheet(error)) => exit_of_sheet(error),
         E::Service(service::Error::InUse { .. }) => Exit::Busy,
-        E::WithHint { error, .. } => exit_of(error),
+        E::WithHint { error, .. } | E::InRun { error, .. } => exit_of(error),
         E::ReadOnlyToken => Exit::Credentials,
         E::Service(service::Error::WorkspaceName { .. })
         | E::Template(_)

@@ -13,7 +13,11 @@ fn main() -> ExitCode {
     }
     let cli = match Cli::read() {
         Ok(cli) => cli,
-        Err(error) => error.exit(),
+        Err(error) => {
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
+            // Help on a full disk or a closed pipe.
+            return ExitCode::from(if error.print().is_ok() { exit } else { Exit::Fault } as u8);
+        }
     };
     let json = cli.global.json;
     ui::start(&cli.global);
@@ -24,10 +28,14 @@ fn main() -> ExitCode {
         runtime.shutdown_background();
         ended
     });
-    let exit = ended.unwrap_or_else(|failure| {
+    let mut exit = ended.unwrap_or_else(|failure| {
         ui::failure(&failure, json);
         failure.exit
     });
+    if let Some(failure) = ui::stdout_failure() {
+        ui::failure(&failure, false);
+        exit = if exit == Exit::Done { failure.exit } else { exit };
+    }
     ExitCode::from(exit as u8)
 }
 

@@ -133,8 +133,7 @@ fn families() -> [(PossibleValue, Family); 2] {
 }
 
 fn text_kinds() -> [(PossibleValue, TextKind); 3] {
-    [("csv", TextKind::Csv), ("tsv", TextKind::Tsv), ("ndjson", TextKind::Ndjson)]
-        .map(|(name, kind)| (PossibleValue::new(name), kind))
+    [TextKind::Csv, TextKind::Tsv, TextKind::Ndjson].map(|kind| (PossibleValue::new(kind.name()), kind))
 }
 
 fn decimal_comma(name: &str) -> Result<DecimalComma, String> {

@@ -1,5 +1,7 @@
 //! Outcome of an attempt, before the retry policy.
 
+use std::collections::HashSet;
+
 use secrecy::{ExposeSecret, SecretString};
 
 use super::policy::Outcome;
@@ -63,18 +65,56 @@ impl TransportOutcome {
         }
     }
 
-    /// Masks a token in the body, because messages end up in ledgers and reports.
+    /// Masks a token and parts of it in the body, because messages end up in ledgers and reports.
     pub(super) fn redacted(mut self, secret: &SecretString) -> TransportOutcome {
         let secret = secret.expose_secret();
         if let TransportOutcome::Response(response) = &mut self
             && response.body.len() <= MAX_RESULT
             && !secret.is_empty()
-            && memchr::memmem::find(&response.body, secret.as_bytes()).is_some()
         {
-            response.body = String::from_utf8_lossy(&response.body).replace(secret, "***").into_bytes();
+            if memchr::memmem::find(&response.body, secret.as_bytes()).is_some() {
+                response.body = String::from_utf8_lossy(&response.body).replace(secret, MASK).into_bytes();
+            }
+            // The identifiers of a success must not be changed by chance.
+            let shortest = if response.status < 300 { PART_IN_RESULT } else { PART_IN_ERROR };
+            if let Some(masked) = without_parts(&response.body, secret.as_bytes(), shortest) {
+                response.body = masked;
+            }
         }
         self
     }
+}
+
+/// Stands for a token.
+const MASK: &str = "***";
+/// Length of the parts of a token that are masked in answers of errors, and in other answers.
+const PART_IN_ERROR: usize = 8;
+const PART_IN_RESULT: usize = 16;
+
+/// Masks every part of `secret` of at least `shortest` bytes. Returns `None` if there is none.
+fn without_parts(body: &[u8], secret: &[u8], shortest: usize) -> Option<Vec<u8>> {
+    let parts: HashSet<&[u8]> = secret.windows(shortest).collect();
+    let is_part = |at: usize| body.get(at..at + shortest).is_some_and(|part| parts.contains(part));
+    let mut masked = Vec::new();
+    let (mut copied, mut at) = (0, 0);
+    while at + shortest <= body.len() {
+        if !is_part(at) {
+            at += 1;
+            continue;
+        }
+        masked.extend_from_slice(&body[copied..at]);
+        masked.extend_from_slice(MASK.as_bytes());
+        while is_part(at) {
+            at += 1;
+        }
+        at += shortest - 1;
+        copied = at;
+    }
+    if copied == 0 {
+        return None;
+    }
+    masked.extend_from_slice(&body[copied..]);
+    Some(masked)
 }
 
 /// Returns the sentence for a failure status.
@@ -82,5 +122,40 @@ pub(super) fn answered(status: u16, message: Option<&str>) -> String {
     match message {
         Some(message) => format!("the service answered {status}: {message}"),
         None => format!("the service answered {status}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: &str = "eyJhbGciOiJIUzI1NiJ9.eyJ3b3Jrc3BhY2UiOiJzaG9wIn0.c2lnbmF0dXJl";
+
+    fn masked(status: u16, body: &str) -> String {
+        let response = Response { status, body: body.as_bytes().to_owned(), retry_after: None, quota: None };
+        match TransportOutcome::Response(response).redacted(&TOKEN.to_owned().into()) {
+            TransportOutcome::Response(response) => String::from_utf8(response.body).expect("text"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn tokens_and_their_parts_are_masked() {
+        for (body, expected) in [
+            (format!("the token {TOKEN} is wrong"), "the token *** is wrong"),
+            (format!("the token {}… is wrong", &TOKEN[..12]), "the token ***… is wrong"),
+            (format!("…{} and {}", &TOKEN[50..], &TOKEN[..20]), "…*** and ***"),
+            (TOKEN[30..38].to_owned(), "***"),
+            ("no such customer".to_owned(), "no such customer"),
+            (String::new(), ""),
+        ] {
+            assert_eq!(masked(422, &body), expected);
+        }
+    }
+
+    #[test]
+    fn short_parts_in_a_success_are_kept() {
+        assert_eq!(masked(200, &TOKEN[..15]), &TOKEN[..15]);
+        assert_eq!(masked(200, &TOKEN[..16]), "***");
     }
 }

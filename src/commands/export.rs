@@ -5,13 +5,15 @@ use std::path::Path;
 use serde_json::json;
 
 use super::shared::console::Console;
+use super::shared::next;
 use super::shared::signals::Interrupt;
 use crate::cli::Export;
 use crate::error::{Exit, Failure};
 use crate::export::{Exported, Manifest, Since};
-use crate::operations::{self, Context, ExportRequest, IdSource};
+use crate::operations::{self, CommandLine, Context, ExportRequest, IdSource};
+use crate::records::Family;
 use crate::settings::{Output, Settings};
-use crate::sheet::write::Style;
+use crate::sheet::write::{Style, TextKind};
 use crate::ui;
 
 pub(super) async fn run(args: &Export, settings: &Settings) -> Result<Exit, Failure> {
@@ -28,14 +30,24 @@ pub(super) async fn run(args: &Export, settings: &Settings) -> Result<Exit, Fail
         biased;
         _ = interrupt.signal() => {
             let hint = "the records read so far are kept; run the same command again within an hour to continue";
-            return Err(Failure::new(interrupt.exit(), "the export was interrupted", hint));
+            let failure = Failure::new(interrupt.exit(), "the export was interrupted", hint);
+            return Err(failure.or_next(|| again(args, &settings.context)));
         }
-        exported = export(args, &settings.context, settings.output) => exported?,
+        exported = export(args, &settings.context, settings.output) => exported.map_err(|failure| match failure.exit {
+            Exit::Stopped => failure.or_next(|| again(args, &settings.context)),
+            _ => failure,
+        })?,
     };
+    let next = (!exported.manifest.complete).then(|| again(args, &settings.context));
     if settings.output.json {
-        ui::json(&as_json(&exported));
+        let mut json = as_json(&exported);
+        json["next"] = json!(next);
+        ui::json(&json);
     } else {
         print(&exported);
+        if let Some(next) = next {
+            ui::remark(format_args!("  {0}Next{0:#}    {next}", ui::style::STRONG));
+        }
     }
     Ok(match &exported.manifest {
         manifest if !manifest.complete => Exit::Incomplete,
@@ -76,6 +88,35 @@ pub(super) async fn export(args: &Export, context: &Context, output: Output) -> 
     let exported = operations::export(context, &request, &|event| console.show(event)).await?;
     console.finish(exported.manifest.distinct);
     Ok(exported)
+}
+
+/// Returns the command that exports again, and continues an interrupted export.
+fn again(args: &Export, context: &Context) -> String {
+    let Export { records, output, family, verify, fresh: _, look, nightly, by_id, pacing } = args;
+    let byte = |byte: u8| if byte == b'\t' { "tab".to_owned() } else { char::from(byte).to_string() };
+    let since = nightly.since.map(|since| match since {
+        Since::Moment(time) => time.to_string(),
+        Since::Last | Since::Ever => "last".to_owned(),
+    });
+    let command = CommandLine::new(context, &format!("export {records}"))
+        .short('o', "output", output)
+        .flag("family", family.map(Family::name))
+        .switch("verify", *verify)
+        .flag("template", look.template.as_ref())
+        .flag("explode", look.explode.as_ref())
+        .flag("format", look.format.map(TextKind::name))
+        .flag("locale", look.locale.map(|comma| if comma.0 { "de" } else { "en" }))
+        .flag("delimiter", look.delimiter.map(byte))
+        .switch("bom", look.bom)
+        .switch("exact", look.exact)
+        .flag("since", since)
+        .flag("keep", nightly.keep.map(|number| number.to_string()))
+        .flag("min-ratio", nightly.min_ratio.map(|share| share.to_string()))
+        .flag("ids", by_id.ids.as_ref())
+        .flag("column", by_id.column.as_ref())
+        .switch("external", by_id.external)
+        .flag("language", by_id.language.as_ref());
+    next::with_pacing(command, pacing).to_string()
 }
 
 /// Returns the JSON object of `--json`. The fields are a stable interface.

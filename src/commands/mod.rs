@@ -22,9 +22,11 @@ mod view;
 use crate::cli::Command;
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
+use shared::signals;
 
 /// Runs a command and returns its exit code.
 pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> {
+    signals::outlive_file_size_limit();
     match command {
         Command::Demo(args) => demo::run(&args, &settings).await,
         Command::Upload(args) => upload::run(&args, &settings).await,

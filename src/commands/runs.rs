@@ -52,6 +52,7 @@ async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> 
         ("records", Some(format!("{}, by the template {}", about.record, about.template))),
         ("service", Some(about.base_url.clone())),
         ("workspace", Some(about.workspace.clone())),
+        ("rate", about.settings.rate.map(|rate| rate.to_string())),
         ("started", Some(time(run.created_at))),
         ("finished", run.finished_at.map(time)),
         ("sending", Some(format!("{:.1} s", run.millis as f64 / 1000.0))),
@@ -93,6 +94,7 @@ fn print(runs: &[(Run, Accounting)]) {
 }
 
 fn as_json(run: &Run, accounting: &Accounting) -> serde_json::Value {
+    let settings = &run.about.settings;
     json!({
         "run": run.id,
         "state": RunStatus::of(run, accounting).name(),
@@ -105,6 +107,15 @@ fn as_json(run: &Run, accounting: &Accounting) -> serde_json::Value {
         "file": run.about.file,
         "base_url": run.about.base_url,
         "workspace": run.about.workspace,
+        "profile": settings.profile,
+        "rate": settings.rate.map(|rate| rate.to_string()),
+        "concurrency": settings.concurrency,
+        "max_errors": settings.max_errors,
+        "chosen_rows": run.about.chosen.map(|(first, last)| format!("{first}-{last}")),
+        "all_or_nothing": settings.all_or_nothing,
+        "strict": settings.strict,
+        "changed_only": settings.changed_only,
+        "report": settings.report,
         "rows": accounting.rows,
         "total": accounting.total,
         "sent": accounting.sent,

@@ -23,7 +23,9 @@ pub struct Accounting {
     pub pending: u64,
     /// Records to be sent that have a warning. Each is also in one of the seven counts.
     pub warned: u64,
+    /// Requests made for the records, whatever came of them.
     pub requests: u64,
+    /// Those of the requests that repeat an earlier one.
     pub retries: u64,
 }
 
@@ -83,10 +85,8 @@ impl Ledger {
         };
         // A resolution replaces the state of an unknown outcome.
         let outcomes = sqlx::query(
-            "SELECT COALESCE(resolution.state, outcome.state), COUNT(*), \
-             COALESCE(CAST(SUM(attempts) AS BIGINT), 0), \
-             COALESCE(CAST(SUM(CASE WHEN attempts > 1 THEN attempts - 1 ELSE 0 END) AS BIGINT), 0) \
-             FROM outcome LEFT JOIN resolution ON resolution.run = outcome.run AND resolution.seq = outcome.seq \
+            "SELECT COALESCE(resolution.state, outcome.state), COUNT(*) FROM outcome \
+             LEFT JOIN resolution ON resolution.run = outcome.run AND resolution.seq = outcome.seq \
              WHERE outcome.run = $1 GROUP BY 1",
         )
         .bind(run)
@@ -94,8 +94,10 @@ impl Ledger {
         .await?;
         for row in outcomes {
             *accounting.count_mut(outcome_state(row.try_get(0)?)?) += count(row.try_get(1)?)?;
-            accounting.requests += count(row.try_get(2)?)?;
-            accounting.retries += count(row.try_get(3)?)?;
+        }
+        let traffic = sqlx::query("SELECT requests, retries FROM traffic WHERE run = $1").bind(run);
+        if let Some(row) = traffic.fetch_optional(&mut *connection).await? {
+            (accounting.requests, accounting.retries) = (count(row.try_get(0)?)?, count(row.try_get(1)?)?);
         }
         let settled: u64 = accounting.states().into_iter().map(|(_, count)| count).sum();
         let too_many = || corrupt(format_args!("run {run} has more outcomes than records"));

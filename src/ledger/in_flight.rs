@@ -18,6 +18,10 @@ pub struct SendingChanges {
     pub outcomes: Vec<Outcome>,
     /// Records no longer in flight, with an outcome or certainly not applied.
     pub finished: Vec<Seq>,
+    /// Requests made since the last changes; negative if fewer were made than stored before.
+    pub requests: i64,
+    /// Those of the requests that repeat an earlier one.
+    pub retries: i64,
 }
 
 impl Ledger {
@@ -118,8 +122,19 @@ async fn insert_changes(connection: &mut SqliteConnection, run: RunId, changes: 
         sqlx::query("DELETE FROM in_flight WHERE run = $1 AND seq IN (SELECT value FROM json_each($2))")
             .bind(run)
             .bind(to_json(&changes.finished)?)
-            .execute(connection)
+            .execute(&mut *connection)
             .await?;
+    }
+    if (changes.requests, changes.retries) != (0, 0) {
+        sqlx::query(
+            "INSERT INTO traffic (run, requests, retries) VALUES ($1, $2, $3) ON CONFLICT (run) DO UPDATE \
+             SET requests = traffic.requests + excluded.requests, retries = traffic.retries + excluded.retries",
+        )
+        .bind(run)
+        .bind(changes.requests)
+        .bind(changes.retries)
+        .execute(connection)
+        .await?;
     }
     Ok(())
 }

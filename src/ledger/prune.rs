@@ -12,7 +12,8 @@ const PLAN: [&str; 3] = [
     "DELETE FROM record_block WHERE run = $1",
     "DELETE FROM outcome WHERE run = $1",
 ];
-const SENDING_AND_RUN: [&str; 4] = [
+const SENDING_AND_RUN: [&str; 5] = [
+    "DELETE FROM traffic WHERE run = $1",
     "DELETE FROM intent WHERE run = $1",
     "DELETE FROM in_flight WHERE run = $1",
     "DELETE FROM resolution WHERE run = $1",

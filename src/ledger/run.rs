@@ -1,5 +1,6 @@
 //! Runs: identity, state and history.
 
+use std::fmt;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -78,6 +79,20 @@ pub enum RunRate {
         requests: NonZeroU32,
         seconds: NonZeroU32,
     },
+}
+
+/// Writes the rate like `--rate`: auto, 10/s, 600/min.
+impl fmt::Display for RunRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunRate::Auto => f.write_str("auto"),
+            RunRate::Fixed { requests, seconds } => match seconds.get() {
+                1 => write!(f, "{requests}/s"),
+                60 => write!(f, "{requests}/min"),
+                _ => write!(f, "{requests}/h"),
+            },
+        }
+    }
 }
 
 /// Records to send although they were sent before.

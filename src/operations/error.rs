@@ -2,7 +2,7 @@
 
 use crate::client;
 use crate::diagnostics::{Mistake, Mistakes};
-use crate::ledger::RunId;
+use crate::ledger::{Accounting, RunId};
 use crate::{export, ledger, report, service, sheet, upload};
 
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +39,16 @@ pub enum Error {
     /// This machine lacks something, such as room on the disk.
     #[error("{message}")]
     Local { message: String, hint: String },
+    /// An error while a run was being sent. All outcomes before are saved.
+    #[error("{error}")]
+    InRun {
+        run: RunId,
+        /// The counts so far, if the ledger can be read.
+        accounting: Option<Box<Accounting>>,
+        /// The command that continues the run.
+        next: Option<String>,
+        error: Box<Error>,
+    },
     /// An error with further advice.
     #[error("{error}")]
     WithHint { error: Box<Error>, hint: String },
@@ -75,6 +85,7 @@ impl Error {
             | Error::Invalid { hint, .. }
             | Error::BadInput { hint, .. }
             | Error::Local { hint, .. } => hint.clone(),
+            Error::InRun { error, .. } => return error.hint(),
             Error::WithHint { error, hint } => match error.hint() {
                 Some(first) => format!("{first}; {hint}"),
                 None => hint.clone(),

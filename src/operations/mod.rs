@@ -30,6 +30,7 @@ pub use export::{EXPORTABLE, ExportRequest, IdSource, export};
 pub use input::{InputFile, STANDARD_INPUT, Spreadsheet};
 pub use next_command::{CommandLine, quoted};
 pub use report::{ReportRequest, check_report_path, report};
+pub use report_path::unused;
 pub use runs::list_runs::{RunDetails, RunFilter, RunStatus, list_runs, show_run};
 pub use runs::prune::{Pruned, prune};
 pub use runs::resolve::{Resolved, Resolving};

@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::context::Context;
-use super::report_path::numbered;
+use super::report_path::unused;
 use crate::ledger::{Accounting, Run, RunId, RunState};
 use crate::report::Format;
 
@@ -163,8 +163,7 @@ pub(super) fn after_fixing(context: &Context, run: &Run, report: Option<&Path>) 
     match report.filter(|path| Format::of(path).is_some_and(Format::is_editable)) {
         Some(report) => CommandLine::new(context, "retry").file(report).to_string(),
         None => {
-            let path = numbered(Path::new(&format!("report-{}.xlsx", run.id))).find(|path| !path.exists());
-            let path = path.expect("some number is not taken");
+            let path = unused(Path::new(&format!("report-{}.xlsx", run.id)));
             let report = CommandLine::new(context, "report").run(run.id).short('o', "output", path);
             report.flag("only", Some("problems")).to_string()
         }

@@ -26,6 +26,11 @@ pub(super) fn beside(file: &Path, extension: &str) -> impl Iterator<Item = PathB
     })
 }
 
+/// Returns `path`, or the same name with a number if there is such a file.
+pub fn unused(path: &Path) -> PathBuf {
+    numbered(path).find(|path| !path.exists()).expect("some number is not taken")
+}
+
 /// Returns `path`, then the same name with a number: `out.xlsx`, `out-2.xlsx`.
 pub(super) fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();

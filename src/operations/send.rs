@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::context::{Context, now};
 use super::error::Error;
@@ -20,7 +19,7 @@ use crate::sheet::write::Existing;
 use crate::template::Template;
 use crate::upload::compare::{Connection, server_diff};
 use crate::upload::sent_before::{self, Compared, LeftOut};
-use crate::upload::{self, SendResult, Source, StopReason, Tally, send, superseded};
+use crate::upload::{self, Grace, SendResult, Source, StopReason, Tally, send, superseded};
 
 /// Maximum number of refused records grouped by cause in the result. A report has all refused records.
 const MAX_REFUSED: u32 = 2_000;
@@ -182,7 +181,24 @@ impl Sending<'_> {
     }
 
     /// Leaves out records that were sent before, and sends the other pending records. Then writes the report if needed.
-    pub(super) async fn send(self, interrupt: impl Future<Output = Duration>) -> Result<Finished, Error> {
+    ///
+    /// # Errors
+    /// [`Error::InRun`] with the counts so far.
+    pub(super) async fn send(self, interrupt: impl Future<Output = Grace>) -> Result<Finished, Error> {
+        let (ledger, run) = (self.ledger, self.run.id());
+        let next = next_command::resume(self.context, run);
+        let next = Some(next).filter(|_| !self.is_rehearsal);
+        match self.try_send(interrupt).await {
+            Ok(finished) => Ok(finished),
+            // If the ledger can't even be read, the first error is the important one.
+            Err(error) => {
+                let accounting = ledger.accounting(run).await.ok().map(Box::new);
+                Err(Error::InRun { run, accounting, next, error: Box::new(error) })
+            }
+        }
+    }
+
+    async fn try_send(self, interrupt: impl Future<Output = Grace>) -> Result<Finished, Error> {
         let (ledger, id) = (self.ledger, self.run.id());
         let mut compared = Compared::default();
         if self.withheld().await?.is_none() {
@@ -269,7 +285,7 @@ impl Sending<'_> {
         Ok(())
     }
 
-    async fn send_pending(&self, pending: u64, interrupt: impl Future<Output = Duration>) -> Result<SendResult, Error> {
+    async fn send_pending(&self, pending: u64, interrupt: impl Future<Output = Grace>) -> Result<SendResult, Error> {
         let about = &self.run.run().about;
         let (base_url, workspace) = (&about.base_url, &about.workspace);
         let rate = match speed(&about.settings, self.context)? {

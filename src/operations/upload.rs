@@ -1,7 +1,6 @@
 //! Uploading a spreadsheet: reads and plans the whole file, then sends the records.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::check::{Preview, preview};
 use super::compare::compare_keys;
@@ -15,7 +14,7 @@ use super::send::{Finished, SendOptions, Sending, plan_run, speed};
 use super::service::local_service::LocalService;
 use crate::ledger::{AllowRepeat, CallOption, RunCommand, RunSettings};
 use crate::upload::compare::{Connection, count_changed};
-use crate::upload::{Source, Tally};
+use crate::upload::{Grace, Source, Tally};
 
 /// A spreadsheet to upload.
 #[derive(Debug)]
@@ -83,7 +82,7 @@ pub async fn upload(
     context: &Context,
     upload: Upload<'_>,
     questions: Option<Questions<'_>>,
-    interrupt: impl Future<Output = Duration>,
+    interrupt: impl Future<Output = Grace>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
     if !upload.is_rehearsal {
@@ -119,7 +118,7 @@ async fn run_upload(
     context: &Context,
     mut upload: Upload<'_>,
     questions: Option<Questions<'_>>,
-    interrupt: impl Future<Output = Duration>,
+    interrupt: impl Future<Output = Grace>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
     apply_options(&mut upload)?;

@@ -10,6 +10,7 @@ pub mod style;
 pub mod view;
 
 use std::io::Write;
+use std::sync::OnceLock;
 
 use serde::Serialize;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -17,7 +18,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::cli::{Color, Global, LogFormat};
-use crate::error::Failure;
+use crate::error::{Exit, Failure};
 
 /// Sets up colors and logging for the whole process.
 pub fn start(global: &Global) {
@@ -43,9 +44,24 @@ pub fn start(global: &Global) {
     }
 }
 
-/// Prints a line to stdout. A closed pipe, as with `head`, is not an error.
+/// The first error of writing to stdout.
+static STDOUT_ERROR: OnceLock<std::io::Error> = OnceLock::new();
+
+/// Prints a line to stdout. An error, such as a pipe that `head` has closed, ends nothing, and is kept for the end of the
+/// command.
 pub fn line(text: impl std::fmt::Display) {
-    let _ = writeln!(anstream::stdout(), "{text}");
+    if let Err(error) = writeln!(anstream::stdout(), "{text}") {
+        let _ = STDOUT_ERROR.set(error);
+    }
+}
+
+/// Returns the failure if something could not be written to stdout.
+pub fn stdout_failure() -> Option<Failure> {
+    let error = std::io::stdout().flush().err();
+    let error = STDOUT_ERROR.get().or(error.as_ref())?;
+    let message = format!("standard output can't be written: {error}");
+    let hint = "what was sent is saved; free some space, or let the program that reads the output read to its end";
+    Some(Failure::new(Exit::Fault, message, hint))
 }
 
 /// Returns buffered standard output without colors, for data.
@@ -89,14 +105,28 @@ pub fn json(value: &impl Serialize) {
 /// Prints a failure and the hint to stderr, and with `--json` as an object to stdout.
 pub fn failure(failure: &Failure, as_json: bool) {
     if as_json {
-        json(
-            &serde_json::json!({"error": {"message": failure.message, "hint": failure.hint, "exit": failure.exit as u8}}),
-        );
+        let Failure { message, hint, exit, run, next } = failure;
+        let mut object =
+            serde_json::json!({"error": {"message": message, "hint": hint, "exit": *exit as u8}, "next": next});
+        if let Some((run, accounting)) = run {
+            object["run"] = (*run).into();
+            // Serializing numbers can't fail.
+            object["accounting"] = serde_json::to_value(accounting).unwrap_or_default();
+        }
+        json(&object);
     }
     let error = style::ERROR;
     remark(format_args!("{error}error{error:#}: {}", failure.message));
     if let Some(words) = &failure.hint {
         hint(words);
+    }
+    if let Some((run, Some(accounting))) = &failure.run {
+        let counts = accounting.states().into_iter().filter(|(_, count)| *count > 0);
+        let counts = counts.map(|(state, count)| format!("{} {}", thousands(count), state.name()));
+        remark(format_args!("run {run}: {}", counts.collect::<Vec<_>>().join(", ")));
+    }
+    if let Some(next) = &failure.next {
+        remark(format_args!("next: {next}"));
     }
 }
 

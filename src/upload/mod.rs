@@ -5,6 +5,7 @@
 pub mod compare;
 pub mod dispatch;
 pub mod error;
+mod interrupt;
 pub mod plan;
 pub mod profile;
 mod respelled;
@@ -16,6 +17,7 @@ pub mod tally;
 
 pub use dispatch::StopReason;
 pub use error::Error;
+pub use interrupt::Grace;
 pub use plan::Source;
 pub use send::{Progress, SendResult, Work};
 pub use tally::Tally;

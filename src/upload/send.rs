@@ -15,6 +15,7 @@ use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
 
 use super::dispatch::{Dispatcher, Job, Settled, Step, StopReason};
+use super::interrupt::Grace;
 use crate::client::fetch::PROBE_PATH;
 use crate::client::policy::{Action, Call, decide};
 use crate::client::{Attempt, Client, Pace, Request, Speed};
@@ -91,7 +92,7 @@ pub struct SendResult {
 /// requests in flight. Fails if the ledger cannot be read or written.
 pub async fn send(
     work: &Work<'_>,
-    interrupt: impl Future<Output = Duration>,
+    interrupt: impl Future<Output = Grace>,
     progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<SendResult, ledger::Error> {
     let (began, began_at, run) = (Instant::now(), (work.wall)(), work.run.id());
@@ -188,10 +189,11 @@ impl Sender<'_> {
     /// Runs until no record is left to send or the run has to stop.
     async fn send_all(
         &mut self,
-        interrupt: impl Future<Output = Duration>,
+        interrupt: impl Future<Output = Grace>,
         progress: &(dyn Fn(&Progress) + Sync),
     ) -> Result<(), ledger::Error> {
         let mut interrupt = pin!(interrupt);
+        let mut at_once = Grace::never();
         let mut ticks = tokio::time::interval(PROGRESS_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut stores = tokio::time::interval(STORE_INTERVAL);
@@ -224,7 +226,11 @@ impl Sender<'_> {
                         return self.cut_off().await;
                     }
                 }
-                grace = &mut interrupt, if self.deadline.is_none() => self.deadline = Some(Instant::now() + grace),
+                grace = &mut interrupt, if self.deadline.is_none() => {
+                    self.deadline = Some(Instant::now() + grace.limit);
+                    at_once = grace.at_once;
+                }
+                () = &mut at_once => return self.cut_off().await,
                 stored = stored(&mut self.storing), if self.storing.is_some() => {
                     self.storing = None;
                     stored?;
@@ -264,7 +270,10 @@ impl Sender<'_> {
         let wake = loop {
             match self.dispatcher.step(now) {
                 Step::Send(job) if job.call == Call::Idempotent => self.start_or_withdraw(job),
-                Step::Send(job) => non_idempotent.push(job),
+                Step::Send(job) => {
+                    self.count(&job, 1);
+                    non_idempotent.push(job);
+                }
                 Step::Probe => self.probe(),
                 Step::WaitUntil(at) => break Some(at),
                 Step::Wait => break None,
@@ -289,6 +298,7 @@ impl Sender<'_> {
         let claims: Vec<Claim> = jobs.iter().filter_map(|job| job.claim.clone()).collect();
         let (run, now) = (&self.run, (self.work.wall)());
         let repeated = self.work.ledger.start(run, &self.family, &changes, &claims, now).await?;
+        let mut withdrawn = Vec::new();
         for (seq, earlier) in repeated {
             let Some(index) = jobs.iter().position(|job| job.seq == seq) else { continue };
             let job = jobs.remove(index);
@@ -296,9 +306,19 @@ impl Sender<'_> {
                 let name = job.ordering_key.key();
                 self.changes.outcomes.push(claimed_meanwhile(run, claim, name, &earlier, now));
             }
+            withdrawn.push(job);
+        }
+        for job in withdrawn {
+            self.count(&job, -1);
             self.dispatcher.withdraw(&job);
         }
         Ok(())
+    }
+
+    /// Adds to the number of requests, and of retries if the record of the job was sent before.
+    fn count(&mut self, job: &Job, requests: i64) {
+        self.changes.requests += requests;
+        self.changes.retries += if job.requests > 0 { requests } else { 0 };
     }
 
     /// Looks for newer uploads that have begun since the last look.
@@ -317,7 +337,10 @@ impl Sender<'_> {
             (Some(newer), Some(key)) => newer.get(key),
             _ => None,
         };
-        let Some(request) = request else { return self.start(job) };
+        let Some(request) = request else {
+            self.count(&job, 1);
+            return self.start(job);
+        };
         let now = (self.work.wall)();
         superseded::count(&mut self.superseded, &request, None);
         self.doubtful.remove(&job.seq);
@@ -366,6 +389,8 @@ impl Sender<'_> {
         let (seq, call) = (job.seq, job.call);
         // What must not be repeated for fear of a second record is in doubt for a repeatable call, too.
         let action = decide(Call::NonIdempotent, attempt.outcome.kind());
+        // Without an access token, nothing was sent.
+        self.count(&job, i64::from(attempt.requests) - 1);
         let settled = self.dispatcher.settle(job, attempt.requests, attempt.outcome, Instant::now(), fastrand::f64());
         if call == Call::Idempotent {
             self.in_flight.remove(&seq);

@@ -8,7 +8,7 @@ use sheetport::client::Client;
 use sheetport::client::auth::Credentials;
 use sheetport::ledger::{
     AcceptedEarlier, Accounting, Disposition, Error, Ledger, NewRun, Outcome, PlannedRecord, Problem, RecordState,
-    Resolution, RunId, Seq, SkipReason,
+    Resolution, RunId, SendingChanges, Seq, SkipReason,
 };
 use sqlx::sqlite::{SqliteColumn, SqliteConnectOptions};
 use sqlx::{Column, ConnectOptions, Row};
@@ -120,7 +120,11 @@ async fn states_always_add_up_to_the_total() {
     ledger.settle(run, &outcomes([105], RecordState::Unchanged)).await.unwrap();
     let now = accounting(&ledger, run).await;
     assert_eq!((now.sent, now.failed, now.unknown, now.unchanged, now.pending), (80, 2, 1, 1, 716));
-    assert_eq!((now.requests, now.retries), (84, 0));
+    let changes = SendingChanges { requests: 84, retries: 3, ..SendingChanges::default() };
+    ledger.store(run, &changes).await.unwrap();
+    ledger.store(run, &SendingChanges { requests: 1, ..SendingChanges::default() }).await.unwrap();
+    let now = accounting(&ledger, run).await;
+    assert_eq!((now.requests, now.retries), (85, 3), "of all attempts, with and without an outcome");
 }
 
 #[tokio::test]

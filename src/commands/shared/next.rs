@@ -1,7 +1,7 @@
 //! Next commands that repeat the flags of the present one.
 
 use crate::cli::{Input, Pacing, Upload};
-use crate::operations::{CommandLine, Context};
+use crate::operations::{self, CommandLine, Context};
 
 /// Returns the command that uploads with the same flags.
 pub(crate) fn upload(args: &Upload, template: &str, context: &Context) -> CommandLine {
@@ -23,7 +23,7 @@ pub(crate) fn upload(args: &Upload, template: &str, context: &Context) -> Comman
         .switch("restore-texts", args.restore_texts)
         .switch("create-missing-items", args.create_missing_items)
         .switch("trigger-workflows", args.trigger_workflows)
-        .flag("report", args.report.as_ref())
+        .flag("report", args.report.as_deref().map(operations::unused))
 }
 
 /// Returns the command that uploads the file with the same flags for reading it.

@@ -1,10 +1,14 @@
-//! Ctrl-C and SIGTERM.
+//! Ctrl-C, SIGTERM and SIGHUP.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
 use crate::error::Exit;
 use crate::ui;
+use crate::upload::Grace;
 
 /// Waits for a signal and remembers its kind.
 #[derive(Debug, Default)]
@@ -13,22 +17,36 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Waits for the first signal, says so, and returns how long requests in flight may take. A second signal ends the
-    /// process at once.
-    pub(crate) async fn wait(&self) -> Duration {
-        let grace = self.signal().await;
-        ui::remark("Stopping after the requests in flight. Press Ctrl-C again to stop immediately.");
-        grace
-    }
-
-    /// Waits like [`Interrupt::wait`], without a message.
-    pub(crate) async fn signal(&self) -> Duration {
-        let exit = next().await;
-        self.exit.store(exit as u8, Ordering::Relaxed);
-        tokio::spawn(async {
-            let exit = next().await;
+    /// Waits for the first signal, says so, and returns how long requests in flight may take. A second signal gives them up,
+    /// a third ends the process.
+    pub(crate) async fn wait(&self) -> Grace {
+        let mut signals = Signals::listen();
+        let limit = self.first(&mut signals).await;
+        let second = Arc::new(Notify::new());
+        let at_once = Arc::clone(&second);
+        tokio::spawn(async move {
+            signals.next().await;
+            second.notify_one();
+            let exit = signals.next().await;
             std::process::exit(exit as i32);
         });
+        ui::remark("Stopping after the requests in flight. Press Ctrl-C again to stop immediately.");
+        Grace { limit, at_once: Box::pin(async move { at_once.notified().await }) }
+    }
+
+    /// Waits for the first signal, without a message. A second signal ends the process.
+    pub(crate) async fn signal(&self) {
+        let mut signals = Signals::listen();
+        self.first(&mut signals).await;
+        tokio::spawn(async move {
+            let exit = signals.next().await;
+            std::process::exit(exit as i32);
+        });
+    }
+
+    async fn first(&self, signals: &mut Signals) -> Duration {
+        let exit = signals.next().await;
+        self.exit.store(exit as u8, Ordering::Relaxed);
         // A system shutting down kills all processes after a few seconds.
         if exit == Exit::Terminated { Duration::from_secs(10) } else { Duration::from_secs(30) }
     }
@@ -39,23 +57,65 @@ impl Interrupt {
     }
 }
 
+/// The signals that ask the process to stop. None is lost between two calls of [`Signals::next`].
+struct Signals {
+    #[cfg(unix)]
+    streams: Vec<(Exit, tokio::signal::unix::Signal)>,
+}
+
 #[cfg(unix)]
-async fn next() -> Exit {
-    use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminate) => tokio::select! {
-            _ = tokio::signal::ctrl_c() => Exit::Interrupted,
-            _ = terminate.recv() => Exit::Terminated,
-        },
-        Err(_) => {
-            let _ = tokio::signal::ctrl_c().await;
-            Exit::Interrupted
-        }
+impl Signals {
+    fn listen() -> Signals {
+        use tokio::signal::unix::{SignalKind, signal};
+        let hangup = (!ignores_hangup()).then_some((Exit::Interrupted, SignalKind::hangup()));
+        let kinds = [(Exit::Interrupted, SignalKind::interrupt()), (Exit::Terminated, SignalKind::terminate())];
+        // A signal without a handler ends the process, as usual.
+        let streams = kinds.into_iter().chain(hangup).filter_map(|(exit, kind)| Some((exit, signal(kind).ok()?)));
+        Signals { streams: streams.collect() }
+    }
+
+    async fn next(&mut self) -> Exit {
+        std::future::poll_fn(|context| {
+            for (exit, stream) in &mut self.streams {
+                if stream.poll_recv(context).is_ready() {
+                    return std::task::Poll::Ready(*exit);
+                }
+            }
+            std::task::Poll::Pending
+        })
+        .await
     }
 }
 
+/// Whether the process was started to outlive its terminal, as by `nohup`.
+#[cfg(unix)]
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // SIGHUP is signal 1, the lowest bit.
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 != 0)
+}
+
 #[cfg(not(unix))]
-async fn next() -> Exit {
-    let _ = tokio::signal::ctrl_c().await;
-    Exit::Interrupted
+impl Signals {
+    fn listen() -> Signals {
+        Signals {}
+    }
+
+    async fn next(&mut self) -> Exit {
+        let _ = tokio::signal::ctrl_c().await;
+        Exit::Interrupted
+    }
+}
+
+/// Keeps the signal for a file that exceeds the permitted size from ending the process: the write fails with an error
+/// instead.
+pub(crate) fn outlive_file_size_limit() {
+    #[cfg(unix)]
+    {
+        /// SIGXFSZ on Linux, macOS and the BSDs.
+        const FILE_SIZE: i32 = 25;
+        // Without a handler, the system ends the process, as usual.
+        let _ = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::from_raw(FILE_SIZE));
+    }
 }

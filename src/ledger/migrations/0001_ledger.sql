@@ -120,6 +120,13 @@ CREATE TABLE outcome (
     PRIMARY KEY (run, seq)
 ) WITHOUT ROWID;
 
+-- All requests made for the records of a run, also for those without an outcome, and the repeated ones among them.
+CREATE TABLE traffic (
+    run      BIGINT PRIMARY KEY,
+    requests BIGINT NOT NULL,
+    retries  BIGINT NOT NULL
+);
+
 -- Records that must not be sent twice and may be in flight: written before the first byte of a request, deleted together
 -- with the insertion of the outcome. After a crash, the result of these records is unknown.
 CREATE TABLE in_flight (

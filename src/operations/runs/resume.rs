@@ -1,7 +1,6 @@
 //! Resuming a run from the ledger, and binding an operation to an existing run.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::super::context::Context;
 use super::super::error::Error;
@@ -11,6 +10,7 @@ use super::super::report::check_report_path;
 use super::super::send::{Finished, SendOptions, Sending};
 use crate::client::Client;
 use crate::ledger::{self, Ledger, LockedRun, Run, RunId, RunSettings, RunState};
+use crate::upload::Grace;
 
 const RESUMED: &str = "resumed";
 
@@ -22,7 +22,7 @@ pub async fn resume(
     context: &Context,
     run: Option<RunId>,
     options: SendOptions<'_>,
-    interrupt: impl Future<Output = Duration>,
+    interrupt: impl Future<Output = Grace>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
     options.report.map_or(Ok(()), check_report_path)?;

@@ -1,7 +1,5 @@
 //! Retrying the refused records of a run as a new run.
 
-use std::time::Duration;
-
 use super::super::context::{Context, now};
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
@@ -10,6 +8,7 @@ use super::super::report::check_report_path;
 use super::super::send::{Finished, SendOptions, Sending};
 use super::resume::{Bound, bind, refused};
 use crate::ledger::{Family, Ledger, LockedRun, RunId, RunState, Seq};
+use crate::upload::Grace;
 
 pub(in crate::operations) const RETRIED: &str = "retried";
 
@@ -18,7 +17,7 @@ pub async fn retry_run(
     context: &Context,
     run: RunId,
     options: SendOptions<'_>,
-    interrupt: impl Future<Output = Duration>,
+    interrupt: impl Future<Output = Grace>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
     options.report.map_or(Ok(()), check_report_path)?;

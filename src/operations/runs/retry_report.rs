@@ -5,7 +5,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::super::check::{Preview, preview};
 use super::super::context::Context;
@@ -23,8 +22,8 @@ use crate::ledger::{self, AllowRepeat, CallOption, Ledger, NewRun, Run, RunComma
 use crate::sheet::Options;
 use crate::template::Template;
 use crate::template::model::GroupRows;
-use crate::upload::Source;
 use crate::upload::retry::{Report, load_history};
+use crate::upload::{Grace, Source};
 
 /// Maximum number of run names looked up per report.
 const MAX_LOOKUPS: usize = 20;
@@ -81,7 +80,7 @@ struct Prepared {
 pub async fn retry_report(
     context: &Context,
     mut request: RetryReport<'_>,
-    interrupt: impl Future<Output = Duration>,
+    interrupt: impl Future<Output = Grace>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
     request.sending.report.map_or(Ok(()), check_report_path)?;

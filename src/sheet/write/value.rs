@@ -39,6 +39,16 @@ pub enum TextKind {
     Ndjson,
 }
 
+impl TextKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            TextKind::Csv => "csv",
+            TextKind::Tsv => "tsv",
+            TextKind::Ndjson => "ndjson",
+        }
+    }
+}
+
 /// Deviations of a delimited text from RFC 4180.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {

@@ -1,5 +1,6 @@
 //! Uploads that are killed, interrupted or run out of disk, and are resumed.
 
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -56,14 +57,14 @@ fn resume_does_not_need_the_file() {
     let place = Place::new();
     let served = Served::start(&place);
     begun(&place, &served, 40, "10/s", 1).kill();
-    std::fs::remove_file(place.path("items.csv")).unwrap();
+    fs::remove_file(place.path("items.csv")).unwrap();
     check_resumes(&place, &served, 40);
 }
 
 #[cfg(unix)]
 #[test]
 fn signal_stops_an_upload_and_resume_finishes_it() {
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 130)] {
         let place = Place::new();
         let served = Served::start(&place);
         let upload = begun(&place, &served, 40, "10/s", 1);
@@ -156,7 +157,7 @@ fn unwritable_ledger_is_refused_before_the_first_request() {
     type Obstacle = (&'static str, fn(&Place));
     let obstacles: [Obstacle; 5] = [
         ("the home is a file", |place| {
-            let _ = std::fs::remove_dir_all(place.path("home"));
+            let _ = fs::remove_dir_all(place.path("home"));
             place.write("home", "");
         }),
         ("the ledger is a folder", |place| make_folder(place.path("home/ledger.db"))),
@@ -167,7 +168,7 @@ fn unwritable_ledger_is_refused_before_the_first_request() {
         }),
         ("there was a ledger, and its log is a folder", |place| {
             place.sheetport(["runs"]).exits(0);
-            let _ = std::fs::remove_file(place.path("home/ledger.db-wal"));
+            let _ = fs::remove_file(place.path("home/ledger.db-wal"));
             make_folder(place.path("home/ledger.db-wal"));
         }),
     ];
@@ -187,7 +188,7 @@ fn unwritable_ledger_is_refused_before_the_first_request() {
 }
 
 fn make_folder(path: PathBuf) {
-    std::fs::create_dir_all(path).unwrap();
+    fs::create_dir_all(path).unwrap();
 }
 
 /// A file system that is read-only even for root.
@@ -206,12 +207,12 @@ fn read_only_file_system_is_refused_before_the_first_request() {
 /// A second signal ends the upload at once; requests in flight are unknown or pending.
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn second_signal_ends_the_upload_at_once() {
+async fn second_signal_ends_the_upload_at_once_with_a_summary() {
     let place = Place::new();
     let server = Server::start(|_| Reply::Late(Duration::from_secs(100), Box::new(Reply::Accept))).await;
     place.write("items.csv", items(30));
     place.write("invoices.toml", INVOICES);
-    let upload = ["upload", "items.csv", "-t", "invoices.toml", "--concurrency", "2"];
+    let upload = ["upload", "items.csv", "-t", "invoices.toml", "--concurrency", "2", "--json"];
     let upload = place.sheetport(upload).env("SHEETPORT_BASE_URL", &server.address);
     let running = upload.secret("SHEETPORT_ACCESS_TOKEN", "access-1").start();
     until("the first requests", || (server.log().len() == 2).then_some(()));
@@ -220,22 +221,25 @@ async fn second_signal_ends_the_upload_at_once() {
     running.signal("INT");
     let ended = tokio::task::spawn_blocking(move || running.wait()).await.unwrap().exits(130);
     assert!(ended.took < Duration::from_secs(25), "{ended:?}");
+    let stopped = summary(&ended);
+    assert_eq!((accounting(&stopped).as_str(), count(&stopped, "requests")), ("30: unknown 2, pending 28", 2));
     let sane = Server::start(|_| Reply::Accept).await;
     assert_eq!(sane.log().len(), 0);
     let listed = place.sheetport(["resolve", "--json"]).exits(4).json();
     assert_eq!(count(&listed, "unknown"), 2);
 }
 
-/// A closed or full stdout does not affect the upload.
+/// A closed or full stdout does not affect the upload, and is an error at its end.
 #[cfg(unix)]
 #[test]
 fn closed_stdout_does_not_stop_an_upload() {
     let place = Place::new();
     let served = Served::start(&place);
-    for (number, to) in [">&-", ">/dev/full", "| true"].into_iter().enumerate() {
+    for (number, (to, exit)) in [(">&-", 0), (">/dev/full", 1), ("| true", 1)].into_iter().enumerate() {
         place.write("items.csv", items(20 + number));
-        let line = format!("'{}' upload items.csv -t items {to}", env!("CARGO_BIN_EXE_sheetport"));
+        let line = format!("('{}' upload items.csv -t items; echo $? >exit) {to}", env!("CARGO_BIN_EXE_sheetport"));
         served.shell(&place, &line).run();
+        assert_eq!(fs::read_to_string(place.path("exit")).unwrap().trim(), exit.to_string(), "{to}");
         assert_eq!(served.total(), 20 + number as u64, "{to}");
         let run = place.sheetport(["runs", "--json"]).exits(0).json();
         assert_eq!((&run["runs"][0]["state"], count(&run["runs"][0], "sent")), (&"done".into(), 20 + number as u64));

@@ -97,6 +97,7 @@ impl Planned {
             overwrites_newer: false,
             wall: || 2,
         };
+        let interrupt = async { interrupt.await.into() };
         upload::send::send(&work, interrupt, &|_| {}).await.unwrap()
     }
 

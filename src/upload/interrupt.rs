@@ -1,0 +1,26 @@
+//! Stopping a run before its end.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+/// Resolves at an event, or never.
+type Signal = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// How long requests in flight may take after somebody has asked to stop.
+pub struct Grace {
+    pub limit: Duration,
+    /// Resolves if the requests in flight are to be given up before.
+    pub at_once: Signal,
+}
+
+impl Grace {
+    pub(super) fn never() -> Signal {
+        Box::pin(std::future::pending())
+    }
+}
+
+impl From<Duration> for Grace {
+    fn from(limit: Duration) -> Grace {
+        Grace { limit, at_once: Grace::never() }
+    }
+}

@@ -1,0 +1,133 @@
+//! docs/json.md lists the fields of every command, with their types.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::items;
+use super::process::{Place, name};
+use super::service::Served;
+
+const DOCS: &str = include_str!("../../../docs/json.md");
+
+/// The type of each field of a section, such as `string or null`.
+fn documented(section: &str) -> BTreeMap<&'static str, &'static str> {
+    let text = DOCS.split("\n## ").find(|text| text.lines().next() == Some(section));
+    let text = text.unwrap_or_else(|| panic!("docs/json.md has no section {section}"));
+    let cells = |line: &'static str| line.strip_prefix("| `")?.split_once("` | ")?.into();
+    let rows = text.lines().filter_map(cells);
+    rows.map(|(field, rest): (&str, &str)| (field, rest.split(" |").next().unwrap())).collect()
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Compares the outputs of a section with its table, in both directions.
+#[track_caller]
+fn compare(section: &str, outputs: &[Value]) {
+    let fields = documented(section);
+    for output in outputs {
+        let output = output.as_object().unwrap();
+        for (field, value) in output {
+            let types = fields.get(field.as_str()).unwrap_or_else(|| panic!("{section}: {field} is not documented"));
+            let types = types.strip_suffix(", sometimes").unwrap_or(types);
+            assert!(
+                types.split(" or ").any(|name| name == type_of(value)),
+                "{section}: {field} is {value}, not {types}"
+            );
+        }
+        let missing =
+            fields.iter().find(|(field, types)| !types.ends_with("sometimes") && !output.contains_key(**field));
+        assert_eq!(missing, None, "{section}: {output:?}");
+    }
+    // The tests of records that another run sent have these.
+    let mut known = fields.keys().filter(|field| !matches!(**field, "superseded" | "sent_before"));
+    let never = known.find(|field| !outputs.iter().any(|output| output.get(field).is_some()));
+    assert_eq!(never, None, "{section}: no output has the field");
+}
+
+const UNPIVOT: &str = "\
+record = \"item\"
+[unpivot]
+columns = [\"Red\", \"Blue\"]
+header_as = \"Color\"
+value_as = \"Stock\"
+[fields.externalId]
+text = \"{{ SKU }}-{{ Color }}\"
+[fields.name]
+column = \"Stock\"
+";
+
+#[test]
+fn every_field_of_the_json_output_is_documented() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let json = |args: &[&'static str], exit: i32| {
+        let ended = served.sheetport(&place, args.iter().copied()).arg("--json").exits(exit);
+        ended.json()
+    };
+    place.write("items.csv", items(2) + "3,Nut,free,EUR\n");
+    place.write("colors.csv", "SKU,Red,Blue\n1,4,5\n");
+    place.write("colors.toml", UNPIVOT);
+    place.write("t.toml", include_str!("../../../templates/items.toml"));
+    compare(
+        "check, upload, retry, resume",
+        &[
+            json(&["check", "items.csv", "-t", "items"], 3),
+            json(&["upload", "items.csv", "-t", "items", "--dry-run"], 3),
+            json(&["upload", "items.csv", "-t", "items", "--rehearse"], 3),
+            json(&["upload", "items.csv", "-t", "items", "--report", "r.csv"], 3),
+            json(&["retry", "r.csv"], 3),
+            json(&["resume", "1"], 3),
+        ],
+    );
+    compare("report", &[json(&["report", "1", "-o", "again.csv"], 0)]);
+    compare("resolve", &[json(&["resolve", "1"], 0)]);
+    compare("runs", &[json(&["runs"], 0)]);
+    compare("runs show", &[json(&["runs", "show", "1"], 0), json(&["runs", "show", "2"], 0)]);
+    compare("runs prune", &[json(&["runs", "prune", "--older-than", "1h", "--dry-run"], 0)]);
+    compare("export", &[json(&["export", "items", "-o", "e.csv"], 0), json(&["export", "orders", "-o", "o.csv"], 0)]);
+    compare("login, whoami", &[json(&["whoami"], 0)]);
+    compare("logout", &[json(&["logout"], 0)]);
+    compare("view", &[json(&["view", "items.csv"], 0)]);
+    compare(
+        "explain",
+        &[
+            json(&["explain", "items.csv", "-t", "items", "--row", "2"], 0),
+            json(&["explain", "colors.csv", "-t", "colors.toml", "--row", "2"], 0),
+        ],
+    );
+    compare("template list", &[json(&["template", "list"], 0)]);
+    compare("template show", &[json(&["template", "show", "items"], 0)]);
+    compare("template check", &[json(&["template", "check", "t.toml"], 0)]);
+    compare("template fmt", &[json(&["template", "fmt", "t.toml"], 0)]);
+    compare("template infer", &[json(&["template", "infer", "items.csv", "--record", "item"], 0)]);
+    compare("serve token", &[json(&["serve", "token", "--data", "service", "--workspace", "other"], 0)]);
+    compare("demo", &[json(&["demo"], 0)]);
+    let refused = json(&["upload", "missing.csv", "-t", "items"], 7);
+    assert_eq!(refused["error"]["exit"], 7);
+    compare("Errors", &[refused, full_ledger(&place, &served)]);
+}
+
+/// Uploads with a limit on the size of files that the ledger exceeds while sending.
+#[track_caller]
+fn full_ledger(place: &Place, served: &Served) -> Value {
+    place.write("many.csv", items(6_000));
+    let exe = env!("CARGO_BIN_EXE_sheetport");
+    let home = place.path("full");
+    let line = format!("ulimit -f 3000; '{exe}' upload many.csv -t items --json --home '{}'", name(&home));
+    let ended = served.shell(place, &line).exits(1).says(&["the ledger can't be", "next: sheetport resume 1 --home"]);
+    let failed = ended.json();
+    assert_eq!(failed["run"], 1);
+    let counts = &failed["accounting"];
+    assert_eq!((counts["total"].as_u64(), counts["sent"] != 0), (Some(6_000), true), "{failed}");
+    failed
+}
