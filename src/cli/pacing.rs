@@ -9,7 +9,8 @@ use crate::operations::DEFAULT_CONCURRENCY;
 
 #[derive(Args, Debug, Default)]
 pub struct Pacing {
-    /// Maximum request rate, such as 10/s or 600/min, or "auto" to measure the service's limit
+    /// Maximum request rate, such as 10/s or 600/min, or "auto" to measure the service's limit [default: that of the
+    /// profile, or auto; no limit for a service on this machine]
     #[arg(long, value_name = "RATE")]
     pub rate: Option<Speed>,
     /// Number of requests in flight at the same time [default: 8]

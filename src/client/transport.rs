@@ -1,6 +1,6 @@
 //! The HTTP transport: sends a request once and returns the response or the kind of failure.
 
-mod address;
+pub(super) mod address;
 pub(super) mod rate_headers;
 
 use std::error::Error as _;

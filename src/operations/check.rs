@@ -58,8 +58,10 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
     let mut source = input.open_for_sending(context).await?;
     observer(Event::Opened { source: &source, template: &input.template });
     if let Some(pace) = online {
-        let client = context.client(context.base_url()?, pace.concurrency)?;
-        let connection = Connection::new(&client, pace.rate.or(context.rate), pace.concurrency);
+        let base_url = context.base_url()?;
+        let client = context.client(base_url, pace.concurrency)?;
+        let speed = context.measured_speed(pace.rate, base_url).await?;
+        let connection = Connection::new(&client, speed, pace.concurrency);
         compare_keys(&connection, &mut source, &input.template, false, observer).await?;
         compare_references(&connection, &mut source, &input.template, observer).await?;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::error::Error;
 use crate::client::auth::{Credentials, TokenFile};
-use crate::client::{Client, Speed};
+use crate::client::{self, Client, Speed};
 use crate::ledger::{Ledger, Run};
 
 /// What the flags of this command have chosen, and a later command has to be told again.
@@ -25,7 +25,7 @@ pub struct Context {
     /// Root address of the service, if set.
     pub base_url: Option<String>,
     pub credentials: Credentials,
-    /// Default request rate of operations.
+    /// The request rate of the profile.
     pub rate: Option<Speed>,
     pub given: Given,
     /// Whether a flag or the environment has chosen the address.
@@ -82,6 +82,21 @@ impl Context {
             return Err(Error::ReadOnlyToken);
         }
         Ok(Arc::new(client))
+    }
+
+    /// Returns the request rate for the service at `base_url`: as asked for, of the profile, or else found by measuring.
+    /// A service on this machine has no limit that is worth finding.
+    pub fn speed(&self, asked: Option<Speed>, base_url: &str) -> Option<Speed> {
+        asked.or(self.rate).or_else(|| (!client::is_local(base_url)).then_some(Speed::Auto(None)))
+    }
+
+    /// As [`Context::speed`], beginning with the rate that was measured before.
+    pub(super) async fn measured_speed(&self, asked: Option<Speed>, base_url: &str) -> Result<Option<Speed>, Error> {
+        let speed = self.speed(asked, base_url);
+        let (Some(Speed::Auto(_)), Some(ledger)) = (speed, self.existing_ledger().await?) else { return Ok(speed) };
+        let known = ledger.learned_rate(base_url, &self.workspace()).await?;
+        ledger.close().await;
+        Ok(Some(Speed::Auto(known)))
     }
 
     /// Returns the workspace in the token's claims, or an empty string.

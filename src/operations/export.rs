@@ -83,7 +83,8 @@ pub async fn export(context: &Context, request: &ExportRequest<'_>, observer: Ob
     if let Some(language) = request.language {
         client = client.with_language(language)?;
     }
-    let pace = Arc::new(Pace::new(request.rate.or(context.rate), Instant::now()));
+    let speed = context.measured_speed(request.rate, &job.base_url).await?;
+    let pace = Arc::new(Pace::new(speed, Instant::now()));
     let show = |records, total| observer(Event::Exported { records, total });
     let exported = export::export(Arc::new(client), pace, &job, &show).await.map_err(|error| {
         let is_resumable = is_resumable(&error);

@@ -48,7 +48,7 @@ impl SendOptions<'_> {
     pub(super) fn settings(&self, context: &Context) -> RunSettings {
         let usual = RunSettings {
             profile: context.profile.clone(),
-            rate: context.rate.map(run_rate),
+            rate: context.base_url.as_deref().and_then(|url| context.speed(None, url)).map(run_rate),
             concurrency: DEFAULT_CONCURRENCY,
             ..RunSettings::default()
         };
@@ -83,7 +83,7 @@ fn run_rate(speed: Speed) -> RunRate {
 /// Returns the rate of a run, or that of the context for a run without one.
 pub(super) fn speed(settings: &RunSettings, context: &Context) -> Result<Option<Speed>, Error> {
     match settings.rate {
-        None => Ok(context.rate),
+        None => Ok(context.base_url.as_deref().and_then(|url| context.speed(None, url))),
         Some(RunRate::Auto) => Ok(Some(Speed::Auto(None))),
         Some(RunRate::Fixed { requests, seconds }) => {
             let rate = Rate::new(requests, seconds).map_err(ledger::Error::Corrupt)?;

@@ -1,5 +1,7 @@
 //! Base address of the service.
 
+use std::net::IpAddr;
+
 use reqwest::Url;
 
 use crate::client::error::Error;
@@ -30,6 +32,14 @@ impl Address {
     }
 }
 
+/// Whether a base address is that of this machine: `localhost` or a loopback address.
+pub fn is_local(base: &str) -> bool {
+    let Ok(url) = Url::parse(base.trim()) else { return false };
+    let Some(host) = url.host_str() else { return false };
+    let ip: Option<IpAddr> = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
+    host == "localhost" || ip.is_some_and(|ip| ip.is_loopback())
+}
+
 /// Returns the address for a message, without potential secrets in user information, query and fragment.
 fn redacted(base: &str) -> String {
     let base = base.split(['?', '#']).next().expect("a split yields at least one part");
@@ -43,6 +53,18 @@ fn redacted(base: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_loopback_addresses_are_local() {
+        for local in ["http://localhost:8080", "http://127.0.0.1", "https://127.1.2.3/below", "http://[::1]:8080/"] {
+            assert!(is_local(local), "{local}");
+        }
+        for other in
+            ["https://records.example", "http://localhost.example", "http://10.0.0.1", "http://[::2]", "localhost"]
+        {
+            assert!(!is_local(other), "{other}");
+        }
+    }
 
     #[test]
     fn paths_are_joined_below_the_base_address() {

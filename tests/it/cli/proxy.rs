@@ -1,5 +1,7 @@
 //! Proxies from environment variables.
 
+use std::time::Duration;
+
 use super::process::Place;
 use super::{accounting, count, items, summary};
 use crate::faults::server::{Reply, Server, answer};
@@ -27,6 +29,22 @@ async fn uploads_use_the_proxy_from_the_environment() {
         let log = &server.log()[before..];
         assert!(log.len() == 5 && log.iter().all(|seen| seen.path == path), "{name}: {log:?}");
     }
+}
+
+/// Without `--rate`, requests to another machine begin slowly.
+#[tokio::test(flavor = "multi_thread")]
+async fn uploads_to_other_machines_measure_the_rate_by_default() {
+    let server = Server::start(|_| Reply::Accept).await;
+    let place = Place::new();
+    place.write("items.csv", items(12));
+    let upload = place.sheetport(["upload", "items.csv", "-t", "items"]).env("HTTP_PROXY", &server.address);
+    let upload =
+        upload.env("SHEETPORT_BASE_URL", "http://service.invalid").secret("SHEETPORT_ACCESS_TOKEN", "access-1");
+    upload.exits(0).says(&["The service's rate limit is measured while sending"]);
+    let log = server.log();
+    assert_eq!(log.len(), 12);
+    let in_the_first_second = log.iter().filter(|seen| seen.came - log[0].came < Duration::from_secs(1)).count();
+    assert!(in_the_first_second <= 7, "{in_the_first_second} requests");
 }
 
 #[tokio::test(flavor = "multi_thread")]
