@@ -35,9 +35,10 @@ enum Phase {
 /// Counters of outcomes.
 ///
 /// After too many unknown outcomes, or broken connections in a row, nothing is sent except probes: harmless reads, one at a
-/// time. After an answered probe a single record is sent as a trial. With `n` requests in flight, an outage leaves at most `2 n`
-/// non-idempotent calls unknown: `n / 2` until the probing begins and `n - 1` that were in flight then; after that, the first
-/// unknown outcome stops the run, with at most `n / 2` in flight, until twenty times as many calls were answered.
+/// time. After an answered probe a single record is sent as a trial, and after its answer up to half as many as usual.
+/// With `n` requests in flight, but at least 2, an outage leaves at most `2 n` non-idempotent calls unknown: `n / 2` until
+/// the probing begins and `n - 1` that were in flight then. Afterwards no more are in flight than are left of `2 n`, until so
+/// many calls were answered that the outage counts as over.
 #[derive(Debug)]
 pub(super) struct Health {
     concurrency: usize,
@@ -54,8 +55,10 @@ pub(super) struct Health {
     failed_probes: u32,
     /// Unknown outcomes that answered calls have not made up for, at most [`Health::max_doubts`].
     doubts: f64,
-    /// Whether too many outcomes were unknown a short time ago.
-    is_recovering: bool,
+    /// Number of unknown outcomes since there were no doubts.
+    unknown: usize,
+    /// Unknown outcomes of an outage that is not over, or `None`.
+    outage: Option<usize>,
 }
 
 /// Consequences of an outcome for all records.
@@ -89,7 +92,8 @@ impl Health {
             not_found: Some(0),
             failed_probes: 0,
             doubts: 0.0,
-            is_recovering: false,
+            unknown: 0,
+            outage: None,
         }
     }
 
@@ -107,11 +111,16 @@ impl Health {
 
     /// Returns how many records may be in flight.
     pub(super) fn max_in_flight(&self) -> usize {
-        match self.phase {
-            Phase::Trial => 1,
-            _ if self.is_recovering => self.concurrency.div_ceil(2),
-            _ => self.concurrency,
+        match (self.phase, self.outage) {
+            (Phase::Trial, _) => 1,
+            (_, Some(unknown)) => self.concurrency.div_ceil(2).min(self.max_unknown().saturating_sub(unknown)),
+            (_, None) => self.concurrency,
         }
+    }
+
+    /// Returns the maximum number of unknown outcomes in an outage.
+    fn max_unknown(&self) -> usize {
+        2 * self.concurrency.max(2)
     }
 
     /// Returns the number of consecutive pauses.
@@ -153,7 +162,8 @@ impl Health {
         }
         if let NextStep::Done { .. } | NextStep::Refused(_) = step {
             self.doubts = (self.doubts - RECOVERY).max(0.0);
-            self.is_recovering &= self.doubts > self.max_doubts() / 2.0;
+            self.unknown = if self.doubts > 0.0 { self.unknown } else { 0 };
+            self.outage = self.outage.filter(|_| self.doubts > self.max_doubts() / 2.0);
         }
         match step {
             NextStep::Refused(response) if response.status == 404 => {
@@ -215,15 +225,26 @@ impl Health {
     fn doubt(&mut self, failure: &Failure) -> Reaction {
         self.has_answered |= failure.status().is_some();
         self.doubts = (self.doubts + 1.0).min(self.max_doubts());
+        self.unknown += 1;
+        if self.outage.is_none() && self.doubts >= self.max_doubts() {
+            self.outage = Some(self.unknown.min(self.concurrency));
+            return self.begin_probing();
+        }
+        let Some(unknown) = &mut self.outage else { return Reaction::default() };
+        *unknown += 1;
+        if *unknown >= self.max_unknown() {
+            return Reaction::stop(StopReason::TooManyUnknown(failure.to_string()));
+        }
         match self.phase {
-            Phase::Trial => Reaction::stop(StopReason::TooManyUnknown(failure.to_string())),
-            Phase::Sending if self.is_recovering => Reaction::stop(StopReason::TooManyUnknown(failure.to_string())),
-            Phase::Sending if self.doubts >= self.max_doubts() => {
-                self.is_recovering = true;
-                self.begin_probing()
+            Phase::Sending => self.begin_probing(),
+            Phase::Trial => {
+                self.phase = Phase::Probing;
+                let reaction = self.probe_failed(failure);
+                let stop = reaction.stop.map(|_| StopReason::TooManyUnknown(failure.to_string()));
+                Reaction { stop, ..reaction }
             }
             // Another attempt that was in flight when the probing began.
-            Phase::Sending | Phase::Checking | Phase::Probing => Reaction::default(),
+            Phase::Checking | Phase::Probing => Reaction::default(),
         }
     }
 
