@@ -69,7 +69,7 @@ impl Client {
         let mut reason = "there is no access token".to_owned();
         if let Some(token) = &bearer.token {
             requests = 1;
-            let outcome = self.transport.send(request, Some(token)).await.redacted(token);
+            let outcome = self.transport.send(request, Some(token)).await.redacted(token, request.body.is_some());
             tracing::debug!(method = %request.method, path = request.path, outcome = %outcome.kind(), "request");
             match outcome {
                 TransportOutcome::Response(response) if response.status == 401 => {
@@ -98,11 +98,15 @@ impl Client {
         // The service may accept a refresh token only once.
         let call = Call::NonIdempotent;
         let request = Request::write(records::Method::Post, REFRESH_PATH.to_owned(), body.into(), call);
-        let outcome = self.transport.send(&request, None).await.redacted(refresh);
+        let outcome = self.transport.send(&request, None).await;
         let refused = |reason| TransportOutcome::Unauthorized { reason };
-        match (decide(call, outcome.kind()), outcome) {
-            (Action::Accept, TransportOutcome::Response(response)) => TokenPair::parse(&response.body)
-                .ok_or_else(|| refused("the answer to the token refresh contains no access token".to_owned())),
+        let action = decide(call, outcome.kind());
+        if let (Action::Accept, TransportOutcome::Response(response)) = (action, &outcome) {
+            // Not redacted: the new tokens have parts in common with the old one.
+            return TokenPair::parse(&response.body)
+                .ok_or_else(|| refused("the answer to the token refresh contains no access token".to_owned()));
+        }
+        match (action, outcome.redacted(refresh, true)) {
             (Action::Fail | Action::RenewToken, TransportOutcome::Response(response)) => {
                 let message = service_message::summary(&response.body).map_or(String::new(), |text| format!(" {text}"));
                 Err(refused(format!("the refresh token was not accepted ({}{message})", response.status)))

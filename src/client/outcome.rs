@@ -65,8 +65,9 @@ impl TransportOutcome {
         }
     }
 
-    /// Masks a token and parts of it in the body, because messages end up in ledgers and reports.
-    pub(super) fn redacted(mut self, secret: &SecretString) -> TransportOutcome {
+    /// Masks a token in the body, because messages end up in ledgers and reports, and parts of it in refusals and in answers
+    /// to a write. Pages of a list have no messages.
+    pub(super) fn redacted(mut self, secret: &SecretString, is_write: bool) -> TransportOutcome {
         let secret = secret.expose_secret();
         if let TransportOutcome::Response(response) = &mut self
             && response.body.len() <= MAX_RESULT
@@ -76,8 +77,13 @@ impl TransportOutcome {
                 response.body = String::from_utf8_lossy(&response.body).replace(secret, MASK).into_bytes();
             }
             // The identifiers of a success must not be changed by chance.
-            let shortest = if response.status < 300 { PART_IN_RESULT } else { PART_IN_ERROR };
-            if let Some(masked) = without_parts(&response.body, secret.as_bytes(), shortest) {
+            let shortest = match response.status < 300 {
+                true if is_write && may_have_part(&response.body, secret.as_bytes()) => Some(PART_IN_RESULT),
+                true => None,
+                false => Some(PART_IN_ERROR),
+            };
+            let masked = shortest.and_then(|shortest| without_parts(&response.body, secret.as_bytes(), shortest));
+            if let Some(masked) = masked {
                 response.body = masked;
             }
         }
@@ -90,6 +96,13 @@ const MASK: &str = "***";
 /// Length of the parts of a token that are masked in answers of errors, and in other answers.
 const PART_IN_ERROR: usize = 8;
 const PART_IN_RESULT: usize = 16;
+
+/// Whether a part of `secret` of [`PART_IN_RESULT`] bytes may be in the body. Such a part contains one of the pieces of half
+/// that length.
+fn may_have_part(body: &[u8], secret: &[u8]) -> bool {
+    let mut pieces = secret.chunks_exact(PART_IN_RESULT / 2);
+    pieces.any(|piece| memchr::memmem::find(body, piece).is_some())
+}
 
 /// Masks every part of `secret` of at least `shortest` bytes. Returns `None` if there is none.
 fn without_parts(body: &[u8], secret: &[u8], shortest: usize) -> Option<Vec<u8>> {
@@ -133,7 +146,7 @@ mod tests {
 
     fn masked(status: u16, body: &str) -> String {
         let response = Response { status, body: body.as_bytes().to_owned(), retry_after: None, quota: None };
-        match TransportOutcome::Response(response).redacted(&TOKEN.to_owned().into()) {
+        match TransportOutcome::Response(response).redacted(&TOKEN.to_owned().into(), true) {
             TransportOutcome::Response(response) => String::from_utf8(response.body).expect("text"),
             other => panic!("{other:?}"),
         }

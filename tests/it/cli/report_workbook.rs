@@ -194,7 +194,7 @@ column = "B"
     }
     let mended = served.sheetport(&place, ["upload", "r.xlsx", "-t", "items", "--json"]).exits(3);
     assert_eq!(accounting(&summary(&mended)), "5: sent 3, rejected 2");
-    assert!(place.path("r.report.xlsx").exists());
+    assert!(place.path("r-2.xlsx").exists(), "{:?}", place.names());
 }
 
 #[test]

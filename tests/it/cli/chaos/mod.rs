@@ -113,7 +113,8 @@ async fn upload_through_chaos(kind: &'static Kind) {
         unknown += ended.unwrap();
     }
     println!("seeds from {base}: {unknown} unknown of {}", SEEDS * RECORDS as u64);
-    assert_eq!(unknown > 0, kind.is_non_idempotent, "seeds from {base}: {unknown} records are unknown");
+    // After five unreadable answers of success, even a record of an idempotent kind is unknown.
+    assert!(unknown > 0 || !kind.is_non_idempotent, "seeds from {base}: nothing is unknown, so nothing was tested");
 }
 
 /// Uploads the records of a seed and resumes until nothing is pending. Returns the number of unknown records.

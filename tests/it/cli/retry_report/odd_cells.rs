@@ -270,7 +270,7 @@ fn identifiers_that_lost_zeros_in_a_report_are_taken_from_the_original_file() {
     sheet.save(&place, "r.csv");
     let ended = served.sheetport(&place, ["retry", "r.csv", "--json"]).exits(0);
     assert_eq!(accounting(&summary(&ended)), "3: sent 2, unchanged 1");
-    ended.says(&["2 cells lost zeros or digits in another program; the original texts are used"]);
+    ended.says(&["2 cells changed by another program; the original texts are used"]);
     let listed = served.get("/v1/public/items?page=1&limit=100");
     let key = |item: &serde_json::Value| item["external_id"].as_str().unwrap().to_owned();
     let mut keys: Vec<String> = listed["data"].as_array().unwrap().iter().map(key).collect();

@@ -140,7 +140,7 @@ fn an_uploaded_report_of_items_updates_them_with_their_own_identifiers() {
         sheet.replace("000042", "42").replace("000043", "43").replace("free", "2").set(2, "Price", "3");
         save_report(&place, report, &sheet);
         let ended = served.sheetport(&place, ["upload", report, "-t", "items", "--json"]).exits(0);
-        let ended = ended.says(&["2 cells lost zeros or digits in another program"]);
+        let ended = ended.says(&["2 cells changed by another program"]);
         assert_eq!(accounting(&summary(&ended)), "2: sent 2", "{report}");
         let items = served.get("/v1/public/items?page=1&limit=10");
         let of = |item: &serde_json::Value| format!("{}={}", item["external_id"].as_str().unwrap(), item["price"]);
