@@ -10,7 +10,7 @@
 //! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest` |
 //! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records` |
 //! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `currency`, `sheet`, `records`, `diagnostics` |
-//! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `records` |
+//! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `records`, `digest` |
 //! | [`ledger`] | durable runs; all SQL of the client side | `records`, `digest` |
 //! | [`service`] | the embedded service; all SQL of the server side | `records`, `decimal` |
 //! | [`sheet`] | cells, readers and writers of spreadsheets | `decimal`, `currency`, `digest` |

@@ -99,7 +99,14 @@ impl Settings {
             refresh: token("SHEETPORT_REFRESH_TOKEN"),
             file: None,
         };
-        let (base_url, credentials) = tokens.or_stored(global.base_url.or(profile.base_url), &token_file);
+        if global.no_store && tokens.refresh.is_some() {
+            return Err(Failure::new(
+                Exit::Usage,
+                "SHEETPORT_REFRESH_TOKEN is set, but a renewed pair of tokens may not be stored (--no-store)",
+                "set SHEETPORT_ACCESS_TOKEN alone, or leave out --no-store",
+            ));
+        }
+        let (base_url, credentials) = tokens.clone().in_use(global.base_url.or(profile.base_url), &token_file, &home);
         Ok(Settings {
             token_file,
             context: Context {
@@ -107,6 +114,7 @@ impl Settings {
                 profile: name,
                 base_url,
                 credentials,
+                environment: tokens,
                 rate,
                 given,
                 is_address_chosen,

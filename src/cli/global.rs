@@ -34,6 +34,9 @@ pub struct Global {
     /// When to use colors
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
+    /// Refuse a refresh token from the environment, because the pair that replaces it would have to be stored
+    #[arg(long, global = true)]
+    pub no_store: bool,
     /// Hide progress
     #[arg(long, global = true)]
     pub no_progress: bool,

@@ -30,7 +30,7 @@ pub(super) async fn login(args: &Login, settings: &Settings) -> Result<Exit, Fai
 /// Shows the service, the workspace and the tokens in use, after checking the tokens with one request.
 pub(super) async fn whoami(settings: &Settings) -> Result<Exit, Failure> {
     let verified = operations::verify(&settings.context).await?;
-    match settings.context.credentials.file.is_some() {
+    match settings.context.environment.is_empty() {
         true => print(settings, "whoami", &verified, "stored", "stored by login"),
         false => print(settings, "whoami", &verified, "environment", "from the environment"),
     }

@@ -25,6 +25,8 @@ pub struct Context {
     /// Root address of the service, if set.
     pub base_url: Option<String>,
     pub credentials: Credentials,
+    /// The tokens as given by the environment, which take precedence over those of a profile.
+    pub environment: Credentials,
     /// The request rate of the profile.
     pub rate: Option<Speed>,
     pub given: Given,
@@ -45,10 +47,8 @@ impl Context {
             true => self.base_url.clone(),
             false => Some(run.about.base_url.clone()),
         };
-        // Tokens of the environment have no file, and take precedence.
-        let is_environment = self.credentials.file.is_none();
-        let tokens = if is_environment { self.credentials.clone() } else { Credentials::default() };
-        let (base_url, credentials) = tokens.or_stored(base_url, &TokenFile::of(&self.home, profile));
+        let file = TokenFile::of(&self.home, profile);
+        let (base_url, credentials) = self.environment.clone().in_use(base_url, &file, &self.home);
         let rate = self.rate.filter(|_| *profile == self.profile);
         Context { profile: profile.clone(), base_url, credentials, rate, ..self.clone() }
     }

@@ -1,6 +1,6 @@
 //! A pair of tokens with claims, and the path of a token file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -26,9 +26,20 @@ impl Credentials {
         self.access.is_none() && self.refresh.is_none()
     }
 
+    /// Returns the address and the credentials to use: these tokens of the environment or their successors below `home`, if
+    /// there are any, or those in `file`.
+    pub fn in_use(self, base_url: Option<String>, file: &TokenFile, home: &Path) -> (Option<String>, Credentials) {
+        let (base_url, credentials) = self.or_stored(base_url, file);
+        let credentials = match &base_url {
+            Some(base_url) => credentials.kept_below(home, base_url),
+            None => credentials,
+        };
+        (base_url, credentials)
+    }
+
     /// Returns the address and the credentials to use: these tokens, if there are any, or those in `file`. Stored tokens
     /// are only used for the address stored with them, which is also the default.
-    pub fn or_stored(self, base_url: Option<String>, file: &TokenFile) -> (Option<String>, Credentials) {
+    fn or_stored(self, base_url: Option<String>, file: &TokenFile) -> (Option<String>, Credentials) {
         let stored = file.read().unwrap_or_else(|error| {
             tracing::warn!("{} can't be read: {error}", file.path().display());
             None

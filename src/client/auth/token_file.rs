@@ -8,6 +8,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
 use super::credentials::{Credentials, TokenFile};
+use crate::digest;
 
 /// The file's JSON. The tokens may be sent to no other address than `base_url`.
 #[derive(Serialize, Deserialize)]
@@ -26,6 +27,14 @@ impl TokenFile {
     /// Returns the file of `profile` below `home`. The caller has validated the profile's name.
     pub fn of(home: &Path, profile: &str) -> TokenFile {
         TokenFile { path: home.join("credentials").join(format!("{profile}.json")) }
+    }
+
+    /// Returns the file below `home` for the successors of tokens of the environment, by the address and the refresh token.
+    /// The environment keeps the old pair, so that the next command finds the new one here.
+    fn of_environment(home: &Path, base_url: &str, refresh: &SecretString) -> TokenFile {
+        let parts = [base_url, refresh.expose_secret()];
+        let name = digest::hex(&digest::of_parts(parts.map(str::as_bytes)));
+        TokenFile { path: home.join("credentials").join("environment").join(format!("{name}.json")) }
     }
 
     pub fn path(&self) -> &Path {
@@ -86,12 +95,30 @@ impl TokenFile {
     }
 
     fn create_folder(&self) -> io::Result<&Path> {
-        let folder = self.path.parent().expect("the path ends with credentials/PROFILE.json");
+        let folder = self.path.parent().expect("the path ends with the name of a file");
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(folder)?;
         Ok(folder)
+    }
+}
+
+impl Credentials {
+    /// Makes tokens of the environment outlive their renewal: returns the pair that replaced them at this address, if they were
+    /// renewed before, and otherwise the same pair, whose successor will be stored below `home`.
+    pub(super) fn kept_below(self, home: &Path, base_url: &str) -> Credentials {
+        let Some(refresh) = self.refresh.as_ref().filter(|_| self.file.is_none()) else { return self };
+        let address = base_url.trim().trim_end_matches('/');
+        let file = TokenFile::of_environment(home, address, refresh);
+        match file.read() {
+            Ok(Some((stored, renewed))) if stored == address => renewed,
+            Ok(_) => Credentials { file: Some(file), ..self },
+            Err(error) => {
+                tracing::warn!("{} can't be read: {error}", file.path().display());
+                Credentials { file: Some(file), ..self }
+            }
+        }
     }
 }

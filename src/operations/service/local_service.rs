@@ -36,13 +36,15 @@ impl LocalService {
         let serving = tokio::spawn(service.serve(listener, async move {
             let _ = stopped.await;
         }));
+        let credentials = Credentials {
+            access: Some(SecretString::from(tokens.access)),
+            refresh: Some(SecretString::from(tokens.refresh)),
+            file: None,
+        };
         let context = Context {
             base_url: Some(format!("http://{address}")),
-            credentials: Credentials {
-                access: Some(SecretString::from(tokens.access)),
-                refresh: Some(SecretString::from(tokens.refresh)),
-                file: None,
-            },
+            credentials: credentials.clone(),
+            environment: credentials,
             home: folder.join("home"),
             is_address_chosen: true,
             ..context.clone()

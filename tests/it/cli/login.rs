@@ -5,6 +5,7 @@ use std::fs;
 use super::items;
 use super::process::Place;
 use super::service::{Served, tokens};
+use crate::faults::server::{Reply, Server, answer};
 
 #[test]
 fn stored_tokens_are_private_and_used_until_logout() {
@@ -80,4 +81,43 @@ fn profiles_have_their_own_tokens_and_settings() {
     place.sheetport(["whoami"]).exits(2).says(&place_and_remedy);
     place.write("home/sheetport.toml", "[profiles.default]\nrate = \"fast\"\n");
     place.sheetport(["whoami"]).exits(2).says(&["'fast' is not a rate"]);
+}
+
+/// A service that accepts each refresh token once: the environment still has the old pair at the next command.
+#[tokio::test(flavor = "multi_thread")]
+async fn renewed_tokens_of_the_environment_are_kept_for_the_next_command() {
+    let server = Server::with_probes(|seen| match (seen.path.as_str(), seen.bearer.as_deref()) {
+        ("/api/token/refresh/", None) if seen.body.contains("refresh-1") && seen.repeat == 0 => {
+            answer(200, "", r#"{"access": "access-2", "refresh": "refresh-2"}"#)
+        }
+        (_, Some("access-2")) if seen.body.is_empty() => answer(200, "", r#"{"data": []}"#),
+        (_, Some("access-2")) => Reply::Accept,
+        _ => answer(401, "", r#"{"message": "not valid"}"#),
+    })
+    .await;
+    let place = Place::new();
+    place.write("items.csv", "SKU,Price\na-1,1\na-2,2\n");
+    let run = |args: &[&str]| {
+        let command = place.sheetport(args).env("SHEETPORT_BASE_URL", &server.address);
+        command.secret("SHEETPORT_ACCESS_TOKEN", "access-1").secret("SHEETPORT_REFRESH_TOKEN", "refresh-1")
+    };
+    let upload = ["upload", "items.csv", "-t", "items"];
+    run(&upload).arg("--no-store").exits(2).says(&["SHEETPORT_REFRESH_TOKEN is set", "--no-store"]);
+    for _ in 0..2 {
+        run(&upload).exits(0);
+    }
+    run(&["whoami"]).exits(0).shows(&["from the environment"]);
+    let refreshes = server.log().into_iter().filter(|seen| seen.path == "/api/token/refresh/").count();
+    assert_eq!(refreshes, 1);
+    let folder = place.path("home/credentials/environment");
+    let files: Vec<_> = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
+    let stored = files.iter().find(|file| file.extension().is_some_and(|extension| extension == "json")).unwrap();
+    #[cfg(unix)]
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(stored).unwrap().permissions()) & 0o777, 0o600);
+    // Other tokens of the environment are used as they are, and stored tokens only for their address.
+    let other = place.sheetport(["whoami"]).env("SHEETPORT_BASE_URL", &server.address);
+    other.secret("SHEETPORT_ACCESS_TOKEN", "access-3").secret("SHEETPORT_REFRESH_TOKEN", "refresh-3").exits(5);
+    let elsewhere = Server::with_probes(|_| answer(401, "", "{}")).await;
+    run(&["whoami"]).env("SHEETPORT_BASE_URL", &elsewhere.address).exits(5);
+    assert!(elsewhere.log().iter().all(|seen| seen.bearer.as_deref() != Some("access-2")));
 }
