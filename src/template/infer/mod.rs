@@ -4,6 +4,7 @@
 //! - [`Sample`] finds the row of headers and describes each column (`column_profile`).
 //! - `assign_columns` matches columns to fields: `header_match` compares headers with the names in
 //!   `template::words`, `column_values` judges the values, and `column_relations` compares columns with each other.
+//! - `unpivot` finds sizes and months in columns.
 //! - `extra_rows` and `fill_down` find rows that are no records, and values that are only in the first of several rows.
 //! - `field_keys` proposes the keys of each field, such as the format of dates; `currency_hint` finds the currency.
 //! - `template_text` writes the template, and `trial` tries it on the rows and adds examples.
@@ -35,6 +36,7 @@ mod template_text;
 mod tests;
 mod toml_text;
 mod trial;
+mod unpivot;
 mod unused_amounts;
 
 pub use context::Context;

@@ -6,14 +6,18 @@ use crate::records::RecordKind;
 use crate::sheet::{Cell, Row};
 
 fn proposed(text: &str) -> Proposal {
+    proposed_as(RecordKind::Item, text)
+}
+
+fn proposed_as(kind: RecordKind, text: &str) -> Proposal {
     let rows = (1..).zip(text.lines()).map(|(number, line)| {
         let mut row = Row::default();
         row.clear(number);
-        line.split('|').for_each(|cell| row.push(Cell::Text(cell)));
+        line.split('|').for_each(|cell| row.push(if cell.is_empty() { Cell::Blank } else { Cell::Text(cell) }));
         row
     });
     let context = Context { file: "sheet.csv".to_owned(), ..Context::default() };
-    let found = propose(RecordKind::Item, &Sample::new(rows.collect(), RecordKind::Item), &context);
+    let found = propose(kind, &Sample::new(rows.collect(), kind), &context);
     load("proposal", &found.toml, &no_tables).expect("a template that loads");
     found
 }
@@ -90,4 +94,53 @@ fn percent_signs_before_the_number_are_read() {
     let found = proposed("Stok Kodu|Ürün Adı|Fiyat|KDV Oranı\nA1|Cıvata|12,50|%20\nA2|Somun|3,00|%10");
     assert!(found.toml.contains("\npercent = \"whole\""), "{}", found.toml);
     assert!(found.toml.contains("\ntax = 20"), "an example: {}", found.toml);
+}
+
+#[test]
+fn sizes_and_months_in_columns_are_proposed_as_guesses() {
+    let check = |kind: RecordKind, text: &str, lines: &[&str], guesses: &[&str]| {
+        let found = proposed_as(kind, text);
+        for line in lines {
+            assert!(found.toml.lines().any(|other| other == *line), "no {line} in\n{}", found.toml);
+        }
+        for guess in guesses {
+            assert_eq!(field(&found, guess).confidence, Confidence::Guess, "{guess}");
+        }
+    };
+    check(
+        RecordKind::Item,
+        "SKU|Name|S|M|L\n100|T-shirt|12.90|12.90|14.90\n200|Cap||9.90|",
+        &[
+            "[unpivot]",
+            "columns = [\"S\", \"M\", \"L\"]",
+            "columns = [\"SKU\", \"Size\"]",
+            "join = \"-\"",
+            "column = \"Value by size\"",
+            "row = { SKU = \"100\", Name = \"T-shirt\", S = \"12.90\", M = \"12.90\", L = \"14.90\" }",
+            "    { externalId = \"100-M\", name = \"T-shirt\", price = 12.90 },",
+        ],
+        &["externalId", "price"],
+    );
+    check(
+        RecordKind::InventoryTransaction,
+        "SKU|Type|2026-01|2026-02|2026-03\nA1|in|5|7|9\nA2|in|1||2",
+        &["[unpivot]", "text = \"{{ Month }}-01\"", "format = \"YYYY-MM-DD\"", "column = \"Value by month\""],
+        &["transactionDate", "transactionAmount"],
+    );
+    let is_plain = |kind: RecordKind, text: &str| {
+        let found = proposed_as(kind, text);
+        assert!(!found.toml.contains("[unpivot]"), "{}", found.toml);
+    };
+    // Another column has the price, or the quantity.
+    is_plain(RecordKind::Item, "SKU|Name|Price|S|M|L\n100|T-shirt|12.90|1|2|3\n200|Cap|9.90||4|5");
+    is_plain(RecordKind::Item, "SKU|Name|Price|Purchase price\n100|T-shirt|12.90|5.10\n200|Cap|9.90|4.80");
+    is_plain(RecordKind::InventoryTransaction, "SKU|Type|Qty|S|M|L\nA1|in|4|1|2|1\nA2|in|3|1|1|1");
+    // Whole numbers are no certain prices; years, days and quantities are no sizes.
+    is_plain(RecordKind::Item, "SKU|Name|S|M|L\n100|T-shirt|1|2|3\n200|Cap||4|5");
+    is_plain(RecordKind::Item, "SKU|Name|2023|2024|2025\n100|T-shirt|9.10|9.20|9.30\n200|Cap|4.10|4.20|4.30");
+    is_plain(RecordKind::Item, "SKU|Name|20|30|50\n100|T-shirt|9.10|8.20|7.30\n200|Cap|4.10|4.00|3.30");
+    is_plain(
+        RecordKind::Item,
+        "SKU|Name|Remark|15|16|17|18\n100|T-shirt|blue|9.10|8.20|7.30|6.10\n200|Cap|red|4.10|4.00|3.30|2.10",
+    );
 }

@@ -15,6 +15,7 @@ use super::sample::{Column, Sample};
 use super::slots::{Slot, Slots};
 use super::template_text::TemplateText;
 use super::trial::Trial;
+use super::unpivot;
 use crate::records::{Field, JsonType, RecordKind};
 
 /// Proposes a template for a sheet.
@@ -23,7 +24,8 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
     let assignments = Assignments::new(&slots, &sample.columns, &context.previous);
     let evidence = Evidence { kind, sample, assignments: &assignments, previous: &context.previous };
     let mut warnings = Vec::new();
-    let fields = evidence.fields(&mut warnings);
+    let mut fields = evidence.fields(&mut warnings);
+    let unpivot = unpivot::propose(kind, sample, &mut fields);
     warn_about_sheet(sample, &mut warnings);
     let missing = missing_fields(kind, &fields);
     let group = group(&assignments, &fields);
@@ -52,6 +54,7 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context) -> Proposal
         group: group.as_ref(),
         skips: &skips,
         fill_down: filled.as_ref(),
+        unpivot: unpivot.as_ref(),
         unplaced: &unplaced,
         previous_top: &previous_top,
         previous_sheet: &previous_sheet,

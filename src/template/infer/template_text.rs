@@ -8,6 +8,7 @@ use super::previous_templates::{PreviousTemplate, Step};
 use super::proposal::{Confidence, FieldProposal, GroupProposal, MissingField, ProposedSource, SkipProposal};
 use super::sample::Sample;
 use super::toml_text::{column, constant, is_invisible, key, quoted};
+use super::unpivot::UnpivotProposal;
 use crate::records::RecordKind;
 
 /// Comments are wrapped at this column.
@@ -23,6 +24,7 @@ pub(super) struct TemplateText<'a> {
     pub group: Option<&'a GroupProposal>,
     pub skips: &'a [SkipProposal],
     pub fill_down: Option<&'a FillDownProposal<'a>>,
+    pub unpivot: Option<&'a UnpivotProposal<'a>>,
     pub unplaced: &'a [String],
     /// Keys at the top, and keys of `[sheet]`, of earlier templates.
     pub previous_top: &'a [Step],
@@ -39,6 +41,7 @@ impl TemplateText<'_> {
         let mut out = Writer(String::new());
         self.introduction(&mut out);
         self.sheet(&mut out, header_row);
+        self.unpivot(&mut out);
         self.group(&mut out);
         self.fields(&mut out, false);
         let needs_currency = self.kind.input().field("currency").is_some();
@@ -137,6 +140,17 @@ impl TemplateText<'_> {
                 out.comment(&line);
             }
         }
+    }
+
+    fn unpivot(&self, out: &mut Writer) {
+        let Some(UnpivotProposal { columns, header_as, value_as }) = self.unpivot else { return };
+        let columns: Vec<String> = columns.iter().map(|it| column(&it.name)).collect();
+        out.line("");
+        out.comment("Each filled cell of these columns is a record of its own. Check the guesses below.");
+        out.line("[unpivot]");
+        out.line(&format!("columns = [{}]", columns.join(", ")));
+        out.line(&format!("header_as = {}", quoted(header_as)));
+        out.line(&format!("value_as = {}", quoted(value_as)));
     }
 
     fn group(&self, out: &mut Writer) {

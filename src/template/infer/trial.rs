@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::super::bind::{Layout, bind};
+use super::super::columns::own_column;
 use super::super::examples;
 use super::super::load::{load, no_tables};
 use super::super::map::survey::Surveyor;
@@ -120,8 +121,12 @@ impl<'a> Trial<'a> {
         let cells: Vec<_> = rows.iter().map(|row| self.cells(row)).collect::<Option<_>>()?;
         let example = Example { rows: cells, sends: Vec::new(), span: 0..0 };
         let sends = examples::sends(&self.template, &example).ok()?;
-        let [sent] = <[Value; 1]>::try_from(sends).ok()?;
-        Some((to_toml(&example, &sent)?, sent))
+        let text = match sends.as_slice() {
+            sends if self.template.unpivot.is_some() => cells_to_toml(&example, sends)?,
+            [sent] => to_toml(&example, sent)?,
+            _ => return None,
+        };
+        Some((text, Value::Array(sends)))
     }
 
     /// Whether `template check` accepts an example.
@@ -133,7 +138,9 @@ impl<'a> Trial<'a> {
     /// Returns the cells of a row that the template reads. `None` if an example cannot have them.
     fn cells(&self, row: &Row) -> Option<Vec<(String, ExampleCell)>> {
         let layout = &self.layout;
-        let mut columns: Vec<usize> = layout.columns.iter().flat_map(|columns| columns.iter()).collect();
+        let mut columns: Vec<usize> =
+            layout.columns.iter().flat_map(|columns| columns.iter()).map(own_column).collect();
+        columns.extend(layout.cells.iter().map(|cell| cell.column));
         columns.extend(layout.group.iter().chain(&layout.skip).chain(&layout.keep));
         columns.extend(layout.fill_down.iter().chain(&layout.fill_within));
         columns.sort_unstable();
@@ -164,17 +171,33 @@ impl<'a> Trial<'a> {
     }
 }
 
-fn to_toml(example: &Example, sends: &Value) -> Option<String> {
-    let mut text = "[[examples]]\n".to_owned();
+/// Returns an example whose row is several records. `None` without a record.
+fn cells_to_toml(example: &Example, sends: &[Value]) -> Option<String> {
+    let [row] = example.rows.as_slice() else { return None };
+    if sends.is_empty() {
+        return None;
+    }
+    let row = pairs(row.iter().filter(|(_, cell)| !matches!(cell, ExampleCell::Text(text) if text.is_empty())));
+    let mut text = format!("[[examples]]\nrow = {{ {} }}\nsends = [\n", row.join(", "));
+    for sent in sends {
+        text.push_str(&format!("    {},\n", value(sent)?));
+    }
+    text.push_str("]\n");
+    Some(text)
+}
+
+fn pairs<'a>(cells: impl IntoIterator<Item = &'a (String, ExampleCell)>) -> Vec<String> {
     let cell = |cell: &ExampleCell| match cell {
         ExampleCell::Text(text) => quoted(text),
         // The shortest digits with the same value.
         ExampleCell::Number(number) => number.to_string(),
         ExampleCell::Boolean(value) => value.to_string(),
     };
-    let pairs = |row: &[(String, ExampleCell)]| -> Vec<String> {
-        row.iter().map(|(name, value)| format!("{} = {}", key(name), cell(value))).collect()
-    };
+    cells.into_iter().map(|(name, value)| format!("{} = {}", key(name), cell(value))).collect()
+}
+
+fn to_toml(example: &Example, sends: &Value) -> Option<String> {
+    let mut text = "[[examples]]\n".to_owned();
     match example.rows.as_slice() {
         [row] => {
             text.push_str("[examples.row]\n");
