@@ -11,7 +11,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use super::read::Rows;
-use super::read::header::{Header, TOP, detect_header};
+use super::read::header::{Header, TOP, detect_header, without_mark};
 use super::{Cell, Error, Row};
 
 /// Maximum number of titles on a new page.
@@ -171,7 +171,9 @@ impl Table {
 
     /// Returns true for rows with most of the column names and few other values.
     fn is_repeated_header(&self, row: &Row) -> bool {
-        if self.names.len() < 2 || !row.first_filled_text().is_some_and(|first| self.names.contains(first.trim())) {
+        if self.names.len() < 2
+            || !row.first_filled_text().is_some_and(|first| self.names.contains(without_mark(first).trim()))
+        {
             return false;
         }
         let again = name_set(row);
@@ -181,7 +183,7 @@ impl Table {
 }
 
 fn name_set(row: &Row) -> HashSet<String> {
-    row.cells().filter(|cell| !cell.is_blank()).map(|cell| cell.shown().trim().to_owned()).collect()
+    row.cells().filter(|cell| !cell.is_blank()).map(|cell| without_mark(&cell.shown()).trim().to_owned()).collect()
 }
 
 fn is_c1(c: char) -> bool {

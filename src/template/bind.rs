@@ -9,6 +9,7 @@ use super::model::{
 use crate::diagnostics::nearest;
 use crate::records::{RecordKind, item, order};
 use crate::sheet::cell::column_index;
+use crate::sheet::read::header::without_mark;
 use crate::sheet::{Cell, Row, column_letters};
 
 /// Maximum number of lines in a row.
@@ -351,7 +352,7 @@ fn joined_header(rows: &[u64], top: &[Row]) -> Option<Header> {
     for row in above {
         let mut merged = String::new();
         for (index, name) in names.iter_mut().enumerate() {
-            let cell = row.get(index).shown().trim().to_owned();
+            let cell = without_mark(&row.get(index).shown()).trim().to_owned();
             let has_name_below = !last.get(index).is_blank();
             match (cell.is_empty(), has_name_below) {
                 (true, true) => append(name, &merged),
@@ -364,7 +365,7 @@ fn joined_header(rows: &[u64], top: &[Row]) -> Option<Header> {
         }
     }
     for (index, name) in names.iter_mut().enumerate() {
-        append(name, last.get(index).shown().trim());
+        append(name, without_mark(&last.get(index).shown()).trim());
     }
     Some(Header { row: *rows.last()?, names })
 }
@@ -421,7 +422,7 @@ fn begins_with_a_record(top: &[Row]) -> bool {
 }
 
 fn header_of(row: &Row) -> Header {
-    Header { row: row.number, names: row.cells().map(|cell| cell.shown().into_owned()).collect() }
+    Header { row: row.number, names: row.cells().map(|cell| without_mark(&cell.shown()).to_owned()).collect() }
 }
 
 /// Whether the column is among normalized names.

@@ -1,5 +1,7 @@
 //! Texts that a spreadsheet program turned into other values: `000042` becomes 42, `4006381333948` becomes 4.00638E+12, `3-5`
-//! becomes 03.05.2026, and `true` becomes TRUE.
+//! becomes 03.05.2026, and `true` becomes TRUE. A program that takes UTF-8 for Windows-1252 turns `Müller` into `MÃ¼ller`.
+
+use encoding_rs::{UTF_8, WINDOWS_1252};
 
 use crate::decimal;
 use crate::sheet::Cell;
@@ -13,6 +15,8 @@ const MAX_SHOWN: usize = 11;
 const PRECISION: usize = 15;
 /// Minimum number of significant digits of a shortened number.
 const MIN_SHOWN: usize = 3;
+/// Minimum number of significant digits of a long number that is shown without an exponent.
+const MIN_PLAIN: usize = 9;
 
 /// Whether a spreadsheet program may write this text differently, because it looks like a number.
 pub(super) fn may_be_respelled(text: &str) -> bool {
@@ -40,6 +44,41 @@ pub(super) fn is_respelled(original: &str, cell: &Cell<'_>) -> bool {
         _ => return false,
     };
     precisions.into_iter().any(|digits| original.rounded(digits) == now)
+}
+
+/// Whether programs round this JSON number, because it has too many digits.
+pub(super) fn may_be_rounded(json: &str) -> bool {
+    number(json).is_some_and(|number| number.digits.len() > PRECISION)
+}
+
+/// Whether a program may have rounded a longer number to this one.
+pub(super) fn looks_rounded(text: &str) -> bool {
+    let now = number(&text.replace(',', "."));
+    now.is_some_and(|now| now.digits.len() >= MIN_PLAIN || text.contains(['E', 'e']))
+}
+
+/// Whether `cell` is the number that a program makes of `original`, a number with more than 15 digits.
+pub(super) fn is_rounded(original: &str, cell: &Cell<'_>) -> bool {
+    let shown = cell.shown().replace(',', ".");
+    let (Some(original), Some(now)) = (number(original), number(&shown)) else { return false };
+    let fewest = if shown.contains(['E', 'e']) { now.digits.len().max(MIN_SHOWN) } else { MIN_PLAIN };
+    original.digits.len() > PRECISION
+        && original != now
+        && (fewest..=PRECISION).any(|digits| original.rounded(digits) == now)
+}
+
+/// Returns the text before a program read it as Windows-1252 and encoded it again. `None` for a text that was not.
+pub(super) fn encoded_once(text: &str) -> Option<String> {
+    if text.is_ascii() {
+        return None;
+    }
+    // LibreOffice reads bytes without a character as characters for private use.
+    let is_private = |c: char| ('\u{f180}'..='\u{f19f}').contains(&c);
+    let byte = |c: char| if is_private(c) { char::from((u32::from(c) & 0xff) as u8) } else { c };
+    let characters: String = text.chars().map(byte).collect();
+    let (bytes, _, has_others) = WINDOWS_1252.encode(&characters);
+    let once = UTF_8.decode_without_bom_handling_and_without_replacement(&bytes).filter(|_| !has_others)?;
+    (once != text).then(|| once.into_owned())
 }
 
 /// Whether a spreadsheet program may have made this of a text that was no identifier.
@@ -262,6 +301,49 @@ mod tests {
             ("1200", "1.2E+04"),
         ] {
             assert!(!is_respelled(original, &Cell::Text(now)), "{original} {now}");
+        }
+    }
+
+    #[test]
+    fn numbers_with_too_many_digits_are_recognized() {
+        for (original, now) in [
+            ("0.1234567890123456789", "0.123456789012346"),
+            ("0.1234567890123456789", "0,123456789012346"),
+            ("0.1234567890123456789", "0.123456789"),
+            ("12345678901234567890.12", "1.23456789012346E+019"),
+            ("12345678901234567890.12", "1,23457E+19"),
+            ("-12345678901234567890.12", "-12345678901234600000"),
+        ] {
+            assert!(may_be_rounded(original) && looks_rounded(now), "{original} {now}");
+            assert!(is_rounded(original, &Cell::Text(now)), "{original} {now}");
+        }
+        assert!(is_rounded("0.1234567890123456789", &Cell::Number(0.123_456_789_012_346)));
+        for (original, now) in [
+            ("0.1234567890123456789", "0.1234567890123456789"),
+            ("0.1234567890123456789", "0.123456789012347"),
+            ("0.1234567890123456789", "0.12"),
+            ("1.50", "1.5"),
+            ("1.123456789", "1.12345679"),
+        ] {
+            assert!(!is_rounded(original, &Cell::Text(now)), "{original} {now}");
+        }
+        assert!(!may_be_rounded("123456789012345") && !may_be_rounded("1e30"));
+    }
+
+    #[test]
+    fn texts_that_were_encoded_twice_are_recognized() {
+        for (original, now) in [
+            ("Müller", "MÃ¼ller"),
+            ("€ 5", "â‚¬ 5"),
+            ("Áß", "Ã\u{81}ÃŸ"),
+            ("Áß", "Ã\u{f181}ÃŸ"),
+            ("螺丝 🔩", "èžºä¸\u{f19d} ðŸ”©"),
+            ("ü\u{a0}", "Ã¼Â\u{a0}"),
+        ] {
+            assert_eq!(encoded_once(now).as_deref(), Some(original));
+        }
+        for text in ["Müller", "Muller", "Ã", "Größe MÃ¼ller", "螺丝"] {
+            assert_eq!(encoded_once(text), None);
         }
     }
 }

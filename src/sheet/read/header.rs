@@ -35,6 +35,17 @@ pub fn cell_type(cell: Cell<'_>) -> ValueType {
     }
 }
 
+/// Returns a header without byte order marks at its start: the mark of a file that was appended to another one, a repeated one, or
+/// one that a program read as Windows-1252 and encoded again.
+pub fn without_mark(text: &str) -> &str {
+    const MARKS: [&str; 2] = ["\u{feff}", "\u{ef}\u{bb}\u{bf}"];
+    let mut rest = text;
+    while let Some(unmarked) = MARKS.iter().find_map(|mark| rest.strip_prefix(mark)) {
+        rest = unmarked;
+    }
+    rest
+}
+
 /// Detects the header in the first rows of a sheet, at most [`TOP`].
 pub fn detect_header(top: &[Row]) -> Header {
     let types: Vec<Vec<ValueType>> = top.iter().map(|row| row.cells().map(cell_type).collect()).collect();
@@ -164,7 +175,7 @@ fn typed_columns(types: &[Vec<ValueType>]) -> Vec<usize> {
 fn join(top: &[Row], rows: &[usize]) -> Vec<String> {
     let [row] = rows else {
         let width = rows.iter().map(|row| top[*row].len()).max().unwrap_or(0);
-        let text = |row: usize, column: usize| top[row].get(column).shown().trim().to_owned();
+        let text = |row: usize, column: usize| without_mark(&top[row].get(column).shown()).trim().to_owned();
         let mut names = vec![Vec::new(); width];
         for (level, row) in rows.iter().enumerate() {
             let below = &rows[level + 1..];
@@ -185,7 +196,7 @@ fn join(top: &[Row], rows: &[usize]) -> Vec<String> {
         }
         return names.into_iter().map(|parts| parts.join(" ")).collect();
     };
-    top[*row].cells().map(|cell| cell.shown().into_owned()).collect()
+    top[*row].cells().map(|cell| without_mark(&cell.shown()).to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -215,6 +226,20 @@ mod tests {
         check("0042,Bolt,1.50\n0043,Nut,2\n", 0, 0, &[]);
         check("a,b\nc,d\n", 0, 1, &["a", "b"]);
         check("SKU,Name\n", 0, 1, &["SKU", "Name"]);
+    }
+
+    #[test]
+    fn byte_order_marks_are_no_part_of_a_header() {
+        for mark in ["\u{feff}", "\u{feff}\u{feff}", "ï»¿", "\u{feff}ï»¿"] {
+            check(&format!("{mark}SKU,Name,Price\n0042,Bolt,1.50\n"), 0, 1, &["SKU", "Name", "Price"]);
+            check(
+                &format!("{mark}SKU,Travel,\n,Air,Rail\nA,1,2\nB,1,2\n"),
+                0,
+                2,
+                &["SKU", "Travel Air", "Travel Rail"],
+            );
+        }
+        assert_eq!(without_mark("ï»id"), "ï»id");
     }
 
     #[test]

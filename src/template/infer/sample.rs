@@ -7,7 +7,7 @@ use super::extra_rows::ExtraRows;
 use super::header_match::Header;
 use super::slots::Slots;
 use crate::records::RecordKind;
-use crate::sheet::read::header::{TOP, detect_header};
+use crate::sheet::read::header::{TOP, detect_header, without_mark};
 use crate::sheet::{Row, column_letters};
 
 /// Maximum number of data rows to read.
@@ -129,7 +129,7 @@ fn headers(names: &[String]) -> Vec<Header> {
 }
 
 fn row_names(row: &Row) -> Vec<String> {
-    row.cells().map(|cell| collapse_spaces(&cell.shown())).collect()
+    row.cells().map(|cell| collapse_spaces(without_mark(&cell.shown()))).collect()
 }
 
 fn collapse_spaces(text: &str) -> String {

@@ -20,6 +20,7 @@ use super::special_rules::SpecialRules;
 use super::survey::Survey;
 use crate::currency::CurrencyMark;
 use crate::sheet::cell::NOT_CALCULATED;
+use crate::sheet::read::header::without_mark;
 use crate::sheet::{Cell, Row, write};
 
 /// Separator between the cells of a group's name. Never part of a cell.
@@ -438,9 +439,9 @@ fn unquoted_formula(text: &str) -> &str {
     inner.filter(|inner| !inner.contains('"')).unwrap_or(text)
 }
 
-/// Compares a cell with the name of its column. Skips the byte order mark of a file that was appended to another one.
+/// Compares a cell with the name of its column.
 fn is_same_header(name: &str, cell: &str) -> bool {
-    let cell = cell.trim_start_matches('\u{feff}');
+    let cell = without_mark(cell);
     // Most cells differ in the first letter.
     let initial = |text: &str| text.trim_start().chars().next().map(|c| c.to_lowercase().next());
     !name.is_empty() && initial(name) == initial(cell) && same_header(name, cell)

@@ -10,7 +10,8 @@ use std::hash::{BuildHasher, RandomState};
 use crate::ledger::Problem;
 use crate::sheet::{Cell, Row, write};
 use crate::template::problem::excerpt;
-use crate::upload::respelled::{is_respelled, is_respelled_text};
+use crate::upload::respelled::{encoded_once, is_respelled, is_respelled_text, is_rounded, may_be_respelled};
+use crate::upload::retry::normalize_line_ends;
 
 /// The identifiers and texts of the service's records by id, for the rows of a file.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub struct KnownTexts {
 #[derive(Debug)]
 pub(super) struct KnownRecord {
     pub key: Box<str>,
-    /// Texts that a program may change, with the index of their field.
+    /// Texts and numbers that a program may change, with the index of their field.
     pub texts: Box<[(usize, Box<str>)]>,
 }
 
@@ -38,6 +39,8 @@ pub(super) struct TextColumns {
     pub key: NamedColumn,
     /// Columns of other texts, with the index of their field.
     pub texts: Vec<(usize, NamedColumn)>,
+    /// Columns of numbers, with the index of their field.
+    pub numbers: Vec<(usize, NamedColumn)>,
 }
 
 #[derive(Clone, Debug)]
@@ -59,6 +62,8 @@ enum DifferenceKind {
     Key,
     /// A program changed another text.
     Text,
+    /// A program rounded a number.
+    Number,
     /// The identifier is another one.
     OtherKey,
 }
@@ -91,16 +96,22 @@ impl KnownTexts {
         let Some(known) = self.records.get(&self.hash(&row.get(columns.id).shown())) else { return found };
         let cell = row.get(columns.key.index);
         if !cell.is_blank() && !is_same(&cell, &known.key) {
-            let is_changed = is_respelled(&known.key, &cell);
+            let is_changed = is_respelled(&known.key, &cell) || is_reread(&known.key, &cell);
             let kind = if is_changed { DifferenceKind::Key } else { DifferenceKind::OtherKey };
             found.push(Difference { column: &columns.key, known: &known.key, kind });
         }
+        let value = |field| known.texts.iter().find(|(of, _)| *of == field).map(|(_, known)| &**known);
         for (field, column) in &columns.texts {
-            let Some((_, known)) = known.texts.iter().find(|(of, _)| of == field) else { continue };
+            let Some(known) = value(*field) else { continue };
             let cell = row.get(column.index);
-            if !cell.is_blank() && !is_same(&cell, known) && is_respelled_text(known, &cell) {
+            let is_changed = || is_respelled_text(known, &cell) || is_reread(known, &cell);
+            if !cell.is_blank() && !is_same(&cell, known) && is_changed() {
                 found.push(Difference { column, known, kind: DifferenceKind::Text });
             }
+        }
+        for (field, column) in &columns.numbers {
+            let Some(known) = value(*field).filter(|known| is_rounded(known, &row.get(column.index))) else { continue };
+            found.push(Difference { column, known, kind: DifferenceKind::Number });
         }
         found
     }
@@ -132,6 +143,10 @@ impl Difference<'_> {
         let shown = row.get(self.column.index).shown();
         let known = excerpt(self.known);
         let (message, remedy) = match self.kind {
+            DifferenceKind::Key if is_reread(self.known, &row.get(self.column.index)) => (
+                "was changed by a spreadsheet program: the item with the id in this row has another one",
+                format!("a spreadsheet program changed '{known}'; --restore-texts takes all such texts back"),
+            ),
             DifferenceKind::Key => (
                 "has lost zeros or digits: the item with the id in this row has another one",
                 format!("a spreadsheet program changed '{known}'; --restore-texts takes all such texts back"),
@@ -143,12 +158,23 @@ impl Difference<'_> {
                      purpose, empty the id in its row"
                 ),
             ),
+            DifferenceKind::Number => (
+                "was rounded by a spreadsheet program",
+                format!(
+                    "the service lists {known}; --restore-texts takes all such numbers back. If this one was changed on \
+                     purpose, empty the id in its row"
+                ),
+            ),
             DifferenceKind::OtherKey => (
                 "is not the identifier of the item with the id in this row",
                 format!("the service lists '{known}'; correct it, or empty the id if this is another item"),
             ),
         };
-        let code = if self.kind == DifferenceKind::Text { "changed-text" } else { "other-identifier" };
+        let code = match self.kind {
+            DifferenceKind::Text => "changed-text",
+            DifferenceKind::Number => "rounded-number",
+            DifferenceKind::Key | DifferenceKind::OtherKey => "other-identifier",
+        };
         Problem {
             row: Some(row.number),
             column: Some(self.column.index),
@@ -164,7 +190,26 @@ impl Difference<'_> {
 fn is_same(cell: &Cell<'_>, known: &str) -> bool {
     let shown = cell.shown();
     matches!(cell, Cell::Text(_) | Cell::Number(_))
+        && !has_lost_spaces(known, cell)
         && [write::restore(&shown), &shown].iter().any(|text| text.trim() == known.trim())
+}
+
+/// Returns whether a program that opened a text file read this text differently.
+fn is_reread(known: &str, cell: &Cell<'_>) -> bool {
+    was_encoded_twice(known, cell) || has_lost_spaces(known, cell)
+}
+
+/// Returns whether a cell has this text without the spaces around it, because it looks like a number.
+fn has_lost_spaces(known: &str, cell: &Cell<'_>) -> bool {
+    let trimmed = known.trim();
+    trimmed != known && cell.shown() == trimmed && may_be_respelled(trimmed)
+}
+
+/// Returns whether a cell has this text encoded twice, perhaps with the apostrophe of an export.
+fn was_encoded_twice(known: &str, cell: &Cell<'_>) -> bool {
+    let Cell::Text(text) = cell else { return false };
+    let is_known = |once: String| normalize_line_ends(once.trim()) == normalize_line_ends(known.trim());
+    [write::restore(text), text].iter().any(|text| encoded_once(text).is_some_and(is_known))
 }
 
 /// The result of comparing a row with texts that differ.

@@ -13,7 +13,9 @@ use crate::template::Template;
 use crate::template::model::{FieldRule, Source as RuleSource};
 use crate::upload::error::Error;
 use crate::upload::plan::{Part, Source};
-use crate::upload::respelled::{may_be_a_respelled_text, may_be_respelled};
+use crate::upload::respelled::{
+    encoded_once, looks_rounded, may_be_a_respelled_text, may_be_respelled, may_be_rounded,
+};
 
 /// The column with the service's id in an export, and the member of a list's entries.
 const ID: &str = "id";
@@ -33,8 +35,10 @@ pub enum NotCompared {
 /// The rows with an id and an identifier.
 struct Wanted {
     ids: HashMap<u64, bool>,
-    /// Rows with a text that a program may have changed.
+    /// Rows with a text or number that a program may have changed.
     suspicious: u64,
+    /// Whether a text seems to be encoded twice.
+    has_twice_encoded: bool,
 }
 
 /// Reads the identifiers and texts of the rows in `source` from the service. Returns `None` if the file has no service ids beside
@@ -69,7 +73,10 @@ pub async fn load(
             let id = known.hash(&unescaped(id));
             if let Some(is_found) = wanted.ids.get_mut(&id).filter(|is_found| !**is_found) {
                 *is_found = true;
-                let record = KnownRecord { key: unescaped(key).into(), texts: texts(&entry, template.record) };
+                let record = KnownRecord {
+                    key: unescaped(key).into(),
+                    texts: texts(&entry, template.record, wanted.has_twice_encoded),
+                };
                 known.records.insert(id, record);
             }
         }
@@ -78,19 +85,27 @@ pub async fn load(
     Ok(Some(Ok(known)))
 }
 
-/// Returns the texts of a list's entry that a spreadsheet program may change.
-fn texts(entry: &Entry<'_>, kind: RecordKind) -> Box<[(usize, Box<str>)]> {
-    let texts = kind.input().fields().enumerate().filter(|(_, field)| is_text(field.json));
-    let listed = texts.filter_map(|(index, field)| {
-        let json = entry.field(&listed_name(field.name)).filter(|json| json.starts_with('"'))?;
+/// Returns the texts and numbers of a list's entry that a spreadsheet program may change. `with_letters` includes all texts with
+/// characters past ASCII.
+fn texts(entry: &Entry<'_>, kind: RecordKind, with_letters: bool) -> Box<[(usize, Box<str>)]> {
+    let listed = kind.input().fields().enumerate().filter_map(|(index, field)| {
+        let json = entry.field(&listed_name(field.name))?;
+        if is_number(field.json) && may_be_rounded(json) {
+            return Some((index, json.into()));
+        }
         let text = unescaped(json);
-        may_be_a_respelled_text(&text).then(|| (index, text.into()))
+        let may_change = may_be_a_respelled_text(&text) || with_letters && !text.is_ascii();
+        (is_text(field.json) && json.starts_with('"') && may_change).then(|| (index, text.into()))
     });
     listed.collect()
 }
 
 fn is_text(json: JsonType) -> bool {
     matches!(json, JsonType::String)
+}
+
+fn is_number(json: JsonType) -> bool {
+    matches!(json, JsonType::Number | JsonType::Integer)
 }
 
 /// Returns the number of texts that a spreadsheet program changed. Reads the file.
@@ -123,19 +138,22 @@ fn key_columns(part: &Part, template: &Template) -> Option<TextColumns> {
     let key = part.layout.columns.get(index)?.first()?;
     let is_own = part.layout.columns.iter().all(|columns| !columns.contains(id));
     let fields = || template.record.input().fields();
-    let text = |(index, rule): (usize, &FieldRule)| {
-        let field = fields().position(|field| field.name == rule.field.name && is_text(field.json))?;
+    let column = |index: usize, rule: &FieldRule, is_of_type: fn(JsonType) -> bool| {
+        let field = fields().position(|field| field.name == rule.field.name && is_of_type(field.json))?;
         let column = part.layout.columns.get(index)?.first()?;
         let is_plain = !rule.changes_text() && matches!(rule.source, RuleSource::Column(_)) && column != key;
         is_plain.then(|| (field, named(column)))
     };
-    let texts = template.rules().enumerate().filter_map(text).collect();
-    (is_own && key != id).then(|| TextColumns { id, key: named(key), texts })
+    let columns = |is_of_type: fn(JsonType) -> bool| {
+        template.rules().enumerate().filter_map(move |(index, rule)| column(index, rule, is_of_type))
+    };
+    let (texts, numbers) = (columns(is_text).collect(), columns(is_number).collect());
+    (is_own && key != id).then(|| TextColumns { id, key: named(key), texts, numbers })
 }
 
 /// Returns the ids of the rows. Reads the file.
 fn wanted_rows(known: &KnownTexts, source: &Source) -> Result<Wanted, Error> {
-    let mut wanted = Wanted { ids: HashMap::new(), suspicious: 0 };
+    let mut wanted = Wanted { ids: HashMap::new(), suspicious: 0, has_twice_encoded: false };
     let (mut rows, mut row) = (source.rows(), Row::default());
     while let Some(part) = rows.next(&mut row)? {
         let Some(columns) = &known.columns[part] else { continue };
@@ -143,8 +161,14 @@ fn wanted_rows(known: &KnownTexts, source: &Source) -> Result<Wanted, Error> {
         if !id.trim().is_empty() && !key.trim().is_empty() && wanted.ids.len() < MAX_KEYS {
             wanted.ids.insert(known.hash(&id), false);
             // A text with leading zeros was not changed by a program.
-            let is_suspicious = may_be_respelled(&key.replace(',', ".")) && !key.starts_with('0')
-                || columns.texts.iter().any(|(_, column)| may_be_a_respelled_text(&row.get(column.index).shown()));
+            let shown = |column: &NamedColumn| row.get(column.index).shown().into_owned();
+            let is_encoded_twice = encoded_once(&key).is_some()
+                || columns.texts.iter().any(|(_, column)| encoded_once(&shown(column)).is_some());
+            wanted.has_twice_encoded |= is_encoded_twice;
+            let is_suspicious = is_encoded_twice
+                || may_be_respelled(&key.replace(',', ".")) && !key.starts_with('0')
+                || columns.texts.iter().any(|(_, column)| may_be_a_respelled_text(&shown(column)))
+                || columns.numbers.iter().any(|(_, column)| looks_rounded(&shown(column)));
             wanted.suspicious += u64::from(is_suspicious);
         }
     }

@@ -4,9 +4,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::process::Place;
+use super::process::{Place, name};
 use super::service::Served;
-use super::{accounting, column, count, summary, table};
+use super::{accounting, column, count, office, summary, table};
 
 /// Items whose fields contain everything that spreadsheets are known to damage.
 fn awkward() -> Vec<Value> {
@@ -242,4 +242,67 @@ fn texts_that_a_spreadsheet_program_changed_are_problems_and_can_be_restored() {
     ]);
     let ended = served.sheetport(&place, upload).args(["--restore-texts", "--changed-only", "--json"]).exits(0);
     assert_eq!(accounting(&summary(&ended)), "4: unchanged 4");
+}
+
+#[test]
+fn texts_encoded_twice_and_rounded_numbers_are_problems_and_can_be_restored() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    for (key, name, price) in
+        [("0Ä-1", "Größe Á", "0.1234567890123456789"), ("A-2", "螺丝 🔩", "1"), ("007", "Bolt", "2")]
+    {
+        let price: Value = serde_json::from_str(price).unwrap();
+        let item = json!({"externalId": key, "name": name, "price": price, "currency": "EUR"});
+        served.post("/v1/public/items", &item.to_string());
+    }
+    served.sheetport(&place, ["export", "items", "-o", "items.csv", "-q", "--bom"]).exits(0);
+    // A program took UTF-8 for Windows-1252, kept the mark as a text, and rounded numbers.
+    let bytes = fs::read(place.path("items.csv")).unwrap();
+    let (text, _) = encoding_rs::WINDOWS_1252.decode_without_bom_handling(&bytes);
+    assert!(text.starts_with("ï»¿id,"), "{text}");
+    let saved = text.replacen("0.1234567890123456789", "0.123456789012346", 1).replacen(",007,", ",7,", 1);
+    place.write("items.csv", saved);
+    let upload = ["upload", "items.csv", "-t", "exported-items", "--changed-only"];
+    let ended = served.sheetport(&place, upload).exits(3);
+    ended.shows(&[
+        "was changed by a spreadsheet program: the item",
+        "has lost zeros or digits",
+        "'0Ä-1'",
+        "'螺丝 🔩'",
+        "--restore-texts",
+    ]);
+    assert_eq!(served.total(), 3);
+    let ended = served.sheetport(&place, upload).args(["--restore-texts", "--json"]).exits(0);
+    assert_eq!(accounting(&summary(&ended)), "3: unchanged 3");
+    // Only the number differs.
+    served.sheetport(&place, ["export", "items", "-o", "items.csv", "-q"]).exits(0);
+    let text = fs::read_to_string(place.path("items.csv")).unwrap();
+    place.write("items.csv", text.replacen("0.1234567890123456789", "0.123456789012346", 1));
+    let ended = served.sheetport(&place, upload).exits(3);
+    ended.shows(&["was rounded by a spreadsheet program", "the service lists 0.1234567890123456789"]);
+    place.write("items.csv", text.replacen("0.1234567890123456789", "0.123456789012347", 1));
+    let ended = served.sheetport(&place, upload).arg("--json").exits(0);
+    assert_eq!(accounting(&summary(&ended)), "3: sent 1, unchanged 2");
+}
+
+#[test]
+fn an_untouched_export_that_an_office_program_saved_sends_nothing() {
+    if !office::is_there() {
+        return;
+    }
+    let place = Place::new();
+    let (served, len) = serve_awkward_items(&place);
+    served.sheetport(&place, ["export", "items", "-o", "items.csv", "-q", "--bom"]).exits(0);
+    // Without its import dialog, the program takes UTF-8 for Windows-1252.
+    for (folder, from) in [("dialog", Some(office::FROM_CSV)), ("guessed", None)] {
+        let folder = place.path(folder);
+        office::import_and_save(&place, &[name(&place.path("items.csv"))], from, office::CSV, &folder);
+        let saved = folder.join("items.csv");
+        let upload = ["upload", name(&saved), "-t", "exported-items", "--changed-only", "--json"];
+        let ended = summary(&served.sheetport(&place, upload).exits(3));
+        assert_eq!((count(&ended, "sent"), count(&ended, "failed")), (0, 0), "{ended}");
+        assert_eq!(count(&ended, "unchanged") + count(&ended, "rejected"), len);
+        let restored = summary(&served.sheetport(&place, upload).arg("--restore-texts").exits(0));
+        assert_eq!(accounting(&restored), format!("{len}: unchanged {len}"), "{from:?}");
+    }
 }

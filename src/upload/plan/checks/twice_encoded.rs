@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use encoding_rs::{UTF_8, WINDOWS_1252};
-
 use super::super::part::Part;
 use crate::ledger::Problem;
 use crate::sheet::{Cell, Row};
 use crate::template::Layout;
 use crate::template::bind::own_column;
 use crate::template::problem::excerpt;
+use crate::upload::respelled::encoded_once;
 
 /// The texts of a sheet's mapped columns that seem to be encoded twice.
 pub(in crate::upload::plan) struct TwiceEncoded {
@@ -75,12 +74,8 @@ impl TwiceEncoded {
 fn repaired(text: &str) -> Option<String> {
     // Encoded twice, each character past ASCII begins with one of these.
     const STARTS: &[char] = &['Ã', 'Â', 'Å', 'Ä', 'Ð', 'Ñ', 'Î', 'Ï', 'â', 'ã', 'ä', 'å', 'æ', 'ç', 'è', 'é'];
-    if text.is_ascii() || !text.contains(STARTS) {
-        return None;
-    }
-    let (bytes, _, has_others) = WINDOWS_1252.encode(text);
-    let repaired = UTF_8.decode_without_bom_handling_and_without_replacement(&bytes).filter(|_| !has_others)?;
-    (repaired != text && repaired.chars().all(|c| !c.is_control() || c.is_whitespace())).then(|| repaired.into_owned())
+    let repaired = encoded_once(text).filter(|_| text.contains(STARTS))?;
+    repaired.chars().all(|c| !c.is_control() || c.is_whitespace()).then_some(repaired)
 }
 
 #[cfg(test)]
