@@ -59,7 +59,7 @@ pub struct Upload {
         default_missing_value = ""
     )]
     pub allow_repeat: Option<Vec<String>>,
-    /// Take back the identifiers and other texts of an export that a spreadsheet program changed
+    /// Take back the identifiers, other texts and long numbers of an export that a spreadsheet program changed
     #[arg(long, alias = "restore-ids")]
     pub restore_texts: bool,
     /// Orders: let the service create unknown items
