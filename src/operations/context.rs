@@ -93,7 +93,8 @@ impl Context {
     /// As [`Context::speed`], beginning with the rate that was measured before.
     pub(super) async fn measured_speed(&self, asked: Option<Speed>, base_url: &str) -> Result<Option<Speed>, Error> {
         let speed = self.speed(asked, base_url);
-        let (Some(Speed::Auto(_)), Some(ledger)) = (speed, self.existing_ledger().await?) else { return Ok(speed) };
+        let Some(Speed::Auto(_)) = speed else { return Ok(speed) };
+        let Some(ledger) = self.existing_ledger().await? else { return Ok(speed) };
         let known = ledger.learned_rate(base_url, &self.workspace()).await?;
         ledger.close().await;
         Ok(Some(Speed::Auto(known)))

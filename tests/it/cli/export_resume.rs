@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::process::{Place, until};
 use super::service::Served;
@@ -35,13 +35,15 @@ fn an_export_killed_at_any_moment_leaves_no_partial_file() {
     let place = Place::new();
     let served = serve_items(&place, 1_000);
     let export = |file| served.sheetport(&place, ["export", "items", "-o", file, "--rate", "300/s", "--json"]);
+    let began = Instant::now();
     export("whole.csv").exits(0);
+    let took = u64::try_from(began.elapsed().as_millis()).unwrap();
     let whole = fs::read(place.path("whole.csv")).unwrap();
     let (mut cut, mut resumed) = (0, 0);
     for _ in 0..KILLS {
         let running = export("items.csv").start();
         // Kills at a random moment.
-        std::thread::sleep(Duration::from_millis(fastrand::u64(0..90)));
+        std::thread::sleep(Duration::from_millis(fastrand::u64(0..took.max(1))));
         running.kill();
         let file = place.path("items.csv");
         if file.exists() {

@@ -242,13 +242,15 @@ fn reports_of_other_records_survive_other_programs() {
     {
         write_csv(&place, &format!("{kind}.csv"), &sample_rows(kind, amounts));
     }
-    write_typed(&place, "typed.xlsx", &sample_rows("orders", "Quantity"));
     let uploads = [
         Upload { file: "orders.csv", template: "orders" },
-        Upload { file: "typed.xlsx", template: "orders" },
         Upload { file: "invoices.csv", template: "invoices" },
         Upload { file: "subscriptions.csv", template: "subscriptions" },
         Upload { file: "transactions.csv", template: "transactions" },
     ];
     assert_ne!(compare(&programs, &place, &uploads), 0);
+    // In a ledger of its own: it has the same orders.
+    let place = Place::new();
+    write_typed(&place, "typed.xlsx", &sample_rows("orders", "Quantity"));
+    assert_ne!(compare(&programs, &place, &[Upload { file: "typed.xlsx", template: "orders" }]), 0);
 }
