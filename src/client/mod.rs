@@ -26,6 +26,6 @@ pub use outcome::{Response, TransportOutcome};
 pub use pace::{Pace, Rate, Speed};
 pub use request::Request;
 pub use stop::Stop;
-pub use transport::address::is_local;
+pub use transport::address::{is_local, normal_address};
 pub use transport::rate_headers::Quota;
 pub(crate) use write_result::{RequestContext, WriteResult};

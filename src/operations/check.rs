@@ -1,4 +1,4 @@
-//! Checking a spreadsheet in full without sending anything, and previewing the first requests.
+//! Checking a spreadsheet in full without sending anything.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,37 +7,19 @@ use super::compare::{ComparePace, compare_keys, compare_references};
 use super::context::{Context, now};
 use super::error::Error;
 use super::event::{Event, Observer};
-use super::input::{Spreadsheet, new_run};
+use super::input::{InputFile, Spreadsheet, new_run};
+use super::preview::warn_of_changes;
 use super::report::{check_report_path, choices, has_bom, report_format};
-use crate::ledger::{Disposition, Ledger, PlannedRecord, RunCommand, Seq};
-use crate::records::{Method, RecordKind};
+use super::runs::retry_report::{RetryReport, open_report};
+use super::runs::uploaded_report::{UploadedReport, uploaded_report};
+use super::send::SendOptions;
+use crate::ledger::{AllowRepeat, Ledger, RunCommand};
 use crate::report::{self, Request, RowFilter};
 use crate::sheet::write::Existing;
 use crate::template::Template;
 use crate::upload::compare::Connection;
-use crate::upload::plan::{Batch, ReadMode, plan, read};
-use crate::upload::{Source, Tally, profile};
-
-/// Requests in a preview.
-const PREVIEWED: usize = 3;
-/// Limits of the records held for a preview, because later rows can still reject earlier records.
-const MAX_HELD: usize = 64;
-const MAX_HELD_BYTES: usize = 16 << 20;
-
-/// The result of a pass over a file without sending.
-#[derive(Debug)]
-pub struct Preview {
-    pub tally: Tally,
-    /// The first requests of an upload.
-    pub requests: Vec<PreviewedRequest>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PreviewedRequest {
-    pub method: Method,
-    pub path: String,
-    pub body: String,
-}
+use crate::upload::plan::{ReadMode, plan, read};
+use crate::upload::{Source, Tally};
 
 /// A spreadsheet to check.
 #[derive(Debug)]
@@ -56,25 +38,50 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
     let Check { input, report, next, online } = check;
     report.map_or(Ok(()), check_report_path)?;
     let mut source = input.open_for_sending(context).await?;
-    observer(Event::Opened { source: &source, template: &input.template });
+    let reported = uploaded_report(context, &input, &AllowRepeat::None, &source, observer).await?;
+    let (file, template) = (input.file, input.template);
+    let template = match reported {
+        UploadedReport::OfRun => {
+            let request = RetryReport {
+                file,
+                text: input.text,
+                sends_accepted: !template.record.input().must_not_repeat(),
+                template: Some(template),
+                as_new: false,
+                changed_only: false,
+                all_or_nothing: None,
+                strict: Some(input.is_strict),
+                sending: SendOptions::default(),
+            };
+            let opened = open_report(context, request, observer).await?;
+            source = opened.0;
+            opened.1
+        }
+        UploadedReport::OfOtherService => {
+            source.ignore_status();
+            Arc::new(template)
+        }
+        UploadedReport::No => Arc::new(template),
+    };
+    observer(Event::Opened { source: &source, template: &template });
     if let Some(pace) = online {
         let base_url = context.base_url()?;
         let client = context.client(base_url, pace.concurrency)?;
         let speed = context.measured_speed(pace.rate, base_url).await?;
         let connection = Connection::new(&client, speed, pace.concurrency);
-        compare_keys(&connection, &mut source, &input.template, false, observer).await?;
-        compare_references(&connection, &mut source, &input.template, observer).await?;
+        compare_keys(&connection, &mut source, &template, false, observer).await?;
+        compare_references(&connection, &mut source, &template, observer).await?;
     }
     if let Some(path) = report {
-        return check_with_report(context, input, source, path, next, observer).await;
+        return check_with_report(context, file, template, source, path, next, observer).await;
     }
     let mut rows = 0;
-    let mut tally = read(&source, &input.template, ReadMode::TallyOnly, |batch| {
+    let mut tally = read(&source, &template, ReadMode::TallyOnly, |batch| {
         rows = if batch.restarts { 0 } else { rows + batch.read };
         observer(Event::Reading { rows });
         true
     })?;
-    warn_of_changes(context, &input.template, &mut tally).await?;
+    warn_of_changes(context, &template, &mut tally).await?;
     observer(Event::Checked(&tally));
     Ok(tally)
 }
@@ -82,7 +89,8 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
 /// Plans into a temporary ledger, because reports are written from a ledger.
 async fn check_with_report(
     context: &Context,
-    input: Spreadsheet<'_>,
+    file: &InputFile,
+    template: Arc<Template>,
     source: Source,
     path: &Path,
     next: &str,
@@ -90,9 +98,8 @@ async fn check_with_report(
 ) -> Result<Tally, Error> {
     let folder = tempfile::tempdir().map_err(|error| Error::no_temporary_files(&error))?;
     let ledger = Ledger::open(folder.path()).await?;
-    let about = new_run(RunCommand::Check, context, "", input.file, &source, &input.template)?;
+    let about = new_run(RunCommand::Check, context, "", file, &source, &template)?;
     let show = |rows| observer(Event::Reading { rows });
-    let template = Arc::new(input.template);
     let history = context.existing_ledger().await?;
     let (run, tally) = plan(&ledger, history.as_ref(), &about, Arc::new(source), template, now(), &show).await?;
     if let Some(history) = history {
@@ -110,76 +117,9 @@ async fn check_with_report(
         next: Some(next).filter(|_| tally.to_send > 0),
         is_kept: false,
         choices: &choices(&run, format, observer),
-        has_bom: has_bom(&input.file.path),
+        has_bom: has_bom(&file.path),
     };
     report::write(&ledger, &run, &request).await?;
     ledger.close().await;
     Ok(tally)
-}
-
-/// Adds a warning for each change against the last upload with the template.
-async fn warn_of_changes(context: &Context, template: &Template, tally: &mut Tally) -> Result<(), Error> {
-    if let Some(ledger) = context.existing_ledger().await? {
-        profile::warn_of_changes(&ledger, &template.name, template.record, tally).await?;
-        ledger.close().await;
-    }
-    Ok(())
-}
-
-/// Reads the whole file and returns the first requests of an upload. Compares the values with those of earlier runs in
-/// the ledger of `history`.
-pub(super) async fn preview(
-    history: Option<&Context>,
-    source: &Source,
-    template: &Template,
-    observer: Observer<'_>,
-) -> Result<Preview, Error> {
-    observer(Event::Opened { source, template });
-    let mut first = FirstRequests::default();
-    let mut tally = read(source, template, ReadMode::Records, |batch| first.add(batch))?;
-    if let Some(context) = history {
-        warn_of_changes(context, template, &mut tally).await?;
-    }
-    observer(Event::Checked(&tally));
-    let requests = first.records.into_iter().take(PREVIEWED);
-    let requests = requests.filter_map(|(_, record)| request_of(template.record, &record)).collect();
-    Ok(Preview { tally, requests })
-}
-
-/// Returns the request for a record, or `None` if the record is not sent.
-pub(super) fn request_of(kind: RecordKind, record: &PlannedRecord) -> Option<PreviewedRequest> {
-    let Disposition::Send(body) = &record.disposition else { return None };
-    let target = record.target.as_deref();
-    let call = kind.input().call(target.is_some())?;
-    Some(PreviewedRequest { method: call.method, path: call.path(target.unwrap_or(""))?, body: body.to_string() })
-}
-
-#[derive(Default)]
-struct FirstRequests {
-    next: Seq,
-    bytes: usize,
-    records: Vec<(Seq, PlannedRecord)>,
-}
-
-impl FirstRequests {
-    /// Adds the first records to send, and removes records rejected by a later row. Never stops reading.
-    fn add(&mut self, batch: Batch) -> bool {
-        if batch.restarts {
-            *self = FirstRequests::default();
-        }
-        for record in batch.records {
-            if let Disposition::Send(body) = &record.disposition
-                && self.records.len() < MAX_HELD
-                && self.bytes < MAX_HELD_BYTES
-            {
-                self.bytes += body.len();
-                self.records.push((self.next, record));
-            }
-            self.next += 1;
-        }
-        for withdrawal in batch.withdrawn {
-            self.records.retain(|(seq, _)| *seq != withdrawal.seq);
-        }
-        true
-    }
 }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
-use super::check::{PreviewedRequest, request_of};
 use super::error::Error;
 use super::input::{InputFile, Spreadsheet};
+use super::preview::{PreviewedRequest, request_of};
 use crate::ledger::{Disposition, PlannedRecord, Problem, RecordState, Seq};
 use crate::sheet::Row;
 use crate::template::map::explain::{Explained, explain as explain_fields};

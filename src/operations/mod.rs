@@ -11,6 +11,7 @@ mod explain;
 mod export;
 mod input;
 mod next_command;
+mod preview;
 mod report;
 mod report_path;
 mod runs;
@@ -20,7 +21,7 @@ mod templates;
 mod upload;
 
 pub use crate::ledger::AllowRepeat;
-pub use check::{Check, Preview, PreviewedRequest, check};
+pub use check::{Check, check};
 pub use compare::ComparePace;
 pub use context::{Context, Given};
 pub use error::Error;
@@ -29,6 +30,7 @@ pub use explain::{ExplainedRecord, Explanation, PlannedOutcome, RowName, explain
 pub use export::{EXPORTABLE, ExportRequest, IdSource, export};
 pub use input::{InputFile, STANDARD_INPUT, Spreadsheet};
 pub use next_command::{CommandLine, quoted};
+pub use preview::{Preview, PreviewedRequest};
 pub use report::{ReportRequest, check_report_path, report};
 pub use report_path::unused;
 pub use runs::list_runs::{RunDetails, RunFilter, RunStatus, list_runs, show_run};

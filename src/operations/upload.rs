@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use super::check::{Preview, preview};
 use super::compare::compare_keys;
 use super::context::Context;
 use super::error::Error;
-use super::event::{Event, Observer};
+use super::event::Observer;
 use super::input::{Spreadsheet, new_run};
+use super::preview::{Preview, preview};
 use super::report::check_report_path;
-use super::runs::retry_report::{RetryReport, preview_retry, retry_report, run_of_uploaded};
+use super::runs::retry_report::{RetryReport, preview_retry, retry_report};
+use super::runs::uploaded_report::{UploadedReport, uploaded_report};
 use super::send::{Finished, SendOptions, Sending, plan_run, speed};
 use super::service::local_service::LocalService;
 use crate::ledger::{AllowRepeat, CallOption, RunCommand, RunSettings};
@@ -37,15 +38,6 @@ pub struct Upload<'a> {
     pub is_rehearsal: bool,
 }
 
-/// What an uploaded file is a report of.
-enum UploadedReport {
-    /// No report, or one of a run that the ledger does not know.
-    No,
-    /// A report of a run in this ledger with the same service, workspace and kind.
-    OfRun,
-    OfOtherService,
-}
-
 impl<'a> Upload<'a> {
     /// Returns the retry of a report. Accepted rows are sent again if they can be, because they may be edited.
     fn into_retry(self) -> RetryReport<'a> {
@@ -59,6 +51,19 @@ impl<'a> Upload<'a> {
             all_or_nothing: Some(self.all_or_nothing),
             strict: Some(self.input.is_strict),
             sending: self.sending,
+        }
+    }
+
+    /// Finds out which run the file is a report of. A rehearsal knows no runs.
+    async fn reported(
+        &self,
+        context: &Context,
+        source: &Source,
+        observer: Observer<'_>,
+    ) -> Result<UploadedReport, Error> {
+        match self.is_rehearsal {
+            true => Ok(UploadedReport::No),
+            false => uploaded_report(context, &self.input, &self.allow_repeat, source, observer).await,
         }
     }
 }
@@ -104,7 +109,7 @@ pub async fn preview_upload(
 ) -> Result<Preview, Error> {
     apply_options(&mut upload)?;
     let mut source = upload.input.open_for_sending(context).await?;
-    match uploaded_report(context, &upload, &source, observer).await? {
+    match upload.reported(context, &source, observer).await? {
         UploadedReport::OfRun => {
             return preview_retry(context, upload.into_retry(), observer).await.map(|(_, preview)| preview);
         }
@@ -131,7 +136,7 @@ async fn run_upload(
     };
     let client = context.writing_client(context.base_url()?, settings.concurrency)?;
     let mut source = upload.input.open_for_sending(context).await?;
-    match uploaded_report(context, &upload, &source, observer).await? {
+    match upload.reported(context, &source, observer).await? {
         UploadedReport::OfRun => return retry_report(context, upload.into_retry(), interrupt, observer).await,
         UploadedReport::OfOtherService => source.ignore_status(),
         UploadedReport::No => {}
@@ -163,60 +168,6 @@ async fn run_upload(
     let finished = sending.send(interrupt).await?;
     ledger.close().await;
     Ok(finished)
-}
-
-/// Finds out whether the file is a report. The ledger knows better than the report which of its rows were sent, equal rows
-/// can only be told apart by their row numbers, and identifiers that lost their zeros are those of the original file.
-///
-/// # Errors
-/// If the report has lost our columns, or if flags are given that a report can't have.
-async fn uploaded_report(
-    context: &Context,
-    upload: &Upload<'_>,
-    source: &Source,
-    observer: Observer<'_>,
-) -> Result<UploadedReport, Error> {
-    let Spreadsheet { file, template, sheet, rows, .. } = &upload.input;
-    let must_not_repeat = template.record.input().must_not_repeat();
-    if upload.is_rehearsal || !source.is_report() {
-        return Ok(UploadedReport::No);
-    }
-    let Some(ledger) = context.existing_ledger().await? else { return Ok(UploadedReport::No) };
-    let found = run_of_uploaded(&ledger, file, &upload.input.text, must_not_repeat).await;
-    ledger.close().await;
-    let Some(run) = found? else { return Ok(UploadedReport::No) };
-    let address = context.client(context.base_url()?, 1)?.address().to_owned();
-    let about = &run.about;
-    let is_here =
-        about.base_url == address && about.workspace == context.workspace() && about.record == template.record;
-    let name = file.name.display();
-    if !is_here {
-        observer(Event::Warning(&format!(
-            "{name} is a report of run {}, which sent {} to {}; here all of its rows are new",
-            run.id,
-            about.record.input().plural,
-            about.base_url
-        )));
-        return Ok(UploadedReport::OfOtherService);
-    }
-    let flags = [
-        ("--sheet", sheet.is_some()),
-        ("--rows", rows.is_some()),
-        ("--allow-repeat", upload.allow_repeat != AllowRepeat::None),
-    ];
-    if let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given) {
-        let message = format!("{name} is a report of run {}, and {flag} is not possible for reports", run.id);
-        let hint =
-            format!("leave out {flag}; to upload it as a new file, delete the columns that begin with sheetport_");
-        return Err(Error::invalid(message, hint));
-    }
-    if must_not_repeat {
-        observer(Event::Warning(&format!(
-            "{name} is a report of run {}: only the rows that were not accepted yet are sent, as with `sheetport retry`",
-            run.id
-        )));
-    }
-    Ok(UploadedReport::OfRun)
 }
 
 /// Takes identifiers of an export back that a spreadsheet program changed, if there are any and a person wants it.

@@ -13,6 +13,7 @@ mod private_file;
 pub mod read;
 pub mod row;
 pub mod table;
+mod unsplit;
 pub mod write;
 
 pub use cell::{Cell, column_letters};
@@ -22,6 +23,7 @@ pub use private_file::PrivateFile;
 pub use read::{Book, Confidence, Dialect, Doubt, Options, Rows, open, read_workbooks_with, run_reader_if_asked};
 pub use row::Row;
 pub use table::Table;
+pub use unsplit::{UNSPLIT_HINT, is_unsplit};
 
 /// Prefix of column titles reserved for Sheetport's reports. Templates ignore such columns.
 pub const RESERVED_PREFIX: &str = "sheetport_";

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::retry::LossyFields;
 use crate::ledger::RunId;
 use crate::records::RecordKind;
+use crate::sheet::{UNSPLIT_HINT, is_unsplit};
 use crate::template::bind::{Header, Missing, is_export};
 use crate::{ledger, sheet};
 
@@ -50,6 +51,7 @@ impl Error {
                      came from"
                         .to_owned()
                 }
+                Some(Header { names, .. }) if matches!(&names[..], [name] if is_unsplit(name, 2)) => UNSPLIT_HINT.to_owned(),
                 Some(header) if header.row == 0 => format!(
                     "the template says that the sheet has no header, and its columns are {}; name columns by letters or \
                      numbers, or change header under [sheet]",

@@ -32,6 +32,14 @@ impl Address {
     }
 }
 
+/// Returns a base address in the form in which runs remember it.
+///
+/// # Errors
+/// If it is none.
+pub fn normal_address(base: &str) -> Result<String, Error> {
+    Address::new(base).map(|address| address.as_str().to_owned())
+}
+
 /// Whether a base address is that of this machine: `localhost` or a loopback address.
 pub fn is_local(base: &str) -> bool {
     let Ok(url) = Url::parse(base.trim()) else { return false };

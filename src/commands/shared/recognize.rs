@@ -6,6 +6,7 @@ use crate::cli::{Input, Upload};
 use crate::error::{Exit, Failure};
 use crate::operations::{self, Candidate, CommandLine, InputFile, Recognized, TemplateOrigin, Unrecognized, quoted};
 use crate::settings::Settings;
+use crate::sheet::UNSPLIT_HINT;
 use crate::ui;
 
 /// Maximum number of other templates named.
@@ -35,7 +36,10 @@ pub(crate) async fn recognize(
         let message = format!("no template fits {name}{}", nearly(&recognized));
         let infer = CommandLine::new(&settings.context, "template infer").file(&file.name);
         let infer = infer.flag("record", Some("item")).short('o', "output", "template.toml");
-        let hint = format!("let Sheetport propose one: {infer}");
+        let hint = match recognized.is_unsplit {
+            true => UNSPLIT_HINT.to_owned(),
+            false => format!("let Sheetport propose one: {infer}"),
+        };
         return Err(Failure::new(Exit::Usage, message, hint));
     };
     if settings.output.talks() {

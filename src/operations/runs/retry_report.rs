@@ -6,12 +6,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::super::check::{Preview, preview};
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::input::{InputFile, new_run};
 use super::super::next_command;
+use super::super::preview::{Preview, preview};
 use super::super::report::check_report_path;
 use super::super::send::{Finished, SendOptions, Sending, plan_run};
 use super::super::templates::load_template::{read_sheet_lookups, template_of_run};
@@ -110,18 +110,28 @@ pub async fn retry_report(
     Ok(finished)
 }
 
-/// Reads the whole report and returns the template and the first requests of a retry.
-pub async fn preview_retry(
+/// Opens a report like a retry, without sending anything.
+pub(in crate::operations) async fn open_report(
     context: &Context,
     mut request: RetryReport<'_>,
     observer: Observer<'_>,
-) -> Result<(Arc<Template>, Preview), Error> {
-    request.sending.report.map_or(Ok(()), check_report_path)?;
+) -> Result<(Source, Arc<Template>), Error> {
     let ledger = context.ledger().await?;
     let prepared = prepare(context, &ledger, &mut request, false, observer).await?;
-    let preview = preview(None, &prepared.source, &prepared.template, observer).await?;
     ledger.close().await;
-    Ok((prepared.template, preview))
+    Ok((prepared.source, prepared.template))
+}
+
+/// Reads the whole report and returns the template and the first requests of a retry.
+pub async fn preview_retry(
+    context: &Context,
+    request: RetryReport<'_>,
+    observer: Observer<'_>,
+) -> Result<(Arc<Template>, Preview), Error> {
+    request.sending.report.map_or(Ok(()), check_report_path)?;
+    let (source, template) = open_report(context, request, observer).await?;
+    let preview = preview(None, &source, &template, observer).await?;
+    Ok((template, preview))
 }
 
 impl Prepared {
@@ -249,34 +259,8 @@ fn template_of(run: Option<&Run>, request: &mut RetryReport<'_>) -> Result<Templ
     Ok(template)
 }
 
-/// Returns the run of a report that is uploaded instead of retried, or `None` for the report of a check, or of a run that
-/// the ledger does not know.
-///
-/// # Errors
-/// If the file has the status of records that must not be sent twice, but not the columns that name their rows.
-pub(in crate::operations) async fn run_of_uploaded(
-    ledger: &Ledger,
-    file: &InputFile,
-    text: &Options,
-    must_not_repeat: bool,
-) -> Result<Option<Run>, Error> {
-    let report = Report::open(&file.path, &file.name, text)?;
-    match report.missing {
-        Some(column) if must_not_repeat => {
-            let message = format!(
-                "{} has no column {column}, so it is not known which of its rows were sent",
-                file.name.display()
-            );
-            let hint =
-                "hand the report back with all of its sheetport_ columns, or delete all of them to upload a new file";
-            Err(Error::invalid(message, hint))
-        }
-        _ => Ok(run_of(ledger, file, &report).await.ok()),
-    }
-}
-
 /// Returns the run named in the rows of the report.
-async fn run_of(ledger: &Ledger, file: &InputFile, report: &Report) -> Result<Run, Error> {
+pub(super) async fn run_of(ledger: &Ledger, file: &InputFile, report: &Report) -> Result<Run, Error> {
     let name = file.name.display();
     let no_report = |problem: &str| {
         let hint = format!("hand the report back with all of its sheetport_ columns; {AS_NEW_HINT}");

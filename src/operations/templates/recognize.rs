@@ -10,7 +10,7 @@ use super::known_templates::{templates_in, templates_of_runs};
 use super::load_template::{TemplateChanges, load_template};
 use crate::ledger::RunId;
 use crate::records::RecordKind;
-use crate::sheet::{self, Options, Row};
+use crate::sheet::{self, Options, Row, is_unsplit};
 use crate::template::Template;
 use crate::template::bind::{HEADER_SEARCH_ROWS, is_export};
 use crate::template::builtin::BUILT_IN;
@@ -53,6 +53,8 @@ pub enum TemplateOrigin {
 #[derive(Debug)]
 pub struct Recognized {
     pub candidates: Vec<Candidate>,
+    /// Whether all columns of the file are in one, which no template fits.
+    pub is_unsplit: bool,
 }
 
 impl Recognized {
@@ -106,7 +108,12 @@ pub async fn recognize(
     candidates.sort_by_key(|candidate| {
         std::cmp::Reverse((candidate.fit.rank(), candidate.origin != TemplateOrigin::BuiltIn))
     });
-    Ok(Recognized { candidates })
+    let is_unsplit = sheets.iter().any(|rows| !rows.is_empty() && rows.iter().all(is_unsplit_row));
+    Ok(Recognized { candidates, is_unsplit })
+}
+
+fn is_unsplit_row(row: &Row) -> bool {
+    row.len() == 1 && row.cells().all(|cell| is_unsplit(&cell.shown(), 2))
 }
 
 /// Returns whether the rows begin with the header of `export items`.

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 
 use super::checks::name::Name;
-use super::checks::row_problems::{beyond_header, doubtful};
+use super::checks::row_problems::{beyond_header, doubtful, unsplit};
 use super::part::Part;
 use super::request::{Request, UniqueValue};
 use super::source::Source;
@@ -124,6 +124,9 @@ impl<'a> RowMapper<'a> {
                 let problem = beyond_header(row, part.layout.header.names.len());
                 mapped.problems.extend(problem.map(|problem| located(problem, source, part)));
             }
+            let width = part.layout.header.names.len();
+            let problem = unsplit(row, width).filter(|_| read.doubt.is_none());
+            mapped.problems.extend(problem.map(|problem| located(problem, source, part)));
             if let Some(problem) = &read.key_problem {
                 mapped.problems.push(located((**problem).clone(), source, part));
             }

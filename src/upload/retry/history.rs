@@ -10,7 +10,9 @@ use super::lossy::{LossyFields, LossyRows};
 use crate::ledger::{AcceptedEarlier, KnownRow, Problem, RowState, RowStates, Run, RunId, Seq, SourceRow};
 use crate::sheet::{Cell, RESERVED_PREFIX, Row};
 use crate::template::bind::report_column;
-use crate::upload::plan::checks::row_problems::{BEYOND_HEADER, CUT_OFF, OTHER_DELIMITER, STRAY_QUOTE, SWALLOWED_ROWS};
+use crate::upload::plan::checks::row_problems::{
+    BEYOND_HEADER, CUT_OFF, OTHER_DELIMITER, STRAY_QUOTE, SWALLOWED_ROWS, UNSPLIT_ROW,
+};
 use crate::upload::plan::part::Part;
 
 const RUN: &str = "run";
@@ -29,6 +31,7 @@ pub(super) const SUSPICIOUS: &[&str] = &[
     SWALLOWED_ROWS,
     OTHER_DELIMITER,
     CUT_OFF,
+    UNSPLIT_ROW,
     NO_RECORD,
     SECOND_TABLE,
     BROKEN_ROW,

@@ -107,6 +107,25 @@ fn rows_with_another_delimiter_are_problems() {
 }
 
 #[test]
+fn rows_with_all_columns_in_one_cell_are_problems() {
+    let quoted = "\"A-8,\"\"Bolt, large\"\",1.50\"\n\"A-9,Nut,0.20\"\n";
+    check("items", format!("{HEADER}{quoted}"), &["2 unsplit-row", "3 unsplit-row"], "2: rejected 2");
+    check(
+        "items",
+        format!("{HEADER}{ROWS}{quoted}"),
+        &["4 no-record", "4 unsplit-row", "5 unsplit-row"],
+        "4: rejected 2, pending 2",
+    );
+    // A name with a comma in a row without a price.
+    check("items", "SKU,Name\n\"A-1, left\",\n\"A-1, right\",Nut\n", &[], "2: pending 2");
+    let place = Place::new();
+    place.write("list.csv", format!("\"SKU,Name,Price\"\n{quoted}"));
+    for template in [&["-t", "items"][..], &[]] {
+        place.sheetport(["check", "list.csv"]).args(template).exits(2).says(&["Data > Text to Columns"]);
+    }
+}
+
+#[test]
 fn rows_swallowed_by_a_quote_are_a_problem() {
     let rows = |from: u32, to: u32| -> String { (from..to).map(|row| format!("A-{row},Bolt,{row}.00\n")).collect() };
     let text =

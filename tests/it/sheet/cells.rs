@@ -2,7 +2,7 @@
 
 use sheetport::sheet::{Cell, Row};
 
-use super::parts::{Xlsx, ods, xlsb};
+use super::parts::{Xlsx, ods, xls, xls_cell, xlsb};
 use super::{file, folder, read, rows};
 
 #[track_caller]
@@ -94,6 +94,26 @@ fn formulas_have_their_value_or_are_an_error() {
     let mut row = Row::default();
     assert!(book.rows(0).unwrap().next(&mut row).unwrap());
     assert_eq!(row.get(0), Cell::Error(sheetport::sheet::cell::NOT_CALCULATED));
+}
+
+#[test]
+fn formulas_of_libraries_that_cannot_calculate_are_errors() {
+    let folder = folder();
+    let formula = |column: u16, result: [u8; 8], flags: u8| {
+        xls_cell(0x0006, (0, column), 0, &[&result[..], &[flags], &[0; 7]].concat())
+    };
+    let (empty, two) = ([3, 0, 0, 0, 0, 0, 0xFF, 0xFF], 2_f64.to_le_bytes());
+    let cells =
+        [formula(0, [0; 8], 3), formula(1, empty, 2), formula(2, [0; 8], 1), formula(3, two, 2), formula(4, empty, 0)];
+    let book = read(&file(&folder, "prices.xls", xls(&[], &cells))).unwrap();
+    assert_eq!(rows(&book, 0).0, ["1: #NOT CALCULATED|#NOT CALCULATED|0|2"]);
+
+    let cells = "<table:table-cell table:formula=\"of:=[.B1]*2\"/>\
+                 <table:table-cell table:formula=\"of:=TRUE()\" office:value-type=\"float\" office:value=\"1\"/>\
+                 <table:table-cell table:formula=\"of:=[.B1]\" office:value-type=\"string\" office:string-value=\"\"/>\
+                 <table:table-cell table:formula=\"of:=[.B1]\" office:value-type=\"float\" office:value=\"5\"/>";
+    let book = read(&file(&folder, "prices.ods", ods(&format!("<table:table-row>{cells}</table:table-row>")))).unwrap();
+    assert_eq!(rows(&book, 0).0, ["1: #NOT CALCULATED|TRUE||5"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Problems of a row of a text file: cells beyond the header, and cells that may be wrong.
 
 use crate::ledger::Problem;
-use crate::sheet::{Doubt, Row, column_letters};
+use crate::sheet::{Cell, Doubt, Row, column_letters, is_unsplit};
 use crate::template::problem::excerpt;
 
 pub(in crate::upload) const BEYOND_HEADER: &str = "beyond-header";
@@ -9,6 +9,7 @@ pub(in crate::upload) const STRAY_QUOTE: &str = "stray-quote";
 pub(in crate::upload) const SWALLOWED_ROWS: &str = "swallowed-rows";
 pub(in crate::upload) const OTHER_DELIMITER: &str = "other-delimiter";
 pub(in crate::upload) const CUT_OFF: &str = "cut-off";
+pub(in crate::upload) const UNSPLIT_ROW: &str = "unsplit-row";
 
 /// Returns the problem of a value to the right of the header with `width` columns. Often a decimal contains the
 /// delimiter, and the following cells are shifted.
@@ -17,6 +18,22 @@ pub(in crate::upload::plan) fn beyond_header(row: &Row, width: usize) -> Option<
     Some(Problem {
         remedy: "put quotes around values that contain the delimiter, or give the column a header".to_owned(),
         ..in_column(row, column, &cell.shown(), BEYOND_HEADER, "is to the right of the last column of the header")
+    })
+}
+
+/// Returns the problem of a row whose first cell has the values of all columns. Programs write such rows when they save a CSV
+/// that was opened with all columns in one.
+pub(in crate::upload::plan) fn unsplit(row: &Row, width: usize) -> Option<Problem> {
+    let Some(Cell::Text(text)) = row.cells().next() else { return None };
+    // Of two columns, the second may just be blank after a text with a comma.
+    let is_alone = if width == 2 { row.len() == 1 } else { row.cells().skip(1).all(|cell| cell.is_blank()) };
+    if width < 2 || !is_alone || !is_unsplit(text, width) {
+        return None;
+    }
+    Some(Problem {
+        remedy: "remove the quotes around the row, or split the column (Data > Text to Columns) and save again"
+            .to_owned(),
+        ..in_column(row, 0, text, UNSPLIT_ROW, "has the values of all columns in one cell")
     })
 }
 

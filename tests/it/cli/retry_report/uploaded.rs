@@ -55,6 +55,14 @@ async fn a_corrected_row_that_equals_a_sent_one_is_sent() {
             "5: unchanged 3, rejected 2",
             "the added row was sent, and has no number in this report"
         );
+        for (extra, knows_service) in [(&[][..], true), (&[][..], false), (&["--report", "checked.csv"][..], true)] {
+            let args = [&["check", report, "-t", "t.toml", "--json"], extra].concat();
+            let checked = match knows_service {
+                true => run(&place, &server, &args, 3).await,
+                false => place.sheetport(args).exits(3),
+            };
+            assert_eq!(accounting(&summary(&checked)), accounting(&dry), "{extra:?}");
+        }
         // The added row is in the second report, with its number.
         let mut sheet = Sheet::open(&place, "second.csv");
         sheet.replace("many", "8").save(&place, "second.csv");

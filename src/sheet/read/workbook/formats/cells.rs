@@ -3,24 +3,39 @@
 use calamine::{Data, DataRef, Range};
 
 use crate::sheet::Cell;
+use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::read::workbook::dates;
 use crate::sheet::read::workbook::row_sender::{RowSender, Stop};
 use crate::sheet::read::workbook::styles::NumberFormat;
 
-/// Sends the cells of a sheet that calamine read as a whole. `number` returns a number whose format matters, by the zero-based
-/// row and column of its cell.
+/// What calamine does not tell of a cell.
+pub(super) enum Known<'f> {
+    /// A number whose format matters.
+    Formatted(f64, &'f NumberFormat),
+    Boolean(bool),
+    /// A formula that the program that wrote it did not calculate.
+    Uncalculated,
+}
+
+/// Sends the cells of a sheet that calamine read as a whole. `known` returns what else is known of a cell, by its zero-based
+/// row and column.
 pub(super) fn send_range<'f>(
     range: &Range<Data>,
     is_1904: bool,
-    number: impl Fn((u32, u32), &Data) -> Option<(f64, &'f NumberFormat)>,
+    known: impl Fn((u32, u32), &Data) -> Option<Known<'f>>,
     rows: &mut RowSender<'_>,
 ) -> Result<(), Stop> {
     let mut text = String::new();
     let (top, left) = range.start().unwrap_or_default();
     for (row, column, value) in range.used_cells() {
         let at = (top.saturating_add(row as u32), left.saturating_add(column as u32));
-        if let Some((number, format)) = number(at, value) {
-            rows.cell(at.0, at.1, format.cell(number, &mut text).unwrap_or(Cell::Number(number)))?;
+        if let Some(known) = known(at, value) {
+            let cell = match known {
+                Known::Formatted(number, format) => format.cell(number, &mut text).unwrap_or(Cell::Number(number)),
+                Known::Boolean(boolean) => Cell::Boolean(boolean),
+                Known::Uncalculated => Cell::Error(NOT_CALCULATED),
+            };
+            rows.cell(at.0, at.1, cell)?;
             continue;
         }
         let value = match value {

@@ -86,11 +86,11 @@ fn check(archive: &Source) -> Result<Hidden, String> {
     // Only calamine can tell why it is no archive.
     let Ok(mut archive) = ZipArchive::new(&mut input) else { return Ok(Hidden::new()) };
     let (sheets, mut hidden) = (sheets_by_part(&mut archive), Hidden::new());
+    let names: Vec<Vec<u8>> = archive.file_names_raw().map(<[u8]>::to_vec).collect();
     let mut local = Vec::new();
-    for index in 0..archive.len() {
-        // Calamine can't unpack it either.
-        let Ok(mut part) = archive.by_index(index) else { continue };
-        let name = part.name_raw().to_vec();
+    for (index, name) in names.into_iter().enumerate() {
+        // Calamine may read the workbook as if it had no such part, and show numbers without their formats.
+        let mut part = archive.by_index(index).map_err(|error| damaged(&name, &error.to_string()))?;
         local.push((part.header_start(), name.clone()));
         let sheet = sheets.get(&*String::from_utf8_lossy(&name));
         let mut rows = HiddenRows::default();

@@ -10,12 +10,12 @@ use secrecy::ExposeSecret;
 use zip::ZipArchive;
 
 use super::archive;
-use super::cells::{damage, damaged, number, send_range};
+use super::cells::{Known, damage, damaged, number, send_range};
 use super::checksums::Checksums;
 use super::encryption::decrypt_package;
 use super::formulas::Formulas;
 use super::input::{Input, Source};
-use super::ods::{Marker, as_archive, parse_mark};
+use super::ods::{Mark, Marker, as_archive, parse_mark};
 use super::repair::repair;
 use super::tables::Tables;
 use super::xls::{XlsRecords, decrypt_xls, is_obfuscated};
@@ -185,15 +185,17 @@ impl Parser {
                 let range = book.worksheet_range(name).map_err(damaged)?;
                 let mut records = XlsRecords::open(&self.file);
                 let cells = records.as_mut().and_then(|records| records.cells(sheet));
-                send_range(&range, is_1904, |at, value| number(value).zip(cells.as_ref()?.format(at)), rows)?;
+                let known = |at, value: &Data| cells.as_ref()?.known(at, number(value));
+                send_range(&range, is_1904, known, rows)?;
                 Ok(cells.map(|cells| cells.hidden))
             }
             Book::Ods(book) => {
                 let marked = |value: &Data| match value {
-                    Data::DurationIso(text) => {
-                        let (format, number) = parse_mark(text)?;
-                        Some((number, self.marks.get(format)?))
-                    }
+                    Data::DurationIso(text) => match parse_mark(text)? {
+                        Mark::Format(format, number) => Some(Known::Formatted(number, self.marks.get(format)?)),
+                        Mark::Boolean(boolean) => Some(Known::Boolean(boolean)),
+                        Mark::Uncalculated => Some(Known::Uncalculated),
+                    },
                     _ => None,
                 };
                 let range = book.worksheet_range(name).map_err(damaged)?;

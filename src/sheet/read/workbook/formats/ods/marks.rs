@@ -1,5 +1,6 @@
-//! Marks of numbers whose format matters. Before parsing, their values are moved to the attribute for times, with a percent
-//! sign, which never occurs in times, and the number of their format.
+//! Marks of cells that calamine reads as plain numbers or blanks: numbers whose format matters, booleans that are formulas, and
+//! formulas without a result. Before parsing, their values are moved to the attribute for times, with a percent sign, which
+//! never occurs in times, and what they are.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read, Seek, Write};
@@ -16,11 +17,26 @@ use crate::sheet::read::workbook::styles::NumberFormat;
 const CONTENT: &str = "content.xml";
 const STYLES: &str = "styles.xml";
 const CELLS: [&str; 2] = ["table:table-cell", "table:covered-table-cell"];
-const VALUES: [(&[u8], &str); 2] =
-    [(b"office:value=\"", "office:time-value=\""), (b"office:value='", "office:time-value='")];
+const VALUES: [(&[u8], &str); 2] = [(b"office:value=\"", TIME), (b"office:value='", "office:time-value='")];
+const TIME: &str = "office:time-value=\"";
 const MARK: char = '%';
+/// The marks of booleans and of formulas without a result.
+const CONSTANTS: [(&str, Mark); 3] =
+    [("true", Mark::Boolean(true)), ("false", Mark::Boolean(false)), ("uncalculated", Mark::Uncalculated)];
+/// How LibreOffice saves a boolean with the format of a number.
+const BOOLEANS: [(&str, Mark); 2] = [("of:=TRUE()", Mark::Boolean(true)), ("of:=FALSE()", Mark::Boolean(false))];
 /// Maximum number of different columns of a table with a format for all their cells.
 const MAX_COLUMNS: usize = 1 << 14;
+
+/// What the mark of a cell says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::sheet::read::workbook::formats) enum Mark {
+    /// The position of the format, and the number.
+    Format(usize, f64),
+    Boolean(bool),
+    /// A formula without a result.
+    Uncalculated,
+}
 
 /// Marks the cells of a document.
 #[derive(Debug, Default)]
@@ -156,6 +172,12 @@ impl Marker {
     }
 
     fn cell(&mut self, tag: &Tag<'_>, column: u32, piece: &[u8]) -> Option<Vec<u8>> {
+        if let Some(mark) = constant(tag) {
+            let (word, _) = CONSTANTS.iter().find(|(_, constant)| *constant == mark)?;
+            // Calamine takes the first value of a cell.
+            let mark = format!(" {TIME}{MARK}{word}\"");
+            return Some([&piece[..tag.name.len()], mark.as_bytes(), &piece[tag.name.len()..]].concat());
+        }
         let (at, attribute, instead) = VALUES.iter().find_map(|(attribute, instead)| {
             let at = find(piece, attribute).filter(|at| piece[at - 1].is_ascii_whitespace())?;
             Some((at, attribute, instead))
@@ -193,10 +215,23 @@ impl Marker {
     }
 }
 
-/// Parses a marked number. Returns the position of its format and the number.
-pub(in crate::sheet::read::workbook::formats) fn parse_mark(value: &str) -> Option<(usize, f64)> {
-    let (format, number) = value.strip_prefix(MARK)?.split_once(MARK)?;
-    Some((format.parse().ok()?, number.parse().ok()?))
+/// Returns the mark of a boolean that is a formula, or of a formula without a result.
+fn constant(tag: &Tag<'_>) -> Option<Mark> {
+    let formula = tag.attribute("table:formula")?;
+    if tag.attribute("office:value-type").is_none() {
+        return Some(Mark::Uncalculated);
+    }
+    BOOLEANS.iter().find(|(text, _)| formula.eq_ignore_ascii_case(text)).map(|(_, mark)| *mark)
+}
+
+/// Parses the value of a marked cell.
+pub(in crate::sheet::read::workbook::formats) fn parse_mark(value: &str) -> Option<Mark> {
+    let marked = value.strip_prefix(MARK)?;
+    if let Some((_, mark)) = CONSTANTS.iter().find(|(word, _)| marked == *word) {
+        return Some(*mark);
+    }
+    let (format, number) = marked.split_once(MARK)?;
+    Some(Mark::Format(format.parse().ok()?, number.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -228,9 +263,27 @@ mod tests {
         ] {
             check(plain, plain);
         }
-        assert_eq!(parse_mark("%3%0.19"), Some((3, 0.19)));
+        assert_eq!(parse_mark("%3%0.19"), Some(Mark::Format(3, 0.19)));
         assert_eq!(parse_mark("PT09H30M00S"), None);
         assert_eq!(parse_mark("%x"), None);
+    }
+
+    #[test]
+    fn booleans_and_formulas_without_a_result_are_marked() {
+        check(
+            "<table:table-cell table:formula=\"of:=TRUE()\" office:value-type=\"float\" office:value=\"1\"/>",
+            "<table:table-cell office:time-value=\"%true\" table:formula=\"of:=TRUE()\" office:value-type=\"float\" \
+             office:value=\"1\"/>",
+        );
+        check(
+            "<table:table-cell table:formula=\"of:=[.A1]*2\"/>",
+            "<table:table-cell office:time-value=\"%uncalculated\" table:formula=\"of:=[.A1]*2\"/>",
+        );
+        let calculated =
+            "<table:table-cell table:formula=\"of:=[.A1]\" office:value-type=\"string\" office:string-value=\"\"/>";
+        check(calculated, calculated);
+        assert_eq!(parse_mark("%false"), Some(Mark::Boolean(false)));
+        assert_eq!(parse_mark("%uncalculated"), Some(Mark::Uncalculated));
     }
 
     #[test]

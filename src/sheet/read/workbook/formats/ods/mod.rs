@@ -1,8 +1,8 @@
-//! Number formats of OpenDocument sheets, which calamine does not read.
+//! Number formats of OpenDocument sheets, booleans that are formulas, and formulas without a result, which calamine does not read.
 
 mod flat;
 mod marks;
 mod styles;
 
 pub(super) use self::flat::as_archive;
-pub(super) use self::marks::{Marker, parse_mark};
+pub(super) use self::marks::{Mark, Marker, parse_mark};

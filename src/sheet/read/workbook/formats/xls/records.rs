@@ -1,12 +1,13 @@
-//! Parts of XLS workbooks missing in calamine: number formats and hidden rows. They are read from the sheet's records ([MS-XLS] 2.3) in a
-//! pass of their own.
+//! Parts of XLS workbooks missing in calamine: number formats, hidden rows, and formulas without a result. They are read from
+//! the sheet's records ([MS-XLS] 2.3) in a pass of their own.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use cfb::CompoundFile;
 use encoding_rs::{Encoding, WINDOWS_1252};
 
+use super::super::cells::Known;
 use super::super::input::{Input, Source};
 use crate::sheet::read::workbook::row_ranges::RowRanges;
 use crate::sheet::read::workbook::styles::NumberFormat;
@@ -31,6 +32,11 @@ const BEGIN: u16 = 0x0809;
 
 /// A bit in the flags of a row.
 const ROW_IS_HIDDEN: u8 = 0x20;
+/// A bit in the flags of a formula: calculate it when the workbook is opened. Libraries that cannot calculate set it, with one
+/// of [`NO_RESULTS`].
+const CALCULATE_ON_LOAD: u16 = 0x02;
+/// Zero, and an empty text.
+const NO_RESULTS: [[u8; 8]; 2] = [[0; 8], [3, 0, 0, 0, 0, 0, 0xFF, 0xFF]];
 /// The version in [`BEGIN`] of Excel 97 and later.
 const BIFF8: u16 = 0x0600;
 /// The kind of a sheet with cells.
@@ -45,10 +51,12 @@ pub(in crate::sheet::read::workbook::formats) struct XlsRecords {
     formats: Vec<Option<NumberFormat>>,
 }
 
-/// The cells of a sheet with a number format that matters, by zero-based row and column, and its hidden rows.
-pub(in crate::sheet::read::workbook::formats) struct FormattedCells<'a> {
+/// The cells of a sheet with a number format that matters and its formulas without a result, by zero-based row and column, and
+/// its hidden rows.
+pub(in crate::sheet::read::workbook::formats) struct SheetRecords<'a> {
     styles: HashMap<(u32, u32), u16>,
     formats: &'a [Option<NumberFormat>],
+    uncalculated: HashSet<(u32, u32)>,
     pub(in crate::sheet::read::workbook::formats) hidden: RowRanges,
 }
 
@@ -83,8 +91,13 @@ impl XlsRecords {
     }
 
     /// Reads the styles of a worksheet's numbers. `sheet` is its index among the worksheets.
-    pub(in crate::sheet::read::workbook::formats) fn cells(&mut self, sheet: usize) -> Option<FormattedCells<'_>> {
-        let mut cells = FormattedCells { styles: HashMap::new(), formats: &self.formats, hidden: RowRanges::default() };
+    pub(in crate::sheet::read::workbook::formats) fn cells(&mut self, sheet: usize) -> Option<SheetRecords<'_>> {
+        let mut cells = SheetRecords {
+            styles: HashMap::new(),
+            formats: &self.formats,
+            uncalculated: HashSet::new(),
+            hidden: RowRanges::default(),
+        };
         self.records.stream.seek(SeekFrom::Start(*self.sheets.get(sheet)?)).ok()?;
         // Charts within the sheet have records of cells, too.
         let mut depth = 0;
@@ -99,13 +112,18 @@ impl XlsRecords {
                 }
                 NUMBER | SHORT_NUMBER | FORMULA => {
                     let (row, column, style) = (u16_at(body, 0)?, u16_at(body, 2)?, u16_at(body, 4)?);
-                    cells.add(u32::from(row), u32::from(column), style);
+                    let at = (u32::from(row), u32::from(column));
+                    let has_none = || NO_RESULTS.iter().any(|result| body.get(6..14) == Some(result));
+                    if kind == FORMULA && has_none() && u16_at(body, 14)? & CALCULATE_ON_LOAD != 0 {
+                        cells.uncalculated.insert(at);
+                    }
+                    cells.add(at, style);
                 }
                 SEVERAL_NUMBERS => {
                     let (row, first) = (u16_at(body, 0)?, u16_at(body, 2)?);
                     let numbers = body.get(4..body.len().checked_sub(2)?)?.chunks_exact(6);
                     for (column, number) in (u32::from(first)..).zip(numbers) {
-                        cells.add(u32::from(row), column, u16_at(number, 0)?);
+                        cells.add((u32::from(row), column), u16_at(number, 0)?);
                     }
                 }
                 _ => {}
@@ -115,15 +133,24 @@ impl XlsRecords {
     }
 }
 
-impl FormattedCells<'_> {
-    fn add(&mut self, row: u32, column: u32, style: u16) {
+impl SheetRecords<'_> {
+    fn add(&mut self, at: (u32, u32), style: u16) {
         if self.formats.get(usize::from(style)).is_some_and(Option::is_some) {
-            self.styles.insert((row, column), style);
+            self.styles.insert(at, style);
         }
     }
 
-    pub(in crate::sheet::read::workbook::formats) fn format(&self, at: (u32, u32)) -> Option<&NumberFormat> {
-        self.formats.get(usize::from(*self.styles.get(&at)?))?.as_ref()
+    /// Returns what is known of a cell. `number` is its value if it is a number.
+    pub(in crate::sheet::read::workbook::formats) fn known(
+        &self,
+        at: (u32, u32),
+        number: Option<f64>,
+    ) -> Option<Known<'_>> {
+        if self.uncalculated.contains(&at) {
+            return Some(Known::Uncalculated);
+        }
+        let format = self.formats.get(usize::from(*self.styles.get(&at)?))?.as_ref()?;
+        Some(Known::Formatted(number?, format))
     }
 }
 
