@@ -11,7 +11,7 @@ use std::time::{Instant, SystemTime};
 
 use rust_xlsxwriter::{ExcelDateTime, Format, Workbook};
 use sheetport::client::auth::Credentials;
-use sheetport::client::{Client, Pace};
+use sheetport::client::{Client, ConnectOptions, Pace};
 use sheetport::export::{self, Clock, Job as Export, Output, Since, Source};
 use sheetport::records::item::LIST;
 use sheetport::sheet::write::{Shape, Style};
@@ -119,7 +119,7 @@ fn exported(
         clock: Clock { started: jiff::Timestamp::now(), today: jiff::civil::date(2026, 11, 21), now: SystemTime::now },
     };
     let credentials = Credentials { access: Some(token.to_owned().into()), refresh: None, file: None };
-    let client = Arc::new(Client::new(address, credentials, CONNECTIONS)?);
+    let client = Arc::new(Client::new(address, credentials, &ConnectOptions::default(), CONNECTIONS)?);
     let exporting = || {
         let pace = Arc::new(Pace::new(None, Instant::now()));
         Ok(runtime.block_on(export::export(client, pace, &export, &|_, _| {}))?)

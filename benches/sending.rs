@@ -15,8 +15,8 @@ use hyper::header::CONTENT_TYPE;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use sheetport::client::Client;
 use sheetport::client::auth::Credentials;
+use sheetport::client::{Client, ConnectOptions};
 use sheetport::ledger::{Ledger, NewRun, RunCommand, RunId, RunSettings, SheetSelection};
 use sheetport::records::RecordKind;
 use sheetport::sheet::Options;
@@ -71,7 +71,7 @@ fn ours(job: &Job) -> Outcome<Sample> {
     let credentials = Credentials { access: Some(TOKEN.to_owned().into()), refresh: None, file: None };
     let work = upload::Work {
         ledger: &ledger,
-        client: Arc::new(Client::new(&server, credentials, CONNECTIONS)?),
+        client: Arc::new(Client::new(&server, credentials, &ConnectOptions::default(), CONNECTIONS)?),
         run: &locked,
         kind: RecordKind::Item,
         concurrency: CONNECTIONS,

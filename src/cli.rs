@@ -23,7 +23,7 @@ pub use self::check::{Check, Explain};
 pub use self::export::Export;
 pub use self::global::{Color, Global, LogFormat};
 pub use self::input::{Input, Mark, Reading};
-pub use self::login::Login;
+pub use self::login::{Login, Whoami};
 pub use self::pacing::{Pacing, Sending};
 pub use self::report::Report;
 pub use self::retry::{Retry, RetryTarget};
@@ -90,8 +90,8 @@ pub enum Command {
     Template(Template),
     /// Store the address and the tokens of a service in this profile
     Login(Login),
-    /// Show the service, the workspace and the access level in use
-    Whoami,
+    /// Show the service, the workspace and the access level in use, and where tokens go
+    Whoami(Whoami),
     /// Remove the stored tokens of this profile
     Logout,
     /// Run the service on this machine, for trials and rehearsals

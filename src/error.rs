@@ -167,7 +167,13 @@ fn exit_of_upload(error: &upload::Error) -> Exit {
 fn exit_of_client(error: &client::Error) -> Exit {
     use client::{Error as E, Stop};
     match error {
-        E::BaseUrl(_) | E::Language(_) | E::NoCredentials(_) => Exit::Usage,
+        E::BaseUrl(_)
+        | E::Language(_)
+        | E::NoCredentials(_)
+        | E::Withheld(_)
+        | E::Unencrypted(_)
+        | E::Exposed(_)
+        | E::File { .. } => Exit::Usage,
         E::Client(_) => Exit::Fault,
         E::Stopped(Stop::Unauthorized(_) | Stop::Forbidden(_)) => Exit::Credentials,
         E::Stopped(_) | E::Status { .. } | E::Unreadable(_) => Exit::Stopped,

@@ -2,24 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use directories::ProjectDirs;
 use secrecy::SecretString;
 use serde::Deserialize;
 
 use crate::cli::Global;
-use crate::client::auth::{Credentials, TokenFile};
+use crate::client::auth::{
+    self, AddressOrigin, Choice, Credentials, EnvironmentTokens, NamedAddress, TokenFile, TokenHome,
+};
+use crate::client::{ClientCert, ConnectOptions, ProxyAddress};
 use crate::diagnostics::TomlFile;
 use crate::error::{Exit, Failure};
-use crate::operations::Context;
+use crate::operations::{Context, Given};
 
 /// The default profile.
 const DEFAULT_PROFILE: &str = "default";
 
 /// Hint for a mistake in the settings file.
-const KEYS: &str =
-    "valid keys: profile = \"…\", and under [profiles.NAME] base_url = \"https://…\" and rate = \"10/s\"";
+const KEYS: &str = "valid keys: profile = \"…\", and under [profiles.NAME] base_url = \"https://…\", rate = \"10/s\", \
+                    accept_recognized, ca_file, client_cert, client_key, proxy and insecure_http";
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -49,6 +52,36 @@ struct Profile {
     rate: Option<String>,
     #[serde(default)]
     accept_recognized: bool,
+    /// Paths of PEM files, relative to the settings file.
+    ca_file: Option<PathBuf>,
+    client_cert: Option<PathBuf>,
+    client_key: Option<PathBuf>,
+    proxy: Option<String>,
+    #[serde(default)]
+    insecure_http: bool,
+}
+
+impl Profile {
+    /// Returns how to connect. Paths are relative to `folder`. Fails with the reason if a value is wrong.
+    fn connection(&self, folder: &Path) -> Result<ConnectOptions, String> {
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| folder.join(path));
+        Ok(ConnectOptions {
+            ca_file: path(&self.ca_file),
+            client_cert: client_cert(path(&self.client_cert), path(&self.client_key))
+                .ok_or("client_key needs client_cert")?,
+            proxy: self.proxy.as_deref().map(str::parse).transpose()?,
+            insecure_http: self.insecure_http,
+            is_direct: false,
+        })
+    }
+}
+
+/// Returns the client certificate, if there is one, or `None` if there is a key alone.
+fn client_cert(cert: Option<PathBuf>, key: Option<PathBuf>) -> Option<Option<ClientCert>> {
+    match (cert, key) {
+        (None, Some(_)) => None,
+        (cert, key) => Some(cert.map(|cert| ClientCert { cert, key })),
+    }
 }
 
 /// Kind and amount of output.
@@ -72,10 +105,11 @@ impl Output {
 }
 
 impl Settings {
-    /// Resolves the settings. Tokens are not accepted as flags, because other users can read the command line.
+    /// Resolves the settings. Tokens and passwords are not accepted as flags, because other users can read the command line.
     pub fn resolve(global: Global) -> Result<Settings, Failure> {
         let (is_address_chosen, is_profile_chosen) = (global.base_url.is_some(), global.profile.is_some());
         let given = global.given();
+        let chosen_connection = chosen_connection(&global, &given)?;
         let home = match global.home {
             Some(home) => home,
             None => ProjectDirs::from("", "", "sheetport").map(|dirs| dirs.data_dir().to_owned()).ok_or_else(|| {
@@ -90,39 +124,114 @@ impl Settings {
         let mut file = read(&path)?;
         let name = global.profile.or(file.profile).unwrap_or_else(|| DEFAULT_PROFILE.to_owned());
         check_name(&name)?;
+        let mut profiles = BTreeMap::new();
+        for (name, profile) in &file.profiles {
+            profiles.insert(name.clone(), profile.connection(&home).map_err(|why| wrong(&path, &why))?);
+        }
+        if profiles.values().filter_map(|profile| profile.proxy.as_ref()).any(ProxyAddress::has_credentials) {
+            check_private(&path)?;
+        }
         let profile = file.profiles.remove(&name).unwrap_or_default();
         let rate = profile.rate.map(|rate| rate.parse().map_err(|why: String| wrong(&path, &why))).transpose()?;
         let token_file = TokenFile::of(&home, &name);
-        // Tokens of the environment take precedence over stored ones.
-        let tokens = Credentials {
-            access: token("SHEETPORT_ACCESS_TOKEN"),
-            refresh: token("SHEETPORT_REFRESH_TOKEN"),
-            file: None,
-        };
-        if global.no_store && tokens.refresh.is_some() {
+        let environment = environment_tokens();
+        if global.no_store && environment.credentials.refresh.is_some() {
             return Err(Failure::new(
                 Exit::Usage,
                 "SHEETPORT_REFRESH_TOKEN is set, but a renewed pair of tokens may not be stored (--no-store)",
                 "set SHEETPORT_ACCESS_TOKEN alone, or leave out --no-store",
             ));
         }
-        let (base_url, credentials) = tokens.clone().in_use(global.base_url.or(profile.base_url), &token_file, &home);
+        let named = |address: Option<String>, from| address.map(|address| NamedAddress { address, from });
+        let by_flag = named(given.base_url.clone(), AddressOrigin::Flag);
+        let by_environment = named(global.base_url.filter(|_| by_flag.is_none()), AddressOrigin::Environment);
+        let by_profile = named(profile.base_url, AddressOrigin::Settings);
+        // A profile that is named on the command line says more than the environment.
+        let (address, fallback) = match given.profile.is_some() {
+            true => (by_flag.or(by_profile), by_environment),
+            false => (by_flag.or(by_environment).or(by_profile), None),
+        };
+        let choice = Choice {
+            environment: &environment,
+            address,
+            fallback,
+            file: &token_file,
+            prefers_stored: is_profile_chosen,
+            home: &home,
+        };
+        let chosen = choice.make();
+        let context = Context {
+            base_url: None,
+            address_from: None,
+            credentials: Credentials::default(),
+            tokens_from: None,
+            withheld: None,
+            connection: chosen_connection.clone().or(&profiles.get(&name).cloned().unwrap_or_default()),
+            chosen_connection,
+            profiles,
+            home,
+            profile: name,
+            environment,
+            rate,
+            given,
+            is_address_chosen,
+            is_profile_chosen,
+        };
         Ok(Settings {
             token_file,
-            context: Context {
-                home,
-                profile: name,
-                base_url,
-                credentials,
-                environment: tokens,
-                rate,
-                given,
-                is_address_chosen,
-                is_profile_chosen,
-            },
+            context: context.with_access(chosen),
             accepts_recognized: profile.accept_recognized,
             output: Output { json: global.json, quiet: global.quiet, progress: !global.no_progress && !global.quiet },
         })
+    }
+}
+
+/// Returns how to connect as far as flags or the environment say so.
+fn chosen_connection(global: &Global, given: &Given) -> Result<ConnectOptions, Failure> {
+    let usage = |message: &str, hint: &str| Failure::new(Exit::Usage, message, hint);
+    let proxy: Option<ProxyAddress> = global.proxy.as_deref().map(str::parse).transpose().map_err(|why: String| {
+        usage(&why, "a user name and a password belong into SHEETPORT_PROXY or the settings file, not into a flag")
+    })?;
+    if given.proxy.is_some() && proxy.as_ref().is_some_and(ProxyAddress::has_credentials) {
+        return Err(usage(
+            "--proxy has a user name or a password, which other users of this machine can read in the list of processes",
+            "set SHEETPORT_PROXY, or `proxy` of a profile in sheetport.toml",
+        ));
+    }
+    let client_cert = client_cert(global.client_cert.clone(), global.client_key.clone()).ok_or_else(|| {
+        usage(
+            "there is a client key without a client certificate",
+            "name it with --client-cert or SHEETPORT_CLIENT_CERT",
+        )
+    })?;
+    Ok(ConnectOptions {
+        ca_file: global.ca_file.clone(),
+        client_cert,
+        proxy,
+        insecure_http: global.insecure_http,
+        is_direct: false,
+    })
+}
+
+/// Returns the tokens of the environment, with the service that they are for.
+fn environment_tokens() -> EnvironmentTokens {
+    let variable = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    let host = variable("SHEETPORT_TOKEN_HOST").map(TokenHome::Host);
+    let home = host.or_else(|| variable("SHEETPORT_BASE_URL").map(TokenHome::Address));
+    let credentials =
+        Credentials { access: token("SHEETPORT_ACCESS_TOKEN"), refresh: token("SHEETPORT_REFRESH_TOKEN"), file: None };
+    EnvironmentTokens { credentials, home }
+}
+
+/// Checks that only this user can read the settings file, because it has a password.
+fn check_private(path: &Path) -> Result<(), Failure> {
+    let exposed = std::fs::File::open(path).and_then(|file| auth::check_private(&file, path));
+    match exposed.map_err(|error| wrong(path, &error.to_string()))? {
+        None => Ok(()),
+        Some(exposed) => {
+            let message = format!("the settings file has the password of a proxy: {exposed}");
+            Err(Failure::new(Exit::Usage, message, exposed.hint()))
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::FalseyValueParser;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, ValueEnum};
 
@@ -16,6 +17,21 @@ pub struct Global {
     /// Profile that provides address, tokens and rate [default: the one in sheetport.toml, or "default"]
     #[arg(long, global = true, env = "SHEETPORT_PROFILE", value_name = "NAME")]
     pub profile: Option<String>,
+    /// PEM file with CA certificates to trust in addition to those of the system
+    #[arg(long, global = true, env = "SHEETPORT_CA_FILE", value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
+    /// PEM file with the certificate that identifies you to the service, and perhaps its key
+    #[arg(long, global = true, env = "SHEETPORT_CLIENT_CERT", value_name = "FILE")]
+    pub client_cert: Option<PathBuf>,
+    /// PEM file with the private key of --client-cert, readable only by you
+    #[arg(long, global = true, env = "SHEETPORT_CLIENT_KEY", value_name = "FILE")]
+    pub client_key: Option<PathBuf>,
+    /// Proxy, such as http://proxy.example:8080 or socks5h://proxy.example:1080 [default: HTTPS_PROXY, HTTP_PROXY or ALL_PROXY]
+    #[arg(long, global = true, env = "SHEETPORT_PROXY", hide_env_values = true, value_name = "URL")]
+    pub proxy: Option<String>,
+    /// Allow http:// to another machine, which sends the token unencrypted
+    #[arg(long, global = true, env = "SHEETPORT_INSECURE_HTTP", value_parser = FalseyValueParser::new())]
+    pub insecure_http: bool,
     /// Folder of the ledger, the credentials and sheetport.toml [default: the system's folder for application data]
     #[arg(long, global = true, env = "SHEETPORT_HOME", value_name = "DIR")]
     pub home: Option<PathBuf>,
@@ -46,7 +62,8 @@ pub struct Global {
 }
 
 impl Global {
-    const OPTIONS: [&str; 3] = ["base_url", "profile", "home"];
+    const OPTIONS: [&str; 8] =
+        ["base_url", "profile", "home", "ca_file", "client_cert", "client_key", "proxy", "insecure_http"];
 
     /// Notes which options come from flags.
     pub(super) fn note_flags(&mut self, matches: &ArgMatches) {
@@ -61,6 +78,11 @@ impl Global {
             base_url: self.base_url.clone().filter(|_| is_flag("base_url")),
             profile: self.profile.clone().filter(|_| is_flag("profile")),
             home: self.home.clone().filter(|_| is_flag("home")),
+            ca_file: self.ca_file.clone().filter(|_| is_flag("ca_file")),
+            client_cert: self.client_cert.clone().filter(|_| is_flag("client_cert")),
+            client_key: self.client_key.clone().filter(|_| is_flag("client_key")),
+            proxy: self.proxy.clone().filter(|_| is_flag("proxy")),
+            insecure_http: self.insecure_http && is_flag("insecure_http"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Flags of `login`.
+//! Flags of `login` and `whoami`.
 
 use clap::Args;
 
@@ -17,4 +17,11 @@ pub struct Login {
     /// Store the tokens without a check
     #[arg(long)]
     pub unchecked: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Whoami {
+    /// Send nothing: show where the tokens would go, and what they say themselves
+    #[arg(long)]
+    pub offline: bool,
 }

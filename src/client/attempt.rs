@@ -9,6 +9,7 @@ use super::policy::{Action, Call, decide};
 use super::request::Request;
 use super::service_message;
 use super::transport::Transport;
+use super::transport::options::ConnectOptions;
 use crate::records;
 use crate::records::token::{REFRESH_PATH, RefreshInput};
 
@@ -28,10 +29,18 @@ pub struct Attempt {
 }
 
 impl Client {
-    /// Creates a client for up to `connections` concurrent requests. Fails if the address is invalid, both tokens are
-    /// missing, or the system has no usable CA certificates.
-    pub fn new(base: &str, credentials: Credentials, connections: usize) -> Result<Client, Error> {
-        let transport = Transport::new(base, connections)?;
+    /// Creates a client for up to `connections` concurrent requests.
+    ///
+    /// # Errors
+    /// If the address is invalid, both tokens are missing or would travel unencrypted to another machine, a file of
+    /// `options` can't be used, or the system has no usable CA certificates.
+    pub fn new(
+        base: &str,
+        credentials: Credentials,
+        options: &ConnectOptions,
+        connections: usize,
+    ) -> Result<Client, Error> {
+        let transport = Transport::new(base, options, connections)?;
         let address = transport.address().to_owned();
         if credentials.is_empty() {
             return Err(Error::NoCredentials(address));

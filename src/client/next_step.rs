@@ -72,6 +72,7 @@ pub(crate) fn next_step<T>(
     let (failure, wait) = match outcome {
         TransportOutcome::TokenRenewed { reason } => return NextStep::TokenRenewed { reason },
         TransportOutcome::Unauthorized { reason } => return NextStep::Stop(Stop::Unauthorized(reason)),
+        TransportOutcome::Untrusted(problem) => return NextStep::Stop(Stop::Untrusted(problem)),
         TransportOutcome::NotSent { reason } | TransportOutcome::NoResponse { reason } => {
             (Failure::NoAnswer(reason), None)
         }

@@ -7,6 +7,7 @@ use secrecy::{ExposeSecret, SecretString};
 use super::policy::Outcome;
 use super::service_message;
 use super::transport::rate_headers::Quota;
+use super::transport::tls_problem::TlsProblem;
 
 /// Maximum size of the response to a write. Each worker may hold a response in memory.
 pub(super) const MAX_RESULT: usize = 1 << 20;
@@ -20,6 +21,8 @@ pub enum TransportOutcome {
     Truncated { status: u16, reason: String },
     /// No connection was established, so the service cannot have seen the request.
     NotSent { reason: String },
+    /// The service is not trusted, or does not trust this client, so it has not got the request.
+    Untrusted(TlsProblem),
     /// The connection broke, or the time was up, after the request may have been written.
     NoResponse { reason: String },
     /// Refused with an old token (401). The token has been renewed: send the request again.
@@ -46,6 +49,7 @@ impl TransportOutcome {
             TransportOutcome::Response(response) => Outcome::Status(response.status),
             TransportOutcome::Truncated { .. } => Outcome::Unreadable,
             TransportOutcome::NotSent { .. } => Outcome::NotConnected,
+            TransportOutcome::Untrusted(_) => Outcome::Untrusted,
             TransportOutcome::NoResponse { .. } => Outcome::NoResponse,
             TransportOutcome::TokenRenewed { .. } | TransportOutcome::Unauthorized { .. } => Outcome::Status(401),
         }
@@ -57,6 +61,7 @@ impl TransportOutcome {
             TransportOutcome::Response(response) => {
                 answered(response.status, service_message::summary(&response.body).as_deref())
             }
+            TransportOutcome::Untrusted(problem) => problem.to_string(),
             TransportOutcome::Truncated { reason, .. }
             | TransportOutcome::NotSent { reason }
             | TransportOutcome::NoResponse { reason }

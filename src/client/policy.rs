@@ -33,6 +33,8 @@ pub enum Call {
 pub enum Outcome {
     /// No connection was established: nothing was written.
     NotConnected,
+    /// A connection was established, but not a trusted one: nothing was written.
+    Untrusted,
     /// The connection broke or timed out after the request may have been written.
     NoResponse,
     /// A 2xx response with a missing, truncated or unreadable body.
@@ -45,6 +47,7 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Outcome::NotConnected => f.write_str("not connected"),
+            Outcome::Untrusted => f.write_str("not trusted"),
             Outcome::NoResponse => f.write_str("no response"),
             Outcome::Unreadable => f.write_str("unreadable response"),
             Outcome::Status(status) => write!(f, "{status}"),
@@ -103,7 +106,8 @@ const fn status(
 /// The policy. The first matching row applies; the last row matches every remaining status.
 #[rustfmt::skip]
 const TABLE: &[Rule] = &[
-    transport(Outcome::NotConnected, "no connection (DNS, TCP or TLS failure): nothing was sent", Action::Retry, Action::Retry),
+    transport(Outcome::Untrusted, "a certificate that is not accepted, or HTTP where HTTPS is expected: nothing was sent", Action::Stop, Action::Stop),
+    transport(Outcome::NotConnected, "no connection (DNS, TCP or other TLS failure): nothing was sent", Action::Retry, Action::Retry),
     transport(Outcome::NoResponse, "connection lost or timeout after the request may have been sent", Action::Retry, Action::Unknown),
     transport(Outcome::Unreadable, "2xx with a missing, truncated or unreadable body", Action::Retry, Action::Unknown),
     status(&[204..=205], "no body", Action::Retry, Action::Unknown),

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::transport::tls_problem::TlsProblem;
+
 /// A condition under which no further request can succeed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
@@ -20,6 +22,9 @@ pub enum Stop {
     /// The proxy requires credentials (407).
     #[error("the proxy requires credentials (407)")]
     ProxyCredentials,
+    /// No trusted connection can be made.
+    #[error("{0}")]
+    Untrusted(TlsProblem),
     /// All connections failed.
     #[error("the service can't be reached: {0}")]
     Unreachable(String),
@@ -51,8 +56,9 @@ impl Stop {
                 "check the base address: it must be the service's own root address, such as https://host.example"
             }
             Stop::ProxyCredentials => {
-                "add the user name and password to the proxy's address in HTTPS_PROXY or HTTP_PROXY, such as http://user:password@proxy.example:8080"
+                "add the user name and password to the proxy's address in SHEETPORT_PROXY, HTTPS_PROXY or HTTP_PROXY, such as http://user:password@proxy.example:8080"
             }
+            Stop::Untrusted(problem) => problem.hint(),
             Stop::Unreachable(_) => "check the address and that the service is running",
             Stop::Throttled => "try again later, with a lower --rate",
             Stop::WaitTooLong(_) => "try again when that time is over",

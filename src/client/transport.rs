@@ -1,10 +1,14 @@
 //! The HTTP transport: sends a request once and returns the response or the kind of failure.
 
 pub(super) mod address;
+pub(super) mod base_url;
+pub(super) mod options;
 pub(super) mod rate_headers;
+mod tls;
+pub(super) mod tls_problem;
 
 use std::error::Error as _;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -16,7 +20,9 @@ use super::outcome::{MAX_RESULT, Response, TransportOutcome};
 use super::policy::Call;
 use super::request::Request;
 use address::Address;
+use options::ConnectOptions;
 use rate_headers::{quota, retry_after};
+use tls_problem::TlsProblem;
 
 /// Maximum size of a page, after decompression.
 const MAX_PAGE: usize = 64 << 20;
@@ -38,6 +44,8 @@ const KEEP_ALIVE_RETRIES: u32 = 3;
 /// `TCP_USER_TIMEOUT`: how long written data may stay unacknowledged.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
+/// Number of answers that are not HTTP, without any that is, after which the service speaks another protocol.
+const OTHER_PROTOCOL: u32 = 3;
 const USER_AGENT: &str = concat!("sheetport/", env!("CARGO_PKG_VERSION"));
 
 /// Connection pools to one service.
@@ -51,21 +59,35 @@ pub(super) struct Transport {
     unpooled: reqwest::Client,
     /// Whether the service closes connections so early that non-idempotent calls must not reuse any.
     closes_early: AtomicBool,
+    /// Whether the service has ever answered in HTTP.
+    has_answered: AtomicBool,
+    /// How often it has answered, but not in HTTP.
+    unreadable: AtomicU32,
+    has_client_cert: bool,
 }
 
 impl Transport {
-    /// Creates a transport with up to `connections` idle connections. Fails if the address is invalid or the system
-    /// has no usable CA certificates.
-    pub(super) fn new(base: &str, connections: usize) -> Result<Transport, Error> {
+    /// Creates a transport with up to `connections` idle connections. Fails if the address is invalid or unencrypted to
+    /// another machine, if a file of `options` can't be used, or if the system has no usable CA certificates.
+    pub(super) fn new(base: &str, options: &ConnectOptions, connections: usize) -> Result<Transport, Error> {
+        let address = Address::new(base)?;
+        if base_url::is_exposed(base) && !options.insecure_http {
+            return Err(Error::Unencrypted(address.as_str().to_owned()));
+        }
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        let tls = tls::config(options)?;
+        let pool = |connections, max_idle| pool(&tls, options, connections, max_idle);
         Ok(Transport {
-            address: Address::new(base)?,
+            address,
             headers,
             idempotent: pool(connections, MAX_IDLE)?,
             non_idempotent: pool(connections, MAX_IDLE_NON_IDEMPOTENT)?,
             unpooled: pool(0, Duration::ZERO)?,
             closes_early: AtomicBool::new(false),
+            has_answered: AtomicBool::new(false),
+            unreadable: AtomicU32::new(0),
+            has_client_cert: options.client_cert.is_some(),
         })
     }
 
@@ -98,8 +120,19 @@ impl Transport {
                 if keep_alive(response.headers()).is_some_and(|timeout| timeout < SHORTEST_SAFE_KEEP_ALIVE) {
                     self.closes_early.store(true, Ordering::Relaxed);
                 }
-                read(response, max_len).await
+                match read(response, max_len).await {
+                    TransportOutcome::Response(Response { status: 400, body, .. })
+                        if let Some(problem) = TlsProblem::of_bad_request(&body) =>
+                    {
+                        TransportOutcome::Untrusted(problem)
+                    }
+                    outcome => {
+                        self.has_answered.store(true, Ordering::Relaxed);
+                        outcome
+                    }
+                }
             }
+            Err(error) if let Some(problem) = self.tls_problem(request, &error) => TransportOutcome::Untrusted(problem),
             Err(error) if is_proxy_refusal(&error) => {
                 TransportOutcome::Response(Response { status: 407, body: Vec::new(), retry_after: None, quota: None })
             }
@@ -114,6 +147,19 @@ impl Transport {
                 TransportOutcome::NoResponse { reason: describe(&error) }
             }
         }
+    }
+
+    /// Returns the reason why no trusted connection can be made, or `None` for any other failure.
+    fn tls_problem(&self, request: &Request, error: &reqwest::Error) -> Option<TlsProblem> {
+        if let Some(cause) = cause::<rustls::Error>(error) {
+            return TlsProblem::of(cause, error.is_connect(), self.has_client_cert);
+        }
+        // What is not HTTP, again and again, is most likely an alert of TLS.
+        let is_other_protocol = self.address.is_http()
+            && !self.has_answered.load(Ordering::Relaxed)
+            && cause::<hyper::Error>(error).is_some_and(hyper::Error::is_parse)
+            && self.unreadable.fetch_add(1, Ordering::Relaxed) + 1 >= OTHER_PROTOCOL;
+        (is_other_protocol && request.call == Call::Idempotent).then_some(TlsProblem::SpeaksTls)
     }
 
     fn build(&self, request: &Request, token: Option<&SecretString>) -> Result<reqwest::Request, TransportOutcome> {
@@ -140,8 +186,14 @@ impl Transport {
 
 /// Creates a connection pool. HTTP/1.1 only: each request has a connection to itself, so a broken connection concerns a
 /// single request.
-fn pool(connections: usize, max_idle: Duration) -> Result<reqwest::Client, Error> {
+fn pool(
+    tls: &rustls::ClientConfig,
+    options: &ConnectOptions,
+    connections: usize,
+    max_idle: Duration,
+) -> Result<reqwest::Client, Error> {
     let builder = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls.clone())
         .user_agent(USER_AGENT)
         .http1_only()
         // A followed redirect would carry the token elsewhere, and repeat a POST as a GET.
@@ -157,6 +209,14 @@ fn pool(connections: usize, max_idle: Duration) -> Result<reqwest::Client, Error
         .tcp_keepalive_retries(KEEP_ALIVE_RETRIES);
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let builder = builder.tcp_user_timeout(UNACKNOWLEDGED);
+    let builder = match &options.proxy {
+        _ if options.is_direct => builder.no_proxy(),
+        None => builder,
+        Some(proxy) => {
+            let proxy = reqwest::Proxy::all(proxy.url().clone()).map_err(|error| Error::Client(describe(&error)))?;
+            builder.proxy(proxy.no_proxy(reqwest::NoProxy::from_env()))
+        }
+    };
     builder.build().map_err(|error| Error::Client(describe(&error)))
 }
 
@@ -193,9 +253,15 @@ fn keep_alive(headers: &HeaderMap) -> Option<Duration> {
     seconds.trim().parse().ok().map(Duration::from_secs)
 }
 
-/// Whether a proxy refused a tunnel with 407. The error type is private to the HTTP library.
+/// Whether a proxy refused a tunnel with 407, or as a SOCKS proxy does. The error types are private to the HTTP library.
 fn is_proxy_refusal(error: &reqwest::Error) -> bool {
-    error.is_connect() && root_cause(error).ends_with("proxy authorization required")
+    const REFUSALS: [&str; 4] = [
+        "proxy authorization required",
+        "SOCKS error: credentials not accepted",
+        "SOCKS error: server does not support user/pass authentication",
+        "SOCKS error: server implements authentication incorrectly",
+    ];
+    error.is_connect() && REFUSALS.into_iter().any(|refusal| root_cause(error).ends_with(refusal))
 }
 
 /// Returns the message of the root cause, without the URL.
@@ -206,6 +272,22 @@ fn describe(error: &reqwest::Error) -> String {
         (false, _) if error.source().is_none() => "the request could not be made".to_owned(),
         (false, _) => root_cause(error),
     }
+}
+
+/// Returns the first cause of a type.
+fn cause<E: std::error::Error + 'static>(error: &reqwest::Error) -> Option<&E> {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = error.source();
+    while let Some(cause) = next {
+        if let Some(found) = cause.downcast_ref::<E>() {
+            return Some(found);
+        }
+        // The source of an I/O error is that of the error within, not the error within itself.
+        next = match cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
+            Some(inner) => Some(inner),
+            None => cause.source(),
+        };
+    }
+    None
 }
 
 fn root_cause(error: &reqwest::Error) -> String {

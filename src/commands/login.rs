@@ -5,8 +5,8 @@ use std::io::{BufRead, IsTerminal};
 use secrecy::SecretString;
 use serde_json::json;
 
-use crate::cli::Login;
-use crate::client::auth::Credentials;
+use crate::cli::{Login, Whoami};
+use crate::client::auth::{AddressOrigin, Credentials, TokenOrigin};
 use crate::error::{Exit, Failure};
 use crate::operations::{self, Context, StoredTokens};
 use crate::settings::Settings;
@@ -23,18 +23,52 @@ pub(super) async fn login(args: &Login, settings: &Settings) -> Result<Exit, Fai
     let context = Context { base_url, credentials, ..settings.context.clone() };
     context.base_url()?;
     let stored = operations::login(&context, &settings.token_file, &settings.context.profile, args.unchecked).await?;
-    print(settings, "login", &stored, "stored", "stored, readable only by you");
+    print(settings, "login", &stored, "stored", "stored, readable only by you", None);
     Ok(Exit::Done)
 }
 
 /// Shows the service, the workspace and the tokens in use, after checking the tokens with one request.
-pub(super) async fn whoami(settings: &Settings) -> Result<Exit, Failure> {
-    let verified = operations::verify(&settings.context).await?;
-    match settings.context.environment.is_empty() {
-        true => print(settings, "whoami", &verified, "stored", "stored by login"),
-        false => print(settings, "whoami", &verified, "environment", "from the environment"),
-    }
+pub(super) async fn whoami(args: &Whoami, settings: &Settings) -> Result<Exit, Failure> {
+    let context = &settings.context;
+    let base_url = context.client(context.base_url()?, 1)?.address().to_owned();
+    let token = match context.tokens_from {
+        Some(TokenOrigin::Environment) => "the token of the environment",
+        Some(TokenOrigin::Login) | None => "the stored token",
+    };
+    let tokens = if args.offline {
+        StoredTokens { base_url, credentials: context.credentials.clone() }
+    } else {
+        if settings.output.talks() {
+            let proxy = context.connection.proxy.as_ref().map_or(String::new(), |proxy| format!(", through {proxy}"));
+            ui::remark(format_args!("{token} goes to {base_url} ({}){proxy}", origin(context).1));
+        }
+        operations::verify(context).await?
+    };
+    let (source, source_text) = match context.tokens_from {
+        Some(TokenOrigin::Environment) => ("environment", "from the environment"),
+        Some(TokenOrigin::Login) | None => ("stored", "stored by login"),
+    };
+    let whoami = Identity { address_from: origin(context), is_checked: !args.offline };
+    print(settings, "whoami", &tokens, source, source_text, Some(&whoami));
     Ok(Exit::Done)
+}
+
+/// What only `whoami` shows.
+struct Identity {
+    /// Where the address comes from, for programs and for people.
+    address_from: (&'static str, &'static str),
+    is_checked: bool,
+}
+
+/// Returns where the address comes from, for programs and for people.
+fn origin(context: &Context) -> (&'static str, &'static str) {
+    match context.address_from {
+        Some(AddressOrigin::Flag) => ("flag", "from --base-url"),
+        Some(AddressOrigin::Environment) => ("environment", "from SHEETPORT_BASE_URL"),
+        Some(AddressOrigin::Settings) => ("settings", "from sheetport.toml"),
+        Some(AddressOrigin::Login) | None => ("login", "stored by login"),
+        Some(AddressOrigin::Run) => ("run", "of the run"),
+    }
 }
 
 /// Removes the stored tokens.
@@ -69,13 +103,21 @@ fn read_tokens() -> std::io::Result<(Option<SecretString>, Option<SecretString>)
     Ok((next()?, next()?))
 }
 
-fn print(settings: &Settings, command: &str, tokens: &StoredTokens, source: &str, source_text: &str) {
+fn print(
+    settings: &Settings,
+    command: &str,
+    tokens: &StoredTokens,
+    source: &str,
+    source_text: &str,
+    whoami: Option<&Identity>,
+) {
     let StoredTokens { base_url, credentials } = tokens;
     let (workspace, access) = (credentials.workspace(), credentials.access_level());
     let expires = credentials.expires_at().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
     let expires = expires.map(|time| time.to_string());
+    let proxy = settings.context.connection.proxy.as_ref().map(ToString::to_string);
     if settings.output.json {
-        ui::json(&json!({
+        let mut object = json!({
             "command": command,
             "profile": settings.context.profile,
             "base_url": base_url,
@@ -83,19 +125,31 @@ fn print(settings: &Settings, command: &str, tokens: &StoredTokens, source: &str
             "access": access,
             "expires": expires,
             "tokens": source,
-        }));
+        });
+        if let Some(whoami) = whoami {
+            object["address_from"] = whoami.address_from.0.into();
+            object["proxy"] = proxy.into();
+            object["checked"] = whoami.is_checked.into();
+        }
+        ui::json(&object);
         return;
     }
     let unnamed = || "not named by the token".to_owned();
     for (name, text) in [
         ("profile", settings.context.profile.clone()),
-        ("service", base_url.clone()),
+        ("service", whoami.map_or(base_url.clone(), |whoami| format!("{base_url} ({})", whoami.address_from.1))),
         ("workspace", workspace.unwrap_or_else(unnamed)),
         ("access", access.unwrap_or_else(unnamed)),
         ("expires", expires.unwrap_or_else(unnamed)),
         ("tokens", source_text.to_owned()),
     ] {
         ui::line(format_args!("  {name:<10} {text}"));
+    }
+    if let Some(proxy) = proxy {
+        ui::line(format_args!("  proxy      {proxy}"));
+    }
+    if whoami.is_some_and(|whoami| !whoami.is_checked) {
+        ui::line("  checked    no: nothing was sent");
     }
 }
 

@@ -41,7 +41,7 @@ pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> 
         Command::Runs(args) => runs::run(&args, &settings).await,
         Command::Template(args) => template::run(&args, &settings).await,
         Command::Login(args) => login::login(&args, &settings).await,
-        Command::Whoami => login::whoami(&settings).await,
+        Command::Whoami(args) => login::whoami(&args, &settings).await,
         Command::Logout => login::logout(&settings),
         Command::Serve(args) => serve::run(args, &settings).await,
     }

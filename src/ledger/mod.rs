@@ -44,5 +44,5 @@ pub use plan::Plan;
 pub use profile::StoredProfile;
 pub use resolve::{Resolution, UnknownRecord};
 pub use row_states::{KnownRow, RowQuery, RowState, RowStates};
-pub use run::{AllowRepeat, CallOption, NewRun, Run, RunCommand, RunRate, RunSettings, SheetSelection};
+pub use run::{AllowRepeat, CallOption, NewRun, Run, RunCommand, RunConnection, RunRate, RunSettings, SheetSelection};
 pub use state::{RecordState, RunState, WARNED};

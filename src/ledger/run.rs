@@ -68,6 +68,20 @@ pub struct RunSettings {
     /// Sends records although a newer upload has sent their keys.
     pub overwrite_newer: bool,
     pub allow_repeat: AllowRepeat,
+    pub connection: RunConnection,
+}
+
+/// How a run connects to its service, if flags or the environment said so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunConnection {
+    /// Absolute paths of PEM files.
+    pub ca_file: Option<PathBuf>,
+    pub client_cert: Option<PathBuf>,
+    pub client_key: Option<PathBuf>,
+    /// The address of the proxy, without user name and password.
+    pub proxy: Option<String>,
+    /// Sends tokens to other machines without encryption.
+    pub insecure_http: bool,
 }
 
 /// The request rate of a run.
@@ -119,6 +133,7 @@ impl Default for RunSettings {
             changed_only: false,
             overwrite_newer: false,
             allow_repeat: AllowRepeat::None,
+            connection: RunConnection::default(),
         }
     }
 }
@@ -240,7 +255,8 @@ impl Run {
 const COLUMNS: &str = "id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, header, \
                        header_row, columns, name_columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, \
                        create_missing_items, trigger_workflows, profile_name, rate_requests, rate_seconds, concurrency, \
-                       max_errors, report, all_or_nothing, strict, changed_only, overwrite_newer, allow_repeat, warnings, \
+                       max_errors, report, all_or_nothing, strict, changed_only, overwrite_newer, allow_repeat, ca_file, client_cert, \
+                       client_key, proxy, insecure_http, warnings, \
                        compared_to";
 
 impl Ledger {
@@ -341,9 +357,9 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     sqlx::query(
         "INSERT INTO run (id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, \
          header, header_row, columns, created_at, retry_of, first_row, last_row, create_missing_items, trigger_workflows, \
-         name_columns, profile_name, concurrency, all_or_nothing, strict, changed_only, overwrite_newer) \
+         name_columns, profile_name, concurrency, all_or_nothing, strict, changed_only, overwrite_newer, insecure_http) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, '', 1, 0, 0, \
-         0, 0)",
+         0, 0, 0)",
     )
     .bind(id)
     .bind(RunState::Planning.name())
@@ -442,6 +458,7 @@ async fn store_settings(connection: &mut SqliteConnection, run: RunId, settings:
         RunRate::Auto => (0, 1),
         RunRate::Fixed { requests, seconds } => (i64::from(requests.get()), i64::from(seconds.get())),
     });
+    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
     let names = match &settings.allow_repeat {
         AllowRepeat::None => None,
         AllowRepeat::All => Some(to_json(&[""; 0])?),
@@ -449,7 +466,8 @@ async fn store_settings(connection: &mut SqliteConnection, run: RunId, settings:
     };
     sqlx::query(
         "UPDATE run SET profile_name = $2, rate_requests = $3, rate_seconds = $4, concurrency = $5, max_errors = $6, \
-         report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11, overwrite_newer = $12 \
+         report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11, overwrite_newer = $12, \
+         ca_file = $13, client_cert = $14, client_key = $15, proxy = $16, insecure_http = $17 \
          WHERE id = $1",
     )
     .bind(run)
@@ -458,12 +476,17 @@ async fn store_settings(connection: &mut SqliteConnection, run: RunId, settings:
     .bind(rate.map(|(_, seconds)| seconds))
     .bind(i64::from(settings.concurrency))
     .bind(settings.max_errors.map(|most| i64::try_from(most).unwrap_or(i64::MAX)))
-    .bind(settings.report.as_ref().map(|path| path.display().to_string()))
+    .bind(path(&settings.report))
     .bind(i64::from(settings.all_or_nothing))
     .bind(i64::from(settings.strict))
     .bind(i64::from(settings.changed_only))
     .bind(names)
     .bind(i64::from(settings.overwrite_newer))
+    .bind(path(&settings.connection.ca_file))
+    .bind(path(&settings.connection.client_cert))
+    .bind(path(&settings.connection.client_key))
+    .bind(&settings.connection.proxy)
+    .bind(i64::from(settings.connection.insecure_http))
     .execute(connection)
     .await?;
     Ok(())
@@ -471,6 +494,7 @@ async fn store_settings(connection: &mut SqliteConnection, run: RunId, settings:
 
 fn settings_from_row(row: &SqliteRow) -> Result<RunSettings, Error> {
     let flag = |column: &str| row.try_get::<i64, _>(column).map(|value| value != 0);
+    let path = |column: &str| row.try_get::<Option<String>, _>(column).map(|path| path.map(PathBuf::from));
     let positive = |number: i64| u32::try_from(number).ok().and_then(NonZeroU32::new).ok_or_else(|| corrupt("a rate"));
     let rate: Option<i64> = row.try_get("rate_requests")?;
     let per: Option<i64> = row.try_get("rate_seconds")?;
@@ -489,7 +513,7 @@ fn settings_from_row(row: &SqliteRow) -> Result<RunSettings, Error> {
         rate,
         concurrency: u16::try_from(row.try_get::<i64, _>("concurrency")?).map_err(corrupt)?,
         max_errors: max_errors.map(u64::try_from).transpose().map_err(corrupt)?,
-        report: row.try_get::<Option<String>, _>("report")?.map(PathBuf::from),
+        report: path("report")?,
         all_or_nothing: flag("all_or_nothing")?,
         strict: flag("strict")?,
         changed_only: flag("changed_only")?,
@@ -498,6 +522,13 @@ fn settings_from_row(row: &SqliteRow) -> Result<RunSettings, Error> {
             None => AllowRepeat::None,
             Some(names) if names.is_empty() => AllowRepeat::All,
             Some(names) => AllowRepeat::Named(names),
+        },
+        connection: RunConnection {
+            ca_file: path("ca_file")?,
+            client_cert: path("client_cert")?,
+            client_key: path("client_key")?,
+            proxy: row.try_get("proxy")?,
+            insecure_http: flag("insecure_http")?,
         },
     })
 }

@@ -1,12 +1,15 @@
 //! The service, the credentials and the folder of operations.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::Error;
-use crate::client::auth::{Credentials, TokenFile};
-use crate::client::{self, Client, Speed};
-use crate::ledger::{Ledger, Run};
+use crate::client::auth::{
+    AddressOrigin, Choice, Chosen, Credentials, EnvironmentTokens, NamedAddress, TokenFile, TokenOrigin, Withheld,
+};
+use crate::client::{self, Client, ClientCert, ConnectOptions, Speed};
+use crate::ledger::{self, Ledger, Run, RunConnection};
 
 /// What the flags of this command have chosen, and a later command has to be told again.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +17,12 @@ pub struct Given {
     pub base_url: Option<String>,
     pub profile: Option<String>,
     pub home: Option<PathBuf>,
+    pub ca_file: Option<PathBuf>,
+    pub client_cert: Option<PathBuf>,
+    pub client_key: Option<PathBuf>,
+    /// The address of a proxy, which has no credentials in a flag.
+    pub proxy: Option<String>,
+    pub insecure_http: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -24,9 +33,20 @@ pub struct Context {
     pub profile: String,
     /// Root address of the service, if set.
     pub base_url: Option<String>,
+    /// Where the address comes from.
+    pub address_from: Option<AddressOrigin>,
     pub credentials: Credentials,
-    /// The tokens as given by the environment, which take precedence over those of a profile.
-    pub environment: Credentials,
+    /// Where the credentials come from.
+    pub tokens_from: Option<TokenOrigin>,
+    /// Why existing credentials are not used.
+    pub withheld: Option<Withheld>,
+    pub environment: EnvironmentTokens,
+    /// How to connect to the service.
+    pub connection: ConnectOptions,
+    /// How to connect as far as flags or the environment say so.
+    pub chosen_connection: ConnectOptions,
+    /// How to connect in each profile of the settings file.
+    pub profiles: BTreeMap<String, ConnectOptions>,
     /// The request rate of the profile.
     pub rate: Option<Speed>,
     pub given: Given,
@@ -37,20 +57,67 @@ pub struct Context {
 }
 
 impl Context {
-    /// Returns the context for an operation on an existing run: with the profile and the address of the run, unless
-    /// others were chosen for this command.
-    pub(super) fn for_run(&self, run: &Run) -> Context {
+    /// Returns the context for an operation on an existing run: with the profile, the address and the connection of the run,
+    /// unless others were chosen for this command.
+    pub(super) fn for_run(&self, run: &Run) -> Result<Context, Error> {
         let remembered = &run.about.settings.profile;
         let keeps_profile = self.is_profile_chosen || remembered.is_empty();
         let profile = if keeps_profile { &self.profile } else { remembered };
-        let base_url = match self.is_address_chosen || self.is_profile_chosen {
-            true => self.base_url.clone(),
-            false => Some(run.about.base_url.clone()),
+        let address = match self.is_address_chosen || self.is_profile_chosen {
+            true => self.named_address(),
+            false => Some(NamedAddress { address: run.about.base_url.clone(), from: AddressOrigin::Run }),
         };
         let file = TokenFile::of(&self.home, profile);
-        let (base_url, credentials) = self.environment.clone().in_use(base_url, &file, &self.home);
+        let choice = Choice {
+            environment: &self.environment,
+            address,
+            fallback: None,
+            file: &file,
+            prefers_stored: self.is_profile_chosen,
+            home: &self.home,
+        };
+        let chosen_connection = self.chosen_connection.clone().or(&from_run(&run.about.settings.connection)?);
+        let of_profile = self.profiles.get(profile).cloned().unwrap_or_default();
         let rate = self.rate.filter(|_| *profile == self.profile);
-        Context { profile: profile.clone(), base_url, credentials, rate, ..self.clone() }
+        let context = Context {
+            profile: profile.clone(),
+            connection: chosen_connection.clone().or(&of_profile),
+            chosen_connection,
+            rate,
+            ..self.clone()
+        };
+        Ok(context.with_access(choice.make()))
+    }
+
+    fn named_address(&self) -> Option<NamedAddress> {
+        let (address, from) = self.base_url.clone().zip(self.address_from)?;
+        Some(NamedAddress { address, from })
+    }
+
+    /// Replaces the address and the credentials.
+    pub fn with_access(self, chosen: Chosen) -> Context {
+        let Chosen { address, credentials, tokens, withheld } = chosen;
+        Context {
+            address_from: address.as_ref().map(|address| address.from),
+            base_url: address.map(|address| address.address),
+            credentials,
+            tokens_from: tokens,
+            withheld,
+            ..self
+        }
+    }
+
+    /// Returns what a run remembers of the connection.
+    pub(super) fn run_connection(&self) -> RunConnection {
+        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let ConnectOptions { ca_file, client_cert, proxy, insecure_http, is_direct: _ } = &self.chosen_connection;
+        RunConnection {
+            ca_file: ca_file.as_ref().map(absolute),
+            client_cert: client_cert.as_ref().map(|client| absolute(&client.cert)),
+            client_key: client_cert.as_ref().and_then(|client| client.key.as_ref()).map(absolute),
+            proxy: proxy.as_ref().map(ToString::to_string),
+            insecure_http: *insecure_http,
+        }
     }
 
     /// Opens the ledger.
@@ -66,13 +133,22 @@ impl Context {
         }
     }
 
+    /// Returns the address of the service.
     pub fn base_url(&self) -> Result<&str, Error> {
-        self.base_url.as_deref().ok_or(Error::NoBaseUrl)
+        match (&self.base_url, &self.withheld) {
+            (Some(base_url), _) => Ok(base_url),
+            (None, Some(withheld)) => Err(client::Error::from(withheld.clone()).into()),
+            (None, None) => Err(Error::NoBaseUrl),
+        }
     }
 
     /// Creates a client for the service at `base_url`.
     pub fn client(&self, base_url: &str, connections: u16) -> Result<Client, Error> {
-        Ok(Client::new(base_url, self.credentials.clone(), usize::from(connections))?)
+        client::normal_address(base_url)?;
+        if let Some(withheld) = &self.withheld {
+            return Err(client::Error::from(withheld.clone()).into());
+        }
+        Ok(Client::new(base_url, self.credentials.clone(), &self.connection, usize::from(connections))?)
     }
 
     /// Creates a client for writing. Fails if the claims of the token say read-only.
@@ -104,6 +180,14 @@ impl Context {
     pub fn workspace(&self) -> String {
         self.credentials.workspace().unwrap_or_default()
     }
+}
+
+/// Returns how a run remembers to connect.
+fn from_run(run: &RunConnection) -> Result<ConnectOptions, Error> {
+    let RunConnection { ca_file, client_cert, client_key, proxy, insecure_http } = run.clone();
+    let proxy = proxy.map(|proxy| proxy.parse().map_err(ledger::Error::Corrupt)).transpose()?;
+    let client_cert = client_cert.map(|cert| ClientCert { cert, key: client_key });
+    Ok(ConnectOptions { ca_file, client_cert, proxy, insecure_http, is_direct: false })
 }
 
 /// Returns the current time in milliseconds since 1970, UTC, as recorded in the ledger.

@@ -11,7 +11,7 @@ use crate::ledger::{Accounting, Run, RunId, RunState};
 use crate::report::Format;
 
 /// A command line to be printed, which a person or a script runs as it is: quoted for the shell of the system, and with
-/// the address, the profile and the home folder that flags chose for this command.
+/// the address, the profile, the home folder and the way to connect that flags chose for this command.
 #[derive(Clone, Debug)]
 pub struct CommandLine {
     text: String,
@@ -26,6 +26,11 @@ impl CommandLine {
         tail.add_flag("home", given.home.as_ref());
         tail.add_flag("profile", given.profile.as_ref());
         tail.add_flag("base-url", given.base_url.as_ref());
+        tail.add_flag("ca-file", given.ca_file.as_ref());
+        tail.add_flag("client-cert", given.client_cert.as_ref());
+        tail.add_flag("client-key", given.client_key.as_ref());
+        tail.add_flag("proxy", given.proxy.as_ref());
+        let tail = tail.switch("insecure-http", given.insecure_http);
         CommandLine { text: format!("sheetport {command}"), tail: tail.text }
     }
 

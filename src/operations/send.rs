@@ -50,6 +50,7 @@ impl SendOptions<'_> {
             profile: context.profile.clone(),
             rate: context.base_url.as_deref().and_then(|url| context.speed(None, url)).map(run_rate),
             concurrency: DEFAULT_CONCURRENCY,
+            connection: context.run_connection(),
             ..RunSettings::default()
         };
         self.over(&usual)

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use sheetport::client::Client;
 use sheetport::client::auth::Credentials;
+use sheetport::client::{self, Client};
 use sheetport::ledger::{
     AcceptedEarlier, Accounting, Disposition, Error, Ledger, NewRun, Outcome, PlannedRecord, Problem, RecordState,
     Resolution, RunId, SendingChanges, Seq, SkipReason,
@@ -75,7 +75,7 @@ async fn an_unfinished_plan_is_not_sent() {
     let nobody = Credentials { access: Some("a".into()), refresh: None, file: None };
     let work = sheetport::upload::Work {
         ledger: &ledger,
-        client: Client::new("http://127.0.0.1:1", nobody, 1).unwrap().into(),
+        client: Client::new("http://127.0.0.1:1", nobody, &client::ConnectOptions::default(), 1).unwrap().into(),
         run: &locked,
         kind: sheetport::records::RecordKind::Item,
         concurrency: 1,

@@ -1,6 +1,6 @@
 //! A pair of tokens with claims, and the path of a token file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -24,35 +24,6 @@ impl Credentials {
     /// Whether both tokens are missing.
     pub fn is_empty(&self) -> bool {
         self.access.is_none() && self.refresh.is_none()
-    }
-
-    /// Returns the address and the credentials to use: these tokens of the environment or their successors below `home`, if
-    /// there are any, or those in `file`.
-    pub fn in_use(self, base_url: Option<String>, file: &TokenFile, home: &Path) -> (Option<String>, Credentials) {
-        let (base_url, credentials) = self.or_stored(base_url, file);
-        let credentials = match &base_url {
-            Some(base_url) => credentials.kept_below(home, base_url),
-            None => credentials,
-        };
-        (base_url, credentials)
-    }
-
-    /// Returns the address and the credentials to use: these tokens, if there are any, or those in `file`. Stored tokens
-    /// are only used for the address stored with them, which is also the default.
-    fn or_stored(self, base_url: Option<String>, file: &TokenFile) -> (Option<String>, Credentials) {
-        let stored = file.read().unwrap_or_else(|error| {
-            tracing::warn!("{} can't be read: {error}", file.path().display());
-            None
-        });
-        let plain = |address: &str| address.trim().trim_end_matches('/').to_owned();
-        match (stored, base_url) {
-            (Some((stored, credentials)), base_url)
-                if base_url.as_deref().is_none_or(|base| plain(base) == plain(&stored)) =>
-            {
-                (Some(stored), if self.is_empty() { credentials } else { self })
-            }
-            (_, base_url) => (base_url, self),
-        }
     }
 
     /// Returns the workspace claim. The service alone verifies the signature.

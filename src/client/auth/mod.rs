@@ -1,8 +1,14 @@
 //! Authentication: tokens, token files and renewal.
 
+mod choice;
 mod credentials;
+mod exposure;
 mod token_file;
 mod tokens;
 
+pub use choice::{AddressOrigin, Choice, Chosen, EnvironmentTokens, NamedAddress, TokenHome, TokenOrigin, Withheld};
 pub use credentials::{Credentials, TokenFile};
+pub(super) use exposure::private_key_is_exposed;
+pub use exposure::{Exposed, check_private};
+pub use token_file::Unreadable;
 pub(super) use tokens::{TokenPair, Tokens};

@@ -1,13 +1,15 @@
 //! Token files: atomic writes, and a lock against concurrent renewal.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
 use super::credentials::{Credentials, TokenFile};
+use super::exposure::{Exposed, check_private};
+use crate::client::transport::base_url;
 use crate::digest;
 
 /// The file's JSON. The tokens may be sent to no other address than `base_url`.
@@ -21,6 +23,19 @@ struct Content {
 /// Exclusive lock for renewing the tokens, released on drop.
 pub(super) struct RenewalLock {
     _file: File,
+}
+
+/// Why the tokens in a file can't be used.
+#[derive(Debug)]
+pub enum Unreadable {
+    Io(io::Error),
+    Exposed(Exposed),
+}
+
+impl From<io::Error> for Unreadable {
+    fn from(error: io::Error) -> Unreadable {
+        Unreadable::Io(error)
+    }
 }
 
 impl TokenFile {
@@ -42,12 +57,19 @@ impl TokenFile {
     }
 
     /// Reads the address and the tokens. Returns `None` if the file does not exist.
-    pub fn read(&self) -> io::Result<Option<(String, Credentials)>> {
-        let content = match std::fs::read(&self.path) {
-            Ok(content) => content,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
+    pub fn read(&self) -> Result<Option<(String, Credentials)>, Unreadable> {
+        let mut file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error.into()),
         };
+        if let Some(exposed) = check_private(&file, &self.path)? {
+            return Err(Unreadable::Exposed(exposed));
+        }
+        let mut content = Vec::new();
+        file.read_to_end(&mut content)?;
         // The parser's message could quote a part of a token.
         let content: Content = serde_json::from_slice(&content)
             .map_err(|_| io::Error::other("it was not written by `sheetport login`"))?;
@@ -108,17 +130,16 @@ impl TokenFile {
 impl Credentials {
     /// Makes tokens of the environment outlive their renewal: returns the pair that replaced them at this address, if they were
     /// renewed before, and otherwise the same pair, whose successor will be stored below `home`.
-    pub(super) fn kept_below(self, home: &Path, base_url: &str) -> Credentials {
-        let Some(refresh) = self.refresh.as_ref().filter(|_| self.file.is_none()) else { return self };
-        let address = base_url.trim().trim_end_matches('/');
-        let file = TokenFile::of_environment(home, address, refresh);
+    ///
+    /// # Errors
+    /// If the file of the successor can't be used.
+    pub(super) fn kept_below(self, home: &Path, base_url: &str) -> Result<Credentials, (TokenFile, Unreadable)> {
+        let Some(refresh) = self.refresh.as_ref().filter(|_| self.file.is_none()) else { return Ok(self) };
+        let file = TokenFile::of_environment(home, base_url::plain(base_url), refresh);
         match file.read() {
-            Ok(Some((stored, renewed))) if stored == address => renewed,
-            Ok(_) => Credentials { file: Some(file), ..self },
-            Err(error) => {
-                tracing::warn!("{} can't be read: {error}", file.path().display());
-                Credentials { file: Some(file), ..self }
-            }
+            Ok(Some((stored, renewed))) if base_url::is_same(&stored, base_url) => Ok(renewed),
+            Ok(_) => Ok(Credentials { file: Some(file), ..self }),
+            Err(why) => Err((file, why)),
         }
     }
 }

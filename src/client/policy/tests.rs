@@ -17,6 +17,7 @@ fn expected(call: Call, outcome: Outcome) -> Action {
     };
     match outcome {
         Outcome::NotConnected => Action::Retry,
+        Outcome::Untrusted => Action::Stop,
         Outcome::NoResponse | Outcome::Unreadable => lost,
         Outcome::Status(status) => match status {
             204 | 205 => lost,
@@ -35,7 +36,7 @@ fn expected(call: Call, outcome: Outcome) -> Action {
 
 #[test]
 fn every_status_and_every_transport_failure_has_its_action() {
-    let failures = [Outcome::NotConnected, Outcome::NoResponse, Outcome::Unreadable];
+    let failures = [Outcome::NotConnected, Outcome::Untrusted, Outcome::NoResponse, Outcome::Unreadable];
     // HTTP defines 100 to 599; the client accepts any three digits.
     for outcome in (0..=999).map(Outcome::Status).chain(failures) {
         for call in [Call::Idempotent, Call::NonIdempotent] {

@@ -1,9 +1,8 @@
-//! Base address of the service.
-
-use std::net::IpAddr;
+//! The checked base address of the service, and the addresses below it.
 
 use reqwest::Url;
 
+use super::base_url::{plain, redacted};
 use crate::client::error::Error;
 
 /// A base address with a trailing slash, so that joining a path keeps the last segment.
@@ -14,7 +13,7 @@ impl Address {
     /// Parses a base address. Fails unless it is http or https with a host, and without credentials, query and fragment.
     pub(super) fn new(base: &str) -> Result<Address, Error> {
         let invalid = || Error::BaseUrl(redacted(base));
-        let url = Url::parse(&format!("{}/", base.trim().trim_end_matches('/'))).map_err(|_| invalid())?;
+        let url = Url::parse(&format!("{}/", plain(base))).map_err(|_| invalid())?;
         let is_plain =
             url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
         let is_http = matches!(url.scheme(), "http" | "https") && url.has_host();
@@ -24,6 +23,11 @@ impl Address {
     /// Returns the address without the trailing slash.
     pub(super) fn as_str(&self) -> &str {
         self.0.as_str().trim_end_matches('/')
+    }
+
+    /// Whether the address begins with http://.
+    pub(super) fn is_http(&self) -> bool {
+        self.0.scheme() == "http"
     }
 
     /// Returns the full URL of a path and query.
@@ -40,39 +44,9 @@ pub fn normal_address(base: &str) -> Result<String, Error> {
     Address::new(base).map(|address| address.as_str().to_owned())
 }
 
-/// Whether a base address is that of this machine: `localhost` or a loopback address.
-pub fn is_local(base: &str) -> bool {
-    let Ok(url) = Url::parse(base.trim()) else { return false };
-    let Some(host) = url.host_str() else { return false };
-    let ip: Option<IpAddr> = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
-    host == "localhost" || ip.is_some_and(|ip| ip.is_loopback())
-}
-
-/// Returns the address for a message, without potential secrets in user information, query and fragment.
-fn redacted(base: &str) -> String {
-    let base = base.split(['?', '#']).next().expect("a split yields at least one part");
-    match (base.split_once("://"), base.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://***@{host}"),
-        (None, Some((_, host))) => format!("***@{host}"),
-        (_, None) => base.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_loopback_addresses_are_local() {
-        for local in ["http://localhost:8080", "http://127.0.0.1", "https://127.1.2.3/below", "http://[::1]:8080/"] {
-            assert!(is_local(local), "{local}");
-        }
-        for other in
-            ["https://records.example", "http://localhost.example", "http://10.0.0.1", "http://[::2]", "localhost"]
-        {
-            assert!(!is_local(other), "{other}");
-        }
-    }
 
     #[test]
     fn paths_are_joined_below_the_base_address() {

@@ -45,7 +45,7 @@ fn ok(headers: &str, body: &[u8]) -> Vec<u8> {
 
 async fn get(bytes: Vec<u8>) -> TransportOutcome {
     let (address, _) = server(move |stream| answer_all(stream, bytes.clone())).await;
-    Transport::new(&address, 1).expect("a transport").send(&Request::get("/"), None).await
+    Transport::new(&address, &ConnectOptions::default(), 1).expect("a transport").send(&Request::get("/"), None).await
 }
 
 fn gzip(text: &[u8]) -> Vec<u8> {
@@ -77,7 +77,7 @@ async fn a_page_is_bounded_after_decompression() {
 /// Sends two requests with a pause between them and returns the number of connections.
 async fn connections_for(call: Call, pause: Duration) -> usize {
     let (address, connections) = server(|stream| answer_all(stream, ok("", b"{}"))).await;
-    let transport = Transport::new(&address, 1).expect("a transport");
+    let transport = Transport::new(&address, &ConnectOptions::default(), 1).expect("a transport");
     let request = Request::write(Method::Post, "/".to_owned(), Bytes::from_static(b"{}"), call);
     for pause in [pause, Duration::ZERO] {
         let outcome = transport.send(&request, None).await;
@@ -103,7 +103,7 @@ async fn a_connection_that_the_service_closes_while_idle_is_replaced() {
         // The end of the connection is not announced.
     })
     .await;
-    let transport = Transport::new(&address, 1).expect("a transport");
+    let transport = Transport::new(&address, &ConnectOptions::default(), 1).expect("a transport");
     let request = Request::write(Method::Post, "/".to_owned(), Bytes::from_static(b"{}"), Call::NonIdempotent);
     for _ in 0..5 {
         let outcome = transport.send(&request, None).await;
@@ -116,7 +116,7 @@ async fn a_connection_that_the_service_closes_while_idle_is_replaced() {
 /// Returns the number of connections for these requests, all but the first on connections that were idle for 50 ms.
 async fn connections_to(bytes: Vec<u8>, requests: usize) -> usize {
     let (address, connections) = server(move |stream| answer_all(stream, bytes.clone())).await;
-    let transport = Transport::new(&address, 1).expect("a transport");
+    let transport = Transport::new(&address, &ConnectOptions::default(), 1).expect("a transport");
     let request = Request::write(Method::Post, "/".to_owned(), Bytes::from_static(b"{}"), Call::NonIdempotent);
     for _ in 0..requests {
         transport.send(&request, None).await;
@@ -141,7 +141,7 @@ async fn after_a_silent_close_each_non_idempotent_call_gets_a_new_connection() {
         let _ = stream.read(&mut [0; 4096]).await;
     })
     .await;
-    let transport = Transport::new(&address, 1).expect("a transport");
+    let transport = Transport::new(&address, &ConnectOptions::default(), 1).expect("a transport");
     let request = Request::write(Method::Post, "/".to_owned(), Bytes::from_static(b"{}"), Call::NonIdempotent);
     let mut lost = 0;
     for _ in 0..8 {
@@ -154,10 +154,13 @@ async fn after_a_silent_close_each_non_idempotent_call_gets_a_new_connection() {
 #[tokio::test]
 async fn only_a_failed_connection_is_certain_not_to_have_sent_anything() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
-    let transport = Transport::new(&format!("http://{nobody}"), 1).expect("a transport");
+    let transport = Transport::new(&format!("http://{nobody}"), &ConnectOptions::default(), 1).expect("a transport");
     let outcome = transport.send(&Request::get("/"), None).await;
     assert!(matches!(outcome, TransportOutcome::NotSent { .. }), "{outcome:?}");
     let (address, _) = server(|mut stream| async move { drop(stream.read(&mut [0; 4096]).await) }).await;
-    let outcome = Transport::new(&address, 1).expect("a transport").send(&Request::get("/"), None).await;
+    let outcome = Transport::new(&address, &ConnectOptions::default(), 1)
+        .expect("a transport")
+        .send(&Request::get("/"), None)
+        .await;
     assert!(matches!(outcome, TransportOutcome::NoResponse { .. }), "{outcome:?}");
 }

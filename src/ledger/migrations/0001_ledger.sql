@@ -44,6 +44,13 @@ CREATE TABLE run (
     max_errors    BIGINT,
     -- The path of the report, if it was named
     report        TEXT,
+    -- How to connect, as flags or the environment said: paths of PEM files, a proxy without its password, 1 for tokens over
+    -- plain HTTP
+    ca_file       TEXT,
+    client_cert   TEXT,
+    client_key    TEXT,
+    proxy         TEXT,
+    insecure_http BIGINT NOT NULL,
     -- The rows to send, first to last; NULL for all rows
     first_row     BIGINT,
     last_row      BIGINT,

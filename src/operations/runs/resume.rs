@@ -8,7 +8,7 @@ use super::super::event::{Event, Observer};
 use super::super::next_command::{self, quoted};
 use super::super::report::check_report_path;
 use super::super::send::{Finished, SendOptions, Sending};
-use crate::client::Client;
+use crate::client::{self, Client};
 use crate::ledger::{self, Ledger, LockedRun, Run, RunId, RunSettings, RunState};
 use crate::upload::Grace;
 
@@ -43,6 +43,7 @@ pub async fn resume(
     let overwrite_newer = options.overwrites_newer || earlier.overwrite_newer;
     let settings = RunSettings { overwrite_newer, ..options.over(earlier) };
     let Bound { context, client, run } = bind(&ledger, &run, context, settings.concurrency, RESUMED).await?;
+    let settings = RunSettings { connection: context.run_connection(), ..settings };
     let run = ledger.change_settings(run, settings).await?;
     observer(Event::Resuming(run.run()));
     let sending = Sending {
@@ -112,13 +113,15 @@ pub(in crate::operations) async fn bind(
     action: &'static str,
 ) -> Result<Bound, Error> {
     let id = run.id;
-    let context = context.for_run(run);
-    let client = context.writing_client(context.base_url.as_deref().unwrap_or(&run.about.base_url), concurrency)?;
-    if client.address() != run.about.base_url {
-        let reason = format!("it was planned for {}, not for {}", run.about.base_url, client.address());
+    let context = context.for_run(run)?;
+    let base_url = context.base_url.as_deref().unwrap_or(&run.about.base_url);
+    client::normal_address(base_url)?;
+    if !client::is_same_address(base_url, &run.about.base_url) {
+        let reason = format!("it was planned for {}, not for {base_url}", run.about.base_url);
         let hint = format!("use the address that it was planned for: --base-url {}", quoted(&run.about.base_url));
         return Err(refused(id, action, &reason, &hint));
     }
+    let client = context.writing_client(base_url, concurrency)?;
     let mut locked = ledger.lock_run(id).await?;
     let workspace = context.workspace();
     if locked.run().about.workspace.is_empty() && ledger.bind_workspace(id, &workspace).await? {

@@ -7,7 +7,7 @@ use super::super::next_command;
 use super::super::report::check_report_path;
 use super::super::send::{Finished, SendOptions, Sending};
 use super::resume::{Bound, bind, refused};
-use crate::ledger::{Family, Ledger, LockedRun, RunId, RunState, Seq};
+use crate::ledger::{Family, Ledger, LockedRun, RunId, RunSettings, RunState, Seq};
 use crate::upload::Grace;
 
 pub(in crate::operations) const RETRIED: &str = "retried";
@@ -25,6 +25,7 @@ pub async fn retry_run(
     let run = ledger.run(run).await?;
     let settings = options.over(&run.about.settings);
     let Bound { context, client, run: locked } = bind(&ledger, &run, context, settings.concurrency, RETRIED).await?;
+    let settings = RunSettings { connection: context.run_connection(), ..settings };
     let failed = refused_records(&context, &ledger, &locked, options.overwrites_newer).await?;
     let again = ledger.plan_retry(&run, settings, &failed, now()).await?;
     let locked = ledger.lock_run_with(locked.into_lock(), again).await?;

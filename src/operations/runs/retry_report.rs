@@ -181,7 +181,7 @@ async fn prepare_again(
     let settings = request.over(&run.about.settings);
     // A preview sends nothing, so neither tokens nor the lock are needed.
     let (context, run, sender) = match sends {
-        false => (context.for_run(&run), run, None),
+        false => (context.for_run(&run)?, run, None),
         true => {
             let bound = bind(ledger, &run, context, settings.concurrency, RETRIED).await;
             let Bound { context, client, run: locked } = bound.map_err(|error| match error {
@@ -191,6 +191,7 @@ async fn prepare_again(
             (context, locked.run().clone(), Some((client, locked.into_lock())))
         }
     };
+    let settings = RunSettings { connection: context.run_connection(), ..settings };
     let family = ledger.family(&run).await?;
     check_nothing_pending(&context, ledger, run.id, &family).await?;
     let source = Source::open_report(&request.file.path, &request.file.name, report, &template);
@@ -223,7 +224,12 @@ fn prepare_as_new(
     // The rows go to the service of the context, which may be another one than that of the run.
     let usual = request.sending.settings(context);
     let earlier = run.as_ref().map_or(usual.clone(), |run| run.about.settings.clone());
-    let settings = RunSettings { profile: usual.profile, allow_repeat: AllowRepeat::All, ..request.over(&earlier) };
+    let settings = RunSettings {
+        profile: usual.profile,
+        connection: usual.connection,
+        allow_repeat: AllowRepeat::All,
+        ..request.over(&earlier)
+    };
     source.is_strict = settings.strict;
     let options = run.map(|run| run.about.options).unwrap_or_default();
     let (template, context) = (Arc::new(template), context.clone());

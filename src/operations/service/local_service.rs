@@ -9,7 +9,10 @@ use tokio::task::JoinHandle;
 
 use super::super::context::Context;
 use super::super::error::Error;
-use crate::client::auth::Credentials;
+use crate::client::ConnectOptions;
+use crate::client::auth::{
+    AddressOrigin, Chosen, Credentials, EnvironmentTokens, NamedAddress, TokenHome, TokenOrigin,
+};
 use crate::records::token::Access;
 use crate::service::{self, Config, Service};
 
@@ -41,14 +44,23 @@ impl LocalService {
             refresh: Some(SecretString::from(tokens.refresh)),
             file: None,
         };
-        let context = Context {
-            base_url: Some(format!("http://{address}")),
+        let address = NamedAddress { address: format!("http://{address}"), from: AddressOrigin::Flag };
+        let environment = EnvironmentTokens {
+            home: Some(TokenHome::Address(address.address.clone())),
             credentials: credentials.clone(),
-            environment: credentials,
+        };
+        let connection = ConnectOptions { is_direct: true, ..ConnectOptions::default() };
+        let context = Context {
+            environment,
             home: folder.join("home"),
             is_address_chosen: true,
+            chosen_connection: connection.clone(),
+            connection,
             ..context.clone()
         };
+        let access =
+            Chosen { address: Some(address), credentials, tokens: Some(TokenOrigin::Environment), withheld: None };
+        let context = context.with_access(access);
         Ok(LocalService { context, stop, serving })
     }
 

@@ -24,7 +24,7 @@ pub async fn login(context: &Context, file: &TokenFile, profile: &str, unchecked
     // A refresh during the check writes the new pair to this draft, so that the pair survives a crash.
     let draft = TokenFile::of(&context.home, &format!("{profile}.new"));
     let credentials = Credentials { file: Some(draft.clone()), ..context.credentials.clone() };
-    let client = Client::new(context.base_url()?, credentials.clone(), 1)?;
+    let client = Client::new(context.base_url()?, credentials.clone(), &context.connection, 1)?;
     draft.write(client.address(), &credentials).map_err(|error| unwritable(&draft, &error))?;
     let checked = if unchecked { Ok(()) } else { fetch::check(&client).await };
     let credentials = client.credentials().await;

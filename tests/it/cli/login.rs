@@ -37,9 +37,11 @@ fn stored_tokens_are_private_and_used_until_logout() {
     // They are not sent to another address.
     let other = place.sheetport(["upload", "items.csv", "-t", "items", "--base-url", "http://127.0.0.1:9"]);
     other.exits(2).says(&["no credentials for http://127.0.0.1:9", "sheetport login"]);
-    // Environment variables take precedence.
-    let other = place.sheetport(["whoami"]).env("SHEETPORT_ACCESS_TOKEN", "wrong");
-    other.exits(5).says(&["refused the credentials"]);
+    // Environment variables take precedence, for their own service only.
+    let other = || place.sheetport(["whoami"]).secret("SHEETPORT_ACCESS_TOKEN", "a-wrong-token");
+    other().env("SHEETPORT_BASE_URL", &served.url()).exits(5).says(&["refused the credentials"]);
+    other().env("SHEETPORT_TOKEN_HOST", "https://other.example").exits(0).shows(&["stored by login"]);
+    other().exits(0).shows(&["stored by login"]);
     place.sheetport(["logout"]).exits(0).shows(&["Removed the tokens"]);
     place.sheetport(["logout"]).exits(0).shows(&["no stored tokens"]);
     place.sheetport(["whoami"]).exits(2).says(&["no service address is set", "sheetport login"]);

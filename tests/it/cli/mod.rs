@@ -7,6 +7,7 @@ mod browser;
 mod chaos;
 mod choices;
 mod conditions;
+mod connect;
 mod crash;
 mod demo;
 mod dialects;

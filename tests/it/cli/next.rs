@@ -44,12 +44,13 @@ impl Scene {
         Scene { place, served, url, production }
     }
 
-    /// Returns a shell with the environment of a user who works with production.
+    /// Returns a shell with the environment of a user who works with production, and has the tokens of the test service.
     fn shell(&self, line: &str) -> Sheetport {
         let exe = Path::new(env!("CARGO_BIN_EXE_sheetport"));
         let path = std::env::var("PATH").unwrap();
         let address = format!("http://{}", self.production.local_addr().unwrap());
         let shell = self.served.shell(&self.place, line).env("SHEETPORT_BASE_URL", &address);
+        let shell = shell.env("SHEETPORT_TOKEN_HOST", &self.url);
         shell.env("PATH", &format!("{}:{path}", exe.parent().unwrap().display()))
     }
 

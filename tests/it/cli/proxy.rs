@@ -22,7 +22,7 @@ async fn uploads_use_the_proxy_from_the_environment() {
         let place = Place::new();
         place.write("items.csv", items(5));
         let before = server.log().len();
-        let upload = place.sheetport(["upload", "items.csv", "-t", "items", "--json"]);
+        let upload = place.sheetport(["upload", "items.csv", "-t", "items", "--json", "--insecure-http"]);
         let upload = upload.env("SHEETPORT_BASE_URL", base).secret("SHEETPORT_ACCESS_TOKEN", "access-1");
         let upload = summary(&upload.env(name, value).exits(0));
         assert_eq!(accounting(&upload), "5: sent 5", "{name}");
@@ -37,7 +37,8 @@ async fn uploads_to_other_machines_measure_the_rate_by_default() {
     let server = Server::start(|_| Reply::Accept).await;
     let place = Place::new();
     place.write("items.csv", items(12));
-    let upload = place.sheetport(["upload", "items.csv", "-t", "items"]).env("HTTP_PROXY", &server.address);
+    let upload =
+        place.sheetport(["upload", "items.csv", "-t", "items", "--insecure-http"]).env("HTTP_PROXY", &server.address);
     let upload =
         upload.env("SHEETPORT_BASE_URL", "http://service.invalid").secret("SHEETPORT_ACCESS_TOKEN", "access-1");
     upload.exits(0).says(&["The service's rate limit is measured while sending"]);
@@ -63,7 +64,7 @@ async fn hosts_in_no_proxy_are_reached_directly() {
 async fn exports_use_the_proxy_from_the_environment() {
     let server = Server::start(|_| answer(200, "", r#"{"data": [{"id": "1"}, {"id": "2"}], "total": 2}"#)).await;
     let place = Place::new();
-    let export = place.sheetport(["export", "items", "-o", "items.csv", "--json"]);
+    let export = place.sheetport(["export", "items", "-o", "items.csv", "--json", "--insecure-http"]);
     let export =
         export.env("SHEETPORT_BASE_URL", "http://service.invalid").secret("SHEETPORT_ACCESS_TOKEN", "access-1");
     let summary = export.env("HTTP_PROXY", &server.address).exits(0).json();
@@ -80,7 +81,7 @@ async fn proxy_that_requires_credentials_stops_the_upload() {
     for (name, base) in [("HTTP_PROXY", "http://service.invalid"), ("HTTPS_PROXY", "https://service.invalid")] {
         let place = Place::new();
         place.write("items.csv", items(5));
-        let upload = place.sheetport(["upload", "items.csv", "-t", "items", "--json"]);
+        let upload = place.sheetport(["upload", "items.csv", "-t", "items", "--json", "--insecure-http"]);
         let upload = upload.env("SHEETPORT_BASE_URL", base).secret("SHEETPORT_ACCESS_TOKEN", "access-1");
         let upload = upload.env(name, &proxy.address).exits(9);
         let upload = upload.says(&["the proxy requires credentials (407)", "user:password@proxy.example"]);

@@ -296,7 +296,8 @@ async fn an_export_with_external_ids_uploads_unchanged() {
         job.output = Output::File { pattern: path.to_str().unwrap().to_owned(), shape: Shape::of(&path).unwrap() };
         export_as(client(&server, 4), &job).await.unwrap();
         let upload = std::process::Command::new(env!("CARGO_BIN_EXE_sheetport"))
-            .args(["upload", path.to_str().unwrap(), "-t", "items", "-q", "--base-url", &server.address])
+            .args(["upload", path.to_str().unwrap(), "-t", "items", "-q"])
+            .env("SHEETPORT_BASE_URL", &server.address)
             .env("SHEETPORT_HOME", folder.path().join("home"))
             .env("SHEETPORT_ACCESS_TOKEN", "access-1")
             .env_remove("SHEETPORT_REFRESH_TOKEN")

@@ -14,8 +14,8 @@ mod torture;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sheetport::client::Client;
 use sheetport::client::auth::Credentials;
+use sheetport::client::{Client, ConnectOptions};
 use sheetport::ledger::{
     Accounting, Disposition, Ledger, NewRun, Origin, Outcome, PlannedRecord, RecordState, RunCommand, RunId,
     RunSettings, Seq, SheetSelection, SourceRow,
@@ -141,7 +141,7 @@ pub fn client(server: &Server, concurrency: usize) -> Arc<Client> {
 pub fn client_of(address: &str, access: Option<&str>, refresh: Option<&str>, concurrency: usize) -> Arc<Client> {
     let (access, refresh) = (access.map(Into::into), refresh.map(Into::into));
     let credentials = Credentials { access, refresh, file: None };
-    Arc::new(Client::new(address, credentials, concurrency).unwrap())
+    Arc::new(Client::new(address, credentials, &ConnectOptions::default(), concurrency).unwrap())
 }
 
 pub fn about() -> NewRun {

@@ -7,7 +7,7 @@ use sheetport::upload::StopReason;
 
 use secrecy::ExposeSecret;
 use sheetport::client::auth::{Credentials, TokenFile};
-use sheetport::client::{Client, Stop};
+use sheetport::client::{Client, ConnectOptions, Stop};
 
 use super::server::{Reply, Seen, Server, answer};
 use super::{Planned, client, client_of};
@@ -171,7 +171,7 @@ fn secrets_in_a_base_address_are_refused_and_not_shown() {
         ["https://user:secret@host", "https://host/?token=secret", "https://host/#secret", "user:secret@host"]
     {
         let credentials = Credentials::default();
-        let error = Client::new(address, credentials, 1).unwrap_err();
+        let error = Client::new(address, credentials, &ConnectOptions::default(), 1).unwrap_err();
         assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
     }
 }
@@ -239,7 +239,7 @@ async fn processes_share_renewed_tokens_and_store_them_before_use() {
     let credentials = Credentials { access, refresh, file: Some(file.clone()) };
     file.write(&server.address, &credentials).unwrap();
     let process = async || {
-        let client = Client::new(&server.address, credentials.clone(), 2).unwrap();
+        let client = Client::new(&server.address, credentials.clone(), &ConnectOptions::default(), 2).unwrap();
         let planned = Planned::many(20).await;
         assert_eq!(planned.send_with(client.into(), 2).await, None);
         assert_eq!(planned.accounting().await.sent, 20);
