@@ -19,7 +19,7 @@ pub enum Stop {
     /// Every request was answered 404.
     #[error("the service answered 404 to every request; is the base address wrong?")]
     WrongAddress,
-    /// The proxy requires credentials (407).
+    /// The proxy requires credentials: 407, or the refusal of a SOCKS proxy.
     #[error("the proxy requires credentials (407)")]
     ProxyCredentials,
     /// No trusted connection can be made.
