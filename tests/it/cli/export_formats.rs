@@ -275,7 +275,8 @@ fn conflicting_flags_are_refused() {
         (&["-o", "missing/a.csv", "--base-url", "http://localhost:1"], "no such folder"),
     ] {
         let args = ["export", "items"].iter().chain(flags);
-        let ended = place.sheetport(args).secret("SHEETPORT_ACCESS_TOKEN", "a-token-of-no-use").run();
+        let export = place.sheetport(args).env("SHEETPORT_TOKEN_HOST", "http://localhost:1");
+        let ended = export.secret("SHEETPORT_ACCESS_TOKEN", "a-token-of-no-use").run();
         assert!(matches!(ended.code, Some(1 | 2)), "{ended:?}");
         ended.says(&[message]);
     }

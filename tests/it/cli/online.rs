@@ -120,6 +120,7 @@ fn a_service_that_cannot_be_asked_is_an_error_or_a_remark() {
     let served = service(&place);
     // An address without lists: the file is checked, and the message says what was not compared.
     let url = format!("{}/elsewhere", served.url());
-    let ended = served.sheetport(&place, online.into_iter().chain(["--base-url", &url])).exits(0);
+    let ended = served.sheetport(&place, online.into_iter().chain(["--base-url", &url]));
+    let ended = ended.env("SHEETPORT_TOKEN_HOST", &served.url()).exits(0);
     ended.says(&["companyExternalId is not compared with the service"]);
 }
