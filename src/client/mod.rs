@@ -27,7 +27,7 @@ pub use pace::{Pace, Rate, Speed};
 pub use request::Request;
 pub use stop::Stop;
 pub use transport::address::normal_address;
-pub use transport::base_url::{is_local, is_same as is_same_address};
+pub use transport::base_url::is_local;
 pub use transport::options::{ClientCert, ConnectOptions, ProxyAddress};
 pub use transport::rate_headers::Quota;
 pub use transport::tls_problem::TlsProblem;

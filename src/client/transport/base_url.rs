@@ -19,7 +19,7 @@ pub(in crate::client) fn plain(base: &str) -> &str {
 
 /// Whether two base addresses mean the same service: they differ at most in the case of the host, the default port and
 /// trailing slashes.
-pub fn is_same(one: &str, other: &str) -> bool {
+pub(in crate::client) fn is_same(one: &str, other: &str) -> bool {
     let parsed = |base: &str| Url::parse(&format!("{}/", plain(base))).ok();
     match (parsed(one), parsed(other)) {
         (Some(one), Some(other)) => one == other,

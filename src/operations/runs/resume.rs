@@ -114,14 +114,13 @@ pub(in crate::operations) async fn bind(
 ) -> Result<Bound, Error> {
     let id = run.id;
     let context = context.for_run(run)?;
-    let base_url = context.base_url.as_deref().unwrap_or(&run.about.base_url);
-    client::normal_address(base_url)?;
-    if !client::is_same_address(base_url, &run.about.base_url) {
+    let base_url = client::normal_address(context.base_url.as_deref().unwrap_or(&run.about.base_url))?;
+    if base_url != run.about.base_url {
         let reason = format!("it was planned for {}, not for {base_url}", run.about.base_url);
         let hint = format!("use the address that it was planned for: --base-url {}", quoted(&run.about.base_url));
         return Err(refused(id, action, &reason, &hint));
     }
-    let client = context.writing_client(base_url, concurrency)?;
+    let client = context.writing_client(&base_url, concurrency)?;
     let mut locked = ledger.lock_run(id).await?;
     let workspace = context.workspace();
     if locked.run().about.workspace.is_empty() && ledger.bind_workspace(id, &workspace).await? {
