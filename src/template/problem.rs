@@ -215,6 +215,8 @@ pub enum Cause {
     },
     /// An identifier in the form of a date, among others.
     LooksLikeADate,
+    /// A number with decimals is an identifier, so zeros at its end would be lost.
+    MayLackZero,
     /// A record without a name, among others with names.
     NoName,
     /// An identifier with an apostrophe in front.
@@ -273,6 +275,7 @@ impl Cause {
             Cause::Duplicate { .. } | Cause::DuplicateInRow | Cause::RepeatedInLines { .. } => "duplicate",
             Cause::NearlyTheSame { .. } => "nearly-the-same",
             Cause::LooksLikeADate => "looks-like-a-date",
+            Cause::MayLackZero => "may-lack-zero",
             Cause::UnknownReference { .. } => "unknown-reference",
             Cause::NoName => "no-name",
             Cause::Apostrophe => "apostrophe",
@@ -350,6 +353,7 @@ impl Cause {
             Cause::RepeatedInLines { .. } => "appears in more than one line of the record",
             Cause::NearlyTheSame { .. } => "differs from another one only in case, spaces, zeros or look-alike letters",
             Cause::LooksLikeADate => "has the form of a date",
+            Cause::MayLackZero => "is a number with decimals, and would be the same if it was typed with zeros at its end",
             Cause::UnknownReference { what, .. } => return format!("is no {what} that the service knows"),
             Cause::Apostrophe => "begins with an apostrophe",
             Cause::RowsBelow { .. } => "may have further lines: rows below it name no record",
@@ -430,6 +434,9 @@ impl Cause {
             }
             Cause::DuplicateInRow => "add the name in header_as of [unpivot] to the columns of this field in the template",
             Cause::Continues => "fill it in, or add fill_down with this column to [sheet] of the template",
+            Cause::MayLackZero => {
+                "compare it with its source: spreadsheet programs store 1.10 as 1.1; format the column as text before typing"
+            }
             Cause::LooksLikeADate => "compare it with its source: spreadsheet programs turn codes such as 2-3 into dates",
             Cause::Apostrophe => "delete the apostrophe if a program added it to keep zeros",
             Cause::NoName => "fill in the name, or leave such rows out with skip_where in the template",

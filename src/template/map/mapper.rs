@@ -373,7 +373,7 @@ impl<'t> Mapper<'t> {
         }
     }
 
-    /// Warns of a number that is sent but in doubt.
+    /// Warns of a number that is sent but in doubt, also as the identifier in a field of texts.
     pub(super) fn warn_of_number(
         &self,
         parts: &mut Parts,
@@ -382,6 +382,7 @@ impl<'t> Mapper<'t> {
         row: &Row,
     ) {
         let cause = match doubt {
+            None if rule.is_name => columns.first().and_then(|column| may_lack_zero(self.cell(row, column))),
             None => return,
             Some(Doubt::PercentSign(percent)) => Some(Cause::PercentSign(percent)),
             Some(Doubt::Word) => columns.first().and_then(|column| word_beside(self.cell(row, column))),
@@ -409,6 +410,11 @@ impl<'t> Mapper<'t> {
     pub(super) fn write_replacement(&self, rule: &FieldRule, out: &mut Vec<u8>) -> Result<bool, Cause> {
         Ok(self.replacement(rule)?.inspect(|constant| json::constant(out, constant)).is_some())
     }
+}
+
+/// Returns the warning about a number with decimals as an identifier. Spreadsheet programs store 1.10 as 1.1.
+fn may_lack_zero(cell: Cell<'_>) -> Option<Cause> {
+    matches!(cell, Cell::Number(number) if number.fract() != 0.0).then_some(Cause::MayLackZero)
 }
 
 /// Returns the warning about the word that a number format shows beside a number.

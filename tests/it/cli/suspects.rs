@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::accounting;
 use super::process::Place;
+use crate::sheet::parts::Xlsx;
 
 /// Checks a sheet and returns the summary.
 #[track_caller]
@@ -34,6 +35,16 @@ fn nearly_equal_identifiers_are_warnings() {
     let found = codes(&seen, "warnings");
     assert_eq!(found, [("nearly-the-same".to_owned(), json!([3, 5])), ("apostrophe".to_owned(), json!([7]))]);
     assert_eq!(seen["warned"], 3);
+}
+
+#[test]
+fn identifiers_stored_with_decimals_are_warnings() {
+    let place = Place::new();
+    let sheet = "<sheetData><row r=\"1\"><c t=\"inlineStr\"><is><t>SKU</t></is></c><c t=\"inlineStr\"><is><t>Price</t></is></c></row>\
+                 <row r=\"2\"><c><v>1.1</v></c><c><v>2.5</v></c></row><row r=\"3\"><c><v>7</v></c><c><v>2.5</v></c></row></sheetData>";
+    place.write("s.xlsx", Xlsx { sheet, ..Xlsx::default() }.bytes());
+    let seen = place.sheetport(["check", "s.xlsx", "-t", "items", "--json"]).exits(0).json();
+    assert_eq!(codes(&seen, "warnings"), [("may-lack-zero".to_owned(), json!([2]))], "{seen}");
 }
 
 #[test]
