@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::ledger::{Accounting, RunId};
+use crate::visible::one_line;
 use crate::{client, export, ledger, operations, report, service, sheet, upload};
 
 /// Exit codes, a stable interface.
@@ -88,7 +89,11 @@ impl std::error::Error for Failure {}
 impl<E: Into<operations::Error>> From<E> for Failure {
     fn from(error: E) -> Failure {
         let error = error.into();
-        let (exit, message, hint) = (exit_of(&error), error.to_string(), error.hint());
+        let (exit, mut message, hint) = (exit_of(&error), error.to_string(), error.hint());
+        // Only mistakes in templates are shown over several lines; cells and names of files may have line breaks, too.
+        if !error.is_about_template() {
+            message = one_line(&message).into_owned();
+        }
         let (run, next) = match error {
             operations::Error::InRun { run, accounting, next, .. } => (Some((run, accounting)), next),
             _ => (None, None),

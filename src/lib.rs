@@ -8,7 +8,7 @@
 //! | [`operations`] | what may be done to which run, under which lock | `upload`, `export`, `report`, `template`, `client`, `ledger`, `service`, `sheet`, `records`, `decimal`, `diagnostics` |
 //! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `records`, `decimal`, `currency`, `digest` |
 //! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest` |
-//! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records` |
+//! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records`, `visible` |
 //! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `currency`, `sheet`, `records`, `diagnostics` |
 //! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `records`, `digest` |
 //! | [`ledger`] | durable runs; all SQL of the client side | `records`, `digest` |
@@ -19,6 +19,7 @@
 //! | [`decimal`] | exact decimal numbers | nothing |
 //! | [`digest`] | SHA-256 | nothing |
 //! | [`diagnostics`] | errors with positions in TOML files, spelling suggestions | nothing |
+//! | [`visible`] | text of others without characters that act or hide | nothing |
 //!
 //! Only `commands` and `main` import `ui`, `cli` and `settings`. A test enforces these rules; ARCHITECTURE.md explains them.
 
@@ -43,3 +44,4 @@ pub mod sheet;
 pub mod template;
 pub mod ui;
 pub mod upload;
+mod visible;

@@ -16,7 +16,7 @@ fn main() -> ExitCode {
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
             // Help on a full disk or a closed pipe.
-            return ExitCode::from(if error.print().is_ok() { exit } else { Exit::Fault } as u8);
+            return ExitCode::from(if ui::usage(&error).is_ok() { exit } else { Exit::Fault } as u8);
         }
     };
     let json = cli.global.json;

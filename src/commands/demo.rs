@@ -93,8 +93,10 @@ fn remove(path: &Path) -> std::io::Result<()> {
 
 fn heading(number: u8, title: &str) {
     let strong = ui::style::STRONG;
-    let gap = if number > 1 { "\n" } else { "" };
-    ui::line(format_args!("{gap}{strong}{number}. {title}{strong:#}"));
+    if number > 1 {
+        ui::line("");
+    }
+    ui::line(format_args!("{strong}{number}. {title}{strong:#}"));
 }
 
 fn list_files(folder: &Path) {
@@ -111,7 +113,8 @@ fn list_files(folder: &Path) {
     ] {
         ui::line(format_args!("   {:<42} {faint}{what}{faint:#}", format!("{folder}/{name}")));
     }
-    ui::line("\nTo check a file of your own without sending anything: sheetport check FILE -t items");
+    ui::line("");
+    ui::line("To check a file of your own without sending anything: sheetport check FILE -t items");
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {

@@ -1,6 +1,5 @@
 //! `explain`: shows how a row becomes a request: cells, conversion, fields and body.
 
-use anstyle::Style;
 use serde_json::{Value, json};
 
 use super::shared::input::{open, spreadsheet};
@@ -15,6 +14,7 @@ use crate::template;
 use crate::template::map::explain::Explained;
 use crate::template::model::Place;
 use crate::ui;
+use crate::ui::style::Style;
 
 pub(super) async fn run(args: &Explain, settings: &Settings) -> Result<Exit, Failure> {
     let file = open(&args.input.file)?;

@@ -112,7 +112,10 @@ fn ask() -> Answer {
 fn print(record: &UnknownRecord, position: Option<(usize, usize)>) {
     let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
     if let Some((position, total)) = position {
-        ui::line(format_args!("{}{faint}{position} of {total}{faint:#}", if position > 1 { "\n" } else { "" }));
+        if position > 1 {
+            ui::line("");
+        }
+        ui::line(format_args!("{faint}{position} of {total}{faint:#}"));
     }
     let rows = record.record.rows.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
     let why = record.outcome.problems.first().map_or("", |problem| problem.message.as_str());

@@ -20,7 +20,7 @@ pub(super) async fn run(command: &cli::Template, settings: &Settings) -> Result<
         cli::Template::Check { template, set } => check(template, set, settings),
         cli::Template::Fmt { templates, check } => fmt(templates, *check, settings),
         cli::Template::New { record } => {
-            ui::line(skeleton(*record).trim_end());
+            ui::text(&skeleton(*record));
             Ok(Exit::Done)
         }
         cli::Template::Schema => {
@@ -58,7 +58,7 @@ fn show(name: &str, settings: &Settings) -> Result<Exit, Failure> {
         ui::json(&json!({"template": name, "keys": keys, "toml": source}));
         return Ok(Exit::Done);
     }
-    ui::line(source.trim_end());
+    ui::text(source);
     Ok(Exit::Done)
 }
 

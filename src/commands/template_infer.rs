@@ -33,7 +33,7 @@ pub(super) async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failu
     if settings.output.json {
         ui::json(&as_json(&proposal));
     } else if written.is_none() {
-        ui::line(proposal.toml.trim_end());
+        ui::text(&proposal.toml);
     }
     if settings.output.talks() {
         ui::inference::print(&proposal);

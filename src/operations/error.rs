@@ -60,6 +60,15 @@ impl Error {
         matches!(self, Error::Upload(upload::Error::Columns { .. }))
     }
 
+    /// Returns whether the message shows lines of a template.
+    pub fn is_about_template(&self) -> bool {
+        match self {
+            Error::Template(_) => true,
+            Error::WithHint { error, .. } | Error::InRun { error, .. } => error.is_about_template(),
+            _ => false,
+        }
+    }
+
     /// Returns advice for fixing the error.
     pub fn hint(&self) -> Option<String> {
         Some(match self {

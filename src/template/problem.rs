@@ -353,7 +353,9 @@ impl Cause {
             Cause::RepeatedInLines { .. } => "appears in more than one line of the record",
             Cause::NearlyTheSame { .. } => "differs from another one only in case, spaces, zeros or look-alike letters",
             Cause::LooksLikeADate => "has the form of a date",
-            Cause::MayLackZero => "is a number with decimals, and would be the same if it was typed with zeros at its end",
+            Cause::MayLackZero => {
+                "is a number with decimals, and would be the same if it was typed with zeros at its end"
+            }
             Cause::UnknownReference { what, .. } => return format!("is no {what} that the service knows"),
             Cause::Apostrophe => "begins with an apostrophe",
             Cause::RowsBelow { .. } => "may have further lines: rows below it name no record",

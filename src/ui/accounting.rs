@@ -1,8 +1,7 @@
 //! The number of records in each state.
 
-use anstyle::Style;
-
-use super::{counted, line, style, thousands};
+use super::style::{self, Style};
+use super::{counted, line, thousands};
 use crate::ledger::{Accounting, RecordState, WARNED};
 
 /// Width of the bar.

@@ -32,7 +32,9 @@ pub fn print(proposal: &Proposal) {
     }
     if !proposal.unplaced.is_empty() {
         let unplaced: Vec<String> = proposal.unplaced.iter().map(|label| columns::cut(label, MAX_WIDTH)).collect();
-        remark(format_args!("{faint}{}{faint:#}", list("", "not used:", &unplaced)));
+        for line in list("", "not used:", &unplaced) {
+            remark(format_args!("{faint}{line}{faint:#}"));
+        }
     }
     for words in &proposal.warnings {
         remark(format_args!("{}note{:#}: {words}", style::DOUBT, style::DOUBT));

@@ -1,14 +1,19 @@
-//! Terminal output. Results go to stdout; progress, remarks and errors go to stderr.
+//! Terminal output. Results go to stdout; progress, remarks and errors go to stderr. Text of others does nothing there: control
+//! characters are shown, and a line stays one line.
 
 pub mod accounting;
 mod columns;
+mod data;
 pub mod inference;
+mod log;
 pub mod problems;
 pub mod profile;
 pub mod progress;
 pub mod style;
 pub mod view;
 
+use std::borrow::Cow;
+use std::fmt::Display;
 use std::io::Write;
 use std::sync::OnceLock;
 
@@ -19,6 +24,9 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::cli::{Color, Global, LogFormat};
 use crate::error::{Exit, Failure};
+use crate::visible::{escaped_json, one_line, visible};
+
+pub use self::data::data;
 
 /// Sets up colors and logging for the whole process.
 pub fn start(global: &Global) {
@@ -33,14 +41,13 @@ pub fn start(global: &Global) {
         1 => LevelFilter::INFO,
         _ => LevelFilter::DEBUG,
     };
-    let ansi = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
     // Dependencies log warnings only, because details could contain secrets.
     let filter = Targets::new().with_default(LevelFilter::WARN).with_target(env!("CARGO_CRATE_NAME"), level);
-    let lines = tracing_subscriber::fmt::layer().with_target(false).with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt::layer().with_target(false).with_ansi(false);
     let registry = tracing_subscriber::registry().with(filter);
     match global.log_format {
-        LogFormat::Text => registry.with(lines.with_ansi(ansi)).init(),
-        LogFormat::Json => registry.with(lines.json().flatten_event(true)).init(),
+        LogFormat::Text => registry.with(lines.with_writer(log::text)).init(),
+        LogFormat::Json => registry.with(lines.json().flatten_event(true).with_writer(log::json)).init(),
     }
 }
 
@@ -49,10 +56,27 @@ static STDOUT_ERROR: OnceLock<std::io::Error> = OnceLock::new();
 
 /// Prints a line to stdout. An error, such as a pipe that `head` has closed, ends nothing, and is kept for the end of the
 /// command.
-pub fn line(text: impl std::fmt::Display) {
-    if let Err(error) = writeln!(anstream::stdout(), "{text}") {
+pub fn line(text: impl Display) {
+    print_to_stdout(&shown(text));
+}
+
+/// Prints lines of data to stdout, like a template. They are written as they are, except to a terminal.
+pub fn text(text: &str) {
+    let mut output = data();
+    if let Err(error) = writeln!(output, "{}", text.trim_end()).and_then(|()| output.flush()) {
         let _ = STDOUT_ERROR.set(error);
     }
+}
+
+fn print_to_stdout(line: &str) {
+    if let Err(error) = writeln!(anstream::stdout(), "{line}") {
+        let _ = STDOUT_ERROR.set(error);
+    }
+}
+
+/// Returns a line for the terminal.
+fn shown(text: impl Display) -> String {
+    style::translated(&text.to_string(), |text| one_line(text).into_owned())
 }
 
 /// Returns the failure if something could not be written to stdout.
@@ -64,20 +88,16 @@ pub fn stdout_failure() -> Option<Failure> {
     Some(Failure::new(Exit::Fault, message, hint))
 }
 
-/// Returns buffered standard output without colors, for data.
-pub fn data() -> std::io::BufWriter<std::io::StdoutLock<'static>> {
-    std::io::BufWriter::with_capacity(64 * 1024, std::io::stdout().lock())
-}
-
 /// Prints a heading to stdout.
 pub fn heading(text: &str) {
     let strong = style::STRONG;
-    line(format_args!("\n{strong}{text}{strong:#}"));
+    line("");
+    line(format_args!("{strong}{text}{strong:#}"));
 }
 
 /// Prints a remark to stderr.
-pub fn remark(text: impl std::fmt::Display) {
-    let _ = writeln!(anstream::stderr(), "{text}");
+pub fn remark(text: impl Display) {
+    let _ = writeln!(anstream::stderr(), "{}", shown(text));
 }
 
 /// Asks on stderr and returns a line from stdin in lower case, or `None` at the end of the input.
@@ -87,7 +107,7 @@ pub fn ask(question: &str) -> Option<String> {
 
 /// Asks like [`ask`], and returns the answer unchanged.
 pub fn ask_as_written(question: &str) -> Option<String> {
-    let _ = write!(anstream::stderr(), "{question} ");
+    let _ = write!(anstream::stderr(), "{} ", shown(question));
     let mut answer = String::new();
     match std::io::stdin().read_line(&mut answer) {
         Ok(1..) => Some(answer.trim().to_owned()),
@@ -98,7 +118,27 @@ pub fn ask_as_written(question: &str) -> Option<String> {
 /// Prints one JSON object to stdout.
 pub fn json(value: &impl Serialize) {
     if let Ok(text) = serde_json::to_string(value) {
-        line(text);
+        print_to_stdout(&escaped_json(&text));
+    }
+}
+
+/// Prints what a command line is wrong in, or the help that it asked for. Without styles if a word has control characters,
+/// as names of files may have.
+pub fn usage(error: &clap::Error) -> std::io::Result<()> {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let hostile: Vec<String> = words.filter(|word| matches!(one_line(word), Cow::Owned(_))).collect();
+    if hostile.is_empty() {
+        return error.print();
+    }
+    let mut text = error.render().to_string();
+    for word in &hostile {
+        // The message may quote the value of a flag alone.
+        let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
+        text = text.replace(word, &one_line(word)).replace(value, &one_line(value));
+    }
+    match error.use_stderr() {
+        true => write!(std::io::stderr(), "{}", visible(&text)),
+        false => write!(std::io::stdout(), "{}", visible(&text)),
     }
 }
 
@@ -116,7 +156,9 @@ pub fn failure(failure: &Failure, as_json: bool) {
         json(&object);
     }
     let error = style::ERROR;
-    remark(format_args!("{error}error{error:#}: {}", failure.message));
+    let mut lines = failure.message.lines();
+    remark(format_args!("{error}error{error:#}: {}", lines.next().unwrap_or_default()));
+    lines.for_each(remark);
     if let Some(words) = &failure.hint {
         hint(words);
     }
@@ -146,21 +188,20 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
-/// Formats a heading and a list, wrapped with the same indent: `heading a, b, c`.
-pub fn list(indent: &str, heading: &str, items: &[String]) -> String {
+/// Formats a heading and a list as lines, wrapped with the same indent: `heading a, b, c`.
+pub fn list(indent: &str, heading: &str, items: &[String]) -> Vec<String> {
     const WIDTH: usize = 100;
-    let mut text = format!("{indent}{heading}");
-    let mut width = columns::width(&text);
+    let mut lines = Vec::new();
+    let mut line = format!("{indent}{heading}");
     for (place, item) in items.iter().enumerate() {
         let comma = if place + 1 < items.len() { "," } else { "" };
         let length = columns::width(item) + comma.len() + 1;
-        if width + length > WIDTH && width > indent.len() {
-            text.push_str(&format!("\n{indent}{item}{comma}"));
-            width = indent.len() + length - 1;
+        if columns::width(&line) + length > WIDTH && line.len() > indent.len() {
+            lines.push(std::mem::replace(&mut line, format!("{indent}{item}{comma}")));
         } else {
-            text.push_str(&format!(" {item}{comma}"));
-            width += length;
+            line.push_str(&format!(" {item}{comma}"));
         }
     }
-    text
+    lines.push(line);
+    lines
 }

@@ -18,7 +18,7 @@ pub fn print(profile: &Profile) {
     let widths: Vec<usize> = (0..COLUMNS)
         .map(|column| rows.iter().chain([&header]).map(|row| width(&row[column])).max().unwrap_or(0))
         .collect();
-    let (faint, none) = (style::FAINT, anstyle::Style::new());
+    let (faint, none) = (style::FAINT, style::PLAIN);
     for (row, style) in std::iter::once((&header, faint)).chain(rows.iter().map(|row| (row, none))) {
         let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, most))| match column {
             // Counts and numbers are right-aligned.

@@ -1,11 +1,55 @@
 //! Styles. The text carries the same meaning without styles.
 
-use anstyle::{AnsiColor, Style};
+use std::fmt;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::LazyLock;
 
-pub const ERROR: Style = AnsiColor::Red.on_default().bold();
-pub const HINT: Style = AnsiColor::Cyan.on_default().bold();
-pub const GOOD: Style = AnsiColor::Green.on_default();
-pub const BAD: Style = AnsiColor::Red.on_default();
-pub const DOUBT: Style = AnsiColor::Yellow.on_default();
-pub const FAINT: Style = Style::new().dimmed();
-pub const STRONG: Style = Style::new().bold();
+/// A style. `{style}` begins it and `{style:#}` ends it, in text for the functions of [`super`], which translate both for the
+/// terminal.
+///
+/// Text of others can't have styles: the marks contain a random number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style(&'static str);
+
+pub const ERROR: Style = Style("1;31");
+pub const HINT: Style = Style("1;36");
+pub const GOOD: Style = Style("32");
+pub const BAD: Style = Style("31");
+pub const DOUBT: Style = Style("33");
+pub const FAINT: Style = Style("2");
+pub const STRONG: Style = Style("1");
+pub const PLAIN: Style = Style("0");
+
+/// What a mark begins with, and the character at its end.
+static MARK: LazyLock<String> = LazyLock::new(|| format!("\x1b{:016x}:", RandomState::new().build_hasher().finish()));
+const MARK_END: char = 'm';
+
+impl fmt::Display for Style {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let code = if f.alternate() { PLAIN.0 } else { self.0 };
+        write!(f, "{}{code}{MARK_END}", *MARK)
+    }
+}
+
+/// Replaces marks by the sequences of terminals, and the text between them by `shown`.
+pub(super) fn translated(text: &str, shown: impl Fn(&str) -> String) -> String {
+    let mut parts = text.split(MARK.as_str());
+    let mut translated = shown(parts.next().unwrap_or_default());
+    for part in parts {
+        let (code, text) = part.split_once(MARK_END).unwrap_or((PLAIN.0, part));
+        translated.push_str(&format!("\x1b[{code}m{}", shown(text)));
+    }
+    translated
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::visible::one_line;
+
+    #[test]
+    fn only_own_styles_are_translated() {
+        let text = format!("{BAD}a\x1b[31m\nb{BAD:#}\x1b[0m");
+        assert_eq!(translated(&text, |text| one_line(text).into_owned()), "\x1b[31ma⟨U+001B⟩[31m⏎b\x1b[0m⟨U+001B⟩[0m");
+    }
+}

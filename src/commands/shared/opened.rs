@@ -17,7 +17,7 @@ pub(crate) fn print(output: Output, source: &Source, template: &Template) {
     if !output.talks() {
         return;
     }
-    let (strong, faint) = (ui::style::STRONG, ui::style::FAINT);
+    let strong = ui::style::STRONG;
     let sheets: Vec<String> = source
         .parts
         .iter()
@@ -36,7 +36,7 @@ pub(crate) fn print(output: Output, source: &Source, template: &Template) {
     ui::line(format_args!("{strong}{path}{strong:#}  {description}, {sheets}"));
     let heading = format!("{} by the template {}:", template.record.input().plural, template.name);
     let mapped = distinct(source.parts.iter().flat_map(|part| mapped(template, &part.layout)));
-    ui::line(format_args!("{faint}{}{faint:#}", ui::list("  ", &heading, &mapped)));
+    print_list(&heading, &mapped);
     for layout in source.parts.iter().map(|part| &part.layout) {
         for drift in &layout.drifted {
             let Some(name) = layout.header.names.get(drift.column) else { continue };
@@ -54,7 +54,14 @@ pub(crate) fn print(output: Output, source: &Source, template: &Template) {
     }
     let unused = distinct(source.parts.iter().flat_map(|part| unused(&part.layout)));
     if !unused.is_empty() {
-        ui::line(format_args!("{faint}{}{faint:#}", ui::list("  ", "not used:", &unused)));
+        print_list("not used:", &unused);
+    }
+}
+
+fn print_list(heading: &str, items: &[String]) {
+    let faint = ui::style::FAINT;
+    for line in ui::list("  ", heading, items) {
+        ui::line(format_args!("{faint}{line}{faint:#}"));
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::super::row::{Fault, ReportRow};
-use super::visible::cut;
+use super::cut::cut;
 use crate::ledger::{Causes, Problem, Run};
 
 /// Maximum number of rows with a problem, and of rows without one. The limits are separate.

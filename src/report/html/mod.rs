@@ -2,9 +2,9 @@
 //!
 //! The rows come first in the file, as data for the page's script, so that they are streamed and the totals can follow.
 
+mod cut;
 mod data;
 mod page;
-mod visible;
 
 use std::io::Write;
 

@@ -8,12 +8,13 @@ use base64::engine::general_purpose::STANDARD;
 use minijinja::{AutoEscape, Environment, Value, context};
 use sha2::{Digest, Sha256};
 
+use super::cut::cut;
 use super::data::{FIRST_WARNING, PageTotals, PlainRow};
-use super::visible::{cut, visible};
 use crate::ledger::{Accounting, Causes, Group, RecordState, Run, RunCommand, WARNED};
 use crate::report::error::Error;
 use crate::report::model::{READY_TO_SEND, Request, RowFilter};
 use crate::sheet::column_letters;
+use crate::visible::visible;
 
 const HEAD: &str = include_str!("page/head.html");
 const BODY: &str = include_str!("page/body.html");

@@ -54,6 +54,7 @@ mod steps;
 mod superseded;
 mod suspects;
 mod templates;
+mod terminal;
 mod unpivot;
 mod upload;
 mod warnings;

@@ -1,0 +1,82 @@
+//! Text of others made visible: characters that terminals, browsers and people do not see, or act on, are shown by their numbers.
+
+use std::borrow::Cow;
+
+/// Replaces invisible characters by `⟨U+202E⟩`. Line breaks and tabs stay.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    shown(text, is_invisible, |shown, c| shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))))
+}
+
+/// Replaces invisible characters as [`visible`] does, line breaks by `⏎` and tabs by spaces.
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+    let text = if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) };
+    if !text.contains(|c| is_invisible(c) || matches!(c, '\n' | '\t')) {
+        return text;
+    }
+    let replaced = shown(
+        &text,
+        |c| is_invisible(c) || matches!(c, '\n' | '\t'),
+        |shown, c| match c {
+            '\n' | '\r' => shown.push('⏎'),
+            '\t' => shown.push(' '),
+            c => shown.push_str(&visible(c.encode_utf8(&mut [0; 4]))),
+        },
+    );
+    Cow::Owned(replaced.into_owned())
+}
+
+/// Escapes invisible characters in JSON, which serializers write as they are.
+pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
+    shown(json, is_invisible, |shown, c| {
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            shown.push_str(&format!("\\u{unit:04x}"));
+        }
+    })
+}
+
+fn shown<'t>(text: &'t str, is_replaced: impl Fn(char) -> bool, replace: impl Fn(&mut String, char)) -> Cow<'t, str> {
+    if !text.contains(&is_replaced) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_replaced(c) { replace(&mut shown, c) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
+}
+
+/// Returns true for control characters other than line feed and tab, direction marks, and characters without width other
+/// than joiners, which emoji and some scripts need.
+fn is_invisible(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t'))
+        || matches!(u32::from(c),
+            0xAD | 0x61C | 0x180E | 0x200B | 0x200E | 0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB
+                | 0xE0000..=0xE007F)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn direction_marks_and_controls_are_shown() {
+        assert_eq!(visible("photo\u{202E}gpj.exe"), "photo⟨U+202E⟩gpj.exe");
+        assert_eq!(visible("pcs\u{200B}\0"), "pcs⟨U+200B⟩⟨U+0000⟩");
+        assert_eq!(visible("\x1b]52;c;AAAA\x07\u{9b}31m"), "⟨U+001B⟩]52;c;AAAA⟨U+0007⟩⟨U+009B⟩31m");
+        assert!(matches!(visible("Größe 5\n\t日本 🙂 שלום"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn line_breaks_are_shown_in_one_line() {
+        assert_eq!(one_line("a\r\nb\nc\rd\te\u{202E}"), "a⏎b⏎c⏎d e⟨U+202E⟩");
+        assert!(matches!(one_line("Größe 5"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn json_stays_the_same_value() {
+        let text = "a\u{9b}\u{202E}\u{E0041}b";
+        let escaped = escaped_json(&serde_json::to_string(text).expect("the test's own text")).into_owned();
+        assert_eq!(escaped, r#""a\u009b\u202e\udb40\udc41b""#);
+        assert_eq!(serde_json::from_str::<String>(&escaped).expect("the test's own text"), text);
+    }
+}
