@@ -149,7 +149,12 @@ fn exit_of_ledger(error: &ledger::Error) -> Exit {
     match error {
         E::Busy { .. } => Exit::Busy,
         E::NoSuchRun(_) | E::NoRuns => Exit::Usage,
-        E::Open { .. } | E::OtherVersion { .. } | E::Database(_) | E::Corrupt(_) => Exit::Fault,
+        E::Open { .. }
+        | E::OtherVersion { .. }
+        | E::Database(_)
+        | E::Corrupt(_)
+        | E::Damaged { .. }
+        | E::DamagedFile { .. } => Exit::Fault,
     }
 }
 

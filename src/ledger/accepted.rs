@@ -67,10 +67,8 @@ impl Ledger {
             let age = self.age(&self.run(run).await?).await?;
             self.add_accepted_of(scope(like), run, age).await?;
             // The results of an unfinished run may still change.
-            sqlx::query("UPDATE run SET is_indexed = 1 WHERE id = $1 AND state = 'finished'")
-                .bind(run)
-                .execute(&self.writer)
-                .await?;
+            let update = sqlx::query("UPDATE run SET is_indexed = 1 WHERE id = $1 AND state = 'finished'");
+            self.change_run(run, update.bind(run)).await?;
         }
         Ok(())
     }

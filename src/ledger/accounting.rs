@@ -5,6 +5,7 @@ use sqlx::Row;
 use super::database::Ledger;
 use super::error::{Error, corrupt};
 use super::ids::RunId;
+use super::integrity::totals;
 use super::outcomes::outcome_state;
 use super::state::RecordState;
 
@@ -95,10 +96,8 @@ impl Ledger {
         for row in outcomes {
             *accounting.count_mut(outcome_state(row.try_get(0)?)?) += count(row.try_get(1)?)?;
         }
-        let traffic = sqlx::query("SELECT requests, retries FROM traffic WHERE run = $1").bind(run);
-        if let Some(row) = traffic.fetch_optional(&mut *connection).await? {
-            (accounting.requests, accounting.retries) = (count(row.try_get(0)?)?, count(row.try_get(1)?)?);
-        }
+        let totals = totals::load(&mut connection, run).await?;
+        (accounting.requests, accounting.retries) = (count(totals.requests)?, count(totals.retries)?);
         let settled: u64 = accounting.states().into_iter().map(|(_, count)| count).sum();
         let too_many = || corrupt(format_args!("run {run} has more outcomes than records"));
         accounting.pending = accounting.total.checked_sub(settled).ok_or_else(too_many)?;

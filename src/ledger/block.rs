@@ -9,8 +9,9 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
 use super::database::Ledger;
-use super::error::{Error, corrupt};
+use super::error::{Error, corrupt, damaged};
 use super::ids::{RunId, Seq};
+use super::integrity::checksum::Checksum;
 use super::model::{Disposition, PlannedRecord, Problem, SourceRow};
 
 /// Maximum number of rows or records per block.
@@ -67,18 +68,31 @@ impl SourceBlock {
 impl Ledger {
     /// Returns the first block of records starting at `from` or later, or `None` after the last block.
     pub async fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
-        let query = "SELECT first, records, heads, bodies FROM record_block WHERE run = $1 AND first >= $2 \
-                     ORDER BY first LIMIT 1";
-        let row = sqlx::query(query).bind(run).bind(from).fetch_optional(&self.reader).await?;
-        row.map(|row| with_bodies(&row)).transpose()
+        let row = self.record_row(run, from).await?;
+        row.map(|row| with_bodies(run, &row)).transpose()
+    }
+
+    /// Returns the counts of the first block of records starting at `from` or later. Nothing is decompressed, but the
+    /// checksums are compared.
+    pub(super) async fn record_counts(&self, run: RunId, from: Seq) -> Result<Option<RecordCounts>, Error> {
+        let Some(row) = self.record_row(run, from).await? else { return Ok(None) };
+        let counts = checked_counts(run, &row)?;
+        checked_bodies(run, &row)?;
+        Ok(Some(counts))
+    }
+
+    async fn record_row(&self, run: RunId, from: Seq) -> Result<Option<SqliteRow>, Error> {
+        let query = "SELECT first, records, skipped, rejected, unchanged, warned, heads, checksum, bodies, bodies_checksum \
+                     FROM record_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1";
+        Ok(sqlx::query(query).bind(run).bind(from).fetch_optional(&self.reader).await?)
     }
 
     /// Returns the block with the record `seq`, if any.
     pub async fn record_block_of(&self, run: RunId, seq: Seq) -> Result<Option<RecordBlock>, Error> {
-        let query = "SELECT first, records, heads, bodies FROM record_block WHERE run = $1 AND first <= $2 \
-                     ORDER BY first DESC LIMIT 1";
+        let query = "SELECT first, records, skipped, rejected, unchanged, warned, heads, checksum, bodies, bodies_checksum \
+                     FROM record_block WHERE run = $1 AND first <= $2 ORDER BY first DESC LIMIT 1";
         let row = sqlx::query(query).bind(run).bind(seq).fetch_optional(&self.reader).await?;
-        let block = row.map(|row| with_bodies(&row)).transpose()?;
+        let block = row.map(|row| with_bodies(run, &row)).transpose()?;
         Ok(block.filter(|block| seq < block.end()))
     }
 
@@ -90,12 +104,12 @@ impl Ledger {
         seq: Seq,
         limit: u32,
     ) -> Result<Option<RecordBlock<()>>, Error> {
-        let query = "SELECT first, records, heads FROM record_block WHERE run = $1 AND first >= \
-                     (SELECT MAX(first) FROM record_block WHERE run = $1 AND first <= $2) ORDER BY first LIMIT $3";
+        let query = "SELECT first, records, skipped, rejected, unchanged, warned, heads, checksum FROM record_block \
+                     WHERE run = $1 AND first >= (SELECT MAX(first) FROM record_block WHERE run = $1 AND first <= $2) ORDER BY first LIMIT $3";
         let query = sqlx::query(query).bind(run).bind(seq).bind(i64::from(limit));
         let mut joined: Option<RecordBlock<()>> = None;
         for row in query.fetch_all(&self.reader).await? {
-            let block = without_bodies(&row)?;
+            let block = without_bodies(run, &row)?;
             match &mut joined {
                 Some(joined) => joined.records.extend(block.records),
                 None => joined = Some(block),
@@ -106,11 +120,12 @@ impl Ledger {
 
     /// Returns the first `limit` records to be sent that have a warning, with their positions.
     pub async fn warned(&self, run: RunId, limit: usize) -> Result<Vec<(Seq, PlannedRecord<()>)>, Error> {
-        let query = "SELECT first, records, heads FROM record_block WHERE run = $1 AND warned > 0 ORDER BY first";
+        let query = "SELECT first, records, skipped, rejected, unchanged, warned, heads, checksum FROM record_block \
+                     WHERE run = $1 AND warned > 0 ORDER BY first";
         let mut rows = sqlx::query(query).bind(run).fetch(&self.reader);
         let mut found = Vec::new();
         while let Some(row) = rows.try_next().await? {
-            let RecordBlock { first, records } = without_bodies(&row)?;
+            let RecordBlock { first, records } = without_bodies(run, &row)?;
             found.extend((first..).zip(records).filter(|(_, record)| record.is_warned()));
             if found.len() >= limit {
                 found.truncate(limit);
@@ -127,11 +142,16 @@ impl Ledger {
 
     /// Returns up to `limit` blocks of rows, starting at `from` or later.
     pub async fn source_blocks(&self, run: RunId, from: i64, limit: u32) -> Result<Vec<SourceBlock>, Error> {
-        let query = "SELECT first, rows, body FROM source_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT $3";
+        let query = "SELECT first, rows, sheet_rows, body, checksum FROM source_block WHERE run = $1 AND first >= $2 \
+                     ORDER BY first LIMIT $3";
         let query = sqlx::query(query).bind(run).bind(from).bind(i64::from(limit));
         let rows = query.fetch_all(&self.reader).await?;
         let block = |row: &SqliteRow| {
-            Ok(SourceBlock { first: row.try_get(0)?, rows: decode(row.try_get(2)?, row.try_get(1)?)? })
+            let (first, count, body) = (row.try_get(0)?, row.try_get(1)?, row.try_get(3)?);
+            if source_checksum(run, first, count, row.try_get(2)?, body) != row.try_get::<i64, _>(4)? {
+                return Err(damaged(run, format_args!("the rows from {first} on were altered")));
+            }
+            Ok(SourceBlock { first, rows: decode(body, count)? })
         };
         rows.iter().map(block).collect()
     }
@@ -162,14 +182,76 @@ fn decode_records(heads: Vec<PlannedRecord<()>>, bodies: &[u8]) -> Result<Vec<Pl
     Ok(heads.into_iter().map(with_body).collect())
 }
 
-fn with_bodies(row: &SqliteRow) -> Result<RecordBlock, Error> {
-    let RecordBlock { first, records } = without_bodies(row)?;
-    Ok(RecordBlock { first, records: decode_records(records, row.try_get("bodies")?)? })
+fn with_bodies(run: RunId, row: &SqliteRow) -> Result<RecordBlock, Error> {
+    let RecordBlock { first, records } = without_bodies(run, row)?;
+    Ok(RecordBlock { first, records: decode_records(records, checked_bodies(run, row)?)? })
 }
 
-fn without_bodies(row: &SqliteRow) -> Result<RecordBlock<()>, Error> {
-    let records = decode(row.try_get("heads")?, row.try_get("records")?)?;
-    Ok(RecordBlock { first: row.try_get("first")?, records })
+fn without_bodies(run: RunId, row: &SqliteRow) -> Result<RecordBlock<()>, Error> {
+    let RecordCounts { first, records, .. } = checked_counts(run, row)?;
+    Ok(RecordBlock { first, records: decode(row.try_get("heads")?, records)? })
+}
+
+/// The columns of a block of records with counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RecordCounts {
+    pub first: Seq,
+    pub records: i64,
+    pub skipped: i64,
+    pub rejected: i64,
+    pub unchanged: i64,
+    pub warned: i64,
+}
+
+impl RecordCounts {
+    /// Returns the checksum of the block without its bodies.
+    pub(super) fn checksum(&self, run: RunId, heads: &[u8]) -> i64 {
+        let RecordCounts { first, records, skipped, rejected, unchanged, warned } = *self;
+        let numbers = [run, first, records, skipped, rejected, unchanged, warned];
+        numbers.into_iter().fold(Checksum::of("record_block"), Checksum::number).bytes(heads).long()
+    }
+
+    /// Returns the first record after the block.
+    pub(super) fn end(&self) -> Seq {
+        self.first.saturating_add(self.records)
+    }
+}
+
+pub(super) fn bodies_checksum(run: RunId, first: Seq, bodies: &[u8]) -> i64 {
+    Checksum::of("bodies").number(run).number(first).bytes(bodies).long()
+}
+
+pub(super) fn source_checksum(run: RunId, first: i64, rows: i64, sheet_rows: i64, body: &[u8]) -> i64 {
+    let numbers = [run, first, rows, sheet_rows];
+    numbers.into_iter().fold(Checksum::of("source_block"), Checksum::number).bytes(body).long()
+}
+
+/// Returns the counts of a block.
+///
+/// # Errors
+/// [`Error::Damaged`] if the block does not have its checksum.
+fn checked_counts(run: RunId, row: &SqliteRow) -> Result<RecordCounts, Error> {
+    let counts = RecordCounts {
+        first: row.try_get("first")?,
+        records: row.try_get("records")?,
+        skipped: row.try_get("skipped")?,
+        rejected: row.try_get("rejected")?,
+        unchanged: row.try_get("unchanged")?,
+        warned: row.try_get("warned")?,
+    };
+    match counts.checksum(run, row.try_get("heads")?) == row.try_get::<i64, _>("checksum")? {
+        true => Ok(counts),
+        false => Err(damaged(run, format_args!("the records from {} on were altered", counts.first))),
+    }
+}
+
+/// Returns the compressed request bodies of a block, after comparing their checksum.
+fn checked_bodies(run: RunId, row: &SqliteRow) -> Result<&[u8], Error> {
+    let (first, bodies): (Seq, &[u8]) = (row.try_get("first")?, row.try_get("bodies")?);
+    match bodies_checksum(run, first, bodies) == row.try_get::<i64, _>("bodies_checksum")? {
+        true => Ok(bodies),
+        false => Err(damaged(run, format_args!("the request bodies of the records from {first} on were altered"))),
+    }
 }
 
 pub(super) fn encode<T: Serialize + ?Sized>(entries: &T) -> Result<Vec<u8>, Error> {

@@ -8,8 +8,10 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Row, Sqlite};
 
 use super::database::Ledger;
-use super::error::{Error, corrupt};
+use super::error::{Error, corrupt, damaged};
 use super::ids::{RunId, Seq};
+use super::integrity::checksum::Checksum;
+use super::integrity::totals;
 use super::state::RecordState;
 
 /// Claims per statement.
@@ -138,8 +140,8 @@ impl Ledger {
 
     /// Stores that the records of `run` were compared with all claims up to `last`.
     pub async fn set_compared(&self, run: RunId, last: i64) -> Result<(), Error> {
-        let query = sqlx::query("UPDATE run SET compared_to = $2 WHERE id = $1").bind(run).bind(last);
-        query.execute(&self.writer).await?;
+        let update = sqlx::query("UPDATE run SET compared_to = $2 WHERE id = $1").bind(run).bind(last);
+        self.change_run(run, update).await?;
         Ok(())
     }
 }
@@ -155,7 +157,7 @@ pub(super) async fn earlier_claims(
         let mut query = QueryBuilder::<Sqlite>::new(
             "SELECT claim.id, claim.run, claim.seq, claim.name, claim.body, COALESCE(outcome.at, claim.at), \
              outcome.service_id, COALESCE(resolution.state, outcome.state), in_flight.seq, run.id, \
-             claim.name_columns, claim.name_parts FROM claim \
+             claim.name_columns, claim.name_parts, claim.at, claim.checksum FROM claim \
              LEFT JOIN run ON run.id = claim.run \
              LEFT JOIN outcome ON outcome.run = claim.run AND outcome.seq = claim.seq \
              LEFT JOIN resolution ON resolution.run = claim.run AND resolution.seq = claim.seq \
@@ -204,6 +206,19 @@ fn push_digests(query: &mut Separated<'_, Sqlite, &str>, digests: impl Iterator<
 
 /// Reads a claim, or returns `None` if the request was certainly not applied.
 fn earlier_claim(row: &SqliteRow) -> Result<Option<EarlierClaim>, Error> {
+    let stored = StoredClaim {
+        run: row.try_get(1)?,
+        seq: row.try_get(2)?,
+        id: row.try_get(0)?,
+        name: row.try_get(3)?,
+        name_columns: row.try_get(10)?,
+        name_parts: row.try_get(11)?,
+        body: row.try_get(4)?,
+        at: row.try_get(12)?,
+    };
+    if row.try_get::<Option<i64>, _>(13)?.is_none_or(|checksum| checksum != stored.checksum()) {
+        return Err(damaged(stored.run, format_args!("what says that its record {} was sent was altered", stored.seq)));
+    }
     let state: Option<String> = row.try_get(7)?;
     let state = match state.as_deref().map(RecordState::from_name) {
         Some(Some(RecordState::Sent)) => EarlierState::Sent,
@@ -223,6 +238,33 @@ fn earlier_claim(row: &SqliteRow) -> Result<Option<EarlierClaim>, Error> {
     };
     let claim = Claim { seq: row.try_get(2)?, name, body: digest(row.try_get(4)?)? };
     Ok(Some(EarlierClaim { claim, run: row.try_get(1)?, state, at: row.try_get(5)?, service_id: row.try_get(6)? }))
+}
+
+/// The columns of a claim but the checksum.
+pub(super) struct StoredClaim<'r> {
+    pub run: RunId,
+    pub seq: Seq,
+    pub id: i64,
+    pub name: Option<&'r [u8]>,
+    pub name_columns: Option<i64>,
+    pub name_parts: Option<&'r [u8]>,
+    pub body: &'r [u8],
+    pub at: i64,
+}
+
+impl StoredClaim<'_> {
+    pub(super) fn checksum(&self) -> i64 {
+        Checksum::of("claim")
+            .number(self.run)
+            .number(self.seq)
+            .number(self.id)
+            .optional_bytes(self.name)
+            .optional_number(self.name_columns)
+            .optional_bytes(self.name_parts)
+            .bytes(self.body)
+            .number(self.at)
+            .short()
+    }
 }
 
 fn encode_parts(parts: &[NamePart]) -> Vec<u8> {
@@ -254,23 +296,40 @@ pub(super) async fn insert_claims(
     }
     let last: i64 = sqlx::query_scalar("SELECT COALESCE(MAX(id), 0) FROM claim").fetch_one(&mut *connection).await?;
     let numbered: Vec<(i64, &Claim)> = (last + 1..).zip(claims).collect();
+    let mut added = 0;
     for claims in numbered.chunks(PER_STATEMENT) {
-        let mut query =
-            QueryBuilder::<Sqlite>::new("INSERT INTO claim (run, seq, id, name, name_columns, name_parts, body, at) ");
+        let mut query = QueryBuilder::<Sqlite>::new(
+            "INSERT INTO claim (run, seq, id, name, name_columns, name_parts, body, at, checksum) ",
+        );
         query.push_values(claims, |mut row, (id, claim)| {
+            let name = claim.name.as_ref().map(|name| name.digest.to_vec());
+            let name_columns = claim.name.as_ref().map(|name| name.columns);
+            let name_parts = claim.name.as_ref().map(|name| encode_parts(&name.parts));
+            let stored = StoredClaim {
+                run,
+                seq: claim.seq,
+                id: *id,
+                name: name.as_deref(),
+                name_columns,
+                name_parts: name_parts.as_deref(),
+                body: &claim.body,
+                at: now,
+            };
+            let checksum = stored.checksum();
             row.push_bind(run)
                 .push_bind(claim.seq)
                 .push_bind(id)
-                .push_bind(claim.name.as_ref().map(|name| name.digest.to_vec()))
-                .push_bind(claim.name.as_ref().map(|name| name.columns))
-                .push_bind(claim.name.as_ref().map(|name| encode_parts(&name.parts)))
+                .push_bind(name)
+                .push_bind(name_columns)
+                .push_bind(name_parts)
                 .push_bind(claim.body.to_vec())
-                .push_bind(now);
+                .push_bind(now)
+                .push_bind(checksum);
         });
         query.push(" ON CONFLICT (run, seq) DO NOTHING");
-        query.build().persistent(false).execute(&mut *connection).await?;
+        added += query.build().persistent(false).execute(&mut *connection).await?.rows_affected();
     }
-    Ok(())
+    totals::change(connection, run, |totals| totals.claims += added.cast_signed()).await
 }
 
 /// Removes the claims of a run about to be deleted, except for requests that were or may have been applied.
@@ -283,7 +342,7 @@ pub(super) async fn keep_claims(connection: &mut SqliteConnection, run: RunId) -
         AND outcome.seq = claim.seq AND COALESCE(resolution.state, outcome.state) IN ('sent', 'unknown'))";
     for statement in [
         format!(
-            "UPDATE claim SET name = NULL, name_columns = NULL, name_parts = NULL, body = '' WHERE id = (SELECT MAX(id) FROM claim) AND {NOT_APPLIED}"
+            "UPDATE claim SET name = NULL, name_columns = NULL, name_parts = NULL, body = '', checksum = NULL WHERE id = (SELECT MAX(id) FROM claim) AND {NOT_APPLIED}"
         ),
         format!("DELETE FROM claim WHERE id < (SELECT MAX(id) FROM claim) AND {NOT_APPLIED}"),
     ] {

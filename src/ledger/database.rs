@@ -10,6 +10,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePo
 use sqlx::{ConnectOptions, Connection, SqlStr};
 
 use super::error::{Error, corrupt};
+use super::integrity::log::loses_commits;
 
 /// The ledger of a user on a machine. Clones share the same connections.
 #[derive(Clone, Debug)]
@@ -20,13 +21,26 @@ pub struct Ledger {
     pub(super) folder: PathBuf,
 }
 
+/// The name of the database.
+pub(super) const FILE: &str = "ledger.db";
+/// The statements that create the tables.
+pub(super) const TABLES: &str = include_str!("migrations/0001_ledger.sql");
+
 /// The code of SQLITE_READONLY_ROLLBACK.
 const READONLY_ROLLBACK: &str = "776";
 
 impl Ledger {
     /// Opens the ledger in `folder`. Creates both if necessary.
+    ///
+    /// # Errors
+    /// [`Error::DamagedFile`] if the latest changes would be lost.
     pub async fn open(folder: &Path) -> Result<Ledger, Error> {
-        let path = folder.join("ledger.db");
+        Ledger::open_as_is(folder, false).await
+    }
+
+    /// Opens the ledger in `folder`, without the latest changes if `accepts_loss` is set and they can't be read.
+    pub(super) async fn open_as_is(folder: &Path, accepts_loss: bool) -> Result<Ledger, Error> {
+        let path = folder.join(FILE);
         let failed = |reason: String| Error::Open { path: path.clone(), reason };
         create_private_folder(&folder.join("locks")).map_err(|error| failed(error.to_string()))?;
         // Without a lock, two processes starting at once would both create the tables.
@@ -38,6 +52,10 @@ impl Ledger {
         .await
         .unwrap_or_else(|error| Err(std::io::Error::other(error)))
         .map_err(|error| failed(error.to_string()))?;
+        if !accepts_loss && loses_commits(&path).map_err(|error| failed(error.to_string()))? {
+            let what = "its latest changes can't be read".to_owned();
+            return Err(Error::DamagedFile { path, what });
+        }
         refuse_foreign(&path).await?;
         let options = SqliteConnectOptions::new()
             .filename(&path)
@@ -45,6 +63,8 @@ impl Ledger {
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .busy_timeout(Duration::from_secs(30))
+            // A damaged page is refused when it is read, instead of being read as something else.
+            .pragma("cell_size_check", "ON")
             .disable_statement_logging();
         let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await;
         let writer = pool.map_err(|error| failed(error.to_string()))?;
@@ -58,6 +78,11 @@ impl Ledger {
         let reader = SqlitePoolOptions::new().max_connections(2).connect_with(options.read_only(true)).await;
         let reader = reader.map_err(|error| failed(error.to_string()))?;
         Ok(Ledger { writer, reader, folder: folder.to_owned() })
+    }
+
+    /// Returns the path of the database.
+    pub fn path(&self) -> PathBuf {
+        self.folder.join(FILE)
     }
 
     /// Closes the database after all pending writes.
@@ -87,7 +112,7 @@ async fn refuse_foreign(path: &Path) -> Result<(), Error> {
     if is_ours {
         Ok(())
     } else {
-        let reason = "it is a database of another program".to_owned();
+        let reason = "it is a database of another program, or damaged".to_owned();
         Err(Error::Open { path: path.to_owned(), reason })
     }
 }
@@ -109,7 +134,7 @@ fn migrator() -> Migrator {
     let migration = |version, name: &'static str, sql: &'static str| {
         Migration::new(version, Cow::Borrowed(name), MigrationType::Simple, SqlStr::from_static(sql), false)
     };
-    let migrations = vec![migration(1, "ledger", include_str!("migrations/0001_ledger.sql"))];
+    let migrations = vec![migration(1, "ledger", TABLES)];
     Migrator { migrations: Cow::Owned(migrations), ..Migrator::DEFAULT }
 }
 

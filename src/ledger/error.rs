@@ -14,6 +14,11 @@ pub enum Error {
     Database(#[from] sqlx::Error),
     #[error("the ledger contains data that this version can't read: {0}")]
     Corrupt(String),
+    #[error("run {run} is damaged in the ledger: {what}; nothing of it was sent now")]
+    Damaged { run: RunId, what: String },
+    /// Commits are lost, or the tables are not ours.
+    #[error("the ledger {path} is damaged: {what}", path = path.display())]
+    DamagedFile { path: PathBuf, what: String },
     #[error("another sheetport process is working on this {what}")]
     Busy { what: &'static str },
     #[error("there is no run {0}")]
@@ -32,19 +37,28 @@ impl Error {
             Error::OtherVersion { .. } => "use the version that created it, or set SHEETPORT_HOME to a new folder; an \
                                            existing ledger is never replaced"
                 .to_owned(),
-            Error::Database(error) if is_damaged(error) => {
-                "restore the ledger's folder from a backup, or set SHEETPORT_HOME to a new folder; an existing ledger is never replaced".to_owned()
-            }
+            Error::Database(error) if is_damaged(error) => FILE_REMEDY.to_owned(),
+            Error::DamagedFile { .. } => FILE_REMEDY.to_owned(),
+            Error::Damaged { run, .. } => format!(
+                "`sheetport runs check {run}` shows all of the damage, and `sheetport runs repair {run}` rebuilds what it can"
+            ),
             Error::Database(_) => {
                 "check that the disk is not full and that the ledger's folder is writable; then resume the run"
                     .to_owned()
             }
-            Error::Corrupt(_) => "use the version of sheetport that wrote it, or restore it from a backup".to_owned(),
+            Error::Corrupt(_) => format!("{FILE_REMEDY}; or use the version of sheetport that wrote it"),
             Error::Busy { .. } => "wait until the other process has finished, or stop it".to_owned(),
             Error::NoSuchRun(_) => "`sheetport runs` lists the runs".to_owned(),
             Error::NoRuns => "`sheetport upload FILE -t TEMPLATE` creates one".to_owned(),
         })
     }
+}
+
+const FILE_REMEDY: &str = "`sheetport runs check` shows what is damaged, and `sheetport runs repair` rebuilds what it can and \
+                           keeps a copy; or restore the ledger's folder from a backup";
+
+pub(super) fn damaged(run: RunId, what: impl std::fmt::Display) -> Error {
+    Error::Damaged { run, what: what.to_string() }
 }
 
 pub(super) fn corrupt(error: impl std::fmt::Display) -> Error {

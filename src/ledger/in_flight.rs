@@ -7,6 +7,7 @@ use super::claims::{Claim, EarlierClaim, earlier_claims, insert_claims};
 use super::database::{Ledger, to_json};
 use super::error::Error;
 use super::ids::{RunId, Seq};
+use super::integrity::totals::{self, Sum, Totals};
 use super::model::{Outcome, Problem};
 use super::outcomes::insert_outcomes;
 use super::run::Run;
@@ -91,6 +92,8 @@ impl Ledger {
             .bind(now)
             .execute(&mut *transaction)
             .await?;
+        let add = |totals: &mut Totals| seqs.iter().for_each(|seq| totals.in_flight.add(*seq, 0));
+        totals::change(&mut transaction, run.id, add).await?;
         transaction.commit().await?;
         Ok(repeated)
     }
@@ -111,6 +114,7 @@ impl Ledger {
         }
         insert_outcomes(&mut transaction, run, &outcomes).await?;
         sqlx::query("DELETE FROM in_flight WHERE run = $1").bind(run).execute(&mut *transaction).await?;
+        totals::change(&mut transaction, run, |totals| totals.in_flight = Sum::default()).await?;
         transaction.commit().await?;
         Ok(outcomes.len() as u64)
     }
@@ -118,23 +122,16 @@ impl Ledger {
 
 async fn insert_changes(connection: &mut SqliteConnection, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
     insert_outcomes(connection, run, &changes.outcomes).await?;
+    let mut finished: Vec<Seq> = Vec::new();
     if !changes.finished.is_empty() {
-        sqlx::query("DELETE FROM in_flight WHERE run = $1 AND seq IN (SELECT value FROM json_each($2))")
-            .bind(run)
-            .bind(to_json(&changes.finished)?)
-            .execute(&mut *connection)
-            .await?;
+        let query = "DELETE FROM in_flight WHERE run = $1 AND seq IN (SELECT value FROM json_each($2)) RETURNING seq";
+        let query = sqlx::query_scalar(query).bind(run).bind(to_json(&changes.finished)?);
+        finished = query.fetch_all(&mut *connection).await?;
     }
-    if (changes.requests, changes.retries) != (0, 0) {
-        sqlx::query(
-            "INSERT INTO traffic (run, requests, retries) VALUES ($1, $2, $3) ON CONFLICT (run) DO UPDATE \
-             SET requests = traffic.requests + excluded.requests, retries = traffic.retries + excluded.retries",
-        )
-        .bind(run)
-        .bind(changes.requests)
-        .bind(changes.retries)
-        .execute(connection)
-        .await?;
-    }
-    Ok(())
+    let change = |totals: &mut Totals| {
+        finished.iter().for_each(|seq| totals.in_flight.remove(*seq));
+        totals.requests += changes.requests;
+        totals.retries += changes.retries;
+    };
+    totals::change(connection, run, change).await
 }

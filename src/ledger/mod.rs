@@ -14,6 +14,7 @@ mod error;
 mod family;
 mod ids;
 mod in_flight;
+mod integrity;
 mod lock;
 mod model;
 mod newer;

@@ -8,8 +8,10 @@ use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Sqlite};
 
 use super::database::Ledger;
-use super::error::{Error, corrupt};
+use super::error::{Error, corrupt, damaged};
 use super::ids::{RunId, Seq};
+use super::integrity::checksum::Checksum;
+use super::integrity::totals::{self, Sum, Totals};
 use super::model::{Outcome, Problem};
 use super::state::RecordState;
 
@@ -21,8 +23,8 @@ impl Ledger {
     pub async fn outcomes(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeMap<Seq, Outcome>, Error> {
         // A single value instead of rows, because the driver needs more time for each row than for the content.
         let outcomes: String = sqlx::query_scalar(
-            "SELECT json_group_array(json_array(outcome.seq, COALESCE(resolution.state, outcome.state), attempts, \
-             outcome.at, http_status, service_status, service_id, ctx_id, job_id, json(problems), resolution.who) \
+            "SELECT json_group_array(json_array(outcome.seq, outcome.state, attempts, outcome.at, http_status, \
+             service_status, service_id, ctx_id, job_id, problems, outcome.checksum, resolution.state, resolution.who) \
              ORDER BY outcome.seq) \
              FROM outcome LEFT JOIN resolution ON resolution.run = outcome.run AND resolution.seq = outcome.seq \
              WHERE outcome.run = $1 AND outcome.seq BETWEEN $2 AND $3",
@@ -33,7 +35,7 @@ impl Ledger {
         .fetch_one(&self.reader)
         .await?;
         let outcomes: Vec<StoredOutcome> = serde_json::from_str(&outcomes).map_err(corrupt)?;
-        outcomes.into_iter().map(|stored| Ok((stored.0, stored.outcome()?))).collect()
+        outcomes.into_iter().map(|stored| Ok((stored.0, stored.outcome(run)?))).collect()
     }
 
     /// Returns the settled records in the range.
@@ -72,13 +74,19 @@ pub(super) async fn insert_outcomes(
     run: RunId,
     outcomes: &[Outcome],
 ) -> Result<(), Error> {
+    if outcomes.is_empty() {
+        return Ok(());
+    }
+    let mut added = Sum::default();
     for outcomes in outcomes.chunks(ROWS_PER_INSERT) {
         let problems: Vec<Option<String>> = outcomes.iter().map(problems_json).collect::<Result<_, Error>>()?;
         let mut query = QueryBuilder::<Sqlite>::new(
             "INSERT INTO outcome (run, seq, state, attempts, at, http_status, service_status, service_id, ctx_id, \
-             job_id, problems) ",
+             job_id, problems, checksum) ",
         );
         query.push_values(outcomes.iter().zip(problems), |mut row, (outcome, problems)| {
+            let checksum = checksum(run, outcome, problems.as_deref());
+            added.add(outcome.seq, checksum);
             row.push_bind(run)
                 .push_bind(outcome.seq)
                 .push_bind(outcome.state.name())
@@ -89,12 +97,35 @@ pub(super) async fn insert_outcomes(
                 .push_bind(&outcome.service_id)
                 .push_bind(&outcome.ctx_id)
                 .push_bind(&outcome.job_id)
-                .push_bind(problems);
+                .push_bind(problems)
+                .push_bind(checksum);
         });
         // Only the statement for a full chunk is cached: statements for other lengths would fill the cache.
         query.build().persistent(outcomes.len() == ROWS_PER_INSERT).execute(&mut *connection).await?;
     }
-    Ok(())
+    let add = |totals: &mut Totals| {
+        totals.outcomes.rows += added.rows;
+        totals.outcomes.seqs += added.seqs;
+        totals.outcomes.checksums += added.checksums;
+    };
+    totals::change(connection, run, add).await
+}
+
+/// Returns the checksum of an outcome. `problems`: the JSON of its problems.
+pub(super) fn checksum(run: RunId, outcome: &Outcome, problems: Option<&str>) -> i64 {
+    Checksum::of("outcome")
+        .number(run)
+        .number(outcome.seq)
+        .text(outcome.state.name())
+        .number(i64::from(outcome.attempts))
+        .number(outcome.at)
+        .optional_number(outcome.http_status.map(i64::from))
+        .optional_text(outcome.service_status.as_deref())
+        .optional_text(outcome.service_id.as_deref())
+        .optional_text(outcome.ctx_id.as_deref())
+        .optional_text(outcome.job_id.as_deref())
+        .optional_text(problems)
+        .short()
 }
 
 /// Parses the state of an outcome or resolution. Pending records have neither.
@@ -128,12 +159,18 @@ struct StoredOutcome(
     Option<String>,
     Option<String>,
     Option<String>,
-    Option<Vec<Problem>>,
+    Option<String>,
+    i64,
+    Option<String>,
     Option<String>,
 );
 
 impl StoredOutcome {
-    fn outcome(self) -> Result<Outcome, Error> {
+    /// Returns the outcome, with the state that a person has decided, if any.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if the row does not have its checksum.
+    fn outcome(self, run: RunId) -> Result<Outcome, Error> {
         let StoredOutcome(
             seq,
             state,
@@ -144,12 +181,25 @@ impl StoredOutcome {
             service_id,
             ctx_id,
             job_id,
-            problems,
+            json,
+            stored,
+            resolved,
             who,
         ) = self;
         let state = outcome_state(&state)?;
-        let mut problems = problems.unwrap_or_default();
-        problems.extend(who.map(|who| resolution_problem(state, &who)));
-        Ok(Outcome { seq, state, attempts, at, http_status, service_status, service_id, ctx_id, job_id, problems })
+        let problems = Vec::new();
+        let mut outcome =
+            Outcome { seq, state, attempts, at, http_status, service_status, service_id, ctx_id, job_id, problems };
+        if checksum(run, &outcome, json.as_deref()) != stored {
+            return Err(damaged(run, format_args!("the outcome of its record {seq} was altered")));
+        }
+        if let Some(json) = json {
+            outcome.problems = serde_json::from_str(&json).map_err(corrupt)?;
+        }
+        if let Some(resolved) = resolved {
+            outcome.state = outcome_state(&resolved)?;
+            outcome.problems.extend(who.map(|who| resolution_problem(outcome.state, &who)));
+        }
+        Ok(outcome)
     }
 }

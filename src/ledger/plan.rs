@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
-use super::block::{BLOCK_BYTES, BLOCK_LEN, encode, encode_records, record_bytes};
+use super::block::{
+    BLOCK_BYTES, BLOCK_LEN, RecordCounts, bodies_checksum, encode, encode_records, record_bytes, source_checksum,
+};
 use super::database::Ledger;
 use super::error::Error;
 use super::ids::{RunId, Seq};
 use super::model::{Outcome, PlannedRecord, Problem, SourceRow};
 use super::outcomes::insert_outcomes;
-use super::run::{self, NewRun};
+use super::run::{self, NewRun, PlannedCounts};
 use super::state::RecordState;
 
 /// A plan being written. Not sendable before [`Plan::finish`]; a dropped plan stays unusable.
@@ -33,6 +35,8 @@ pub struct Plan {
     warnings: Vec<Problem>,
     /// JSON.
     profile: Option<String>,
+    /// What was written so far.
+    written: PlannedCounts,
 }
 
 impl Ledger {
@@ -55,6 +59,7 @@ impl Ledger {
             withdrawn: HashSet::new(),
             warnings: Vec::new(),
             profile: None,
+            written: PlannedCounts::default(),
         })
     }
 }
@@ -104,7 +109,8 @@ impl Plan {
         self.write_records().await?;
         let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
         insert_outcomes(&mut transaction, self.run, &self.withdrawals).await?;
-        run::mark_planned(&mut transaction, self.run, &self.header, &self.warnings, self.profile.as_deref()).await?;
+        let (warnings, profile) = (&self.warnings, self.profile.as_deref());
+        run::mark_planned(&mut transaction, self.run, &self.header, warnings, profile, &self.written).await?;
         transaction.commit().await?;
         Ok(self.run)
     }
@@ -114,6 +120,7 @@ impl Plan {
         self.ledger.remove_plan(self.run).await?;
         (self.first_row, self.row_bytes, self.first_record, self.record_bytes) = (0, 0, 0, 0);
         (self.sheet_rows, self.last_of_cells) = (0, None);
+        self.written = PlannedCounts::default();
         self.rows.clear();
         self.records.clear();
         self.withdrawals.clear();
@@ -133,15 +140,15 @@ impl Plan {
         }
         let count = self.rows.len() as i64;
         let body = encode(&self.rows)?;
-        sqlx::query("INSERT INTO source_block (run, first, rows, sheet_rows, body) VALUES ($1, $2, $3, $4, $5)")
-            .bind(self.run)
-            .bind(self.first_row)
-            .bind(count)
-            .bind(std::mem::take(&mut self.sheet_rows))
-            .bind(body)
-            .execute(&self.ledger.writer)
-            .await?;
+        let sheet_rows = std::mem::take(&mut self.sheet_rows);
+        let checksum = source_checksum(self.run, self.first_row, count, sheet_rows, &body);
+        let query =
+            "INSERT INTO source_block (run, first, rows, sheet_rows, body, checksum) VALUES ($1, $2, $3, $4, $5, $6)";
+        let query = sqlx::query(query).bind(self.run).bind(self.first_row).bind(count).bind(sheet_rows);
+        query.bind(body).bind(checksum).execute(&self.ledger.writer).await?;
         self.first_row += count;
+        self.written.source_rows += count;
+        self.written.sheet_rows += sheet_rows;
         self.rows.clear();
         self.row_bytes = 0;
         Ok(())
@@ -154,22 +161,29 @@ impl Plan {
         let records = std::mem::take(&mut self.records);
         let count = records.len() as i64;
         let count_in = |state| records.iter().filter(|record| record.disposition.state() == state).count() as i64;
-        let (skipped, rejected) = (count_in(RecordState::Skipped), count_in(RecordState::Rejected));
-        let unchanged = count_in(RecordState::Unchanged);
-        let warned = records.iter().filter(|record| record.is_warned()).count() as i64;
+        let counts = RecordCounts {
+            first: self.first_record,
+            records: count,
+            skipped: count_in(RecordState::Skipped),
+            rejected: count_in(RecordState::Rejected),
+            unchanged: count_in(RecordState::Unchanged),
+            warned: records.iter().filter(|record| record.is_warned()).count() as i64,
+        };
         let encoded = encode_records(records)?;
         let mut transaction = self.ledger.writer.begin_with("BEGIN IMMEDIATE").await?;
         sqlx::query(
-            "INSERT INTO record_block (run, first, records, skipped, rejected, unchanged, warned, heads, bodies) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            "INSERT INTO record_block (run, first, records, skipped, rejected, unchanged, warned, checksum, \
+             bodies_checksum, heads, bodies) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
         )
         .bind(self.run)
-        .bind(self.first_record)
-        .bind(count)
-        .bind(skipped)
-        .bind(rejected)
-        .bind(unchanged)
-        .bind(warned)
+        .bind(counts.first)
+        .bind(counts.records)
+        .bind(counts.skipped)
+        .bind(counts.rejected)
+        .bind(counts.unchanged)
+        .bind(counts.warned)
+        .bind(counts.checksum(self.run, &encoded.heads))
+        .bind(bodies_checksum(self.run, counts.first, &encoded.bodies))
         .bind(encoded.heads)
         .bind(encoded.bodies)
         .execute(&mut *transaction)
@@ -178,6 +192,7 @@ impl Plan {
         transaction.commit().await?;
         self.withdrawals.clear();
         self.first_record += count;
+        self.written.add(&counts);
         self.record_bytes = 0;
         Ok(())
     }

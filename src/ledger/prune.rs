@@ -6,6 +6,7 @@ use super::claims::keep_claims;
 use super::database::Ledger;
 use super::error::Error;
 use super::ids::RunId;
+use super::integrity::totals::{self, Sum};
 
 const PLAN: [&str; 3] = [
     "DELETE FROM source_block WHERE run = $1",
@@ -13,7 +14,7 @@ const PLAN: [&str; 3] = [
     "DELETE FROM outcome WHERE run = $1",
 ];
 const SENDING_AND_RUN: [&str; 5] = [
-    "DELETE FROM traffic WHERE run = $1",
+    "DELETE FROM total WHERE run = $1",
     "DELETE FROM intent WHERE run = $1",
     "DELETE FROM in_flight WHERE run = $1",
     "DELETE FROM resolution WHERE run = $1",
@@ -35,6 +36,7 @@ impl Ledger {
     pub(super) async fn remove_plan(&self, run: RunId) -> Result<(), Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
         delete(&mut transaction, run, &PLAN).await?;
+        totals::change(&mut transaction, run, |totals| totals.outcomes = Sum::default()).await?;
         transaction.commit().await?;
         Ok(())
     }

@@ -1,10 +1,17 @@
 //! Decisions by people about records with an unknown result.
 
+use sqlx::{QueryBuilder, Sqlite};
+
 use super::database::{Ledger, to_json};
 use super::error::{Error, corrupt};
 use super::ids::{RunId, Seq};
+use super::integrity::checksum::Checksum;
+use super::integrity::totals::{self, Totals};
 use super::model::{Outcome, PlannedRecord};
 use super::state::RecordState;
+
+/// Resolutions per statement.
+const PER_STATEMENT: usize = 256;
 
 /// A record with an unknown result.
 #[derive(Debug)]
@@ -64,11 +71,30 @@ impl Ledger {
         who: &str,
         now: i64,
     ) -> Result<u64, Error> {
-        let query = "INSERT INTO resolution (run, seq, state, who, at) SELECT run, seq, $3, $4, $5 FROM outcome \
-                     WHERE run = $1 AND state = 'unknown' AND seq IN (SELECT value FROM json_each($2)) \
-                     ON CONFLICT (run, seq) DO NOTHING";
-        let query =
-            sqlx::query(query).bind(run).bind(to_json(seqs)?).bind(resolution.state().name()).bind(who).bind(now);
-        Ok(query.execute(&self.writer).await?.rows_affected())
+        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let query = "SELECT seq FROM outcome WHERE run = $1 AND state = 'unknown' AND seq IN (SELECT value FROM json_each($2)) \
+                     AND NOT EXISTS (SELECT 1 FROM resolution WHERE run = outcome.run AND seq = outcome.seq)";
+        let query = sqlx::query_scalar(query).bind(run).bind(to_json(seqs)?);
+        let unknown: Vec<Seq> = query.fetch_all(&mut *transaction).await?;
+        let state = resolution.state().name();
+        for seqs in unknown.chunks(PER_STATEMENT) {
+            let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO resolution (run, seq, state, who, at, checksum) ");
+            query.push_values(seqs, |mut row, seq| {
+                let checksum = checksum(run, *seq, state, who, now);
+                row.push_bind(run).push_bind(seq).push_bind(state).push_bind(who).push_bind(now).push_bind(checksum);
+            });
+            query.build().persistent(false).execute(&mut *transaction).await?;
+        }
+        let add = |totals: &mut Totals| {
+            unknown.iter().for_each(|seq| totals.resolutions.add(*seq, checksum(run, *seq, state, who, now)));
+        };
+        totals::change(&mut transaction, run, add).await?;
+        transaction.commit().await?;
+        Ok(unknown.len() as u64)
     }
+}
+
+/// Returns the checksum of a resolution.
+pub(super) fn checksum(run: RunId, seq: Seq, state: &str, who: &str, at: i64) -> i64 {
+    Checksum::of("resolution").number(run).number(seq).text(state).text(who).number(at).short()
 }

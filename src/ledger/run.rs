@@ -7,9 +7,12 @@ use std::path::PathBuf;
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
 
+use super::block::RecordCounts;
 use super::database::{Ledger, to_json};
 use super::error::{Error, corrupt};
 use super::ids::RunId;
+use super::integrity::totals::{self, Totals};
+use super::integrity::{seal, seal::SEALED};
 use super::model::Problem;
 use super::state::RunState;
 use crate::digest;
@@ -179,6 +182,35 @@ pub struct Run {
     pub warnings: Vec<Problem>,
     /// The last claim that existed when the records were compared with earlier runs; `None` before.
     pub compared_to: Option<i64>,
+    /// The counts of the complete plan.
+    pub(super) planned: PlannedCounts,
+    /// Whether the rows and records are kept. If not, nothing was sent, and the counts are final.
+    pub has_plan: bool,
+    /// What `runs repair` could not rebuild. Such a run is not sent.
+    pub damage: Option<String>,
+}
+
+/// The counts of a plan, or of a run whose plan was removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PlannedCounts {
+    /// Rows as stored; a row whose cells are records of their own is stored several times.
+    pub source_rows: i64,
+    pub sheet_rows: i64,
+    pub records: i64,
+    pub skipped: i64,
+    pub rejected: i64,
+    pub unchanged: i64,
+    pub warned: i64,
+}
+
+impl PlannedCounts {
+    pub(super) fn add(&mut self, block: &RecordCounts) {
+        self.records += block.records;
+        self.skipped += block.skipped;
+        self.rejected += block.rejected;
+        self.unchanged += block.unchanged;
+        self.warned += block.warned;
+    }
 }
 
 impl NewRun {
@@ -256,8 +288,8 @@ const COLUMNS: &str = "id, state, command, record, template, template_toml, file
                        header_row, columns, name_columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, \
                        create_missing_items, trigger_workflows, profile_name, rate_requests, rate_seconds, concurrency, \
                        max_errors, report, all_or_nothing, strict, changed_only, overwrite_newer, allow_repeat, ca_file, client_cert, \
-                       client_key, proxy, insecure_http, warnings, \
-                       compared_to";
+                       client_key, proxy, insecure_http, warnings, compared_to, source_rows, sheet_rows, records, skipped, \
+                       rejected, unchanged, warned, has_plan, damage, checksum";
 
 impl Ledger {
     /// Returns up to `limit` runs, newest first.
@@ -267,7 +299,7 @@ impl Ledger {
 
     /// Returns up to `limit` runs with a number below `before`, newest first.
     pub async fn runs_before(&self, before: RunId, limit: u32) -> Result<Vec<Run>, Error> {
-        let query = format!("SELECT {COLUMNS} FROM run WHERE id < $1 ORDER BY id DESC LIMIT $2");
+        let query = format!("SELECT {COLUMNS}, {SEALED} FROM run WHERE id < $1 ORDER BY id DESC LIMIT $2");
         let rows = sqlx::query(sqlx::AssertSqlSafe(query)).bind(before).bind(i64::from(limit));
         rows.fetch_all(&self.reader).await?.iter().map(from_row).collect()
     }
@@ -277,7 +309,7 @@ impl Ledger {
     /// # Errors
     /// [`Error::NoSuchRun`] if there is no such run.
     pub async fn run(&self, id: RunId) -> Result<Run, Error> {
-        let query = format!("SELECT {COLUMNS} FROM run WHERE id = $1");
+        let query = format!("SELECT {COLUMNS}, {SEALED} FROM run WHERE id = $1");
         let row = sqlx::query(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(&self.reader).await?;
         row.as_ref().map_or(Err(Error::NoSuchRun(id)), from_row)
     }
@@ -297,8 +329,7 @@ impl Ledger {
     pub async fn bind_workspace(&self, run: RunId, workspace: &str) -> Result<bool, Error> {
         let query = "UPDATE run SET workspace = $2 WHERE id = $1 AND workspace = '' \
                      AND NOT EXISTS (SELECT 1 FROM outcome WHERE run = $1 AND state NOT IN ('rejected', 'skipped'))";
-        let bound = sqlx::query(query).bind(run).bind(workspace).execute(&self.writer).await?;
-        Ok(bound.rows_affected() > 0)
+        self.change_run(run, sqlx::query(query).bind(run).bind(workspace.to_owned())).await
     }
 
     /// Returns the numbers of all runs that are neither finished nor withheld, newest first.
@@ -308,17 +339,16 @@ impl Ledger {
     }
 
     pub(super) async fn store_settings(&self, run: RunId, settings: &RunSettings) -> Result<(), Error> {
-        let mut connection = self.writer.acquire().await?;
-        store_settings(&mut connection, run, settings).await
+        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        store_settings(&mut transaction, run, settings).await?;
+        transaction.commit().await?;
+        Ok(())
     }
 
     /// Marks a planned run as not to be sent.
     pub async fn withhold(&self, run: RunId) -> Result<(), Error> {
-        sqlx::query("UPDATE run SET state = $2 WHERE id = $1")
-            .bind(run)
-            .bind(RunState::Withheld.name())
-            .execute(&self.writer)
-            .await?;
+        let update = sqlx::query("UPDATE run SET state = $2 WHERE id = $1").bind(run).bind(RunState::Withheld.name());
+        self.change_run(run, update).await?;
         Ok(())
     }
 
@@ -332,16 +362,10 @@ impl Ledger {
         now: i64,
     ) -> Result<(), Error> {
         let state = if pending == 0 { RunState::Finished } else { RunState::Planned };
-        sqlx::query(
-            "UPDATE run SET state = $2, stopped_why = $3, millis = millis + $4, finished_at = $5 WHERE id = $1",
-        )
-        .bind(run)
-        .bind(state.name())
-        .bind(why)
-        .bind(millis)
-        .bind((pending == 0).then_some(now))
-        .execute(&self.writer)
-        .await?;
+        let update =
+            "UPDATE run SET state = $2, stopped_why = $3, millis = millis + $4, finished_at = $5 WHERE id = $1";
+        let update = sqlx::query(update).bind(run).bind(state.name()).bind(why.map(str::to_owned)).bind(millis);
+        self.change_run(run, update.bind((pending == 0).then_some(now))).await?;
         Ok(())
     }
 }
@@ -384,7 +408,9 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     .bind(to_json(&new.name_columns)?)
     .execute(&mut *transaction)
     .await?;
+    seal::seal(&mut transaction, id).await?;
     store_settings(&mut transaction, id, &new.settings).await?;
+    totals::store(&mut transaction, id, &Totals::default()).await?;
     transaction.commit().await?;
     Ok(id)
 }
@@ -396,19 +422,36 @@ pub(super) async fn mark_planned(
     header: &[String],
     warnings: &[Problem],
     profile: Option<&str>,
+    counts: &PlannedCounts,
 ) -> Result<(), Error> {
-    sqlx::query("UPDATE run SET state = $2, header = $3, warnings = $4, profile = $5 WHERE id = $1")
+    let update = "UPDATE run SET state = $2, header = $3, warnings = $4, profile = $5, source_rows = $6, sheet_rows = $7, \
+                  records = $8, skipped = $9, rejected = $10, unchanged = $11, warned = $12 WHERE id = $1";
+    let update = sqlx::query(update)
         .bind(run)
         .bind(RunState::Planned.name())
         .bind(to_json(header)?)
         .bind(to_json(warnings)?)
-        .bind(profile)
-        .execute(connection)
-        .await?;
+        .bind(profile.map(str::to_owned));
+    let PlannedCounts { source_rows, sheet_rows, records, skipped, rejected, unchanged, warned } = *counts;
+    let numbers = [source_rows, sheet_rows, records, skipped, rejected, unchanged, warned];
+    let update = numbers.into_iter().fold(update, |update, number| update.bind(number));
+    seal::change(connection, run, update).await?;
     Ok(())
 }
 
+/// Reads a run.
+///
+/// # Errors
+/// [`Error::Damaged`] if the row does not have its checksum.
 fn from_row(row: &SqliteRow) -> Result<Run, Error> {
+    let id = row.try_get("id")?;
+    match row.try_get::<&str, _>("sealed").map(seal::checksum) {
+        Ok(checksum) if checksum == row.try_get::<i64, _>("checksum")? => read_row(row),
+        _ => Err(seal::altered(id)),
+    }
+}
+
+fn read_row(row: &SqliteRow) -> Result<Run, Error> {
     let text = |column: &str| row.try_get::<String, _>(column).map_err(Error::from);
     let unsigned = |number: i64| u64::try_from(number).map_err(corrupt);
     let first_row: Option<i64> = row.try_get("first_row")?;
@@ -450,6 +493,17 @@ fn from_row(row: &SqliteRow) -> Result<Run, Error> {
         millis: row.try_get("millis")?,
         warnings: serde_json::from_str(&text("warnings")?).map_err(corrupt)?,
         compared_to: row.try_get("compared_to")?,
+        planned: PlannedCounts {
+            source_rows: row.try_get("source_rows")?,
+            sheet_rows: row.try_get("sheet_rows")?,
+            records: row.try_get("records")?,
+            skipped: row.try_get("skipped")?,
+            rejected: row.try_get("rejected")?,
+            unchanged: row.try_get("unchanged")?,
+            warned: row.try_get("warned")?,
+        },
+        has_plan: flag("has_plan")?,
+        damage: row.try_get("damage")?,
     })
 }
 
@@ -464,31 +518,31 @@ async fn store_settings(connection: &mut SqliteConnection, run: RunId, settings:
         AllowRepeat::All => Some(to_json(&[""; 0])?),
         AllowRepeat::Named(names) => Some(to_json(names)?),
     };
-    sqlx::query(
+    let update = sqlx::query(
         "UPDATE run SET profile_name = $2, rate_requests = $3, rate_seconds = $4, concurrency = $5, max_errors = $6, \
          report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11, overwrite_newer = $12, \
          ca_file = $13, client_cert = $14, client_key = $15, proxy = $16, insecure_http = $17 \
          WHERE id = $1",
-    )
-    .bind(run)
-    .bind(&settings.profile)
-    .bind(rate.map(|(requests, _)| requests))
-    .bind(rate.map(|(_, seconds)| seconds))
-    .bind(i64::from(settings.concurrency))
-    .bind(settings.max_errors.map(|most| i64::try_from(most).unwrap_or(i64::MAX)))
-    .bind(path(&settings.report))
-    .bind(i64::from(settings.all_or_nothing))
-    .bind(i64::from(settings.strict))
-    .bind(i64::from(settings.changed_only))
-    .bind(names)
-    .bind(i64::from(settings.overwrite_newer))
-    .bind(path(&settings.connection.ca_file))
-    .bind(path(&settings.connection.client_cert))
-    .bind(path(&settings.connection.client_key))
-    .bind(&settings.connection.proxy)
-    .bind(i64::from(settings.connection.insecure_http))
-    .execute(connection)
-    .await?;
+    );
+    let update = update
+        .bind(run)
+        .bind(settings.profile.clone())
+        .bind(rate.map(|(requests, _)| requests))
+        .bind(rate.map(|(_, seconds)| seconds))
+        .bind(i64::from(settings.concurrency))
+        .bind(settings.max_errors.map(|most| i64::try_from(most).unwrap_or(i64::MAX)))
+        .bind(path(&settings.report))
+        .bind(i64::from(settings.all_or_nothing))
+        .bind(i64::from(settings.strict))
+        .bind(i64::from(settings.changed_only))
+        .bind(names)
+        .bind(i64::from(settings.overwrite_newer))
+        .bind(path(&settings.connection.ca_file))
+        .bind(path(&settings.connection.client_cert))
+        .bind(path(&settings.connection.client_key))
+        .bind(settings.connection.proxy.clone())
+        .bind(i64::from(settings.connection.insecure_http));
+    seal::change(connection, run, update).await?;
     Ok(())
 }
 

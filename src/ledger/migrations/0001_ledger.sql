@@ -68,7 +68,40 @@ CREATE TABLE run (
     -- The last claim that existed when the records were compared with earlier runs; NULL before
     compared_to   BIGINT,
     -- 1 if the table accepted includes the results of this run
-    is_indexed    BIGINT NOT NULL DEFAULT 0
+    is_indexed    BIGINT NOT NULL DEFAULT 0,
+    -- The plan, when it was complete: entries of source_block and rows of the sheet in it, records, and those by decision
+    source_rows   BIGINT NOT NULL DEFAULT 0,
+    sheet_rows    BIGINT NOT NULL DEFAULT 0,
+    records       BIGINT NOT NULL DEFAULT 0,
+    skipped       BIGINT NOT NULL DEFAULT 0,
+    rejected      BIGINT NOT NULL DEFAULT 0,
+    unchanged     BIGINT NOT NULL DEFAULT 0,
+    warned        BIGINT NOT NULL DEFAULT 0,
+    -- 0 if the plan and its outcomes were removed, because nothing was sent; the counts above are then the final ones
+    has_plan      BIGINT NOT NULL DEFAULT 1,
+    -- What `runs repair` could not rebuild; NULL for a run without damage
+    damage        TEXT,
+    -- Of all columns above, as a JSON array
+    checksum      BIGINT NOT NULL DEFAULT 0
+);
+
+-- Of each run: the number of its outcomes, resolutions, records in flight and claims, with the sums of their positions and
+-- checksums; and all requests made for its records, also for those without an outcome, with the repeated ones among them.
+-- Changed in the same transaction as the rows, so that a lost or altered row is noticed.
+CREATE TABLE total (
+    run                  BIGINT PRIMARY KEY,
+    outcomes             BIGINT NOT NULL,
+    outcome_seqs         BIGINT NOT NULL,
+    outcome_checksums    BIGINT NOT NULL,
+    resolutions          BIGINT NOT NULL,
+    resolution_seqs      BIGINT NOT NULL,
+    resolution_checksums BIGINT NOT NULL,
+    in_flight            BIGINT NOT NULL,
+    in_flight_seqs       BIGINT NOT NULL,
+    claims               BIGINT NOT NULL,
+    requests             BIGINT NOT NULL,
+    retries              BIGINT NOT NULL,
+    checksum             BIGINT NOT NULL
 );
 
 -- Rows of the sheet in compressed blocks. first: the position of the first row of the block, from 0.
@@ -79,11 +112,13 @@ CREATE TABLE source_block (
     rows       BIGINT NOT NULL,
     sheet_rows BIGINT NOT NULL,
     body       BLOB   NOT NULL,
+    checksum   BIGINT NOT NULL,
     PRIMARY KEY (run, first)
 );
 
 -- Planned records in compressed blocks, with the number of records by decision. bodies: their request bodies.
 -- unchanged: records that an earlier run of the same family has sent. warned: records to be sent that have a warning.
+-- checksum: of all columns without the bodies, which have their own.
 CREATE TABLE record_block (
     run       BIGINT NOT NULL,
     first     BIGINT NOT NULL,
@@ -94,6 +129,8 @@ CREATE TABLE record_block (
     warned    BIGINT NOT NULL,
     heads     BLOB   NOT NULL,
     bodies    BLOB   NOT NULL,
+    checksum  BIGINT NOT NULL,
+    bodies_checksum BIGINT NOT NULL,
     PRIMARY KEY (run, first)
 );
 
@@ -124,15 +161,9 @@ CREATE TABLE outcome (
     job_id         TEXT,
     -- JSON: an array of objects with code, message and, where known, row, column, header, field, value, sheet, remedy
     problems       TEXT,
+    checksum       BIGINT NOT NULL,
     PRIMARY KEY (run, seq)
 ) WITHOUT ROWID;
-
--- All requests made for the records of a run, also for those without an outcome, and the repeated ones among them.
-CREATE TABLE traffic (
-    run      BIGINT PRIMARY KEY,
-    requests BIGINT NOT NULL,
-    retries  BIGINT NOT NULL
-);
 
 -- Records that must not be sent twice and may be in flight: written before the first byte of a request, deleted together
 -- with the insertion of the outcome. After a crash, the result of these records is unknown.
@@ -156,6 +187,8 @@ CREATE TABLE claim (
     name_parts   BLOB,
     body BLOB   NOT NULL,
     at   BIGINT NOT NULL,
+    -- NULL for the claim that only keeps its id
+    checksum BIGINT,
     PRIMARY KEY (run, seq)
 ) WITHOUT ROWID;
 
@@ -171,6 +204,7 @@ CREATE TABLE resolution (
     state TEXT   NOT NULL,
     who   TEXT   NOT NULL,
     at    BIGINT NOT NULL,
+    checksum BIGINT NOT NULL,
     PRIMARY KEY (run, seq)
 );
 

@@ -122,6 +122,10 @@ pub(in crate::operations) async fn bind(
     }
     let client = context.writing_client(&base_url, concurrency)?;
     let mut locked = ledger.lock_run(id).await?;
+    // A retry depends on all runs of the upload.
+    for member in ledger.family(locked.run()).await?.runs {
+        ledger.verify(member.id).await?;
+    }
     let workspace = context.workspace();
     if locked.run().about.workspace.is_empty() && ledger.bind_workspace(id, &workspace).await? {
         drop(locked);

@@ -1,0 +1,11 @@
+//! Noticing damage: checksums of rows, totals of runs, and the check of a run before it is sent.
+//!
+//! Each row that decides about a request has a checksum, each run has the number and sums of its rows, and the file's log
+//! is compared with what was committed. So a flipped bit or a lost row is noticed before it leads to a request.
+
+pub(super) mod checksum;
+pub(super) mod log;
+mod schema;
+pub(super) mod seal;
+pub(super) mod totals;
+mod verify;

@@ -1,0 +1,97 @@
+//! The checksum of the row of a run, which changes with each change of the row.
+
+use sqlx::query::Query;
+use sqlx::sqlite::{SqliteArguments, SqliteConnection};
+use sqlx::{Row, Sqlite};
+
+use super::super::database::Ledger;
+use super::super::error::{Error, damaged};
+use super::super::ids::RunId;
+use super::checksum::Checksum;
+
+/// All columns of the row but the checksum, as JSON.
+pub(in crate::ledger) const SEALED: &str = "json_array(id, state, command, record, template, template_toml, file, \
+    file_hash, base_url, workspace, sheet, header, header_row, columns, name_columns, create_missing_items, \
+    trigger_workflows, all_or_nothing, strict, changed_only, overwrite_newer, allow_repeat, ca_file, client_cert, client_key, proxy, insecure_http, profile_name, rate_requests, \
+    rate_seconds, concurrency, max_errors, report, first_row, last_row, profile, retry_of, created_at, finished_at, \
+    stopped_why, millis, warnings, compared_to, is_indexed, source_rows, sheet_rows, records, skipped, rejected, \
+    unchanged, warned, has_plan, damage) AS sealed";
+
+/// Returns the checksum of the sealed columns.
+pub(in crate::ledger) fn checksum(sealed: &str) -> i64 {
+    Checksum::of("run").text(sealed).long()
+}
+
+/// Stores the checksum of the row of a run after a change.
+pub(in crate::ledger) async fn seal(connection: &mut SqliteConnection, run: RunId) -> Result<(), Error> {
+    let Some((sealed, _)) = sealed(connection, run).await? else { return Ok(()) };
+    let query = sqlx::query("UPDATE run SET checksum = $2 WHERE id = $1").bind(run).bind(checksum(&sealed));
+    query.execute(connection).await?;
+    Ok(())
+}
+
+/// Changes the row of a run by an UPDATE, in a transaction, and returns whether the row was changed. A change of a row that was
+/// altered would hide the damage.
+///
+/// # Errors
+/// [`Error::Damaged`] if the row was altered.
+pub(in crate::ledger) async fn change(
+    connection: &mut SqliteConnection,
+    run: RunId,
+    update: Query<'_, Sqlite, SqliteArguments>,
+) -> Result<bool, Error> {
+    if let Some((sealed, stored)) = sealed(connection, run).await?
+        && checksum(&sealed) != stored
+    {
+        return Err(altered(run));
+    }
+    let changed = update.execute(&mut *connection).await?.rows_affected() > 0;
+    if changed {
+        seal(connection, run).await?;
+    }
+    Ok(changed)
+}
+
+pub(in crate::ledger) fn altered(run: RunId) -> Error {
+    damaged(run, "its row was altered: address, workspace or another setting is not what was stored")
+}
+
+impl Ledger {
+    /// Changes the row of a run by an UPDATE, and returns whether the row was changed.
+    pub(in crate::ledger) async fn change_run(
+        &self,
+        run: RunId,
+        update: Query<'_, Sqlite, SqliteArguments>,
+    ) -> Result<bool, Error> {
+        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let changed = change(&mut transaction, run, update).await?;
+        transaction.commit().await?;
+        Ok(changed)
+    }
+}
+
+async fn sealed(connection: &mut SqliteConnection, run: RunId) -> Result<Option<(String, i64)>, Error> {
+    let query = format!("SELECT {SEALED}, checksum FROM run WHERE id = $1");
+    let row = sqlx::query(sqlx::AssertSqlSafe(query)).bind(run).fetch_optional(connection).await?;
+    row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::database::TABLES;
+
+    #[test]
+    fn every_column_of_a_run_is_sealed() {
+        let (_, table) = TABLES.split_once("CREATE TABLE run (\n").expect("the table of runs");
+        let (table, _) = table.split_once(");").expect("an end of the table");
+        let columns = table.lines().filter_map(|line| line.trim().split(' ').next()).filter(|name| *name != "--");
+        let columns: Vec<&str> = columns.collect();
+        let (_, sealed) = SEALED.split_once('(').expect("a list");
+        let sealed: Vec<&str> = sealed.split([',', ')']).map(str::trim).collect();
+        assert!(columns.len() > 40 && columns.contains(&"base_url"), "{columns:?}");
+        for column in columns.into_iter().filter(|name| *name != "checksum") {
+            assert!(sealed.contains(&column), "{column}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The totals of a run: how many rows it has in the tables that grow while it is sent, with the sums of their positions
+//! and checksums.
+
+use sqlx::Row;
+use sqlx::sqlite::SqliteConnection;
+
+use super::super::error::{Error, damaged};
+use super::super::ids::{RunId, Seq};
+use super::checksum::Checksum;
+
+/// The totals of a run, as stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::ledger) struct Totals {
+    pub outcomes: Sum,
+    pub resolutions: Sum,
+    /// Rows without checksums.
+    pub in_flight: Sum,
+    pub claims: i64,
+    /// All requests made for the records of the run, and the repeated ones among them.
+    pub requests: i64,
+    pub retries: i64,
+}
+
+/// The number of rows, and the sums of their positions and checksums.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::ledger) struct Sum {
+    pub rows: i64,
+    pub seqs: i64,
+    pub checksums: i64,
+}
+
+impl Sum {
+    pub(in crate::ledger) fn add(&mut self, seq: Seq, checksum: i64) {
+        self.rows += 1;
+        self.seqs += seq;
+        self.checksums += checksum;
+    }
+
+    /// Removes a row without a checksum.
+    pub(in crate::ledger) fn remove(&mut self, seq: Seq) {
+        self.rows -= 1;
+        self.seqs -= seq;
+    }
+}
+
+impl Totals {
+    fn numbers(&self) -> [i64; 11] {
+        let Totals { outcomes, resolutions, in_flight, claims, requests, retries } = *self;
+        [
+            outcomes.rows,
+            outcomes.seqs,
+            outcomes.checksums,
+            resolutions.rows,
+            resolutions.seqs,
+            resolutions.checksums,
+            in_flight.rows,
+            in_flight.seqs,
+            claims,
+            requests,
+            retries,
+        ]
+    }
+
+    fn of_numbers(numbers: [i64; 11]) -> Totals {
+        let sum = |at: usize| Sum { rows: numbers[at], seqs: numbers[at + 1], checksums: numbers[at + 2] };
+        Totals {
+            outcomes: sum(0),
+            resolutions: sum(3),
+            in_flight: Sum { rows: numbers[6], seqs: numbers[7], checksums: 0 },
+            claims: numbers[8],
+            requests: numbers[9],
+            retries: numbers[10],
+        }
+    }
+
+    fn checksum(&self, run: RunId) -> i64 {
+        self.numbers().into_iter().fold(Checksum::of("total").number(run), Checksum::number).short()
+    }
+}
+
+/// Returns the totals of a run.
+///
+/// # Errors
+/// [`Error::Damaged`] if the run has none, or altered ones.
+pub(in crate::ledger) async fn load(connection: &mut SqliteConnection, run: RunId) -> Result<Totals, Error> {
+    let query = "SELECT outcomes, outcome_seqs, outcome_checksums, resolutions, resolution_seqs, resolution_checksums, \
+                 in_flight, in_flight_seqs, claims, requests, retries, checksum FROM total WHERE run = $1";
+    let row = sqlx::query(query).bind(run).fetch_optional(connection).await?;
+    let row = row.ok_or_else(|| damaged(run, "its totals are missing"))?;
+    let mut numbers = [0; 11];
+    for (at, number) in numbers.iter_mut().enumerate() {
+        *number = row.try_get(at)?;
+    }
+    let totals = Totals::of_numbers(numbers);
+    match totals.checksum(run) == row.try_get::<i64, _>(11)? {
+        true => Ok(totals),
+        false => Err(damaged(run, "its totals were altered")),
+    }
+}
+
+/// Stores the totals of a run.
+pub(in crate::ledger) async fn store(
+    connection: &mut SqliteConnection,
+    run: RunId,
+    totals: &Totals,
+) -> Result<(), Error> {
+    let query = "INSERT INTO total (run, outcomes, outcome_seqs, outcome_checksums, resolutions, resolution_seqs, \
+                 resolution_checksums, in_flight, in_flight_seqs, claims, requests, retries, checksum) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (run) DO UPDATE SET \
+                 outcomes = excluded.outcomes, outcome_seqs = excluded.outcome_seqs, \
+                 outcome_checksums = excluded.outcome_checksums, resolutions = excluded.resolutions, \
+                 resolution_seqs = excluded.resolution_seqs, resolution_checksums = excluded.resolution_checksums, \
+                 in_flight = excluded.in_flight, in_flight_seqs = excluded.in_flight_seqs, claims = excluded.claims, \
+                 requests = excluded.requests, retries = excluded.retries, checksum = excluded.checksum";
+    let query = totals.numbers().into_iter().fold(sqlx::query(query).bind(run), |query, number| query.bind(number));
+    query.bind(totals.checksum(run)).execute(connection).await?;
+    Ok(())
+}
+
+/// Changes the totals of a run, in the transaction of the rows that they count.
+pub(in crate::ledger) async fn change(
+    connection: &mut SqliteConnection,
+    run: RunId,
+    change: impl FnOnce(&mut Totals),
+) -> Result<(), Error> {
+    let mut totals = load(connection, run).await?;
+    let before = totals;
+    change(&mut totals);
+    if totals == before { Ok(()) } else { store(connection, run, &totals).await }
+}

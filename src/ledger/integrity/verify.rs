@@ -1,0 +1,139 @@
+//! The check of a run before it is sent. Reads what the sender reads, by the same queries, and compares it with the counts
+//! and sums that were stored with it. A million records take about half a second.
+
+use sqlx::Row;
+
+use super::super::block::RecordCounts;
+use super::super::database::Ledger;
+use super::super::error::{Error, damaged};
+use super::super::ids::RunId;
+use super::super::outcomes::outcome_state;
+use super::super::run::{PlannedCounts, Run};
+use super::super::state::RunState;
+use super::totals::{self, Sum, Totals};
+
+impl Ledger {
+    /// Checks that nothing of a run that decides about its requests was lost or altered: row, plan, outcomes, resolutions and
+    /// records in flight.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] with the first damage, also if it was found earlier and could not be repaired.
+    pub async fn verify(&self, run: RunId) -> Result<(), Error> {
+        self.verify_tables().await?;
+        let run = self.run(run).await?;
+        if let Some(damage) = &run.damage {
+            return Err(damaged(run.id, damage));
+        }
+        // An incomplete plan is never sent.
+        if run.state == RunState::Planning {
+            return Ok(());
+        }
+        if run.has_plan {
+            self.verify_plan(&run).await?;
+        }
+        self.verify_totals(run.id).await
+    }
+
+    /// Checks that the counts and sums of the rows that sending adds are those stored with the run.
+    pub(in crate::ledger) async fn verify_totals(&self, run: RunId) -> Result<(), Error> {
+        let mut connection = self.reader.acquire().await?;
+        let stored = totals::load(&mut connection, run).await?;
+        drop(connection);
+        let actual = self.actual_totals(run, stored).await?;
+        match differences(&stored, &actual).first() {
+            None => Ok(()),
+            Some(what) => Err(damaged(run, what)),
+        }
+    }
+
+    /// Checks blocks and their counts.
+    async fn verify_plan(&self, run: &Run) -> Result<(), Error> {
+        let mut counts = PlannedCounts::default();
+        let mut from = 0;
+        while let Some(block) = self.record_counts(run.id, from).await? {
+            if block.first != from || block.records <= 0 {
+                return Err(missing_records(run, &RecordCounts { first: from, ..block }));
+            }
+            counts.add(&block);
+            from = block.end();
+        }
+        let query = "SELECT COUNT(*), COALESCE(CAST(SUM(rows) AS BIGINT), 0), COALESCE(CAST(SUM(sheet_rows) AS BIGINT), 0) \
+                     FROM source_block WHERE run = $1";
+        let rows = sqlx::query(query).bind(run.id).fetch_one(&self.reader).await?;
+        (counts.source_rows, counts.sheet_rows) = (rows.try_get(1)?, rows.try_get(2)?);
+        let planned = run.planned;
+        if counts.records != planned.records {
+            return Err(damaged(
+                run.id,
+                format_args!("{} of its {} records are there", counts.records, planned.records),
+            ));
+        }
+        if counts != planned {
+            let (there, stored) = (counts.sheet_rows, planned.sheet_rows);
+            return Err(damaged(
+                run.id,
+                format_args!("its plan has other counts than when it was written: {there} of {stored} rows are there"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Counts the rows of a run. Outcomes are found by the ranges of the blocks, as the sender finds them. Requests and
+    /// retries are those of `stored`.
+    pub(in crate::ledger) async fn actual_totals(&self, run: RunId, stored: Totals) -> Result<Totals, Error> {
+        let mut totals = Totals { requests: stored.requests, retries: stored.retries, ..Totals::default() };
+        let query = "SELECT outcome.state, COUNT(*), CAST(SUM(outcome.seq) AS BIGINT), \
+                     CAST(SUM(outcome.checksum) AS BIGINT) FROM record_block CROSS JOIN outcome \
+                     ON outcome.run = record_block.run AND outcome.seq >= record_block.first \
+                     AND outcome.seq < record_block.first + record_block.records \
+                     WHERE record_block.run = $1 GROUP BY outcome.state";
+        for row in sqlx::query(query).bind(run).fetch_all(&self.reader).await? {
+            outcome_state(row.try_get(0)?)?;
+            totals.outcomes.rows += row.try_get::<i64, _>(1)?;
+            totals.outcomes.seqs += row.try_get::<i64, _>(2)?;
+            totals.outcomes.checksums += row.try_get::<i64, _>(3)?;
+        }
+        let query = "SELECT state, COUNT(*), CAST(SUM(seq) AS BIGINT), CAST(SUM(checksum) AS BIGINT) FROM resolution \
+                     WHERE run = $1 GROUP BY state";
+        for row in sqlx::query(query).bind(run).fetch_all(&self.reader).await? {
+            outcome_state(row.try_get(0)?)?;
+            totals.resolutions.rows += row.try_get::<i64, _>(1)?;
+            totals.resolutions.seqs += row.try_get::<i64, _>(2)?;
+            totals.resolutions.checksums += row.try_get::<i64, _>(3)?;
+        }
+        let query = "SELECT COUNT(*), COALESCE(CAST(SUM(seq) AS BIGINT), 0) FROM in_flight WHERE run = $1";
+        let (rows, seqs) = sqlx::query_as(query).bind(run).fetch_one(&self.reader).await?;
+        totals.in_flight = Sum { rows, seqs, checksums: 0 };
+        let query = "SELECT COUNT(*) FROM claim WHERE run = $1";
+        totals.claims = sqlx::query_scalar(query).bind(run).fetch_one(&self.reader).await?;
+        Ok(totals)
+    }
+}
+
+/// Describes how the rows of a run differ from its stored totals.
+pub(in crate::ledger) fn differences(stored: &Totals, actual: &Totals) -> Vec<String> {
+    let compare = |what: &str, stored: Sum, actual: Sum| {
+        if stored.rows != actual.rows {
+            Some(format!("{} of its {} {what} are there", actual.rows, stored.rows))
+        } else if stored != actual {
+            Some(format!("one of its {} {what} was altered", stored.rows))
+        } else {
+            None
+        }
+    };
+    let claims = (stored.claims != actual.claims)
+        .then(|| format!("{} of its {} notes about started requests are there", actual.claims, stored.claims));
+    [
+        compare("outcomes", stored.outcomes, actual.outcomes),
+        compare("decisions about unknown records", stored.resolutions, actual.resolutions),
+        compare("records in flight", stored.in_flight, actual.in_flight),
+        claims,
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn missing_records(run: &Run, block: &RecordCounts) -> Error {
+    damaged(run.id, format_args!("the records from {} on are missing", block.first))
+}
