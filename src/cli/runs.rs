@@ -14,7 +14,25 @@ const RUNS_EXAMPLES: &str = "\
 Examples:
   sheetport runs --state stopped
   sheetport runs show 12
+  sheetport runs check
   sheetport runs prune --older-than 90d";
+
+const CHECK_EXAMPLES: &str = "\
+Reads everything that is stored about the runs, and compares it with checksums and counts. A run is checked in short before each
+resume and retry. Exit code 0 if there is no damage, otherwise 1. Nothing is changed.
+
+Examples:
+  sheetport runs check
+  sheetport runs check 12";
+
+const REPAIR_EXAMPLES: &str = "\
+Keeps a copy of the ledger, then rebuilds counts, indexes and what recognizes records that were sent. Where it is not known any more
+whether a record was sent, the record becomes unknown: see `sheetport resolve`. A run whose rows or requests can't be read is marked as
+damaged, and is not sent any more. Exit code 0 if all is well again, 4 if records became unknown, 1 if a run stays damaged.
+
+Examples:
+  sheetport runs repair
+  sheetport runs repair 12";
 
 const RESOLVE_EXAMPLES: &str = "\
 The outcome of a record is unknown if no answer came to a request that must not be repeated. Look the record up in the
@@ -50,6 +68,18 @@ pub enum RunsAction {
     /// Show the details of a run
     Show {
         /// Number of the run [default: the newest]
+        run: Option<i64>,
+    },
+    /// Check that nothing in the ledger was lost or altered
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check {
+        /// Number of the run [default: the whole ledger]
+        run: Option<i64>,
+    },
+    /// Rebuild what was lost or altered in the ledger, as far as possible
+    #[command(after_help = REPAIR_EXAMPLES)]
+    Repair {
+        /// Number of the run [default: the whole ledger]
         run: Option<i64>,
     },
     /// Remove old runs from the ledger
@@ -109,12 +139,13 @@ impl Rows {
     }
 }
 
-fn states() -> [(PossibleValue, RunStatus); 6] {
+fn states() -> [(PossibleValue, RunStatus); 7] {
     [
         ("not-read", "The file was not read to its end", RunStatus::NotRead),
         ("stopped", "Records are pending", RunStatus::Stopped),
         ("done", "No records are pending", RunStatus::Done),
         ("withheld", "Nothing is sent, because of --all-or-nothing", RunStatus::Withheld),
+        ("damaged", "Something was lost or altered in the ledger", RunStatus::Damaged),
         ("unknown", "Some records have an unknown outcome", RunStatus::Unknown),
         ("problems", "Some records need fixing, were refused or are unknown", RunStatus::Problems),
     ]

@@ -10,6 +10,7 @@ mod resolve;
 mod resume;
 mod retry;
 mod runs;
+mod runs_check;
 mod runs_prune;
 mod serve;
 mod serve_load;

@@ -7,13 +7,15 @@ use serde_json::json;
 use crate::cli::{Runs, RunsAction};
 use crate::error::{Exit, Failure};
 use crate::ledger::{Accounting, Run, RunId};
-use crate::operations::{self, RunDetails, RunFilter, RunStatus};
+use crate::operations::{self, ListedRun, RunDetails, RunFilter, RunStatus};
 use crate::settings::Settings;
 use crate::ui;
 
 pub(super) async fn run(args: &Runs, settings: &Settings) -> Result<Exit, Failure> {
     match &args.action {
         Some(RunsAction::Show { run }) => show(*run, settings).await,
+        Some(RunsAction::Check { run }) => super::runs_check::check(*run, settings).await,
+        Some(RunsAction::Repair { run }) => super::runs_check::repair(*run, settings).await,
         Some(RunsAction::Prune(prune)) => super::runs_prune::run(prune, settings).await,
         None => list(args, settings).await,
     }
@@ -24,7 +26,7 @@ async fn list(args: &Runs, settings: &Settings) -> Result<Exit, Failure> {
     let runs = operations::list_runs(&settings.context, filter, args.limit as usize).await?;
     let is_filtered = args.file.is_some() || args.record.is_some() || args.state.is_some();
     if settings.output.json {
-        ui::json(&json!({"runs": runs.iter().map(|(run, accounting)| as_json(run, accounting)).collect::<Vec<_>>()}));
+        ui::json(&json!({"runs": runs.iter().map(listed_as_json).collect::<Vec<_>>()}));
     } else if !runs.is_empty() {
         print(&runs);
     } else if is_filtered {
@@ -57,6 +59,7 @@ async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> 
         ("finished", run.finished_at.map(time)),
         ("sending", Some(format!("{:.1} s", run.millis as f64 / 1000.0))),
         ("stopped", run.stopped_why.clone()),
+        ("damaged", run.damage.clone()),
         ("retry of", about.retry_of.map(|run| format!("run {run}"))),
         ("retried by", retried_by.map(|run| format!("run {run}"))),
     ];
@@ -69,13 +72,29 @@ async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
-fn print(runs: &[(Run, Accounting)]) {
+fn listed_as_json(run: &ListedRun) -> serde_json::Value {
+    match run {
+        ListedRun::Known(run, accounting) => as_json(run, accounting),
+        ListedRun::Damaged { run, what } => {
+            json!({"run": run, "state": RunStatus::Damaged.name(), "damage": what})
+        }
+    }
+}
+
+fn print(runs: &[ListedRun]) {
     let strong = ui::style::STRONG;
     ui::line(format_args!(
         "{strong}{:>5}  {:<20}  {:<9}  {:>9}  {:>9}  {:>9}  {:>9}  file{strong:#}",
         "run", "started (UTC)", "state", "records", "sent", "problems", "pending"
     ));
-    for (run, accounting) in runs {
+    for run in runs {
+        let (run, accounting) = match run {
+            ListedRun::Known(run, accounting) => (run, accounting),
+            ListedRun::Damaged { run, what } => {
+                ui::line(format_args!("{run:>5}  damaged: {what}; see `sheetport runs check {run}`"));
+                continue;
+            }
+        };
         let problems = accounting.rejected + accounting.failed + accounting.unknown;
         let file = Path::new(&run.about.file).file_name().map(|name| name.to_string_lossy().into_owned());
         ui::line(format_args!(
@@ -100,6 +119,7 @@ fn as_json(run: &Run, accounting: &Accounting) -> serde_json::Value {
         "state": RunStatus::of(run, accounting).name(),
         "begun": time(run.created_at),
         "stopped_why": run.stopped_why,
+        "damage": run.damage,
         "command": run.about.command.name(),
         "retry_of": run.about.retry_of,
         "record": run.about.record.name(),

@@ -4,12 +4,14 @@
 
 use std::collections::HashMap;
 
+use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Sqlite};
 
+use super::block::BLOCK_LEN;
 use super::database::{Ledger, to_json};
 use super::error::Error;
 use super::ids::{RunId, Seq};
-use super::model::{Disposition, Outcome};
+use super::model::{Disposition, Outcome, PlannedRecord};
 use super::run::Run;
 use super::state::RecordState;
 use crate::digest;
@@ -19,6 +21,24 @@ use crate::digest;
 struct LastRequest {
     body: Option<i64>,
     at: i64,
+}
+
+/// A key with the hash of its request.
+pub(super) struct AcceptedKey {
+    pub key: i64,
+    body: i64,
+}
+
+impl AcceptedKey {
+    /// Returns the key and the request of a record to be sent, or `None` for other records.
+    pub(super) fn of(record: &PlannedRecord) -> Option<AcceptedKey> {
+        match (&record.disposition, &record.key) {
+            (Disposition::Send(body), Some(key)) => {
+                Some(AcceptedKey { key: hash(&[key]), body: request_hash(record.target.as_deref(), body) })
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Ledger {
@@ -34,10 +54,10 @@ impl Ledger {
             let settled = self.settled(run.id, block.first..=from - 1).await?;
             let mut requests = Vec::new();
             for (seq, record) in block.numbered() {
-                if let (Disposition::Send(body), Some(key)) = (&record.disposition, &record.key)
+                if let Some(AcceptedKey { key, body }) = AcceptedKey::of(record)
                     && !settled.contains(&seq)
                 {
-                    requests.push((seq, hash(&[key]), request_hash(record.target.as_deref(), body)));
+                    requests.push((seq, key, body));
                 }
             }
             let keys: Vec<i64> = requests.iter().map(|(_, key, _)| *key).collect();
@@ -104,24 +124,9 @@ impl Ledger {
                     *last = request;
                 }
             }
-            self.upsert_accepted(scope, age, last).await?;
+            let mut connection = self.writer.acquire().await?;
+            upsert(&mut connection, scope, age, last).await?;
         }
-        Ok(())
-    }
-
-    async fn upsert_accepted(&self, scope: i64, age: RunId, last: HashMap<i64, LastRequest>) -> Result<(), Error> {
-        if last.is_empty() {
-            return Ok(());
-        }
-        let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO accepted (scope, key, body, at, run) ");
-        query.push_values(last, |mut row, (key, request)| {
-            row.push_bind(scope).push_bind(key).push_bind(request.body).push_bind(request.at).push_bind(age);
-        });
-        query.push(
-            " ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body, at = excluded.at, \
-             run = excluded.run WHERE excluded.at >= accepted.at",
-        );
-        query.build().execute(&self.writer).await?;
         Ok(())
     }
 
@@ -133,6 +138,42 @@ impl Ledger {
             sqlx::query_as(query).bind(scope).bind(to_json(keys)?).fetch_all(&self.reader).await?;
         Ok(rows.into_iter().collect())
     }
+}
+
+/// Stores that the service has these requests since `now`, according to a run whose values are as old as the run `age`.
+pub(super) async fn upsert_keys(
+    connection: &mut SqliteConnection,
+    scope: i64,
+    age: RunId,
+    now: i64,
+    keys: Vec<AcceptedKey>,
+) -> Result<(), Error> {
+    for keys in keys.chunks(BLOCK_LEN) {
+        let last = keys.iter().map(|known| (known.key, LastRequest { body: Some(known.body), at: now })).collect();
+        upsert(connection, scope, age, last).await?;
+    }
+    Ok(())
+}
+
+async fn upsert(
+    connection: &mut SqliteConnection,
+    scope: i64,
+    age: RunId,
+    last: HashMap<i64, LastRequest>,
+) -> Result<(), Error> {
+    if last.is_empty() {
+        return Ok(());
+    }
+    let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO accepted (scope, key, body, at, run) ");
+    query.push_values(last, |mut row, (key, request)| {
+        row.push_bind(scope).push_bind(key).push_bind(request.body).push_bind(request.at).push_bind(age);
+    });
+    query.push(
+        " ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body, at = excluded.at, \
+         run = excluded.run WHERE excluded.at >= accepted.at",
+    );
+    query.build().execute(connection).await?;
+    Ok(())
 }
 
 pub(super) fn scope(run: &Run) -> i64 {

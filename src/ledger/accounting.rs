@@ -60,6 +60,15 @@ impl Ledger {
     /// [`Error::Corrupt`] if more outcomes are stored than records were planned.
     pub async fn accounting(&self, run: RunId) -> Result<Accounting, Error> {
         let count = |number: i64| u64::try_from(number).map_err(corrupt);
+        if let Some(counts) = self.counts_without_plan(run).await? {
+            return Ok(Accounting {
+                rows: count(counts.sheet_rows)?,
+                total: count(counts.records)?,
+                unchanged: count(counts.unchanged)?,
+                skipped: count(counts.skipped)?,
+                ..Accounting::default()
+            });
+        }
         let mut connection = self.reader.acquire().await?;
         let rows: i64 =
             sqlx::query_scalar("SELECT COALESCE(CAST(SUM(sheet_rows) AS BIGINT), 0) FROM source_block WHERE run = $1")

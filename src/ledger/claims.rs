@@ -3,6 +3,8 @@
 //! A claim is stored together with the intent of its request, and stays. Its state follows from the outcome of the
 //! record.
 
+use std::collections::BTreeSet;
+
 use sqlx::query_builder::Separated;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Row, Sqlite};
@@ -136,6 +138,12 @@ impl Ledger {
     /// Returns the id of the last claim, 0 without claims.
     pub async fn last_claim(&self) -> Result<i64, Error> {
         Ok(sqlx::query_scalar("SELECT COALESCE(MAX(id), 0) FROM claim").fetch_one(&self.reader).await?)
+    }
+
+    /// Returns the records of `run` with a claim.
+    pub async fn claimed(&self, run: RunId) -> Result<BTreeSet<Seq>, Error> {
+        let seqs = sqlx::query_scalar("SELECT seq FROM claim WHERE run = $1").bind(run).fetch_all(&self.reader).await?;
+        Ok(seqs.into_iter().collect())
     }
 
     /// Stores that the records of `run` were compared with all claims up to `last`.

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::{
+    SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
 use sqlx::{ConnectOptions, Connection, SqlStr};
 
 use super::error::{Error, corrupt};
@@ -66,18 +68,25 @@ impl Ledger {
             // A damaged page is refused when it is read, instead of being read as something else.
             .pragma("cell_size_check", "ON")
             .disable_statement_logging();
-        let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await;
-        let writer = pool.map_err(|error| failed(error.to_string()))?;
+        // Takes effect when the file is created: the space of removed plans can be returned to the system.
+        let creating = options.clone().auto_vacuum(SqliteAutoVacuum::Incremental);
+        let pool = SqlitePoolOptions::new().max_connections(1).connect_with(creating).await;
+        let writer = pool.map_err(|error| opening_error(&path, error))?;
         make_private(&path).map_err(|error| failed(error.to_string()))?;
         migrator().run(&writer).await.map_err(|error| match error {
             MigrateError::VersionMissing(step) | MigrateError::VersionMismatch(step) => {
                 Error::OtherVersion { path: path.clone(), step }
             }
+            MigrateError::Execute(error) => opening_error(&path, error),
             error => failed(error.to_string()),
         })?;
         let reader = SqlitePoolOptions::new().max_connections(2).connect_with(options.read_only(true)).await;
-        let reader = reader.map_err(|error| failed(error.to_string()))?;
-        Ok(Ledger { writer, reader, folder: folder.to_owned() })
+        let reader = reader.map_err(|error| opening_error(&path, error))?;
+        let ledger = Ledger { writer, reader, folder: folder.to_owned() };
+        if !accepts_loss {
+            ledger.verify_tables().await?;
+        }
+        Ok(ledger)
     }
 
     /// Returns the path of the database.
@@ -97,7 +106,6 @@ async fn refuse_foreign(path: &Path) -> Result<(), Error> {
     if !path.metadata().is_ok_and(|file| file.len() > 0) {
         return Ok(());
     }
-    let failed = |error: sqlx::Error| Error::Open { path: path.to_owned(), reason: error.to_string() };
     let tables = match tables(path, true).await {
         // A process killed during a transaction leaves a journal. Only a writer can roll back a journal.
         Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(READONLY_ROLLBACK) => {
@@ -105,7 +113,7 @@ async fn refuse_foreign(path: &Path) -> Result<(), Error> {
         }
         tables => tables,
     };
-    let tables = tables.map_err(failed)?;
+    let tables = tables.map_err(|error| opening_error(path, error))?;
     // After an interrupted creation, a ledger has no tables or only the table of migrations.
     let is_ours =
         tables.iter().any(|table| table == "record_block") || tables.iter().all(|table| table == "_sqlx_migrations");
@@ -117,6 +125,16 @@ async fn refuse_foreign(path: &Path) -> Result<(), Error> {
     }
 }
 
+/// Returns the error of opening the database: damaged, or not accessible.
+fn opening_error(path: &Path, error: sqlx::Error) -> Error {
+    let (path, reason) = (path.to_owned(), error.to_string());
+    match Error::Database(error).is_damage() && !reason.contains("not a database") {
+        true => Error::DamagedFile { path, what: reason },
+        false => Error::Open { path, reason },
+    }
+}
+
+/// Returns the names of the tables. Definitions that are no text are an error; the driver would panic later.
 async fn tables(path: &Path, read_only: bool) -> Result<Vec<String>, sqlx::Error> {
     let options = SqliteConnectOptions::new()
         .filename(path)
@@ -124,10 +142,12 @@ async fn tables(path: &Path, read_only: bool) -> Result<Vec<String>, sqlx::Error
         .busy_timeout(Duration::from_secs(30))
         .disable_statement_logging();
     let mut connection = options.connect().await?;
-    let tables = sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'table'");
-    let tables = tables.fetch_all(&mut connection).await?;
+    let tables = sqlx::query_as("SELECT type, name, CAST(sql AS BLOB) FROM sqlite_master");
+    let tables: Vec<(String, String, Option<Vec<u8>>)> = tables.fetch_all(&mut connection).await?;
     connection.close().await?;
-    Ok(tables)
+    let decoded = tables.iter().flat_map(|(.., sql)| sql).try_for_each(|sql| str::from_utf8(sql).map(|_| ()));
+    decoded.map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
+    Ok(tables.into_iter().filter(|(kind, ..)| kind == "table").map(|(_, name, _)| name).collect())
 }
 
 fn migrator() -> Migrator {

@@ -28,6 +28,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether something in the file was lost or altered.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Error::Damaged { .. } | Error::DamagedFile { .. } | Error::Corrupt(_) => true,
+            Error::Database(error) => is_damaged(error) || is_undecodable(error),
+            _ => false,
+        }
+    }
+
     /// Returns how to fix the error.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
@@ -37,7 +46,7 @@ impl Error {
             Error::OtherVersion { .. } => "use the version that created it, or set SHEETPORT_HOME to a new folder; an \
                                            existing ledger is never replaced"
                 .to_owned(),
-            Error::Database(error) if is_damaged(error) => FILE_REMEDY.to_owned(),
+            error @ Error::Database(_) if error.is_damage() => FILE_REMEDY.to_owned(),
             Error::DamagedFile { .. } => FILE_REMEDY.to_owned(),
             Error::Damaged { run, .. } => format!(
                 "`sheetport runs check {run}` shows all of the damage, and `sheetport runs repair {run}` rebuilds what it can"
@@ -70,4 +79,9 @@ fn is_damaged(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|error| error.code());
     let code = code.and_then(|code| code.parse::<u32>().ok());
     code.is_some_and(|code| matches!(code & 0xFF, 11 | 26))
+}
+
+/// Whether a value is of another type than it was stored as.
+fn is_undecodable(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_))
 }

@@ -65,6 +65,20 @@ impl Ledger {
         }
     }
 
+    /// Locks `run` like [`Ledger::lock_run`], for sending what was planned before: checks all runs of its upload, because a retry
+    /// depends on each of them.
+    ///
+    /// # Errors
+    /// [`Error::Busy`]; [`Error::Damaged`] if something was lost or altered.
+    pub async fn lock_checked_run(&self, run: RunId) -> Result<LockedRun, Error> {
+        let locked = self.lock_run(run).await?;
+        self.verify_small_file().await?;
+        for member in self.family(locked.run()).await?.runs {
+            self.verify(member.id).await?;
+        }
+        Ok(locked)
+    }
+
     /// Locks `run` like [`Ledger::lock_run`], keeping `lock` if both belong to the same upload.
     pub async fn lock_run_with(&self, lock: UploadLock, run: RunId) -> Result<LockedRun, Error> {
         if self.family_identity(run).await? == lock.identity {

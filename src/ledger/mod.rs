@@ -28,6 +28,7 @@ mod retry;
 mod row_states;
 mod run;
 mod state;
+mod unsent;
 
 pub use accounting::Accounting;
 pub use block::{BLOCK_LEN, RecordBlock, SourceBlock};
@@ -38,6 +39,9 @@ pub use error::Error;
 pub use family::Family;
 pub use ids::{RunId, Seq};
 pub use in_flight::SendingChanges;
+pub use integrity::inspect::Inspection;
+pub use integrity::part::DamagedPart;
+pub use integrity::repair::Repaired;
 pub use lock::{LockedRun, UploadLock};
 pub use model::{AcceptedEarlier, Disposition, Origin, Outcome, PlannedRecord, Problem, SkipReason, SourceRow};
 pub use newer::{NewerKeys, NewerRequest};

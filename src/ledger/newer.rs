@@ -172,9 +172,9 @@ impl Ledger {
         Ok(ages)
     }
 
-    /// Whether runs after `age` were removed.
+    /// Whether runs after `age`, or their plans, were removed.
     async fn has_pruned_runs(&self, age: RunId) -> Result<bool, Error> {
-        let query = "SELECT COUNT(*), COALESCE(MAX(id), 0) FROM run WHERE id > $1";
+        let query = "SELECT COALESCE(CAST(SUM(has_plan) AS BIGINT), 0), COALESCE(MAX(id), 0) FROM run WHERE id > $1";
         let (count, last): (i64, RunId) = sqlx::query_as(query).bind(age).fetch_one(&self.reader).await?;
         Ok(last > age && count < last - age)
     }

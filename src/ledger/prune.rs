@@ -35,8 +35,7 @@ impl Ledger {
     /// Deletes the rows and records of a plan, but not its run.
     pub(super) async fn remove_plan(&self, run: RunId) -> Result<(), Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        delete(&mut transaction, run, &PLAN).await?;
-        totals::change(&mut transaction, run, |totals| totals.outcomes = Sum::default()).await?;
+        delete_plan(&mut transaction, run).await?;
         transaction.commit().await?;
         Ok(())
     }
@@ -46,6 +45,12 @@ impl Ledger {
         sqlx::query("VACUUM").execute(&self.writer).await?;
         Ok(())
     }
+}
+
+/// Deletes the rows, records and outcomes of a run.
+pub(super) async fn delete_plan(connection: &mut SqliteConnection, run: RunId) -> Result<(), Error> {
+    delete(connection, run, &PLAN).await?;
+    totals::change(connection, run, |totals| totals.outcomes = Sum::default()).await
 }
 
 async fn delete(connection: &mut SqliteConnection, run: RunId, statements: &[&'static str]) -> Result<(), Error> {

@@ -292,16 +292,23 @@ const COLUMNS: &str = "id, state, command, record, template, template_toml, file
                        rejected, unchanged, warned, has_plan, damage, checksum";
 
 impl Ledger {
-    /// Returns up to `limit` runs, newest first.
+    /// Returns up to `limit` runs, newest first, without those that can't be read.
     pub async fn runs(&self, limit: u32) -> Result<Vec<Run>, Error> {
-        self.runs_before(RunId::MAX, limit).await
+        let mut runs = Vec::new();
+        for id in self.run_ids_before(RunId::MAX, limit).await? {
+            match self.run(id).await {
+                Ok(run) => runs.push(run),
+                Err(error) if error.is_damage() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(runs)
     }
 
-    /// Returns up to `limit` runs with a number below `before`, newest first.
-    pub async fn runs_before(&self, before: RunId, limit: u32) -> Result<Vec<Run>, Error> {
-        let query = format!("SELECT {COLUMNS}, {SEALED} FROM run WHERE id < $1 ORDER BY id DESC LIMIT $2");
-        let rows = sqlx::query(sqlx::AssertSqlSafe(query)).bind(before).bind(i64::from(limit));
-        rows.fetch_all(&self.reader).await?.iter().map(from_row).collect()
+    /// Returns the numbers of up to `limit` runs below `before`, newest first, damaged ones included.
+    pub async fn run_ids_before(&self, before: RunId, limit: u32) -> Result<Vec<RunId>, Error> {
+        let query = "SELECT id FROM run WHERE id < $1 ORDER BY id DESC LIMIT $2";
+        Ok(sqlx::query_scalar(query).bind(before).bind(i64::from(limit)).fetch_all(&self.reader).await?)
     }
 
     /// Returns the run `id`.
@@ -312,6 +319,13 @@ impl Ledger {
         let query = format!("SELECT {COLUMNS}, {SEALED} FROM run WHERE id = $1");
         let row = sqlx::query(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(&self.reader).await?;
         row.as_ref().map_or(Err(Error::NoSuchRun(id)), from_row)
+    }
+
+    /// Returns the run `id`, even if its row was altered, as far as it can be read.
+    pub(super) async fn run_as_is(&self, id: RunId) -> Result<Run, Error> {
+        let query = format!("SELECT {COLUMNS} FROM run WHERE id = $1");
+        let row = sqlx::query(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(&self.reader).await?;
+        row.as_ref().map_or(Err(Error::NoSuchRun(id)), read_row)
     }
 
     /// Returns the run `wanted`, or the newest run with a complete plan.
@@ -334,7 +348,7 @@ impl Ledger {
 
     /// Returns the numbers of all runs that are neither finished nor withheld, newest first.
     pub async fn unfinished(&self) -> Result<Vec<RunId>, Error> {
-        let query = "SELECT id FROM run WHERE state = $1 ORDER BY id DESC";
+        let query = "SELECT id FROM run WHERE state = $1 AND damage IS NULL ORDER BY id DESC";
         Ok(sqlx::query_scalar(query).bind(RunState::Planned.name()).fetch_all(&self.reader).await?)
     }
 

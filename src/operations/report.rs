@@ -9,6 +9,7 @@ use super::context::Context;
 use super::error::Error;
 use super::event::{Event, Observer};
 use super::next_command;
+use super::runs::unsent::check_has_plan;
 use super::templates::load_template::template_of_run;
 use crate::ledger::{Run, RunId};
 use crate::report::{self, Choices, Format, MAX_CHOICES, Request, RowFilter, Written};
@@ -40,6 +41,7 @@ pub async fn report(
     let format = report_format(request.path)?;
     let ledger = context.ledger().await?;
     let run = ledger.run_or_newest(request.run).await?;
+    check_has_plan(&run, "reported")?;
     let accounting = ledger.accounting(run.id).await?;
     let next = next_command::after_run(context, &run, &accounting, false, Some(request.path));
     let next = next.filter(|_| request.has_next);

@@ -248,6 +248,10 @@ impl Sending<'_> {
         let only_if_named = stopped.is_some() || was_finished || self.is_rehearsal;
         let report = self.write_report(&run, &accounting, only_if_named, next).await;
         let next = next(report.as_ref().ok().and_then(Option::as_deref));
+        // A report may be handed back, which needs the plan.
+        if matches!(report, Ok(None)) && !self.is_rehearsal {
+            ledger.drop_unsent_plan(id, now()).await?;
+        }
         let left_out = compared.left_out;
         Ok(Finished {
             run,

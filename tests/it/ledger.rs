@@ -218,7 +218,7 @@ async fn assert_refused(folder: &Path, words: &str) {
     let database = folder.join("ledger.db");
     let before = std::fs::read(&database).ok();
     match Ledger::open(folder).await {
-        Err(error @ (Error::Open { .. } | Error::OtherVersion { .. })) => {
+        Err(error @ (Error::Open { .. } | Error::OtherVersion { .. } | Error::DamagedFile { .. })) => {
             let said = error.to_string();
             assert!(said.contains(words) && said.contains(&database.display().to_string()), "{said}");
         }

@@ -4,7 +4,10 @@
 //! is compared with what was committed. So a flipped bit or a lost row is noticed before it leads to a request.
 
 pub(super) mod checksum;
+pub(super) mod inspect;
 pub(super) mod log;
+pub(super) mod part;
+pub(super) mod repair;
 mod schema;
 pub(super) mod seal;
 pub(super) mod totals;

@@ -10,16 +10,32 @@ use super::super::ids::RunId;
 use super::super::outcomes::outcome_state;
 use super::super::run::{PlannedCounts, Run};
 use super::super::state::RunState;
+use super::part::DamagedPart;
 use super::totals::{self, Sum, Totals};
 
+/// The structure of a file up to this size is checked before each run that is sent again, in bytes: about 50 ms.
+const SMALL_FILE: u64 = 16 * 1024 * 1024;
+
 impl Ledger {
+    /// Checks the structure of the file, unless it is large: a damaged page is found then when it is read or written, which may be
+    /// after some requests.
+    pub(in crate::ledger) async fn verify_small_file(&self) -> Result<(), Error> {
+        if self.path().metadata().is_ok_and(|file| file.len() > SMALL_FILE) {
+            return Ok(());
+        }
+        let found: Vec<String> = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_all(&self.reader).await?;
+        match found.into_iter().find(|line| line != "ok") {
+            None => Ok(()),
+            Some(what) => Err(Error::DamagedFile { path: self.path(), what: what.replace('\n', ": ") }),
+        }
+    }
+
     /// Checks that nothing of a run that decides about its requests was lost or altered: row, plan, outcomes, resolutions and
     /// records in flight.
     ///
     /// # Errors
     /// [`Error::Damaged`] with the first damage, also if it was found earlier and could not be repaired.
-    pub async fn verify(&self, run: RunId) -> Result<(), Error> {
-        self.verify_tables().await?;
+    pub(in crate::ledger) async fn verify(&self, run: RunId) -> Result<(), Error> {
         let run = self.run(run).await?;
         if let Some(damage) = &run.damage {
             return Err(damaged(run.id, damage));
@@ -42,12 +58,12 @@ impl Ledger {
         let actual = self.actual_totals(run, stored).await?;
         match differences(&stored, &actual).first() {
             None => Ok(()),
-            Some(what) => Err(damaged(run, what)),
+            Some((_, what)) => Err(damaged(run, what)),
         }
     }
 
     /// Checks blocks and their counts.
-    async fn verify_plan(&self, run: &Run) -> Result<(), Error> {
+    pub(super) async fn verify_plan(&self, run: &Run) -> Result<(), Error> {
         let mut counts = PlannedCounts::default();
         let mut from = 0;
         while let Some(block) = self.record_counts(run.id, from).await? {
@@ -111,23 +127,22 @@ impl Ledger {
 }
 
 /// Describes how the rows of a run differ from its stored totals.
-pub(in crate::ledger) fn differences(stored: &Totals, actual: &Totals) -> Vec<String> {
-    let compare = |what: &str, stored: Sum, actual: Sum| {
+pub(super) fn differences(stored: &Totals, actual: &Totals) -> Vec<(DamagedPart, String)> {
+    let compare = |part, what: &str, stored: Sum, actual: Sum| {
         if stored.rows != actual.rows {
-            Some(format!("{} of its {} {what} are there", actual.rows, stored.rows))
+            Some((part, format!("{} of its {} {what} are there", actual.rows, stored.rows)))
         } else if stored != actual {
-            Some(format!("one of its {} {what} was altered", stored.rows))
+            Some((part, format!("one of its {} {what} was altered", stored.rows)))
         } else {
             None
         }
     };
-    let claims = (stored.claims != actual.claims)
-        .then(|| format!("{} of its {} notes about started requests are there", actual.claims, stored.claims));
+    let claims = Sum { rows: stored.claims, ..Sum::default() };
     [
-        compare("outcomes", stored.outcomes, actual.outcomes),
-        compare("decisions about unknown records", stored.resolutions, actual.resolutions),
-        compare("records in flight", stored.in_flight, actual.in_flight),
-        claims,
+        compare(DamagedPart::Outcomes, "outcomes", stored.outcomes, actual.outcomes),
+        compare(DamagedPart::Decisions, "decisions about unknown records", stored.resolutions, actual.resolutions),
+        compare(DamagedPart::InFlight, "records in flight", stored.in_flight, actual.in_flight),
+        compare(DamagedPart::Claims, "started requests", claims, Sum { rows: actual.claims, ..Sum::default() }),
     ]
     .into_iter()
     .flatten()

@@ -2,7 +2,7 @@
 
 use super::super::context::Context;
 use super::super::error::Error;
-use crate::ledger::{Accounting, Run, RunId, RunState};
+use crate::ledger::{self, Accounting, Ledger, Run, RunId, RunState};
 
 /// Runs loaded at a time.
 const PAGE: u32 = 100;
@@ -24,6 +24,8 @@ pub enum RunStatus {
     Stopped,
     Done,
     Withheld,
+    /// Something of the run was lost or altered in the ledger.
+    Damaged,
     /// The run has records with an unknown outcome. Only for filters.
     Unknown,
     /// The run has rejected, refused or unknown records. Only for filters.
@@ -42,6 +44,7 @@ pub struct RunDetails {
 impl RunStatus {
     pub fn of(run: &Run, accounting: &Accounting) -> RunStatus {
         match run.state {
+            _ if run.damage.is_some() => RunStatus::Damaged,
             RunState::Planning => RunStatus::NotRead,
             RunState::Planned if accounting.pending > 0 => RunStatus::Stopped,
             RunState::Planned | RunState::Finished => RunStatus::Done,
@@ -55,6 +58,7 @@ impl RunStatus {
             RunStatus::Stopped => "stopped",
             RunStatus::Done => "done",
             RunStatus::Withheld => "withheld",
+            RunStatus::Damaged => "damaged",
             RunStatus::Unknown => "unknown",
             RunStatus::Problems => "problems",
         }
@@ -69,32 +73,72 @@ impl RunStatus {
     }
 }
 
-/// Returns the newest matching runs, newest first, at most `limit`.
-pub async fn list_runs(
-    context: &Context,
-    filter: RunFilter<'_>,
-    limit: usize,
-) -> Result<Vec<(Run, Accounting)>, Error> {
+/// A run of the history.
+#[derive(Clone, Debug)]
+pub enum ListedRun {
+    Known(Box<Run>, Accounting),
+    /// A run that can't be read.
+    Damaged {
+        run: RunId,
+        what: String,
+    },
+}
+
+/// Returns the newest matching runs, newest first, at most `limit`. Runs that can't be read match unless the filter names
+/// another state.
+pub async fn list_runs(context: &Context, filter: RunFilter<'_>, limit: usize) -> Result<Vec<ListedRun>, Error> {
     let ledger = context.ledger().await?;
     let mut runs = Vec::new();
     let mut before = RunId::MAX;
     while runs.len() < limit {
-        let page = ledger.runs_before(before, PAGE).await?;
+        let page = ledger.run_ids_before(before, PAGE).await?;
         let Some(oldest) = page.last() else { break };
-        before = oldest.id;
-        let matches = |run: &Run| {
-            filter.file.is_none_or(|text| run.about.file.contains(text))
-                && filter.record.is_none_or(|record| run.about.record.name() == record)
-        };
-        for run in page.into_iter().filter(matches) {
-            let accounting = ledger.accounting(run.id).await?;
-            if runs.len() < limit && filter.status.is_none_or(|status| status.matches(&run, &accounting)) {
-                runs.push((run, accounting));
+        before = *oldest;
+        for id in page {
+            if runs.len() < limit {
+                runs.extend(listed(&ledger, id, filter).await?);
             }
         }
     }
     ledger.close().await;
     Ok(runs)
+}
+
+/// Returns a run if it matches.
+async fn listed(ledger: &Ledger, id: RunId, filter: RunFilter<'_>) -> Result<Option<ListedRun>, Error> {
+    let damaged = |error: ledger::Error| match error.is_damage() {
+        true => {
+            let is_wanted = filter.status.is_none_or(|status| status == RunStatus::Damaged);
+            Ok(is_wanted.then(|| ListedRun::Damaged { run: id, what: damage(error) }))
+        }
+        false => Err(error.into()),
+    };
+    let run = match ledger.run(id).await {
+        Ok(run) => run,
+        Err(error) => return damaged(error),
+    };
+    let is_selected = filter.file.is_none_or(|text| run.about.file.contains(text))
+        && filter.record.is_none_or(|record| run.about.record.name() == record);
+    if !is_selected {
+        return Ok(None);
+    }
+    match ledger.accounting(id).await {
+        Ok(accounting) if filter.status.is_none_or(|status| status.matches(&run, &accounting)) => {
+            Ok(Some(ListedRun::Known(Box::new(run), accounting)))
+        }
+        Ok(_) => Ok(None),
+        // Known since the last repair.
+        Err(_) if let Some(what) = run.damage => damaged(ledger::Error::Damaged { run: id, what }),
+        Err(error) => damaged(error),
+    }
+}
+
+/// Returns what is damaged, without the name of the run.
+pub(in crate::operations) fn damage(error: ledger::Error) -> String {
+    match error {
+        ledger::Error::Damaged { what, .. } => what,
+        error => error.to_string(),
+    }
 }
 
 /// Returns a run, the newest if `None`.

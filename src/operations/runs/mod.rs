@@ -1,9 +1,11 @@
-//! Runs that exist: listing, resuming, retrying, resolving and removing them.
+//! Runs that exist: listing, checking, resuming, retrying, resolving and removing them.
 
+pub(in crate::operations) mod check_runs;
 pub(in crate::operations) mod list_runs;
 pub(in crate::operations) mod prune;
 pub(in crate::operations) mod resolve;
 pub(in crate::operations) mod resume;
 pub(in crate::operations) mod retry;
 pub(in crate::operations) mod retry_report;
+pub(in crate::operations) mod unsent;
 pub(in crate::operations) mod uploaded_report;

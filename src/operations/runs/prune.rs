@@ -27,13 +27,23 @@ pub async fn prune(context: &Context, age: Duration, force: bool, dry_run: bool)
     let oldest_kept = now().saturating_sub(age);
     let mut pruned = Pruned::default();
     // The newest run is kept, because otherwise the run number would be assigned again.
-    let newest = ledger.runs(1).await?.first().map_or(RunId::MAX, |run| run.id);
+    let newest = ledger.run_ids_before(RunId::MAX, 1).await?.first().copied().unwrap_or(RunId::MAX);
     let mut before = newest;
     loop {
-        let page = ledger.runs_before(before, PAGE).await?;
+        let page = ledger.run_ids_before(before, PAGE).await?;
         let Some(oldest) = page.last() else { break };
-        before = oldest.id;
-        for run in page.into_iter().filter(|run| run.created_at < oldest_kept) {
+        before = *oldest;
+        for id in page {
+            let run = match ledger.run(id).await {
+                Err(error) if error.is_damage() => {
+                    pruned.kept.push((id, "it is damaged; see `sheetport runs check`"));
+                    continue;
+                }
+                run => run?,
+            };
+            if run.created_at >= oldest_kept {
+                continue;
+            }
             let _locked = match ledger.lock_run(run.id).await {
                 Err(ledger::Error::Busy { .. }) => {
                     pruned.kept.push((run.id, "another process is using it"));

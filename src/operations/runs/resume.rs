@@ -8,6 +8,7 @@ use super::super::event::{Event, Observer};
 use super::super::next_command::{self, quoted};
 use super::super::report::check_report_path;
 use super::super::send::{Finished, SendOptions, Sending};
+use super::unsent::check_has_plan;
 use crate::client::{self, Client};
 use crate::ledger::{self, Ledger, LockedRun, Run, RunId, RunSettings, RunState};
 use crate::upload::Grace;
@@ -36,6 +37,9 @@ pub async fn resume(
         RunState::Withheld => Some(("nothing of it was to be sent", "fix the rows and upload the file again")),
         RunState::Planned | RunState::Finished => None,
     };
+    if options.report.is_some() {
+        check_has_plan(&run, RESUMED)?;
+    }
     if let Some((reason, hint)) = why {
         return Err(refused(run.id, RESUMED, reason, hint));
     }
@@ -113,6 +117,12 @@ pub(in crate::operations) async fn bind(
     action: &'static str,
 ) -> Result<Bound, Error> {
     let id = run.id;
+    if let Some(what) = run.damage.clone() {
+        return Err(ledger::Error::Damaged { run: id, what }.into());
+    }
+    if action != RESUMED {
+        check_has_plan(run, action)?;
+    }
     let context = context.for_run(run)?;
     let base_url = client::normal_address(context.base_url.as_deref().unwrap_or(&run.about.base_url))?;
     if base_url != run.about.base_url {
@@ -121,11 +131,7 @@ pub(in crate::operations) async fn bind(
         return Err(refused(id, action, &reason, &hint));
     }
     let client = context.writing_client(&base_url, concurrency)?;
-    let mut locked = ledger.lock_run(id).await?;
-    // A retry depends on all runs of the upload.
-    for member in ledger.family(locked.run()).await?.runs {
-        ledger.verify(member.id).await?;
-    }
+    let mut locked = ledger.lock_checked_run(id).await?;
     let workspace = context.workspace();
     if locked.run().about.workspace.is_empty() && ledger.bind_workspace(id, &workspace).await? {
         drop(locked);

@@ -17,6 +17,7 @@ use super::super::send::{Finished, SendOptions, Sending, plan_run};
 use super::super::templates::load_template::{read_sheet_lookups, template_of_run};
 use super::resume::{Bound, bind, refused};
 use super::retry::{RETRIED, check_nothing_pending};
+use super::unsent::check_has_plan;
 use crate::client::Client;
 use crate::ledger::{self, AllowRepeat, CallOption, Ledger, NewRun, Run, RunCommand, RunId, RunSettings, UploadLock};
 use crate::sheet::Options;
@@ -170,6 +171,7 @@ async fn prepare_again(
     sends: bool,
     observer: Observer<'_>,
 ) -> Result<Prepared, Error> {
+    check_has_plan(&run, RETRIED)?;
     let template = template_of(Some(&run), request)?;
     if template.record != run.about.record {
         let reason = format!(

@@ -14,8 +14,8 @@ mod verdict;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::ledger::{
-    AllowRepeat, Causes, Claim, ClaimDigest, Disposition, EarlierClaim, EarlierState, FIRST_ROWS, Ledger, Outcome,
-    PlannedRecord, RecordBlock, RecordState, Run, RunId, Seq,
+    self, AllowRepeat, Causes, Claim, ClaimDigest, Disposition, EarlierClaim, EarlierState, FIRST_ROWS, Ledger,
+    Outcome, PlannedRecord, RecordBlock, RecordState, Run, RunId, Seq,
 };
 use crate::upload::error::Error;
 
@@ -65,6 +65,23 @@ pub async fn compare(ledger: &Ledger, run: &Run, allowed: &AllowRepeat, now: i64
     let Comparison { left_out, mut compared, .. } = comparison;
     compared.left_out = left_out.into_values().collect();
     Ok(compared)
+}
+
+/// Returns the claims of the records of a run that were started, from its plan: those with a claim, and those with an
+/// outcome of a request.
+pub async fn claims(ledger: &Ledger, run: &Run) -> Result<Vec<Claim>, ledger::Error> {
+    let scope = Scope::of(run);
+    let claimed = ledger.claimed(run.id).await?;
+    let mut claims = Vec::new();
+    let mut from: Seq = 0;
+    while let Some(block) = ledger.record_block(run.id, from).await? {
+        from = block.end();
+        let outcomes = ledger.outcomes(run.id, block.first..=from - 1).await.unwrap_or_default();
+        let is_started = |seq| claimed.contains(&seq) || outcomes.get(&seq).is_some_and(|outcome| outcome.attempts > 0);
+        let started = creations(&scope, &block).map(|(claim, ..)| claim).filter(|claim| is_started(claim.seq));
+        claims.extend(started);
+    }
+    Ok(claims)
 }
 
 /// Returns the outcome of a record that another run has claimed since the comparison.

@@ -93,6 +93,8 @@ fn every_field_of_the_json_output_is_documented() {
     compare("resolve", &[json(&["resolve", "1"], 0)]);
     compare("runs", &[json(&["runs"], 0)]);
     compare("runs show", &[json(&["runs", "show", "1"], 0), json(&["runs", "show", "2"], 0)]);
+    compare("runs check", &[json(&["runs", "check"], 0)]);
+    compare("runs repair", &[json(&["runs", "repair"], 0)]);
     compare("runs prune", &[json(&["runs", "prune", "--older-than", "1h", "--dry-run"], 0)]);
     compare("export", &[json(&["export", "items", "-o", "e.csv"], 0), json(&["export", "orders", "-o", "o.csv"], 0)]);
     compare("login, whoami", &[json(&["whoami"], 0)]);

@@ -3,6 +3,7 @@
 mod answers;
 mod doubles;
 pub mod exports;
+mod flips;
 mod once;
 mod pagers;
 mod pauses;

@@ -125,6 +125,11 @@ impl Server {
         self.log.lock().unwrap().clone()
     }
 
+    /// Returns the requests from the index `first` on.
+    pub fn log_from(&self, first: usize) -> Vec<Seen> {
+        self.log.lock().unwrap()[first..].to_vec()
+    }
+
     /// Returns the received bodies with the number of their requests.
     pub fn bodies(&self) -> std::collections::BTreeMap<String, usize> {
         self.log().into_iter().fold(Default::default(), |mut bodies: std::collections::BTreeMap<_, _>, seen| {

@@ -1,0 +1,216 @@
+//! The complete check of the ledger: everything that is stored about a run is read and compared.
+
+use sqlx::Row;
+
+use super::super::claims::StoredClaim;
+use super::super::database::Ledger;
+use super::super::error::Error;
+use super::super::ids::{RunId, Seq};
+use super::super::resolve;
+use super::super::run::Run;
+use super::super::state::RunState;
+use super::part::{DamagedPart, TABLES_OF_RUNS};
+use super::totals;
+use super::verify::differences;
+
+/// Outcomes read at a time.
+const OUTCOMES: i64 = 4_096;
+/// Messages of SQLite about the file.
+const MESSAGES: i64 = 20;
+
+/// Record, state, person, time and checksum.
+type Decision = (Seq, String, String, i64, i64);
+
+/// What was found about a run.
+#[derive(Clone, Debug)]
+pub struct Inspection {
+    pub run: RunId,
+    pub records: i64,
+    pub damage: Vec<(DamagedPart, String)>,
+    /// Records whose outcome was altered.
+    pub(super) altered_outcomes: Vec<Seq>,
+    /// Records with a decision that was altered.
+    pub(super) altered_decisions: Vec<Seq>,
+    /// Records whose claim was altered.
+    pub(super) altered_claims: Vec<Seq>,
+}
+
+impl Inspection {
+    /// Whether something was found in one of these parts.
+    pub fn is_damaged(&self, parts: &[DamagedPart]) -> bool {
+        self.damage.iter().any(|(part, _)| parts.contains(part))
+    }
+
+    /// Adds an error that says what is damaged. Returns other errors.
+    fn note<T>(&mut self, part: DamagedPart, result: Result<T, Error>) -> Result<Option<T>, Error> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(Error::Damaged { what, .. }) => {
+                self.damage.push((part, what));
+                Ok(None)
+            }
+            Err(error) if error.is_damage() => {
+                self.damage.push((part, error.to_string()));
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Ledger {
+    /// Returns what SQLite says about the structure of the file, and the runs that have lost their row; empty for an
+    /// undamaged file. A gigabyte takes some seconds.
+    pub async fn inspect_file(&self) -> Result<Vec<String>, Error> {
+        let query = format!("PRAGMA integrity_check({MESSAGES})");
+        let said: Result<Vec<String>, _> = sqlx::query_scalar(sqlx::AssertSqlSafe(query)).fetch_all(&self.reader).await;
+        let mut found = match said.map_err(Error::from) {
+            Ok(said) => said.into_iter().filter(|line| line != "ok").collect(),
+            Err(error) if error.is_damage() => vec![error.to_string()],
+            Err(error) => return Err(error),
+        };
+        match self.verify_tables().await {
+            Err(Error::DamagedFile { what, .. }) => found.push(what),
+            verified => verified?,
+        }
+        for table in TABLES_OF_RUNS {
+            let query = format!("SELECT DISTINCT run FROM {table} WHERE run NOT IN (SELECT id FROM run)");
+            let lost: Result<Vec<RunId>, _> =
+                sqlx::query_scalar(sqlx::AssertSqlSafe(query)).fetch_all(&self.reader).await;
+            match lost.map_err(Error::from) {
+                Ok(lost) => {
+                    found.extend(lost.iter().map(|run| format!("run {run} has rows in {table}, but is missing")))
+                }
+                Err(error) if error.is_damage() => found.push(format!("the table {table} can't be read: {error}")),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Reads everything that is stored about a run, and returns what was lost or altered.
+    pub async fn inspect(&self, id: RunId) -> Result<Inspection, Error> {
+        let mut found = Inspection {
+            run: id,
+            records: 0,
+            damage: Vec::new(),
+            altered_outcomes: Vec::new(),
+            altered_decisions: Vec::new(),
+            altered_claims: Vec::new(),
+        };
+        let run = found.note(DamagedPart::Run, self.run(id).await)?;
+        if let Some(damage) = run.as_ref().and_then(|run| run.damage.clone()) {
+            found.damage.push((DamagedPart::Known, damage));
+            return Ok(found);
+        }
+        let run = run.filter(|run| run.state != RunState::Planning);
+        let Some(run) = run else { return Ok(found) };
+        found.records = run.planned.records;
+        self.inspect_plan(&run, &mut found).await?;
+        self.inspect_outcomes(id, &mut found).await?;
+        self.inspect_decisions(id, &mut found).await?;
+        self.inspect_claims(id, &mut found).await?;
+        let query = "SELECT COUNT(*) FROM intent WHERE run = $1 AND (first < 0 OR last < first OR last >= $2)";
+        let intents = sqlx::query_scalar(query).bind(id).bind(run.planned.records).fetch_one(&self.reader).await;
+        let outside: Option<i64> = found.note(DamagedPart::Intents, intents.map_err(Error::from))?;
+        if outside.is_some_and(|count| count > 0) {
+            found.damage.push((DamagedPart::Intents, "what was begun to be sent is outside its records".to_owned()));
+        }
+        let mut connection = self.reader.acquire().await?;
+        let stored = totals::load(&mut connection, id).await;
+        drop(connection);
+        if let Some(stored) = found.note(DamagedPart::Totals, stored)? {
+            let actual = self.actual_totals(id, stored).await;
+            if let Some(actual) = found.note(DamagedPart::Outcomes, actual)? {
+                found.damage.extend(differences(&stored, &actual));
+            }
+        }
+        Ok(found)
+    }
+
+    async fn inspect_plan(&self, run: &Run, found: &mut Inspection) -> Result<(), Error> {
+        if !run.has_plan {
+            return Ok(());
+        }
+        let mut from = 0;
+        loop {
+            let block = self.record_block(run.id, from).await;
+            let Some(block) = found.note(DamagedPart::Records, block)? else { break };
+            let Some(block) = block else { break };
+            from = block.end();
+        }
+        let mut from = 0;
+        loop {
+            let block = self.source_block(run.id, from).await;
+            let Some(block) = found.note(DamagedPart::Rows, block)? else { break };
+            let Some(block) = block else { break };
+            from = block.end();
+        }
+        if found.damage.is_empty() {
+            found.note(DamagedPart::Records, self.verify_plan(run).await)?;
+        }
+        Ok(())
+    }
+
+    async fn inspect_outcomes(&self, run: RunId, found: &mut Inspection) -> Result<(), Error> {
+        let mut from = Seq::MIN;
+        loop {
+            let query = "SELECT seq FROM outcome WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3";
+            let seqs = sqlx::query_scalar(query).bind(run).bind(from).bind(OUTCOMES).fetch_all(&self.reader).await;
+            let Some(seqs) = found.note(DamagedPart::Outcomes, seqs.map_err(Error::from))? else { break };
+            let seqs: Vec<Seq> = seqs;
+            let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { break };
+            from = *last;
+            match self.outcomes(run, *first..=*last).await {
+                Ok(_) => continue,
+                Err(error) if error.is_damage() => {}
+                Err(error) => return Err(error),
+            }
+            for seq in seqs {
+                if found.note(DamagedPart::Outcomes, self.outcomes(run, seq..=seq).await)?.is_none() {
+                    found.altered_outcomes.push(seq);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn inspect_decisions(&self, run: RunId, found: &mut Inspection) -> Result<(), Error> {
+        let query = "SELECT seq, state, who, at, checksum FROM resolution WHERE run = $1 ORDER BY seq";
+        let rows = sqlx::query_as(query).bind(run).fetch_all(&self.reader).await;
+        let rows: Result<Vec<Decision>, _> = rows;
+        let rows = found.note(DamagedPart::Decisions, rows.map_err(Error::from))?;
+        for (seq, state, who, at, checksum) in rows.into_iter().flatten() {
+            if resolve::checksum(run, seq, &state, &who, at) != checksum {
+                found.damage.push((DamagedPart::Decisions, format!("the decision about its record {seq} was altered")));
+                found.altered_decisions.push(seq);
+            }
+        }
+        Ok(())
+    }
+
+    async fn inspect_claims(&self, run: RunId, found: &mut Inspection) -> Result<(), Error> {
+        let query = "SELECT seq, id, name, name_columns, name_parts, body, at, checksum FROM claim WHERE run = $1 \
+                     ORDER BY seq";
+        let rows = sqlx::query(query).bind(run).fetch_all(&self.reader).await;
+        let rows = found.note(DamagedPart::Claims, rows.map_err(Error::from))?;
+        for row in rows.into_iter().flatten() {
+            let claim = StoredClaim {
+                run,
+                seq: row.try_get(0)?,
+                id: row.try_get(1)?,
+                name: row.try_get(2)?,
+                name_columns: row.try_get(3)?,
+                name_parts: row.try_get(4)?,
+                body: row.try_get(5)?,
+                at: row.try_get(6)?,
+            };
+            if row.try_get::<Option<i64>, _>(7)? != Some(claim.checksum()) || !(0..found.records).contains(&claim.seq) {
+                let what = format!("what recognizes its record {} in other files was altered", claim.seq);
+                found.damage.push((DamagedPart::Claims, what));
+                found.altered_claims.push(claim.seq);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,220 @@
+//! Checking and repairing the ledger.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::super::context::{Context, now};
+use super::super::error::Error;
+use super::super::next_command::CommandLine;
+use crate::ledger::{self, Claim, DamagedPart, Inspection, Ledger, LockedRun, Repaired, RunId};
+use crate::upload::sent_before;
+
+/// Runs loaded at a time.
+const PAGE: u32 = 100;
+
+/// The result of checking the ledger.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// What is wrong with the file as a whole.
+    pub file: Vec<String>,
+    /// The checked runs, newest first.
+    pub runs: Vec<Inspection>,
+    /// The command that repairs what was found.
+    pub next: Option<String>,
+}
+
+/// The result of repairing the ledger.
+#[derive(Clone, Debug, Default)]
+pub struct RepairedRuns {
+    /// The copy of the ledger as it was, if something was damaged.
+    pub copy: Option<PathBuf>,
+    /// What was found wrong with the file as a whole, and whether it is undamaged now.
+    pub file: Vec<String>,
+    pub is_file_whole: bool,
+    pub runs: Vec<(RunId, Repaired)>,
+}
+
+impl Checked {
+    pub fn is_damaged(&self) -> bool {
+        !self.file.is_empty() || self.runs.iter().any(|run| !run.damage.is_empty())
+    }
+}
+
+/// Reads everything that is stored about a run, or about all runs and the file if `None`, and compares it with its checksums
+/// and counts. Changes nothing.
+pub async fn check_runs(context: &Context, run: Option<RunId>) -> Result<Checked, Error> {
+    let home = &context.home;
+    if !home.join("ledger.db").is_file() {
+        return Err(ledger::Error::NoRuns.into());
+    }
+    let mut checked = Checked::default();
+    match context.ledger().await {
+        Ok(ledger) => {
+            checked = inspect(&ledger, run).await?;
+            ledger.close().await;
+        }
+        Err(Error::Ledger(error)) if error.is_damage() => checked.file.push(error.to_string()),
+        Err(error) => return Err(error),
+    }
+    if checked.is_damaged() {
+        let command = CommandLine::new(context, "runs repair");
+        checked.next = Some(run.iter().fold(command, |command, run| command.run(*run)).to_string());
+    }
+    Ok(checked)
+}
+
+/// Rebuilds what was lost or altered, of a run or of all runs and the file if `None`, as far as possible. Keeps a copy of the
+/// ledger as it was.
+///
+/// # Errors
+/// [`ledger::Error::Busy`] if another process is working on one of the runs.
+pub async fn repair_runs(context: &Context, run: Option<RunId>) -> Result<RepairedRuns, Error> {
+    let home = &context.home;
+    if !home.join("ledger.db").is_file() {
+        return Err(ledger::Error::NoRuns.into());
+    }
+    let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+    let name = (0..).map(|nth| match nth {
+        0 => format!("damaged-{time}"),
+        nth => format!("damaged-{time}-{nth}"),
+    });
+    let name = name.into_iter().find(|name| !home.join(format!("ledger.db.{name}")).exists());
+    // Opening the ledger may change the file, so the copy comes first.
+    let copy = Ledger::copy_files(home, &name.unwrap_or_default())?;
+    let has_lost_changes = Ledger::has_lost_changes(home)?;
+    let mut ledger = match Ledger::open_damaged(home).await {
+        Err(error) if error.is_damage() => {
+            Ledger::remove_copy(&copy)?;
+            let hint = "restore the ledger's folder from a backup, or set SHEETPORT_HOME to a new folder; what was sent is not \
+                        recognized there, so look it up in the service first";
+            return Err(Error::Local { message: format!("{error}; it can't be rebuilt"), hint: hint.to_owned() });
+        }
+        ledger => ledger?,
+    };
+    let found = inspect(&ledger, run).await?;
+    if !found.is_damaged() && !has_lost_changes {
+        ledger.close().await;
+        Ledger::remove_copy(&copy)?;
+        return Ok(RepairedRuns { is_file_whole: true, ..RepairedRuns::default() });
+    }
+    let locked = lock_all(&ledger).await?;
+    let mut repaired = RepairedRuns { copy: Some(copy), is_file_whole: true, ..RepairedRuns::default() };
+    if has_lost_changes {
+        repaired.file.push("its latest changes can't be read, and are lost".to_owned());
+    }
+    let mut runs = found.runs;
+    if !found.file.is_empty() {
+        repaired.file.extend(found.file);
+        if !ledger.rebuild_file().await? {
+            ledger = replaced(ledger, home).await?;
+        }
+        let again = inspect(&ledger, None).await?;
+        repaired.is_file_whole = again.file.is_empty();
+        runs = again.runs;
+    }
+    for found in runs {
+        let is_affected = !found.damage.is_empty() || has_lost_changes;
+        if is_affected {
+            let claims = claims(&ledger, &found).await?;
+            let result = ledger.repair(&found, has_lost_changes, &claims, now()).await?;
+            if !found.damage.is_empty() || result.unknown > 0 {
+                repaired.runs.push((found.run, result));
+            }
+        }
+    }
+    drop(locked);
+    ledger.close().await;
+    Ok(repaired)
+}
+
+async fn inspect(ledger: &Ledger, run: Option<RunId>) -> Result<Checked, Error> {
+    let mut checked = Checked::default();
+    if let Some(run) = run {
+        match ledger.run(run).await {
+            Err(error @ ledger::Error::NoSuchRun(_)) => return Err(error.into()),
+            _ => checked.runs.push(ledger.inspect(run).await?),
+        }
+        return Ok(checked);
+    }
+    checked.file = ledger.inspect_file().await?;
+    for run in all_runs(ledger).await? {
+        checked.runs.push(ledger.inspect(run).await?);
+    }
+    Ok(checked)
+}
+
+/// Returns the numbers of all runs, newest first.
+async fn all_runs(ledger: &Ledger) -> Result<Vec<RunId>, Error> {
+    let mut all: Vec<RunId> = Vec::new();
+    loop {
+        let before = all.last().copied().unwrap_or(RunId::MAX);
+        match ledger.run_ids_before(before, PAGE).await {
+            Ok(page) if page.is_empty() => return Ok(all),
+            Ok(page) => all.extend(page),
+            // The damage of the file is known.
+            Err(error) if error.is_damage() => return Ok(all),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Locks all runs that can be locked by their row.
+async fn lock_all(ledger: &Ledger) -> Result<Vec<LockedRun>, Error> {
+    let mut locked: Vec<LockedRun> = Vec::new();
+    let mut families: Vec<RunId> = Vec::new();
+    for run in all_runs(ledger).await? {
+        if families.contains(&run) {
+            continue;
+        }
+        match ledger.lock_run(run).await {
+            Ok(run) => {
+                let members = ledger.family(run.run()).await;
+                families.extend(members.iter().flat_map(|family| family.runs.iter().map(|member| member.id)));
+                locked.push(run);
+            }
+            // Uploads of the same file share a lock.
+            Err(ledger::Error::Busy { .. }) if shares_lock(ledger, &locked, run).await? => {}
+            Err(error) if error.is_damage() => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(locked)
+}
+
+/// Whether one of the locks is that of the upload of `run`, too.
+async fn shares_lock(ledger: &Ledger, locked: &[LockedRun], run: RunId) -> Result<bool, Error> {
+    let about = ledger.run(run).await?.about;
+    Ok(locked.iter().map(|other| &other.run().about).any(|other| {
+        (&other.base_url, &other.workspace, other.record, &other.file_hash)
+            == (&about.base_url, &about.workspace, about.record, &about.file_hash)
+    }))
+}
+
+/// Replaces the ledger by a new one with what can be read.
+async fn replaced(ledger: Ledger, home: &Path) -> Result<Ledger, Error> {
+    let folder = tempfile::Builder::new().prefix("repair-").tempdir_in(home);
+    let local = |error: std::io::Error| Error::Local {
+        message: format!("the repaired ledger can't be written: {error}"),
+        hint: "free some disk space, then repair again; the ledger is as it was".to_owned(),
+    };
+    let folder = folder.map_err(local)?;
+    ledger.salvage(folder.path()).await?;
+    ledger.close().await;
+    for suffix in ["-wal", "-shm"] {
+        let path = home.join(format!("ledger.db{suffix}"));
+        if path.exists() {
+            fs::remove_file(path).map_err(local)?;
+        }
+    }
+    fs::rename(folder.path().join("ledger.db"), home.join("ledger.db")).map_err(local)?;
+    Ok(Ledger::open(home).await?)
+}
+
+/// Returns the claims of a run from its plan, if some of them are damaged.
+async fn claims(ledger: &Ledger, found: &Inspection) -> Result<Vec<Claim>, Error> {
+    let lasting = [DamagedPart::Run, DamagedPart::Records, DamagedPart::Rows, DamagedPart::Known];
+    if !found.is_damaged(&[DamagedPart::Claims]) || found.is_damaged(&lasting) {
+        return Ok(Vec::new());
+    }
+    Ok(sent_before::claims(ledger, &ledger.run(found.run).await?).await?)
+}
