@@ -159,7 +159,9 @@ async fn interrupted(kind: RecordKind, is_killed: bool, server: &Server, reached
     let home = memory();
     let ledger = Ledger::open(home.path()).await.unwrap();
     let address = client(server, 1).address().to_owned();
-    let about = NewRun { record: kind, base_url: address, workspace: String::new(), ..about() };
+    // No report can be written beside this file.
+    let file = home.path().join("missing").join("items.csv").display().to_string();
+    let about = NewRun { record: kind, file, base_url: address, workspace: String::new(), ..about() };
     let mut plan = ledger.begin_plan(&about, 1).await.unwrap();
     for seq in 0..RECORDS {
         plan.add_row(row(seq)).await.unwrap();
