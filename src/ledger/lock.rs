@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use super::database::Ledger;
 use super::error::Error;
 use super::ids::RunId;
-use super::run::{NewRun, Run, RunSettings};
+use super::run::{NewRun, Run};
+use super::settings::RunSettings;
 use crate::digest;
 
 /// Exclusive access to the runs of one upload. Released on drop.

@@ -27,6 +27,7 @@ mod resolve;
 mod retry;
 mod row_states;
 mod run;
+mod settings;
 mod state;
 mod unsent;
 
@@ -49,5 +50,6 @@ pub use plan::Plan;
 pub use profile::StoredProfile;
 pub use resolve::{Resolution, UnknownRecord};
 pub use row_states::{KnownRow, RowQuery, RowState, RowStates};
-pub use run::{AllowRepeat, CallOption, NewRun, Run, RunCommand, RunConnection, RunRate, RunSettings, SheetSelection};
+pub use run::{CallOption, NewRun, Run, RunCommand, SheetSelection};
+pub use settings::{AllowRepeat, RunConnection, RunRate, RunSettings};
 pub use state::{RecordState, RunState, WARNED};

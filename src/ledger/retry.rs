@@ -8,7 +8,8 @@ use super::family::Family;
 use super::ids::{RunId, Seq};
 use super::model::{Origin, SourceRow};
 use super::row_states::RowQuery;
-use super::run::{NewRun, Run, RunCommand, RunSettings};
+use super::run::{NewRun, Run, RunCommand};
+use super::settings::RunSettings;
 
 impl Ledger {
     /// Returns the failed records of `run` without a row sent by another run of the family since. `overwrites_newer` adds

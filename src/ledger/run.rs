@@ -1,9 +1,5 @@
 //! Runs: identity, state and history.
 
-use std::fmt;
-use std::num::NonZeroU32;
-use std::path::PathBuf;
-
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
 
@@ -14,6 +10,7 @@ use super::ids::RunId;
 use super::integrity::totals::{self, Totals};
 use super::integrity::{seal, seal::SEALED};
 use super::model::Problem;
+use super::settings::{self, RunSettings};
 use super::state::RunState;
 use crate::digest;
 use crate::records::RecordKind;
@@ -47,98 +44,6 @@ pub struct NewRun {
     /// Options of the service call, in addition to the template.
     pub options: Vec<CallOption>,
     pub settings: RunSettings,
-}
-
-/// How a run was asked for. Resumes and retries go on in the same way, unless told otherwise.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunSettings {
-    /// The profile of address and tokens; empty if there was none.
-    pub profile: String,
-    /// `None` without a limit.
-    pub rate: Option<RunRate>,
-    /// Requests in flight at the same time.
-    pub concurrency: u16,
-    /// Stops the run after more refused records than this.
-    pub max_errors: Option<u64>,
-    /// Absolute path of the report, if it was named.
-    pub report: Option<PathBuf>,
-    /// Sends nothing if a row can't be sent.
-    pub all_or_nothing: bool,
-    /// Treats warnings as problems.
-    pub strict: bool,
-    /// Skips records that the service has with the same values.
-    pub changed_only: bool,
-    /// Sends records although a newer upload has sent their keys.
-    pub overwrite_newer: bool,
-    pub allow_repeat: AllowRepeat,
-    pub connection: RunConnection,
-}
-
-/// How a run connects to its service, if flags or the environment said so.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RunConnection {
-    /// Absolute paths of PEM files.
-    pub ca_file: Option<PathBuf>,
-    pub client_cert: Option<PathBuf>,
-    pub client_key: Option<PathBuf>,
-    /// The address of the proxy, without user name and password.
-    pub proxy: Option<String>,
-    /// Sends tokens to other machines without encryption.
-    pub insecure_http: bool,
-}
-
-/// The request rate of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunRate {
-    /// As fast as the service permits.
-    Auto,
-    Fixed {
-        requests: NonZeroU32,
-        seconds: NonZeroU32,
-    },
-}
-
-/// Writes the rate like `--rate`: auto, 10/s, 600/min.
-impl fmt::Display for RunRate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunRate::Auto => f.write_str("auto"),
-            RunRate::Fixed { requests, seconds } => match seconds.get() {
-                1 => write!(f, "{requests}/s"),
-                60 => write!(f, "{requests}/min"),
-                _ => write!(f, "{requests}/h"),
-            },
-        }
-    }
-}
-
-/// Records to send although they were sent before.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum AllowRepeat {
-    #[default]
-    None,
-    All,
-    /// The records with these names.
-    Named(Vec<String>),
-}
-
-/// One request at a time, without limits.
-impl Default for RunSettings {
-    fn default() -> RunSettings {
-        RunSettings {
-            profile: String::new(),
-            rate: None,
-            concurrency: 1,
-            max_errors: None,
-            report: None,
-            all_or_nothing: false,
-            strict: false,
-            changed_only: false,
-            overwrite_newer: false,
-            allow_repeat: AllowRepeat::None,
-            connection: RunConnection::default(),
-        }
-    }
 }
 
 /// The command behind a run.
@@ -354,7 +259,7 @@ impl Ledger {
 
     pub(super) async fn store_settings(&self, run: RunId, settings: &RunSettings) -> Result<(), Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        store_settings(&mut transaction, run, settings).await?;
+        settings::store(&mut transaction, run, settings).await?;
         transaction.commit().await?;
         Ok(())
     }
@@ -423,7 +328,7 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     .execute(&mut *transaction)
     .await?;
     seal::seal(&mut transaction, id).await?;
-    store_settings(&mut transaction, id, &new.settings).await?;
+    settings::store(&mut transaction, id, &new.settings).await?;
     totals::store(&mut transaction, id, &Totals::default()).await?;
     transaction.commit().await?;
     Ok(id)
@@ -499,7 +404,7 @@ fn read_row(row: &SqliteRow) -> Result<Run, Error> {
             chosen,
             retry_of: row.try_get("retry_of")?,
             options: options.into_iter().filter_map(|(is_set, option)| is_set.then_some(option)).collect(),
-            settings: settings_from_row(row)?,
+            settings: settings::from_row(row)?,
         },
         created_at: row.try_get("created_at")?,
         finished_at: row.try_get("finished_at")?,
@@ -518,86 +423,6 @@ fn read_row(row: &SqliteRow) -> Result<Run, Error> {
         },
         has_plan: flag("has_plan")?,
         damage: row.try_get("damage")?,
-    })
-}
-
-async fn store_settings(connection: &mut SqliteConnection, run: RunId, settings: &RunSettings) -> Result<(), Error> {
-    let rate = settings.rate.map(|rate| match rate {
-        RunRate::Auto => (0, 1),
-        RunRate::Fixed { requests, seconds } => (i64::from(requests.get()), i64::from(seconds.get())),
-    });
-    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
-    let names = match &settings.allow_repeat {
-        AllowRepeat::None => None,
-        AllowRepeat::All => Some(to_json(&[""; 0])?),
-        AllowRepeat::Named(names) => Some(to_json(names)?),
-    };
-    let update = sqlx::query(
-        "UPDATE run SET profile_name = $2, rate_requests = $3, rate_seconds = $4, concurrency = $5, max_errors = $6, \
-         report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11, overwrite_newer = $12, \
-         ca_file = $13, client_cert = $14, client_key = $15, proxy = $16, insecure_http = $17 \
-         WHERE id = $1",
-    );
-    let update = update
-        .bind(run)
-        .bind(settings.profile.clone())
-        .bind(rate.map(|(requests, _)| requests))
-        .bind(rate.map(|(_, seconds)| seconds))
-        .bind(i64::from(settings.concurrency))
-        .bind(settings.max_errors.map(|most| i64::try_from(most).unwrap_or(i64::MAX)))
-        .bind(path(&settings.report))
-        .bind(i64::from(settings.all_or_nothing))
-        .bind(i64::from(settings.strict))
-        .bind(i64::from(settings.changed_only))
-        .bind(names)
-        .bind(i64::from(settings.overwrite_newer))
-        .bind(path(&settings.connection.ca_file))
-        .bind(path(&settings.connection.client_cert))
-        .bind(path(&settings.connection.client_key))
-        .bind(settings.connection.proxy.clone())
-        .bind(i64::from(settings.connection.insecure_http));
-    seal::change(connection, run, update).await?;
-    Ok(())
-}
-
-fn settings_from_row(row: &SqliteRow) -> Result<RunSettings, Error> {
-    let flag = |column: &str| row.try_get::<i64, _>(column).map(|value| value != 0);
-    let path = |column: &str| row.try_get::<Option<String>, _>(column).map(|path| path.map(PathBuf::from));
-    let positive = |number: i64| u32::try_from(number).ok().and_then(NonZeroU32::new).ok_or_else(|| corrupt("a rate"));
-    let rate: Option<i64> = row.try_get("rate_requests")?;
-    let per: Option<i64> = row.try_get("rate_seconds")?;
-    let rate = match rate.zip(per) {
-        None => None,
-        Some((0, _)) => Some(RunRate::Auto),
-        Some((requests, seconds)) => {
-            Some(RunRate::Fixed { requests: positive(requests)?, seconds: positive(seconds)? })
-        }
-    };
-    let max_errors: Option<i64> = row.try_get("max_errors")?;
-    let names: Option<String> = row.try_get("allow_repeat")?;
-    let names: Option<Vec<String>> = names.as_deref().map(serde_json::from_str).transpose().map_err(corrupt)?;
-    Ok(RunSettings {
-        profile: row.try_get("profile_name")?,
-        rate,
-        concurrency: u16::try_from(row.try_get::<i64, _>("concurrency")?).map_err(corrupt)?,
-        max_errors: max_errors.map(u64::try_from).transpose().map_err(corrupt)?,
-        report: path("report")?,
-        all_or_nothing: flag("all_or_nothing")?,
-        strict: flag("strict")?,
-        changed_only: flag("changed_only")?,
-        overwrite_newer: flag("overwrite_newer")?,
-        allow_repeat: match names {
-            None => AllowRepeat::None,
-            Some(names) if names.is_empty() => AllowRepeat::All,
-            Some(names) => AllowRepeat::Named(names),
-        },
-        connection: RunConnection {
-            ca_file: path("ca_file")?,
-            client_cert: path("client_cert")?,
-            client_key: path("client_key")?,
-            proxy: row.try_get("proxy")?,
-            insecure_http: flag("insecure_http")?,
-        },
     })
 }
 

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use std::{fs, panic};
 
-use sheetport::client::auth::Credentials;
+use sheetport::client::ConnectOptions;
+use sheetport::client::auth::{AddressOrigin, Credentials, EnvironmentTokens, TokenHome, TokenOrigin};
 use sheetport::ledger::{Ledger, NewRun, PlannedRecord};
 use sheetport::operations::{Context, Given, SendOptions, repair_runs, resume};
 use sheetport::records::RecordKind;
@@ -217,8 +218,17 @@ fn context_of(home: &Path, server: &Server) -> Context {
         home: home.to_owned(),
         profile: String::new(),
         base_url: Some(server.address.clone()),
-        environment: credentials.clone(),
+        address_from: Some(AddressOrigin::Environment),
+        environment: EnvironmentTokens {
+            credentials: credentials.clone(),
+            home: Some(TokenHome::Address(server.address.clone())),
+        },
         credentials,
+        tokens_from: Some(TokenOrigin::Environment),
+        withheld: None,
+        connection: ConnectOptions::default(),
+        chosen_connection: ConnectOptions::default(),
+        profiles: BTreeMap::new(),
         rate: None,
         given: Given::default(),
         is_address_chosen: false,
