@@ -21,8 +21,6 @@ use tokio::sync::Notify;
 use super::server::{Reply, Server};
 use super::{about, client, record, row, unnamed};
 
-/// Per ledger.
-const FLIPS: usize = 250;
 const RECORDS: usize = 30;
 /// Records that are answered before the run is interrupted.
 const ANSWERED: usize = 12;
@@ -31,33 +29,33 @@ const FILES: [&str; 3] = ["ledger.db", "ledger.db-wal", "ledger.db-shm"];
 
 #[test]
 fn flipped_bits_in_the_ledger_of_a_stopped_run_of_items_lead_to_no_other_request() {
-    flip_bits(RecordKind::Item, false, 1);
+    flip_bits(RecordKind::Item, false, 1, 250);
 }
 
 #[test]
 fn flipped_bits_in_the_ledger_of_a_killed_run_of_items_lead_to_no_other_request() {
-    flip_bits(RecordKind::Item, true, 2);
+    flip_bits(RecordKind::Item, true, 2, 400);
 }
 
 #[test]
 fn flipped_bits_in_the_ledger_of_a_stopped_run_of_invoices_lead_to_no_other_request() {
-    flip_bits(RecordKind::Invoice, false, 3);
+    flip_bits(RecordKind::Invoice, false, 3, 100);
 }
 
 #[test]
 fn flipped_bits_in_the_ledger_of_a_killed_run_of_invoices_lead_to_no_other_request() {
-    flip_bits(RecordKind::Invoice, true, 4);
+    flip_bits(RecordKind::Invoice, true, 4, 250);
 }
 
-fn flip_bits(kind: RecordKind, is_killed: bool, seed: u64) {
+fn flip_bits(kind: RecordKind, is_killed: bool, seed: u64, flips: usize) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(flip_bits_in(kind, is_killed, seed));
+    runtime.block_on(flip_bits_in(kind, is_killed, seed, flips));
 }
 
 /// Requests by path and body, with their number.
 type Requests = BTreeMap<(String, String), usize>;
 
-async fn flip_bits_in(kind: RecordKind, is_killed: bool, seed: u64) {
+async fn flip_bits_in(kind: RecordKind, is_killed: bool, seed: u64, flips: usize) {
     let limit = Arc::new(AtomicUsize::new(ANSWERED));
     let reached = Arc::new(Notify::new());
     let server = {
@@ -88,7 +86,7 @@ async fn flip_bits_in(kind: RecordKind, is_killed: bool, seed: u64) {
     }));
     let mut random = fastrand::Rng::with_seed(seed);
     let (mut refused, mut gone_on, mut messages) = (0, 0, BTreeSet::new());
-    for flip in 0..FLIPS {
+    for flip in 0..flips {
         let folder = copy(original.path());
         let (name, bit) = flip_bit(folder.path(), &mut random);
         let context = format!("{kind}, flip {flip}: bit {bit} of {name}, seed {seed}");
@@ -117,8 +115,8 @@ async fn flip_bits_in(kind: RecordKind, is_killed: bool, seed: u64) {
         }
         assert_eq!(PANICS.load(Ordering::Relaxed), 0, "{context}");
     }
-    println!("{refused} of {FLIPS} were noticed, {gone_on} went on after a repair: {messages:#?}");
-    assert!(refused > FLIPS / 10, "{refused} of {FLIPS}");
+    println!("{refused} of {flips} were noticed, {gone_on} went on after a repair: {messages:#?}");
+    assert!(refused > flips / 10, "{refused} of {flips}");
     assert!(messages.iter().all(|message| message.contains("; ")), "{messages:#?}");
 }
 
