@@ -19,7 +19,16 @@ pub struct Login {
     pub unchecked: bool,
 }
 
+const WHOAMI_NOTES: &str = "\
+The tokens in SHEETPORT_ACCESS_TOKEN and SHEETPORT_REFRESH_TOKEN are sent to SHEETPORT_BASE_URL, or to addresses on the host
+in SHEETPORT_TOKEN_HOST, and to no other service. Stored tokens are sent to the address that they were stored with.
+
+Examples:
+  sheetport whoami
+  sheetport whoami --offline --json";
+
 #[derive(Args, Debug)]
+#[command(after_help = WHOAMI_NOTES)]
 pub struct Whoami {
     /// Send nothing: show where the tokens would go, and what they say themselves
     #[arg(long)]

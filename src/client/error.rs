@@ -52,7 +52,7 @@ impl Error {
             Error::Exposed(exposed) => exposed.hint(),
             Error::File { hint, .. } => hint.clone(),
             Error::NoCredentials(_) => {
-                "run `sheetport login`, or set SHEETPORT_ACCESS_TOKEN, SHEETPORT_REFRESH_TOKEN or both; `sheetport serve token` makes a pair for the embedded service".to_owned()
+                "run `sheetport login`, or set SHEETPORT_BASE_URL and SHEETPORT_ACCESS_TOKEN, SHEETPORT_REFRESH_TOKEN or both; `sheetport serve token` makes a pair for the embedded service".to_owned()
             }
             Error::Stopped(stop) => stop.hint().to_owned(),
             Error::Status { .. } | Error::Unreadable(_) => "try again later; if the error persists, contact the service's support".to_owned(),

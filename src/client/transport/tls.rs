@@ -4,9 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::verify_server_name;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, OtherError, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 use x509_cert::Certificate;
@@ -27,8 +29,8 @@ pub(super) fn config(options: &ConnectOptions) -> Result<ClientConfig, Error> {
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(no_client)?;
-    let verifier = verifier(options.ca_file.as_deref(), provider)?;
-    let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(Explaining(verifier)));
+    let verifier = Explaining::new(options.ca_file.as_deref(), provider)?;
+    let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
     let mut config = match &options.client_cert {
         None => builder.with_no_client_auth(),
         Some(ClientCert { cert, key }) => {
@@ -43,18 +45,6 @@ pub(super) fn config(options: &ConnectOptions) -> Result<ClientConfig, Error> {
     };
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(config)
-}
-
-fn verifier(ca_file: Option<&Path>, provider: Arc<CryptoProvider>) -> Result<Verifier, Error> {
-    let Some(path) = ca_file else {
-        return Verifier::new(provider).map_err(|error| Error::Client(error.to_string()));
-    };
-    let roots = certificates(path, "CA file")?;
-    Verifier::new_with_extra_roots(roots, provider).map_err(|error| {
-        let hint =
-            "name a PEM file with certificates of a CA, each between the lines BEGIN CERTIFICATE and END CERTIFICATE";
-        Error::unusable("CA file", path, &error.to_string(), hint)
-    })
 }
 
 /// Reads all certificates in a PEM file. `what` names the file in messages.
@@ -103,7 +93,58 @@ fn read(path: &Path, what: &'static str) -> Result<Vec<u8>, Error> {
 
 /// The system's verifier, with the reason of a refusal as a [`TlsProblem`] in its error.
 #[derive(Debug)]
-struct Explaining(Verifier);
+struct Explaining {
+    system: Verifier,
+    /// The certificates in the CA file.
+    added: Vec<CertificateDer<'static>>,
+}
+
+impl Explaining {
+    fn new(ca_file: Option<&Path>, provider: Arc<CryptoProvider>) -> Result<Explaining, Error> {
+        let Some(path) = ca_file else {
+            let system = Verifier::new(provider).map_err(|error| Error::Client(error.to_string()))?;
+            return Ok(Explaining { system, added: Vec::new() });
+        };
+        let added = certificates(path, "CA file")?;
+        let system = Verifier::new_with_extra_roots(added.clone(), provider).map_err(|error| {
+            let hint =
+                "name a PEM file with certificates of a CA, each between the lines BEGIN CERTIFICATE and END CERTIFICATE";
+            Error::unusable("CA file", path, &error.to_string(), hint)
+        })?;
+        Ok(Explaining { system, added })
+    }
+
+    /// Returns why a certificate is refused, or `None` if it is in the CA file, for this host and valid. The system refuses
+    /// it even then if it says that it is that of a CA, as self-signed certificates of servers often do.
+    fn refusal(
+        &self,
+        why: CertificateError,
+        end_entity: &CertificateDer<'_>,
+        server_name: &ServerName<'_>,
+        now: UnixTime,
+    ) -> Option<CertificateError> {
+        if !self.added.iter().any(|added| added == end_entity) {
+            return Some(why);
+        }
+        let (Ok(parsed), Ok(certificate)) =
+            (ParsedCertificate::try_from(end_entity), Certificate::from_der(end_entity))
+        else {
+            return Some(why);
+        };
+        let validity = certificate.tbs_certificate().validity();
+        if now.as_secs() < validity.not_before.to_unix_duration().as_secs() {
+            return Some(CertificateError::NotValidYet);
+        }
+        if now.as_secs() > validity.not_after.to_unix_duration().as_secs() {
+            return Some(CertificateError::Expired);
+        }
+        match verify_server_name(&parsed, server_name) {
+            Ok(()) => None,
+            Err(rustls::Error::InvalidCertificate(why)) => Some(why),
+            Err(_) => Some(why),
+        }
+    }
+}
 
 impl ServerCertVerifier for Explaining {
     fn verify_server_cert(
@@ -114,15 +155,14 @@ impl ServerCertVerifier for Explaining {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        let verified = self.0.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
-        verified.map_err(|error| match error {
-            rustls::Error::InvalidCertificate(why) => {
-                let last = intermediates.last().unwrap_or(end_entity);
-                let problem = explain(why, end_entity, last, &server_name.to_str());
-                rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(problem))))
-            }
-            error => error,
-        })
+        let verified = self.system.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        let Err(rustls::Error::InvalidCertificate(why)) = verified else { return verified };
+        let Some(why) = self.refusal(why, end_entity, server_name, now) else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        let last = intermediates.last().unwrap_or(end_entity);
+        let problem = explain(why, end_entity, last, &server_name.to_str());
+        Err(rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(problem)))))
     }
 
     fn verify_tls12_signature(
@@ -131,7 +171,7 @@ impl ServerCertVerifier for Explaining {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls12_signature(message, cert, dss)
+        self.system.verify_tls12_signature(message, cert, dss)
     }
 
     fn verify_tls13_signature(
@@ -140,11 +180,11 @@ impl ServerCertVerifier for Explaining {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls13_signature(message, cert, dss)
+        self.system.verify_tls13_signature(message, cert, dss)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
+        self.system.supported_verify_schemes()
     }
 }
 

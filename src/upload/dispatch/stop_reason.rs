@@ -1,6 +1,6 @@
 //! Reasons for an early stop of a run.
 
-use crate::client::Stop;
+use crate::client::{Stop, TlsProblem};
 
 /// The reason why a run stopped early.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,6 +32,13 @@ impl StopReason {
             // The base address of a run is fixed.
             StopReason::Service(stop @ Stop::Redirected { .. }) => {
                 format!("{}; then upload the file again, because a run keeps its address", stop.hint())
+            }
+            StopReason::Service(
+                stop @ Stop::Untrusted(
+                    TlsProblem::SpeaksPlainHttp | TlsProblem::SpeaksTls | TlsProblem::WrongHost { .. },
+                ),
+            ) => {
+                format!("{}; with another address, upload the file again, because a run keeps its address", stop.hint())
             }
             StopReason::Service(Stop::WrongAddress) => {
                 "if the base address is wrong, upload the file again with the right one; otherwise resume".to_owned()

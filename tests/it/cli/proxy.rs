@@ -88,3 +88,14 @@ async fn proxy_that_requires_credentials_stops_the_upload() {
         assert_eq!(accounting(&summary(&upload)), "5: pending 5", "{name}");
     }
 }
+
+#[test]
+fn services_in_the_same_process_are_reached_without_a_proxy() {
+    let place = Place::new();
+    place.write("items.csv", items(5));
+    for variable in ["HTTP_PROXY", "SHEETPORT_PROXY"] {
+        let upload = place.sheetport(["upload", "items.csv", "-t", "items", "--rehearse", "--json"]);
+        let upload = upload.env(variable, "http://127.0.0.1:9").exits(0);
+        assert_eq!(accounting(&summary(&upload)), "5: sent 5", "{variable}");
+    }
+}

@@ -69,6 +69,14 @@ impl Identity {
         Identity::new(&params(&["127.0.0.1"]).self_signed(&key).unwrap(), &key)
     }
 
+    /// As [`Identity::self_signed`], for a CA, as `openssl req -x509` makes it.
+    pub fn self_signed_ca(hosts: &[&str], last_year: i32) -> Identity {
+        let (key, mut params) = (KeyPair::generate().unwrap(), params(hosts));
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.not_after = date_time_ymd(last_year, 1, 1);
+        Identity::new(&params.self_signed(&key).unwrap(), &key)
+    }
+
     pub fn parts(&self) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
         (vec![self.der.clone()], PrivateKeyDer::Pkcs8(self.key_der.clone().into()))
     }

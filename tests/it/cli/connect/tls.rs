@@ -64,12 +64,53 @@ async fn refused_certificates_are_explained_at_once() {
         export.exits(9).says(&words[..1]);
     }
     assert_eq!(server.log().len(), 0);
-    // A self-signed certificate can be trusted by itself.
-    let own = Identity::self_signed();
-    let relay = TlsRelay::start(&server, &own).await;
-    let place = with_items();
-    place.write("own.pem", &own.cert);
-    at(&place, &relay.address(), &UPLOAD).args(["--ca-file", "own.pem"]).exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn self_signed_certificates_in_the_ca_file_are_trusted_for_their_host_while_they_are_valid() {
+    let server = Server::start(|_| Reply::Accept).await;
+    for (own, refusal) in [
+        (Identity::self_signed(), None),
+        (Identity::self_signed_ca(&["127.0.0.1"], 2090), None),
+        (Identity::self_signed_ca(&["127.0.0.1"], 2021), Some("expired on 2021-01-01")),
+        (Identity::self_signed_ca(&["records.example"], 2090), Some("for records.example, not for 127.0.0.1")),
+    ] {
+        let relay = TlsRelay::start(&server, &own).await;
+        let place = with_items();
+        place.write("own.pem", &own.cert);
+        place.write("other.pem", Identity::self_signed_ca(&["127.0.0.1"], 2090).cert);
+        let upload = |ca_file| at(&place, &relay.address(), &UPLOAD).args(["--ca-file", ca_file]).run();
+        if refusal.is_none() {
+            is_stopped(upload("other.pem"), &["is self-signed", "--ca-file"]);
+        }
+        match refusal {
+            None => assert_eq!(accounting(&summary(&upload("own.pem").exits(0))), "5: sent 5"),
+            Some(words) => is_stopped(upload("own.pem"), &[words]),
+        }
+    }
+}
+
+/// Creates must not be repeated, so that nothing of them may be unknown.
+#[tokio::test(flavor = "multi_thread")]
+async fn records_that_must_not_be_sent_twice_stay_pending_without_trust() {
+    let server = Server::with_probes(|_| Reply::Accept).await;
+    let (ca, clients) = (Authority::new("Test CA"), Authority::new("Clients"));
+    let identity = ca.server(&["127.0.0.1"]);
+    let relay = TlsRelay::start(&server, &identity).await;
+    let closed = TlsRelay::for_clients_of(&clients, &server, &identity, &TLS13).await;
+    for (address, words) in [
+        (relay.address(), "unknown issuer"),
+        (relay.address().replace("https://", "http://"), "speaks HTTPS"),
+        (closed.address(), "requires a client certificate"),
+    ] {
+        let place = with_items();
+        place.write("ca.pem", ca.pem());
+        place.write("invoices.toml", "record = \"invoice\"\n[fields.cid]\ncolumn = \"SKU\"\n[fields.currency]\nvalue = \"EUR\"\n[lines.id]\ncolumn = \"Name\"\n[lines.amount]\ncolumn = \"Price\"\n");
+        let upload = at(&place, &address, &["upload", "items.csv", "-t", "./invoices.toml", "--json"]);
+        let upload = if words == "unknown issuer" { upload } else { upload.args(["--ca-file", "ca.pem"]) };
+        is_stopped(upload.run(), &[words]);
+    }
+    assert_eq!(server.log().len(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
