@@ -113,7 +113,7 @@ fn exit_of(error: &operations::Error) -> Exit {
         E::Report(report::Error::Ledger(error)) => exit_of_ledger(error),
         E::Report(report::Error::Sheet(error)) => exit_of_sheet(error),
         E::Service(service::Error::InUse { .. }) => Exit::Busy,
-        E::WithHint { error, .. } | E::InRun { error, .. } => exit_of(error),
+        E::WithHint { error, .. } | E::WithOtherHint { error, .. } | E::InRun { error, .. } => exit_of(error),
         E::ReadOnlyToken => Exit::Credentials,
         E::Service(service::Error::WorkspaceName { .. })
         | E::Template(_)

@@ -15,10 +15,7 @@ use crate::client::auth::{
 use crate::client::{ClientCert, ConnectOptions, ProxyAddress};
 use crate::diagnostics::TomlFile;
 use crate::error::{Exit, Failure};
-use crate::operations::{Context, Given};
-
-/// The default profile.
-const DEFAULT_PROFILE: &str = "default";
+use crate::operations::{Context, DEFAULT_PROFILE, Given};
 
 /// Hint for a mistake in the settings file.
 const KEYS: &str = "valid keys: profile = \"…\", and under [profiles.NAME] base_url = \"https://…\", rate = \"10/s\", \
@@ -108,7 +105,7 @@ impl Settings {
     /// Resolves the settings. Tokens and passwords are not accepted as flags, because other users can read the command line.
     pub fn resolve(global: Global) -> Result<Settings, Failure> {
         let (is_address_chosen, is_profile_chosen) = (global.base_url.is_some(), global.profile.is_some());
-        let given = global.given();
+        let mut given = global.given();
         let chosen_connection = chosen_connection(&global, &given)?;
         let home = match global.home {
             Some(home) => home,
@@ -145,7 +142,7 @@ impl Settings {
         let named = |address: Option<String>, from| address.map(|address| NamedAddress { address, from });
         let by_flag = named(given.base_url.clone(), AddressOrigin::Flag);
         let by_environment = named(global.base_url.filter(|_| by_flag.is_none()), AddressOrigin::Environment);
-        let by_profile = named(profile.base_url, AddressOrigin::Settings);
+        let by_profile = named(profile.base_url.clone(), AddressOrigin::Settings);
         // A profile that is named on the command line says more than the environment.
         let (address, fallback) = match given.profile.is_some() {
             true => (by_flag.or(by_profile), by_environment),
@@ -160,6 +157,14 @@ impl Settings {
             home: &home,
         };
         let chosen = choice.make();
+        // Without the variable of this shell, a printed command would go to the address of the profile.
+        if let Some(NamedAddress { address, from: AddressOrigin::Environment }) = &chosen.address {
+            let of_profile = profile.base_url.or_else(|| Some(token_file.read().ok()??.0));
+            let is_other = |other: String| other.trim_end_matches('/') != address.trim_end_matches('/');
+            if of_profile.is_some_and(is_other) {
+                given.base_url = Some(address.clone());
+            }
+        }
         let context = Context {
             base_url: None,
             address_from: None,

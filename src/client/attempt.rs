@@ -1,5 +1,7 @@
 //! The client: sends a request with the current access token.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use secrecy::{ExposeSecret, SecretString};
 
 use super::auth::{Credentials, TokenPair, Tokens};
@@ -18,6 +20,7 @@ use crate::records::token::{REFRESH_PATH, RefreshInput};
 pub struct Client {
     transport: Transport,
     tokens: Tokens,
+    requests: AtomicU64,
 }
 
 /// The outcome of an attempt.
@@ -45,7 +48,7 @@ impl Client {
         if credentials.is_empty() {
             return Err(Error::NoCredentials(address));
         }
-        Ok(Client { transport, tokens: Tokens::new(address, credentials) })
+        Ok(Client { transport, tokens: Tokens::new(address, credentials), requests: AtomicU64::new(0) })
     }
 
     /// Asks for answers in a language, such as `de` or `de-AT, de;q=0.8`.
@@ -64,6 +67,16 @@ impl Client {
         self.tokens.credentials().await
     }
 
+    /// Returns the number of all requests so far, renewals of the token included.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    async fn send(&self, request: &Request, token: Option<&SecretString>) -> TransportOutcome {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.transport.send(request, token).await
+    }
+
     /// Sends the request once. After a 401 the token is renewed, once for all workers, but the request is not sent again:
     /// a repetition needs a permit of the rate limiter like any other request.
     pub(crate) async fn attempt(&self, request: &Request) -> Attempt {
@@ -78,7 +91,7 @@ impl Client {
         let mut reason = "there is no access token".to_owned();
         if let Some(token) = &bearer.token {
             requests = 1;
-            let outcome = self.transport.send(request, Some(token)).await.redacted(token, request.body.is_some());
+            let outcome = self.send(request, Some(token)).await.redacted(token, request.body.is_some());
             tracing::debug!(method = %request.method, path = request.path, outcome = %outcome.kind(), "request");
             match outcome {
                 TransportOutcome::Response(response) if response.status == 401 => {
@@ -107,7 +120,7 @@ impl Client {
         // The service may accept a refresh token only once.
         let call = Call::NonIdempotent;
         let request = Request::write(records::Method::Post, REFRESH_PATH.to_owned(), body.into(), call);
-        let outcome = self.transport.send(&request, None).await;
+        let outcome = self.send(&request, None).await;
         let refused = |reason| TransportOutcome::Unauthorized { reason };
         let action = decide(call, outcome.kind());
         if let (Action::Accept, TransportOutcome::Response(response)) = (action, &outcome) {

@@ -148,9 +148,16 @@ pub fn backoff(attempt: u32, throttled: bool, chance: f64) -> Duration {
     if throttled { jittered.max(SHORTEST_THROTTLE) } else { jittered }
 }
 
-/// Parses Retry-After in seconds, with any number of digits.
+/// Parses Retry-After in seconds, with any number of digits. A fraction is rounded up.
 pub(super) fn parse_retry_after(value: &str) -> Option<Duration> {
     let value = value.trim();
+    if let Some((seconds, fraction)) = value.split_once('.') {
+        let is_fraction = !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());
+        let more = u64::from(fraction.bytes().any(|byte| byte != b'0'));
+        return parse_retry_after(seconds)
+            .filter(|_| is_fraction)
+            .map(|whole| whole.saturating_add(Duration::from_secs(more)));
+    }
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     // More digits than a u64 holds: as long as can be.
     is_number.then(|| Duration::from_secs(value.parse().unwrap_or(u64::MAX)))

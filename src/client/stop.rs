@@ -32,7 +32,7 @@ pub enum Stop {
     #[error("the service keeps answering 429 (too many requests)")]
     Throttled,
     /// The service asked for a pause longer than [`LONGEST_WAIT`](super::policy::LONGEST_WAIT).
-    #[error("the service asks to wait {} min", .0.as_secs().div_ceil(60))]
+    #[error("the service asks to wait {}", readable(*.0))]
     WaitTooLong(Duration),
 }
 
@@ -61,7 +61,47 @@ impl Stop {
             Stop::Untrusted(problem) => problem.hint(),
             Stop::Unreachable(_) => "check the address and that the service is running",
             Stop::Throttled => "try again later, with a lower --rate",
+            Stop::WaitTooLong(wait) if *wait > YEAR => {
+                "that is probably a mistake of the service: try again later, and contact its support if it happens again"
+            }
             Stop::WaitTooLong(_) => "try again when that time is over",
+        }
+    }
+}
+
+const YEAR: Duration = Duration::from_secs(366 * 24 * 3_600);
+
+/// Returns a duration of minutes or more in a readable unit, rounded up.
+fn readable(wait: Duration) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    let seconds = wait.as_secs();
+    match seconds {
+        ..=7_200 => format!("{} min", seconds.div_ceil(MINUTE)),
+        7_201..=172_800 => format!("{} h", seconds.div_ceil(HOUR)),
+        _ if wait <= YEAR => format!("{} days", seconds.div_ceil(DAY)),
+        _ => "for more than a year".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_waits_are_shown_in_a_readable_unit() {
+        for (seconds, text) in [
+            (901, "16 min"),
+            (7_200, "120 min"),
+            (7_201, "3 h"),
+            (172_801, "3 days"),
+            (366 * 86_400, "366 days"),
+            (2_147_483_648_000, "for more than a year"),
+            (u64::MAX, "for more than a year"),
+        ] {
+            let stop = Stop::WaitTooLong(Duration::from_secs(seconds));
+            assert_eq!(stop.to_string(), format!("the service asks to wait {text}"));
         }
     }
 }

@@ -24,13 +24,14 @@ pub(super) async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failu
         args.online.then_some(operations::ComparePace { rate: pacing.rate, concurrency: pacing.concurrency() });
     let check = operations::Check { input, report, next: &next, online };
     let checked = operations::check(&settings.context, check, &|event| console.show(event)).await;
-    let tally = match checked {
-        Ok(tally) => tally,
+    let operations::CheckedFile { tally, requests } = match checked {
+        Ok(checked) => checked,
         Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
     };
     let mut summary = Summary::of_tally("check", record, &template, &tally, &file.name);
     summary.next = Some(next).filter(|_| tally.to_send > 0);
     summary.problems = Some(causes(&tally.causes));
+    summary.other_requests = requests;
     summary.report = args.report.clone();
     summary.print(settings.output);
     // Rows with a warning are rejected.

@@ -45,9 +45,7 @@ pub(super) async fn run(args: &Export, settings: &Settings) -> Result<Exit, Fail
         ui::json(&json);
     } else {
         print(&exported);
-        if let Some(next) = next {
-            ui::remark(format_args!("  {0}Next{0:#}    {next}", ui::style::STRONG));
-        }
+        ui::next_remark(next.as_deref());
     }
     Ok(match &exported.manifest {
         manifest if !manifest.complete => Exit::Incomplete,

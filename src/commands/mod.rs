@@ -22,12 +22,22 @@ mod view;
 
 use crate::cli::Command;
 use crate::error::{Exit, Failure};
+use crate::operations::with_login;
 use crate::settings::Settings;
 use shared::signals;
 
 /// Runs a command and returns its exit code.
 pub async fn run(command: Command, settings: Settings) -> Result<Exit, Failure> {
     signals::outlive_file_size_limit();
+    let context = settings.context.clone();
+    let ended = run_command(command, settings).await;
+    ended.map_err(|failure| Failure {
+        hint: failure.hint.map(|hint| with_login(&hint, &context.given, &context.profile)),
+        ..failure
+    })
+}
+
+async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failure> {
     match command {
         Command::Demo(args) => demo::run(&args, &settings).await,
         Command::Upload(args) => upload::run(&args, &settings).await,

@@ -29,9 +29,7 @@ pub(super) async fn run(args: &Report, settings: &Settings) -> Result<Exit, Fail
     } else if !settings.output.quiet {
         let rows = ui::counted(written.rows, "row");
         ui::line(format_args!("Wrote {rows} of run {} to {}", run.id, written.path.display()));
-        if let Some(next) = next {
-            ui::line(format_args!("  {0}Next{0:#}    {next}", ui::style::STRONG));
-        }
+        ui::next(next.as_deref());
     }
     if written.left_out > 0 {
         let rows = ui::counted(written.left_out, "row");

@@ -49,9 +49,7 @@ fn print_result(resolved: &Resolved, listed: u64, by: Option<&str>) {
         ui::line(format_args!("run {run}: {sent} recorded as sent, {failed} as failed, by {by}"));
     }
     ui::line(format_args!("{} with an unknown outcome", ui::counted(*unknown, "record")));
-    if let Some(next) = next {
-        ui::line(format_args!("  {0}Next{0:#}    {next}", ui::style::STRONG));
-    }
+    ui::next(next.as_deref());
 }
 
 /// Records the verdicts of the flags. Changes no record if the flags contradict each other.

@@ -13,7 +13,7 @@ pub(super) async fn run(args: &Resume, settings: &Settings) -> Result<Exit, Fail
     let options = send_options(&args.sending);
     let observer = |event: operations::Event<'_>| console.show(event);
     let finished = operations::resume(&settings.context, args.run, options, interrupt.wait(), &observer).await?;
-    let (exit, summary) = finish("resume", finished, &interrupt, settings.output.talks());
+    let (exit, summary) = finish("resume", finished, &interrupt, settings);
     summary.print(settings.output);
     Ok(exit)
 }

@@ -14,7 +14,7 @@ use crate::settings::Settings;
 
 pub(super) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failure> {
     let (interrupt, console) = (Interrupt::default(), Console::new(settings.output));
-    let (context, talks) = (&settings.context, settings.output.talks());
+    let context = &settings.context;
     let observer = |event: operations::Event<'_>| console.show(event);
     let sending =
         SendOptions { overwrites_newer: args.as_new || args.sending.overwrite_newer, ..send_options(&args.sending) };
@@ -22,7 +22,7 @@ pub(super) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failur
         RetryTarget::Run(run) => {
             check_flags(&args, run)?;
             let finished = operations::retry_run(context, run, sending, interrupt.wait(), &observer).await?;
-            finish("retry", finished, &interrupt, talks)
+            finish("retry", finished, &interrupt, settings)
         }
         RetryTarget::File(path) => {
             let file = open(path)?;
@@ -48,7 +48,7 @@ pub(super) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failur
                 (summary.exit(), summary)
             } else {
                 let finished = operations::retry_report(context, request, interrupt.wait(), &observer).await?;
-                finish("retry", finished, &interrupt, talks)
+                finish("retry", finished, &interrupt, settings)
             }
         }
     };

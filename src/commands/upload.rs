@@ -9,7 +9,7 @@ use super::shared::signals::Interrupt;
 use super::shared::summary::Summary;
 use crate::cli::Upload;
 use crate::error::{Exit, Failure};
-use crate::operations::{self, AllowRepeat, PreviewedRequest, Questions, SendOptions};
+use crate::operations::{self, AllowRepeat, PreviewedRequest, Questions, Rehearse, SendOptions};
 use crate::settings::{Output, Settings};
 use crate::ui;
 use crate::upload::Tally;
@@ -47,7 +47,7 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         restore_texts: args.restore_texts,
         create_missing_items: args.create_missing_items,
         trigger_workflows: args.trigger_workflows,
-        is_rehearsal: args.rehearse,
+        rehearsal: args.rehearse.then_some(Rehearse { exports: args.from.as_deref() }),
     };
     let console = if args.dry_run { Console::for_preview(output) } else { Console::new(output) };
     let observer = |event: operations::Event<'_>| console.show(event);
@@ -63,7 +63,7 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
     }
     let interrupt = Interrupt::default();
     if args.rehearse && output.talks() {
-        ui::remark("This is a rehearsal with an empty service on this machine. Nothing is sent elsewhere.");
+        ui::remark("This is a rehearsal with a temporary service on this machine. Nothing is sent elsewhere.");
     }
     let asks = output.can_ask() && !args.yes && !args.rehearse;
     let questions = asks.then_some(Questions { sends_with_warnings: &agrees, restores_texts: &restores });
@@ -71,10 +71,10 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         Ok(finished) => finished,
         Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
     };
-    let (exit, mut summary) = finish("upload", finished, &interrupt, output.talks());
+    let (exit, mut summary) = finish("upload", finished, &interrupt, settings);
     if args.rehearse {
-        let is_fine = exit == Exit::Done && summary.accounting.sent > 0;
-        (summary.run, summary.next) = (None, is_fine.then(|| next::upload(args, &template, context).to_string()));
+        let next = (summary.accounting.sent > 0).then(|| next::upload(args, &template, context).to_string());
+        (summary.run, summary.next) = (None, next);
     }
     Ok((exit, summary))
 }

@@ -21,7 +21,7 @@ use crate::client::pages::{Completeness, Page, Walk};
 use crate::client::{Client, Pace};
 use crate::digest;
 use crate::sheet;
-use crate::sheet::write::{Existing, Shape, WholeFile, sweep};
+use crate::sheet::write::{Existing, Shape, WholeFile};
 
 /// Subtracted from the start of the previous export for `--since last`: a record may have changed while it was read, and
 /// clocks differ.
@@ -41,7 +41,6 @@ pub async fn export(
     let identity = identity(job)?;
     let history = History::open(&job.home, &identity)?;
     history.delete_old_spools(&job.home, (job.clock.now)());
-    sweep(&history.hashes(), (job.clock.now)());
     let previous = history.state();
     let since = since(job, previous.as_ref());
     let records_before = records_before(job, path.as_deref(), previous.as_ref());
@@ -253,7 +252,6 @@ fn file_path(job: &Job) -> Result<Option<PathBuf>, Error> {
     let Output::File { pattern, .. } = &job.output else { return Ok(None) };
     let path = resolve(pattern, job.clock.today, &job.workspace).map_err(Error::Name)?;
     drop(WholeFile::create(&path, Existing::Replace)?);
-    sweep(&path, (job.clock.now)());
     Ok(Some(path))
 }
 

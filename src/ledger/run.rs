@@ -53,7 +53,12 @@ pub enum RunCommand {
     Retry,
     /// Only in a temporary ledger, for the report of a check.
     Check,
+    /// Only in a temporary ledger: an upload to a temporary service.
+    Rehearse,
 }
+
+/// The name of a rehearsal in reports, instead of [`Run::token`]. No run has it, so nobody takes its rows for sent.
+pub const REHEARSAL: &str = "rehearsal";
 
 /// The sheets read by a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,11 +136,13 @@ impl RunCommand {
             RunCommand::Upload => "upload",
             RunCommand::Retry => "retry",
             RunCommand::Check => "check",
+            RunCommand::Rehearse => "rehearse",
         }
     }
 
     fn from_name(name: &str) -> Option<RunCommand> {
-        [RunCommand::Upload, RunCommand::Retry, RunCommand::Check].into_iter().find(|command| command.name() == name)
+        let all = [RunCommand::Upload, RunCommand::Retry, RunCommand::Check, RunCommand::Rehearse];
+        all.into_iter().find(|command| command.name() == name)
     }
 }
 

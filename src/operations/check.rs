@@ -13,6 +13,7 @@ use super::report::{check_report_path, choices, has_bom, report_format};
 use super::runs::retry_report::{RetryReport, open_report};
 use super::runs::uploaded_report::{UploadedReport, uploaded_report};
 use super::send::SendOptions;
+use super::temporary_folder::TemporaryFolder;
 use crate::ledger::{AllowRepeat, Ledger, RunCommand};
 use crate::report::{self, Request, RowFilter};
 use crate::sheet::write::Existing;
@@ -33,8 +34,16 @@ pub struct Check<'a> {
     pub online: Option<ComparePace>,
 }
 
+/// A checked spreadsheet.
+#[derive(Debug)]
+pub struct CheckedFile {
+    pub tally: Tally,
+    /// Requests for comparing it with the service.
+    pub requests: u64,
+}
+
 /// Checks a spreadsheet.
-pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) -> Result<Tally, Error> {
+pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) -> Result<CheckedFile, Error> {
     let Check { input, report, next, online } = check;
     report.map_or(Ok(()), check_report_path)?;
     let mut source = input.open_for_sending(context).await?;
@@ -64,6 +73,7 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
         UploadedReport::No => Arc::new(template),
     };
     observer(Event::Opened { source: &source, template: &template });
+    let mut requests = 0;
     if let Some(pace) = online {
         let base_url = context.base_url()?;
         let client = context.client(base_url, pace.concurrency)?;
@@ -71,9 +81,11 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
         let connection = Connection::new(&client, speed, pace.concurrency);
         compare_keys(&connection, &mut source, &template, false, observer).await?;
         compare_references(&connection, &mut source, &template, observer).await?;
+        requests = client.requests();
     }
     if let Some(path) = report {
-        return check_with_report(context, file, template, source, path, next, observer).await;
+        let tally = check_with_report(context, file, template, source, path, next, observer).await?;
+        return Ok(CheckedFile { tally, requests });
     }
     let mut rows = 0;
     let mut tally = read(&source, &template, ReadMode::TallyOnly, |batch| {
@@ -83,7 +95,7 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
     })?;
     warn_of_changes(context, &template, &mut tally).await?;
     observer(Event::Checked(&tally));
-    Ok(tally)
+    Ok(CheckedFile { tally, requests })
 }
 
 /// Plans into a temporary ledger, because reports are written from a ledger.
@@ -96,7 +108,7 @@ async fn check_with_report(
     next: &str,
     observer: Observer<'_>,
 ) -> Result<Tally, Error> {
-    let folder = tempfile::tempdir().map_err(|error| Error::no_temporary_files(&error))?;
+    let folder = TemporaryFolder::create()?;
     let ledger = Ledger::open(folder.path()).await?;
     let about = new_run(RunCommand::Check, context, "", file, &source, &template)?;
     let show = |rows| observer(Event::Reading { rows });

@@ -4,26 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::command_line::{Given, with_login};
 use super::error::Error;
 use crate::client::auth::{
     AddressOrigin, Choice, Chosen, Credentials, EnvironmentTokens, NamedAddress, TokenFile, TokenOrigin, Withheld,
 };
 use crate::client::{self, Client, ClientCert, ConnectOptions, Speed};
 use crate::ledger::{self, Ledger, Run, RunConnection};
-
-/// What the flags of this command have chosen, and a later command has to be told again.
-#[derive(Clone, Debug, Default)]
-pub struct Given {
-    pub base_url: Option<String>,
-    pub profile: Option<String>,
-    pub home: Option<PathBuf>,
-    pub ca_file: Option<PathBuf>,
-    pub client_cert: Option<PathBuf>,
-    pub client_key: Option<PathBuf>,
-    /// The address of a proxy, which has no credentials in a flag.
-    pub proxy: Option<String>,
-    pub insecure_http: bool,
-}
 
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -137,8 +124,8 @@ impl Context {
     pub fn base_url(&self) -> Result<&str, Error> {
         match (&self.base_url, &self.withheld) {
             (Some(base_url), _) => Ok(base_url),
-            (None, Some(withheld)) => Err(client::Error::from(withheld.clone()).into()),
-            (None, None) => Err(Error::NoBaseUrl),
+            (None, Some(withheld)) => Err(self.in_profile(client::Error::from(withheld.clone()).into())),
+            (None, None) => Err(self.in_profile(Error::NoBaseUrl)),
         }
     }
 
@@ -146,16 +133,24 @@ impl Context {
     pub fn client(&self, base_url: &str, connections: u16) -> Result<Client, Error> {
         client::normal_address(base_url)?;
         if let Some(withheld) = &self.withheld {
-            return Err(client::Error::from(withheld.clone()).into());
+            return Err(self.in_profile(client::Error::from(withheld.clone()).into()));
         }
-        Ok(Client::new(base_url, self.credentials.clone(), &self.connection, usize::from(connections))?)
+        let client = Client::new(base_url, self.credentials.clone(), &self.connection, usize::from(connections));
+        client.map_err(|error| self.in_profile(error.into()))
+    }
+
+    /// Makes the hint of an error name the command that logs in to this profile.
+    fn in_profile(&self, error: Error) -> Error {
+        let Some(hint) = error.hint() else { return error };
+        let named = with_login(&hint, &self.given, &self.profile);
+        if named == hint { error } else { error.with_other_hint(named) }
     }
 
     /// Creates a client for writing. Fails if the claims of the token say read-only.
     pub fn writing_client(&self, base_url: &str, connections: u16) -> Result<Arc<Client>, Error> {
         let client = self.client(base_url, connections)?;
         if self.credentials.is_read_only() {
-            return Err(Error::ReadOnlyToken);
+            return Err(self.in_profile(Error::ReadOnlyToken));
         }
         Ok(Arc::new(client))
     }

@@ -49,6 +49,9 @@ pub enum Error {
         next: Option<String>,
         error: Box<Error>,
     },
+    /// An error with advice of its own.
+    #[error("{error}")]
+    WithOtherHint { error: Box<Error>, hint: String },
     /// An error with further advice.
     #[error("{error}")]
     WithHint { error: Box<Error>, hint: String },
@@ -93,6 +96,7 @@ impl Error {
             Error::RunRefused { hint, .. }
             | Error::Invalid { hint, .. }
             | Error::BadInput { hint, .. }
+            | Error::WithOtherHint { hint, .. }
             | Error::Local { hint, .. } => hint.clone(),
             Error::InRun { error, .. } => return error.hint(),
             Error::WithHint { error, hint } => match error.hint() {
@@ -104,6 +108,10 @@ impl Error {
 
     pub(super) fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Error {
         Error::Invalid { message: message.into(), hint: hint.into() }
+    }
+
+    pub(super) fn with_other_hint(self, hint: String) -> Error {
+        Error::WithOtherHint { error: Box::new(self), hint }
     }
 
     pub(super) fn with_hint(self, hint: &str) -> Error {

@@ -3,6 +3,7 @@
 //! know no command-line flags or exit codes.
 
 mod check;
+mod command_line;
 mod compare;
 mod context;
 mod error;
@@ -18,18 +19,20 @@ mod runs;
 mod send;
 mod service;
 mod templates;
+mod temporary_folder;
 mod upload;
 
 pub use crate::ledger::AllowRepeat;
-pub use check::{Check, check};
+pub use check::{Check, CheckedFile, check};
+pub use command_line::{CommandLine, DEFAULT_PROFILE, Given, quoted, with_login};
 pub use compare::ComparePace;
-pub use context::{Context, Given};
+pub use context::Context;
 pub use error::Error;
 pub use event::{Event, Observer};
 pub use explain::{ExplainedRecord, Explanation, PlannedOutcome, RowName, explain};
 pub use export::{EXPORTABLE, ExportRequest, IdSource, export};
 pub use input::{InputFile, STANDARD_INPUT, Spreadsheet};
-pub use next_command::{CommandLine, quoted};
+pub use next_command::has_sent;
 pub use preview::{Preview, PreviewedRequest};
 pub use report::{ReportRequest, check_report_path, report};
 pub use report_path::unused;
@@ -44,6 +47,7 @@ pub use send::{DEFAULT_CONCURRENCY, Finished, SendOptions, Withheld};
 pub use service::load::{LOAD_KINDS, LoadKind, LoadOutcome, LoadedFile, load};
 pub use service::local_service::LocalService;
 pub use service::login::{StoredTokens, login, verify};
+pub use service::rehearsal::{RehearsalRecords, Rehearse, Rehearsed};
 pub use templates::infer::{InferRequest, infer};
 pub use templates::load_template::{
     TemplateChanges, format_template, load_template, load_template_for, unknown_template,

@@ -43,7 +43,7 @@ pub async fn report(
     let run = ledger.run_or_newest(request.run).await?;
     check_has_plan(&run, "reported")?;
     let accounting = ledger.accounting(run.id).await?;
-    let next = next_command::after_run(context, &run, &accounting, false, Some(request.path));
+    let next = next_command::after_run(context, &run, &accounting, None, Some(request.path));
     let next = next.filter(|_| request.has_next);
     let choices = choices(&run, format, observer);
     let request = Request {

@@ -9,6 +9,7 @@ use super::event::{Event, Observer};
 use super::next_command;
 use super::report::{choices, has_bom, report_format};
 use super::report_path::{beside, numbered};
+use super::service::rehearsal::Rehearsed;
 use crate::client::{Client, Rate, Speed};
 use crate::ledger::{
     self, Accounting, Causes, Ledger, LockedRun, NewRun, Run, RunCommand, RunRate, RunSettings, RunState, UploadLock,
@@ -124,8 +125,13 @@ pub struct Finished {
     pub left_out: Vec<LeftOut>,
     /// Records with keys that a newer run has sent.
     pub superseded: Vec<LeftOut>,
-    /// The next command to run.
+    /// The next command to run. A rehearsal has none.
     pub next: Option<String>,
+    /// Requests of this operation besides those for its records: whether the service answers, comparisons with its lists, and
+    /// renewals of the token.
+    pub other_requests: u64,
+    /// What the service of a rehearsal had.
+    pub rehearsed: Option<Rehearsed>,
 }
 
 /// A planned run, ready to be sent as its settings say.
@@ -137,8 +143,6 @@ pub(super) struct Sending<'a> {
     pub run: LockedRun,
     /// Path of the report, if it was named for this operation.
     pub report: Option<&'a Path>,
-    /// The ledger is temporary, so the run can't be continued.
-    pub is_rehearsal: bool,
     /// A person has decided not to send.
     pub is_declined: bool,
     pub observer: Observer<'a>,
@@ -167,6 +171,11 @@ impl Sending<'_> {
         &self.run.run().about.settings
     }
 
+    /// Whether the ledger is temporary, so that the run can't be continued.
+    fn is_rehearsal(&self) -> bool {
+        self.run.run().about.command == RunCommand::Rehearse
+    }
+
     /// Returns why nothing is to be sent.
     async fn withheld(&self) -> Result<Option<Withheld>, Error> {
         let settings = self.settings();
@@ -188,7 +197,7 @@ impl Sending<'_> {
     pub(super) async fn send(self, interrupt: impl Future<Output = Grace>) -> Result<Finished, Error> {
         let (ledger, run) = (self.ledger, self.run.id());
         let next = next_command::resume(self.context, run);
-        let next = Some(next).filter(|_| !self.is_rehearsal);
+        let next = Some(next).filter(|_| !self.is_rehearsal());
         match self.try_send(interrupt).await {
             Ok(finished) => Ok(finished),
             // If the ledger can't even be read, the first error is the important one.
@@ -201,6 +210,7 @@ impl Sending<'_> {
 
     async fn try_send(self, interrupt: impl Future<Output = Grace>) -> Result<Finished, Error> {
         let (ledger, id) = (self.ledger, self.run.id());
+        let requests_before = ledger.accounting(id).await?.requests;
         let mut compared = Compared::default();
         if self.withheld().await?.is_none() {
             if self.settings().changed_only {
@@ -241,15 +251,15 @@ impl Sending<'_> {
             if matches!(withheld, Some(Withheld::Warnings | Withheld::Declined)) {
                 return None;
             }
-            let command = next_command::after_run(self.context, &run, &accounting, stopped.is_some(), report);
-            command.filter(|_| !self.is_rehearsal)
+            let command = next_command::after_run(self.context, &run, &accounting, stopped.as_ref(), report);
+            command.filter(|_| !self.is_rehearsal())
         };
         // The report of a stopped run is written after resuming; the report of a finished run exists already.
-        let only_if_named = stopped.is_some() || was_finished || self.is_rehearsal;
+        let only_if_named = stopped.is_some() || was_finished || self.is_rehearsal();
         let report = self.write_report(&run, &accounting, only_if_named, next).await;
         let next = next(report.as_ref().ok().and_then(Option::as_deref));
         // A report may be handed back, which needs the plan.
-        if matches!(report, Ok(None)) && !self.is_rehearsal {
+        if matches!(report, Ok(None)) && !self.is_rehearsal() {
             ledger.drop_unsent_plan(id, now()).await?;
         }
         let left_out = compared.left_out;
@@ -265,6 +275,8 @@ impl Sending<'_> {
             left_out,
             superseded: superseded::joined(superseded, meanwhile),
             next,
+            other_requests: self.client.requests().saturating_sub(accounting.requests.saturating_sub(requests_before)),
+            rehearsed: None,
         })
     }
 
@@ -374,7 +386,7 @@ impl Sending<'_> {
             existing: Existing::Keep,
             rows: format.default_rows(),
             next: next.as_deref(),
-            is_kept: !self.is_rehearsal,
+            is_kept: !self.is_rehearsal(),
             choices: &choices(run, format, self.observer),
             has_bom: has_bom(Path::new(&run.about.file)),
         };

@@ -12,7 +12,7 @@ use super::report::check_report_path;
 use super::runs::retry_report::{RetryReport, preview_retry, retry_report};
 use super::runs::uploaded_report::{UploadedReport, uploaded_report};
 use super::send::{Finished, SendOptions, Sending, plan_run, speed};
-use super::service::local_service::LocalService;
+use super::service::rehearsal::{Rehearsal, Rehearse};
 use crate::ledger::{AllowRepeat, CallOption, RunCommand, RunSettings};
 use crate::upload::compare::{Connection, count_changed};
 use crate::upload::{Grace, Source, Tally};
@@ -34,8 +34,8 @@ pub struct Upload<'a> {
     pub create_missing_items: bool,
     /// Lets the service run workflows for orders.
     pub trigger_workflows: bool,
-    /// Sends everything to a temporary, empty service.
-    pub is_rehearsal: bool,
+    /// Sends everything to a temporary service.
+    pub rehearsal: Option<Rehearse<'a>>,
 }
 
 impl<'a> Upload<'a> {
@@ -61,7 +61,7 @@ impl<'a> Upload<'a> {
         source: &Source,
         observer: Observer<'_>,
     ) -> Result<UploadedReport, Error> {
-        match self.is_rehearsal {
+        match self.rehearsal.is_some() {
             true => Ok(UploadedReport::No),
             false => uploaded_report(context, &self.input, &self.allow_repeat, source, observer).await,
         }
@@ -90,14 +90,13 @@ pub async fn upload(
     interrupt: impl Future<Output = Grace>,
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
-    if !upload.is_rehearsal {
-        return run_upload(context, upload, questions, interrupt, observer).await;
-    }
-    let folder = tempfile::tempdir().map_err(|error| Error::no_temporary_files(&error))?;
-    let service = LocalService::start(folder.path(), "rehearsal", context).await?;
-    let finished = run_upload(&service.context, upload, questions, interrupt, observer).await;
-    // The data is temporary, so an error at the end does not matter.
-    let _ = service.stop().await;
+    let Some(rehearse) = upload.rehearsal else {
+        return run_upload(context, upload, None, questions, interrupt, observer).await;
+    };
+    let rehearsal = Rehearsal::start(context, rehearse, observer).await?;
+    let context = &rehearsal.service.context;
+    let finished = run_upload(context, upload, Some(&rehearsal), questions, interrupt, observer).await;
+    rehearsal.stop().await;
     finished
 }
 
@@ -122,6 +121,7 @@ pub async fn preview_upload(
 async fn run_upload(
     context: &Context,
     mut upload: Upload<'_>,
+    rehearsal: Option<&Rehearsal>,
     questions: Option<Questions<'_>>,
     interrupt: impl Future<Output = Grace>,
     observer: Observer<'_>,
@@ -147,13 +147,17 @@ async fn run_upload(
         restore_on_request(&mut source, questions)?;
     }
     let ledger = context.ledger().await?;
-    let mut about =
-        new_run(RunCommand::Upload, context, client.address(), upload.input.file, &source, &upload.input.template)?;
+    let command = if rehearsal.is_some() { RunCommand::Rehearse } else { RunCommand::Upload };
+    let mut about = new_run(command, context, client.address(), upload.input.file, &source, &upload.input.template)?;
     about.options = call_options(&upload).map(|(_, option)| option).collect();
     about.settings = settings;
     let lock = ledger.lock_upload(&about)?;
     let template = Arc::new(upload.input.template);
     let (run, tally) = plan_run(&ledger, &about, lock, source, template, observer).await?;
+    let rehearsed = match rehearsal {
+        Some(rehearsal) => Some(rehearsal.make_up(&ledger, run.run(), observer).await?),
+        None => None,
+    };
     let asks = questions.filter(|_| !tally.warnings.is_empty() && tally.to_send > 0);
     let sending = Sending {
         context,
@@ -161,13 +165,12 @@ async fn run_upload(
         client: Arc::clone(&client),
         run,
         report: upload.sending.report,
-        is_rehearsal: upload.is_rehearsal,
         is_declined: asks.is_some_and(|questions| !(questions.sends_with_warnings)(&tally)),
         observer,
     };
     let finished = sending.send(interrupt).await?;
     ledger.close().await;
-    Ok(finished)
+    Ok(Finished { rehearsed, ..finished })
 }
 
 /// Takes identifiers of an export back that a spreadsheet program changed, if there are any and a person wants it.
@@ -215,4 +218,140 @@ fn call_options(upload: &Upload<'_>) -> impl Iterator<Item = (&'static str, Call
     ]
     .into_iter()
     .filter_map(|(is_set, option)| is_set.then_some(option))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::{Path, PathBuf};
+    use std::time::Duration;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::client::ConnectOptions;
+    use crate::client::auth::{Credentials, EnvironmentTokens};
+    use crate::operations::service::load;
+    use crate::operations::{Given, InputFile, LocalService, TemplateChanges, load_template};
+    use crate::service::{Config, Loader, Service};
+
+    fn context(home: &Path) -> Context {
+        Context {
+            home: home.to_owned(),
+            profile: "default".to_owned(),
+            base_url: None,
+            address_from: None,
+            credentials: Credentials::default(),
+            tokens_from: None,
+            withheld: None,
+            environment: EnvironmentTokens { home: None, credentials: Credentials::default() },
+            connection: ConnectOptions::default(),
+            chosen_connection: ConnectOptions::default(),
+            profiles: BTreeMap::new(),
+            rate: None,
+            given: Given::default(),
+            is_address_chosen: false,
+            is_profile_chosen: false,
+        }
+    }
+
+    async fn run(context: &Context, file: &InputFile, template: &str, rehearsal: Option<&Rehearsal>) -> Finished {
+        let template = load_template(template, TemplateChanges::default()).expect("a built-in template");
+        let input = Spreadsheet {
+            file,
+            template,
+            sheet: None,
+            text: crate::sheet::Options::default(),
+            rows: None,
+            is_strict: false,
+        };
+        let upload = Upload {
+            input,
+            sending: SendOptions { concurrency: Some(1), ..SendOptions::default() },
+            changed_only: false,
+            all_or_nothing: false,
+            allow_repeat: AllowRepeat::None,
+            restore_texts: false,
+            create_missing_items: false,
+            trigger_workflows: false,
+            rehearsal: None,
+        };
+        let never = async {
+            std::future::pending::<()>().await;
+            Grace::from(Duration::ZERO)
+        };
+        run_upload(context, upload, rehearsal, None, never, &|_| {}).await.expect("an upload")
+    }
+
+    /// Returns the records without what differs with every request: ids that the service makes, and times.
+    async fn stored(loader: &Loader, workspace: &str) -> Vec<String> {
+        let records = loader.stored(workspace).await.into_iter().map(|(kind, mut record)| {
+            let fields = record.as_object_mut().expect("an object");
+            fields.retain(|name, _| !matches!(name.as_str(), "updated_at" | "created_at" | "ctx_id"));
+            // The ids of the exports are short.
+            fields.retain(|_, value| value.as_str().is_none_or(|text| text.len() != 36));
+            format!("{kind} {}", Value::Object(fields.clone()))
+        });
+        records.collect()
+    }
+
+    #[tokio::test]
+    async fn a_rehearsal_stores_what_a_service_with_the_same_records_stores() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let exports = folder.path().join("exports");
+        std::fs::create_dir(&exports).expect("a folder");
+        let write = |name: &str, text: &str| std::fs::write(exports.join(name), text).expect("written");
+        write("companies.csv", "id,external_id,name\nc1,42,Miller\nc2,43,Smith\n");
+        write("contacts.ndjson", "{\"id\":\"p1\",\"name\":\"Ann\"}\n");
+        write("items.csv", "id,external_id,name,price\ni1,A,Bolt,1.50\ni2,B,Nut,2.00\n");
+        let inventories = "id,inventory_id,external_id,available,unit_price,item_ids\n";
+        write("inventories.csv", &format!("{inventories}s1,1,MAIN,10,2.50,\"i1, i2\"\ns2,2,BACK,5,,\n"));
+        write(
+            "orders.csv",
+            "id,order_id,external_id,order_at\no1,5001,SO-1,2026-01-01T00:00:00Z\no2,5002,,2026-01-02T00:00:00Z\n",
+        );
+
+        let files = [
+            ("items", "SKU,Name,Price\nA,Bolt M8,1.75\nC,Pin,0.10\n"),
+            (
+                "orders",
+                "Order no.,Customer no.,Item no.,Quantity,Unit price\nSO-1,42,A,2,5\nSO-1,42,B,1,\nSO-9,42,A,1,5\n",
+            ),
+            (
+                "transactions",
+                "Movement,Stock,Quantity,Date\nin,MAIN,4,2026-01-01\nout,BACK,1,2026-01-02\nin,SIDE,1,2026-01-03\n",
+            ),
+            ("subscriptions", "Contract no.,Customer ID,Item ID,Amount,Currency\n1,c1,i1,2,EUR\n2,x9,i1,2,EUR\n"),
+            ("invoices", "Invoice no.,Customer ID,Item ID,Amount\n1,p1,i2,1\n2,p1,i9,1\n"),
+        ];
+        for (kind, text) in files {
+            let path = folder.path().join(format!("{kind}-to-send.csv"));
+            std::fs::write(&path, text).expect("written");
+            let file = InputFile::at(&path);
+
+            let home = context(&folder.path().join("home"));
+            let rehearsal = Rehearsal::start(&home, Rehearse { exports: Some(&exports) }, &|_| {}).await;
+            let rehearsal = rehearsal.expect("a rehearsal");
+            let rehearsed = run(&rehearsal.service.context, &file, kind, Some(&rehearsal)).await;
+            let in_rehearsal = stored(&rehearsal.service.loader, "rehearsal").await;
+            rehearsal.stop().await;
+
+            let real = folder.path().join(kind);
+            let mut paths: Vec<PathBuf> =
+                std::fs::read_dir(&exports).expect("a folder").map(|file| file.expect("a file").path()).collect();
+            paths.sort();
+            load::load(&real.join("service"), "shop", &paths, None, |_| {}).await.expect("loaded");
+            drop(Service::open(Config::new(real.join("service"))).await.expect("closed after loading"));
+            let service = LocalService::start(&real, "shop", &home).await.expect("a service");
+            let sent = run(&service.context, &file, kind, None).await;
+            assert_eq!(stored(&service.loader, "shop").await, in_rehearsal, "{kind}");
+            service.stop().await.expect("stopped");
+
+            let counts = |finished: &Finished| (finished.accounting.sent, finished.accounting.failed);
+            assert_eq!(counts(&rehearsed), counts(&sent), "{kind}");
+            let failed = u64::from(kind != "items");
+            assert_eq!(sent.accounting.failed, failed, "a reference that the exports do not have, {kind}");
+            assert_eq!(rehearsed.rehearsed.expect("of a rehearsal").made_up, [], "{kind}");
+        }
+    }
 }

@@ -51,6 +51,25 @@ pub enum Lookup {
     ExternalId(&'static Single),
 }
 
+impl Lookup {
+    /// Returns the names of the lists that have the records.
+    pub fn lists(&self) -> impl Iterator<Item = &'static str> {
+        let (lists, single): (&[&List], _) = match self {
+            Lookup::Lists(lists, _) => (lists, None),
+            Lookup::ExternalId(single) => (&[], Some(single.name)),
+        };
+        lists.iter().map(|list| list.name).chain(single)
+    }
+
+    /// Returns the members of a record, each of which may have the value. Never empty.
+    pub fn members(&self) -> &'static [&'static str] {
+        match self {
+            Lookup::Lists(_, members) => members,
+            Lookup::ExternalId(_) => &["external_id"],
+        }
+    }
+}
+
 impl Input {
     /// Returns what the fields of [`Input::needs_one_of`] name, such as `item`.
     pub fn needed_reference(&self) -> Option<&'static str> {

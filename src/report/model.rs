@@ -8,6 +8,10 @@ use crate::sheet::write::Existing;
 
 /// The meaning of a check's pending records, for people.
 pub(super) const READY_TO_SEND: &str = "valid and ready to send";
+/// The meaning of what a rehearsal sent.
+pub(super) const ACCEPTED_IN_REHEARSAL: &str = "accepted in the rehearsal, and not sent to a service";
+/// The service of a rehearsal, for people.
+pub(super) const IN_REHEARSAL: &str = "a temporary one on this machine";
 
 /// A report to be written.
 #[derive(Clone, Copy, Debug)]

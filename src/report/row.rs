@@ -6,7 +6,7 @@ use super::error::Error;
 use super::model::RowFilter;
 use super::records::RecordResult;
 use super::windows;
-use crate::ledger::{self, Ledger, Problem, Run, RunCommand, SourceRow};
+use crate::ledger::{self, Ledger, Problem, REHEARSAL, RecordState, Run, RunCommand, SourceRow};
 use crate::sheet::{Cell, RESERVED_PREFIX, Row, column_letters};
 
 /// Maximum length of a value within a message, in characters.
@@ -83,9 +83,13 @@ pub(super) async fn each_row(
     filter: RowFilter,
     mut take: impl FnMut(&ReportRow<'_>) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    // Checks are not kept in the ledger; their number could belong to another run.
+    // Checks and rehearsals are not kept in the ledger; their number could belong to another run.
     let is_check = run.about.command == RunCommand::Check;
-    let token = if is_check { String::new() } else { run.token() };
+    let token = match run.about.command {
+        RunCommand::Check => String::new(),
+        RunCommand::Rehearse => REHEARSAL.to_owned(),
+        RunCommand::Upload | RunCommand::Retry => run.token(),
+    };
     let (mut windows, reader) = windows::read(ledger, run.id);
     let mut cells = Row::default();
     let mut taken = 0;
@@ -142,7 +146,7 @@ impl ReportRow<'_> {
         let record = self.record;
         let sheet = self.run.about.reads_several_sheets().then_some(Cell::Text(&self.source.sheet));
         [
-            Cell::Text(record.outcome.state.name()),
+            Cell::Text(state_name(self.run, record.outcome.state)),
             Cell::Text(&texts.errors),
             Cell::Text(&texts.warnings),
             Cell::Text(&texts.fields),
@@ -155,6 +159,15 @@ impl ReportRow<'_> {
         .into_iter()
         .chain(sheet)
         .chain([Cell::Number(self.source.number as f64), Cell::Text(self.token)])
+    }
+}
+
+/// Returns the name of a state. What a rehearsal sent has another name: an upload of its report leaves out rows that were
+/// sent.
+pub(super) fn state_name(run: &Run, state: RecordState) -> &'static str {
+    match state {
+        RecordState::Sent | RecordState::Unknown if run.about.command == RunCommand::Rehearse => "rehearsed",
+        state => state.name(),
     }
 }
 

@@ -34,7 +34,7 @@ pub use self::app::Config;
 pub use self::auth::Tokens;
 pub use self::error::Error;
 pub use self::fault_injection::{FaultInjection, Faults, Limit};
-pub use self::load::LoadRecord;
+pub use self::load::{LoadRecord, Loader};
 pub use self::request::Errors;
 pub use self::server::{Service, issue_tokens};
 pub use self::store::{Stored, WriteOutcome};

@@ -95,6 +95,26 @@ pub fn heading(text: &str) {
     line(format_args!("{strong}{text}{strong:#}"));
 }
 
+/// Formats the next command.
+fn next_line(next: &str) -> String {
+    let strong = style::STRONG;
+    format!("  {strong}Next{strong:#}    {next}")
+}
+
+/// Prints the next command to stdout, if there is one.
+pub fn next(next: Option<&str>) {
+    if let Some(next) = next {
+        line(next_line(next));
+    }
+}
+
+/// Prints the next command to stderr, for a command that writes data to stdout.
+pub fn next_remark(next: Option<&str>) {
+    if let Some(next) = next {
+        remark(next_line(next));
+    }
+}
+
 /// Prints a remark to stderr.
 pub fn remark(text: impl Display) {
     let _ = writeln!(anstream::stderr(), "{}", shown(text));

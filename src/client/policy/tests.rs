@@ -128,6 +128,12 @@ fn retry_after_is_parsed_as_seconds() {
         ("soon", None),
         ("", None),
         ("-1", None),
+        ("1.5", Some(2)),
+        ("2.0", Some(2)),
+        ("1.", None),
+        (".5", None),
+        ("1.2.3", None),
+        ("1e9", None),
     ] {
         assert_eq!(parse_retry_after(text), seconds.map(Duration::from_secs), "{text}");
     }

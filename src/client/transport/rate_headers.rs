@@ -1,6 +1,6 @@
 //! Rate-limit headers of a response: when to come back, and how many requests are left.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use jiff::Timestamp;
 use reqwest::StatusCode;
@@ -22,7 +22,7 @@ pub(in crate::client) fn retry_after(status: StatusCode, headers: &HeaderMap) ->
     }
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?;
     Some(match date(value) {
-        Some(until) => until.duration_since(now(headers)).as_secs().max(0).to_string(),
+        Some(until) => until.saturating_sub(now(headers)).max(0).to_string(),
         None => value.to_owned(),
     })
 }
@@ -50,18 +50,23 @@ pub(in crate::client) fn quota(headers: &HeaderMap) -> Option<Quota> {
     };
     let valid = |number: f64| (0.0..1e15).contains(&number).then_some(number);
     let (remaining, reset) = (valid(remaining?)?, valid(reset?)?);
-    let reset = if reset >= EPOCH { (reset - now(headers).as_second() as f64).max(0.0) } else { reset };
+    let reset = if reset >= EPOCH { (reset - now(headers) as f64).max(0.0) } else { reset };
     Some(Quota { remaining: remaining as u64, reset: Duration::from_secs_f64(reset) })
 }
 
-/// Returns the time by the service's clock, or by ours if the response has no Date.
-fn now(headers: &HeaderMap) -> Timestamp {
+/// Returns the time by the service's clock, or by ours if the response has no Date, in seconds since 1970.
+fn now(headers: &HeaderMap) -> i64 {
     let service = headers.get(DATE).and_then(|value| value.to_str().ok()).and_then(date);
-    service.unwrap_or_else(Timestamp::now)
+    service.unwrap_or_else(|| Timestamp::now().as_second())
 }
 
-fn date(text: &str) -> Option<Timestamp> {
-    jiff::fmt::rfc2822::parse(text).ok().map(|date| date.timestamp())
+/// Parses a date of HTTP in any of its three formats, and the other dates of RFC 2822. Returns seconds since 1970.
+fn date(text: &str) -> Option<i64> {
+    match httpdate::parse_http_date(text.trim()) {
+        // HTTP has no earlier dates.
+        Ok(date) => i64::try_from(date.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok(),
+        Err(_) => jiff::fmt::rfc2822::parse(text).ok().map(|date| date.timestamp().as_second()),
+    }
 }
 
 #[cfg(test)]
@@ -69,6 +74,29 @@ mod tests {
     use reqwest::header::HeaderValue;
 
     use super::*;
+
+    #[test]
+    fn retry_after_may_be_a_date_in_any_format_of_http() {
+        let read = |value: &'static str| {
+            let date = HeaderValue::from_static("Sun, 06 Nov 1994 08:49:00 GMT");
+            let headers = [(RETRY_AFTER, HeaderValue::from_static(value)), (DATE, date)];
+            retry_after(StatusCode::SERVICE_UNAVAILABLE, &headers.into_iter().collect())
+        };
+        for (value, expected) in [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", "37"),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", "37"),
+            ("Sun Nov  6 08:49:37 1994", "37"),
+            (" Sun Nov  6 08:50:00 1994 ", "60"),
+            ("Sun, 06 Nov 1994 09:49:00 +0100", "0"),
+            ("Sat, 05 Nov 1994 08:49:37 GMT", "0"),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", "252618189059"),
+            ("37", "37"),
+            ("-1", "-1"),
+            ("Sunday", "Sunday"),
+        ] {
+            assert_eq!(read(value).as_deref(), Some(expected), "{value}");
+        }
+    }
 
     #[test]
     fn quota_is_read_from_all_common_headers() {

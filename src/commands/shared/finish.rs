@@ -1,17 +1,20 @@
 //! Prints how a run ended, and chooses the exit code.
 
 use super::signals::Interrupt;
-use super::summary::{SentBefore, Summary, causes};
+use super::summary::{Rehearsal, SentBefore, Summary, causes};
 use crate::client::Stop;
 use crate::error::{Exit, Failure};
 use crate::ledger::Accounting;
-use crate::operations::{Finished, Withheld};
+use crate::operations::{self, Finished, Withheld};
+use crate::settings::Settings;
 use crate::ui;
 use crate::upload::StopReason;
 
 /// Prints the reason for stopping and the service's refusals, and returns the exit code and the summary.
-pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, talks: bool) -> (Exit, Summary) {
-    let Finished { run, accounting, withheld, stopped, was_finished, report, refused, warnings, .. } = finished;
+pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, settings: &Settings) -> (Exit, Summary) {
+    let talks = settings.output.talks();
+    let Finished { run, accounting, withheld, stopped, was_finished, report, refused, warnings, rehearsed, .. } =
+        finished;
     if was_finished {
         ui::remark(format_args!("run {} was finished before and has no pending records", run.id));
     }
@@ -37,15 +40,18 @@ pub(crate) fn finish(command: &str, finished: Finished, interrupt: &Interrupt, t
     });
     if let Some(reason) = &stopped {
         let doubt = ui::style::DOUBT;
-        ui::remark(format_args!("{doubt}stopped{doubt:#}: {reason}; all outcomes so far are saved"));
-        if let Some(hint) = reason.hint() {
-            ui::hint(&hint);
+        let saved =
+            if rehearsed.is_some() { "nothing of a rehearsal is kept" } else { "all outcomes so far are saved" };
+        ui::remark(format_args!("{doubt}stopped{doubt:#}: {reason}; {saved}"));
+        if let Some(hint) = reason.hint(operations::has_sent(&accounting)).filter(|_| rehearsed.is_none()) {
+            ui::hint(&operations::with_login(&hint, &settings.context.given, &run.about.settings.profile));
         }
     }
     let sent_before = finished.left_out.iter().map(SentBefore::of).collect();
     let superseded = finished.superseded.iter().map(SentBefore::of).collect();
     let summary = Summary::of_run(command, &run, &accounting, report, finished.next);
-    (exit, Summary { warnings: causes(&warnings), sent_before, superseded, ..summary })
+    let (rehearsal, other_requests) = (rehearsed.map(Rehearsal::of), finished.other_requests);
+    (exit, Summary { warnings: causes(&warnings), sent_before, superseded, rehearsal, other_requests, ..summary })
 }
 
 fn exit(accounting: &Accounting, withheld: Option<Withheld>, stopped: Option<&StopReason>, interrupted: Exit) -> Exit {

@@ -1,11 +1,13 @@
 //! The summary at the end of a command, for people or as JSON.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::error::Exit;
 use crate::ledger::{Accounting, Causes, Group, Run, RunId};
+use crate::operations::{RehearsalRecords, Rehearsed};
 use crate::records::RecordKind;
 use crate::settings::Output;
 use crate::sheet::column_letters;
@@ -24,6 +26,8 @@ pub(crate) struct Summary {
     pub file: String,
     #[serde(flatten)]
     pub accounting: Accounting,
+    /// Requests of this command besides those for the records.
+    pub other_requests: u64,
     pub seconds: f64,
     /// Requests per second.
     pub rate: f64,
@@ -38,6 +42,9 @@ pub(crate) struct Summary {
     /// Records not sent because a newer run has sent their keys. They count as skipped.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub superseded: Vec<SentBefore>,
+    /// What the service of a rehearsal had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rehearsal: Option<Rehearsal>,
     /// Problems grouped by cause, only for `check`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<Cause>>,
@@ -46,6 +53,40 @@ pub(crate) struct Summary {
     /// The values in each field, for `check` and `--dry-run`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
+}
+
+/// The numbers of records that a rehearsal began with, by kind.
+#[derive(Debug, Serialize)]
+pub(crate) struct Rehearsal {
+    pub made_up: BTreeMap<&'static str, u64>,
+    pub from_exports: BTreeMap<&'static str, u64>,
+    #[serde(skip)]
+    rehearsed: Rehearsed,
+}
+
+impl Rehearsal {
+    pub(crate) fn of(rehearsed: Rehearsed) -> Rehearsal {
+        let by_kind = |records: &[RehearsalRecords]| records.iter().map(|of| (of.kind, of.records)).collect();
+        let (made_up, from_exports) = (by_kind(&rehearsed.made_up), by_kind(&rehearsed.from_exports));
+        Rehearsal { made_up, from_exports, rehearsed }
+    }
+
+    /// Returns a sentence for the records that were made up and one for those of exports, if there were any.
+    fn sentences(&self) -> impl Iterator<Item = String> {
+        let Rehearsed { made_up, from_exports } = &self.rehearsed;
+        let sentence = |records: &[RehearsalRecords], what: &str| {
+            let counted: Vec<String> = records
+                .iter()
+                .map(|of| format!("{} {}", ui::thousands(of.records), if of.records == 1 { of.one } else { of.kind }))
+                .collect();
+            let were = if matches!(records, [RehearsalRecords { records: 1, .. }]) { "was" } else { "were" };
+            let (last, others) = counted.split_last()?;
+            let all = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+            Some(format!("{all} {were} {what}"))
+        };
+        let sentences = [sentence(from_exports, "taken from exports"), sentence(made_up, "made up for the rehearsal")];
+        sentences.into_iter().flatten()
+    }
 }
 
 /// Records that another run sent.
@@ -180,13 +221,16 @@ impl Summary {
             let rate = if self.seconds >= 1.0 { format!(", {:.0}/s", self.rate) } else { String::new() };
             ui::line(format_args!("  {faint}{requests}{retries} in {:.1} s{rate}{faint:#}", self.seconds));
         }
+        for sentence in self.rehearsal.iter().flat_map(Rehearsal::sentences) {
+            ui::line(format_args!("  {faint}{sentence}{faint:#}"));
+        }
         if let Some(report) = &self.report {
             ui::line(format_args!("  {strong}Report{strong:#}  {}", report.display()));
         }
         if let Some(next) = &self.next {
             let is_retry = self.report.is_some() && next.starts_with("sheetport retry ");
             let fix = if is_retry { "fix the rows in the report, then: " } else { "" };
-            ui::line(format_args!("  {strong}Next{strong:#}    {fix}{next}"));
+            ui::next(Some(&format!("{fix}{next}")));
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::super::command_line::CommandLine;
 use super::super::context::{Context, now};
 use super::super::error::Error;
-use super::super::next_command::CommandLine;
 use crate::ledger::{self, Claim, DamagedPart, Inspection, Ledger, LockedRun, Repaired, RunId};
 use crate::upload::sent_before;
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::super::command_line::quoted;
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
-use super::super::next_command::{self, quoted};
+use super::super::next_command;
 use super::super::report::check_report_path;
 use super::super::send::{Finished, SendOptions, Sending};
 use super::unsent::check_has_plan;
@@ -56,7 +57,6 @@ pub async fn resume(
         client,
         run,
         report: options.report,
-        is_rehearsal: false,
         is_declined: false,
         observer,
     };

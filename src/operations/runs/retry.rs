@@ -36,7 +36,6 @@ pub async fn retry_run(
         client,
         run: locked,
         report: options.report,
-        is_rehearsal: false,
         is_declined: false,
         observer,
     };

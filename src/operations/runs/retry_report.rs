@@ -97,7 +97,6 @@ pub async fn retry_report(
         client,
         run,
         report: request.sending.report,
-        is_rehearsal: false,
         is_declined: false,
         observer,
     };
@@ -289,6 +288,11 @@ pub(super) async fn run_of(ledger: &Ledger, file: &InputFile, report: &Report) -
         }
         return no_report("names no run in its column sheetport_run");
     };
+    if report.is_of_rehearsal() {
+        let hint = "`sheetport upload FILE -t TEMPLATE` sends all of its rows";
+        let message = format!("{name} is the report of a rehearsal, which sent nothing to a service");
+        return Err(Error::invalid(message, hint));
+    }
     for (token, _) in report.runs.iter().take(MAX_LOOKUPS) {
         let Some(number) = token.split('-').next().and_then(|number| number.parse::<RunId>().ok()) else { continue };
         match ledger.run(number).await {

@@ -1,14 +1,16 @@
 //! Loading records from spreadsheets into a workspace of the embedded service, for rehearsals with real data. Columns are
 //! named like the fields of the API, as in exports.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::super::error::Error;
+use super::ndjson::{NdjsonFile, NdjsonRecord};
 use crate::records::{Field, JsonType, company, contact, inventory, item, order};
-use crate::service::{Config, LoadRecord, Service, WriteOutcome};
+use crate::service::{Config, LoadRecord, Loader, Service, WriteOutcome};
 use crate::sheet::{self, Book, Cell, RESERVED_PREFIX, Row};
 
 /// Rows stored at a time.
@@ -25,7 +27,7 @@ pub struct LoadKind {
     more: &'static [(&'static str, JsonType)],
     /// Accepts any field, because the contract does not list the fields of these records.
     is_open: bool,
-    record: fn(Map<String, Value>) -> LoadRecord,
+    pub(super) record: fn(Map<String, Value>) -> LoadRecord,
 }
 
 pub static LOAD_KINDS: [LoadKind; 5] = [
@@ -63,6 +65,9 @@ pub struct LoadOutcome {
     /// Columns without a matching field.
     pub ignored: Vec<String>,
     pub problems: Vec<LoadProblem>,
+    /// Fields that were found, with a value or not.
+    #[serde(skip)]
+    pub(super) fields: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -70,6 +75,14 @@ pub struct LoadProblem {
     pub row: u64,
     pub field: String,
     pub message: String,
+}
+
+/// How records are loaded.
+pub(super) struct Loading<'a> {
+    pub loader: &'a Loader,
+    pub workspace: &'a str,
+    /// Loads a record with a faulty cell without it, and reports the cell.
+    pub keeps_faulty: bool,
 }
 
 /// Loads files into a workspace of the service in `data`. The service must not be running. Without `kind`, the name of a
@@ -81,63 +94,123 @@ pub async fn load(
     kind: Option<&'static LoadKind>,
     loaded: impl Fn(&LoadedFile),
 ) -> Result<Vec<LoadedFile>, Error> {
-    let mut books = Vec::with_capacity(paths.len());
+    let mut opened = Vec::with_capacity(paths.len());
     for path in paths {
         let kind = kind.or_else(|| LoadKind::of_file(path)).ok_or_else(|| unknown_kind(path))?;
-        books.push((path, kind, sheet::open(path, &sheet::Options::default())?));
+        opened.push((kind, LoadFile::open(path)?));
     }
     let service = Service::open(Config::new(data)).await?;
-    let mut files = Vec::with_capacity(books.len());
-    for (path, kind, book) in books {
-        match load_file(&service, workspace, kind, path, &book).await {
-            Ok(outcome) => {
-                let file = LoadedFile { path: path.clone(), kind, outcome };
-                loaded(&file);
-                files.push(file);
-            }
-            Err(error) => {
-                service.close().await;
-                return Err(error);
-            }
-        }
-    }
+    let loader = service.loader();
+    let loading = Loading { loader: &loader, workspace, keeps_faulty: false };
+    let files = loading.load_all(opened, loaded).await;
     service.close().await;
-    Ok(files)
+    files
 }
 
-async fn load_file(
-    service: &Service,
-    workspace: &str,
-    kind: &'static LoadKind,
-    path: &Path,
-    book: &Book,
-) -> Result<LoadOutcome, Error> {
-    let mut rows = book.rows(0)?;
-    let mut row = Row::default();
-    if !rows.next(&mut row)? {
-        return Err(sheet::Error::Empty { path: path.to_owned() }.into());
+/// A file that can be read.
+pub(super) enum LoadFile {
+    Table { path: PathBuf, book: Box<Book> },
+    Ndjson(NdjsonFile),
+}
+
+impl LoadFile {
+    pub(super) fn open(path: &Path) -> Result<LoadFile, Error> {
+        Ok(match NdjsonFile::open(path)? {
+            Some(file) => LoadFile::Ndjson(file),
+            None => LoadFile::Table {
+                path: path.to_owned(),
+                book: Box::new(sheet::open(path, &sheet::Options::default())?),
+            },
+        })
     }
-    let mut outcome = LoadOutcome::default();
-    let columns = columns(kind, &row, &mut outcome.ignored).map_err(|why| bad_header(path, kind, &why))?;
-    loop {
-        let (mut numbers, mut records) = (Vec::new(), Vec::new());
-        while records.len() < BATCH && rows.next(&mut row)? {
-            if row.is_blank() {
-                continue;
-            }
-            outcome.rows += 1;
-            match record(&columns, &row) {
-                Ok(fields) => {
-                    numbers.push(row.number);
-                    records.push((kind.record)(fields));
+}
+
+impl Loading<'_> {
+    pub(super) async fn load_all(
+        &self,
+        opened: Vec<(&'static LoadKind, LoadFile)>,
+        loaded: impl Fn(&LoadedFile),
+    ) -> Result<Vec<LoadedFile>, Error> {
+        let mut files = Vec::with_capacity(opened.len());
+        for (kind, file) in opened {
+            let (path, outcome) = match file {
+                LoadFile::Table { path, book } => {
+                    let outcome = self.load_table(kind, &path, &book).await?;
+                    (path, outcome)
                 }
-                Err(problems) => outcome.reject(row.number, problems),
+                LoadFile::Ndjson(file) => (file.path().to_owned(), self.load_ndjson(kind, file).await?),
+            };
+            let file = LoadedFile { path, kind, outcome };
+            loaded(&file);
+            files.push(file);
+        }
+        Ok(files)
+    }
+
+    async fn load_table(&self, kind: &'static LoadKind, path: &Path, book: &Book) -> Result<LoadOutcome, Error> {
+        let mut rows = book.rows(0)?;
+        let mut row = Row::default();
+        if !rows.next(&mut row)? {
+            return Err(sheet::Error::Empty { path: path.to_owned() }.into());
+        }
+        let mut outcome = LoadOutcome::default();
+        let columns = columns(kind, &row, &mut outcome.ignored).map_err(|why| bad_header(path, kind, &why))?;
+        outcome.fields = columns.iter().map(|column| column.name.clone()).collect();
+        loop {
+            let (mut numbers, mut records) = (Vec::new(), Vec::new());
+            while records.len() < BATCH && rows.next(&mut row)? {
+                if row.is_blank() {
+                    continue;
+                }
+                outcome.rows += 1;
+                let (fields, problems) = record(&columns, &row);
+                if problems.is_empty() || self.keeps_faulty {
+                    numbers.push(row.number);
+                    records.push(fields);
+                }
+                outcome.reject(row.number, problems, self.keeps_faulty);
             }
+            if records.is_empty() {
+                break;
+            }
+            self.store(kind, numbers, records, &mut outcome).await?;
         }
-        if records.is_empty() {
-            break;
+        outcome.problems.sort_by_key(|problem| problem.row);
+        Ok(outcome)
+    }
+
+    async fn load_ndjson(&self, kind: &'static LoadKind, mut file: NdjsonFile) -> Result<LoadOutcome, Error> {
+        let mut outcome = LoadOutcome::default();
+        loop {
+            let (mut numbers, mut records) = (Vec::new(), Vec::new());
+            while records.len() < BATCH
+                && let Some(NdjsonRecord { line, mut fields }) = file.next()?
+            {
+                outcome.rows += 1;
+                fields.retain(|name, _| kind.column(name).is_some());
+                for name in fields.keys().filter(|name| !outcome.fields.contains(*name)).cloned().collect::<Vec<_>>() {
+                    outcome.fields.insert(name);
+                }
+                numbers.push(line);
+                records.push(fields);
+            }
+            if records.is_empty() {
+                return Ok(outcome);
+            }
+            self.store(kind, numbers, records, &mut outcome).await?;
         }
-        for (number, stored) in numbers.into_iter().zip(service.load(workspace, records).await?) {
+    }
+
+    /// Stores records from these rows.
+    async fn store(
+        &self,
+        kind: &'static LoadKind,
+        numbers: Vec<u64>,
+        records: Vec<Map<String, Value>>,
+        outcome: &mut LoadOutcome,
+    ) -> Result<(), Error> {
+        let records = records.into_iter().map(kind.record).collect();
+        for (number, stored) in numbers.into_iter().zip(self.loader.load(self.workspace, records).await?) {
             match stored {
                 Ok(stored) => match stored.outcome {
                     WriteOutcome::Created => outcome.created += 1,
@@ -148,18 +221,18 @@ async fn load_file(
                     let problems = errors.into_iter().flat_map(|(field, messages)| {
                         messages.into_iter().map(move |message| (field.clone(), message))
                     });
-                    outcome.reject(number, problems.collect());
+                    outcome.reject(number, problems.collect(), false);
                 }
             }
         }
+        Ok(())
     }
-    outcome.problems.sort_by_key(|problem| problem.row);
-    Ok(outcome)
 }
 
 impl LoadOutcome {
-    fn reject(&mut self, row: u64, problems: Vec<(String, String)>) {
-        self.rejected += 1;
+    /// Adds the problems of a row, which is rejected unless it is loaded all the same.
+    fn reject(&mut self, row: u64, problems: Vec<(String, String)>, is_loaded: bool) {
+        self.rejected += u64::from(!problems.is_empty() && !is_loaded);
         self.problems.extend(problems.into_iter().map(|(field, message)| LoadProblem { row, field, message }));
     }
 }
@@ -178,7 +251,7 @@ impl LoadKind {
     }
 
     /// Returns the kind named by a word of the file name.
-    fn of_file(path: &Path) -> Option<&'static LoadKind> {
+    pub(super) fn of_file(path: &Path) -> Option<&'static LoadKind> {
         let stem = path.file_stem()?.to_string_lossy().to_lowercase();
         let words = stem.split(|letter: char| !letter.is_alphanumeric());
         LOAD_KINDS.iter().find(|kind| words.clone().any(|word| word == kind.name))
@@ -221,8 +294,8 @@ fn columns(kind: &'static LoadKind, header: &Row, ignored: &mut Vec<String>) -> 
     }
 }
 
-/// Returns the fields of a row, without blank cells, or every problem of the row as field and message.
-fn record(columns: &[Column], row: &Row) -> Result<Map<String, Value>, Vec<(String, String)>> {
+/// Returns the fields of a row, without blank and faulty cells, and every problem of the row as field and message.
+fn record(columns: &[Column], row: &Row) -> (Map<String, Value>, Vec<(String, String)>) {
     let (mut fields, mut problems) = (Map::new(), Vec::new());
     for column in columns {
         match value(column.json, row.get(column.index)) {
@@ -231,7 +304,7 @@ fn record(columns: &[Column], row: &Row) -> Result<Map<String, Value>, Vec<(Stri
             Err(message) => problems.push((column.name.clone(), message)),
         }
     }
-    if problems.is_empty() { Ok(fields) } else { Err(problems) }
+    (fields, problems)
 }
 
 fn value(json: JsonType, cell: Cell<'_>) -> Result<Option<Value>, String> {
@@ -256,6 +329,10 @@ fn value(json: JsonType, cell: Cell<'_>) -> Result<Option<Value>, String> {
             "false" => Value::Bool(false),
             _ => return Err(wrong("true or false")),
         },
+        // Exports join plain values.
+        JsonType::Strings if !text.trim_start().starts_with('[') => {
+            text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect()
+        }
         JsonType::Strings | JsonType::Object(_) | JsonType::Objects(_) => match serde_json::from_str(&text) {
             Ok(value @ (Value::Array(_) | Value::Object(_))) => value,
             _ => return Err(wrong("JSON as in an export, such as [\"a\",\"b\"]")),
@@ -330,6 +407,7 @@ mod tests {
             (Integer, Cell::Text(" 7 "), json!(7)),
             (Boolean, Cell::Boolean(true), json!(true)),
             (Strings, Cell::Text(r#"["a","b"]"#), json!(["a", "b"])),
+            (Strings, Cell::Text("a, b"), json!(["a", "b"])),
         ] {
             assert_eq!(value(json, cell), Ok(Some(expected)), "{cell:?}");
         }
@@ -340,7 +418,7 @@ mod tests {
             (Number, Cell::Text("12,50")),
             (Number, Cell::Text("1 2")),
             (Boolean, Cell::Text("yes")),
-            (Strings, Cell::Text("a;b")),
+            (Strings, Cell::Text("[a")),
             (String, Cell::Error("#N/A")),
         ] {
             assert!(value(json, cell).is_err(), "{cell:?}");

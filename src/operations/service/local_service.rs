@@ -14,12 +14,13 @@ use crate::client::auth::{
     AddressOrigin, Chosen, Credentials, EnvironmentTokens, NamedAddress, TokenHome, TokenOrigin,
 };
 use crate::records::token::Access;
-use crate::service::{self, Config, Service};
+use crate::service::{self, Config, Loader, Service};
 
-#[derive(Debug)]
 pub struct LocalService {
     /// Context for operations on this service.
     pub context: Context,
+    /// Access to its data.
+    pub(in crate::operations) loader: Loader,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<Result<(), service::Error>>,
 }
@@ -29,6 +30,7 @@ impl LocalService {
     pub async fn start(folder: &Path, workspace: &str, context: &Context) -> Result<LocalService, Error> {
         let service = Service::open(Config::new(folder.join("service"))).await?;
         let tokens = service.issue_tokens(workspace, Access::Full)?;
+        let loader = service.loader();
         let no_port = |error: std::io::Error| Error::Local {
             message: format!("a service can't be started on this machine: {error}"),
             hint: "check whether a firewall or sandbox forbids listening on 127.0.0.1".to_owned(),
@@ -56,12 +58,14 @@ impl LocalService {
             is_address_chosen: true,
             chosen_connection: connection.clone(),
             connection,
+            // The rate of a profile is that of its service.
+            rate: None,
             ..context.clone()
         };
         let access =
             Chosen { address: Some(address), credentials, tokens: Some(TokenOrigin::Environment), withheld: None };
         let context = context.with_access(access);
-        Ok(LocalService { context, stop, serving })
+        Ok(LocalService { context, loader, stop, serving })
     }
 
     /// Stops the service. Fails if serving has failed.

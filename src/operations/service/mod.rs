@@ -3,3 +3,6 @@
 pub(in crate::operations) mod load;
 pub(in crate::operations) mod local_service;
 pub(in crate::operations) mod login;
+mod made_up;
+mod ndjson;
+pub(in crate::operations) mod rehearsal;

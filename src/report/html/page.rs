@@ -12,7 +12,7 @@ use super::cut::cut;
 use super::data::{FIRST_WARNING, PageTotals, PlainRow};
 use crate::ledger::{Accounting, Causes, Group, RecordState, Run, RunCommand, WARNED};
 use crate::report::error::Error;
-use crate::report::model::{READY_TO_SEND, Request, RowFilter};
+use crate::report::model::{ACCEPTED_IN_REHEARSAL, IN_REHEARSAL, READY_TO_SEND, Request, RowFilter};
 use crate::sheet::column_letters;
 use crate::visible::visible;
 
@@ -63,6 +63,7 @@ pub(super) fn body(
         script => Value::from_safe_string(normalize_line_endings(SCRIPT)),
         run => of_run,
         is_check => run.about.command == RunCommand::Check,
+        is_rehearsal => run.about.command == RunCommand::Rehearse,
         title => visible(&file_name(run)),
         facts => facts(run, accounting, of_run.is_some()),
         stopped => run.stopped_why.as_deref().map(visible),
@@ -125,7 +126,11 @@ fn states(run: &Run, accounting: &Accounting) -> Vec<State> {
     let is_check = run.about.command == RunCommand::Check;
     let state = |((state, count), sign): ((RecordState, u64), _)| {
         let can_be_sent = is_check && state == RecordState::Pending;
-        let meaning = if can_be_sent { READY_TO_SEND } else { state.meaning() };
+        let meaning = match (run.about.command, state) {
+            _ if can_be_sent => READY_TO_SEND,
+            (RunCommand::Rehearse, RecordState::Sent) => ACCEPTED_IN_REHEARSAL,
+            _ => state.meaning(),
+        };
         State { count, name: state.name(), sign, meaning, is_problem: state.is_problem() && !can_be_sent }
     };
     accounting.states().into_iter().zip(SIGNS).filter(|((_, count), _)| *count > 0).map(state).collect()
@@ -180,13 +185,18 @@ fn facts(run: &Run, accounting: &Accounting, is_kept: bool) -> Vec<Value> {
         0 => thousands(accounting.requests),
         retries => format!("{}, {} of them repeated", thousands(accounting.requests), thousands(retries)),
     };
+    let service = match about.command {
+        RunCommand::Check => String::new(),
+        RunCommand::Rehearse => IN_REHEARSAL.to_owned(),
+        RunCommand::Upload | RunCommand::Retry => about.base_url.clone(),
+    };
     let facts = [
         ("File", about.file.clone()),
         ("Sheet", sheet.to_owned()),
         ("Rows", about.chosen.map(|(first, last)| format!("{first} to {last}")).unwrap_or_default()),
         ("Record", about.record.to_string()),
         ("Template", about.template.clone()),
-        ("Service", if about.command == RunCommand::Check { String::new() } else { about.base_url.clone() }),
+        ("Service", service),
         ("Workspace", about.workspace.clone()),
         ("Run", if is_kept { run.id.to_string() } else { String::new() }),
         ("Retry of", about.retry_of.map(|run| format!("run {run}")).unwrap_or_default()),

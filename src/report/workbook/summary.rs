@@ -9,8 +9,8 @@ use super::choices::MAX_CHOICES;
 use super::summary_sheet::{CellLink, Count, ProblemLine, SummarySheet};
 use super::writer::Omissions;
 use crate::ledger::{Accounting, Causes, FIRST_ROWS, Group, Problem, RecordState, Run, RunCommand, RunState, WARNED};
-use crate::report::model::{READY_TO_SEND, Request, RowFilter};
-use crate::report::row::{Fault, ReportRow, place_of, shortened};
+use crate::report::model::{ACCEPTED_IN_REHEARSAL, IN_REHEARSAL, READY_TO_SEND, Request, RowFilter};
+use crate::report::row::{Fault, ReportRow, place_of, shortened, state_name};
 
 /// Code of problems reported by the service in its own words.
 const FROM_SERVICE: &str = "service";
@@ -117,14 +117,15 @@ impl Summary {
     ) -> SummarySheet {
         let is_check = run.about.command == RunCommand::Check;
         let file = run.about.file.rsplit(['/', '\\']).next().expect("splitting yields a part");
-        let (title, number) = match is_check {
-            true => (format!("Check of {file}"), String::new()),
-            false => (format!("Upload of {file}"), format!("Run {} · ", run.id)),
+        let (title, number) = match run.about.command {
+            RunCommand::Check => (format!("Check of {file}"), String::new()),
+            RunCommand::Rehearse => (format!("Rehearsal of {file}: nothing was sent to a service"), String::new()),
+            RunCommand::Upload | RunCommand::Retry => (format!("Upload of {file}"), format!("Run {} · ", run.id)),
         };
         SummarySheet {
             title,
             subtitle: format!("{number}{} · written by sheetport", local_time(run.created_at)),
-            counts: counts(accounting, is_check),
+            counts: counts(run, accounting),
             facts: facts(run),
             next: request.next.map(|next| (instruction(run, accounting, is_check), next.to_owned())),
             problems: self.problems.lines(run),
@@ -167,19 +168,26 @@ impl Summary {
     }
 }
 
-fn counts(accounting: &Accounting, is_check: bool) -> Vec<Count> {
+fn counts(run: &Run, accounting: &Accounting) -> Vec<Count> {
     let rows = match accounting.rows {
         1 => "records from 1 row".to_owned(),
         rows => format!("records from {rows} rows"),
     };
-    let meaning =
-        |state: RecordState| if is_check && state == RecordState::Pending { READY_TO_SEND } else { state.meaning() };
+    let meaning = |state: RecordState| match (run.about.command, state) {
+        (RunCommand::Check, RecordState::Pending) => READY_TO_SEND,
+        (RunCommand::Rehearse, RecordState::Sent) => ACCEPTED_IN_REHEARSAL,
+        _ => state.meaning(),
+    };
     let states = accounting.states().into_iter().filter(|(_, number)| *number > 0);
     let (name, meaning_of_warned) = WARNED;
     let warned = Count { number: accounting.warned, name, meaning: meaning_of_warned.to_owned() };
     let warned = Some(warned).filter(|warned| warned.number > 0);
     std::iter::once(Count { number: accounting.total, name: "total", meaning: rows })
-        .chain(states.map(|(state, number)| Count { number, name: state.name(), meaning: meaning(state).to_owned() }))
+        .chain(states.map(|(state, number)| Count {
+            number,
+            name: state_name(run, state),
+            meaning: meaning(state).to_owned(),
+        }))
         .chain(warned)
         .collect()
 }
@@ -187,12 +195,14 @@ fn counts(accounting: &Accounting, is_check: bool) -> Vec<Count> {
 fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let about = &run.about;
     let sheet = about.sheet.name().unwrap_or_default().to_owned();
-    let number = if about.command == RunCommand::Check { String::new() } else { run.id.to_string() };
+    let is_kept = matches!(about.command, RunCommand::Upload | RunCommand::Retry);
+    let number = if is_kept { run.id.to_string() } else { String::new() };
+    let service = if about.command == RunCommand::Rehearse { IN_REHEARSAL.to_owned() } else { about.base_url.clone() };
     vec![
         ("File", about.file.clone()),
         ("Sheet", sheet),
         ("Template", format!("{}, for each {}", about.template, about.record)),
-        ("Service", about.base_url.clone()),
+        ("Service", service),
         ("Workspace", about.workspace.clone()),
         ("Run", number),
         ("Started", local_time(run.created_at)),
@@ -208,7 +218,9 @@ fn local_time(millis: i64) -> String {
 
 /// Introduces the next command.
 fn instruction(run: &Run, accounting: &Accounting, is_check: bool) -> String {
-    if run.state == RunState::Withheld || is_check && accounting.rejected > 0 {
+    if run.about.command == RunCommand::Rehearse {
+        "This was a rehearsal, and nothing was sent. Fix the rows on the next sheet (faulty cells are red), save this file, then run:"
+    } else if run.state == RunState::Withheld || is_check && accounting.rejected > 0 {
         "Nothing was sent. Fix the rows on the next sheet (faulty cells are red), save this file, then run:"
     } else if is_check {
         "No problems found, nothing sent yet. To send, run:"

@@ -6,12 +6,12 @@ use crate::service::request::{Errors, add_error};
 use crate::service::store::{Key, Kind, Record, Stored, Transaction, Work, WriteOutcome, merge, to_json};
 use crate::service::timestamp;
 
-use super::model::{Entry, Keys};
+use super::model::{Entry, Keys, Prepared};
 use super::prepare;
 
 /// Records to write. Entries with errors keep their place, so that results and records have the same order.
 pub(super) struct Batch {
-    pub(super) entries: Vec<Result<Entry, Errors>>,
+    pub(super) entries: Vec<Result<Prepared, Errors>>,
 }
 
 impl Work for Batch {
@@ -21,7 +21,8 @@ impl Work for Batch {
         let mut results = Vec::with_capacity(self.entries.len());
         for entry in self.entries {
             results.push(match entry {
-                Ok(entry) => write(tx, entry).await?,
+                Ok(Prepared::Entry(entry)) => write(tx, entry).await?,
+                Ok(Prepared::Transaction(transaction)) => transaction.load(tx).await?,
                 Err(errors) => Err(errors),
             });
         }

@@ -8,3 +8,4 @@ mod prepare;
 mod run;
 
 pub use self::model::LoadRecord;
+pub use self::run::Loader;

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::service::handlers::transactions::WriteTransaction;
 use crate::service::store::Kind;
 
 /// A record to load, with its fields as in an export.
@@ -12,6 +13,14 @@ pub enum LoadRecord {
     Contact(Map<String, Value>),
     Inventory(Map<String, Value>),
     Order(Map<String, Value>),
+    /// A transaction that moved nothing: its `id`, and `inventory_id`, the id of an existing inventory.
+    Transaction(Map<String, Value>),
+}
+
+/// Valid input.
+pub(super) enum Prepared {
+    Entry(Entry),
+    Transaction(WriteTransaction),
 }
 
 /// A validated record.

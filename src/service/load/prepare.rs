@@ -4,19 +4,36 @@ use serde_json::{Map, Value};
 
 use crate::records::{Field, company, contact, inventory, item, order};
 use crate::service::handlers::items;
+use crate::service::handlers::transactions::{self, WriteTransaction};
 use crate::service::request::{DEFAULT_MAX_LENGTH, Errors, READ_RULES, add_error, check_text, validate_partial};
 use crate::service::store::Kind;
 
-use super::model::{Entry, Keys, LoadRecord};
+use super::model::{Entry, Keys, LoadRecord, Prepared};
 
 /// Validates a record and separates the keys from the other fields. Fails with all errors.
-pub(super) fn prepare(record: LoadRecord) -> Result<Entry, Errors> {
-    match record {
+pub(super) fn prepare(record: LoadRecord) -> Result<Prepared, Errors> {
+    let entry = match record {
         LoadRecord::Item(fields) => prepare_item(fields),
         LoadRecord::Company(fields) => prepare_record(Kind::Company, fields),
         LoadRecord::Contact(fields) => prepare_record(Kind::Contact, fields),
         LoadRecord::Inventory(fields) => prepare_record(Kind::Inventory, fields),
         LoadRecord::Order(fields) => prepare_record(Kind::Order, fields),
+        LoadRecord::Transaction(fields) => return prepare_transaction(fields).map(Prepared::Transaction),
+    };
+    entry.map(Prepared::Entry)
+}
+
+fn prepare_transaction(mut fields: Map<String, Value>) -> Result<WriteTransaction, Errors> {
+    let mut errors = Errors::new();
+    let id = take_key(&mut fields, "id", &mut errors);
+    let inventory = take_key(&mut fields, "inventory_id", &mut errors);
+    match (id, inventory) {
+        (Some(id), Some(inventory)) if errors.is_empty() => Ok(transactions::without_effect(id, inventory)),
+        (id, _) => {
+            let missing = if id.is_none() { "id" } else { "inventory_id" };
+            errors.entry(missing.to_owned()).or_insert_with(|| vec!["is required".to_owned()]);
+            Err(errors)
+        }
     }
 }
 

@@ -1,5 +1,8 @@
-//! [`Service::load`].
+//! [`Loader::load`].
 
+use std::sync::Arc;
+
+use crate::service::app::App;
 use crate::service::auth::is_workspace_name;
 use crate::service::error::Error;
 use crate::service::request::Errors;
@@ -13,7 +16,40 @@ use super::prepare::prepare;
 /// Maximum number of records per transaction. Other writes wait for it.
 const BATCH: usize = 250;
 
+/// Access to the data of a service, also while it is running.
+#[derive(Clone)]
+pub struct Loader {
+    app: Arc<App>,
+}
+
 impl Service {
+    /// Returns access for loading records while the service is running.
+    pub fn loader(&self) -> Loader {
+        Loader { app: Arc::clone(&self.app) }
+    }
+
+    /// Loads records before the service is running, like [`Loader::load`].
+    pub async fn load(&self, workspace: &str, records: Vec<LoadRecord>) -> Result<Vec<Result<Stored, Errors>>, Error> {
+        self.loader().load(workspace, records).await
+    }
+}
+
+impl Loader {
+    /// Returns the stored records of all kinds, each with the name of its kind, in the order of creation.
+    #[cfg(test)]
+    pub(crate) async fn stored(&self, workspace: &str) -> Vec<(String, serde_json::Value)> {
+        use crate::service::store::Kind::{
+            Company, Contact, Inventory, Invoice, Item, Order, Subscription, Transaction,
+        };
+        let mut stored = Vec::new();
+        for kind in [Company, Contact, Item, Inventory, Order, Transaction, Subscription, Invoice] {
+            let page = self.app.store.page(workspace, kind, 1, 1000).await.expect("a page");
+            let records: Vec<serde_json::Value> = serde_json::from_str(&format!("[{}]", page.entries)).expect("JSON");
+            stored.extend(records.into_iter().map(|record| (format!("{kind:?}"), record)));
+        }
+        stored
+    }
+
     /// Creates or changes records. Returns for each record, in order, the result or its errors by field. Records without
     /// errors are stored even if others have errors.
     ///

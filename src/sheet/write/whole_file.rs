@@ -1,21 +1,13 @@
 //! Files that appear complete or not at all: written under a temporary name, synced, and renamed.
 
-use std::ffi::OsStr;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use tempfile::NamedTempFile;
 
+use super::partial;
 use crate::digest;
 use crate::sheet::Error;
-
-/// Maximum length of the file name within its temporary name, in bytes. File names are limited to 255 bytes.
-const NAME_PART: usize = 100;
-
-const SUFFIX: &str = ".part";
-/// Age after which an unchanged temporary file counts as abandoned by a killed process.
-const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What to do if the file exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,18 +50,7 @@ impl WholeFile {
             Ok(_) if existing == Existing::Keep => return Err(Error::Exists { path: path.to_owned() }),
             _ => {}
         }
-        let mut builder = tempfile::Builder::new();
-        let prefix = prefix(name);
-        builder.prefix(&prefix).suffix(SUFFIX);
-        #[cfg(unix)]
-        {
-            use std::fs::Permissions;
-            use std::os::unix::fs::PermissionsExt;
-            // The usual permissions, reduced by the process's umask.
-            builder.permissions(Permissions::from_mode(0o644));
-        }
-        let file = builder
-            .tempfile_in(folder(path))
+        let file = partial::create(folder(path), name)
             .map_err(|source| Error::Write { path: path.to_owned(), source: bare(source) })?;
         Ok(WholeFile { path: path.to_owned(), existing, file: BufWriter::with_capacity(128 * 1024, file) })
     }
@@ -138,25 +119,6 @@ impl Seek for WholeFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
     }
-}
-
-/// Removes temporary files for `path` of killed processes, at least a day older than `now`. Errors are ignored.
-pub fn sweep(path: &Path, now: SystemTime) {
-    let Some(name) = path.file_name() else { return };
-    let prefix = prefix(name);
-    for entry in std::fs::read_dir(folder(path)).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let is_ours = name.to_str().is_some_and(|name| name.starts_with(&prefix) && name.ends_with(SUFFIX));
-        let changed = entry.metadata().ok().filter(|_| is_ours).and_then(|found| found.modified().ok());
-        if changed.is_some_and(|changed| now.duration_since(changed).is_ok_and(|age| age > ABANDONED)) {
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
-}
-
-/// Returns the prefix of temporary names for a file.
-fn prefix(name: &OsStr) -> String {
-    format!(".{}.", name.to_string_lossy().chars().take(NAME_PART / 4).collect::<String>())
 }
 
 /// Returns the folder that contains `path`.

@@ -25,11 +25,19 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// Returns a hint for the user.
-    pub fn hint(&self) -> Option<String> {
+    /// Whether the address of the run is wrong, so that the run can't be continued: it keeps its address. A service that
+    /// has accepted records at this address before, `has_sent`, redirects for another reason.
+    pub fn is_wrong_address(&self, has_sent: bool) -> bool {
+        matches!(self, StopReason::Service(Stop::Redirected { .. })) && !has_sent
+    }
+
+    /// Returns a hint for the user. `has_sent` says whether the run has sent records.
+    pub fn hint(&self, has_sent: bool) -> Option<String> {
         Some(match self {
             StopReason::Interrupted => return None,
-            // The base address of a run is fixed.
+            StopReason::Service(Stop::Redirected { .. }) if has_sent => {
+                "the service answered at this address before; wait until it does so again; then resume".to_owned()
+            }
             StopReason::Service(stop @ Stop::Redirected { .. }) => {
                 format!("{}; then upload the file again, because a run keeps its address", stop.hint())
             }

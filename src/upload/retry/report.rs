@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::ledger::REHEARSAL;
 use crate::sheet::write::is_cut;
 use crate::sheet::{self, Book, Cell, Row};
 use crate::template::bind::{HEADER_SEARCH_ROWS, report_column, report_header};
@@ -29,6 +30,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// Whether the rows are those of a rehearsal, which is in no ledger.
+    pub fn is_of_rehearsal(&self) -> bool {
+        matches!(self.runs.as_slice(), [(name, _)] if name == REHEARSAL)
+    }
+
     /// Reads the file `at`. Messages show `path`.
     pub fn open(at: &Path, path: &Path, options: &sheet::Options) -> Result<Report, Error> {
         let of_file = |error: sheet::Error| Error::from(error.of_file(path));

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::process::{Place, until};
 use super::service::{Served, tokens};
-use super::{accounting, items, summary};
-use crate::faults::server::{Server, answer};
+use super::{accounting, count, items, summary};
+use crate::faults::server::{Reply, Server, answer};
 
 const UPLOAD: [&str; 4] = ["upload", "items.csv", "-t", "items"];
 
@@ -165,4 +165,27 @@ async fn every_command_reports_a_redirect_in_the_same_way() {
         let ended = command.secret("SHEETPORT_ACCESS_TOKEN", "access-1").exits(9);
         ended.says(&["the service redirects (302), and a token is never sent to another address", "the base address"]);
     }
+}
+
+/// The probe before the first create, a request with the expired token, its renewal, and the creates.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_request_is_counted() {
+    let server = Server::with_probes(|seen| match (seen.path.as_str(), seen.bearer.as_deref()) {
+        ("/api/token/refresh/", _) => answer(200, "", r#"{"access": "access-2"}"#),
+        (_, Some("access-2")) if seen.path.contains("invoices") => Reply::Accept,
+        (_, Some("access-2")) => answer(200, "", r#"{"data": []}"#),
+        _ => answer(401, "", r#"{"message": "expired"}"#),
+    })
+    .await;
+    let place = Place::new();
+    place.write("invoices.csv", "Invoice no.,Customer ID,Item ID,Amount\n1,c,i,1\n2,c,i,2\n3,c,i,3\n");
+    let upload = place.sheetport(["upload", "invoices.csv", "-t", "invoices", "--json", "--concurrency", "1"]);
+    let upload = upload.env("SHEETPORT_BASE_URL", &server.address).secret("SHEETPORT_ACCESS_TOKEN", "access-1");
+    let sent = summary(&upload.secret("SHEETPORT_REFRESH_TOKEN", "refresh-1").exits(0));
+    assert_eq!(accounting(&sent), "3: sent 3");
+    let log = server.log();
+    assert_eq!(count(&sent, "requests") + count(&sent, "other_requests"), log.len() as u64, "{sent} {log:?}");
+    let creates = log.iter().filter(|seen| seen.path.contains("invoices")).count() as u64;
+    assert_eq!(count(&sent, "requests"), creates, "{log:?}");
+    assert!(count(&sent, "other_requests") >= 3, "a probe, with the old and the new token, and the renewal: {log:?}");
 }

@@ -161,3 +161,45 @@ fn an_interrupted_export_removes_temporary_files_and_says_how_to_resume() {
         assert_eq!((count(&exported, "count"), &exported["resumed"]), (3_000, &true.into()));
     }
 }
+
+/// The temporary files in the folder of the test.
+fn partial_files(place: &Place) -> Vec<String> {
+    place.names().into_iter().filter(|name| name.ends_with(".part")).collect()
+}
+
+#[test]
+fn partial_files_of_killed_processes_are_removed_by_the_next_command_and_others_are_kept() {
+    let place = Place::new();
+    let served = serve_items(&place, 1_000);
+    let export =
+        |file, rate| served.sheetport(&place, ["export", "items", "-o", file, "--rate", rate, "--json", "--fresh"]);
+    let begin = |file| {
+        let before = partial_files(&place).len();
+        let running = export(file, "4/s").start();
+        until("a partial file", || (partial_files(&place).len() > before && spool(&place).is_some()).then_some(()));
+        running
+    };
+    // Each kind of command in the same folder removes the files of a dead process, whatever it writes.
+    place.write("items.csv.in", super::items(3) + "4,Nut,free,EUR\n");
+    served.sheetport(&place, ["upload", "items.csv.in", "-t", "items", "-q", "--report", "r.csv"]).exits(3);
+    for (next, args) in [
+        ("the same export", &["export", "items", "-o", "slow.csv", "-q"][..]),
+        ("another export", &["export", "companies", "-o", "companies.xlsx", "-q"]),
+        ("a report", &["report", "1", "-o", "report.xlsx", "-q"]),
+        ("a check", &["check", "items.csv.in", "-t", "items", "-q", "--report", "check.csv"]),
+    ] {
+        begin("slow.csv").kill();
+        assert_eq!(partial_files(&place).len(), 1, "{next}");
+        served.sheetport(&place, args.iter().copied()).run();
+        assert_eq!(partial_files(&place), [""; 0], "{next}");
+    }
+    // A living process keeps its file.
+    let living = begin("living.csv");
+    let file = partial_files(&place);
+    served.sheetport(&place, ["report", "1", "-o", "report.csv", "-q"]).exits(0);
+    assert_eq!(partial_files(&place), file);
+    let exported = living.wait().exits(0).json();
+    assert_eq!(count(&exported, "count"), 1_003, "{exported}");
+    assert_eq!(partial_files(&place), [""; 0]);
+    assert_eq!(table(&place.path("living.csv")).len(), 1_004);
+}

@@ -42,6 +42,7 @@ mod process;
 mod profile;
 mod proxy;
 mod recognize;
+mod rehearse;
 mod report;
 mod report_only;
 mod report_workbook;
@@ -68,7 +69,7 @@ use std::path::{Path, PathBuf};
 use process::Ended;
 use serde_json::Value;
 
-const SUMMARY: [&str; 22] = [
+const SUMMARY: [&str; 23] = [
     "run",
     "command",
     "record",
@@ -86,6 +87,7 @@ const SUMMARY: [&str; 22] = [
     "warned",
     "requests",
     "retries",
+    "other_requests",
     "seconds",
     "rate",
     "report",
@@ -99,8 +101,9 @@ const STATES: [&str; 7] = ["sent", "unchanged", "skipped", "rejected", "failed",
 fn summary(ended: &Ended) -> Value {
     let summary = ended.json();
     let fields = summary.as_object().unwrap().keys().map(String::as_str);
-    // Only present if records were left out.
-    let fields: Vec<&str> = fields.filter(|field| !matches!(*field, "sent_before" | "superseded")).collect();
+    // Only present if records were left out, or in a rehearsal.
+    let fields: Vec<&str> =
+        fields.filter(|field| !matches!(*field, "sent_before" | "superseded" | "rehearsal")).collect();
     // A dry run has a profile, but no list of problems.
     let (problems, profile): (&[&str], &[&str]) = match (summary["command"] == "check", fields.contains(&"profile")) {
         (true, _) => (&["problems"], &["profile"]),

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::process::{Ended, Place, Sheetport, name};
 use super::service::Served;
 use super::{accounting, count, items, summary};
-use crate::faults::server::{Reply, Seen, Server};
+use crate::faults::server::{Reply, Seen, Server, answer};
 
 /// A folder with a test service, and an environment that names another service and another ledger.
 struct Scene {
@@ -204,27 +204,37 @@ async fn unknown_records_lead_to_resolve_and_retry() {
 }
 
 #[test]
-fn interrupted_and_refused_runs_are_resumed_as_they_were_asked_for() {
-    let scene = Scene::new(&[]);
-    scene.place.write("many.csv", items(40));
-    let flags = scene.flags();
-    let line =
-        format!("exec sheetport upload many.csv -t items --rate 10/s --concurrency 2 --json {flags} --report r.csv");
-    let running = scene.shell(&line).start();
-    super::process::until("some items", || (scene.served.total() > 2).then_some(()));
-    running.signal("INT");
-    let stopped = summary(&running.wait().exits(130));
-    let pending = count(&stopped, "pending");
-    assert!(pending > 10, "{stopped}");
-    let resumed = summary(&scene.follow(&stopped["next"], 0));
-    assert_eq!((accounting(&resumed).as_str(), &resumed["run"]), ("40: sent 40", &1.into()));
-    assert!(resumed["seconds"].as_f64().unwrap() >= 3.5, "the rate is remembered: {resumed}");
-    assert_eq!(resumed["report"], name(&scene.place.path("r-2.csv")), "so is the report, and r.csv is kept");
+fn interrupted_runs_are_resumed_as_they_were_asked_for() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 130)] {
+        let scene = Scene::new(&[]);
+        scene.place.write("many.csv", items(40));
+        let flags = scene.flags();
+        let line = format!(
+            "exec sheetport upload many.csv -t items --rate 10/s --concurrency 2 --json {flags} --report r.csv"
+        );
+        let running = scene.shell(&line).start();
+        super::process::until("some items", || (scene.served.total() > 2).then_some(()));
+        running.signal(signal);
+        let stopped = summary(&running.wait().exits(code));
+        let pending = count(&stopped, "pending");
+        assert!(pending > 10, "{stopped}");
+        assert_eq!(stopped["next"], *format!("sheetport resume 1 {flags}"), "{signal}");
+        let resumed = summary(&scene.follow(&stopped["next"], 0));
+        assert_eq!((accounting(&resumed).as_str(), &resumed["run"]), ("40: sent 40", &1.into()));
+        assert!(resumed["seconds"].as_f64().unwrap() >= 3.5, "the rate is remembered: {resumed}");
+        assert_eq!(resumed["report"], name(&scene.place.path("r-2.csv")), "so is the report, and r.csv is kept");
+        scene.is_done();
+    }
+}
 
+#[test]
+fn runs_with_refused_credentials_are_resumed() {
+    let scene = Scene::new(&[]);
+    let flags = scene.flags();
     let wrong = scene.shell(&format!("sheetport upload 'my items.csv' -t items --json {flags}"));
     let refused =
         summary(&wrong.without("SHEETPORT_REFRESH_TOKEN").secret("SHEETPORT_ACCESS_TOKEN", "expired-token").exits(5));
-    assert_eq!(refused["next"], *format!("sheetport resume 2 {flags}"));
+    assert_eq!(refused["next"], *format!("sheetport resume 1 {flags}"));
     // Without its number and the address, too: it is the only one.
     let resumed = scene.shell("sheetport resume --json --home books").without("SHEETPORT_BASE_URL").exits(0);
     assert_eq!(accounting(&summary(&resumed)), "6: sent 6");
@@ -261,5 +271,81 @@ fn interrupted_export_is_continued_by_the_next_command() {
     assert_eq!(failed["next"], *expected);
     let again = scene.follow(&failed["next"], 9).json();
     assert_eq!(again["next"], failed["next"]);
+    scene.is_done();
+}
+
+/// The hint for missing or refused tokens is a command that stores tokens for the same profile, home folder and service.
+#[test]
+fn login_is_named_with_its_profile_and_the_command_goes_on_then() {
+    let scene = Scene::new(&[]);
+    let (access, refresh) = scene.served.tokens();
+    let pair = format!("{access}\n{refresh}\n");
+    let flags = format!("--home books --profile test --base-url {}", scene.url);
+    let without = |line: &str| {
+        let shell = scene.shell(line).without("SHEETPORT_ACCESS_TOKEN");
+        shell.without("SHEETPORT_REFRESH_TOKEN")
+    };
+    let upload = format!("sheetport upload 'my items.csv' -t items --json {flags}");
+    let login = format!("sheetport login {flags}");
+    without(&upload).exits(2).says(&["there are no credentials", &format!("`{login}`")]);
+    without(&format!("{login} --json")).fed(&pair).exits(0);
+
+    // The tokens of the profile expire; the run remembers the profile.
+    let file = scene.place.path("books/credentials/test.json");
+    let stored = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, stored.replace(&access, "expired").replace(&refresh, "expired-too")).unwrap();
+    let refused = without(&upload).exits(5).says(&["refused the credentials", &format!("`{login}`")]);
+    let refused = summary(&refused);
+    assert_eq!(refused["next"], *format!("sheetport resume 1 {flags}"));
+    let resume = "sheetport resume 1 --home books --json";
+    let again = without(resume).without("SHEETPORT_BASE_URL").exits(5);
+    again.says(&["`sheetport login --profile test --home books`"]);
+    without(&login).fed(&pair).exits(0);
+    let resumed = summary(&without(&format!("{} --json", refused["next"].as_str().unwrap())).exits(0));
+    assert_eq!(accounting(&resumed), "6: sent 6");
+    scene.is_done();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_continues_a_run_at_a_wrong_address() {
+    let redirects = |seen: &Seen| match seen.number {
+        0..=3 => Reply::Accept,
+        _ => answer(302, "location: /login\r\n", ""),
+    };
+    let first = Server::with_probes(|_| answer(302, "location: /login\r\n", "")).await;
+    let scene = Scene { url: first.address.clone(), ..Scene::new(&[]) };
+    let ended = scene.shell(&format!("sheetport upload 'my items.csv' -t items --json {}", scene.flags())).exits(9);
+    let ended =
+        ended.says(&["the service redirects (302)", "then upload the file again, because a run keeps its address"]);
+    let stopped = summary(&ended);
+    assert_eq!((accounting(&stopped).as_str(), &stopped["next"]), ("6: pending 6", &Value::Null));
+
+    // A service that has accepted records is at the right address.
+    let later = Server::start(redirects).await;
+    let scene = Scene { url: later.address.clone(), ..Scene::new(&[]) };
+    let upload = "upload 'my items.csv' -t items --json --concurrency 1";
+    let ended = scene.shell(&format!("sheetport {upload} {}", scene.flags())).exits(9);
+    let ended = ended.says(&["the service redirects (302)", "then resume"]);
+    let stopped = summary(&ended);
+    assert_eq!(stopped["next"], *format!("sheetport resume 1 {}", scene.flags()));
+    assert!(count(&stopped, "sent") > 0 && count(&stopped, "pending") > 0, "{stopped}");
+}
+
+/// A test service in the environment, and a profile with the address of production.
+#[test]
+fn dry_runs_against_a_test_service_do_not_lead_to_the_service_of_the_profile() {
+    let scene = Scene::new(&[]);
+    let production = format!("http://{}", scene.production.local_addr().unwrap());
+    std::fs::create_dir_all(scene.place.path("books")).unwrap();
+    scene.place.write("books/sheetport.toml", format!("[profiles.default]\nbase_url = \"{production}\"\n"));
+    for (command, code) in [
+        ("upload 'my items.csv' -t items --dry-run", 0),
+        ("upload 'my items.csv' -t items --rehearse", 0),
+        ("check 'my items.csv' -t items", 0),
+    ] {
+        let first = scene.shell(&format!("sheetport {command} --json --home books"));
+        let first = first.env("SHEETPORT_BASE_URL", &scene.url).exits(code).json();
+        assert_eq!(first["next"], *format!("sheetport upload 'my items.csv' -t items {}", scene.flags()), "{command}");
+    }
     scene.is_done();
 }

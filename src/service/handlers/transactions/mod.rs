@@ -16,7 +16,9 @@ use crate::service::response::{self, CtxId, ErrorResponse};
 mod effect;
 mod write;
 
-use self::write::{WriteResult, WriteTransaction};
+use self::write::WriteResult;
+
+pub(crate) use self::write::WriteTransaction;
 
 /// Creates a transaction and updates the inventory. Responds when both are on disk.
 pub(crate) async fn create(
@@ -37,6 +39,12 @@ pub(crate) async fn update(
     JsonObject(body): JsonObject,
 ) -> Result<Response, ErrorResponse> {
     write(&app, caller, &ctx_id, Some(id), &body).await
+}
+
+/// Returns the write that creates a transaction with this id, if there is none. It moves nothing.
+pub(crate) fn without_effect(id: String, inventory_id: String) -> WriteTransaction {
+    let changes = Map::from_iter([("transactionType".to_owned(), Value::from("adjust"))]);
+    WriteTransaction { id: Some(id), inventory_id: Some(inventory_id), inventory_external_id: None, changes }
 }
 
 async fn write(

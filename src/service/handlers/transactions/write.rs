@@ -8,13 +8,13 @@ use crate::decimal::{self, Decimal};
 use crate::records::inventory::Inventory;
 use crate::records::transaction;
 use crate::service::request::{Errors, add_error};
-use crate::service::store::{Key, Kind, Record, Transaction, Work, to_json};
+use crate::service::store::{Key, Kind, Record, Stored, Transaction, Work, WriteOutcome, to_json};
 use crate::service::timestamp;
 
 use super::effect::{self, Effect, Outcome, TooLarge};
 
 /// A validated transaction to create or to change.
-pub(super) struct WriteTransaction {
+pub(crate) struct WriteTransaction {
     /// The transaction to change; `None` creates one.
     pub(super) id: Option<String>,
     pub(super) inventory_id: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct WriteTransaction {
     pub(super) changes: Map<String, Value>,
 }
 
-pub(super) enum WriteResult {
+pub(crate) enum WriteResult {
     Stored { transaction_id: String, inventory_id: String },
     NoTransaction,
     Invalid(Errors),
@@ -70,6 +70,25 @@ impl Work for WriteTransaction {
 }
 
 impl WriteTransaction {
+    /// Creates the transaction with the id of the input. A transaction that exists stays as it is.
+    pub(crate) async fn load(self, tx: &mut Transaction<'_>) -> Result<Result<Stored, Errors>, sqlx::Error> {
+        let id = self.id.clone().expect("a transaction is loaded with its id");
+        if tx.find(Kind::Transaction, Key::Id, &id).await?.is_some() {
+            return Ok(Ok(Stored { id, outcome: WriteOutcome::Unchanged }));
+        }
+        let named = match self.find_inventory(tx).await? {
+            Ok(named) => named,
+            Err(errors) => return Ok(Err(errors)),
+        };
+        let mut record = tx.new_record(Kind::Transaction).await?;
+        record.id.clone_from(&id);
+        let draft = Draft { record, state: State::default(), inventory: None };
+        Ok(match self.write(tx, draft, named).await? {
+            WriteResult::Invalid(errors) => Err(errors),
+            _ => Ok(Stored { id, outcome: WriteOutcome::Created }),
+        })
+    }
+
     /// Returns the transaction to change, or a new one. Returns `None` if the transaction does not exist.
     async fn draft(&self, tx: &mut Transaction<'_>) -> Result<Option<Draft>, sqlx::Error> {
         let Some(id) = &self.id else {

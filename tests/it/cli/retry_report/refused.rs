@@ -48,7 +48,10 @@ fn file_without_a_run_is_refused_with_a_hint() {
     place.sheetport(check).exits(3);
     served.sheetport(&place, ["retry", "check.csv"]).exits(2).says(&["is the report of a check", "sheetport upload"]);
     place.sheetport(["upload", "prices.csv", "-t", "items", "--rehearse", "--report", "rehearsal.csv"]).exits(3);
-    served.sheetport(&place, ["retry", "rehearsal.csv"]).exits(2).says(&["not in the ledger of this machine"]);
+    served
+        .sheetport(&place, ["retry", "rehearsal.csv"])
+        .exits(2)
+        .says(&["is the report of a rehearsal", "sheetport upload"]);
     served.sheetport(&place, ["retry", "none.csv"]).exits(7).says(&["none.csv"]);
     served.sheetport(&place, ["retry", "1", "--as-new"]).exits(2).says(&["--as-new is for reports", "./1"]);
     assert_eq!(served.total(), 1);

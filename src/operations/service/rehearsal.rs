@@ -1,0 +1,234 @@
+//! A temporary service for a rehearsal, with the records that the file refers to: from exports, or made up.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::super::context::Context;
+use super::super::error::Error;
+use super::super::event::{Event, Observer};
+use super::super::temporary_folder::TemporaryFolder;
+use super::load::{LoadFile, LoadKind, LoadedFile, Loading};
+use super::local_service::LocalService;
+use super::made_up::{Exported, KINDS, Wanted};
+use crate::ledger::{Disposition, Ledger, Run};
+use crate::records::RecordKind;
+use crate::service::WriteOutcome;
+
+const WORKSPACE: &str = "rehearsal";
+
+/// Records loaded or made up at a time.
+const BATCH: usize = 1_000;
+
+/// Problems of an export that are shown.
+const SHOWN_PROBLEMS: usize = 3;
+
+/// How to rehearse.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rehearse<'a> {
+    /// A folder with exports. Of the kinds without an export, records are made up.
+    pub exports: Option<&'a Path>,
+}
+
+/// The records of one kind that a rehearsal had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RehearsalRecords {
+    /// The plural, such as `companies`.
+    pub kind: &'static str,
+    /// The singular.
+    pub one: &'static str,
+    pub records: u64,
+}
+
+/// What a rehearsal had in its service before the first request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rehearsed {
+    pub made_up: Vec<RehearsalRecords>,
+    pub from_exports: Vec<RehearsalRecords>,
+}
+
+/// A temporary service with a ledger of its own.
+pub(in crate::operations) struct Rehearsal {
+    pub service: LocalService,
+    exports: Vec<LoadedFile>,
+    /// Holds all data; removed at the end.
+    _folder: TemporaryFolder,
+}
+
+impl Exported for Vec<LoadedFile> {
+    fn has(&self, lists: &[&str], members: &[&str]) -> bool {
+        self.iter().any(|file| {
+            let outcome = &file.outcome;
+            // Items are loaded with the names of the input, too.
+            let has_field = |member: &&str| {
+                outcome.fields.contains(*member) || *member == "external_id" && outcome.fields.contains("externalId")
+            };
+            lists.contains(&file.kind.name) && members.iter().any(has_field)
+        })
+    }
+}
+
+impl Rehearsal {
+    /// Starts a service, with the records of the exports if there are any.
+    pub(in crate::operations) async fn start(
+        context: &Context,
+        rehearse: Rehearse<'_>,
+        observer: Observer<'_>,
+    ) -> Result<Rehearsal, Error> {
+        // The names of the files are known before anything is started.
+        let opened = match rehearse.exports {
+            Some(exports) => open_exports(exports)?,
+            None => Vec::new(),
+        };
+        let folder = TemporaryFolder::create()?;
+        let service = LocalService::start(folder.path(), WORKSPACE, context).await?;
+        let mut rehearsal = Rehearsal { service, exports: Vec::new(), _folder: folder };
+        let loading = Loading { loader: &rehearsal.service.loader, workspace: WORKSPACE, keeps_faulty: true };
+        match loading.load_all(opened, |file| warn_of_faults(file, observer)).await {
+            Ok(exports) => rehearsal.exports = exports,
+            Err(error) => {
+                rehearsal.stop().await;
+                return Err(error);
+            }
+        }
+        Ok(rehearsal)
+    }
+
+    /// Makes up the records that the pending requests of a run refer to, except those that the exports would have.
+    pub(in crate::operations) async fn make_up(
+        &self,
+        ledger: &Ledger,
+        run: &Run,
+        observer: Observer<'_>,
+    ) -> Result<Rehearsed, Error> {
+        let kind = run.about.record;
+        self.warn_of_missing(kind, observer);
+        let mut wanted = Wanted::new(&self.exports);
+        let mut next = 0;
+        while let Some(block) = ledger.record_block(run.id, next).await? {
+            next = block.end();
+            let settled = ledger.settled(run.id, block.first..=next - 1).await?;
+            for (seq, record) in block.numbered().filter(|(seq, _)| !settled.contains(seq)) {
+                let Disposition::Send(body) = &record.disposition else { continue };
+                let body: Value = serde_json::from_str(body).map_err(|error| {
+                    crate::ledger::Error::Corrupt(format!("record {seq} of run {} has no request: {error}", run.id))
+                })?;
+                wanted.add(kind, record.target.as_deref(), &body);
+            }
+        }
+        let mut made_up = Vec::new();
+        for (kind, records) in wanted.into_records() {
+            let mut created = 0;
+            let mut records = records.into_iter().peekable();
+            while records.peek().is_some() {
+                let batch = records.by_ref().take(BATCH).collect();
+                // What can't be made up, such as an id of 300 characters, is refused when it is sent.
+                let stored = self.service.loader.load(WORKSPACE, batch).await?;
+                let is_new = |outcome: WriteOutcome| matches!(outcome, WriteOutcome::Created);
+                created += stored.iter().flatten().filter(|stored| is_new(stored.outcome)).count() as u64;
+            }
+            if created > 0 {
+                made_up.push(RehearsalRecords { kind: kind.list, one: kind.one, records: created });
+            }
+        }
+        Ok(Rehearsed { made_up, from_exports: self.exported() })
+    }
+
+    fn exported(&self) -> Vec<RehearsalRecords> {
+        let counted = KINDS.iter().map(|kind| {
+            let files = self.exports.iter().filter(|file| file.kind.name == kind.list);
+            let records = files.map(|file| file.outcome.created).sum();
+            RehearsalRecords { kind: kind.list, one: kind.one, records }
+        });
+        counted.filter(|counted| counted.records > 0).collect()
+    }
+
+    /// Says which references can't be compared with the exports.
+    fn warn_of_missing(&self, kind: RecordKind, observer: Observer<'_>) {
+        if self.exports.is_empty() {
+            return;
+        }
+        for reference in kind.input().references {
+            let lists: Vec<&str> = reference.found_by.lists().collect();
+            let members = reference.found_by.members();
+            let has = |list: &str| self.exports.iter().any(|file| file.kind.name == list);
+            let missing: Vec<&str> = lists.iter().copied().filter(|list| !has(list)).collect();
+            let field = reference.field;
+            if self.exports.has(&lists, members) {
+                if !missing.is_empty() {
+                    let exported: Vec<&str> = lists.iter().copied().filter(|list| has(list)).collect();
+                    observer(Event::Warning(&format!(
+                        "{field} is compared with the export of {} alone: there is none of {}",
+                        exported.join(" and "),
+                        missing.join(" and ")
+                    )));
+                }
+            } else if missing.len() < lists.len() {
+                observer(Event::Warning(&format!(
+                    "{field} is not compared: the export of {} has no {}",
+                    lists.join(" and "),
+                    members.join(" or ")
+                )));
+            }
+        }
+    }
+
+    /// Stops the service and removes its data. An error at the end does not matter.
+    pub(in crate::operations) async fn stop(self) {
+        let _ = self.service.stop().await;
+    }
+}
+
+/// Opens the exports in a folder: the files whose names say which records they have.
+fn open_exports(folder: &Path) -> Result<Vec<(&'static LoadKind, LoadFile)>, Error> {
+    let unreadable = |error: std::io::Error| Error::BadInput {
+        message: format!("the folder {} can't be read: {error}", folder.display()),
+        hint: "name the folder that has the exports".to_owned(),
+    };
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.is_file() && is_table(&path) {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    let mut opened = Vec::new();
+    for path in paths {
+        if let Some(kind) = LoadKind::of_file(&path) {
+            opened.push((kind, LoadFile::open(&path)?));
+        }
+    }
+    if opened.is_empty() {
+        return Err(Error::BadInput {
+            message: format!("{} has no exports", folder.display()),
+            hint: "write some there: sheetport export items -o items.csv; the names of the files say which records they have"
+                .to_owned(),
+        });
+    }
+    Ok(opened)
+}
+
+/// Whether the file has an extension of exports. Manifests and reports that are pages have not.
+fn is_table(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    let extensions = [".csv", ".tsv", ".xlsx", ".ndjson", ".jsonl"];
+    !name.starts_with('.') && extensions.iter().any(|extension| name.ends_with(extension))
+}
+
+fn warn_of_faults(file: &LoadedFile, observer: Observer<'_>) {
+    let problems = &file.outcome.problems;
+    for problem in problems.iter().take(SHOWN_PROBLEMS) {
+        observer(Event::Warning(&format!(
+            "{}, row {}: {} {}",
+            file.path.display(),
+            problem.row,
+            problem.field,
+            problem.message
+        )));
+    }
+    if let more @ 1.. = problems.len().saturating_sub(SHOWN_PROBLEMS) {
+        observer(Event::Warning(&format!("{}: {more} more problems", file.path.display())));
+    }
+}

@@ -1,0 +1,124 @@
+//! Temporary files beside their destination. A file is locked as long as its process lives, and the next command that writes to
+//! the folder removes the files of dead processes.
+
+use std::ffi::OsStr;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use tempfile::NamedTempFile;
+
+/// Maximum length of the file name within its temporary name, in characters. File names are limited to 255 bytes.
+const NAME_PART: usize = 25;
+/// The end of temporary names. Other programs do not use it, so a file with it can be removed whatever its name was to be.
+const SUFFIX: &str = ".sheetport.part";
+/// Age after which an unchanged file counts as abandoned on a file system that can't lock files.
+const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
+/// Files that are created until one can be locked. Another process may take a new file for an abandoned one.
+const ATTEMPTS: usize = 10;
+
+/// Creates a locked temporary file for the name in `folder`, and removes those of dead processes there.
+pub(super) fn create(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
+    remove_abandoned(folder, SystemTime::now());
+    let prefix = format!(".{}.", name.to_string_lossy().chars().take(NAME_PART).collect::<String>());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(SUFFIX);
+    #[cfg(unix)]
+    {
+        use std::fs::Permissions;
+        use std::os::unix::fs::PermissionsExt;
+        // The usual permissions, reduced by the process's umask.
+        builder.permissions(Permissions::from_mode(0o644));
+    }
+    for _ in 0..ATTEMPTS {
+        let file = builder.tempfile_in(folder)?;
+        match file.as_file().try_lock() {
+            // Another process may have locked and removed the file before.
+            Ok(()) if file.path().exists() => return Ok(file),
+            Ok(()) | Err(TryLockError::WouldBlock) => {}
+            // This file system has no locks.
+            Err(TryLockError::Error(_)) => return Ok(file),
+        }
+    }
+    Err(io::Error::other("other processes remove each new file"))
+}
+
+/// Removes the temporary files of dead processes in a folder. Errors are ignored.
+fn remove_abandoned(folder: &Path, now: SystemTime) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_ours = name.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(SUFFIX));
+        if is_ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let path = entry.path();
+            // The lock is held until the file is removed.
+            let Ok(file) = File::open(&path) else { continue };
+            let is_abandoned = match file.try_lock() {
+                Ok(()) => true,
+                Err(TryLockError::WouldBlock) => false,
+                Err(TryLockError::Error(_)) => is_old(&file, now),
+            };
+            if is_abandoned {
+                let _ = std::fs::remove_file(&path);
+            }
+        }
+    }
+}
+
+fn is_old(file: &File, now: SystemTime) -> bool {
+    let changed = file.metadata().and_then(|found| found.modified());
+    changed.is_ok_and(|changed| now.duration_since(changed).is_ok_and(|age| age > ABANDONED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("a folder");
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn files_of_dead_processes_are_removed_and_others_are_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str| std::fs::write(folder.path().join(name), "x").expect("written");
+        // Without a lock, as the process that held it is dead.
+        write(".items.csv.Ab12Cd.sheetport.part");
+        write(".another.xlsx.Ab12Cd.sheetport.part");
+        for other in [".items.csv.Ab12Cd.part", "items.csv.sheetport.part", ".items.csv"] {
+            write(other);
+        }
+        std::fs::create_dir(folder.path().join(".folder.sheetport.part")).expect("created");
+        let living = create(folder.path(), OsStr::new("items.csv")).expect("created");
+        let second = create(folder.path(), OsStr::new("items.csv")).expect("created");
+        let name = |file: &NamedTempFile| file.path().file_name().expect("a name").to_string_lossy().into_owned();
+        let mut expected =
+            [".items.csv.Ab12Cd.part", "items.csv.sheetport.part", ".items.csv", ".folder.sheetport.part"]
+                .map(str::to_owned)
+                .to_vec();
+        expected.extend([name(&living), name(&second)]);
+        expected.sort();
+        assert_eq!(names(folder.path()), expected);
+    }
+
+    #[test]
+    fn processes_that_create_files_at_the_same_time_keep_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..100 {
+                        let file = create(path, OsStr::new("a")).expect("created");
+                        assert!(file.path().exists());
+                    }
+                });
+            }
+        });
+        assert_eq!(names(path), [""; 0]);
+    }
+}
