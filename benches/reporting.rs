@@ -173,6 +173,7 @@ fn about() -> NewRun {
         record: RecordKind::Item,
         template: "items".to_owned(),
         template_toml: String::new(),
+        lookups: None,
         file: "items.csv".to_owned(),
         file_hash: String::new(),
         base_url: "http://127.0.0.1".to_owned(),

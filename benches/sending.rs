@@ -107,6 +107,7 @@ async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId
         record: RecordKind::Item,
         template: "items".to_owned(),
         template_toml: String::new(),
+        lookups: None,
         file: sheet.display().to_string(),
         file_hash: source.hash()?,
         base_url: server.to_owned(),

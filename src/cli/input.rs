@@ -32,6 +32,9 @@ pub struct Input {
     /// column decides]
     #[arg(long, value_name = "LOCALE", value_parser = locale)]
     pub locale: Option<String>,
+    /// Folder whose files the template may use as lookup tables, besides those below its own folder
+    #[arg(long, value_name = "FOLDER")]
+    pub allow_lookup: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
 }
@@ -47,7 +50,7 @@ pub(super) fn parameter(text: &str) -> Result<(String, String), String> {
 impl Input {
     /// Returns the changes of the template.
     pub fn changes(&self) -> TemplateChanges<'_> {
-        TemplateChanges { parameters: &self.set, locale: self.locale.as_deref() }
+        TemplateChanges { parameters: &self.set, locale: self.locale.as_deref(), lookup_folders: &self.allow_lookup }
     }
 }
 

@@ -29,6 +29,9 @@ pub enum Template {
         /// Set a parameter of the template
         #[arg(long, value_name = "NAME=VALUE", value_parser = parameter)]
         set: Vec<(String, String)>,
+        /// Folder whose files the template may use as lookup tables, besides those below its own folder
+        #[arg(long, value_name = "FOLDER")]
+        allow_lookup: Vec<PathBuf>,
     },
     /// Format templates: order of tables and keys, quotes and blank lines; comments are kept
     Fmt {

@@ -26,7 +26,7 @@ pub(super) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failur
         }
         RetryTarget::File(path) => {
             let file = open(path)?;
-            let changes = TemplateChanges { parameters: &args.set, locale: None };
+            let changes = TemplateChanges { parameters: &args.set, locale: None, lookup_folders: &args.allow_lookup };
             let template = args.template.as_deref().map(|template| load_template(template, changes)).transpose()?;
             let request = RetryReport {
                 file: &file,
@@ -76,6 +76,9 @@ fn retry_command(args: &Retry, context: &Context) -> String {
     }
     for (name, value) in &args.set {
         command = command.flag("set", Some(format!("{name}={value}")));
+    }
+    for folder in &args.allow_lookup {
+        command = command.flag("allow-lookup", Some(folder));
     }
     command = command
         .flag("rate", sending.rate.map(|rate| rate.to_string()))

@@ -17,7 +17,10 @@ pub(super) async fn run(command: &cli::Template, settings: &Settings) -> Result<
     match command {
         cli::Template::List => list(settings),
         cli::Template::Show { name } => show(name, settings),
-        cli::Template::Check { template, set } => check(template, set, settings),
+        cli::Template::Check { template, set, allow_lookup } => {
+            let changes = TemplateChanges { parameters: set, locale: None, lookup_folders: allow_lookup };
+            check(template, changes, settings)
+        }
         cli::Template::Fmt { templates, check } => fmt(templates, *check, settings),
         cli::Template::New { record } => {
             ui::text(&skeleton(*record));
@@ -62,8 +65,8 @@ fn show(name: &str, settings: &Settings) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn check(wanted: &str, set: &[(String, String)], settings: &Settings) -> Result<Exit, Failure> {
-    let template = load_template(wanted, TemplateChanges { parameters: set, locale: None })?;
+fn check(wanted: &str, changes: TemplateChanges<'_>, settings: &Settings) -> Result<Exit, Failure> {
+    let template = load_template(wanted, changes)?;
     let mismatches = examples::run(&template);
     if settings.output.json {
         let failed = mismatches.iter().map(|m| json!({"example": m.number, "expected": m.expected, "got": m.got}));

@@ -1,5 +1,9 @@
 //! Runs: identity, state and history.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
 
@@ -23,6 +27,8 @@ pub struct NewRun {
     /// The name and the TOML source of the template.
     pub template: String,
     pub template_toml: String,
+    /// The lookup tables of the template, if it has any.
+    pub lookups: Option<RunLookups>,
     pub file: String,
     /// SHA-256 of the file, in hexadecimal.
     pub file_hash: String,
@@ -44,6 +50,15 @@ pub struct NewRun {
     /// Options of the service call, in addition to the template.
     pub options: Vec<CallOption>,
     pub settings: RunSettings,
+}
+
+/// The files of a template's lookup tables, as a run has read them.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub struct RunLookups {
+    /// Absolute path of the folder of the template.
+    pub folder: PathBuf,
+    /// SHA-256, in hexadecimal, by the name in the template.
+    pub hashes: BTreeMap<String, String>,
 }
 
 /// The command behind a run.
@@ -196,7 +211,7 @@ impl Run {
     }
 }
 
-const COLUMNS: &str = "id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, header, \
+const COLUMNS: &str = "id, state, command, record, template, template_toml, lookups, file, file_hash, base_url, workspace, sheet, header, \
                        header_row, columns, name_columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, \
                        create_missing_items, trigger_workflows, profile_name, rate_requests, rate_seconds, concurrency, \
                        max_errors, report, all_or_nothing, strict, changed_only, overwrite_newer, allow_repeat, ca_file, client_cert, \
@@ -307,8 +322,8 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     sqlx::query(
         "INSERT INTO run (id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, \
          header, header_row, columns, created_at, retry_of, first_row, last_row, create_missing_items, trigger_workflows, \
-         name_columns, profile_name, concurrency, all_or_nothing, strict, changed_only, overwrite_newer, insecure_http) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, '', 1, 0, 0, \
+         name_columns, lookups, profile_name, concurrency, all_or_nothing, strict, changed_only, overwrite_newer, insecure_http) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, '', 1, 0, 0, \
          0, 0, 0)",
     )
     .bind(id)
@@ -332,6 +347,7 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     .bind(i64::from(new.options.contains(&CallOption::CreateMissingItems)))
     .bind(i64::from(new.options.contains(&CallOption::TriggerWorkflows)))
     .bind(to_json(&new.name_columns)?)
+    .bind(new.lookups.as_ref().map(to_json).transpose()?)
     .execute(&mut *transaction)
     .await?;
     seal::seal(&mut transaction, id).await?;
@@ -386,6 +402,7 @@ fn read_row(row: &SqliteRow) -> Result<Run, Error> {
         Some((first, last)) => Some((unsigned(first)?, unsigned(last)?)),
         None => None,
     };
+    let lookups: Option<String> = row.try_get("lookups")?;
     let flag = |column: &str| row.try_get::<i64, _>(column).map(|value| value != 0);
     let options = [
         (flag("create_missing_items")?, CallOption::CreateMissingItems),
@@ -399,6 +416,7 @@ fn read_row(row: &SqliteRow) -> Result<Run, Error> {
             record: parsed("kind of record", &text("record")?, RecordKind::from_name)?,
             template: text("template")?,
             template_toml: text("template_toml")?,
+            lookups: lookups.as_deref().map(serde_json::from_str).transpose().map_err(corrupt)?,
             file: text("file")?,
             file_hash: text("file_hash")?,
             base_url: text("base_url")?,

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::context::Context;
 use super::error::Error;
-use crate::ledger::{NewRun, RunCommand, RunSettings, SheetSelection};
+use crate::ledger::{NewRun, RunCommand, RunLookups, RunSettings, SheetSelection};
 use crate::sheet::{Options, PrivateFile};
 use crate::template::Template;
-use crate::template::model::Group;
+use crate::template::model::{Group, LookupFiles};
 use crate::upload::Source;
 
 /// Name of standard input in messages, summaries and the ledger.
@@ -134,6 +134,10 @@ pub(super) fn new_run(
         record: template.record,
         template: template.name.clone(),
         template_toml: template.source.clone(),
+        lookups: template
+            .lookups
+            .as_ref()
+            .map(|LookupFiles { folder, hashes }| RunLookups { folder: folder.clone(), hashes: hashes.clone() }),
         file: file.lasting_name(),
         file_hash: source.hash()?,
         base_url: base_url.to_owned(),

@@ -130,6 +130,7 @@ mod tests {
             record: RecordKind::Item,
             template: String::new(),
             template_toml: String::new(),
+            lookups: None,
             file: String::new(),
             file_hash: String::new(),
             base_url: String::new(),

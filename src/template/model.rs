@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
 use regex::Regex;
@@ -27,6 +28,8 @@ pub struct Template {
     /// The TOML for the copy of a run: with the templates that it extends, and with the values of its parameters.
     pub source: String,
     /// The values of the parameters by name.
+    /// The lookup tables of other files. Added by the caller of the loader, who reads them.
+    pub lookups: Option<LookupFiles>,
     pub parameters: BTreeMap<String, Value<'static>>,
     pub record: RecordKind,
     pub description: String,
@@ -41,6 +44,15 @@ pub struct Template {
     /// Conditions for the fields of every record.
     pub record_rules: Vec<RecordRule>,
     pub examples: Vec<Example>,
+}
+
+/// The files of lookup tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookupFiles {
+    /// Absolute path of the folder of the template.
+    pub folder: PathBuf,
+    /// SHA-256, in hexadecimal, by the name in the template.
+    pub hashes: BTreeMap<String, String>,
 }
 
 impl Template {

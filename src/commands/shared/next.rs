@@ -34,6 +34,9 @@ pub(crate) fn of_input(input: &Input, template: &str, context: &Context) -> Comm
         command = command.flag("set", Some(format!("{name}={value}")));
     }
     command = command.flag("locale", input.locale.as_ref());
+    for folder in &input.allow_lookup {
+        command = command.flag("allow-lookup", Some(folder));
+    }
     let reading = input.reading.in_use();
     reading.into_iter().fold(command, |command, (name, value)| command.flag(name, Some(value)))
 }

@@ -52,6 +52,9 @@ pub(crate) fn print(output: Output, source: &Source, template: &Template) {
              `sheetport retry` checks the ledger instead",
         );
     }
+    if let Some(lookups) = &template.lookups {
+        print_list("lookup tables:", &lookups.hashes.keys().cloned().collect::<Vec<_>>());
+    }
     let unused = distinct(source.parts.iter().flat_map(|part| unused(&part.layout)));
     if !unused.is_empty() {
         print_list("not used:", &unused);

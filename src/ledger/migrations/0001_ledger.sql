@@ -11,6 +11,8 @@ CREATE TABLE run (
     record        TEXT   NOT NULL,
     template      TEXT   NOT NULL,
     template_toml TEXT   NOT NULL,
+    -- JSON: the folder of the template, and the SHA-256 of each of its lookup tables; NULL without any
+    lookups       TEXT,
     file          TEXT   NOT NULL,
     -- SHA-256, in hexadecimal
     file_hash     TEXT   NOT NULL,

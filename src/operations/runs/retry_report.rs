@@ -248,8 +248,9 @@ fn prepare_as_new(
 fn template_of(run: Option<&Run>, request: &mut RetryReport<'_>) -> Result<Template, Error> {
     let mut template = match (request.template.take(), run) {
         (Some(template), _) => template,
-        (None, Some(run)) => template_of_run(&run.about)
-            .map_err(|mistakes| Error::from(mistakes).with_hint("or name the current template: -t TEMPLATE"))?,
+        (None, Some(run)) => {
+            template_of_run(&run.about).map_err(|error| error.with_hint("or name the current template: -t TEMPLATE"))?
+        }
         (None, None) => {
             let message = "the run of this file is not in the ledger, so its template is unknown";
             return Err(Error::invalid(message, "name the template: sheetport retry FILE --as-new -t TEMPLATE"));

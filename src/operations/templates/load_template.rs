@@ -1,27 +1,32 @@
 //! Loading of mapping templates: built-in templates, files, and the copies in the ledger.
 
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use super::super::error::Error;
 use super::super::input::InputFile;
+use super::lookup_tables::{Permitted, TemplateFolder, read_rows, unreadable};
 use crate::diagnostics::{Mistakes, TomlFile, nearest};
 use crate::ledger::NewRun;
 use crate::sheet::{self, Book};
 use crate::template::format::format;
 use crate::template::load::Environment;
-use crate::template::value::lookup::{Lookup, LookupReader, TableError};
+use crate::template::model::LookupFiles;
 use crate::template::{Template, builtin, load};
 
 /// Size limit of a template file.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// Changes of a template by flags.
+/// Flags for a template.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TemplateChanges<'a> {
     /// Values of parameters, by name.
     pub parameters: &'a [(String, String)],
     /// The locale of the sheet.
     pub locale: Option<&'a str>,
+    /// Folders whose files the template may use as lookup tables, besides those below its own.
+    pub lookup_folders: &'a [PathBuf],
 }
 
 /// Loads a built-in template by name, or a template file by path.
@@ -62,32 +67,64 @@ pub fn load_template_for(wanted: &str, changes: TemplateChanges<'_>, file: &Inpu
     Ok(template)
 }
 
-/// Loads the template of a run from the copy in the ledger. Lookup tables are read again from the template's folder.
-pub(in crate::operations) fn template_of_run(about: &NewRun) -> Result<Template, Mistakes> {
-    load_beside(Path::new(&about.template), &about.template_toml, TemplateChanges::default())
+/// Loads the template of a run from the copy in the ledger, with the lookup tables that the run has read.
+///
+/// # Errors
+/// If a table is not as it was.
+pub(in crate::operations) fn template_of_run(about: &NewRun) -> Result<Template, Error> {
+    let path = Path::new(&about.template);
+    let folder = about.lookups.as_ref().map_or_else(|| folder_of(path), |lookups| lookups.folder.clone());
+    // What the run was allowed to read, and is as it was, may be read again.
+    let files = TemplateFolder { folder, permitted: Permitted::Everywhere };
+    let template = load_in(path, &about.template_toml, &files, TemplateChanges::default())?;
+    let (Some(now), Some(then)) = (&template.lookups, &about.lookups) else { return Ok(template) };
+    match now.hashes.iter().find(|(name, hash)| then.hashes.get(*name) != Some(hash)) {
+        None => Ok(template),
+        Some((name, _)) => {
+            let path = now.folder.join(name);
+            let message = format!("the lookup table {} has changed since the run has read it", path.display());
+            Err(Error::invalid(message, "restore it, or use it as it is now"))
+        }
+    }
+}
+
+fn load_beside(path: &Path, source: &str, changes: TemplateChanges<'_>) -> Result<Template, Mistakes> {
+    let files = TemplateFolder { folder: folder_of(path), permitted: Permitted::Below(changes.lookup_folders) };
+    load_in(path, source, &files, changes)
 }
 
 /// Loads the template at `path`. Lookup tables and templates that it extends are found from its folder.
-fn load_beside(path: &Path, source: &str, changes: TemplateChanges<'_>) -> Result<Template, Mistakes> {
+fn load_in(
+    path: &Path,
+    source: &str,
+    files: &TemplateFolder<'_>,
+    changes: TemplateChanges<'_>,
+) -> Result<Template, Mistakes> {
     let templates = |other: &Path| {
-        let other = path.parent().unwrap_or(Path::new("")).join(other);
-        let name = other.display().to_string();
+        let name = path.parent().unwrap_or(Path::new("")).join(other).display().to_string();
+        let other = files.folder.join(other);
         match std::fs::metadata(&other) {
             Ok(metadata) if metadata.len() > MAX_SIZE => Err("it is too large for a template".to_owned()),
             _ => std::fs::read_to_string(&other).map(|source| (name, source)).map_err(|error| error.to_string()),
         }
     };
-    let tables = |name: &str, reader| read_table(path, name, reader);
-    let TemplateChanges { parameters, locale } = changes;
+    let hashes = RefCell::new(BTreeMap::new());
+    let tables = |name: &str, reader| {
+        let (table, hash) = files.read_table(name, reader)?;
+        hashes.borrow_mut().insert(name.to_owned(), hash);
+        Ok(table)
+    };
+    let TemplateChanges { parameters, locale, .. } = changes;
     let environment = Environment { tables: &tables, templates: &templates, parameters, locale };
-    load::load_in(&path.display().to_string(), source, &environment)
+    let mut template = load::load_in(&path.display().to_string(), source, &environment)?;
+    let hashes = hashes.take();
+    template.lookups = (!hashes.is_empty()).then(|| LookupFiles { folder: files.folder.clone(), hashes });
+    Ok(template)
 }
 
-/// Reads the first sheet of a lookup table next to the template at `path`.
-fn read_table(path: &Path, name: &str, reader: LookupReader) -> Result<Lookup, TableError> {
-    let file = path.parent().unwrap_or(Path::new("")).join(name);
-    let book = sheet::open(&file, &sheet::Options::default()).map_err(unreadable)?;
-    read_rows(&book, 0, reader)
+fn folder_of(template: &Path) -> PathBuf {
+    let folder = template.parent().unwrap_or(Path::new(""));
+    std::path::absolute(Path::new(".").join(folder)).unwrap_or_else(|_| folder.to_owned())
 }
 
 /// Reads the lookup tables of a template from other sheets of `file`, if it has any. Sheets that `file` lacks are read
@@ -110,19 +147,6 @@ pub(in crate::operations) fn read_sheet_lookups(
             Error::invalid(message, "lookup.sheet of the template is a sheet of the workbook to be sent")
         })
     })
-}
-
-fn read_rows(book: &Book, sheet: usize, mut reader: LookupReader) -> Result<Lookup, TableError> {
-    let mut rows = book.rows(sheet).map_err(unreadable)?;
-    let mut row = sheet::Row::default();
-    while rows.next(&mut row).map_err(unreadable)? {
-        reader.row(&row)?;
-    }
-    Ok(reader.end()?)
-}
-
-fn unreadable(error: sheet::Error) -> TableError {
-    TableError::Unreadable(error.to_string())
 }
 
 /// Formats a template file in place. Returns whether it was not formatted; with `only_checks`, nothing is written.

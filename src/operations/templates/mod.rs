@@ -3,4 +3,5 @@
 pub(in crate::operations) mod infer;
 pub(in crate::operations) mod known_templates;
 pub(in crate::operations) mod load_template;
+mod lookup_tables;
 pub(in crate::operations) mod recognize;

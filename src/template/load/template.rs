@@ -55,6 +55,7 @@ impl Checker<'_> {
         let mut template = Template {
             name: self.files.all().first().map(|file| file.name.clone())?,
             source,
+            lookups: None,
             parameters: self.parameters.clone(),
             record,
             description: raw.description,

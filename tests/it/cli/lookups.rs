@@ -143,3 +143,57 @@ fn a_retry_reads_the_table_from_the_original_workbook() {
     std::fs::remove_file(place.path("items.xlsx")).unwrap();
     served.sheetport(&place, ["retry", "r.csv", "--dry-run"]).exits(2).says(&["lookup of price in the sheet 'Prices'"]);
 }
+
+#[test]
+fn tables_outside_the_folder_of_the_template_need_a_permission() {
+    let place = place();
+    std::fs::create_dir_all(place.path("mine/tables")).unwrap();
+    place.write("secret.csv", "Word,Code\nEuro,EUR\ndollar,USD\nYenn,JPY\n");
+    let absolute = place.path("secret.csv").display().to_string();
+    let check = |file: &str, extra: &[&str]| {
+        place.write("mine/t.toml", TEMPLATE.replace("tables/cur.csv", file));
+        place.sheetport(["check", "items.csv", "-t", "mine/t.toml"]).args(extra).run()
+    };
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(place.path("secret.csv"), place.path("mine/link.csv")).unwrap();
+    for file in ["../secret.csv", "tables/../../secret.csv", &absolute, "link.csv"] {
+        if cfg!(windows) && (file == "link.csv" || file == absolute) {
+            continue;
+        }
+        check(file, &[]).exits(2).says(&["outside of the folder of the template", "--allow-lookup"]);
+        let seen = check(file, &["--allow-lookup", "."]).exits(0);
+        assert!(seen.stdout.contains("--allow-lookup ."), "{}", seen.stdout);
+        seen.shows(&["lookup tables:", file]);
+    }
+    check("tables", &[]).exits(2).says(&["not a file"]);
+    if cfg!(unix) {
+        check("/proc/self/environ", &[]).exits(2).says(&["outside"]);
+        check("/dev/zero", &["--allow-lookup", "/dev"]).exits(2).says(&["not a file"]);
+    }
+}
+
+#[test]
+fn a_retry_uses_the_tables_of_its_run() {
+    let place = place();
+    let served = Served::start(&place);
+    place.write("mine/tables/cur.csv", "Word,Code\nEuro,EUR\nDollar,USD\n");
+    // Beside the file and in the folder of the retry, with other values.
+    std::fs::create_dir_all(place.path("other/tables")).unwrap();
+    for folder in ["tables", "other/tables", "other/mine/tables"] {
+        std::fs::create_dir_all(place.path(folder)).unwrap();
+        place.write(&format!("{folder}/cur.csv"), "Word,Code\nEuro,GBP\nDollar,GBP\n");
+    }
+    served.sheetport(&place, ["upload", "items.csv", "-t", "mine/t.toml", "--report", "r.csv"]).exits(3);
+    let fixed = std::fs::read_to_string(place.path("r.csv")).unwrap().replace("Yenn", "Euro");
+    place.write("other/r.csv", fixed);
+    let retry =
+        || served.sheetport(&place, ["retry", "r.csv", "--report", "again.csv"]).current_dir(place.path("other"));
+    place.write("mine/tables/cur.csv", "Word,Code\nEuro,CHF\nDollar,USD\n");
+    retry().exits(2).says(&["cur.csv has changed since the run has read it", "-t TEMPLATE"]);
+    place.write("mine/tables/cur.csv", "Word,Code\nEuro,EUR\nDollar,USD\n");
+    retry().exits(0);
+    let items = served.get("/v1/public/items?page=1&limit=10");
+    let currencies: Vec<&str> =
+        items["data"].as_array().unwrap().iter().map(|item| item["currency"].as_str().unwrap()).collect();
+    assert_eq!(currencies.iter().filter(|code| **code == "EUR").count(), 2, "{currencies:?}");
+}

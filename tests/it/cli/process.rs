@@ -70,6 +70,12 @@ pub struct Sheetport {
 }
 
 impl Sheetport {
+    /// Runs the command in this folder.
+    pub fn current_dir(mut self, folder: impl AsRef<Path>) -> Sheetport {
+        self.command.current_dir(folder);
+        self
+    }
+
     pub fn env(mut self, name: &str, value: &str) -> Sheetport {
         self.command.env(name, value);
         self

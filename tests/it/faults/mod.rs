@@ -151,6 +151,7 @@ pub fn about() -> NewRun {
         record: RecordKind::Item,
         template: "t".into(),
         template_toml: String::new(),
+        lookups: None,
         file: "items.csv".into(),
         file_hash: "00".into(),
         base_url: "http://localhost/".into(),
