@@ -13,7 +13,7 @@ use super::conclude::{
     ExportResults, Exported, History, State, Verdict, conclude, incomplete, records_before, resolve,
 };
 use super::error::Error;
-use super::fetch::{Fetched, Fetcher, ListPages, RecordsById};
+use super::fetch::{Fetched, Fetcher, ListPages, MissingRecord, RecordsById};
 use super::job::{Job, Output, Since, Source};
 use super::spool::{FrameKind, Frames, Spool};
 use super::table::{FinishedTable, TableBuilder, TableOptions, WriterThread};
@@ -84,6 +84,8 @@ struct ExportSession {
     frames: u64,
     /// Number of IDs that were not found.
     missing: u64,
+    /// Number of these for which the service answered something else.
+    others: u64,
     was_resumed: bool,
     /// When the first page was requested, possibly by an interrupted export.
     started: jiff::Timestamp,
@@ -110,6 +112,7 @@ impl ExportSession {
             repeated: HashMap::new(),
             frames: 0,
             missing: 0,
+            others: 0,
             was_resumed,
             started,
         })
@@ -148,7 +151,13 @@ impl ExportSession {
                     self.insert(fetched).await?;
                     progress(self.frames, None);
                 }
-                Ok(Completeness::RequestedById)
+                Ok(match self.others {
+                    0 => Completeness::RequestedById,
+                    others => Completeness::Unproven(format!(
+                        "{others} answers of the service are not the record that was asked for; their IDs are listed with \
+                         those that were not found"
+                    )),
+                })
             }
         }
     }
@@ -159,7 +168,10 @@ impl ExportSession {
         let mut valid_len = frames.valid_len();
         while let Some(frame) = frames.next()? {
             match frame.kind {
-                FrameKind::Missing => self.count_missing(),
+                FrameKind::Missing => {
+                    let missing = serde_json::from_slice::<MissingRecord>(&frame.payload);
+                    self.count_missing(missing.is_ok_and(|missing| missing.is_other));
+                }
                 FrameKind::Begin => {}
                 FrameKind::NoPage => self.insert_page(Page::default()).await?,
                 // An unreadable page and all later pages are requested again.
@@ -179,8 +191,8 @@ impl ExportSession {
         let (kind, payload) = fetched.to_frame();
         self.spool.append(kind, &payload)?;
         match fetched {
-            Fetched::Missing(_) => {
-                self.count_missing();
+            Fetched::Missing(missing) => {
+                self.count_missing(missing.is_other);
                 Ok(())
             }
             Fetched::Page(_) | Fetched::NoPage => self.insert_page(fetched.into_page()).await,
@@ -196,9 +208,10 @@ impl ExportSession {
         self.writer.send(page, new).await
     }
 
-    fn count_missing(&mut self) {
+    fn count_missing(&mut self, is_other: bool) {
         self.frames += 1;
         self.missing += 1;
+        self.others += u64::from(is_other);
     }
 }
 

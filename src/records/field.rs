@@ -123,6 +123,8 @@ pub struct Single {
     pub path: &'static str,
     /// Whether the query parameter `external_id` is supported.
     pub has_external_id: bool,
+    /// Fields with an id by which it can be read.
+    pub id_fields: &'static [&'static str],
     pub fields: &'static [ListedField],
 }
 

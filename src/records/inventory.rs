@@ -65,7 +65,13 @@ pub static LIST: List =
     List { name: "inventories", family: Family::Public, path: PATH, size: "limit", fields: LISTED_FIELDS };
 
 /// `GET /v1/public/inventories/{inventory_id}`.
-pub static SINGLE: Single = Single { name: "inventories", path: PATH, has_external_id: true, fields: LISTED_FIELDS };
+pub static SINGLE: Single = Single {
+    name: "inventories",
+    path: PATH,
+    has_external_id: true,
+    id_fields: &["id", "inventory_id"],
+    fields: LISTED_FIELDS,
+};
 
 const LISTED_FIELDS: &[ListedField] = &[
     ListedField::date_time("created_at"),

@@ -103,7 +103,8 @@ pub static OLDER_LIST: List =
     List { name: "orders", family: Family::Legacy, path: OLDER_PATH, size: "amount", fields: LISTED_FIELDS };
 
 /// `GET /v1/public/orders/{order_id}`.
-pub static SINGLE: Single = Single { name: "orders", path: PATH, has_external_id: true, fields: LISTED_FIELDS };
+pub static SINGLE: Single =
+    Single { name: "orders", path: PATH, has_external_id: true, id_fields: &["id", "order_id"], fields: LISTED_FIELDS };
 
 const LISTED_FIELDS: &[ListedField] = &[
     ListedField::plain("id"),

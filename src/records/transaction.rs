@@ -92,6 +92,7 @@ pub static SINGLE: Single = Single {
     name: "transactions",
     path: PATH,
     has_external_id: false,
+    id_fields: &["id", "transaction_id"],
     fields: &[
         ListedField::date_time("created_at"),
         ListedField::date_time("updated_at"),

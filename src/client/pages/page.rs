@@ -87,6 +87,11 @@ impl<'a> Entry<'a> {
         self.fields().iter().find(|(known, _)| known == name).map(|(_, json)| *json)
     }
 
+    /// Returns the text or number of the first field with this name, or `None` if missing or null.
+    pub(crate) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.field(name).filter(|json| *json != "null").map(unescaped)
+    }
+
     /// Returns the service's ID of the record, or `None` if missing or null.
     pub(crate) fn id(&self) -> Option<Cow<'a, str>> {
         object_field(self.json, "id").filter(|json| *json != "null").map(unescaped)

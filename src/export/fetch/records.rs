@@ -1,5 +1,7 @@
 //! Single records by their IDs.
 
+use std::collections::HashSet;
+
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 
@@ -12,7 +14,10 @@ use crate::records::Single;
 
 /// The records of a file of IDs in order, with several requests in flight.
 pub(in crate::export) struct RecordsById<'a> {
-    results: BoxStream<'a, Result<Fetched, Error>>,
+    results: BoxStream<'a, Result<(IdRow, Fetched), Error>>,
+    single: &'static Single,
+    /// The records so far, by the first of their IDs.
+    seen: HashSet<String>,
 }
 
 impl<'a> RecordsById<'a> {
@@ -31,12 +36,21 @@ impl<'a> RecordsById<'a> {
         let ids = std::iter::from_fn(move || ids.next_id().transpose());
         let requests =
             stream::iter(ids).map(move |id| async move { fetch_record(fetcher, single, by_external_id, id?).await });
-        Ok(RecordsById { results: requests.buffered(fetcher.concurrency).boxed() })
+        Ok(RecordsById { results: requests.buffered(fetcher.concurrency).boxed(), single, seen: HashSet::new() })
     }
 
     /// Returns the result for the next ID, or `None` after the last.
     pub(in crate::export) async fn next(&mut self) -> Result<Option<Fetched>, Error> {
-        self.results.next().await.transpose()
+        let Some((IdRow { id, row }, fetched)) = self.results.next().await.transpose()? else { return Ok(None) };
+        // An answer by external ID does not contain it, so another record shows when it comes a second time.
+        if let Fetched::Page(page) = &fetched
+            && let Some(own) = ids_of(page, self.single).into_iter().next()
+            && !self.seen.insert(own.clone())
+        {
+            let reason = format!("the service answered the record {own}, as for another ID");
+            return Ok(Some(Fetched::Missing(MissingRecord { id, row, reason, is_other: true })));
+        }
+        Ok(Some(fetched))
     }
 }
 
@@ -44,17 +58,41 @@ async fn fetch_record(
     fetcher: &Fetcher,
     single: &Single,
     by_external_id: bool,
-    IdRow { id, row }: IdRow,
-) -> Result<Fetched, Error> {
+    asked: IdRow,
+) -> Result<(IdRow, Fetched), Error> {
+    let IdRow { id, row } = asked.clone();
     let path = fetch::record_path(single.path, &id, by_external_id);
-    let missing = |reason: String| Ok(Fetched::Missing(MissingRecord { id, row, reason }));
-    let Some(path) = path else { return missing("not a valid ID".to_owned()) };
+    let missing = |reason: String, is_other| {
+        let record = MissingRecord { id: id.clone(), row, reason, is_other };
+        Ok((asked.clone(), Fetched::Missing(record)))
+    };
+    let Some(path) = path else { return missing("not a valid ID".to_owned(), false) };
     match fetch::fetch(&fetcher.client, &fetcher.pace, &path, Page::parse_record).await {
-        Ok(page) => Ok(Fetched::Page(page)),
-        Err(client::Error::Status { status: 404 | 410, .. }) => missing("not found".to_owned()),
+        Ok(page) => match other_record(&page, single, (!by_external_id).then_some(&*id)) {
+            Some(reason) => missing(reason, true),
+            None => Ok((asked.clone(), Fetched::Page(page))),
+        },
+        Err(client::Error::Status { status: 404 | 410, .. }) => missing("not found".to_owned(), false),
         Err(client::Error::Status { status: status @ (400 | 422), message }) => {
-            missing(format!("the service answered {status}: {message}"))
+            missing(format!("the service answered {status}: {message}"), false)
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns why an answer is not the record that was asked for, by this ID if its answer contains it.
+fn other_record(page: &Page, single: &Single, asked: Option<&str>) -> Option<String> {
+    let ids = ids_of(page, single);
+    let Some(first) = ids.first() else {
+        return Some("the answer of the service has no ID, so it may be something else".to_owned());
+    };
+    let is_other = asked.is_some_and(|asked| !ids.iter().any(|id| id.eq_ignore_ascii_case(asked)));
+    is_other.then(|| format!("the service answered the record {first} instead"))
+}
+
+/// Returns the IDs of the record in an answer.
+fn ids_of(page: &Page, single: &Single) -> Vec<String> {
+    let record = page.entries().next();
+    let ids = record.iter().flat_map(|record| single.id_fields.iter().filter_map(|name| record.text(name)));
+    ids.map(|id| id.into_owned()).collect()
 }

@@ -30,6 +30,9 @@ pub(in crate::export) struct MissingRecord {
     pub(in crate::export) id: String,
     pub(in crate::export) row: u64,
     pub(in crate::export) reason: String,
+    /// The service answered with something else than the record.
+    #[serde(default)]
+    pub(in crate::export) is_other: bool,
 }
 
 impl Fetched {

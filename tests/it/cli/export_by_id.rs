@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::process::Place;
 use super::service::Served;
 use super::{column, count, table};
+use crate::faults::server::{Server, answer};
 
 fn served_with_orders(place: &Place) -> Served {
     place.write("inventories.csv", "id,inventory_id,external_id,name\ni1,1,BOLTS,Bolts\ni2,2,NUTS/7,Nuts\n");
@@ -106,4 +107,30 @@ fn the_language_is_sent_to_the_service() {
     let head = request.join().unwrap();
     assert!(head.starts_with("GET /v1/public/inventories/a%2Fb?external_id=a%2Fb HTTP/1.1\r\n"), "{head}");
     assert!(head.to_lowercase().contains("\r\naccept-language: de-at\r\n"), "{head}");
+}
+
+/// A record that was not asked for is none of the export, and the export does not call itself complete.
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_with_another_record_are_missing() {
+    for (answered, external, reasons) in [
+        (r#"{"id": "OTHER-999", "order_id": 7}"#, false, ["answered the record OTHER-999 instead"; 2]),
+        (r#"{"data": [{"id": "o1"}, {"id": "o2"}], "total": 2}"#, false, ["has no ID"; 2]),
+        (r#"{"status": "ok"}"#, true, ["has no ID"; 2]),
+        (r#"{"id": "OTHER-999"}"#, true, ["", "OTHER-999, as for another ID"]),
+    ] {
+        let place = Place::new();
+        place.write("ids.csv", "id\no1\no2\n");
+        let server = Server::start(move |_| answer(200, "", answered)).await;
+        let external: &[&str] = if external { &["--external"] } else { &[] };
+        let export = place.sheetport(["export", "orders", "-o", "o.csv", "--ids", "ids.csv", "--json"]).args(external);
+        let export = export.env("SHEETPORT_BASE_URL", &server.address).secret("SHEETPORT_ACCESS_TOKEN", "a-token");
+        let seen = tokio::task::spawn_blocking(move || export.exits(8)).await.unwrap().json();
+        let missing = reasons.iter().filter(|reason| !reason.is_empty()).count();
+        assert_eq!(seen["not_found"], missing, "{seen}");
+        let listed = table(&place.path(seen["not_found_file"].as_str().unwrap()));
+        for (row, reason) in listed[1..].iter().zip(reasons.iter().filter(|reason| !reason.is_empty())) {
+            assert!(row[2].contains(reason), "{row:?}");
+        }
+        assert_eq!(listed.len() - 1, missing);
+    }
 }
