@@ -2,6 +2,10 @@
 
 use serde_json::Value;
 
+/// Maximum number of messages kept of an answer, and of characters of each.
+const MAX_MESSAGES: usize = 20;
+const MAX_CHARS: usize = 2_000;
+
 /// A message of the service about a record or a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServiceMessage {
@@ -23,7 +27,29 @@ pub(super) fn summary(body: &[u8]) -> Option<String> {
 }
 
 pub(super) fn summary_of(body: &Value) -> Option<String> {
-    ["message", "detail", "error"].iter().find_map(|name| body.get(name)?.as_str()).map(str::to_owned)
+    ["message", "detail", "error"].iter().find_map(|name| body.get(name)?.as_str()).map(cut)
+}
+
+/// Returns the first messages, each with its first characters, and how many more there are. Whoever answers with thousands
+/// of messages for each record would otherwise fill the memory and the ledger.
+pub(super) fn bounded(mut messages: Vec<ServiceMessage>) -> Vec<ServiceMessage> {
+    let more = messages.len().saturating_sub(MAX_MESSAGES);
+    messages.truncate(MAX_MESSAGES);
+    for message in &mut messages {
+        message.message = cut(&message.message);
+        message.field = message.field.as_deref().map(cut);
+    }
+    if more > 0 {
+        messages.push(ServiceMessage::about_record(format!("… and {more} more messages of the service")));
+    }
+    messages
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// Returns all messages in `errors`: an object of lists by field, a list of strings, or one string.
@@ -48,5 +74,22 @@ pub(super) fn texts(value: &Value) -> Vec<String> {
         Value::String(text) => vec![text.clone()],
         Value::Array(list) => list.iter().flat_map(texts).collect(),
         other => vec![other.to_string()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_messages_are_kept_of_many() {
+        let many = serde_json::json!({"errors": vec!["ä".repeat(3_000); 40_000], "message": "m".repeat(3_000)});
+        let kept = bounded(errors(&many));
+        assert_eq!(kept.len(), MAX_MESSAGES + 1);
+        assert_eq!(kept[0].message, format!("{}…", "ä".repeat(MAX_CHARS)));
+        assert_eq!(kept[MAX_MESSAGES].message, "… and 39980 more messages of the service");
+        assert_eq!(summary_of(&many).map(|text| text.chars().count()), Some(MAX_CHARS + 1));
+        let few = errors(&serde_json::json!({"errors": {"name": ["is blank"]}}));
+        assert_eq!(bounded(few.clone()), few);
     }
 }

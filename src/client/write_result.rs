@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::service_message::{ServiceMessage, errors, summary_of, texts};
+use super::service_message::{ServiceMessage, bounded, errors, summary_of, texts};
 use crate::records::RecordKind;
 
 /// The parsed answer to a write.
@@ -32,7 +32,8 @@ impl WriteResult {
     /// Parses the body of a 2xx response. Fails if the answer violates the contract or is about another record.
     pub(crate) fn parse(context: &RequestContext<'_>, body: &[u8]) -> Result<WriteResult, String> {
         let body: Value = serde_json::from_slice(body).map_err(|_| UNREADABLE)?;
-        parse(context, &body).ok_or_else(|| UNREADABLE.to_owned())
+        let result = parse(context, &body).ok_or_else(|| UNREADABLE.to_owned())?;
+        Ok(WriteResult { errors: bounded(result.errors), ..result })
     }
 
     /// Returns the refusal in a response outside 2xx, with all messages.
@@ -46,7 +47,7 @@ impl WriteResult {
             errors.push(ServiceMessage::about_record(message));
         }
         let ctx_id = body.get("ctx_id").and_then(Value::as_str).map(str::to_owned);
-        WriteResult { ctx_id, errors, ..WriteResult::default() }
+        WriteResult { ctx_id, errors: bounded(errors), ..WriteResult::default() }
     }
 
     /// Returns a refusal with a single message.
