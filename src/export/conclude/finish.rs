@@ -208,7 +208,7 @@ fn write_missing_records(results: &ExportResults<'_>, spool: &Spool) -> Result<O
     let mut frames = spool.frames()?;
     while let Some(frame) = frames.next()? {
         if frame.kind == FrameKind::Missing
-            && let Ok(MissingRecord { id, row, reason }) = serde_json::from_slice(&frame.payload)
+            && let Ok(MissingRecord { id, row, reason, .. }) = serde_json::from_slice(&frame.payload)
         {
             table.row(&[Value::Text(id.into()), Value::Digits(row.to_string()), Value::Text(reason.into())])?;
         }

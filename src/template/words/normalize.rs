@@ -5,6 +5,9 @@ use std::borrow::Cow;
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
+/// Number of characters that are considered.
+const MAX_CHARS: usize = 2_000;
+
 /// The words of a header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct HeaderWords {
@@ -53,8 +56,9 @@ pub(in super::super) fn header(text: &str) -> HeaderWords {
     HeaderWords { words, bracketed }
 }
 
-/// Separates diacritics from letters, and replaces full-width forms.
+/// Separates diacritics from letters, and replaces full-width forms, at the start of a text. No header has more words.
 fn decomposed(text: &str) -> Cow<'_, str> {
+    let text = text.char_indices().nth(MAX_CHARS).map_or(text, |(end, _)| &text[..end]);
     if text.is_ascii() { Cow::Borrowed(text) } else { DecomposingNormalizerBorrowed::new_nfkd().normalize(text) }
 }
 

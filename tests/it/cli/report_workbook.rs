@@ -155,6 +155,9 @@ fn drop_downs_offer_the_words_of_the_sheet() {
         "units.csv",
         (0..20_000).fold("Word,Code\nPiece,C62\n".to_owned(), |all, n| all + &format!("U{n},C{n}\n")),
     );
+    // The report has the words that the run has read.
+    place.sheetport(["report", "-o", "changed.xlsx"]).exits(0).says(&["no drop-down lists", "has changed"]);
+    served.sheetport(&place, ["upload", "prices.csv", "-t", "t.toml", "--report", "second.xlsx"]).exits(3);
     fs::remove_file(place.path("prices.csv")).unwrap();
     place.sheetport(["report", "-o", "again.xlsx"]).exits(0);
     assert_eq!(

@@ -14,7 +14,7 @@ use super::hostile_texts::{fragile_texts, hostile_texts};
 use super::programs::Programs;
 
 /// The service refuses some requests of an upload and does not answer others; it takes all requests of a retry.
-const REFUSING: [&str; 4] = ["--fail", "422:0.35,reset:0.05", "--seed", "5"];
+const REFUSING: [&str; 4] = ["--fail", "422:0.3,reset:0.15", "--seed", "5"];
 const ITEMS: &str = r#"
 record = "item"
 [sheet]
