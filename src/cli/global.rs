@@ -27,6 +27,7 @@ pub struct Global {
     #[arg(long, global = true, env = "SHEETPORT_CLIENT_KEY", value_name = "FILE")]
     pub client_key: Option<PathBuf>,
     /// Proxy, such as http://proxy.example:8080 or socks5h://proxy.example:1080 [default: HTTPS_PROXY, HTTP_PROXY or ALL_PROXY]
+    #[allow(rustdoc::bare_urls, reason = "the text of --help")]
     #[arg(long, global = true, env = "SHEETPORT_PROXY", hide_env_values = true, value_name = "URL")]
     pub proxy: Option<String>,
     /// Allow http:// to another machine, which sends the token unencrypted
