@@ -5,8 +5,8 @@
 use futures_util::TryStreamExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
+use sqlx::{AssertSqlSafe, Row};
 
 use super::database::Ledger;
 use super::error::{Error, corrupt, damaged};
@@ -18,6 +18,11 @@ use super::model::{Disposition, PlannedRecord, Problem, SourceRow};
 pub const BLOCK_LEN: usize = 512;
 /// Blocks end early above this number of bytes.
 pub(super) const BLOCK_BYTES: usize = 8 * 1024 * 1024;
+
+/// The columns of blocks of records that [`checked_counts`] and [`checked_bodies`] compare.
+const SELECT: &str = "SELECT first, records, skipped, rejected, unchanged, warned, heads, checksum FROM record_block";
+const SELECT_WITH_BODIES: &str = "SELECT first, records, skipped, rejected, unchanged, warned, heads, checksum, bodies, \
+                                  bodies_checksum FROM record_block";
 
 /// Consecutive planned records. The position of a record is `first` plus its index.
 #[derive(Debug)]
@@ -82,16 +87,14 @@ impl Ledger {
     }
 
     async fn record_row(&self, run: RunId, from: Seq) -> Result<Option<SqliteRow>, Error> {
-        let query = "SELECT first, records, skipped, rejected, unchanged, warned, heads, checksum, bodies, bodies_checksum \
-                     FROM record_block WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1";
-        Ok(sqlx::query(query).bind(run).bind(from).fetch_optional(&self.reader).await?)
+        let query = format!("{SELECT_WITH_BODIES} WHERE run = $1 AND first >= $2 ORDER BY first LIMIT 1");
+        Ok(sqlx::query(AssertSqlSafe(query)).bind(run).bind(from).fetch_optional(&self.reader).await?)
     }
 
     /// Returns the block with the record `seq`, if any.
     pub async fn record_block_of(&self, run: RunId, seq: Seq) -> Result<Option<RecordBlock>, Error> {
-        let query = "SELECT first, records, skipped, rejected, unchanged, warned, heads, checksum, bodies, bodies_checksum \
-                     FROM record_block WHERE run = $1 AND first <= $2 ORDER BY first DESC LIMIT 1";
-        let row = sqlx::query(query).bind(run).bind(seq).fetch_optional(&self.reader).await?;
+        let query = format!("{SELECT_WITH_BODIES} WHERE run = $1 AND first <= $2 ORDER BY first DESC LIMIT 1");
+        let row = sqlx::query(AssertSqlSafe(query)).bind(run).bind(seq).fetch_optional(&self.reader).await?;
         let block = row.map(|row| with_bodies(run, &row)).transpose()?;
         Ok(block.filter(|block| seq < block.end()))
     }
@@ -104,9 +107,11 @@ impl Ledger {
         seq: Seq,
         limit: u32,
     ) -> Result<Option<RecordBlock<()>>, Error> {
-        let query = "SELECT first, records, skipped, rejected, unchanged, warned, heads, checksum FROM record_block \
-                     WHERE run = $1 AND first >= (SELECT MAX(first) FROM record_block WHERE run = $1 AND first <= $2) ORDER BY first LIMIT $3";
-        let query = sqlx::query(query).bind(run).bind(seq).bind(i64::from(limit));
+        let query = format!(
+            "{SELECT} WHERE run = $1 AND first >= \
+             (SELECT MAX(first) FROM record_block WHERE run = $1 AND first <= $2) ORDER BY first LIMIT $3"
+        );
+        let query = sqlx::query(AssertSqlSafe(query)).bind(run).bind(seq).bind(i64::from(limit));
         let mut joined: Option<RecordBlock<()>> = None;
         for row in query.fetch_all(&self.reader).await? {
             let block = without_bodies(run, &row)?;
@@ -120,9 +125,8 @@ impl Ledger {
 
     /// Returns the first `limit` records to be sent that have a warning, with their positions.
     pub async fn warned(&self, run: RunId, limit: usize) -> Result<Vec<(Seq, PlannedRecord<()>)>, Error> {
-        let query = "SELECT first, records, skipped, rejected, unchanged, warned, heads, checksum FROM record_block \
-                     WHERE run = $1 AND warned > 0 ORDER BY first";
-        let mut rows = sqlx::query(query).bind(run).fetch(&self.reader);
+        let query = format!("{SELECT} WHERE run = $1 AND warned > 0 ORDER BY first");
+        let mut rows = sqlx::query(AssertSqlSafe(query)).bind(run).fetch(&self.reader);
         let mut found = Vec::new();
         while let Some(row) = rows.try_next().await? {
             let RecordBlock { first, records } = without_bodies(run, &row)?;

@@ -162,10 +162,10 @@ pub(super) async fn earlier_claims(
 ) -> Result<Vec<EarlierClaim>, Error> {
     let mut found: Vec<(i64, EarlierClaim)> = Vec::new();
     for claims in claims.chunks(PER_STATEMENT) {
-        let mut query = QueryBuilder::<Sqlite>::new(
-            "SELECT claim.id, claim.run, claim.seq, claim.name, claim.body, COALESCE(outcome.at, claim.at), \
-             outcome.service_id, COALESCE(resolution.state, outcome.state), in_flight.seq, run.id, \
-             claim.name_columns, claim.name_parts, claim.at, claim.checksum FROM claim \
+        let mut query = QueryBuilder::<Sqlite>::new("SELECT ");
+        query.push(StoredClaim::COLUMNS).push(
+            ", COALESCE(outcome.at, claim.at), outcome.service_id, COALESCE(resolution.state, outcome.state), \
+             in_flight.seq, run.id FROM claim \
              LEFT JOIN run ON run.id = claim.run \
              LEFT JOIN outcome ON outcome.run = claim.run AND outcome.seq = claim.seq \
              LEFT JOIN resolution ON resolution.run = claim.run AND resolution.seq = claim.seq \
@@ -191,8 +191,13 @@ pub(super) async fn earlier_claims(
         // The plus sign keeps SQLite from reading all claims after the first one by the index of ids.
         query.push(") AND +claim.id > ").push_bind(after);
         for row in query.build().persistent(false).fetch_all(&mut *connection).await? {
-            if let Some(earlier) = earlier_claim(&row)? {
-                found.push((row.try_get(0)?, earlier));
+            let (stored, is_intact) = StoredClaim::from_row(&row)?;
+            if !is_intact {
+                let what = format_args!("what says that its record {} was sent was altered", stored.seq);
+                return Err(damaged(stored.run, what));
+            }
+            if let Some(earlier) = earlier_claim(&stored, &row)? {
+                found.push((stored.id, earlier));
             }
         }
     }
@@ -212,40 +217,29 @@ fn push_digests(query: &mut Separated<'_, Sqlite, &str>, digests: impl Iterator<
     query.push_unseparated(")");
 }
 
-/// Reads a claim, or returns `None` if the request was certainly not applied.
-fn earlier_claim(row: &SqliteRow) -> Result<Option<EarlierClaim>, Error> {
-    let stored = StoredClaim {
-        run: row.try_get(1)?,
-        seq: row.try_get(2)?,
-        id: row.try_get(0)?,
-        name: row.try_get(3)?,
-        name_columns: row.try_get(10)?,
-        name_parts: row.try_get(11)?,
-        body: row.try_get(4)?,
-        at: row.try_get(12)?,
-    };
-    if row.try_get::<Option<i64>, _>(13)?.is_none_or(|checksum| checksum != stored.checksum()) {
-        return Err(damaged(stored.run, format_args!("what says that its record {} was sent was altered", stored.seq)));
-    }
-    let state: Option<String> = row.try_get(7)?;
+/// Returns what is known of an earlier claim, from the columns behind those of the claim, or `None` if the request was certainly
+/// not applied.
+fn earlier_claim(stored: &StoredClaim<'_>, row: &SqliteRow) -> Result<Option<EarlierClaim>, Error> {
+    let state: Option<String> = row.try_get(11)?;
     let state = match state.as_deref().map(RecordState::from_name) {
         Some(Some(RecordState::Sent)) => EarlierState::Sent,
         Some(Some(RecordState::Unknown)) => EarlierState::Unknown,
         Some(Some(_)) => return Ok(None),
         Some(None) => return Err(corrupt(format_args!("an outcome with the state '{}'", state.unwrap_or_default()))),
-        None if row.try_get::<Option<RunId>, _>(9)?.is_none() => EarlierState::Pruned,
-        None if row.try_get::<Option<Seq>, _>(8)?.is_some() => EarlierState::InFlight,
+        None if row.try_get::<Option<RunId>, _>(13)?.is_none() => EarlierState::Pruned,
+        None if row.try_get::<Option<Seq>, _>(12)?.is_some() => EarlierState::InFlight,
         None => return Ok(None),
     };
     let digest = |bytes: &[u8]| ClaimDigest::try_from(bytes).map_err(corrupt);
-    let name = match row.try_get::<Option<&[u8]>, _>(3)? {
+    let name = match stored.name {
+        // A claim with a name has its columns and parts, so they are not NULL.
         Some(name) => {
-            Some(ClaimName { digest: digest(name)?, columns: row.try_get(10)?, parts: decode_parts(row.try_get(11)?)? })
+            Some(ClaimName { digest: digest(name)?, columns: row.try_get(4)?, parts: decode_parts(row.try_get(5)?)? })
         }
         None => None,
     };
-    let claim = Claim { seq: row.try_get(2)?, name, body: digest(row.try_get(4)?)? };
-    Ok(Some(EarlierClaim { claim, run: row.try_get(1)?, state, at: row.try_get(5)?, service_id: row.try_get(6)? }))
+    let claim = Claim { seq: stored.seq, name, body: digest(stored.body)? };
+    Ok(Some(EarlierClaim { claim, run: stored.run, state, at: row.try_get(9)?, service_id: row.try_get(10)? }))
 }
 
 /// The columns of a claim but the checksum.
@@ -260,7 +254,27 @@ pub(super) struct StoredClaim<'r> {
     pub at: i64,
 }
 
-impl StoredClaim<'_> {
+impl<'r> StoredClaim<'r> {
+    /// The columns of a claim and its checksum, the first ones of a query for [`StoredClaim::from_row`].
+    pub(super) const COLUMNS: &'static str = "claim.run, claim.seq, claim.id, claim.name, claim.name_columns, \
+                                              claim.name_parts, claim.body, claim.at, claim.checksum";
+
+    /// Reads a claim, and whether it has its checksum.
+    pub(super) fn from_row(row: &'r SqliteRow) -> Result<(StoredClaim<'r>, bool), Error> {
+        let stored = StoredClaim {
+            run: row.try_get(0)?,
+            seq: row.try_get(1)?,
+            id: row.try_get(2)?,
+            name: row.try_get(3)?,
+            name_columns: row.try_get(4)?,
+            name_parts: row.try_get(5)?,
+            body: row.try_get(6)?,
+            at: row.try_get(7)?,
+        };
+        let is_intact = row.try_get::<Option<i64>, _>(8)? == Some(stored.checksum());
+        Ok((stored, is_intact))
+    }
+
     pub(super) fn checksum(&self) -> i64 {
         Checksum::of("claim")
             .number(self.run)

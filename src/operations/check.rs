@@ -48,29 +48,19 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
     report.map_or(Ok(()), check_report_path)?;
     let mut source = input.open_for_sending(context).await?;
     let reported = uploaded_report(context, &input, &AllowRepeat::None, &source, observer).await?;
-    let (file, template) = (input.file, input.template);
+    let file = input.file;
     let template = match reported {
         UploadedReport::OfRun => {
-            let request = RetryReport {
-                file,
-                text: input.text,
-                sends_accepted: !template.record.input().must_not_repeat(),
-                template: Some(template),
-                as_new: false,
-                changed_only: false,
-                all_or_nothing: None,
-                strict: Some(input.is_strict),
-                sending: SendOptions::default(),
-            };
-            let opened = open_report(context, request, observer).await?;
+            let retry = RetryReport::of_uploaded(input, SendOptions::default());
+            let opened = open_report(context, retry, observer).await?;
             source = opened.0;
             opened.1
         }
         UploadedReport::OfOtherService => {
             source.ignore_status();
-            Arc::new(template)
+            Arc::new(input.template)
         }
-        UploadedReport::No => Arc::new(template),
+        UploadedReport::No => Arc::new(input.template),
     };
     observer(Event::Opened { source: &source, template: &template });
     let mut requests = 0;

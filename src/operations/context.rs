@@ -112,9 +112,13 @@ impl Context {
         Ok(Ledger::open(&self.home).await?)
     }
 
+    pub(super) fn has_ledger(&self) -> bool {
+        self.home.join("ledger.db").is_file()
+    }
+
     /// Opens the ledger if there is one.
     pub async fn existing_ledger(&self) -> Result<Option<Ledger>, Error> {
-        match self.home.join("ledger.db").is_file() {
+        match self.has_ledger() {
             true => self.ledger().await.map(Some),
             false => Ok(None),
         }

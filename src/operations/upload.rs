@@ -39,18 +39,11 @@ pub struct Upload<'a> {
 }
 
 impl<'a> Upload<'a> {
-    /// Returns the retry of a report. Accepted rows are sent again if they can be, because they may be edited.
     fn into_retry(self) -> RetryReport<'a> {
         RetryReport {
-            file: self.input.file,
-            text: self.input.text,
-            sends_accepted: !self.input.template.record.input().must_not_repeat(),
-            template: Some(self.input.template),
-            as_new: false,
             changed_only: self.changed_only,
             all_or_nothing: Some(self.all_or_nothing),
-            strict: Some(self.input.is_strict),
-            sending: self.sending,
+            ..RetryReport::of_uploaded(self.input, self.sending)
         }
     }
 

@@ -1,7 +1,7 @@
 //! Rows that were not split into their columns.
 
 /// Delimiters that programs write.
-const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
+pub(super) const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// What to do about a sheet with all columns in one.
 pub const UNSPLIT_HINT: &str = "all columns of this sheet are in one, as after saving a CSV that was opened without splitting it: remove the quotes around \
@@ -9,5 +9,5 @@ pub const UNSPLIT_HINT: &str = "all columns of this sheet are in one, as after s
 
 /// Returns whether a text has the values of this number of columns.
 pub fn is_unsplit(text: &str, columns: usize) -> bool {
-    DELIMITERS.iter().any(|delimiter| text.matches(*delimiter).count() + 1 >= columns)
+    DELIMITERS.iter().any(|delimiter| text.matches(char::from(*delimiter)).count() + 1 >= columns)
 }

@@ -1,7 +1,5 @@
 //! The complete check of the ledger: everything that is stored about a run is read and compared.
 
-use sqlx::Row;
-
 use super::super::claims::StoredClaim;
 use super::super::database::Ledger;
 use super::super::error::Error;
@@ -36,9 +34,16 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    /// Whether something was found in one of these parts.
-    pub fn is_damaged(&self, parts: &[DamagedPart]) -> bool {
-        self.damage.iter().any(|(part, _)| parts.contains(part))
+    /// Whether something was found in this part.
+    pub fn is_damaged(&self, damaged: DamagedPart) -> bool {
+        self.damage.iter().any(|(part, _)| *part == damaged)
+    }
+
+    /// Returns the first damage that can't be rebuilt.
+    pub fn lasting_damage(&self) -> Option<&str> {
+        let lasting = [DamagedPart::Run, DamagedPart::Records, DamagedPart::Rows, DamagedPart::Known];
+        let found = self.damage.iter().find(|(part, _)| lasting.contains(part));
+        found.map(|(_, what)| what.as_str())
     }
 
     /// Adds an error that says what is damaged. Returns other errors.
@@ -190,22 +195,12 @@ impl Ledger {
     }
 
     async fn inspect_claims(&self, run: RunId, found: &mut Inspection) -> Result<(), Error> {
-        let query = "SELECT seq, id, name, name_columns, name_parts, body, at, checksum FROM claim WHERE run = $1 \
-                     ORDER BY seq";
-        let rows = sqlx::query(query).bind(run).fetch_all(&self.reader).await;
+        let query = format!("SELECT {} FROM claim WHERE run = $1 ORDER BY seq", StoredClaim::COLUMNS);
+        let rows = sqlx::query(sqlx::AssertSqlSafe(query)).bind(run).fetch_all(&self.reader).await;
         let rows = found.note(DamagedPart::Claims, rows.map_err(Error::from))?;
         for row in rows.into_iter().flatten() {
-            let claim = StoredClaim {
-                run,
-                seq: row.try_get(0)?,
-                id: row.try_get(1)?,
-                name: row.try_get(2)?,
-                name_columns: row.try_get(3)?,
-                name_parts: row.try_get(4)?,
-                body: row.try_get(5)?,
-                at: row.try_get(6)?,
-            };
-            if row.try_get::<Option<i64>, _>(7)? != Some(claim.checksum()) || !(0..found.records).contains(&claim.seq) {
+            let (claim, is_intact) = StoredClaim::from_row(&row)?;
+            if !is_intact || !(0..found.records).contains(&claim.seq) {
                 let what = format!("what recognizes its record {} in other files was altered", claim.seq);
                 found.damage.push((DamagedPart::Claims, what));
                 found.altered_claims.push(claim.seq);

@@ -134,10 +134,9 @@ impl Ledger {
             }
             Err(error) => return Err(error),
         };
-        let lasting = [DamagedPart::Run, DamagedPart::Records, DamagedPart::Rows, DamagedPart::Known];
-        if let Some((_, what)) = found.damage.iter().find(|(part, _)| lasting.contains(part)) {
+        if let Some(what) = found.lasting_damage() {
             self.mark_damaged(id, what).await?;
-            repaired.damage = Some(what.clone());
+            repaired.damage = Some(what.to_owned());
             return Ok(repaired);
         }
         let mut connection = self.reader.acquire().await?;
@@ -173,7 +172,7 @@ impl Ledger {
         totals::store(&mut transaction, id, &stored.unwrap_or_default()).await?;
         let outcomes: Vec<Outcome> = lost_answers.iter().map(|seq| lost(*seq, now)).collect();
         insert_outcomes(&mut transaction, id, &outcomes).await?;
-        if found.is_damaged(&[DamagedPart::Claims]) {
+        if found.is_damaged(DamagedPart::Claims) {
             sqlx::query("DELETE FROM claim WHERE run = $1").bind(id).execute(&mut *transaction).await?;
             insert_claims(&mut transaction, id, claims, now).await?;
             repaired.rebuilt.push("what recognizes its records in other files".into());

@@ -2,8 +2,8 @@
 //! and sums that were stored with it. A million records take about a second.
 
 use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
 
-use super::super::block::RecordCounts;
 use super::super::database::Ledger;
 use super::super::error::{Error, damaged};
 use super::super::ids::RunId;
@@ -68,7 +68,7 @@ impl Ledger {
         let mut from = 0;
         while let Some(block) = self.record_counts(run.id, from).await? {
             if block.first != from || block.records <= 0 {
-                return Err(missing_records(run, &RecordCounts { first: from, ..block }));
+                return Err(damaged(run.id, format_args!("the records from {from} on are missing")));
             }
             counts.add(&block);
             from = block.end();
@@ -104,18 +104,12 @@ impl Ledger {
                      AND outcome.seq < record_block.first + record_block.records \
                      WHERE record_block.run = $1 GROUP BY outcome.state";
         for row in sqlx::query(query).bind(run).fetch_all(&self.reader).await? {
-            outcome_state(row.try_get(0)?)?;
-            totals.outcomes.rows += row.try_get::<i64, _>(1)?;
-            totals.outcomes.seqs += row.try_get::<i64, _>(2)?;
-            totals.outcomes.checksums += row.try_get::<i64, _>(3)?;
+            add_group(&mut totals.outcomes, &row)?;
         }
         let query = "SELECT state, COUNT(*), CAST(SUM(seq) AS BIGINT), CAST(SUM(checksum) AS BIGINT) FROM resolution \
                      WHERE run = $1 GROUP BY state";
         for row in sqlx::query(query).bind(run).fetch_all(&self.reader).await? {
-            outcome_state(row.try_get(0)?)?;
-            totals.resolutions.rows += row.try_get::<i64, _>(1)?;
-            totals.resolutions.seqs += row.try_get::<i64, _>(2)?;
-            totals.resolutions.checksums += row.try_get::<i64, _>(3)?;
+            add_group(&mut totals.resolutions, &row)?;
         }
         let query = "SELECT COUNT(*), COALESCE(CAST(SUM(seq) AS BIGINT), 0) FROM in_flight WHERE run = $1";
         let (rows, seqs) = sqlx::query_as(query).bind(run).fetch_one(&self.reader).await?;
@@ -124,6 +118,15 @@ impl Ledger {
         totals.claims = sqlx::query_scalar(query).bind(run).fetch_one(&self.reader).await?;
         Ok(totals)
     }
+}
+
+/// Adds the rows with one state: the state, their number, and the sums of their positions and checksums.
+fn add_group(sum: &mut Sum, row: &SqliteRow) -> Result<(), Error> {
+    outcome_state(row.try_get(0)?)?;
+    sum.rows += row.try_get::<i64, _>(1)?;
+    sum.seqs += row.try_get::<i64, _>(2)?;
+    sum.checksums += row.try_get::<i64, _>(3)?;
+    Ok(())
 }
 
 /// Describes how the rows of a run differ from its stored totals.
@@ -147,8 +150,4 @@ pub(super) fn differences(stored: &Totals, actual: &Totals) -> Vec<(DamagedPart,
     .into_iter()
     .flatten()
     .collect()
-}
-
-fn missing_records(run: &Run, block: &RecordCounts) -> Error {
-    damaged(run.id, format_args!("the records from {} on are missing", block.first))
 }

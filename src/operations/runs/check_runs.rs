@@ -43,8 +43,7 @@ impl Checked {
 /// Reads everything that is stored about a run, or about all runs and the file if `None`, and compares it with its checksums
 /// and counts. Changes nothing.
 pub async fn check_runs(context: &Context, run: Option<RunId>) -> Result<Checked, Error> {
-    let home = &context.home;
-    if !home.join("ledger.db").is_file() {
+    if !context.has_ledger() {
         return Err(ledger::Error::NoRuns.into());
     }
     let mut checked = Checked::default();
@@ -70,7 +69,7 @@ pub async fn check_runs(context: &Context, run: Option<RunId>) -> Result<Checked
 /// [`ledger::Error::Busy`] if another process is working on one of the runs.
 pub async fn repair_runs(context: &Context, run: Option<RunId>) -> Result<RepairedRuns, Error> {
     let home = &context.home;
-    if !home.join("ledger.db").is_file() {
+    if !context.has_ledger() {
         return Err(ledger::Error::NoRuns.into());
     }
     let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
@@ -212,8 +211,7 @@ async fn replaced(ledger: Ledger, home: &Path) -> Result<Ledger, Error> {
 
 /// Returns the claims of a run from its plan, if some of them are damaged.
 async fn claims(ledger: &Ledger, found: &Inspection) -> Result<Vec<Claim>, Error> {
-    let lasting = [DamagedPart::Run, DamagedPart::Records, DamagedPart::Rows, DamagedPart::Known];
-    if !found.is_damaged(&[DamagedPart::Claims]) || found.is_damaged(&lasting) {
+    if !found.is_damaged(DamagedPart::Claims) || found.lasting_damage().is_some() {
         return Ok(Vec::new());
     }
     Ok(sent_before::claims(ledger, &ledger.run(found.run).await?).await?)

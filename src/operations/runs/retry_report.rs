@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
-use super::super::input::{InputFile, new_run};
+use super::super::input::{InputFile, Spreadsheet, new_run};
 use super::super::next_command;
 use super::super::preview::{Preview, preview};
 use super::super::report::check_report_path;
@@ -50,7 +50,23 @@ pub struct RetryReport<'a> {
     pub sending: SendOptions<'a>,
 }
 
-impl RetryReport<'_> {
+impl<'a> RetryReport<'a> {
+    /// Returns the retry of a report that is uploaded or checked. Accepted rows are sent again if they can be, because they may
+    /// be edited.
+    pub(in crate::operations) fn of_uploaded(input: Spreadsheet<'a>, sending: SendOptions<'a>) -> RetryReport<'a> {
+        RetryReport {
+            file: input.file,
+            text: input.text,
+            sends_accepted: !input.template.record.input().must_not_repeat(),
+            template: Some(input.template),
+            as_new: false,
+            changed_only: false,
+            all_or_nothing: None,
+            strict: Some(input.is_strict),
+            sending,
+        }
+    }
+
     /// Returns the settings of the retry: those of the run, with what is asked for otherwise.
     fn over(&self, run: &RunSettings) -> RunSettings {
         RunSettings {

@@ -93,7 +93,7 @@ impl<'a> Wanted<'a> {
     /// Adds the record that a request changes: an order or a transaction.
     fn add_target(&mut self, kind: RecordKind, target: &str, record: &Value) {
         let (list, members): (_, &[&str]) = match kind {
-            RecordKind::Order => (order::SINGLE.name, &["id", "order_id"]),
+            RecordKind::Order => (order::SINGLE.name, order::SINGLE.id_fields),
             RecordKind::InventoryTransaction => (transaction::SINGLE.name, &["id"]),
             RecordKind::Item | RecordKind::Subscription | RecordKind::Invoice => return,
         };

@@ -119,20 +119,15 @@ impl<'a> RowMapper<'a> {
             false => mapped.draft.skip(row.number, SkipCause::BlankCells),
         }
         if !matches!(mapped.draft.kind, RowKind::Skipped(_)) {
-            // Cells of a workbook can't shift, and people write remarks to the right of the header.
-            if !source.book.has_named_sheets() {
-                let problem = beyond_header(row, part.layout.header.names.len());
-                mapped.problems.extend(problem.map(|problem| located(problem, source, part)));
-            }
             let width = part.layout.header.names.len();
-            let problem = unsplit(row, width).filter(|_| read.doubt.is_none());
-            mapped.problems.extend(problem.map(|problem| located(problem, source, part)));
-            if let Some(problem) = &read.key_problem {
-                mapped.problems.push(located((**problem).clone(), source, part));
-            }
-            if let Some(doubt) = read.doubt {
-                mapped.problems.push(located(doubtful(row, doubt), source, part));
-            }
+            let found = [
+                // Cells of a workbook can't shift, and people write remarks to the right of the header.
+                if source.book.has_named_sheets() { None } else { beyond_header(row, width) },
+                if read.doubt.is_some() { None } else { unsplit(row, width) },
+                read.key_problem.as_deref().cloned(),
+                read.doubt.map(|doubt| doubtful(row, doubt)),
+            ];
+            mapped.problems.extend(found.into_iter().flatten().map(|problem| located(problem, source, part)));
         }
         if let Some(unknown) = source.unknown_references.as_ref().filter(|_| mapped.draft.kind == RowKind::Record) {
             let found = unknown.problems(mapper, row, &mapped.draft.parts).into_iter();

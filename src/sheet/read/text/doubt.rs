@@ -1,9 +1,8 @@
 //! Records whose cells are probably not what was written.
 
 use super::grammar::Grammar;
+use crate::sheet::unsplit::DELIMITERS;
 
-/// Delimiters that programs write.
-const USUAL: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// Number of complete records that make a shorter one unusual.
 const ENOUGH: u64 = 2;
 
@@ -44,7 +43,7 @@ impl Widths {
 /// Returns whether a record of one field has as many of another delimiter as the others have of the right one.
 pub(super) fn has_other_delimiter(record: &[u8], grammar: &Grammar) -> bool {
     grammar.columns > 1
-        && USUAL.iter().any(|delimiter| {
+        && DELIMITERS.iter().any(|delimiter| {
             *delimiter != grammar.delimiter
                 && record.iter().filter(|byte| *byte == delimiter).count() + 1 >= grammar.columns
         })
