@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::value::budget::Exceeded;
 use super::value::check_digit::CheckError;
 use super::value::date::{AmbiguousDates, DateError, MixedDates};
 use super::value::identifier::Damage;
@@ -40,11 +41,21 @@ pub fn excerpt(text: &str) -> String {
 }
 
 impl Problem {
+    /// Returns whether the template makes too much of the row.
+    pub(super) fn is_too_much(&self) -> bool {
+        matches!(self.cause, Cause::TooMuch(_))
+    }
+
     /// Returns the approximate memory in bytes.
     pub fn size(&self) -> usize {
         let other = match &self.cause {
             Cause::Disagrees { other, .. } => other.len(),
             Cause::AfterStep { value, .. } => value.len(),
+            Cause::Expression { source, reason } => source.len() + reason.len(),
+            Cause::Rule { written, message } => written.len() + message.len(),
+            Cause::NotAllowed { allowed: known, .. } | Cause::NotMapped { known, .. } => {
+                known.iter().map(String::len).sum()
+            }
             _ => 0,
         };
         200 + self.value.len() + self.header.len() + other
@@ -105,6 +116,8 @@ pub enum Cause {
         reason: String,
         source: String,
     },
+    /// The template makes too much of the row.
+    TooMuch(Exceeded),
     /// An expression can't be evaluated, because a number has two readings.
     AmbiguousInExpression(Arc<AmbiguousNumber>),
     /// All fields that could name this are blank.
@@ -248,6 +261,7 @@ impl Cause {
             Cause::NotABoolean => "not-a-boolean",
             Cause::NoSuchPart { .. } => "no-such-part",
             Cause::Expression { .. } => "expression",
+            Cause::TooMuch(_) => "too-much",
             Cause::Rule { .. } => "rule",
             Cause::NothingNamed { .. } => "incomplete",
             Cause::NotMapped { .. } | Cause::NotAllowed { .. } | Cause::NotFound { .. } => "unknown-value",
@@ -300,6 +314,7 @@ impl Cause {
             }
             Cause::NothingNamed { what, .. } => return format!("is blank, and no other field names the {what}"),
             Cause::Rule { message, .. } => return format!("is against a rule of the template: {message}"),
+            Cause::TooMuch(exceeded) => return exceeded.to_string(),
             Cause::TooSmall(bound) => return format!("is less than {bound}"),
             Cause::TooLarge(bound) => return format!("is more than {bound}"),
             Cause::Superseded { by_row } => return format!("appears more than once, and row {by_row} is used"),
@@ -467,6 +482,9 @@ impl Cause {
             }
             Cause::AmbiguousCurrency { .. } => {
                 "add the currency to the template, such as [fields.currency] with value = \"SEK\""
+            }
+            Cause::TooMuch(_) => {
+                "shorten the cell, or replace, split and join less in the template: all fields of a row share this limit"
             }
             Cause::Blank => "fill in the cell",
             Cause::NoDate => "write the date, or leave the cell blank",

@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::super::error::Error;
@@ -42,15 +44,11 @@ pub fn load_template(wanted: &str, changes: TemplateChanges<'_>) -> Result<Templ
         return Err(Error::invalid(format!("{wanted} is a spreadsheet, not a template"), hint));
     }
     let looks_like_a_path = path.extension().is_some() || path.components().count() > 1;
-    let source = match std::fs::metadata(path) {
-        Ok(metadata) if metadata.len() > MAX_SIZE => {
+    match read_source(path) {
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
             let hint = "-t takes a template; the spreadsheet comes first";
-            return Err(Error::invalid(format!("{wanted} is too large for a template"), hint));
+            Err(Error::invalid(format!("{wanted} is too large for a template"), hint))
         }
-        Ok(_) => std::fs::read_to_string(path),
-        Err(error) => Err(error),
-    };
-    match source {
         Ok(source) => Ok(load_beside(path, &source, changes)?),
         Err(_) if !looks_like_a_path => Err(unknown_template(wanted)),
         Err(error) => {
@@ -104,8 +102,9 @@ fn load_in(
         let name = path.parent().unwrap_or(Path::new("")).join(other).display().to_string();
         let other = files.folder.join(other);
         match std::fs::metadata(&other) {
-            Ok(metadata) if metadata.len() > MAX_SIZE => Err("it is too large for a template".to_owned()),
-            _ => std::fs::read_to_string(&other).map(|source| (name, source)).map_err(|error| error.to_string()),
+            // The template may come from somebody else, and a device or a pipe may never end.
+            Ok(metadata) if !metadata.is_file() => Err("it is not a file".to_owned()),
+            _ => read_source(&other).map(|source| (name, source)).map_err(|error| error.to_string()),
         }
     };
     let hashes = RefCell::new(BTreeMap::new());
@@ -120,6 +119,16 @@ fn load_in(
     let hashes = hashes.take();
     template.lookups = (!hashes.is_empty()).then(|| LookupFiles { folder: files.folder.clone(), hashes });
     Ok(template)
+}
+
+/// Reads a template of at most [`MAX_SIZE`].
+fn read_source(path: &Path) -> io::Result<String> {
+    let mut source = String::new();
+    File::open(path)?.take(MAX_SIZE + 1).read_to_string(&mut source)?;
+    match source.len() as u64 > MAX_SIZE {
+        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is too large for a template")),
+        false => Ok(source),
+    }
 }
 
 fn folder_of(template: &Path) -> PathBuf {
@@ -152,7 +161,7 @@ pub(in crate::operations) fn read_sheet_lookups(
 /// Formats a template file in place. Returns whether it was not formatted; with `only_checks`, nothing is written.
 pub fn format_template(path: &Path, only_checks: bool) -> Result<bool, Error> {
     let name = path.display().to_string();
-    let failed = |what: &str, error: &std::io::Error| {
+    let failed = |what: &str, error: &io::Error| {
         Error::invalid(format!("the template {name} can't be {what}: {error}"), "check its name and permissions")
     };
     let source = std::fs::read_to_string(path).map_err(|error| failed("read", &error))?;

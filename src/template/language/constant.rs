@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use regex::Regex;
-
 use super::super::value::date::{DateFormat, DateWriter};
 use super::super::value::locale::{self, Locale};
+use super::super::value::pattern::{self, Pattern};
 use super::context::FixedCell;
 use crate::diagnostics::nearest;
 use crate::sheet::cell::column_index;
@@ -15,7 +14,7 @@ const FIXED_ROWS: u64 = 100;
 
 #[derive(Clone, Debug)]
 pub(super) enum Constant {
-    Pattern(Regex),
+    Pattern(Pattern),
     Locale(Locale),
     Date(DateFormat),
     Output(DateWriter),
@@ -27,16 +26,7 @@ pub(super) enum Constant {
 pub(super) type ParseConstant = fn(&str) -> Result<Constant, (String, Option<Range<usize>>)>;
 
 pub(super) fn pattern(text: &str) -> Result<Constant, (String, Option<Range<usize>>)> {
-    match Regex::new(text) {
-        Ok(pattern) => Ok(Constant::Pattern(pattern)),
-        Err(regex::Error::CompiledTooBig(_)) => Err(("this pattern is too large".to_owned(), None)),
-        Err(error) => {
-            // The lines before the last one repeat the pattern.
-            let message = error.to_string();
-            let reason = message.lines().last().unwrap_or(&message).trim_start_matches("error: ");
-            Err((format!("this is not a regular expression: {reason}"), None))
-        }
-    }
+    pattern::compile(text).map(Constant::Pattern).map_err(|message| (message, None))
 }
 
 pub(super) fn locale(name: &str) -> Result<Constant, (String, Option<Range<usize>>)> {

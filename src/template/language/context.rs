@@ -2,6 +2,7 @@
 
 use jiff::civil;
 
+use super::super::value::budget::Exceeded;
 use super::super::value::typed::Value;
 use crate::currency::CurrencyMark;
 use crate::decimal::Decimal;
@@ -14,6 +15,12 @@ pub trait Context {
     /// Returns the number in a text cell, written in the style of its column, and the currency beside it. The message
     /// quotes the cell.
     fn amount(&self, column: usize) -> Result<(Decimal, Option<CurrencyMark>), String>;
+
+    /// Takes a step from the budget of the row, which reads and makes texts of these lengths in bytes. Without a budget,
+    /// nothing is limited.
+    fn spend(&self, _read: usize, _made: usize) -> Result<(), Exceeded> {
+        Ok(())
+    }
 
     fn today(&self) -> Option<civil::Date> {
         None

@@ -35,6 +35,7 @@ impl<'v> Evaluator<'v> {
     }
 
     fn operand(&self, node: &'v Node) -> Evaluated<'v> {
+        self.spend(0, 0, &node.range)?;
         match &node.kind {
             Kind::Constant(value) => Ok(borrowed(value).into()),
             Kind::Column(index) => self.column(*index, &node.range),
@@ -74,7 +75,9 @@ impl<'v> Evaluator<'v> {
                 }
                 item => {
                     let text = Operand::from(item).into_text().map_err(at(&inner.range))?;
-                    Ok(Operand::text(position::characters(&text, *from, *to).to_owned()))
+                    let part = position::characters(&text, *from, *to);
+                    self.spend(text.len(), part.len(), &node.range)?;
+                    Ok(Operand::text(part.to_owned()))
                 }
             },
         }
@@ -98,7 +101,15 @@ impl<'v> Evaluator<'v> {
             joined.push_str(&operand.as_text().map_err(at(&node.range))?);
             fits(joined.len()).map_err(at(&node.range))?;
         }
+        if let (Some(first), Some(last)) = (nodes.first(), nodes.last()) {
+            self.spend(0, joined.len(), &(first.range.start..last.range.end))?;
+        }
         Ok(Operand::text(joined))
+    }
+
+    /// Takes a step from the budget of the row.
+    fn spend(&self, read: usize, made: usize, range: &Range<usize>) -> Result<(), ExpressionError> {
+        self.context.spend(read, made).map_err(|exceeded| ExpressionError::new(exceeded.to_string(), range.clone()))
     }
 
     fn is_true(&self, node: &'v Node) -> Result<bool, ExpressionError> {
@@ -149,6 +160,7 @@ impl<'v> Evaluator<'v> {
                 }
                 item => {
                     let text = Operand::from(item).into_text().map_err(at(&right_node.range))?;
+                    self.spend(text.len(), 0, range)?;
                     text.contains(left.as_text().map_err(at(&left_node.range))?.as_ref())
                 }
             };
@@ -183,10 +195,12 @@ impl<'v> Evaluator<'v> {
                 break;
             }
         }
+        self.spend(values.iter().map(|value| value.item.text_len()).sum(), 0, range)?;
         let result = (function.apply)(Call { values, constant, context: self.context }).map_err(at(range))?;
         if let Item::Value(Value::Text(text)) = &result.item {
             fits(text.len()).map_err(at(range))?;
         }
+        self.spend(0, result.item.text_len(), range)?;
         Ok(result.after(function.name))
     }
 

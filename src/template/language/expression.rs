@@ -106,6 +106,17 @@ impl Expression {
         names
     }
 
+    /// Returns the most memory that the patterns can take, in bytes.
+    pub(in crate::template) fn size_of_patterns(&self) -> usize {
+        let mut size = 0;
+        self.each_constant(&mut |constant| {
+            if let Constant::Pattern(pattern) = constant {
+                size += pattern.size;
+            }
+        });
+        size
+    }
+
     /// Returns the cells used by `cell("B2")`.
     pub fn cells(&self) -> Vec<FixedCell> {
         let mut cells = Vec::new();
@@ -141,6 +152,8 @@ impl Expression {
                         return Err(ExpressionError::new("the text is longer than 32 KiB", 0..self.length));
                     }
                 }
+                let spent = context.spend(0, text.len());
+                spent.map_err(|exceeded| ExpressionError::new(exceeded.to_string(), 0..self.length))?;
                 Ok(if is_blank { Value::Blank } else { Value::Text(text.into()) })
             }
         }

@@ -37,6 +37,21 @@ pub(super) enum Item<'v> {
     Missing(String),
 }
 
+impl Item<'_> {
+    /// Returns the bytes of texts.
+    pub(super) fn text_len(&self) -> usize {
+        let length = |value: &Value<'_>| match value {
+            Value::Text(text) => text.len(),
+            _ => 0,
+        };
+        match self {
+            Item::Value(value) => length(value),
+            Item::List(values) => values.iter().map(|value| size_of::<Value<'_>>() + length(value)).sum(),
+            Item::Missing(_) => 0,
+        }
+    }
+}
+
 impl<'v> From<Value<'v>> for Operand<'v> {
     fn from(value: Value<'v>) -> Operand<'v> {
         Item::Value(value).into()

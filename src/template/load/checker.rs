@@ -1,6 +1,6 @@
 //! Checks of single values, and errors with a place in the template.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use super::super::value::date;
 use super::super::value::locale::{self, Locale};
+use super::super::value::pattern::{self, MAX_TOTAL};
 use super::super::value::typed::Value;
 use super::environment::Tables;
 use super::files::Files;
@@ -25,6 +26,8 @@ pub(super) struct Checker<'a> {
     /// The values of the parameters by name.
     pub(super) parameters: BTreeMap<String, Value<'static>>,
     mistakes: RefCell<Vec<Mistake>>,
+    /// The memory of all patterns so far, in bytes.
+    patterns: Cell<usize>,
 }
 
 impl<'a> Checker<'a> {
@@ -35,7 +38,7 @@ impl<'a> Checker<'a> {
         parameters: BTreeMap<String, Value<'static>>,
         mistakes: Vec<Mistake>,
     ) -> Checker<'a> {
-        Checker { files, tables, removed, parameters, mistakes: RefCell::new(mistakes) }
+        Checker { files, tables, removed, parameters, mistakes: RefCell::new(mistakes), patterns: Cell::new(0) }
     }
 
     pub(super) fn into_mistakes(self) -> Vec<Mistake> {
@@ -87,13 +90,36 @@ impl Checker<'_> {
     }
 
     pub(super) fn regex(&self, pattern: &Spanned<String>) -> Result<Regex, Mistake> {
-        Regex::new(pattern.get_ref()).map_err(|error| {
-            // The last line of the error is the reason; the others show the pattern.
-            let error = error.to_string();
-            let reason = error.rsplit('\n').next().map_or(error.as_str(), |line| line.trim_start_matches("error: "));
+        let compiled = pattern::compile(pattern.get_ref()).map_err(|message| {
             let hint = "in TOML, 'single quotes' keep backslashes as they are";
-            self.error(pattern.span(), format!("this is not a regular expression: {reason}"), Some(hint))
-        })
+            self.error(pattern.span(), message, Some(hint))
+        })?;
+        self.count_patterns(compiled.size, pattern.span())?;
+        Ok(compiled.regex)
+    }
+
+    /// Adds the memory of patterns to that of the template. Fails beyond the limit.
+    pub(super) fn count_patterns(&self, size: usize, span: Range<usize>) -> Result<(), Mistake> {
+        let total = self.patterns.get().saturating_add(size);
+        self.patterns.set(total);
+        match total > MAX_TOTAL {
+            true => {
+                let message = "the patterns of this template need too much memory together";
+                Err(self.error(span, message, Some("use fewer patterns, or ones that repeat less")))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Fails for more than `most` entries of a key.
+    pub(super) fn count(&self, key: &str, entries: usize, most: usize, span: Range<usize>) -> Result<(), Mistake> {
+        match entries > most {
+            true => {
+                let message = format!("{key} has {entries} entries, and can have at most {most}");
+                Err(self.error(span, message, Some("remove some")))
+            }
+            false => Ok(()),
+        }
     }
 
     /// Returns a positive number.

@@ -28,6 +28,7 @@ impl Checker<'_> {
             let hint = "docs/expressions.md describes expressions";
             self.error(place.unwrap_or(whole.clone()), error.message, Some(hint))
         })?;
+        self.count_patterns(expression.size_of_patterns(), text.span())?;
         let known = |name: &&str| self.parameters.contains_key(*name);
         match expression.parameters().into_iter().find(|name| !known(name)) {
             Some(unknown) => Err(no_parameter(self.files, whole, unknown, self.parameters.keys().map(String::as_str))),

@@ -1,5 +1,6 @@
 //! Checks a field: source, keys for the type of the field, and constants.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use jiff::tz::TimeZone;
@@ -25,6 +26,10 @@ use crate::records::{Field, JsonType};
 
 /// Maximum number of decimals of `round`.
 const MAX_DECIMALS: u32 = 28;
+/// Maximum number of `replace` steps of a field.
+const MAX_REPLACES: usize = 100;
+/// Maximum number of columns of a field.
+const MAX_COLUMNS: usize = 1000;
 
 /// Keys of `[sheet]` with an effect on all fields.
 pub(super) struct SheetDefaults {
@@ -53,7 +58,9 @@ impl Checker<'_> {
         let damaged = [("error", Damaged::Error), ("accept", Damaged::Accept)];
         let damaged = self.keep(self.choice("damaged", raw.damaged, &damaged));
         let on_blank = self.keep(self.on_blank(field, raw.on_blank, raw.default));
-        let replaces = raw.replace.map_or_else(Vec::new, |replaces| replaces.0).into_iter();
+        let replaces = raw.replace.map_or_else(Vec::new, |replaces| replaces.0);
+        self.keep(self.count("replace", replaces.len(), MAX_REPLACES, span.clone()))?;
+        let replaces = replaces.into_iter();
         let replace = replaces.filter_map(|replace| {
             Some(Replace { pattern: self.keep(self.regex(&replace.pattern))?, with: replace.with })
         });
@@ -179,6 +186,7 @@ impl Checker<'_> {
         let source = if let Some(columns) = raw.column.take() {
             Some(Source::Column(column_names(columns.into_inner())))
         } else if let Some(columns) = raw.columns.take() {
+            self.keep(self.count("columns", columns.get_ref().0.len(), MAX_COLUMNS, columns.span()))?;
             let with = join.map_or_else(|| " ".to_owned(), Spanned::into_inner);
             Some(Source::Joined { columns: columns.into_inner().0.into_iter().map(column_names).collect(), with })
         } else if let Some(text) = raw.text.take() {
@@ -237,6 +245,7 @@ impl Checker<'_> {
         let mut raw: Vec<(Spanned<String>, Spanned<toml::Value>)> = raw.into_iter().collect();
         raw.sort_by_key(|(from, _)| from.span().start);
         let mut entries: Vec<(String, Constant)> = Vec::new();
+        let mut known: HashMap<String, usize> = HashMap::new();
         for (from, to) in raw {
             let Some(to) = self.keep(self.constant(field, &to)) else { continue };
             let (span, from) = (from.span(), from.into_inner());
@@ -246,14 +255,16 @@ impl Checker<'_> {
                 self.note(self.error(span, message, Some(hint)));
                 continue;
             }
-            let is_same = |(other, _): &&(String, Constant)| folded_word(other) == folded_word(&from);
-            match entries.iter().find(is_same) {
+            match known.get(&folded_word(&from)).and_then(|index| entries.get(*index)) {
                 Some((other, value)) if *value != to => {
                     let message =
                         format!("'{other}' and '{from}' are the same word, because case and width do not matter");
                     self.note(self.error(span, message, Some("keep one of them")));
                 }
-                _ => entries.push((from, to)),
+                _ => {
+                    known.entry(folded_word(&from)).or_insert(entries.len());
+                    entries.push((from, to));
+                }
             }
         }
         ValueMap::new(entries)

@@ -17,16 +17,21 @@ use crate::diagnostics::{Mistake, suggestion};
 /// Tables whose keys are names and not keys of a template.
 const OTHER_NAMES: [&str; 4] = ["examples", "map", "parameters", "extends"];
 
+/// Maximum bytes of all inserted values: a value can be inserted at many places.
+const MAX_INSERTED: usize = 4 << 20;
+
 /// The values of all parameters.
 pub(super) struct Parameters<'s> {
     values: BTreeMap<String, DeValue<'s>>,
     pub(super) mistakes: Vec<Mistake>,
+    /// Bytes of values inserted so far.
+    inserted: usize,
 }
 
 impl<'s> Parameters<'s> {
     /// Reads `[parameters]` and the values that were set. Mistakes are noted.
     pub(super) fn read(files: &Files, table: &DeTable<'s>, set: &'s [(String, String)]) -> Parameters<'s> {
-        let mut parameters = Parameters { values: BTreeMap::new(), mistakes: Vec::new() };
+        let mut parameters = Parameters { values: BTreeMap::new(), mistakes: Vec::new(), inserted: 0 };
         let raw = match table.get("parameters").map(Spanned::get_ref) {
             Some(DeValue::Table(declared)) => {
                 let readout = read::<BTreeMap<Spanned<String>, RawParameter>>(files, declared.clone());
@@ -106,7 +111,18 @@ impl<'s> Parameters<'s> {
                     return self.insert(files, table);
                 };
                 match self.values.get(&name) {
-                    Some(found) => *value = Spanned::new(span, found.clone()),
+                    Some(found) => {
+                        let before = self.inserted;
+                        self.inserted = before.saturating_add(size_of_value(found));
+                        if self.inserted <= MAX_INSERTED {
+                            *value = Spanned::new(span, found.clone());
+                        } else if before <= MAX_INSERTED {
+                            let message =
+                                format!("the values of parameters are larger than {} MiB", MAX_INSERTED >> 20);
+                            let hint = "insert large values at fewer places".to_owned();
+                            self.mistakes.push(files.mistake(span, message, Some(hint)));
+                        }
+                    }
                     None => {
                         self.mistakes.push(no_parameter(files, span, &name, self.values.keys().map(String::as_str)))
                     }
@@ -152,6 +168,19 @@ fn value<'s>(
         }
         (Some(given), _) => Ok(DeValue::String(given.into())),
     }
+}
+
+/// Returns the approximate memory of a value in bytes.
+fn size_of_value(value: &DeValue<'_>) -> usize {
+    size_of::<Spanned<DeValue<'_>>>()
+        + match value {
+            DeValue::String(text) => text.len(),
+            DeValue::Array(values) => values.iter().map(|value| size_of_value(value.get_ref())).sum(),
+            DeValue::Table(table) => {
+                table.iter().map(|(key, value)| key.get_ref().len() + size_of_value(value.get_ref())).sum()
+            }
+            _ => 0,
+        }
 }
 
 /// Returns an error about a parameter that the template does not declare.

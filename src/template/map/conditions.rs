@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use super::super::bind::Columns;
 use super::super::model::{Condition, Constant, RecordRule, RowTest};
 use super::super::problem::{Cause, Problem, excerpt};
+use super::super::value::budget::Budget;
 use super::super::value::date::{ParsedDate, iso};
 use super::super::value::number::Notation;
 use super::super::value::typed::Value;
@@ -18,7 +19,7 @@ use crate::sheet::Row;
 
 impl Mapper<'_> {
     /// Returns why the template leaves a row out, if it does. Fails if a condition can't be evaluated.
-    pub(super) fn left_out(&self, row: &Row) -> Result<Option<SkipCause>, Box<Problem>> {
+    pub(super) fn left_out(&self, row: &Row, budget: &Budget) -> Result<Option<SkipCause>, Box<Problem>> {
         let sheet = &self.template().sheet;
         let tests = [
             ("skip_where", &sheet.skip_where, &self.layout().skip, SkipCause::SkipWhere),
@@ -26,7 +27,7 @@ impl Mapper<'_> {
         ];
         for (name, test, columns, cause) in tests {
             if let Some(test) = test
-                && self.holds(name, test, columns, row)? == (cause == SkipCause::SkipWhere)
+                && self.holds((name, test), columns, row, budget)? == (cause == SkipCause::SkipWhere)
             {
                 return Ok(Some(cause));
             }
@@ -34,7 +35,13 @@ impl Mapper<'_> {
         Ok(None)
     }
 
-    fn holds(&self, name: &'static str, test: &RowTest, columns: &[usize], row: &Row) -> Result<bool, Box<Problem>> {
+    fn holds(
+        &self,
+        (name, test): (&'static str, &RowTest),
+        columns: &[usize],
+        row: &Row,
+        budget: &Budget,
+    ) -> Result<bool, Box<Problem>> {
         let (condition, locale) = match test {
             RowTest::Matches { pattern, .. } => {
                 let cell = columns.first().map(|column| self.cell(row, *column));
@@ -53,16 +60,21 @@ impl Mapper<'_> {
             Box::new(self.problem_at(row.number, column, name, value, cause))
         };
         let values = values.collect::<Result<Vec<_>, _>>().map_err(problem)?;
-        let context = self.context(values, row.number);
+        let context = self.context(values, row.number, budget);
         match evaluate(condition, &context) {
             Ok(holds) => Ok(holds.unwrap_or(false)),
             Err(cause) => Err(problem((columns.first().copied(), cause))),
         }
     }
 
-    pub(super) fn context<'v>(&'v self, values: Vec<(Value<'v>, Notation<'v>)>, row: u64) -> RowContext<'v> {
+    pub(super) fn context<'v>(
+        &'v self,
+        values: Vec<(Value<'v>, Notation<'v>)>,
+        row: u64,
+        budget: &'v Budget,
+    ) -> RowContext<'v> {
         let (parameters, facts) = (&self.template().parameters, &self.layout().facts);
-        RowContext { values, row, parameters, facts, ambiguous: OnceCell::new() }
+        RowContext { values, row, parameters, facts, budget, ambiguous: OnceCell::new() }
     }
 
     /// Checks the rules for the fields of a complete record without problems.
@@ -71,6 +83,7 @@ impl Mapper<'_> {
             return;
         }
         let mut found = Vec::new();
+        let budget = Budget::of_row(parts.len());
         for rule in self.template().record_rules.iter().filter(|rule| !rule.is_of_lines) {
             let value = |index: usize| match (parts.text(index), self.replacement_of(index)) {
                 (Some(json), _) => self.field_value(index, json),
@@ -80,7 +93,7 @@ impl Mapper<'_> {
                 (None, Some(Constant::Null) | None) => Value::Blank,
             };
             let values: Vec<Value<'_>> = rule.fields.iter().map(|index| value(*index)).collect();
-            let problem = self.check_rule(rule, values, parts.first_row(), &self.layout().columns);
+            let problem = self.check_rule(rule, values, (parts.first_row(), &self.layout().columns), &budget);
             found.extend(problem.map(|problem| (rule.severity, problem)));
         }
         parts.add_broken_rules(found);
@@ -88,7 +101,7 @@ impl Mapper<'_> {
 
     /// Checks the rules for the fields of the current line, which is JSON without its closing brace.
     /// `columns` are those of the line's fields.
-    pub(super) fn check_line_rules(&self, parts: &mut Parts, columns: &[Columns]) {
+    pub(super) fn check_line_rules(&self, parts: &mut Parts, columns: &[Columns], budget: &Budget) {
         let mut rules = self.template().record_rules.iter().filter(|rule| rule.is_of_lines).peekable();
         if rules.peek().is_none() || !parts.problems.is_empty() {
             return;
@@ -108,7 +121,7 @@ impl Mapper<'_> {
                 None | Some("null") => Value::Blank,
                 Some(json) => self.field_value(*index, json),
             });
-            let problem = self.check_rule(rule, values.collect(), parts.first_row(), &all_columns);
+            let problem = self.check_rule(rule, values.collect(), (parts.first_row(), &all_columns), budget);
             found.extend(problem.map(|problem| (rule.severity, problem)));
         }
         parts.add_broken_rules(found);
@@ -116,10 +129,16 @@ impl Mapper<'_> {
 
     /// Returns a problem if a rule does not hold. A rule that can't be evaluated because a field is blank holds.
     /// `columns` are those of all rules of the template.
-    fn check_rule(&self, rule: &RecordRule, values: Vec<Value<'_>>, row: u64, columns: &[Columns]) -> Option<Problem> {
+    fn check_rule(
+        &self,
+        rule: &RecordRule,
+        values: Vec<Value<'_>>,
+        (row, columns): (u64, &[Columns]),
+        budget: &Budget,
+    ) -> Option<Problem> {
         let shown = values.first().map(|value| excerpt(&value.text())).unwrap_or_default();
         let values = values.into_iter().map(|value| (value, Notation::Canonical)).collect();
-        let context = self.context(values, row);
+        let context = self.context(values, row, budget);
         let cause = match evaluate(&rule.condition, &context) {
             Ok(None | Some(true)) => return None,
             Ok(Some(false)) => {

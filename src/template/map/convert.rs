@@ -5,9 +5,11 @@ use std::io::Write;
 
 use super::super::model::{Checks, Damaged, FieldRule, Otherwise, Split, Translate};
 use super::super::problem::{Cause, excerpt};
+use super::super::value::budget::Budget;
 use super::super::value::date::{self, Detected};
 use super::super::value::number::style::ColumnStyle;
 use super::super::value::number::{self, Notation, NumberError, Percent, literal};
+use super::super::value::pattern;
 use super::super::value::typed::Value;
 use super::super::value::{boolean, identifier};
 use super::super::words::total_rows::is_total_row;
@@ -25,6 +27,8 @@ pub(super) struct Conversion<'a> {
     pub(super) date: &'a Detected,
     /// The name of the sheet's locale.
     pub(super) locale: Option<&'a str>,
+    /// The budget of the row.
+    pub(super) budget: &'a Budget,
 }
 
 /// The value of a rule before its steps.
@@ -99,12 +103,15 @@ impl Conversion<'_> {
             return Ok(Written::PLAIN);
         }
         for replace in &self.rule.replace {
-            if let Cow::Owned(replaced) = replace.pattern.replace_all(&changed.text, replace.with.as_str()) {
+            let replaced = pattern::replace_all(&replace.pattern, &changed.text, &replace.with, self.budget);
+            if let Cow::Owned(replaced) = replaced.map_err(Cause::TooMuch)? {
                 *changed = Changed { text: Cow::Owned(replaced), step: Some("replace") };
             }
         }
         if let Some(split) = &self.rule.split {
-            let part = part(&changed.text, split)?.trim().to_owned();
+            let part = part(&changed.text, split)?.trim();
+            self.spend(changed.text.len(), part.len())?;
+            let part = part.to_owned();
             *changed = Changed { text: Cow::Owned(part), step: Some("split") };
         }
         let text = changed.text.as_ref();
@@ -118,7 +125,7 @@ impl Conversion<'_> {
             _ => self.convert(&Value::Text(Cow::Borrowed(text)), Notation::Canonical, out),
         };
         let cause = match &self.rule.translate {
-            Some(Translate::Map(map)) => match map.get(text) {
+            Some(Translate::Map(map)) => match self.spend(text.len(), 0).map(|()| map.get(text))? {
                 Some(constant) => {
                     json::constant(out, constant);
                     return Ok(Written::PLAIN);
@@ -128,7 +135,7 @@ impl Conversion<'_> {
                     nearest: nearest(text, map.keys()).map(str::to_owned),
                 },
             },
-            Some(Translate::Lookup(lookup)) => match lookup.get(text) {
+            Some(Translate::Lookup(lookup)) => match self.spend(text.len(), 0).map(|()| lookup.get(text))? {
                 Some(found) if found.is_blank() => return Ok(Written::Blank),
                 Some(Value::Error(_)) => return Err(Cause::CellError),
                 Some(found) => {
@@ -151,6 +158,11 @@ impl Conversion<'_> {
                 Ok(Written::PLAIN)
             }
         }
+    }
+
+    /// Takes a step from the budget of the row, which reads and makes texts of these lengths in bytes.
+    fn spend(&self, read: usize, made: usize) -> Result<(), Cause> {
+        self.budget.step(read).and_then(|()| self.budget.text(made)).map_err(Cause::TooMuch)
     }
 
     fn convert(&self, value: &Value<'_>, notation: Notation<'_>, out: &mut Vec<u8>) -> Result<Written, Cause> {
@@ -316,7 +328,7 @@ struct Amount {
 /// Adds the value after the step that changed it, unless an inner step is named already.
 fn after(step: Option<&'static str>, value: &Value<'_>, cause: Cause) -> Cause {
     match (step, cause) {
-        (None, cause) | (Some(_), cause @ Cause::AfterStep { .. }) => cause,
+        (None, cause) | (Some(_), cause @ (Cause::AfterStep { .. } | Cause::TooMuch(_))) => cause,
         (Some(step), cause) => Cause::AfterStep { step, value: excerpt(&value.text()), cause: Box::new(cause) },
     }
 }

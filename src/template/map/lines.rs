@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::super::bind::Columns;
 use super::super::model::{FieldRule, Source};
 use super::super::problem::{Cause, Problem, excerpt};
+use super::super::value::budget::Budget;
 use super::convert::Written;
 use super::json::{self, unquoted};
 use super::mapper::Mapper;
@@ -15,7 +16,7 @@ use crate::sheet::{Cell, Row, column_letters};
 
 impl Mapper<'_> {
     /// Adds the lines of a row. A line without a value is left out.
-    pub(super) fn map_lines(&self, row: &Row, parts: &mut Parts) {
+    pub(super) fn map_lines(&self, row: &Row, parts: &mut Parts, budget: &Budget) {
         let numbered = &self.layout().numbered_lines;
         let unpivot = self.template().unpivot.as_ref();
         let is_left_out = |cell: Cell<'_>| unpivot.map_or(cell.is_blank(), |unpivot| unpivot.skips(&cell));
@@ -23,10 +24,10 @@ impl Mapper<'_> {
         let mut has_lines = false;
         for line in numbered.iter().filter(|line| is_filled(&line.own)) {
             let mut problems = Vec::new();
-            let has_values = self.map_line(row, &line.columns, Some(&line.own), parts, &mut problems);
+            let has_values = self.map_line((row, budget), &line.columns, Some(&line.own), parts, &mut problems);
             if has_values {
                 parts.problems.append(&mut problems);
-                self.check_line_rules(parts, &line.columns);
+                self.check_line_rules(parts, &line.columns, budget);
                 has_lines = true;
             }
             parts.end_line(has_values);
@@ -38,13 +39,13 @@ impl Mapper<'_> {
         let columns = &self.layout().columns[self.template().fields.len()..];
         let own = numbered.first().map(|line| line.own.as_slice());
         let mut problems = Vec::new();
-        let has_values = self.map_line(row, columns, own, parts, &mut problems);
+        let has_values = self.map_line((row, budget), columns, own, parts, &mut problems);
         // A row of a group without any value of a line has no line.
         if has_values || self.layout().group.is_empty() {
             parts.problems.append(&mut problems);
         }
         if has_values {
-            self.check_line_rules(parts, columns);
+            self.check_line_rules(parts, columns, budget);
         }
         parts.end_line(has_values);
     }
@@ -53,7 +54,7 @@ impl Mapper<'_> {
     /// the row share; `own` are the other columns, if there are several lines. `problems` receives those of blank cells.
     fn map_line(
         &self,
-        row: &Row,
+        (row, budget): (&Row, &Budget),
         columns: &[Columns],
         own: Option<&[usize]>,
         parts: &mut Parts,
@@ -71,7 +72,7 @@ impl Mapper<'_> {
             let index = first + nth;
             let start = parts.values.len();
             let names = needed.contains(&rule.field.name);
-            match self.write_value(index, columns, row, &mut parts.values) {
+            match self.write_value(index, columns, (row, budget), &mut parts.values) {
                 Ok(Written::Value { currency, doubt }) => {
                     is_named |= names && text_of(&parts.values[start..]).is_some();
                     has_values |= is_own(rule, columns);
@@ -97,6 +98,9 @@ impl Mapper<'_> {
                     Ok(false) => {}
                     Err(cause) => problems.push(self.problem(rule, columns, row, cause)),
                 },
+                Err(Cause::TooMuch(_)) if parts.problems.iter().any(Problem::is_too_much) => {
+                    parts.values.truncate(start)
+                }
                 Err(cause) => {
                     parts.values.truncate(start);
                     is_named |= names;

@@ -6,6 +6,7 @@ use super::super::bind::{Columns, Layout, own_column};
 use super::super::columns::column_of_header_text;
 use super::super::model::{Constant, FieldRule, HeaderRow, OnBlank, Source, Template, same_header};
 use super::super::problem::{Cause, Problem, excerpt};
+use super::super::value::budget::Budget;
 use super::super::value::locale::Locale;
 use super::super::value::lookup;
 use super::super::value::number::{self, Notation, literal};
@@ -133,12 +134,13 @@ impl<'t> Mapper<'t> {
         draft.parts.begin(row.number);
         draft.group.clear();
         draft.kind = RowKind::Record;
+        let budget = Budget::of_row(row.text_len());
         let skipped = if self.was_sent(row) {
             Some(SkipCause::AlreadySent)
         } else if self.repeats_header(row) {
             Some(SkipCause::RepeatedHeader)
         } else {
-            self.left_out(row).unwrap_or_else(|problem| {
+            self.left_out(row, &budget).unwrap_or_else(|problem| {
                 draft.parts.problems.push(*problem);
                 None
             })
@@ -167,7 +169,7 @@ impl<'t> Mapper<'t> {
         }
         for (index, (rule, columns)) in self.template.fields.iter().zip(&self.layout.columns).enumerate() {
             let start = draft.parts.values.len();
-            match self.write_value(index, columns, row, &mut draft.parts.values) {
+            match self.write_value(index, columns, (row, &budget), &mut draft.parts.values) {
                 Ok(Written::Value { currency, doubt }) => {
                     draft.parts.push_value(index, start, row.number);
                     self.push_money(&mut draft.parts, currency, index, columns, row.number);
@@ -177,11 +179,16 @@ impl<'t> Mapper<'t> {
                 Err(cause) => {
                     draft.parts.values.truncate(start);
                     draft.parts.push_invalid(index, row.number);
-                    draft.parts.problems.push(self.problem(rule, columns, row, cause));
+                    // The fields after the one that took the rest of the budget are not to blame.
+                    let is_known =
+                        matches!(cause, Cause::TooMuch(_)) && draft.parts.problems.iter().any(Problem::is_too_much);
+                    if !is_known {
+                        draft.parts.problems.push(self.problem(rule, columns, row, cause));
+                    }
                 }
             }
         }
-        self.map_lines(row, &mut draft.parts);
+        self.map_lines(row, &mut draft.parts, &budget);
         if let Some(rule) = self.special.name.filter(|_| self.lacks_name(row)) {
             draft.parts.warnings.push(self.same_value(row.number, rule, "", Cause::NoName));
         }
@@ -205,7 +212,8 @@ impl<'t> Mapper<'t> {
     pub(super) fn try_rule(&self, index: usize, columns: &Columns, row: &Row) -> Result<Option<String>, Box<Problem>> {
         let (rule, _) = self.rule(index);
         let mut json = Vec::new();
-        let written = self.write_value(index, columns, row, &mut json).and_then(|written| match written {
+        let budget = Budget::of_row(row.text_len());
+        let written = self.write_value(index, columns, (row, &budget), &mut json).and_then(|written| match written {
             Written::Value { .. } => Ok(true),
             Written::Blank => self.write_replacement(rule, &mut json),
         });
@@ -299,16 +307,29 @@ impl<'t> Mapper<'t> {
         Notation::Column { locale, style: self.survey.numbers(column) }
     }
 
-    /// Appends the value of a rule for these columns.
+    /// Appends the value of a rule for these columns. It counts as text made from the row.
     pub(super) fn write_value(
         &self,
         index: usize,
         columns: &Columns,
-        row: &Row,
+        (row, budget): (&Row, &Budget),
+        out: &mut Vec<u8>,
+    ) -> Result<Written, Cause> {
+        let start = out.len();
+        let written = self.convert(index, columns, (row, budget), out)?;
+        budget.text(out.len().saturating_sub(start)).map_err(Cause::TooMuch)?;
+        Ok(written)
+    }
+
+    fn convert(
+        &self,
+        index: usize,
+        columns: &Columns,
+        (row, budget): (&Row, &Budget),
         out: &mut Vec<u8>,
     ) -> Result<Written, Cause> {
         let (rule, _) = self.rule(index);
-        let conversion = Conversion { rule, date: self.survey.dates(index), locale: self.locale() };
+        let conversion = Conversion { rule, date: self.survey.dates(index), locale: self.locale(), budget };
         let notation = |column| self.notation(rule.number.locale, column);
         match (&rule.source, columns) {
             (Source::Constant(constant), _) => {
@@ -324,6 +345,7 @@ impl<'t> Mapper<'t> {
             }
             (Source::Joined { .. }, Columns::Several(columns)) if rule.compares_several_columns() => {
                 let mut parts = Vec::with_capacity(columns.len());
+                budget.text(self.length(columns, row)).map_err(Cause::TooMuch)?;
                 for column in columns {
                     parts.push(match column {
                         Some(column) => self.value(rule, row, *column)?.text().into_owned(),
@@ -337,6 +359,7 @@ impl<'t> Mapper<'t> {
             }
             (Source::Joined { with, .. }, Columns::Several(columns)) => {
                 let mut values = Vec::new();
+                budget.text(self.length(columns, row)).map_err(Cause::TooMuch)?;
                 for column in columns.iter().flatten() {
                     let value = self.value(rule, row, *column)?;
                     if !value.is_blank() {
@@ -351,6 +374,7 @@ impl<'t> Mapper<'t> {
                         let notation = joined_notation(&values);
                         let texts: Vec<String> =
                             values.iter().map(|(value, _)| value.text().trim().to_owned()).collect();
+                        budget.text(with.len().saturating_mul(texts.len())).map_err(Cause::TooMuch)?;
                         Input { value: Value::Text(Cow::Owned(texts.join(with))), notation, step: Some("join") }
                     }
                 };
@@ -365,12 +389,21 @@ impl<'t> Mapper<'t> {
                     });
                 }
                 let notation = joined_notation(&values);
-                let context = self.context(values, row.number);
+                let context = self.context(values, row.number, budget);
                 let value = expression.eval(&context).map_err(|error| context.cause(error, written))?;
                 conversion.write(Input { value, notation, step: Some("text") }, out)
             }
             _ => Ok(Written::Blank),
         }
+    }
+
+    /// Returns the bytes of the texts in columns of a row.
+    fn length(&self, columns: &[Option<usize>], row: &Row) -> usize {
+        let length = |column: &usize| match self.cell(row, *column) {
+            Cell::Text(text) | Cell::Formatted(_, text) => text.len(),
+            _ => 0,
+        };
+        columns.iter().flatten().map(length).sum()
     }
 
     /// Warns of a number that is sent but in doubt, also as the identifier in a field of texts.

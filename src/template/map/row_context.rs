@@ -9,6 +9,7 @@ use jiff::civil;
 use super::super::facts::Facts;
 use super::super::language::{Context, ExpressionError, FixedCell};
 use super::super::problem::Cause;
+use super::super::value::budget::{Budget, Exceeded};
 use super::super::value::number::{self, AmbiguousNumber, Notation, NumberError, Percent};
 use super::super::value::typed::Value;
 use crate::currency::CurrencyMark;
@@ -22,6 +23,7 @@ pub(super) struct RowContext<'r> {
     /// The values of the template's parameters by name.
     pub(super) parameters: &'r BTreeMap<String, Value<'static>>,
     pub(super) facts: &'r Facts,
+    pub(super) budget: &'r Budget,
     /// The first number with two readings that the expression has used.
     pub(super) ambiguous: OnceCell<Arc<AmbiguousNumber>>,
 }
@@ -29,9 +31,10 @@ pub(super) struct RowContext<'r> {
 impl<'r> RowContext<'r> {
     /// Returns why an expression can't be evaluated.
     pub(super) fn cause(&self, error: ExpressionError, written: &str) -> Cause {
-        match self.ambiguous.get() {
-            Some(number) => Cause::AmbiguousInExpression(Arc::clone(number)),
-            None => Cause::Expression { reason: error.message, source: written.to_owned() },
+        match (self.budget.exceeded(), self.ambiguous.get()) {
+            (Some(exceeded), _) => Cause::TooMuch(exceeded),
+            (None, Some(number)) => Cause::AmbiguousInExpression(Arc::clone(number)),
+            (None, None) => Cause::Expression { reason: error.message, source: written.to_owned() },
         }
     }
 
@@ -57,6 +60,11 @@ impl Context for RowContext<'_> {
             }
             format!("'{text}' {error}")
         })
+    }
+
+    fn spend(&self, read: usize, made: usize) -> Result<(), Exceeded> {
+        self.budget.step(read)?;
+        self.budget.text(made)
     }
 
     fn today(&self) -> Option<civil::Date> {

@@ -11,6 +11,9 @@ use crate::sheet::Row;
 /// Maximum number of entries in a table.
 pub const MAX_ENTRIES: usize = 1_000_000;
 
+/// Maximum bytes of the keys and values of a table.
+const MAX_BYTES: usize = 128 << 20;
+
 /// Maximum number of entries compared for a suggestion.
 const MAX_COMPARED: usize = 20_000;
 
@@ -58,7 +61,7 @@ pub enum LookupError {
         .values[0], .rows[0], .values[1], .rows[1]
     )]
     Conflict { key: String, values: [String; 2], rows: [u64; 2] },
-    #[error("the lookup table has more than {MAX_ENTRIES} entries")]
+    #[error("the lookup table has more than {MAX_ENTRIES} entries, or {} MiB", MAX_BYTES >> 20)]
     TooLarge,
 }
 
@@ -79,12 +82,14 @@ pub struct LookupReader {
     /// The indexes of the columns `from` and `to`.
     found: Option<(Vec<usize>, usize)>,
     limit: usize,
+    /// Bytes of keys and values so far.
+    bytes: usize,
 }
 
 impl LookupReader {
     /// Starts a table of at most `limit` entries.
     pub fn new(columns: LookupColumns, limit: usize) -> LookupReader {
-        LookupReader { lookup: Lookup::empty(columns, None), found: None, limit }
+        LookupReader { lookup: Lookup::empty(columns, None), found: None, limit, bytes: 0 }
     }
 
     /// Reads the next row. Rows without a key are skipped. Fails if a column is missing, if a key has different values, or
@@ -103,7 +108,13 @@ impl LookupReader {
         let key = key(from.iter().map(|index| value_of(row, *index).text().into_owned()));
         let value = value_of(row, *to);
         match key {
-            Some(key) => self.lookup.insert(row.number, &key, value, self.limit),
+            Some(key) => {
+                self.bytes += key.len() + value.text().len();
+                if self.bytes > MAX_BYTES {
+                    return Err(LookupError::TooLarge);
+                }
+                self.lookup.insert(row.number, &key, value, self.limit)
+            }
             None => Ok(()),
         }
     }

@@ -2,6 +2,7 @@
 //! records.
 
 pub(crate) mod boolean;
+pub mod budget;
 pub mod check_digit;
 pub mod date;
 pub(crate) mod error_value;
@@ -10,4 +11,5 @@ pub mod locale;
 pub mod lookup;
 pub(super) mod normalize;
 pub mod number;
+pub(super) mod pattern;
 pub mod typed;

@@ -25,6 +25,9 @@ use crate::upload::tally::Tally;
 const CHUNK_ROWS: usize = 2048;
 /// Chunks end early above this number of bytes of text.
 const CHUNK_BYTES: usize = 4 << 20;
+/// Threads map no further rows of a chunk above this number of bytes of values: a template can make much of few cells. A
+/// batch ends above it, too.
+const MAPPED_BYTES: usize = 8 << 20;
 /// Maximum number of mapping threads.
 const MAX_MAPPERS: usize = 4;
 
@@ -90,9 +93,9 @@ fn pass(
             let rows_per_thread = read.len.div_ceil(threads).max(1);
             for rows in read.rows_mut().chunks_mut(rows_per_thread) {
                 let mapper = &mapper;
-                scope.spawn(move || rows.iter_mut().for_each(|(row, mapped)| mapper.map(row, mapped)));
+                scope.spawn(move || map_first(mapper, rows));
             }
-            (assemble(&mut assembler, &mut mapped, handle), reader.next(&mut next))
+            (assemble(&mapper, &mut assembler, &mut mapped, handle), reader.next(&mut next))
         });
         if !continues? {
             return Ok(Pass::Ended(Box::new(assembler.into_tally())));
@@ -150,13 +153,27 @@ pub fn values_of_rules(source: &Source, template: &Template, rules: &[usize]) ->
                     values[index].insert(unquoted(json).into_owned());
                 }
             });
+            shrink(read, mapped);
         }
     }
     Ok(values)
 }
 
-/// Adds mapped rows to their records and passes the result to `handle`. Returns whether to continue.
+/// Maps rows until their values take too much memory.
+fn map_first(mapper: &RowMapper<'_>, rows: &mut [(ReadRow, MappedRow)]) {
+    let mut bytes = 0;
+    for (row, mapped) in rows {
+        mapped.is_mapped = bytes <= MAPPED_BYTES;
+        if mapped.is_mapped {
+            mapper.map(row, mapped);
+            bytes += mapped.size();
+        }
+    }
+}
+
+/// Adds rows to their records and passes the result to `handle`. Maps the rows that are not yet. Returns whether to continue.
 fn assemble(
+    mapper: &RowMapper<'_>,
     assembler: &mut Assembler<'_>,
     mapped: &mut Chunk,
     handle: &mut impl FnMut(Batch) -> bool,
@@ -164,9 +181,20 @@ fn assemble(
     if mapped.len == 0 {
         return Ok(true);
     }
+    let mut bytes = 0;
     for (row, mapped) in mapped.rows_mut() {
+        if !mapped.is_mapped {
+            mapper.map(row, mapped);
+        }
+        bytes += mapped.size();
         assembler.add(mapped)?;
         shrink(row, mapped);
+        if bytes > MAPPED_BYTES {
+            bytes = 0;
+            if !handle(assembler.take_batch()) {
+                return Ok(false);
+            }
+        }
     }
     Ok(handle(assembler.take_batch()))
 }

@@ -56,6 +56,16 @@ pub(super) struct MappedRow {
     /// The history of the row, if the file is a report.
     pub history: Option<RowHistory>,
     laid_out: Row,
+    /// Whether the other members are those of the row as read.
+    pub is_mapped: bool,
+}
+
+impl MappedRow {
+    /// Returns the approximate memory of values and problems in bytes.
+    pub(super) fn size(&self) -> usize {
+        let problems: usize = self.problems.iter().map(|problem| problem.value.len() + problem.message.len()).sum();
+        self.draft.parts.len() + self.finished.request.body.len() + problems
+    }
 }
 
 /// What is known about a record when all its rows are. Its buffers are reused.

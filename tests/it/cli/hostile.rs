@@ -1,5 +1,5 @@
-//! Hostile text files given to the executable are refused quickly, with one line and in little memory. Hostile workbooks are
-//! in `sheet::hostile_workbooks`.
+//! Hostile text files given to the executable are refused quickly, with one line and in little memory, and so are templates that
+//! make much of little. Hostile workbooks are in `sheet::hostile_workbooks`.
 
 use std::fs::File;
 use std::io::Write;
@@ -187,3 +187,76 @@ fn messages_shorten_huge_values_and_headers() {
 
 const ITEMS_BY_NUMBER: &str =
     "record = \"item\"\n[fields.externalId]\ncolumn = 1\n[fields.name]\nvalue = \"n\"\n[fields.price]\ncolumn = 2\n";
+
+/// A template of items whose name passes some steps.
+fn template_of(steps: &str) -> String {
+    format!("record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Name\"\n{steps}\n")
+}
+
+fn items(rows: usize, name: &str) -> String {
+    (0..rows).fold("SKU,Name\n".to_owned(), |items, row| items + &format!("A-{row},{name}\n"))
+}
+
+#[test]
+fn steps_of_a_template_share_one_budget() {
+    let place = Place::new();
+    place.write("items.csv", items(3, "a"));
+    let step = format!("{{ pattern = \"a\", with = \"{}\" }}", "a".repeat(8));
+    for steps in [
+        format!("replace = [{}]", [step.as_str()].repeat(12).join(", ")),
+        format!("replace = {{ pattern = \"(.*)\", with = \"{}\" }}", "$1".repeat(300_000))
+            .replacen("\"(.*)", "\"a?(.*)", 1),
+    ] {
+        place.write("mine.toml", template_of(&steps));
+        let ended = place.sheetport(["check", "items.csv", "-t", "mine.toml", "--json", "--no-progress"]).exits(3);
+        check_bounds(&ended);
+        assert!(ended.stdout.contains("\"too-much\""), "{ended:?}");
+        let place_and_remedy =
+            ["write more than 4 MiB of text for one row", "shorten the cell, or replace, split and join less"];
+        place.sheetport(["check", "items.csv", "-t", "mine.toml"]).exits(3).shows(&place_and_remedy);
+    }
+}
+
+#[test]
+fn rows_that_grow_within_the_budget_do_not_fill_the_memory() {
+    let place = Place::new();
+    // More than twice as much as the memory that is allowed.
+    place.write("items.csv", items(400, "a"));
+    let steps = format!("replace = {{ pattern = \"a\", with = \"{}\" }}", "b".repeat(700_000));
+    place.write("mine.toml", template_of(&steps));
+    let ended = place.sheetport(["check", "items.csv", "-t", "mine.toml", "--no-progress"]).exits(0);
+    check_bounds(&ended);
+}
+
+#[test]
+fn patterns_and_parameters_of_a_template_are_bounded() {
+    let place = Place::new();
+    place.write("items.csv", items(1, "a"));
+    let many = |step: &str, count: usize| format!("replace = [{}]", [step].repeat(count).join(", "));
+    let large = r"{ pattern = '[\w .]{100}', with = '' }";
+    let parameters = format!(
+        "map = {{ {} }}\n[parameters]\nlong = {{ default = \"{}\" }}",
+        (0..100).map(|key| format!("k{key} = {{ parameter = \"long\" }}")).collect::<Vec<_>>().join(", "),
+        "x".repeat(100_000),
+    );
+    for (steps, words) in [
+        (many(large, 20), "the patterns of this template need too much memory together"),
+        (many("{ pattern = 'a', with = '' }", 101), "replace has 101 entries, and can have at most 100"),
+        (many(r"{ pattern = '(\w{1000}){1000}', with = '' }", 1), "this pattern is too large"),
+        (parameters, "the values of parameters are larger than 4 MiB"),
+    ] {
+        place.write("mine.toml", template_of(&steps));
+        let ended = place.sheetport(["check", "items.csv", "-t", "mine.toml"]).exits(2).says(&["mine.toml:", words]);
+        check_bounds(&ended);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_template_does_not_extend_a_device() {
+    let place = Place::new();
+    place.write("items.csv", items(1, "a"));
+    place.write("mine.toml", "extends = \"/dev/zero\"\n");
+    let ended = place.sheetport(["check", "items.csv", "-t", "mine.toml"]).exits(2).says(&["it is not a file"]);
+    check_bounds(&ended);
+}

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use regex::Regex;
 
+use super::super::super::value::pattern::longest;
 use super::super::super::value::typed::Value;
 use super::super::constant::Constant;
 use super::super::operand::{Item, Operand, fits, quoted};
@@ -57,6 +58,8 @@ pub(super) fn regex_replace<'v>(call: Call<'v>) -> Result<Operand<'v>, String> {
     let mut at = 0;
     for captures in pattern(&call)?.captures_iter(&subject) {
         let Some(whole) = captures.get(0) else { continue };
+        let made = longest(&replacement, whole.len());
+        call.context.spend(0, made).map_err(|exceeded| exceeded.to_string())?;
         replaced.push_str(&subject[at..whole.start()]);
         captures.expand(&replacement, &mut replaced);
         fits(replaced.len())?;
@@ -181,7 +184,7 @@ fn test<'v>(call: &Call<'v>, holds: fn(&str, &str) -> bool) -> Result<Operand<'v
 
 fn pattern<'v>(call: &Call<'v>) -> Result<&'v Regex, String> {
     match call.constant {
-        Some(Constant::Pattern(pattern)) => Ok(pattern),
+        Some(Constant::Pattern(pattern)) => Ok(&pattern.regex),
         _ => Err("this needs a pattern".to_owned()),
     }
 }
