@@ -176,6 +176,7 @@ fn about() -> NewRun {
         lookups: None,
         file: "items.csv".to_owned(),
         file_hash: String::new(),
+        readers: sheetport::readers::Readers::Everyone,
         base_url: "http://127.0.0.1".to_owned(),
         workspace: String::new(),
         sheet: SheetSelection::One("Items".to_owned()),

@@ -110,6 +110,7 @@ async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId
         lookups: None,
         file: sheet.display().to_string(),
         file_hash: source.hash()?,
+        readers: sheetport::readers::Readers::Everyone,
         base_url: server.to_owned(),
         workspace: String::new(),
         sheet: SheetSelection::One(source.name_of(&source.parts[0]).to_owned()),

@@ -1,6 +1,7 @@
 //! Text of others made visible: characters that terminals, browsers and people do not see, or act on, are shown by their numbers.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 
 /// Replaces invisible characters by `⟨U+202E⟩`. Line breaks and tabs stay.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
@@ -45,6 +46,51 @@ fn shown<'t>(text: &'t str, is_replaced: impl Fn(char) -> bool, replace: impl Fn
     Cow::Owned(shown)
 }
 
+/// Maximum length of a line that is held back, in bytes.
+const MAX_LINE: usize = 64 * 1024;
+
+/// Shows the text that is written to it as [`visible`] does, line by line, on a terminal.
+pub(crate) struct VisibleWriter<W: Write> {
+    output: W,
+    /// The start of a line.
+    line: Vec<u8>,
+}
+
+impl<W: Write> VisibleWriter<W> {
+    pub(crate) fn new(output: W) -> VisibleWriter<W> {
+        VisibleWriter { output, line: Vec::new() }
+    }
+}
+
+impl<W: Write> Write for VisibleWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if piece.ends_with(b"\n") || self.line.len() > MAX_LINE {
+                self.flush()?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let line = std::mem::take(&mut self.line);
+        let line = String::from_utf8_lossy(&line);
+        // The line ending of a CSV.
+        let (line, end) = line.strip_suffix("\r\n").map_or((&*line, ""), |line| (line, "\n"));
+        self.output.write_all(visible(line).as_bytes())?;
+        self.output.write_all(end.as_bytes())?;
+        self.output.flush()
+    }
+}
+
+impl<W: Write> Drop for VisibleWriter<W> {
+    fn drop(&mut self) {
+        // Errors of the last line can't be reported here; callers flush.
+        let _ = self.flush();
+    }
+}
+
 /// Returns true for control characters other than line feed and tab, direction marks, and characters without width other
 /// than joiners, which emoji and some scripts need.
 fn is_invisible(c: char) -> bool {
@@ -70,6 +116,17 @@ mod tests {
     fn line_breaks_are_shown_in_one_line() {
         assert_eq!(one_line("a\r\nb\nc\rd\te\u{202E}"), "a⏎b⏎c⏎d e⟨U+202E⟩");
         assert!(matches!(one_line("Größe 5"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn text_for_a_terminal_is_shown_line_by_line() {
+        let mut output = Vec::new();
+        let mut shown = VisibleWriter::new(&mut output);
+        shown.write_all("a\x1b[31m,Gr".as_bytes()).expect("the test's own text");
+        shown.write_all("öße\r\nb\rc\nlast\u{202E}".as_bytes()).expect("the test's own text");
+        drop(shown);
+        let text = String::from_utf8(output).expect("the test's own text");
+        assert_eq!(text, "a⟨U+001B⟩[31m,Größe\nb⟨U+000D⟩c\nlast⟨U+202E⟩");
     }
 
     #[test]

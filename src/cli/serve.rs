@@ -38,6 +38,10 @@ pub struct Serve {
     /// Address and port; port 0 picks a free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8787")]
     pub listen: SocketAddr,
+    /// Also answer requests to this host, such as the name of a proxy in front. Others are answered with 421, except for
+    /// addresses and names of this machine
+    #[arg(long, value_name = "NAME", value_parser = host_name)]
+    pub host_name: Vec<String>,
     #[command(flatten)]
     pub data: Data,
     #[command(flatten)]
@@ -133,6 +137,13 @@ fn access_levels() -> [(PossibleValue, Access); 2] {
 
 fn load_kinds() -> impl Iterator<Item = (PossibleValue, &'static LoadKind)> {
     LOAD_KINDS.iter().map(|kind| (PossibleValue::new(kind.name), kind))
+}
+
+fn host_name(text: &str) -> Result<String, String> {
+    match text.is_empty() || text.contains(['/', ':', '@', '*', ' ']) {
+        true => Err("expected a name without protocol and port, such as api.example.com".to_owned()),
+        false => Ok(text.to_owned()),
+    }
 }
 
 fn latency(text: &str) -> Result<Duration, String> {

@@ -28,6 +28,7 @@ pub(super) async fn run(args: Serve, settings: &Settings) -> Result<Exit, Failur
 async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     let mut config = config(&args.data, &args.lifetimes);
     config.rotate_refresh = args.rotate_refresh;
+    config.host_names.clone_from(&args.host_name);
     config.fault_injection = fault_injection(&args.rehearsal);
     let seed = args.rehearsal.fail.as_ref().and(config.fault_injection.as_ref()).map(|faults| faults.seed);
     let service = Service::open(config).await?;

@@ -8,7 +8,6 @@ use jiff::civil::Date;
 use super::fetch::IdFile;
 use super::template::Template;
 use crate::records::{List, Single};
-use crate::sheet::compression::Compression;
 use crate::sheet::write::{Shape, Style, TextKind};
 
 /// The records to export.
@@ -31,10 +30,8 @@ pub enum Output {
         pattern: String,
         shape: Shape,
     },
-    Stdout {
-        kind: TextKind,
-        packing: Compression,
-    },
+    /// Text, because standard output may be a terminal.
+    Stdout { kind: TextKind },
 }
 
 /// Selects records by the time of their last change.

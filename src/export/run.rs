@@ -21,6 +21,7 @@ use crate::client::pages::{Completeness, Page, Walk};
 use crate::client::{Client, Pace};
 use crate::digest;
 use crate::sheet;
+use crate::sheet::compression::Compression;
 use crate::sheet::write::{Existing, Shape, WholeFile};
 
 /// Subtracted from the start of the previous export for `--since last`: a record may have changed while it was read, and
@@ -310,7 +311,7 @@ fn table_options(job: &Job, path: Option<&Path>, history: &History, since: Optio
     };
     let (path, shape) = match &job.output {
         Output::File { pattern, shape } => (Some(path.unwrap_or(Path::new(pattern)).to_owned()), *shape),
-        Output::Stdout { kind, packing } => (None, Shape::Text { kind: *kind, packing: *packing }),
+        Output::Stdout { kind } => (None, Shape::Text { kind: *kind, packing: Compression::None }),
     };
     TableOptions {
         fields,

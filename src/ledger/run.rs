@@ -17,6 +17,7 @@ use super::model::Problem;
 use super::settings::{self, RunSettings};
 use super::state::RunState;
 use crate::digest;
+use crate::readers::Readers;
 use crate::records::RecordKind;
 
 /// The identity of a run. Resuming a run against anything else is refused.
@@ -32,6 +33,8 @@ pub struct NewRun {
     pub file: String,
     /// SHA-256 of the file, in hexadecimal.
     pub file_hash: String,
+    /// Who else could read the file.
+    pub readers: Readers,
     pub base_url: String,
     /// The workspace in the access token; empty if the token has no workspace.
     pub workspace: String,
@@ -211,10 +214,10 @@ impl Run {
     }
 }
 
-const COLUMNS: &str = "id, state, command, record, template, template_toml, lookups, file, file_hash, base_url, workspace, sheet, header, \
+const COLUMNS: &str = "id, state, command, record, template, template_toml, lookups, file, file_hash, readers, base_url, workspace, sheet, header, \
                        header_row, columns, name_columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, \
                        create_missing_items, trigger_workflows, profile_name, rate_requests, rate_seconds, concurrency, \
-                       max_errors, report, all_or_nothing, strict, changed_only, overwrite_newer, allow_repeat, ca_file, client_cert, \
+                       max_errors, report, all_or_nothing, strict, changed_only, overwrite_newer, for_supplier, allow_repeat, ca_file, client_cert, \
                        client_key, proxy, insecure_http, warnings, compared_to, source_rows, sheet_rows, records, skipped, \
                        rejected, unchanged, warned, has_plan, damage, checksum";
 
@@ -322,9 +325,9 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     sqlx::query(
         "INSERT INTO run (id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, \
          header, header_row, columns, created_at, retry_of, first_row, last_row, create_missing_items, trigger_workflows, \
-         name_columns, lookups, profile_name, concurrency, all_or_nothing, strict, changed_only, overwrite_newer, insecure_http) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, '', 1, 0, 0, \
-         0, 0, 0)",
+         name_columns, lookups, readers, profile_name, concurrency, all_or_nothing, strict, changed_only, overwrite_newer, insecure_http, for_supplier) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, '', 1, 0, 0, \
+         0, 0, 0, 0)",
     )
     .bind(id)
     .bind(RunState::Planning.name())
@@ -348,6 +351,7 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     .bind(i64::from(new.options.contains(&CallOption::TriggerWorkflows)))
     .bind(to_json(&new.name_columns)?)
     .bind(new.lookups.as_ref().map(to_json).transpose()?)
+    .bind(new.readers.number())
     .execute(&mut *transaction)
     .await?;
     seal::seal(&mut transaction, id).await?;
@@ -419,6 +423,7 @@ fn read_row(row: &SqliteRow) -> Result<Run, Error> {
             lookups: lookups.as_deref().map(serde_json::from_str).transpose().map_err(corrupt)?,
             file: text("file")?,
             file_hash: text("file_hash")?,
+            readers: Readers::from_number(row.try_get("readers")?),
             base_url: text("base_url")?,
             workspace: text("workspace")?,
             sheet: SheetSelection::from_text(text("sheet")?),

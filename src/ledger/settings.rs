@@ -25,6 +25,8 @@ pub struct RunSettings {
     pub max_errors: Option<u64>,
     /// Absolute path of the report, if it was named.
     pub report: Option<PathBuf>,
+    /// Leaves out of reports what a supplier should not know.
+    pub for_supplier: bool,
     /// Sends nothing if a row can't be sent.
     pub all_or_nothing: bool,
     /// Treats warnings as problems.
@@ -94,6 +96,7 @@ impl Default for RunSettings {
             concurrency: 1,
             max_errors: None,
             report: None,
+            for_supplier: false,
             all_or_nothing: false,
             strict: false,
             changed_only: false,
@@ -119,7 +122,7 @@ pub(super) async fn store(connection: &mut SqliteConnection, run: RunId, setting
     let update = sqlx::query(
         "UPDATE run SET profile_name = $2, rate_requests = $3, rate_seconds = $4, concurrency = $5, max_errors = $6, \
          report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11, overwrite_newer = $12, \
-         ca_file = $13, client_cert = $14, client_key = $15, proxy = $16, insecure_http = $17 \
+         ca_file = $13, client_cert = $14, client_key = $15, proxy = $16, insecure_http = $17, for_supplier = $18 \
          WHERE id = $1",
     );
     let update = update
@@ -139,7 +142,8 @@ pub(super) async fn store(connection: &mut SqliteConnection, run: RunId, setting
         .bind(path(&settings.connection.client_cert))
         .bind(path(&settings.connection.client_key))
         .bind(settings.connection.proxy.clone())
-        .bind(i64::from(settings.connection.insecure_http));
+        .bind(i64::from(settings.connection.insecure_http))
+        .bind(i64::from(settings.for_supplier));
     seal::change(connection, run, update).await?;
     Ok(())
 }
@@ -167,6 +171,7 @@ pub(super) fn from_row(row: &SqliteRow) -> Result<RunSettings, Error> {
         concurrency: u16::try_from(row.try_get::<i64, _>("concurrency")?).map_err(corrupt)?,
         max_errors: max_errors.map(u64::try_from).transpose().map_err(corrupt)?,
         report: path("report")?,
+        for_supplier: flag("for_supplier")?,
         all_or_nothing: flag("all_or_nothing")?,
         strict: flag("strict")?,
         changed_only: flag("changed_only")?,

@@ -10,7 +10,6 @@ use super::event::{Event, Observer};
 use crate::client::{self, Pace, Speed};
 use crate::export::{self, Clock, Exported, IdFile, Job, Output, Since, Source, Template, template};
 use crate::records::{Family, List, Single, company, contact, inventory, item, order, transaction};
-use crate::sheet::compression::Compression;
 use crate::sheet::write::{Shape, Style, TextKind};
 
 /// Size limit of an export template.
@@ -138,7 +137,7 @@ fn job(context: &Context, request: &ExportRequest<'_>) -> Result<Job, Error> {
 
 fn output(request: &ExportRequest<'_>) -> Result<Output, Error> {
     let Some(path) = request.output else {
-        return Ok(Output::Stdout { kind: request.stdout_format.unwrap_or(TextKind::Csv), packing: Compression::None });
+        return Ok(Output::Stdout { kind: request.stdout_format.unwrap_or(TextKind::Csv) });
     };
     if request.stdout_format.is_some() {
         let message = "--format is for standard output; a file's extension determines its format";

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::context::Context;
 use super::error::Error;
 use crate::ledger::{NewRun, RunCommand, RunLookups, RunSettings, SheetSelection};
+use crate::readers::Readers;
 use crate::sheet::{Options, PrivateFile};
 use crate::template::Template;
 use crate::template::model::{Group, LookupFiles};
@@ -52,6 +53,14 @@ impl InputFile {
     /// Returns the folder of the file, the current one for a stream.
     pub(super) fn folder(&self) -> &Path {
         self.name.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    }
+
+    /// Returns who else may read the file: nobody for a stream.
+    fn readers(&self) -> Readers {
+        match self.spool {
+            None => Readers::of(&self.path),
+            Some(_) => Readers::Owner,
+        }
     }
 
     /// Returns the absolute path for the ledger, or the name of a spooled stream.
@@ -140,6 +149,7 @@ pub(super) fn new_run(
             .map(|LookupFiles { folder, hashes }| RunLookups { folder: folder.clone(), hashes: hashes.clone() }),
         file: file.lasting_name(),
         file_hash: source.hash()?,
+        readers: file.readers(),
         base_url: base_url.to_owned(),
         workspace: context.workspace(),
         sheet,

@@ -6,10 +6,14 @@ use super::row::{each_row, report_columns};
 use crate::ledger::{Ledger, Run};
 use crate::sheet::write::{CsvTable, WholeFile};
 
-pub(super) async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<Written, Error> {
+pub(super) async fn write(
+    ledger: &Ledger,
+    run: &Run,
+    request: &Request<'_>,
+    file: WholeFile,
+) -> Result<Written, Error> {
     let own_columns = report_columns(run);
     let header: Vec<&str> = run.about.header.iter().chain(&own_columns).map(String::as_str).collect();
-    let file = WholeFile::create(request.path, request.existing)?;
     let mut table = CsvTable::create(file, &header, request.has_bom)?;
     let rows = each_row(ledger, run, request.rows, |row| {
         let texts = row.texts();

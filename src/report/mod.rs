@@ -10,8 +10,11 @@ mod windows;
 mod workbook;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use crate::ledger::{Causes, Ledger, Problem, Run};
+use crate::readers::Readers;
+use crate::sheet::{self, write::WholeFile};
 
 pub use self::error::Error;
 pub use self::model::{Format, Request, RowFilter, Written};
@@ -23,11 +26,19 @@ pub use self::workbook::choices::{Choices, MAX_CHOICES};
 /// # Errors
 /// Errors of the ledger, and of creating or writing the file.
 pub async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<Written, Error> {
+    let file = create(run, request)?;
     match request.format {
-        Format::Csv => csv::write(ledger, run, request).await,
-        Format::Xlsx => workbook::write(ledger, run, request).await,
-        Format::Html => html::write(ledger, run, request).await,
+        Format::Csv => csv::write(ledger, run, request, file).await,
+        Format::Xlsx => workbook::write(ledger, run, request, file).await,
+        Format::Html => html::write(ledger, run, request, file).await,
     }
+}
+
+/// Creates the file of a report, which has no more readers than the sheet had then and has now.
+fn create(run: &Run, request: &Request<'_>) -> Result<WholeFile, sheet::Error> {
+    let sheet = Path::new(&run.about.file);
+    let now = if sheet.exists() { Readers::of(sheet) } else { Readers::Everyone };
+    WholeFile::create_for(run.about.readers.both(now), request.path, request.existing)
 }
 
 /// Returns the number of columns of a report of `run`: those of the file and the added ones.

@@ -133,6 +133,7 @@ mod tests {
             lookups: None,
             file: String::new(),
             file_hash: String::new(),
+            readers: crate::readers::Readers::Everyone,
             base_url: String::new(),
             workspace: String::new(),
             sheet: SheetSelection::One(String::new()),

@@ -21,6 +21,8 @@ pub struct Config {
     pub rotate_refresh: bool,
     /// Faults to inject, if any.
     pub fault_injection: Option<FaultInjection>,
+    /// Names in `Host` that the service answers to, besides those of this machine.
+    pub host_names: Vec<String>,
 }
 
 impl Config {
@@ -33,6 +35,7 @@ impl Config {
             refresh_lifetime: Duration::from_secs(30 * 24 * 60 * 60),
             rotate_refresh: false,
             fault_injection: None,
+            host_names: Vec::new(),
         }
     }
 }

@@ -29,6 +29,9 @@ pub enum Error {
     #[error("failed to {action} the database {}: {source}", path.display())]
     Database { action: &'static str, path: PathBuf, source: sqlx::Error },
 
+    #[error("the address of the service is not known: {0}")]
+    Listen(io::Error),
+
     #[error("failed to read records: {0}")]
     NotRead(sqlx::Error),
 
@@ -57,6 +60,7 @@ impl Error {
             Error::NotStored => {
                 "check the free disk space, then load the same files again: this creates no duplicates".to_owned()
             }
+            Error::Listen(_) => "choose another address with --listen".to_owned(),
             Error::Sign(_) => "try again; if this persists, please report it".to_owned(),
             Error::Migrate { source: MigrateError::VersionMissing(_) | MigrateError::VersionMismatch(_), .. } => {
                 "another version of Sheetport wrote it: use that version, or another data folder".to_owned()

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `server` | accepts connections, stops gracefully |
 //! | `response` | assigns the context id, writes error bodies, logs |
+//! | `host` | refuses requests to other hosts |
 //! | `router` | selects the handler |
 //! | `auth` | verifies the bearer token |
 //! | `fault_injection` | applies the rate limit, the latency and the faults of a rehearsal |
@@ -21,6 +22,7 @@ mod data_folder;
 mod error;
 mod fault_injection;
 mod handlers;
+mod host;
 mod load;
 mod openapi;
 mod request;

@@ -14,12 +14,13 @@ use crate::records::{company, contact, inventory, invoice, item, order, subscrip
 use super::app::App;
 use super::fault_injection::{self, FaultInjector};
 use super::handlers::{billing, items, lists, orders, single, tokens, transactions};
+use super::host::{self, OwnHosts};
 use super::response::{self, ErrorResponse};
 use super::store::Kind;
 use super::{auth, openapi};
 
-/// Returns the router of the service.
-pub(super) fn router(app: Arc<App>) -> Router {
+/// Returns the router of the service, which answers to `hosts`.
+pub(super) fn router(app: Arc<App>, hosts: OwnHosts) -> Router {
     let injector = app.config.fault_injection.clone().map(|settings| Arc::new(FaultInjector::new(settings)));
     let unauthenticated = Router::new().route(token::REFRESH_PATH, post(tokens::refresh));
     let authenticated = Router::new()
@@ -42,9 +43,10 @@ pub(super) fn router(app: Arc<App>) -> Router {
     fault_injection::wrap(unauthenticated, injector.as_ref())
         .merge(authenticated)
         .merge(openapi::routes())
-        .route("/healthz", get(healthz))
+        .route(host::PROBE, get(healthz))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
+        .layer(from_fn_with_state(hosts, host::require))
         .layer(from_fn(response::with_ctx_id))
         .with_state(app)
 }

@@ -24,6 +24,7 @@ use super::app::{App, Config};
 use super::auth::{Keys, Tokens};
 use super::data_folder::{self, Lock};
 use super::error::Error;
+use super::host::OwnHosts;
 use super::store::{BUSY_TIMEOUT, Store};
 use super::{fault_injection, router};
 
@@ -65,7 +66,9 @@ impl Service {
         listener: TcpListener,
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), Error> {
-        accept(listener, router::router(self.app.clone()), stop).await;
+        let address = listener.local_addr().map_err(Error::Listen)?;
+        let hosts = OwnHosts::new(address, &self.app.config.host_names);
+        accept(listener, router::router(self.app.clone(), hosts), stop).await;
         self.close().await;
         Ok(())
     }

@@ -16,6 +16,7 @@ mod auth;
 mod billing;
 mod errors;
 mod fault_injection;
+mod host;
 mod items;
 mod lifecycle;
 mod lists;

@@ -288,7 +288,7 @@ impl TableBuilder {
         let TableOptions { path, shape, style, sheet, .. } = &self.options;
         let table = match (path, shape) {
             (Some(path), shape) => ValueTable::create(path, *shape, *style, sheet, &header)?,
-            (None, Shape::Text { kind, packing }) => ValueTable::stdout(*kind, *packing, *style, &header)?,
+            (None, Shape::Text { kind, .. }) => ValueTable::stdout(*kind, *style, &header)?,
             (None, Shape::Xlsx) => return Err(Error::Internal("a workbook cannot be written to standard output")),
         };
         Ok(OpenTable { table, columns, rows: 0 })

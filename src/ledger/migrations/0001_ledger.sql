@@ -16,6 +16,8 @@ CREATE TABLE run (
     file          TEXT   NOT NULL,
     -- SHA-256, in hexadecimal
     file_hash     TEXT   NOT NULL,
+    -- Who else could read the file: a group by its number, -1 for everyone, NULL for nobody
+    readers       BIGINT,
     base_url      TEXT   NOT NULL,
     workspace     TEXT   NOT NULL,
     -- The name of the sheet; * for several sheets
@@ -34,6 +36,7 @@ CREATE TABLE run (
     strict               BIGINT NOT NULL,
     changed_only         BIGINT NOT NULL,
     overwrite_newer      BIGINT NOT NULL,
+    for_supplier         BIGINT NOT NULL,
     -- JSON: names of the records to repeat, empty for all; NULL without the flag
     allow_repeat  TEXT,
     -- The profile of address and tokens

@@ -17,9 +17,13 @@ use crate::ledger::{Ledger, Run};
 use crate::sheet;
 use crate::sheet::write::WholeFile;
 
-pub(super) async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<Written, Error> {
+pub(super) async fn write(
+    ledger: &Ledger,
+    run: &Run,
+    request: &Request<'_>,
+    mut file: WholeFile,
+) -> Result<Written, Error> {
     let accounting = ledger.accounting(run.id).await?;
-    let mut file = WholeFile::create(request.path, request.existing)?;
     let failed = |source| sheet::Error::Write { path: request.path.to_owned(), source };
     file.write_all(page::head(run, &accounting)?.as_bytes()).map_err(failed)?;
     let mut data = PageData::begin(&mut file, run).map_err(failed)?;

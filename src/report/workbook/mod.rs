@@ -17,7 +17,12 @@ use crate::sheet::write::WholeFile;
 /// Name of the sheet of rows if the run read several sheets.
 const ALL_ROWS: &str = "Rows";
 
-pub(super) async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<Written, Error> {
+pub(super) async fn write(
+    ledger: &Ledger,
+    run: &Run,
+    request: &Request<'_>,
+    file: WholeFile,
+) -> Result<Written, Error> {
     let added = report_columns(run);
     let header: Vec<&str> = run.about.header.iter().chain(&added).map(String::as_str).collect();
     let original = run.about.header.len();
@@ -29,7 +34,7 @@ pub(super) async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> 
         texts: [original + ERRORS, original + WARNINGS],
         choices: request.choices,
     };
-    let mut workbook = ReportWorkbook::create(WholeFile::create(request.path, request.existing)?, &columns)?;
+    let mut workbook = ReportWorkbook::create(file, &columns)?;
     let mut summary = Summary::of_file(run);
     let rows = each_row(ledger, run, request.rows, |row| {
         summary.add(row);

@@ -2,12 +2,14 @@
 //! the folder removes the files of dead processes.
 
 use std::ffi::OsStr;
-use std::fs::{File, TryLockError};
+use std::fs::{File, Metadata, TryLockError};
 use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use tempfile::NamedTempFile;
+
+use crate::readers::Readers;
 
 /// Maximum length of the file name within its temporary name, in characters. File names are limited to 255 bytes.
 const NAME_PART: usize = 25;
@@ -18,8 +20,14 @@ const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 /// Files that are created until one can be locked. Another process may take a new file for an abandoned one.
 const ATTEMPTS: usize = 10;
 
-/// Creates a locked temporary file for the name in `folder`, and removes those of dead processes there.
-pub(super) fn create(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
+/// Creates a locked temporary file for the name in `folder`, and removes those of dead processes there. Nobody else but `readers`
+/// may read it, and its mode is that of the file that it is to replace.
+pub(super) fn create(
+    folder: &Path,
+    name: &OsStr,
+    readers: Readers,
+    replaced: Option<&Metadata>,
+) -> io::Result<NamedTempFile> {
     remove_abandoned(folder, SystemTime::now());
     let prefix = format!(".{}.", name.to_string_lossy().chars().take(NAME_PART).collect::<String>());
     let mut builder = tempfile::Builder::new();
@@ -28,11 +36,16 @@ pub(super) fn create(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
     {
         use std::fs::Permissions;
         use std::os::unix::fs::PermissionsExt;
-        // The usual permissions, reduced by the process's umask.
-        builder.permissions(Permissions::from_mode(0o644));
+        // Reduced by the process's umask.
+        builder.permissions(Permissions::from_mode(match readers {
+            Readers::Owner => 0o600,
+            Readers::Group(_) => 0o640,
+            Readers::Everyone => 0o644,
+        }));
     }
     for _ in 0..ATTEMPTS {
         let file = builder.tempfile_in(folder)?;
+        restrict(file.as_file(), readers, replaced)?;
         match file.as_file().try_lock() {
             // Another process may have locked and removed the file before.
             Ok(()) if file.path().exists() => return Ok(file),
@@ -42,6 +55,35 @@ pub(super) fn create(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
         }
     }
     Err(io::Error::other("other processes remove each new file"))
+}
+
+/// Gives an empty file the group of its readers, and the mode of the file that it is to replace.
+#[cfg(unix)]
+fn restrict(file: &File, readers: Readers, replaced: Option<&Metadata>) -> io::Result<()> {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+
+    let created = file.metadata()?;
+    let group = match readers {
+        Readers::Group(group) => Some(group),
+        Readers::Owner | Readers::Everyone => replaced.map(Metadata::gid),
+    };
+    // Only members of a group may give it a file.
+    let has_group = group.is_none_or(|group| group == created.gid() || fchown(file, None, Some(group)).is_ok());
+    let mode = replaced.unwrap_or(&created).mode();
+    let mode = match readers {
+        Readers::Owner => mode & 0o700,
+        Readers::Group(_) => mode & 0o770,
+        Readers::Everyone => mode & 0o777,
+    };
+    // Members of another group are like everybody else.
+    let mode = if has_group { mode } else { mode & 0o707 | (mode & 0o007) << 3 };
+    file.set_permissions(Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn restrict(_: &File, _: Readers, _: Option<&Metadata>) -> io::Result<()> {
+    Ok(())
 }
 
 /// Removes the temporary files of dead processes in a folder. Errors are ignored.
@@ -93,8 +135,8 @@ mod tests {
             write(other);
         }
         std::fs::create_dir(folder.path().join(".folder.sheetport.part")).expect("created");
-        let living = create(folder.path(), OsStr::new("items.csv")).expect("created");
-        let second = create(folder.path(), OsStr::new("items.csv")).expect("created");
+        let living = create(folder.path(), OsStr::new("items.csv"), Readers::Everyone, None).expect("created");
+        let second = create(folder.path(), OsStr::new("items.csv"), Readers::Everyone, None).expect("created");
         let name = |file: &NamedTempFile| file.path().file_name().expect("a name").to_string_lossy().into_owned();
         let mut expected =
             [".items.csv.Ab12Cd.part", "items.csv.sheetport.part", ".items.csv", ".folder.sheetport.part"]
@@ -113,7 +155,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..100 {
-                        let file = create(path, OsStr::new("a")).expect("created");
+                        let file = create(path, OsStr::new("a"), Readers::Everyone, None).expect("created");
                         assert!(file.path().exists());
                     }
                 });

@@ -1,6 +1,6 @@
 //! Destinations of text output: a file or standard output, optionally compressed.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
@@ -8,6 +8,7 @@ use flate2::write::GzEncoder;
 use super::whole_file::{WholeFile, Written};
 use crate::sheet::Error;
 use crate::sheet::compression::Compression;
+use crate::visible::VisibleWriter;
 
 /// Fast, and still compresses to about a sixth.
 const GZIP_LEVEL: u32 = 4;
@@ -28,6 +29,8 @@ enum Encoder {
 enum Target {
     File(Box<WholeFile>),
     Stdout(io::BufWriter<io::Stdout>),
+    /// Standard output that is a terminal, which would act on control characters.
+    Terminal(VisibleWriter<io::Stdout>),
 }
 
 impl Sink {
@@ -36,8 +39,14 @@ impl Sink {
         Sink::to(Target::File(Box::new(file)), compression, name)
     }
 
-    pub fn stdout(compression: Compression) -> Result<Sink, Error> {
-        Sink::to(Target::Stdout(io::BufWriter::new(io::stdout())), compression, PathBuf::from("standard output"))
+    /// Returns a writer of text to standard output, which may be a terminal.
+    pub fn stdout() -> Result<Sink, Error> {
+        let stdout = io::stdout();
+        let target = match stdout.is_terminal() {
+            true => Target::Terminal(VisibleWriter::new(stdout)),
+            false => Target::Stdout(io::BufWriter::new(stdout)),
+        };
+        Sink::to(target, Compression::None, PathBuf::from("standard output"))
     }
 
     fn to(target: Target, compression: Compression, name: PathBuf) -> Result<Sink, Error> {
@@ -74,6 +83,7 @@ impl Sink {
                 file.finish_digested().map(Some)
             }
             Target::Stdout(mut stdout) => stdout.flush().map(|()| None).map_err(failed),
+            Target::Terminal(mut terminal) => terminal.flush().map(|()| None).map_err(failed),
         }
     }
 }
@@ -101,6 +111,7 @@ impl Write for Target {
         match self {
             Target::File(file) => file.write(bytes),
             Target::Stdout(stdout) => stdout.write(bytes),
+            Target::Terminal(terminal) => terminal.write(bytes),
         }
     }
 
@@ -108,6 +119,7 @@ impl Write for Target {
         match self {
             Target::File(file) => file.flush(),
             Target::Stdout(stdout) => stdout.flush(),
+            Target::Terminal(terminal) => terminal.flush(),
         }
     }
 }

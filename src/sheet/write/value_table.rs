@@ -9,7 +9,6 @@ use super::value::{Shape, Style, TextKind, Value};
 use super::whole_file::{Existing, WholeFile, Written};
 use super::xlsx::table::XlsxTable;
 use crate::sheet::Error;
-use crate::sheet::compression::Compression;
 
 /// A table under construction. Dropping it without [`ValueTable::finish_as`] leaves no file.
 pub enum ValueTable {
@@ -41,8 +40,8 @@ impl ValueTable {
     }
 
     /// Creates a table on standard output.
-    pub fn stdout(kind: TextKind, packing: Compression, style: Style, header: &[String]) -> Result<ValueTable, Error> {
-        ValueTable::text(Sink::stdout(packing)?, kind, style, header)
+    pub fn stdout(kind: TextKind, style: Style, header: &[String]) -> Result<ValueTable, Error> {
+        ValueTable::text(Sink::stdout()?, kind, style, header)
     }
 
     fn text(sink: Sink, kind: TextKind, style: Style, header: &[String]) -> Result<ValueTable, Error> {

@@ -7,6 +7,7 @@ use tempfile::NamedTempFile;
 
 use super::partial;
 use crate::digest;
+use crate::readers::Readers;
 use crate::sheet::Error;
 
 /// What to do if the file exists.
@@ -40,17 +41,25 @@ impl WholeFile {
     /// [`Error::Exists`] if the file exists and must be kept; [`Error::Unwritable`] if `path` is a folder;
     /// [`Error::Write`] if the folder does not exist or is not writable.
     pub fn create(path: &Path, existing: Existing) -> Result<WholeFile, Error> {
+        WholeFile::create_for(Readers::Everyone, path, existing)
+    }
+
+    /// Creates a file like [`WholeFile::create`], which nobody else but `readers` may read. A file that replaces another one
+    /// has its permissions at most.
+    pub fn create_for(readers: Readers, path: &Path, existing: Existing) -> Result<WholeFile, Error> {
         let Some(name) = path.file_name() else {
             return Err(Error::Unwritable { path: path.to_owned(), reason: "it has no file name".to_owned() });
         };
+        let mut readers = readers;
         match path.symlink_metadata() {
             Ok(found) if found.is_dir() => {
                 return Err(Error::Unwritable { path: path.to_owned(), reason: "it is a folder".to_owned() });
             }
             Ok(_) if existing == Existing::Keep => return Err(Error::Exists { path: path.to_owned() }),
-            _ => {}
+            Ok(_) => readers = readers.both(Readers::of(path)),
+            Err(_) => {}
         }
-        let file = partial::create(folder(path), name)
+        let file = partial::create(folder(path), name, readers, path.metadata().ok().as_ref())
             .map_err(|source| Error::Write { path: path.to_owned(), source: bare(source) })?;
         Ok(WholeFile { path: path.to_owned(), existing, file: BufWriter::with_capacity(128 * 1024, file) })
     }

@@ -12,6 +12,7 @@ mod crash;
 mod damage;
 mod demo;
 mod dialects;
+mod disclosure;
 mod doubt;
 mod explain;
 mod export;

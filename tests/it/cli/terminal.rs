@@ -188,3 +188,39 @@ async fn answers_and_claims_are_shown() {
         }
     }
 }
+
+/// Runs a command of the shell on a terminal, and returns what the terminal gets.
+#[cfg(target_os = "linux")]
+fn on_terminal(place: &Place, command: &str) -> super::process::Sheetport {
+    let program = env!("CARGO_BIN_EXE_sheetport");
+    place.command("script", ["-qec", &format!("'{program}' {command} 2>/dev/null"), "/dev/null"]).env("COLUMNS", "400")
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn records_on_a_terminal_are_shown() {
+    let place = Place::new();
+    let record = |(id, hostile): (usize, &&str)| json!({"id": id.to_string(), "name": hostile, "sku": hostile});
+    // Line breaks separate the records.
+    let hostile = || HOSTILE.iter().filter(|hostile| !hostile.contains('\n'));
+    let records: Vec<_> = hostile().enumerate().map(record).collect();
+    let list = json!({"data": records, "total": records.len(), "page": 1}).to_string();
+    let server = Server::start(move |_| answer(200, "", &list)).await;
+    let cells: String = hostile().map(|hostile| format!("A,{}\n", csv(hostile))).collect();
+    // With few controls in much text, as a file of many controls is refused.
+    place.write("s.csv", format!("SKU,Name\n{}{cells}", "B-1,Bolt with a hexagonal head\n".repeat(200)));
+    for args in [
+        "export items -o -",
+        "export items -o - --format tsv",
+        "export items -o - --format ndjson",
+        "view s.csv --csv",
+        "view s.csv --json",
+    ] {
+        let command = on_terminal(&place, args).env("SHEETPORT_BASE_URL", &server.address);
+        let command = command.env("SHEETPORT_ACCESS_TOKEN", "access").env("SHEETPORT_REFRESH_TOKEN", "refresh");
+        let mut ended = tokio::task::spawn_blocking(move || command.run()).await.unwrap();
+        ended.stdout = ended.stdout.replace("\r\n", "\n").replace('\t', " ");
+        assert!(ended.stdout.contains("title"), "{args}: {}", ended.stdout);
+        check(&ended);
+    }
+}

@@ -154,6 +154,7 @@ pub fn about() -> NewRun {
         lookups: None,
         file: "items.csv".into(),
         file_hash: "00".into(),
+        readers: sheetport::readers::Readers::Everyone,
         base_url: "http://localhost/".into(),
         workspace: "w".into(),
         sheet: SheetSelection::One(String::new()),

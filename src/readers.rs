@@ -1,0 +1,123 @@
+//! Who may read a file, so that a file made from it is not open to more people. On other systems than Unix, the permissions of
+//! the folder apply.
+
+use std::path::Path;
+
+/// Those who may read a file besides its owner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Readers {
+    /// Nobody.
+    #[default]
+    Owner,
+    /// The members of the group with this number.
+    Group(u32),
+    Everyone,
+}
+
+impl Readers {
+    /// Returns those who may read the file at `path`: nobody else if it can't be examined.
+    #[cfg(unix)]
+    pub fn of(path: &Path) -> Readers {
+        use std::os::unix::fs::MetadataExt as _;
+
+        const GROUP_MAY_READ: u32 = 0o040;
+        const OTHERS_MAY_READ: u32 = 0o004;
+        match std::fs::metadata(path) {
+            Ok(found) if found.mode() & GROUP_MAY_READ == 0 => Readers::Owner,
+            Ok(found) if found.mode() & OTHERS_MAY_READ != 0 => Readers::Everyone,
+            // With an access control list, the bits of the group are those of its widest entry.
+            Ok(found) if !has_access_list(path) => Readers::Group(found.gid()),
+            _ => Readers::Owner,
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub fn of(_: &Path) -> Readers {
+        Readers::Everyone
+    }
+
+    /// Returns those who are in both.
+    pub fn both(self, other: Readers) -> Readers {
+        match (self, other) {
+            (Readers::Everyone, readers) | (readers, Readers::Everyone) => readers,
+            (Readers::Group(one), Readers::Group(other)) if one == other => self,
+            _ => Readers::Owner,
+        }
+    }
+
+    /// Returns a number for the ledger.
+    pub(crate) fn number(self) -> Option<i64> {
+        match self {
+            Readers::Owner => None,
+            Readers::Group(group) => Some(i64::from(group)),
+            Readers::Everyone => Some(-1),
+        }
+    }
+
+    /// Returns the readers with this number.
+    pub(crate) fn from_number(number: Option<i64>) -> Readers {
+        match number.map(u32::try_from) {
+            None => Readers::Owner,
+            Some(Ok(group)) => Readers::Group(group),
+            Some(Err(_)) => Readers::Everyone,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn has_access_list(path: &Path) -> bool {
+    rustix::fs::getxattr(path, c"system.posix_acl_access", &mut [0_u8; 0]).is_ok()
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn has_access_list(_: &Path) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Readers; 4] = [Readers::Owner, Readers::Group(0), Readers::Group(100), Readers::Everyone];
+
+    #[test]
+    fn numbers_stand_for_the_same_readers() {
+        for readers in ALL {
+            assert_eq!(Readers::from_number(readers.number()), readers);
+        }
+    }
+
+    #[test]
+    fn readers_in_common_are_never_more_than_either() {
+        for one in ALL {
+            assert_eq!(one.both(one), one);
+            assert_eq!(one.both(Readers::Everyone), one);
+            assert_eq!(one.both(Readers::Owner), Readers::Owner);
+        }
+        assert_eq!(Readers::Group(1).both(Readers::Group(2)), Readers::Owner);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn readers_of_a_file_follow_from_its_mode() {
+        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a");
+        std::fs::write(&path, "x").expect("written");
+        let group = Readers::Group(std::fs::metadata(&path).expect("a file").gid());
+        for (mode, readers) in [
+            (0o600, Readers::Owner),
+            (0o400, Readers::Owner),
+            (0o604, Readers::Owner),
+            (0o620, Readers::Owner),
+            (0o640, group),
+            (0o644, Readers::Everyone),
+            (0o666, Readers::Everyone),
+        ] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("permitted");
+            assert_eq!(Readers::of(&path), readers, "{mode:o}");
+        }
+        assert_eq!(Readers::of(&folder.path().join("missing")), Readers::Owner);
+    }
+}
