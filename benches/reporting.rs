@@ -177,6 +177,7 @@ fn about() -> NewRun {
         file: "items.csv".to_owned(),
         file_hash: String::new(),
         readers: sheetport::readers::Readers::Everyone,
+        text_form: None,
         base_url: "http://127.0.0.1".to_owned(),
         workspace: String::new(),
         sheet: SheetSelection::One("Items".to_owned()),
@@ -243,7 +244,7 @@ fn ours(job: &Job, name: &str, format: Format) -> Ended<Sample> {
         next: None,
         is_kept: true,
         choices: &[],
-        has_bom: false,
+        bom: false,
     };
     // On a thread of the runtime, as in the program.
     timed(

@@ -111,6 +111,7 @@ async fn plan(sheet: &Path, home: &Path, server: &str) -> Outcome<(Ledger, RunId
         file: sheet.display().to_string(),
         file_hash: source.hash()?,
         readers: sheetport::readers::Readers::Everyone,
+        text_form: None,
         base_url: server.to_owned(),
         workspace: String::new(),
         sheet: SheetSelection::One(source.name_of(&source.parts[0]).to_owned()),

@@ -28,7 +28,7 @@ pub struct Report {
     /// .html]
     #[arg(long, value_name = "WHICH", value_parser = only)]
     pub only: Option<RowFilter>,
-    /// Start a CSV with a byte order mark, so that Excel reads it as UTF-8
+    /// Start a CSV with a byte order mark, so that Excel reads it as UTF-8, even if the uploaded file has none
     #[arg(long)]
     pub bom: bool,
 }

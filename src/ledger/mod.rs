@@ -50,6 +50,6 @@ pub use plan::Plan;
 pub use profile::StoredProfile;
 pub use resolve::{Resolution, UnknownRecord};
 pub use row_states::{KnownRow, RowQuery, RowState, RowStates};
-pub use run::{CallOption, NewRun, REHEARSAL, Run, RunCommand, RunLookups, SheetSelection};
+pub use run::{CallOption, NewRun, REHEARSAL, Run, RunCommand, RunLookups, SheetSelection, TextForm};
 pub use settings::{AllowRepeat, RunConnection, RunRate, RunSettings};
 pub use state::{RecordState, RunState, WARNED};

@@ -35,6 +35,8 @@ pub struct NewRun {
     pub file_hash: String,
     /// Who else could read the file.
     pub readers: Readers,
+    /// How the file is written, if it is a text file.
+    pub text_form: Option<TextForm>,
     pub base_url: String,
     /// The workspace in the access token; empty if the token has no workspace.
     pub workspace: String,
@@ -53,6 +55,15 @@ pub struct NewRun {
     /// Options of the service call, in addition to the template.
     pub options: Vec<CallOption>,
     pub settings: RunSettings,
+}
+
+/// How a text file is written. Reports in CSV are written in the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextForm {
+    /// The ASCII character between fields.
+    pub delimiter: u8,
+    /// Whether programs need a byte order mark to read the texts: the file has one, or is not UTF-8.
+    pub has_bom: bool,
 }
 
 /// The files of a template's lookup tables, as a run has read them.
@@ -214,7 +225,7 @@ impl Run {
     }
 }
 
-const COLUMNS: &str = "id, state, command, record, template, template_toml, lookups, file, file_hash, readers, base_url, workspace, sheet, header, \
+const COLUMNS: &str = "id, state, command, record, template, template_toml, lookups, file, file_hash, readers, delimiter, has_bom, base_url, workspace, sheet, header, \
                        header_row, columns, name_columns, created_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, \
                        create_missing_items, trigger_workflows, profile_name, rate_requests, rate_seconds, concurrency, \
                        max_errors, report, all_or_nothing, strict, changed_only, overwrite_newer, for_supplier, allow_repeat, ca_file, client_cert, \
@@ -325,8 +336,8 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     sqlx::query(
         "INSERT INTO run (id, state, command, record, template, template_toml, file, file_hash, base_url, workspace, sheet, \
          header, header_row, columns, created_at, retry_of, first_row, last_row, create_missing_items, trigger_workflows, \
-         name_columns, lookups, readers, profile_name, concurrency, all_or_nothing, strict, changed_only, overwrite_newer, insecure_http, for_supplier) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, '', 1, 0, 0, \
+         name_columns, lookups, readers, delimiter, has_bom, profile_name, concurrency, all_or_nothing, strict, changed_only, overwrite_newer, insecure_http, for_supplier) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, '', 1, 0, 0, \
          0, 0, 0, 0)",
     )
     .bind(id)
@@ -352,6 +363,8 @@ pub(super) async fn insert(writer: &SqlitePool, new: &NewRun, now: i64) -> Resul
     .bind(to_json(&new.name_columns)?)
     .bind(new.lookups.as_ref().map(to_json).transpose()?)
     .bind(new.readers.number())
+    .bind(new.text_form.map(|form| char::from(form.delimiter).to_string()))
+    .bind(new.text_form.map(|form| i64::from(form.has_bom)))
     .execute(&mut *transaction)
     .await?;
     seal::seal(&mut transaction, id).await?;
@@ -407,6 +420,15 @@ fn read_row(row: &SqliteRow) -> Result<Run, Error> {
         None => None,
     };
     let lookups: Option<String> = row.try_get("lookups")?;
+    let text_form = match row.try_get::<Option<String>, _>("delimiter")? {
+        Some(delimiter) => {
+            let &[delimiter] = delimiter.as_bytes() else {
+                return Err(corrupt(format_args!("a run with the delimiter '{delimiter}'")));
+            };
+            Some(TextForm { delimiter, has_bom: row.try_get::<Option<i64>, _>("has_bom")? == Some(1) })
+        }
+        None => None,
+    };
     let flag = |column: &str| row.try_get::<i64, _>(column).map(|value| value != 0);
     let options = [
         (flag("create_missing_items")?, CallOption::CreateMissingItems),
@@ -424,6 +446,7 @@ fn read_row(row: &SqliteRow) -> Result<Run, Error> {
             file: text("file")?,
             file_hash: text("file_hash")?,
             readers: Readers::from_number(row.try_get("readers")?),
+            text_form,
             base_url: text("base_url")?,
             workspace: text("workspace")?,
             sheet: SheetSelection::from_text(text("sheet")?),

@@ -9,7 +9,7 @@ use super::error::Error;
 use super::event::{Event, Observer};
 use super::input::{InputFile, Spreadsheet, new_run};
 use super::preview::warn_of_changes;
-use super::report::{check_report_path, choices, has_bom, report_format};
+use super::report::{check_report_path, choices, report_format};
 use super::runs::retry_report::{RetryReport, open_report};
 use super::runs::uploaded_report::{UploadedReport, uploaded_report};
 use super::send::SendOptions;
@@ -119,7 +119,7 @@ async fn check_with_report(
         next: Some(next).filter(|_| tally.to_send > 0),
         is_kept: false,
         choices: &choices(&run, format, observer),
-        has_bom: has_bom(&file.path),
+        bom: false,
     };
     report::write(&ledger, &run, &request).await?;
     ledger.close().await;

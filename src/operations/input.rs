@@ -150,6 +150,7 @@ pub(super) fn new_run(
         file: file.lasting_name(),
         file_hash: source.hash()?,
         readers: file.readers(),
+        text_form: source.text_form(),
         base_url: base_url.to_owned(),
         workspace: context.workspace(),
         sheet,

@@ -1,8 +1,6 @@
-//! Writing a run's report, with drop-down lists from the template and the byte order mark of the file.
+//! Writing a run's report, with drop-down lists from the template.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use super::context::Context;
@@ -26,7 +24,7 @@ pub struct ReportRequest<'a> {
     /// The usual rows of the format if `None`.
     pub rows: Option<RowFilter>,
     pub existing: Existing,
-    /// Starts a CSV with a byte order mark.
+    /// Starts a CSV with a byte order mark, even if the file of the run had none.
     pub bom: bool,
     /// Includes the next command.
     pub has_next: bool,
@@ -54,7 +52,7 @@ pub async fn report(
         next: next.as_deref(),
         is_kept: true,
         choices: &choices,
-        has_bom: request.bom,
+        bom: request.bom,
     };
     let written = report::write(&ledger, &run, &request).await?;
     ledger.close().await;
@@ -75,13 +73,6 @@ pub(super) fn report_format(path: &Path) -> Result<Format, Error> {
         let message = format!("{} has no extension that says what to write", path.display());
         Error::invalid(message, "use .xlsx or .csv for a report to fix rows in, or .html for a page to read")
     })
-}
-
-/// Whether the file begins with a byte order mark, as written and expected by Excel.
-pub(super) fn has_bom(path: &Path) -> bool {
-    let mut start = [0; 3];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && (start == *b"\xEF\xBB\xBF" || start.starts_with(b"\xFF\xFE") || start.starts_with(b"\xFE\xFF"))
 }
 
 /// Returns the drop-down lists of a report, from the run's own copy of the template.

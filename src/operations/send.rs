@@ -7,7 +7,7 @@ use super::context::{Context, now};
 use super::error::Error;
 use super::event::{Event, Observer};
 use super::next_command;
-use super::report::{choices, has_bom, report_format};
+use super::report::{choices, report_format};
 use super::report_path::{beside, numbered};
 use super::service::rehearsal::Rehearsed;
 use crate::client::{Client, Rate, Speed};
@@ -388,7 +388,7 @@ impl Sending<'_> {
             next: next.as_deref(),
             is_kept: !self.is_rehearsal(),
             choices: &choices(run, format, self.observer),
-            has_bom: has_bom(Path::new(&run.about.file)),
+            bom: false,
         };
         Ok(report::write(self.ledger, run, &request).await?.path)
     }

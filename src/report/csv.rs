@@ -4,7 +4,10 @@ use super::error::Error;
 use super::model::{Request, Written};
 use super::row::{each_row, report_columns};
 use crate::ledger::{Ledger, Run};
-use crate::sheet::write::{CsvTable, WholeFile};
+use crate::sheet::write::{CsvTable, Style, WholeFile};
+
+/// Delimiters that a report takes over from the file of its run. With others, such as spaces, spreadsheet programs need help.
+const DELIMITERS: &[u8] = b",;\t|";
 
 pub(super) async fn write(
     ledger: &Ledger,
@@ -14,7 +17,11 @@ pub(super) async fn write(
 ) -> Result<Written, Error> {
     let own_columns = report_columns(run);
     let header: Vec<&str> = run.about.header.iter().chain(&own_columns).map(String::as_str).collect();
-    let mut table = CsvTable::create(file, &header, request.has_bom)?;
+    // A program that opened the file opens its report.
+    let form = run.about.text_form;
+    let delimiter = form.map(|form| form.delimiter).filter(|delimiter| DELIMITERS.contains(delimiter));
+    let bom = request.bom || form.is_some_and(|form| form.has_bom);
+    let mut table = CsvTable::create(file, &header, Style { delimiter, bom, ..Style::default() })?;
     let rows = each_row(ledger, run, request.rows, |row| {
         let texts = row.texts();
         Ok(table.row(row.cells.cells().chain(row.report_cells(&texts)))?)
@@ -27,13 +34,13 @@ pub(super) async fn write(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::sheet::Cell;
-    use crate::sheet::write::{CsvTable, Existing, WholeFile};
+    use crate::sheet::write::{CsvTable, Existing, Style, WholeFile};
 
     #[test]
     fn cells_of_every_kind_are_written_and_rows_are_padded() {
         let folder = tempfile::tempdir().unwrap();
         let file = WholeFile::create(&folder.path().join("out.csv"), Existing::Keep).unwrap();
-        let mut table = CsvTable::create(file, &["SKU", "Name", "Price", "Day"], false).unwrap();
+        let mut table = CsvTable::create(file, &["SKU", "Name", "Price", "Day"], Style::default()).unwrap();
         let (day, time) = (jiff::civil::date(2025, 10, 13), jiff::civil::time(9, 30, 0, 0));
         table.row([Cell::Text("0042"), Cell::Text("=1+1"), Cell::Number(-1.5), Cell::Date(day)]).unwrap();
         table.row([Cell::Text(" \u{1}_x0041_\r\n\"ä\";,"), Cell::Blank, Cell::Boolean(true)]).unwrap();

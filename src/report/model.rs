@@ -26,8 +26,8 @@ pub struct Request<'a> {
     pub is_kept: bool,
     /// Drop-down lists for columns of a workbook.
     pub choices: &'a [Choices],
-    /// Starts a CSV with a byte order mark.
-    pub has_bom: bool,
+    /// Starts a CSV with a byte order mark, even if the file of the run had none.
+    pub bom: bool,
 }
 
 /// A report's file format.

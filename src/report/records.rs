@@ -134,6 +134,7 @@ mod tests {
             file: String::new(),
             file_hash: String::new(),
             readers: crate::readers::Readers::Everyone,
+            text_form: None,
             base_url: String::new(),
             workspace: String::new(),
             sheet: SheetSelection::One(String::new()),

@@ -1,5 +1,7 @@
 //! A row of cells in two reusable buffers, to avoid allocations per cell.
 
+use std::borrow::Cow;
+
 use super::cell::{Cell, CellOf};
 
 /// A row of a sheet. Cells past the end are blank.
@@ -72,6 +74,21 @@ impl Row {
         if index < end {
             self.slots.swap_remove(index);
         }
+    }
+
+    /// Replaces the texts with an apostrophe by what `replace` makes of them.
+    pub(crate) fn replace_texts(&mut self, replace: impl Fn(&str) -> Cow<'_, str>) {
+        if !self.text.contains('\'') {
+            return;
+        }
+        let mut replaced = Row { number: self.number, ..Row::default() };
+        for cell in self.cells() {
+            match cell {
+                Cell::Text(text) => replaced.push(Cell::Text(&replace(text))),
+                cell => replaced.push(cell),
+            }
+        }
+        *self = replaced;
     }
 
     /// Adds blank cells until the row has at least `len` cells.

@@ -10,7 +10,7 @@ use crate::diagnostics::nearest;
 use crate::records::{RecordKind, item, order};
 use crate::sheet::cell::column_index;
 use crate::sheet::read::header::without_mark;
-use crate::sheet::{Cell, Row, column_letters};
+use crate::sheet::{Cell, Row, column_letters, write};
 
 /// Maximum number of lines in a row.
 const MAX_LINES: usize = 200;
@@ -129,7 +129,10 @@ pub fn report_column(names: &[String], name: &str) -> Option<usize> {
 /// Returns the header row of a report of an earlier run.
 pub fn report_header(top: &[Row]) -> Option<Header> {
     let has = |row: &Row, name| row.cells().any(|cell| cell.shown().trim().strip_prefix(RESERVED_PREFIX) == Some(name));
-    top.iter().find(|row| ["status", "row", "run"].iter().any(|name| has(row, name))).map(header_of)
+    let row = top.iter().find(|row| ["status", "row", "run"].iter().any(|name| has(row, name)))?;
+    let mut header = header_of(row);
+    header.names.iter_mut().for_each(|name| *name = write::restore(name).into_owned());
+    Some(header)
 }
 
 /// Binds a template to a sheet that begins with the rows `top`; fails if the sheet lacks a required column.

@@ -18,6 +18,9 @@ CREATE TABLE run (
     file_hash     TEXT   NOT NULL,
     -- Who else could read the file: a group by its number, -1 for everyone, NULL for nobody
     readers       BIGINT,
+    -- Of a text file: the character between fields, and 1 if it began with a byte order mark; NULL for workbooks
+    delimiter     TEXT,
+    has_bom       BIGINT,
     base_url      TEXT   NOT NULL,
     workspace     TEXT   NOT NULL,
     -- The name of the sheet; * for several sheets

@@ -314,7 +314,7 @@ fn value(json: JsonType, cell: Cell<'_>) -> Result<Option<Value>, String> {
         // Exports write times in UTC.
         Cell::DateTime(at) => format!("{at}Z"),
         Cell::Date(date) => format!("{date}T00:00:00Z"),
-        Cell::Text(text) => sheet::write::restore(text).to_owned(),
+        Cell::Text(text) => sheet::write::restore(text).into_owned(),
         other => other.unformatted().shown().into_owned(),
     };
     let wrong = |what: &str| format!("must be {what}, not '{}'", text.chars().take(40).collect::<String>());

@@ -1,4 +1,4 @@
-//! CSV and TSV by RFC 4180: UTF-8, CRLF line endings, quotes where needed.
+//! CSV and TSV by RFC 4180 with any delimiter: UTF-8, CRLF line endings, quotes where needed.
 //!
 //! Text that a spreadsheet program would run as a formula is neutralised unless the style says otherwise.
 
@@ -31,10 +31,9 @@ pub struct CsvTable<W: Write = WholeFile> {
 
 impl CsvTable {
     /// Starts a CSV file with the header row.
-    pub fn create(file: WholeFile, header: &[&str], has_bom: bool) -> Result<CsvTable, Error> {
+    pub fn create(file: WholeFile, header: &[&str], style: Style) -> Result<CsvTable, Error> {
         let path = file.path().to_owned();
-        let style = Style { bom: has_bom, ..Style::default() };
-        CsvTable::start(file, path, b',', style, header)
+        CsvTable::start(file, path, style.delimiter.unwrap_or(b','), style, header)
     }
 
     /// Writes a row of cells.

@@ -1,36 +1,170 @@
-//! Protection against formula injection through CSV files.
+//! Protection against formula injection through text files.
 //!
-//! Spreadsheet programs run text that starts with `=`, `+`, `-`, `@`, a tab or a carriage return. [`defuse`] puts an
-//! apostrophe before such text, also if it follows other apostrophes, so that [`restore`] is the exact inverse:
-//! `restore(defuse(s)) == s` for every `s`. Plain numbers such as `-1.234,50` and `+49` stay unchanged.
+//! Spreadsheet programs run a cell of a CSV that begins with `=`, `+`, `-` or `@`, also behind characters that they drop: white
+//! space, quotes, zero bytes, characters without width. A program that opens the file with another separator finds further
+//! beginnings of cells within a text, behind `;` for example, and behind line breaks. [`defuse`] puts an apostrophe before each
+//! sign at such a place, and before signs that already have one, so that [`restore`] is the exact inverse:
+//! `restore(defuse(s)) == s` for every `s`. Numbers such as `-1.234,50`, phone numbers and lone dashes stay unchanged.
+//!
+//! The web page of reports does the same for texts that are copied (`src/report/html/page/page.js`).
 
 use std::borrow::Cow;
 
 /// Returns `text` in a form that is safe in a CSV.
 pub fn defuse(text: &str) -> Cow<'_, str> {
-    if is_dangerous(text) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
+    with_apostrophes(text, Sign::is_dangerous)
+}
+
+/// Returns `text` in a form from which [`restore`] makes `text`. A workbook stores its texts as texts, so that no more is
+/// needed.
+pub(crate) fn escape(text: &str) -> Cow<'_, str> {
+    if !text.contains('\'') {
+        return Cow::Borrowed(text);
+    }
+    with_apostrophes(text, |sign, text| sign.apostrophes(text) > 0)
+}
+
+/// Returns whether a spreadsheet program takes `text` for a formula when somebody edits its cell.
+pub(crate) fn is_like_formula(text: &str) -> bool {
+    Sign::first(text).is_some_and(|sign| sign.cell == 0 && sign.is_dangerous(text))
 }
 
 /// Reverts [`defuse`]. Other text is returned unchanged.
-pub fn restore(text: &str) -> &str {
-    match text.strip_prefix('\'') {
-        Some(rest) if is_dangerous(rest) => rest,
-        _ => text,
+pub fn restore(text: &str) -> Cow<'_, str> {
+    if !text.contains('\'') {
+        return Cow::Borrowed(text);
+    }
+    let mut restored = String::new();
+    let mut copied = 0;
+    for sign in Sign::all(text).filter(|sign| sign.apostrophes(text) > 0) {
+        restored.push_str(&text[copied..sign.at - 1]);
+        copied = sign.at;
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    restored.push_str(&text[copied..]);
+    Cow::Owned(restored)
+}
+
+fn with_apostrophes(text: &str, needs_one: impl Fn(&Sign, &str) -> bool) -> Cow<'_, str> {
+    let mut safe = String::new();
+    let mut copied = 0;
+    for sign in Sign::all(text).filter(|sign| needs_one(sign, text)) {
+        safe.push_str(&text[copied..sign.at]);
+        safe.push('\'');
+        copied = sign.at;
+    }
+    if safe.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    safe.push_str(&text[copied..]);
+    Cow::Owned(safe)
+}
+
+/// The sign of a formula where a program may see the beginning of a cell, perhaps with apostrophes before it.
+#[derive(Clone, Copy, Debug)]
+struct Sign {
+    /// Position of the sign.
+    at: usize,
+    sign: char,
+    /// Where the cell begins: 0, or the position behind a separator.
+    cell: usize,
+}
+
+impl Sign {
+    fn first(text: &str) -> Option<Sign> {
+        Sign::all(text).next()
+    }
+
+    fn all(text: &str) -> impl Iterator<Item = Sign> {
+        // Most texts have none of the bytes with which the signs begin.
+        let may_have = text.bytes().any(|byte| matches!(byte, b'=' | b'+' | b'-' | b'@' | 0xEF));
+        let text_of_signs = if may_have { text } else { "" };
+        text_of_signs.char_indices().filter(|(_, c)| is_sign(*c)).filter_map(|(at, sign)| {
+            let before = text[..at].trim_end_matches('\'').trim_end_matches(|c| is_dropped(c) && !is_separator(c));
+            (before.is_empty() || before.ends_with(is_separator)).then_some(Sign { at, sign, cell: before.len() })
+        })
+    }
+
+    /// Returns the number of apostrophes before the sign.
+    fn apostrophes(&self, text: &str) -> usize {
+        let before = &text[..self.at];
+        before.len() - before.trim_end_matches('\'').len()
+    }
+
+    fn is_dangerous(&self, text: &str) -> bool {
+        if self.apostrophes(text) > 0 {
+            return true;
+        }
+        let rest = &text[self.at + self.sign.len_utf8()..];
+        match self.sign {
+            '+' | '＋' | '﹢' | '-' | '－' | '﹣' => {
+                !is_amount(rest) && !is_phone_number(self.sign, rest) && (self.cell == 0 || acts(self.cell_from(text)))
+            }
+            _ => true,
+        }
+    }
+
+    /// Returns the rest of the cell from the sign, as a program sees it that separates cells by the separator before it.
+    fn cell_from<'t>(&self, text: &'t str) -> &'t str {
+        let separator = text[..self.cell].chars().next_back();
+        let rest = &text[self.at..];
+        let end = rest.find(|c| is_line_break(c) || Some(c) == separator);
+        &rest[..end.unwrap_or(rest.len())]
     }
 }
 
-fn is_dangerous(text: &str) -> bool {
-    // Fast path for nearly all text.
-    if !matches!(text.as_bytes().first(), Some(b'\'' | b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r')) {
-        return false;
-    }
-    text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_plain_number(text)
+fn is_sign(c: char) -> bool {
+    matches!(c, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠' | '﹦' | '﹢' | '﹣' | '﹫')
 }
 
-fn is_plain_number(text: &str) -> bool {
-    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    digits.bytes().any(|byte| byte.is_ascii_digit())
-        && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b',')
+/// Returns whether a program may begin a cell behind this character.
+fn is_separator(c: char) -> bool {
+    matches!(c, ',' | ';' | '\t' | '|') || is_line_break(c)
+}
+
+fn is_line_break(c: char) -> bool {
+    matches!(c, '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Returns whether a program may drop this character at the beginning of a cell.
+fn is_dropped(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || matches!(c, '"' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Returns whether only digits with their separators, or dashes, follow a sign: `-1.234,50`, `- 5 %`, `---`.
+fn is_amount(rest: &str) -> bool {
+    let is_number = rest.contains(is_digit)
+        && rest
+            .trim_end_matches(['%', ' ', '\u{a0}'])
+            .chars()
+            .all(|c| is_digit(c) || matches!(c, '.' | ',' | ' ' | '\u{a0}'));
+    is_number || rest.chars().all(|c| c == '-')
+}
+
+/// Returns whether this is a phone number that is no calculation: `+49 151 23-45`, but not `+49-151`.
+fn is_phone_number(sign: char, rest: &str) -> bool {
+    let is_part = |c: char| is_digit(c) || matches!(c, ' ' | '\u{a0}' | '(' | ')' | '-' | '/' | '.');
+    sign == '+' && rest.starts_with(is_digit) && rest.contains([' ', '(']) && rest.chars().all(is_part)
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit() || matches!(c, '０'..='９')
+}
+
+/// Returns whether the text could call a function, another program or another file, if it were a formula. Without these
+/// characters, as in the lines of a list, it could only calculate.
+fn acts(text: &str) -> bool {
+    text.contains(['(', '[', '|', '（', '［', '｜'])
+        || text.match_indices(['!', '！']).any(|(at, mark)| {
+            let next = text[at + mark.len()..].chars().next();
+            next.is_some_and(|c| !c.is_whitespace() && !matches!(c, '!' | '?' | '.' | ')'))
+        })
 }
 
 #[cfg(test)]
@@ -40,33 +174,94 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_are_defused_and_numbers_stay() {
+    fn formulas_are_defused() {
         for (text, safe) in [
             ("=1+1", "'=1+1"),
             ("@SUM(A1)", "'@SUM(A1)"),
-            ("+49 170 123", "'+49 170 123"),
-            ("-", "'-"),
-            ("\t=1", "'\t=1"),
+            ("+49-151-23", "'+49-151-23"),
+            ("+1+1", "'+1+1"),
+            ("-A1", "'-A1"),
+            ("- cmd|' /C calc'!A0", "'- cmd|' /C calc'!A0"),
             ("'=1", "''=1"),
             ("'-5", "''-5"),
-            ("-5", "-5"),
-            ("-1.234,50", "-1.234,50"),
-            ("+49", "+49"),
-            ("'tis", "'tis"),
-            ("", ""),
-            ("a=b", "a=b"),
+            ("-5 % off", "'-5 % off"),
+            // Characters before the sign that programs drop.
+            ("\0=1", "\0'=1"),
+            ("\u{feff}=1", "\u{feff}'=1"),
+            ("\u{200b} \u{a0}=1", "\u{200b} \u{a0}'=1"),
+            ("\n=1", "\n'=1"),
+            ("\t@a", "\t'@a"),
+            ("\"=1\"", "\"'=1\""),
+            // Signs of East Asian keyboards.
+            ("＝1", "'＝1"),
+            ("＠a", "'＠a"),
+            ("＋a", "'＋a"),
+            // Behind the separator of another program.
+            ("q;=1+1;", "q;'=1+1;"),
+            ("a\t=1\t@b", "a\t'=1\t'@b"),
+            ("a|=1, =2", "a|'=1, '=2"),
+            ("q;\0\"=1", "q;\0\"'=1"),
+            ("q;'=1", "q;''=1"),
+            ("a\n-cmd|' /C calc'!A0", "a\n'-cmd|' /C calc'!A0"),
+            ("a;+SUM(B1)", "a;'+SUM(B1)"),
+            ("a;-'[b.xlsx]c'!A1", "a;'-'[b.xlsx]c'!A1"),
+            ("a;-Sheet2!A1", "a;'-Sheet2!A1"),
+            ("=1;=2", "'=1;'=2"),
         ] {
             assert_eq!(defuse(text), safe);
             assert_eq!(restore(safe), text);
         }
     }
 
+    #[test]
+    fn harmless_texts_stay() {
+        for text in [
+            "-5",
+            "-1.234,50",
+            "- 5 %",
+            "-",
+            "--",
+            "+49",
+            "+49 151 23 45-67",
+            "+49 (0)151/2345",
+            "－５",
+            "'tis",
+            "'",
+            "",
+            "a=b",
+            "a-b, c+d",
+            "red; -5; -",
+            "Contents:\n- screws\n- 2 washers, steel\n+ a box!",
+            "user@example.com;a@b",
+            "Müller – Söhne",
+            "_x003D_1",
+        ] {
+            assert_eq!(defuse(text), text);
+            assert_eq!(restore(text), text);
+        }
+    }
+
+    #[test]
+    fn texts_in_workbooks_are_escaped_for_restoring_only() {
+        for (text, escaped) in [("=1", "=1"), ("'=1", "''=1"), ("a;'=1", "a;''=1"), ("'tis", "'tis")] {
+            assert_eq!(escape(text), escaped);
+            assert_eq!(restore(escaped), text);
+        }
+        assert!(is_like_formula("=1") && is_like_formula(" @x") && !is_like_formula("a;=1") && !is_like_formula("-5"));
+    }
+
     proptest! {
         #[test]
-        fn restore_reverts_defuse(text in "['=+\\-@\t\r0-9.,a ]{0,6}|\\PC*") {
-            let safe = defuse(&text);
-            prop_assert!(!safe.starts_with(['=', '+', '-', '@', '\t', '\r']) || is_plain_number(&safe));
-            prop_assert_eq!(restore(&safe), text.as_str());
+        fn restore_reverts_defuse(text in "['\"=+\\-@\t\r\n;,|\0 0-9.a(!＝\u{200b}]{0,9}|\\PC*") {
+            let safe = defuse(&text).into_owned();
+            prop_assert_eq!(&*restore(&safe), text.as_str());
+            let escaped = escape(&text);
+            prop_assert_eq!(&*restore(&escaped), text.as_str());
+            for cell in safe.split([',', ';', '\t', '|', '\n', '\r']) {
+                let shown = cell.trim_start_matches(is_dropped);
+                prop_assert!(!shown.starts_with(['=', '@', '＝']), "{safe:?}");
+                prop_assert!(!shown.starts_with(['+', '-']) || !acts(&shown[1..]) || is_phone_number('+', &shown[1..]), "{safe:?}");
+            }
         }
     }
 }

@@ -255,7 +255,7 @@ impl<'t> Mapper<'t> {
         cells.next() == Some(true) && cells.all(|is_name| is_name)
     }
 
-    /// Returns a cell. In Sheetport's own reports and exports, removes the apostrophe in front of formulas.
+    /// Returns a cell, or the header of a column.
     pub(super) fn cell<'r>(&self, row: &'r Row, column: usize) -> Cell<'r>
     where
         't: 'r,
@@ -263,10 +263,7 @@ impl<'t> Mapper<'t> {
         if let Some(column) = column_of_header_text(column) {
             return self.layout.header.names.get(column).map_or(Cell::Blank, |name| Cell::Text(name.trim()));
         }
-        match row.get(column) {
-            Cell::Text(text) if self.layout.is_defused => Cell::Text(write::restore(text)),
-            cell => cell,
-        }
+        row.get(column)
     }
 
     /// Returns a cell, unless it is an error value or a cut text.

@@ -130,7 +130,7 @@ impl KnownTexts {
         restored.clear(row.number);
         for (column, cell) in row.cells().enumerate() {
             match differences.iter().find(|difference| difference.column.index == column) {
-                Some(difference) => restored.push(Cell::Text(&write::defuse(difference.known))),
+                Some(difference) => restored.push(Cell::Text(difference.known)),
                 None => restored.push(cell),
             }
         }
@@ -179,19 +179,17 @@ impl Difference<'_> {
             row: Some(row.number),
             column: Some(self.column.index),
             header: self.column.header.clone(),
-            value: excerpt(write::restore(&shown)),
+            value: excerpt(&shown),
             remedy,
             ..Problem::of_record(code, message)
         }
     }
 }
 
-/// Returns whether a cell has this text, apart from white space around it and the apostrophe of an export.
+/// Returns whether a cell has this text, apart from white space around it.
 fn is_same(cell: &Cell<'_>, known: &str) -> bool {
     let shown = cell.shown();
-    matches!(cell, Cell::Text(_) | Cell::Number(_))
-        && !has_lost_spaces(known, cell)
-        && [write::restore(&shown), &shown].iter().any(|text| text.trim() == known.trim())
+    matches!(cell, Cell::Text(_) | Cell::Number(_)) && !has_lost_spaces(known, cell) && shown.trim() == known.trim()
 }
 
 /// Returns whether a program that opened a text file read this text differently.
@@ -205,11 +203,12 @@ fn has_lost_spaces(known: &str, cell: &Cell<'_>) -> bool {
     trimmed != known && cell.shown() == trimmed && may_be_respelled(trimmed)
 }
 
-/// Returns whether a cell has this text encoded twice, perhaps with the apostrophe of an export.
+/// Returns whether a cell has this text encoded twice, perhaps with the apostrophe of an export before a sign that could not be
+/// read.
 fn was_encoded_twice(known: &str, cell: &Cell<'_>) -> bool {
     let Cell::Text(text) = cell else { return false };
-    let is_known = |once: String| normalize_line_ends(once.trim()) == normalize_line_ends(known.trim());
-    [write::restore(text), text].iter().any(|text| encoded_once(text).is_some_and(is_known))
+    let is_known = |once: &str| normalize_line_ends(once.trim()) == normalize_line_ends(known.trim());
+    encoded_once(text).is_some_and(|once| is_known(&once) || is_known(&write::restore(&once)))
 }
 
 /// The result of comparing a row with texts that differ.

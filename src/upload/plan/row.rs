@@ -8,7 +8,7 @@ use super::part::Part;
 use super::request::{Request, UniqueValue};
 use super::source::Source;
 use crate::ledger::Problem;
-use crate::sheet::{Cell, Doubt, Row, encode_row, write};
+use crate::sheet::{Doubt, Row, encode_row};
 use crate::template::map::survey::Survey;
 use crate::template::map::{Draft, Parts, RowKind, SkipCause, unquoted};
 use crate::template::{self, Mapper, Template};
@@ -211,19 +211,14 @@ fn located(problem: Problem, source: &Source, part: &Part) -> Problem {
     Problem { column: problem.column.map(|column| part.columns.of(column)), sheet: source.sheet_of(part), ..problem }
 }
 
-/// Encodes the cells in the common columns, without our own columns if the file is a report. Neutralised formulas are
-/// restored.
+/// Encodes the cells in the common columns, without our own columns if the file is a report.
 fn encode(row: &Row, part: &Part, laid_out: &mut Row, bytes: &mut Vec<u8>) {
     let layout = &part.layout;
     let width = if layout.is_report { layout.width.min(row.len()) } else { row.len() };
-    let original = |cell| match cell {
-        Cell::Text(text) if layout.is_defused => Cell::Text(write::restore(text)),
-        cell => cell,
-    };
     if part.columns.is_identity() {
-        encode_row(row.number, row.cells().take(width).map(original), bytes);
+        encode_row(row.number, row.cells().take(width), bytes);
     } else {
         part.columns.lay_out(row, width, laid_out);
-        encode_row(row.number, laid_out.cells().map(original), bytes);
+        encode_row(row.number, laid_out.cells(), bytes);
     }
 }

@@ -12,8 +12,8 @@ use super::checks::file_warnings::{
 use super::columns::merge_columns;
 use super::part::Part;
 use crate::digest;
-use crate::ledger::Problem;
-use crate::sheet::{self, Book, Cell, Doubt, Row, Rows, SUMMARY_SHEETS, column_letters};
+use crate::ledger::{Problem, TextForm};
+use crate::sheet::{self, Book, Cell, Doubt, Row, Rows, SUMMARY_SHEETS, column_letters, write};
 use crate::template::bind::{HEADER_SEARCH_ROWS, Missing, bind};
 use crate::template::map::fill_down::Filler;
 use crate::template::model::SheetSelect;
@@ -162,6 +162,12 @@ impl Source {
         self.parts.iter_mut().for_each(|part| part.layout.status = None);
     }
 
+    /// Returns how the file is written, or `None` for a workbook.
+    pub fn text_form(&self) -> Option<TextForm> {
+        let dialect = self.book.dialect()?;
+        Some(TextForm { delimiter: dialect.grammar.delimiter, has_bom: dialect.encoding.needs_mark() })
+    }
+
     /// Returns the SHA-256 of the file, in hexadecimal. Reads the whole file.
     pub fn hash(&self) -> Result<String, Error> {
         let failed = |source| sheet::Error::Open { path: self.path.clone(), source };
@@ -200,7 +206,8 @@ impl Source {
     }
 }
 
-/// Iterates over the non-blank rows below the headers, with cells filled down as configured in the template.
+/// Iterates over the non-blank rows below the headers, with cells filled down as configured in the template, and neutralised
+/// formulas restored in reports and exports.
 pub struct DataRows<'a> {
     source: &'a Source,
     /// The index of the current sheet in [`Source::parts`].
@@ -232,6 +239,9 @@ impl DataRows<'_> {
                         // The cells of a report are already filled down.
                         Some(history) if !history.is_new(self.part, row) => filler.pass(row),
                         _ => filler.row(row),
+                    }
+                    if part.layout.is_defused {
+                        row.replace_texts(write::restore);
                     }
                     if let Some(column) = filler.overflow() {
                         return Err(Error::FilledTooMuch { row: row.number, letters: column_letters(column) });

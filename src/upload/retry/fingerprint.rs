@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use twox_hash::XxHash3_64;
 
 use super::lossy::{LossyFields, normalize_line_ends};
-use crate::sheet::{Cell, Row, write};
+use crate::sheet::{Cell, Row};
 use crate::upload::plan::part::Part;
 
 /// The shared columns of a sheet: a hash seed for each column in both the run and the report.
@@ -42,12 +42,9 @@ pub(super) fn numbered(names: &[String]) -> Vec<(&str, usize)> {
 }
 
 impl CommonColumns {
-    /// Returns the fingerprint of a row of the report, with neutralised formulas restored.
+    /// Returns the fingerprint of a row of the report.
     pub(super) fn fingerprint_in_report(&self, row: &Row) -> u32 {
-        self.fingerprint(row.cells().map(|cell| match cell {
-            Cell::Text(text) => Cell::Text(write::restore(text)),
-            cell => cell,
-        }))
+        self.fingerprint(row.cells())
     }
 
     /// Returns the fingerprint of encoded cells of the ledger after the losses of a report.

@@ -39,7 +39,7 @@ impl LossyFields {
         self != LossyFields::LongTexts || cells.len() > write::MAX_TEXT
     }
 
-    /// Returns the text of `cell` in the report, or `None` for a cell without loss.
+    /// Returns the text of `cell` as it is read from the report, or `None` for a cell without loss.
     fn written(self, cell: &Cell<'_>) -> Option<String> {
         match (self, cell) {
             (_, Cell::Blank) | (LossyFields::Types, Cell::Text(_)) => None,
@@ -62,7 +62,7 @@ impl LossyFields {
         cut.clear(row.number);
         for cell in row.cells() {
             match self.written(&cell).filter(|_| self == LossyFields::LongTexts) {
-                Some(text) => cut.push(Cell::Text(write::restore(&text))),
+                Some(text) => cut.push(Cell::Text(&text)),
                 None => cut.push(cell),
             }
         }
@@ -119,19 +119,16 @@ impl LossyRows {
             let original = columns.get(column).copied().flatten().map_or(Cell::Blank, |column| original.get(column));
             let written = self.lossy.written(&original);
             match (written.filter(|written| is_same(&cell.shown(), written)), original) {
-                (None, Cell::Text(text)) if has_same_lines(text, &cell) => {
-                    restored.push(Cell::Text(&write::defuse(text)))
-                }
+                (None, Cell::Text(text)) if has_same_lines(text, &cell) => restored.push(Cell::Text(text)),
                 (None, Cell::Text(text)) if is_respelled(text, &cell) => {
                     respelled += 1;
-                    restored.push(Cell::Text(&write::defuse(text)))
+                    restored.push(Cell::Text(text))
                 }
                 (None, _) if matches!(cell, Cell::Number(number) if is_stored_as(&original, number)) => {
                     restored.push(original)
                 }
                 (None, _) => restored.push(cell),
-                // Neutralised like all texts of the report, to be restored later.
-                (Some(_), Cell::Text(text)) => restored.push(Cell::Text(&write::defuse(text))),
+                (Some(_), Cell::Text(text)) => restored.push(Cell::Text(text)),
                 (Some(_), original) => restored.push(original),
             }
         }
@@ -142,7 +139,7 @@ impl LossyRows {
 /// Whether `cell` is `original` with other line ends, as programs save them.
 fn has_same_lines(original: &str, cell: &Cell<'_>) -> bool {
     let Cell::Text(text) = *cell else { return false };
-    original.contains('\r') && normalize_line_ends(write::restore(text)) == normalize_line_ends(original)
+    original.contains('\r') && normalize_line_ends(text) == normalize_line_ends(original)
 }
 
 fn is_same(text: &str, other: &str) -> bool {
@@ -213,10 +210,10 @@ mod tests {
         let mut cells = LossyRows::default();
         assert!(cells.add(0, &bytes, &mut Row::default()));
         row.clear(5);
-        ["one\ntwo", "'=1\n+2", "a\nc"].into_iter().for_each(|text| row.push(Cell::Text(text)));
+        ["one\ntwo", "=1\n+2", "a\nc"].into_iter().for_each(|text| row.push(Cell::Text(text)));
         let mut restored = Row::default();
         assert_eq!(cells.restore(0, &row, &[Some(0), Some(1), Some(2)], &mut restored), Some(0));
-        assert!(restored.cells().eq(["one\r\ntwo", "'=1\r\n+2", "a\nc"].map(Cell::Text)), "{restored:?}");
+        assert!(restored.cells().eq(["one\r\ntwo", "=1\r\n+2", "a\nc"].map(Cell::Text)), "{restored:?}");
     }
 
     #[test]

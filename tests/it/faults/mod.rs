@@ -155,6 +155,7 @@ pub fn about() -> NewRun {
         file: "items.csv".into(),
         file_hash: "00".into(),
         readers: sheetport::readers::Readers::Everyone,
+        text_form: None,
         base_url: "http://localhost/".into(),
         workspace: "w".into(),
         sheet: SheetSelection::One(String::new()),

@@ -388,10 +388,13 @@ function toggle(group) {
 
 // ---- Copying
 
-// Defuses text that a spreadsheet would run as a formula when pasted, as in CSV reports. Reading removes the apostrophe.
+// Neutralizes text that a spreadsheet would run as a formula when pasted. Nearly the same texts get an apostrophe as in CSV
+// reports, and reading removes it: before a sign where a cell may begin, behind characters that programs drop.
+const signs = /[=+\-@＝＋－＠﹦﹢﹣﹫](?<=(?:^|[,;\t|\n\v\f\r\x85\u2028\u2029])[\s"\p{C}\p{M}\u115f\u1160\u3164\uffa0]*'*.)/gu;
+const harmless = /^[+\-](?:[\d.,]*\d[\d.,\s]*%?|-*|\d[\d /.-]*[ (][\d ()/.-]*)$/;
+
 function defused(text) {
-  const isFormula = /^'*[=+\-@\t\r]/.test(text) && !/^[+-]?[\d.,]*\d[\d.,]*$/.test(text);
-  return isFormula ? `'${text}` : text;
+  return harmless.test(text) ? text : text.replace(signs, "'$&");
 }
 
 // Formats cells for pasting into a spreadsheet.

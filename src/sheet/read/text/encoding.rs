@@ -27,6 +27,11 @@ impl DetectedEncoding {
     pub(in crate::sheet::read) fn new(encoding: TextEncoding, bom: usize) -> DetectedEncoding {
         DetectedEncoding { encoding, bom, is_doubtful: false }
     }
+
+    /// Whether the program of this text needs a byte order mark to read UTF-8: the text has one, or is in another encoding.
+    pub fn needs_mark(&self) -> bool {
+        self.bom > 0 || self.encoding != TextEncoding::UTF_8
+    }
 }
 
 /// Returns the encoding with this label. The content matters only for the byte order mark.

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use jiff::civil::{Date, DateTime, Time};
 use rust_xlsxwriter::{ExcelDateTime, Format, Worksheet, XlsxError};
 
-use super::text::{cut, escape_apostrophe};
+use super::text::cut;
 use crate::currency::CurrencyMark;
 use crate::sheet::Cell;
+use crate::sheet::write::defuse::{escape, is_like_formula};
 use crate::sheet::write::value::Value;
 
 /// Number of digits that a double always preserves.
@@ -20,6 +21,8 @@ pub(crate) const MAX_WIDTH: usize = 40;
 pub enum CellKind {
     General,
     Text,
+    /// A text that would become a formula if somebody edited it in another format.
+    FormulaText,
     /// A number with this many decimals.
     Decimals(usize),
     /// A percentage with this many decimals.
@@ -59,7 +62,7 @@ impl<'a> XlsxCell<'a> {
         Some(match *cell {
             Cell::Blank | Cell::Text("") => return None,
             // A retry takes the number of an unedited cell from the ledger.
-            Cell::Text(text) | Cell::Formatted(_, text) => XlsxCell::text(CellKind::Text, escape_apostrophe(text)),
+            Cell::Text(text) | Cell::Formatted(_, text) => XlsxCell::foreign_text(text),
             Cell::Error(_) => of(CellKind::General, None),
             Cell::Boolean(boolean) => of(CellKind::General, Some(Content::Boolean(boolean))),
             Cell::Number(value) => of(CellKind::General, number(value)),
@@ -79,7 +82,7 @@ impl<'a> XlsxCell<'a> {
     pub fn from_value(value: &'a Value<'_>) -> Option<XlsxCell<'a>> {
         Some(match value {
             Value::Blank => return None,
-            Value::Text(text) => XlsxCell::text(CellKind::Text, escape_apostrophe(text)),
+            Value::Text(text) => XlsxCell::foreign_text(text),
             Value::Boolean(boolean) => {
                 XlsxCell { content: Content::Boolean(*boolean), kind: CellKind::General, is_cut: false }
             }
@@ -87,6 +90,11 @@ impl<'a> XlsxCell<'a> {
             Value::Digits(digits) => XlsxCell::number(digits),
             Value::DateTime { at, text } => XlsxCell::date_time(*at, text),
         })
+    }
+
+    fn foreign_text(text: &'a str) -> XlsxCell<'a> {
+        let kind = if is_like_formula(text) { CellKind::FormulaText } else { CellKind::Text };
+        XlsxCell::text(kind, escape(text))
     }
 
     fn text(kind: CellKind, text: Cow<'a, str>) -> XlsxCell<'a> {

@@ -11,6 +11,7 @@ use crate::currency::CurrencyMark;
 pub(crate) struct CellStyles {
     general: Format,
     text: Format,
+    formula_text: Format,
     date: Format,
     time: Format,
     date_time: Format,
@@ -32,6 +33,7 @@ impl CellStyles {
             general: base.clone(),
             // Edited text stays text: 0042 does not become 42.
             text: with("@"),
+            formula_text: with("@").set_quote_prefix(),
             date: with("yyyy-mm-dd"),
             time: with("hh:mm:ss"),
             date_time: with("yyyy-mm-dd hh:mm:ss"),
@@ -47,6 +49,7 @@ impl CellStyles {
         match kind {
             CellKind::General => &self.general,
             CellKind::Text => &self.text,
+            CellKind::FormulaText => &self.formula_text,
             CellKind::Decimals(places) => self.decimals.get(places).unwrap_or(&self.general),
             CellKind::Percent(places) => &self.percent[places.min(EXACT_DIGITS)],
             CellKind::Money(currency) => self.money(currency),

@@ -11,6 +11,7 @@ use super::cell::{CellKind, MAX_WIDTH, XlsxCell};
 use super::file::WorkbookFile;
 use super::styles::{self, CellStyles};
 use super::text::{cut, numbered_sheet_name, sheet_name};
+use crate::sheet::write::defuse::escape;
 use crate::sheet::write::value::Value;
 use crate::sheet::write::whole_file::{WholeFile, Written};
 use crate::sheet::{Error, column_letters};
@@ -220,7 +221,7 @@ impl Sheets {
         sheet.set_print_fit_to_pages(1, 0);
         sheet.set_repeat_rows(0, 0)?;
         for (column, title) in (0..).zip(&self.layout.header) {
-            sheet.write_string_with_format(0, column, cut(&title.text), &title.format)?;
+            sheet.write_string_with_format(0, column, cut(&escape(&title.text)), &title.format)?;
         }
         self.next_row = 1;
         self.kinds = vec![None; self.layout.header.len()];
@@ -257,7 +258,7 @@ impl Sheets {
             let format = match (format, self.kinds.get_mut(index)) {
                 (Some(format), _) => Some(format),
                 (None, Some(Some(kind))) if *kind == cell.kind => None,
-                (None, Some(unknown @ None)) => {
+                (None, Some(unknown @ None)) if cell.kind != CellKind::FormulaText => {
                     *unknown = Some(cell.kind);
                     sheet.set_column_format(column, self.styles.format(cell.kind))?;
                     None

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::sheet::write::defuse::defuse;
+use crate::sheet::write::defuse::{escape, restore};
 
 /// Maximum length of a cell's text, in UTF-16 code units.
 pub const MAX_TEXT: usize = 32_767;
@@ -28,21 +28,15 @@ pub fn is_cut(text: &str) -> bool {
     text.len() >= MIN_CUT && text.ends_with(CUT_MARK) && utf16_len(text) >= MIN_CUT
 }
 
-/// Returns the shortened text stored in a workbook, or `None` if `text` fits.
+/// Returns the shortened text that is read from a workbook, or `None` if `text` fits.
 pub fn cut_text(text: &str) -> Option<String> {
     if text.len() < MAX_TEXT {
         return None;
     }
-    match cut(&escape_apostrophe(text)) {
-        Cow::Owned(cut) => Some(cut),
+    match cut(&escape(text)) {
+        Cow::Owned(cut) => Some(restore(&cut).into_owned()),
         Cow::Borrowed(_) => None,
     }
-}
-
-/// Adds an apostrophe to text with a leading apostrophe that reading would take for defused. Workbook text needs no other
-/// escaping.
-pub(crate) fn escape_apostrophe(text: &str) -> Cow<'_, str> {
-    if text.starts_with('\'') { defuse(text) } else { Cow::Borrowed(text) }
 }
 
 /// Returns the valid sheet name closest to `name`.

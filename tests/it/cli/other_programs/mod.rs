@@ -2,6 +2,7 @@
 //! again is the same report and the same export.
 
 mod exports;
+mod formulas;
 mod hostile_texts;
 mod odd_reports;
 mod programs;
