@@ -13,7 +13,7 @@ pub struct Request {
     /// Path below the base address, including the query.
     pub(super) path: String,
     /// JSON body, sent unchanged.
-    pub(super) body: Option<Bytes>,
+    pub(crate) body: Option<Bytes>,
     pub(super) call: Call,
 }
 

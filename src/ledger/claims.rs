@@ -9,7 +9,7 @@ use sqlx::query_builder::Separated;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Row, Sqlite};
 
-use super::database::Ledger;
+use super::database::{Ledger, to_json};
 use super::error::{Error, corrupt, damaged};
 use super::ids::{RunId, Seq};
 use super::integrity::checksum::Checksum;
@@ -306,7 +306,8 @@ fn decode_parts(bytes: &[u8]) -> Result<Vec<NamePart>, Error> {
     Ok(parts.iter().map(part).collect())
 }
 
-/// Inserts claims. Records that were claimed before keep their claim.
+/// Inserts claims. A record that was claimed before gets a new claim for the old one: another run that was compared in the
+/// meantime took the old one for a request that was not applied.
 pub(super) async fn insert_claims(
     connection: &mut SqliteConnection,
     run: RunId,
@@ -318,7 +319,9 @@ pub(super) async fn insert_claims(
     }
     let last: i64 = sqlx::query_scalar("SELECT COALESCE(MAX(id), 0) FROM claim").fetch_one(&mut *connection).await?;
     let numbered: Vec<(i64, &Claim)> = (last + 1..).zip(claims).collect();
-    let mut added = 0;
+    let seqs: Vec<Seq> = claims.iter().map(|claim| claim.seq).collect();
+    let known = "SELECT COUNT(*) FROM claim WHERE run = $1 AND seq IN (SELECT value FROM json_each($2))";
+    let known: i64 = sqlx::query_scalar(known).bind(run).bind(to_json(&seqs)?).fetch_one(&mut *connection).await?;
     for claims in numbered.chunks(PER_STATEMENT) {
         let mut query = QueryBuilder::<Sqlite>::new(
             "INSERT INTO claim (run, seq, id, name, name_columns, name_parts, body, at, checksum) ",
@@ -348,10 +351,14 @@ pub(super) async fn insert_claims(
                 .push_bind(now)
                 .push_bind(checksum);
         });
-        query.push(" ON CONFLICT (run, seq) DO NOTHING");
-        added += query.build().persistent(false).execute(&mut *connection).await?.rows_affected();
+        query.push(
+            " ON CONFLICT (run, seq) DO UPDATE SET id = excluded.id, name = excluded.name, \
+             name_columns = excluded.name_columns, name_parts = excluded.name_parts, body = excluded.body, \
+             at = excluded.at, checksum = excluded.checksum",
+        );
+        query.build().persistent(false).execute(&mut *connection).await?;
     }
-    totals::change(connection, run, |totals| totals.claims += added.cast_signed()).await
+    totals::change(connection, run, |totals| totals.claims += claims.len() as i64 - known).await
 }
 
 /// Removes the claims of a run about to be deleted, except for requests that were or may have been applied.

@@ -70,6 +70,16 @@ impl NewerKeys {
         NewerKeys { since, age: None, seen: HashSet::new(), keys: HashMap::new() }
     }
 
+    /// Returns since when requests begun are to be looked for, and remembers that this was done.
+    pub(crate) fn look(&mut self, now: i64) -> i64 {
+        std::mem::replace(&mut self.since, now.saturating_sub(OVERLAP))
+    }
+
+    /// Adds the keys that a request is or may be about.
+    pub(crate) fn add<'k>(&mut self, request: NewerRequest, keys: impl Iterator<Item = &'k str>) {
+        self.keys.extend(keys.map(|key| (hash(&[key]), request)));
+    }
+
     /// Returns the newer request for a key, if any.
     pub fn get(&self, key: &str) -> Option<NewerRequest> {
         if self.keys.is_empty() { None } else { self.keys.get(&hash(&[key])).copied() }
@@ -116,9 +126,9 @@ impl Ledger {
         };
         let query = "SELECT intent.run, intent.first, intent.last, intent.at FROM run JOIN intent ON intent.run = run.id \
                      WHERE run.id > $1 AND (run.state = 'planned' OR run.finished_at >= $2) AND intent.at >= $2";
+        let since = keys.look(now);
         let begun: Vec<(RunId, Seq, Seq, i64)> =
-            sqlx::query_as(query).bind(age).bind(keys.since).fetch_all(&self.reader).await?;
-        keys.since = now.saturating_sub(OVERLAP);
+            sqlx::query_as(query).bind(age).bind(since).fetch_all(&self.reader).await?;
         let new: Vec<_> =
             begun.into_iter().filter(|(run, first, _, at)| !keys.seen.contains(&(*run, *first, *at))).collect();
         if new.is_empty() {
@@ -136,7 +146,7 @@ impl Ledger {
             {
                 from = block.end();
                 let sent = sent_keys(&block, run.about.record).filter(|(seq, _)| (first..=last).contains(seq));
-                keys.keys.extend(sent.map(|(_, key)| (hash(&[key]), request)));
+                keys.add(request, sent.map(|(_, key)| key));
                 if from > last {
                     break;
                 }

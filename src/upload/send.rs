@@ -4,9 +4,12 @@
 //! the ledger in batches. The intent of a non-idempotent call is on disk before the request is sent.
 
 mod load;
+mod ports;
+#[cfg(test)]
+mod simulation;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,6 +29,7 @@ use crate::records::RecordKind;
 use crate::upload::sent_before::{LeftOut, Scope, claimed_meanwhile};
 use crate::upload::superseded;
 use load::load_blocks;
+use ports::{Begun, Journal, Service};
 
 /// Minimum number of waiting records; below, the next block is loaded.
 const LOW_BACKLOG: usize = 256;
@@ -95,30 +99,65 @@ pub async fn send(
     interrupt: impl Future<Output = Grace>,
     progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<SendResult, ledger::Error> {
-    let (began, began_at, run) = (Instant::now(), (work.wall)(), work.run.id());
-    let unknown = work.ledger.mark_in_flight_unknown(run).await?;
-    tracing::info!(run, kind = %work.kind, unknown, "sending begins");
-    let family = work.ledger.family(work.run.run()).await?.runs.iter().map(|member| member.id).collect();
-    // The locked run is as it was at the time of locking, before it was compared with earlier runs.
-    let current = work.ledger.run(run).await?;
-    let is_sendable = !matches!(current.state, RunState::Planning | RunState::Withheld);
-    let repeats = |has_target| work.kind.input().call(has_target).is_some_and(|call| call.repeatable);
-    let looks_for_newer = !work.overwrites_newer && (repeats(true) || repeats(false));
-    let mut pace = Pace::new(work.rate, began);
-    if let Some(file) = work.rate_file {
+    let task = Task {
+        journal: work.ledger.clone(),
+        service: Arc::clone(&work.client),
+        run: work.run.id(),
+        kind: work.kind,
+        concurrency: work.concurrency,
+        rate: work.rate,
+        rate_file: work.rate_file.map(Path::to_owned),
+        max_errors: work.max_errors,
+        overwrites_newer: work.overwrites_newer,
+        wall: work.wall,
+        low_backlog: LOW_BACKLOG,
+        progress_interval: PROGRESS_INTERVAL,
+    };
+    send_task(&task, interrupt, progress).await
+}
+
+/// [`Work`] with any ledger and service. The run is locked.
+struct Task<J, S> {
+    journal: J,
+    service: Arc<S>,
+    run: RunId,
+    kind: RecordKind,
+    concurrency: usize,
+    rate: Option<Speed>,
+    rate_file: Option<PathBuf>,
+    max_errors: Option<u64>,
+    overwrites_newer: bool,
+    wall: fn() -> i64,
+    low_backlog: usize,
+    progress_interval: Duration,
+}
+
+async fn send_task<J: Journal, S: Service>(
+    task: &Task<J, S>,
+    interrupt: impl Future<Output = Grace>,
+    progress: &(dyn Fn(&Progress) + Sync),
+) -> Result<SendResult, ledger::Error> {
+    let (began, began_at) = (now(), (task.wall)());
+    let Begun { run, family, unknown } = task.journal.begin(task.run).await?;
+    tracing::info!(run = run.id, kind = %task.kind, unknown, "sending begins");
+    let is_sendable = !matches!(run.state, RunState::Planning | RunState::Withheld);
+    let repeats = |has_target| task.kind.input().call(has_target).is_some_and(|call| call.repeatable);
+    let looks_for_newer = !task.overwrites_newer && (repeats(true) || repeats(false));
+    let mut pace = Pace::new(task.rate, began);
+    if let Some(file) = &task.rate_file {
         pace = pace.shared(file, began);
     }
     let mut sender = Sender {
-        work,
-        scope: Scope::of(&current),
+        task,
+        scope: Scope::of(&run),
         newer: looks_for_newer.then(|| NewerKeys::since(began_at.saturating_sub(NEWER_OVERLAP))),
         newer_at: None,
         superseded: BTreeMap::new(),
         in_flight: HashSet::new(),
         doubtful: HashSet::new(),
-        run: current,
+        run,
         family,
-        dispatcher: Dispatcher::new(work.kind, work.concurrency, pace, work.max_errors),
+        dispatcher: Dispatcher::new(task.kind, task.concurrency, pace, task.max_errors),
         next_block: is_sendable.then_some(0),
         load_error: None,
         attempts: JoinSet::new(),
@@ -132,20 +171,26 @@ pub async fn send(
     let stopped = sender.stop_reason().await;
     if stopped.is_some() {
         let seqs: Vec<Seq> = sender.in_flight.iter().chain(&sender.doubtful).copied().collect();
-        work.ledger.reduce_intents(run, began_at, &seqs, (work.wall)()).await?;
+        task.journal.reduce_intents(task.run, began_at, &seqs, (task.wall)()).await?;
     }
-    tracing::info!(run, ?stopped, seconds = began.elapsed().as_secs_f64(), "sending ends");
+    let taken = now().saturating_duration_since(began);
+    tracing::info!(run = task.run, ?stopped, seconds = taken.as_secs_f64(), "sending ends");
     sender.load_error.map_or(Ok(()), Err)?;
     Ok(SendResult {
         stopped,
         learned_rate: sender.dispatcher.pace.learned_rate(),
         superseded: sender.superseded.into_values().collect(),
-        millis: i64::try_from(began.elapsed().as_millis()).expect("a plausible duration"),
+        millis: i64::try_from(taken.as_millis()).expect("a plausible duration"),
     })
 }
 
-struct Sender<'a> {
-    work: &'a Work<'a>,
+/// Returns the time of tokio's clock, which simulations control.
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+struct Sender<'a, J, S> {
+    task: &'a Task<J, S>,
     /// The run in its current state.
     run: Run,
     /// For the claims of non-idempotent calls.
@@ -185,7 +230,7 @@ enum Ended {
     Probe(Attempt),
 }
 
-impl Sender<'_> {
+impl<J: Journal, S: Service> Sender<'_, J, S> {
     /// Runs until no record is left to send or the run has to stop.
     async fn send_all(
         &mut self,
@@ -194,12 +239,12 @@ impl Sender<'_> {
     ) -> Result<(), ledger::Error> {
         let mut interrupt = pin!(interrupt);
         let mut at_once = Grace::never();
-        let mut ticks = tokio::time::interval(PROGRESS_INTERVAL);
+        let mut ticks = tokio::time::interval(self.task.progress_interval);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut stores = tokio::time::interval(STORE_INTERVAL);
         stores.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            while self.dispatcher.backlog() < LOW_BACKLOG && self.next_block.is_some() {
+            while self.dispatcher.backlog() < self.task.low_backlog && self.next_block.is_some() {
                 self.load_next_blocks().await;
             }
             for settled in self.dispatcher.released() {
@@ -211,23 +256,16 @@ impl Sender<'_> {
             }
             let wake = match self.deadline {
                 Some(deadline) => Some(deadline),
-                None => self.start_attempts(Instant::now()).await?,
+                None => self.start_attempts(now()).await?,
             };
             if self.is_done() {
                 return self.store().await;
             }
+            // In a fixed order, so that simulations can be repeated. The intervals leave time for the others.
             tokio::select! {
-                Some(ended) = self.attempts.join_next() => {
-                    self.settle(ended);
-                    self.settle_ended();
-                }
-                () = sleep_until(wake) => {
-                    if self.deadline.is_some() {
-                        return self.cut_off().await;
-                    }
-                }
+                biased;
                 grace = &mut interrupt, if self.deadline.is_none() => {
-                    self.deadline = Some(Instant::now() + grace.limit);
+                    self.deadline = Some(now() + grace.limit);
                     at_once = grace.at_once;
                 }
                 () = &mut at_once => return self.cut_off().await,
@@ -239,6 +277,15 @@ impl Sender<'_> {
                     self.store_in_background();
                 }
                 _ = ticks.tick() => progress(&self.progress()),
+                Some(ended) = self.attempts.join_next() => {
+                    self.settle(ended);
+                    self.settle_ended();
+                }
+                () = sleep_until(wake) => {
+                    if self.deadline.is_some() {
+                        return self.cut_off().await;
+                    }
+                }
             }
         }
     }
@@ -252,8 +299,8 @@ impl Sender<'_> {
     /// Adds the next blocks of records to the dispatcher. An error ends the loading, but not the requests in flight.
     async fn load_next_blocks(&mut self) {
         let Some(from) = self.next_block.take() else { return };
-        let Work { ledger, run, kind, wall, .. } = self.work;
-        match load_blocks(ledger, run.id(), *kind, &self.scope, from, wall()).await {
+        let Task { journal, run, kind, wall, .. } = self.task;
+        match load_blocks(journal, *run, *kind, &self.scope, from, wall()).await {
             Ok(Some(loaded)) => {
                 self.next_block = Some(loaded.end);
                 loaded.jobs.into_iter().for_each(|job| self.dispatcher.push(job));
@@ -296,8 +343,8 @@ impl Sender<'_> {
         self.storing = None;
         let changes = std::mem::take(&mut self.changes);
         let claims: Vec<Claim> = jobs.iter().filter_map(|job| job.claim.clone()).collect();
-        let (run, now) = (&self.run, (self.work.wall)());
-        let repeated = self.work.ledger.start(run, &self.family, &changes, &claims, now).await?;
+        let (run, now) = (&self.run, (self.task.wall)());
+        let repeated = self.task.journal.start(run, &self.family, &changes, &claims, now).await?;
         let mut withdrawn = Vec::new();
         for (seq, earlier) in repeated {
             let Some(index) = jobs.iter().position(|job| job.seq == seq) else { continue };
@@ -326,7 +373,7 @@ impl Sender<'_> {
         let is_due = self.newer_at.is_none_or(|at| now.saturating_duration_since(at) >= NEWER_INTERVAL);
         if let Some(newer) = self.newer.as_mut().filter(|_| is_due) {
             self.newer_at = Some(now);
-            self.work.ledger.update_newer_keys(&self.run, newer, (self.work.wall)()).await?;
+            self.task.journal.update_newer_keys(&self.run, newer, (self.task.wall)()).await?;
         }
         Ok(())
     }
@@ -341,7 +388,7 @@ impl Sender<'_> {
             self.count(&job, 1);
             return self.start(job);
         };
-        let now = (self.work.wall)();
+        let now = (self.task.wall)();
         superseded::count(&mut self.superseded, &request, None);
         self.doubtful.remove(&job.seq);
         let outcome = superseded::outcome(self.run.id, job.seq, job.ordering_key.key(), &request, now);
@@ -353,17 +400,17 @@ impl Sender<'_> {
         if job.call == Call::Idempotent {
             self.in_flight.insert(job.seq);
         }
-        let client = Arc::clone(&self.work.client);
-        let request = request(self.work.kind, &job);
+        let service = Arc::clone(&self.task.service);
+        let request = request(self.task.kind, &job);
         self.attempts.spawn(async move {
-            let attempt = client.attempt(&request).await;
+            let attempt = service.attempt(&request).await;
             Ended::Record(job, attempt)
         });
     }
 
     fn probe(&mut self) {
-        let client = Arc::clone(&self.work.client);
-        self.attempts.spawn(async move { Ended::Probe(client.attempt(&Request::get(PROBE_PATH)).await) });
+        let service = Arc::clone(&self.task.service);
+        self.attempts.spawn(async move { Ended::Probe(service.attempt(&Request::get(PROBE_PATH)).await) });
     }
 
     /// Settles all finished attempts.
@@ -378,7 +425,7 @@ impl Sender<'_> {
         let (job, attempt) = match ended {
             Ended::Record(job, attempt) => (job, attempt),
             Ended::Probe(attempt) => {
-                return self.dispatcher.probed(attempt.outcome, Instant::now(), fastrand::f64());
+                return self.dispatcher.probed(attempt.outcome, now(), fastrand::f64());
             }
         };
         if job.call == Call::NonIdempotent {
@@ -391,7 +438,7 @@ impl Sender<'_> {
         let action = decide(Call::NonIdempotent, attempt.outcome.kind());
         // Without an access token, nothing was sent.
         self.count(&job, i64::from(attempt.requests) - 1);
-        let settled = self.dispatcher.settle(job, attempt.requests, attempt.outcome, Instant::now(), fastrand::f64());
+        let settled = self.dispatcher.settle(job, attempt.requests, attempt.outcome, now(), fastrand::f64());
         if call == Call::Idempotent {
             self.in_flight.remove(&seq);
             if settled.is_some() {
@@ -412,7 +459,7 @@ impl Sender<'_> {
             RecordState::Failed => self.progress.failed += 1,
             _ => self.progress.unknown += 1,
         }
-        self.changes.outcomes.push(outcome(settled, (self.work.wall)()));
+        self.changes.outcomes.push(outcome(settled, (self.task.wall)()));
     }
 
     /// Aborts all requests in flight. The outcome of non-idempotent calls is unknown.
@@ -421,7 +468,7 @@ impl Sender<'_> {
         self.attempts.abort_all();
         for (seq, requests) in std::mem::take(&mut self.unconfirmed) {
             let problem = Problem::of_record("service", "no answer had come when the run was stopped");
-            let unknown = Outcome::new(seq, RecordState::Unknown, (self.work.wall)());
+            let unknown = Outcome::new(seq, RecordState::Unknown, (self.task.wall)());
             self.changes.outcomes.push(Outcome { problems: vec![problem], attempts: requests, ..unknown });
             self.changes.finished.push(seq);
             self.dispatcher.forget();
@@ -434,18 +481,18 @@ impl Sender<'_> {
         stored(&mut self.storing).await?;
         self.storing = None;
         let changes = std::mem::take(&mut self.changes);
-        self.work.ledger.store(self.work.run.id(), &changes).await
+        self.task.journal.store(self.task.run, &changes).await
     }
 
     /// Starts writing all changes to the ledger. For idempotent calls, which may be sent again after a crash.
     fn store_in_background(&mut self) {
-        let (ledger, run) = (self.work.ledger.clone(), self.work.run.id());
+        let (journal, run) = (self.task.journal.clone(), self.task.run);
         let changes = std::mem::take(&mut self.changes);
-        self.storing = Some(tokio::spawn(async move { ledger.store(run, &changes).await }));
+        self.storing = Some(tokio::spawn(async move { journal.store(run, &changes).await }));
     }
 
     fn progress(&self) -> Progress {
-        let now = Instant::now();
+        let now = now();
         Progress {
             retries: self.dispatcher.retries,
             throttled: self.dispatcher.throttled,

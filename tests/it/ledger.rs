@@ -7,8 +7,8 @@ use std::path::Path;
 use sheetport::client::auth::Credentials;
 use sheetport::client::{self, Client};
 use sheetport::ledger::{
-    AcceptedEarlier, Accounting, Disposition, Error, Ledger, NewRun, Outcome, PlannedRecord, Problem, RecordState,
-    Resolution, RunId, SendingChanges, Seq, SkipReason,
+    AcceptedEarlier, Accounting, Claim, Disposition, Error, Ledger, NewRun, Outcome, PlannedRecord, Problem,
+    RecordState, Resolution, RunId, SendingChanges, Seq, SkipReason,
 };
 use sqlx::sqlite::{SqliteColumn, SqliteConnectOptions};
 use sqlx::{Column, ConnectOptions, Row};
@@ -168,6 +168,27 @@ async fn withdrawing_many_records_takes_linear_time() {
         plan.withdraw(seq, RecordState::Rejected, problem(), 1);
     }
     assert!(began.elapsed().as_secs() < 3, "{:?}", began.elapsed());
+}
+
+/// A paused or refused request is made again later. A run that was compared with the others in the meantime took its claim
+/// for that of a request that was not applied.
+#[tokio::test]
+async fn a_record_that_is_claimed_again_is_seen_by_runs_that_were_compared_before() {
+    let (_folder, ledger, one) = planned(10).await;
+    let two = ledger.begin_plan(&about(), 1).await.unwrap().finish(1).await.unwrap();
+    let claim = Claim { seq: 2, name: None, body: [7; 16] };
+    let nothing = SendingChanges::default;
+    let start = async |run: RunId| {
+        let run = ledger.run(run).await.unwrap();
+        ledger.start(&run, &[], &nothing(), std::slice::from_ref(&claim), 1).await.unwrap()
+    };
+    assert_eq!(start(one).await, []);
+    ledger.store(one, &SendingChanges { finished: vec![2], ..nothing() }).await.unwrap();
+    ledger.set_compared(two, ledger.last_claim().await.unwrap()).await.unwrap();
+    assert_eq!(start(one).await, []);
+    let repeated = start(two).await;
+    assert_eq!(repeated.iter().map(|(seq, earlier)| (*seq, earlier.run)).collect::<Vec<_>>(), [(2, one)]);
+    ledger.lock_checked_run(one).await.unwrap();
 }
 
 #[tokio::test]

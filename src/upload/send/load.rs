@@ -1,7 +1,8 @@
 //! Loads the pending records of a run, block by block.
 
+use super::ports::Journal;
 use crate::client::policy::Call;
-use crate::ledger::{self, Disposition, Ledger, PlannedRecord, RunId, Seq};
+use crate::ledger::{self, Disposition, PlannedRecord, RunId, Seq};
 use crate::records::RecordKind;
 use crate::upload::dispatch::Job;
 use crate::upload::sent_before::Scope;
@@ -20,7 +21,7 @@ pub(super) struct Loaded {
 /// idempotent calls is stored for all these records; for other calls the sender stores the intent of each record. Fails
 /// if the ledger has a record without a valid request.
 pub(super) async fn load_blocks(
-    ledger: &Ledger,
+    journal: &impl Journal,
     run: RunId,
     kind: RecordKind,
     scope: &Scope,
@@ -29,9 +30,9 @@ pub(super) async fn load_blocks(
 ) -> Result<Option<Loaded>, ledger::Error> {
     let (mut jobs, mut end) = (Vec::new(), None);
     for _ in 0..BLOCKS {
-        let Some(block) = ledger.record_block(run, end.unwrap_or(from)).await? else { break };
+        let Some(block) = journal.record_block(run, end.unwrap_or(from)).await? else { break };
         end = Some(block.end());
-        let settled = ledger.settled(run, block.first..=block.end() - 1).await?;
+        let settled = journal.settled(run, block.first..=block.end() - 1).await?;
         for (seq, record) in (block.first..).zip(block.records) {
             if !settled.contains(&seq) {
                 jobs.extend(job(run, kind, scope, seq, record)?);
@@ -40,7 +41,7 @@ pub(super) async fn load_blocks(
     }
     let Some(end) = end else { return Ok(None) };
     if jobs.iter().any(|job| job.call == Call::Idempotent) {
-        ledger.store_intent(run, from, end - 1, now).await?;
+        journal.store_intent(run, from, end - 1, now).await?;
     }
     Ok(Some(Loaded { jobs, end }))
 }

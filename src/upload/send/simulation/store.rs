@@ -1,0 +1,121 @@
+//! The ledger as the simulation sees it: without waiting, so that the paused clock stands still meanwhile.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use super::super::ports::{Begun, Journal};
+use super::life::Life;
+use crate::ledger::{
+    Accounting, Claim, EarlierClaim, Error, NewerKeys, RecordBlock, RecordState, Run, RunId, SendingChanges, Seq,
+};
+use crate::records::RecordKind;
+
+/// A record of a plan, to be sent.
+#[derive(Clone, Debug)]
+pub(super) struct Planned {
+    pub key: Option<String>,
+    pub target: Option<String>,
+    pub body: String,
+}
+
+impl Planned {
+    pub(super) fn is_repeatable(&self, kind: RecordKind) -> bool {
+        kind.input().call(self.target.is_some()).is_some_and(|call| call.repeatable)
+    }
+}
+
+/// The ledger, or a model of it.
+pub(super) trait Store: Send + Sync {
+    fn begin(&self, run: RunId) -> Result<Begun, Error>;
+    fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error>;
+    fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<Vec<Seq>, Error>;
+    fn store_intent(&self, run: RunId, first: Seq, last: Seq, now: i64) -> Result<(), Error>;
+    fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<(), Error>;
+    fn start(
+        &self,
+        run: &Run,
+        family: &[RunId],
+        changes: &SendingChanges,
+        started: &[Claim],
+        now: i64,
+    ) -> Result<Vec<(Seq, EarlierClaim)>, Error>;
+    fn store(&self, run: RunId, changes: &SendingChanges) -> Result<(), Error>;
+    fn reduce_intents(&self, run: RunId, since: i64, sent: &[Seq], now: i64) -> Result<(), Error>;
+
+    /// Plans a run.
+    fn plan(&self, kind: RecordKind, records: &[Planned], retry_of: Option<RunId>) -> Result<RunId, Error>;
+    /// Leaves out what was sent before or by newer runs, as is done before sending.
+    fn prepare(&self, run: RunId, now: i64) -> Result<(), Error>;
+    /// Stores how sending ended.
+    fn end(&self, run: RunId, now: i64) -> Result<(), Error>;
+    fn accounting(&self, run: RunId) -> Result<Accounting, Error>;
+    /// Returns the state of each record.
+    fn states(&self, run: RunId) -> Result<Vec<RecordState>, Error>;
+    /// Whether the record is stored as one that may be in flight, or `None` if this can't be said.
+    fn has_intent(&self, run: RunId, seq: Seq) -> Option<bool>;
+}
+
+/// The ledger of a process that may be killed before and after each write.
+#[derive(Clone)]
+pub(super) struct Mortal {
+    pub store: Arc<dyn Store>,
+    pub life: Arc<Life>,
+}
+
+impl Mortal {
+    /// Writes, unless the process is killed before. What is written is durable.
+    async fn write<T>(&self, write: impl FnOnce(&dyn Store) -> Result<T, Error>) -> Result<T, Error> {
+        self.life.takes_a_moment().await;
+        self.life.step().await;
+        let written = write(&*self.store);
+        self.life.step().await;
+        written
+    }
+}
+
+impl Journal for Mortal {
+    async fn begin(&self, run: RunId) -> Result<Begun, Error> {
+        let begun = self.write(|store| store.begin(run)).await?;
+        self.life.began_with_unknown(begun.unknown);
+        Ok(begun)
+    }
+
+    async fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
+        self.store.record_block(run, from)
+    }
+
+    async fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<Vec<Seq>, Error> {
+        self.store.settled(run, range)
+    }
+
+    async fn store_intent(&self, run: RunId, first: Seq, last: Seq, now: i64) -> Result<(), Error> {
+        self.write(|store| store.store_intent(run, first, last, now)).await
+    }
+
+    async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<(), Error> {
+        self.store.update_newer_keys(run, keys, now)
+    }
+
+    async fn start(
+        &self,
+        run: &Run,
+        family: &[RunId],
+        changes: &SendingChanges,
+        started: &[Claim],
+        now: i64,
+    ) -> Result<Vec<(Seq, EarlierClaim)>, Error> {
+        let repeated = self.write(|store| store.start(run, family, changes, started, now)).await?;
+        self.life.wrote(changes);
+        Ok(repeated)
+    }
+
+    async fn store(&self, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
+        self.write(|store| store.store(run, changes)).await?;
+        self.life.wrote(changes);
+        Ok(())
+    }
+
+    async fn reduce_intents(&self, run: RunId, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
+        self.write(|store| store.reduce_intents(run, since, sent, now)).await
+    }
+}
