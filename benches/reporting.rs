@@ -245,6 +245,7 @@ fn ours(job: &Job, name: &str, format: Format) -> Ended<Sample> {
         is_kept: true,
         choices: &[],
         bom: false,
+        for_supplier: false,
     };
     // On a thread of the runtime, as in the program.
     timed(

@@ -38,6 +38,9 @@ pub struct Check {
     /// Write the spreadsheet with the problems of each row to a new file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Leave out of the report what a supplier should not know: lookup tables, paths, template, service, its ids, workspace
+    #[arg(long, requires = "report")]
+    pub for_supplier: bool,
 }
 
 #[derive(Args, Debug)]

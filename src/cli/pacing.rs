@@ -44,4 +44,7 @@ pub struct Sending {
     /// outcome-2.xlsx, or a workbook next to the file, if a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Leave out of the report what a supplier should not know [default: as in the run]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub for_supplier: Option<bool>,
 }

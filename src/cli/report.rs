@@ -31,6 +31,10 @@ pub struct Report {
     /// Start a CSV with a byte order mark, so that Excel reads it as UTF-8, even if the uploaded file has none
     #[arg(long)]
     pub bom: bool,
+    /// Leave out what a supplier should not know: lookup tables, paths, template, service, its ids, workspace [default: as in the
+    /// run]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub for_supplier: Option<bool>,
 }
 
 fn only(name: &str) -> Result<RowFilter, String> {

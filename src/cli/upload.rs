@@ -76,6 +76,9 @@ pub struct Upload {
     /// New file for the report: .xlsx, .csv or .html [default: a workbook next to FILE, if a row has a problem]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Leave out of the report what a supplier should not know: lookup tables, paths, template, service, its ids, workspace
+    #[arg(long)]
+    pub for_supplier: bool,
 }
 
 /// Parses a row number such as `7`, or a range such as `2-50`.

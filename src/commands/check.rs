@@ -18,11 +18,11 @@ pub(super) async fn run(args: &Check, settings: &Settings) -> Result<Exit, Failu
     let console = Console::for_check(settings.output);
     let pacing = &args.pacing;
     let next = next::with_pacing(next::of_input(&args.input, &template, &settings.context), pacing);
-    let next = next.switch("strict", args.strict).to_string();
+    let next = next.switch("strict", args.strict).switch("for-supplier", args.for_supplier).to_string();
     let report = args.report.as_deref();
     let online =
         args.online.then_some(operations::ComparePace { rate: pacing.rate, concurrency: pacing.concurrency() });
-    let check = operations::Check { input, report, next: &next, online };
+    let check = operations::Check { input, report, for_supplier: args.for_supplier, next: &next, online };
     let checked = operations::check(&settings.context, check, &|event| console.show(event)).await;
     let operations::CheckedFile { tally, requests } = match checked {
         Ok(checked) => checked,

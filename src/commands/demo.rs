@@ -47,6 +47,7 @@ pub(super) async fn run(args: &cli::Demo, settings: &Settings) -> Result<Exit, F
             existing: Existing::Replace,
             bom: false,
             has_next: false,
+            for_supplier: Some(false),
         };
         operations::report(&service.context, &request, &|event| console.show(event)).await?;
     }

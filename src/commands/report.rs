@@ -19,6 +19,7 @@ pub(super) async fn run(args: &Report, settings: &Settings) -> Result<Exit, Fail
         existing: Existing::Keep,
         bom: args.bom,
         has_next: true,
+        for_supplier: args.for_supplier,
     };
     let (run, written, next) = operations::report(&settings.context, &request, &|event| console.show(event)).await?;
     if settings.output.json {

@@ -44,7 +44,9 @@ pub use integrity::inspect::Inspection;
 pub use integrity::part::DamagedPart;
 pub use integrity::repair::Repaired;
 pub use lock::{LockedRun, UploadLock};
-pub use model::{AcceptedEarlier, Disposition, Origin, Outcome, PlannedRecord, Problem, SkipReason, SourceRow};
+pub use model::{
+    AcceptedEarlier, Disposition, FROM_SERVICE, Origin, Outcome, PlannedRecord, Problem, SkipReason, SourceRow,
+};
 pub use newer::{NewerKeys, NewerRequest};
 pub use plan::Plan;
 pub use profile::StoredProfile;

@@ -133,7 +133,13 @@ pub struct Problem {
     /// How to fix the problem.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub remedy: String,
+    /// The words quote what the sheet does not say, such as a lookup table, a result, or an expression of the template.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_internal: bool,
 }
+
+/// The code of problems in the words of the service.
+pub const FROM_SERVICE: &str = "service";
 
 /// The final result of a record planned to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -28,6 +28,8 @@ pub struct Check<'a> {
     pub input: Spreadsheet<'a>,
     /// Path of a report of the problems, if wanted.
     pub report: Option<&'a Path>,
+    /// Leaves out of the report what a supplier should not know.
+    pub for_supplier: bool,
     /// The command that sends the valid records.
     pub next: &'a str,
     /// Compares identifiers and references with the service, at this pace.
@@ -44,8 +46,9 @@ pub struct CheckedFile {
 
 /// Checks a spreadsheet.
 pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) -> Result<CheckedFile, Error> {
-    let Check { input, report, next, online } = check;
-    report.map_or(Ok(()), check_report_path)?;
+    let Check { input, report, for_supplier, next, online } = check;
+    let report = report.map(|path| CheckReport { path, for_supplier, next });
+    report.map_or(Ok(()), |report| check_report_path(report.path))?;
     let mut source = input.open_for_sending(context).await?;
     let reported = uploaded_report(context, &input, &AllowRepeat::None, &source, observer).await?;
     let file = input.file;
@@ -73,8 +76,8 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
         compare_references(&connection, &mut source, &template, observer).await?;
         requests = client.requests();
     }
-    if let Some(path) = report {
-        let tally = check_with_report(context, file, template, source, path, next, observer).await?;
+    if let Some(report) = report {
+        let tally = check_with_report(context, file, template, source, report, observer).await?;
         return Ok(CheckedFile { tally, requests });
     }
     let mut rows = 0;
@@ -88,14 +91,21 @@ pub async fn check(context: &Context, check: Check<'_>, observer: Observer<'_>) 
     Ok(CheckedFile { tally, requests })
 }
 
+/// A report of a check.
+#[derive(Clone, Copy)]
+struct CheckReport<'a> {
+    path: &'a Path,
+    for_supplier: bool,
+    next: &'a str,
+}
+
 /// Plans into a temporary ledger, because reports are written from a ledger.
 async fn check_with_report(
     context: &Context,
     file: &InputFile,
     template: Arc<Template>,
     source: Source,
-    path: &Path,
-    next: &str,
+    report: CheckReport<'_>,
     observer: Observer<'_>,
 ) -> Result<Tally, Error> {
     let folder = TemporaryFolder::create()?;
@@ -109,6 +119,7 @@ async fn check_with_report(
     }
     observer(Event::Checked(&tally));
     let run = ledger.run(run).await?;
+    let CheckReport { path, for_supplier, next } = report;
     let format = report_format(path)?;
     let request = Request {
         path,
@@ -118,8 +129,9 @@ async fn check_with_report(
         rows: if format.is_editable() { RowFilter::All } else { RowFilter::Problems },
         next: Some(next).filter(|_| tally.to_send > 0),
         is_kept: false,
-        choices: &choices(&run, format, observer),
+        choices: &choices(&run, format, for_supplier, observer),
         bom: false,
+        for_supplier,
     };
     report::write(&ledger, &run, &request).await?;
     ledger.close().await;

@@ -13,7 +13,7 @@ use crate::ledger::{Run, RunId};
 use crate::report::{self, Choices, Format, MAX_CHOICES, Request, RowFilter, Written};
 use crate::sheet::write::{Existing, WholeFile};
 use crate::template::Template;
-use crate::template::model::Source;
+use crate::template::model::{Source, Translate};
 
 /// A report to write from the ledger.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,8 @@ pub struct ReportRequest<'a> {
     pub bom: bool,
     /// Includes the next command.
     pub has_next: bool,
+    /// Leaves out what a supplier should not know. As in the run if `None`.
+    pub for_supplier: Option<bool>,
 }
 
 /// Writes a report and returns its run and the next command.
@@ -43,7 +45,8 @@ pub async fn report(
     let accounting = ledger.accounting(run.id).await?;
     let next = next_command::after_run(context, &run, &accounting, None, Some(request.path));
     let next = next.filter(|_| request.has_next);
-    let choices = choices(&run, format, observer);
+    let for_supplier = request.for_supplier.unwrap_or(run.about.settings.for_supplier);
+    let choices = choices(&run, format, for_supplier, observer);
     let request = Request {
         path: request.path,
         format,
@@ -53,6 +56,7 @@ pub async fn report(
         is_kept: true,
         choices: &choices,
         bom: request.bom,
+        for_supplier,
     };
     let written = report::write(&ledger, &run, &request).await?;
     ledger.close().await;
@@ -75,13 +79,14 @@ pub(super) fn report_format(path: &Path) -> Result<Format, Error> {
     })
 }
 
-/// Returns the drop-down lists of a report, from the run's own copy of the template.
-pub(super) fn choices(run: &Run, format: Format, observer: Observer<'_>) -> Vec<Choices> {
+/// Returns the drop-down lists of a report, from the run's own copy of the template. A supplier gets no lists of keys of lookup
+/// tables.
+pub(super) fn choices(run: &Run, format: Format, for_supplier: bool, observer: Observer<'_>) -> Vec<Choices> {
     if format != Format::Xlsx {
         return Vec::new();
     }
     match template_of_run(&run.about) {
-        Ok(template) => choices_of(&template, run),
+        Ok(template) => choices_of(&template, run, for_supplier),
         Err(error) => {
             observer(Event::Warning(&format!(
                 "the report has no drop-down lists, because the template can't be read again: {error}"
@@ -91,14 +96,15 @@ pub(super) fn choices(run: &Run, format: Format, observer: Observer<'_>) -> Vec<
     }
 }
 
-fn choices_of(template: &Template, run: &Run) -> Vec<Choices> {
+fn choices_of(template: &Template, run: &Run, for_supplier: bool) -> Vec<Choices> {
     let mut columns = run.about.columns.iter().peekable();
     // By column. `None` if a column feeds several fields, because a valid value of one field may be wrong for another.
     let mut choices: BTreeMap<usize, Option<Choices>> = BTreeMap::new();
     for rule in template.rules().filter(|rule| !matches!(rule.source, Source::Constant(_))) {
         // The run lists the rules with a column in the sheet, in the template's order.
         let Some((_, column)) = columns.next_if(|(field, _)| field == rule.field.name) else { continue };
-        let of_rule = rule.listed_values().map(|values| {
+        let is_lookup = matches!(rule.translate, Some(Translate::Lookup(_)));
+        let of_rule = rule.listed_values().filter(|_| !(is_lookup && for_supplier)).map(|values| {
             let count = values.len();
             let fits = count <= MAX_CHOICES;
             let values = values.take(if fits { count } else { 0 }).map(|value| value.trim().to_owned());

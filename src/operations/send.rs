@@ -42,6 +42,8 @@ pub struct SendOptions<'a> {
     pub overwrites_newer: bool,
     /// Path of the report. If there is none, a workbook is written next to the file when a row has a problem.
     pub report: Option<&'a Path>,
+    /// Leaves out of the report what a supplier should not know.
+    pub for_supplier: Option<bool>,
 }
 
 impl SendOptions<'_> {
@@ -65,6 +67,7 @@ impl SendOptions<'_> {
             concurrency: self.concurrency.unwrap_or(run.concurrency),
             max_errors: self.max_errors.or(run.max_errors),
             report: report.or_else(|| run.report.clone()),
+            for_supplier: self.for_supplier.unwrap_or(run.for_supplier),
             // Not for a retry of a run that did so.
             overwrite_newer: self.overwrites_newer,
             ..run.clone()
@@ -379,6 +382,7 @@ impl Sending<'_> {
     }
 
     async fn write_report_to(&self, run: &Run, path: &Path, next: Option<String>) -> Result<PathBuf, report::Error> {
+        let for_supplier = run.about.settings.for_supplier;
         let format = report_format(path).expect("the path of a report is checked before sending");
         let request = Request {
             path,
@@ -387,8 +391,9 @@ impl Sending<'_> {
             rows: format.default_rows(),
             next: next.as_deref(),
             is_kept: !self.is_rehearsal(),
-            choices: &choices(run, format, self.observer),
+            choices: &choices(run, format, for_supplier, self.observer),
             bom: false,
+            for_supplier,
         };
         Ok(report::write(self.ledger, run, &request).await?.path)
     }

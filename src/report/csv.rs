@@ -2,8 +2,8 @@
 
 use super::error::Error;
 use super::model::{Request, Written};
-use super::row::{each_row, report_columns};
-use crate::ledger::{Ledger, Run};
+use super::row::{Subject, each_row};
+use crate::ledger::Ledger;
 use crate::sheet::write::{CsvTable, Style, WholeFile};
 
 /// Delimiters that a report takes over from the file of its run. With others, such as spaces, spreadsheet programs need help.
@@ -11,18 +11,18 @@ const DELIMITERS: &[u8] = b",;\t|";
 
 pub(super) async fn write(
     ledger: &Ledger,
-    run: &Run,
+    subject: &Subject<'_>,
     request: &Request<'_>,
     file: WholeFile,
 ) -> Result<Written, Error> {
-    let own_columns = report_columns(run);
+    let (run, own_columns) = (&subject.run, subject.columns());
     let header: Vec<&str> = run.about.header.iter().chain(&own_columns).map(String::as_str).collect();
     // A program that opened the file opens its report.
     let form = run.about.text_form;
     let delimiter = form.map(|form| form.delimiter).filter(|delimiter| DELIMITERS.contains(delimiter));
     let bom = request.bom || form.is_some_and(|form| form.has_bom);
     let mut table = CsvTable::create(file, &header, Style { delimiter, bom, ..Style::default() })?;
-    let rows = each_row(ledger, run, request.rows, |row| {
+    let rows = each_row(ledger, subject, request.rows, |row| {
         let texts = row.texts();
         Ok(table.row(row.cells.cells().chain(row.report_cells(&texts)))?)
     })

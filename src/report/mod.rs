@@ -6,6 +6,7 @@ mod html;
 mod model;
 mod records;
 mod row;
+mod supplier;
 mod windows;
 mod workbook;
 
@@ -18,6 +19,8 @@ use crate::sheet::{self, write::WholeFile};
 
 pub use self::error::Error;
 pub use self::model::{Format, Request, RowFilter, Written};
+use self::row::Subject;
+
 pub use self::row::COLUMNS;
 pub use self::workbook::choices::{Choices, MAX_CHOICES};
 
@@ -27,10 +30,14 @@ pub use self::workbook::choices::{Choices, MAX_CHOICES};
 /// Errors of the ledger, and of creating or writing the file.
 pub async fn write(ledger: &Ledger, run: &Run, request: &Request<'_>) -> Result<Written, Error> {
     let file = create(run, request)?;
+    let subject = Subject::new(run, request.for_supplier);
+    // A supplier has neither the ledger nor the file of the next command.
+    let is_own = !request.for_supplier;
+    let request = &Request { next: request.next.filter(|_| is_own), is_kept: request.is_kept && is_own, ..*request };
     match request.format {
-        Format::Csv => csv::write(ledger, run, request, file).await,
-        Format::Xlsx => workbook::write(ledger, run, request, file).await,
-        Format::Html => html::write(ledger, run, request, file).await,
+        Format::Csv => csv::write(ledger, &subject, request, file).await,
+        Format::Xlsx => workbook::write(ledger, &subject, request, file).await,
+        Format::Html => html::write(ledger, &subject, request, file).await,
     }
 }
 
@@ -43,7 +50,7 @@ fn create(run: &Run, request: &Request<'_>) -> Result<WholeFile, sheet::Error> {
 
 /// Returns the number of columns of a report of `run`: those of the file and the added ones.
 pub fn columns(run: &Run) -> usize {
-    run.about.header.len() + row::report_columns(run).len()
+    run.about.header.len() + row::report_columns(run, false).len()
 }
 
 /// Groups the warnings of the file and of the first `limit` records that have one. Each has the title of its source

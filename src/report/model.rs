@@ -28,6 +28,8 @@ pub struct Request<'a> {
     pub choices: &'a [Choices],
     /// Starts a CSV with a byte order mark, even if the file of the run had none.
     pub bom: bool,
+    /// Leaves out what a supplier should not know.
+    pub for_supplier: bool,
 }
 
 /// A report's file format.

@@ -13,7 +13,7 @@ pub(super) struct RecordResult {
     /// The stored outcome, or one derived from the plan.
     pub outcome: Outcome,
     /// Identifies the record in the service.
-    key: Option<String>,
+    pub(super) key: Option<String>,
     /// Numbers of the rows that form the record.
     pub rows: Vec<u64>,
     /// Sheet of the first row, if the run reads several sheets.

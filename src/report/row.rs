@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::error::Error;
 use super::model::RowFilter;
 use super::records::RecordResult;
+use super::supplier::{INTERNAL_COLUMNS, Supplier};
 use super::windows;
 use crate::ledger::{self, Ledger, Problem, REHEARSAL, RecordState, Run, RunCommand, SourceRow};
 use crate::sheet::{Cell, RESERVED_PREFIX, Row, column_letters};
@@ -36,6 +37,33 @@ pub(super) const WARNINGS: usize = 2;
 /// Present only if the run read several sheets.
 const SHEET: &str = "sheet";
 
+/// The run of a report, as its readers may know it.
+pub(super) struct Subject<'a> {
+    pub run: Cow<'a, Run>,
+    /// Identifies the run in the report.
+    token: String,
+    supplier: Option<Supplier>,
+}
+
+impl<'a> Subject<'a> {
+    pub(super) fn new(run: &'a Run, is_for_supplier: bool) -> Subject<'a> {
+        // Checks and rehearsals are not kept in the ledger; their number could belong to another run.
+        let token = match run.about.command {
+            RunCommand::Check => String::new(),
+            RunCommand::Rehearse => REHEARSAL.to_owned(),
+            RunCommand::Upload | RunCommand::Retry => run.token(),
+        };
+        let supplier = is_for_supplier.then(|| Supplier::of(run));
+        let run = supplier.as_ref().map_or(Cow::Borrowed(run), |supplier| Cow::Owned(supplier.run(run)));
+        Subject { run, token, supplier }
+    }
+
+    /// Returns the titles of the added columns.
+    pub(super) fn columns(&self) -> Vec<String> {
+        report_columns(&self.run, self.supplier.is_some())
+    }
+}
+
 /// A row of the sheet with its outcome.
 pub(super) struct ReportRow<'a> {
     pub run: &'a Run,
@@ -45,6 +73,7 @@ pub(super) struct ReportRow<'a> {
     pub record: &'a RecordResult,
     /// Identifies the run in the report.
     pub token: &'a str,
+    pub is_for_supplier: bool,
     /// Problems of this row. Problems of the record's other rows are reported there.
     pub faults: Vec<Fault<'a>>,
     /// Warnings of this row.
@@ -71,38 +100,40 @@ pub(super) struct Texts {
 }
 
 /// Returns the titles of the added columns.
-pub(super) fn report_columns(run: &Run) -> Vec<String> {
+pub(super) fn report_columns(run: &Run, is_for_supplier: bool) -> Vec<String> {
     let names = COLUMNS.iter().filter(|name| run.about.reads_several_sheets() || **name != SHEET);
+    let names = names.filter(|name| !is_for_supplier || !INTERNAL_COLUMNS.contains(name));
     names.map(|name| format!("{RESERVED_PREFIX}{name}")).collect()
 }
 
 /// Calls `take` for each included row, in sheet order, and returns the number of rows.
 pub(super) async fn each_row(
     ledger: &Ledger,
-    run: &Run,
+    subject: &Subject<'_>,
     filter: RowFilter,
     mut take: impl FnMut(&ReportRow<'_>) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    // Checks and rehearsals are not kept in the ledger; their number could belong to another run.
+    let run = &*subject.run;
     let is_check = run.about.command == RunCommand::Check;
-    let token = match run.about.command {
-        RunCommand::Check => String::new(),
-        RunCommand::Rehearse => REHEARSAL.to_owned(),
-        RunCommand::Upload | RunCommand::Retry => run.token(),
-    };
+    let is_for_supplier = subject.supplier.is_some();
     let (mut windows, reader) = windows::read(ledger, run.id);
     let mut cells = Row::default();
     let mut taken = 0;
     while let Some(window) = windows.recv().await {
         for (source, record) in window.rows() {
+            let mut record = record;
+            if let Some(supplier) = &subject.supplier {
+                cells.decode_one(&source.cells).ok_or(Error::Corrupt(source.number))?;
+                record = Cow::Owned(supplier.record(&record, &cells));
+            }
             let warnings = faults(run, source, &record.warnings);
             if !filter.includes(record.outcome.state, is_check, !warnings.is_empty()) {
                 continue;
             }
             cells.decode_one(&source.cells).ok_or(Error::Corrupt(source.number))?;
             cells.pad(run.about.header.len());
-            let faults = faults(run, source, &record.outcome.problems);
-            take(&ReportRow { run, source, cells: &cells, record: &record, token: &token, faults, warnings })?;
+            let (token, faults) = (&subject.token, faults(run, source, &record.outcome.problems));
+            take(&ReportRow { run, source, cells: &cells, record: &record, token, is_for_supplier, faults, warnings })?;
             taken += 1;
         }
     }
@@ -157,6 +188,9 @@ impl ReportRow<'_> {
             number(record.attempts().map(f64::from)),
         ]
         .into_iter()
+        .zip(COLUMNS)
+        .filter(|(_, name)| !self.is_for_supplier || !INTERNAL_COLUMNS.contains(name))
+        .map(|(cell, _)| cell)
         .chain(sheet)
         .chain([Cell::Number(self.source.number as f64), Cell::Text(self.token)])
     }

@@ -298,6 +298,21 @@ impl Cause {
         }
     }
 
+    /// Returns true if the words quote what the sheet does not say: a lookup table, the result of a step, or an expression of the
+    /// template.
+    pub fn is_internal(&self) -> bool {
+        matches!(
+            self,
+            Cause::AfterStep { .. }
+                | Cause::AmbiguousInExpression(_)
+                | Cause::Disagrees { .. }
+                | Cause::Expression { .. }
+                | Cause::NotFound { .. }
+                | Cause::Rule { .. }
+                | Cause::UnknownReference { .. }
+        )
+    }
+
     /// Returns the message without the value itself, so that rows with the same problem can be counted together.
     pub fn message(&self) -> String {
         match self {

@@ -31,6 +31,7 @@ fn problem() -> Problem {
         sheet: String::new(),
         message: "twice".into(),
         remedy: String::new(),
+        is_internal: false,
     }
 }
 

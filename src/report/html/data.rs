@@ -145,8 +145,7 @@ impl<'a, W: Write> PageData<'a, W> {
         let header = fault.column.and_then(|column| row.run.about.header.get(column));
         let value = cut(&fault.problem.value, CAUSE_VALUE).0.to_owned();
         let header = header.cloned().unwrap_or_else(|| fault.problem.header.clone());
-        let Problem { code, row: of, field, sheet, message, remedy, .. } = fault.problem.clone();
-        let problem = Problem { code, row: of, column: fault.column, header, field, value, sheet, message, remedy };
+        let problem = Problem { column: fault.column, header, value, ..fault.problem.clone() };
         match warns {
             true => self.shown.warnings.add(row.source.number, &problem).map(|place| FIRST_WARNING + place),
             false => self.shown.causes.add(row.source.number, &problem),

@@ -12,22 +12,23 @@ use data::PageData;
 
 use super::error::Error;
 use super::model::{Request, Written};
-use super::row;
-use crate::ledger::{Ledger, Run};
+use super::row::{self, Subject};
+use crate::ledger::Ledger;
 use crate::sheet;
 use crate::sheet::write::WholeFile;
 
 pub(super) async fn write(
     ledger: &Ledger,
-    run: &Run,
+    subject: &Subject<'_>,
     request: &Request<'_>,
     mut file: WholeFile,
 ) -> Result<Written, Error> {
+    let run = &*subject.run;
     let accounting = ledger.accounting(run.id).await?;
     let failed = |source| sheet::Error::Write { path: request.path.to_owned(), source };
     file.write_all(page::head(run, &accounting)?.as_bytes()).map_err(failed)?;
     let mut data = PageData::begin(&mut file, run).map_err(failed)?;
-    row::each_row(ledger, run, request.rows, |row| Ok(data.row(row).map_err(failed)?)).await?;
+    row::each_row(ledger, subject, request.rows, |row| Ok(data.row(row).map_err(failed)?)).await?;
     let shown = data.finish().map_err(failed)?;
     file.write_all(page::body(run, &accounting, request, &shown)?.as_bytes()).map_err(failed)?;
     Ok(Written { path: file.finish()?, rows: shown.rows, left_out: shown.left_out })

@@ -10,8 +10,8 @@ use self::summary::Summary;
 use self::writer::{Columns, Mark, ReportWorkbook};
 use super::error::Error;
 use super::model::{Request, Written};
-use super::row::{ERRORS, Fault, ReportRow, STATUS, WARNINGS, each_row, report_columns};
-use crate::ledger::{Ledger, Run};
+use super::row::{ERRORS, Fault, ReportRow, STATUS, Subject, WARNINGS, each_row};
+use crate::ledger::Ledger;
 use crate::sheet::write::WholeFile;
 
 /// Name of the sheet of rows if the run read several sheets.
@@ -19,11 +19,11 @@ const ALL_ROWS: &str = "Rows";
 
 pub(super) async fn write(
     ledger: &Ledger,
-    run: &Run,
+    subject: &Subject<'_>,
     request: &Request<'_>,
     file: WholeFile,
 ) -> Result<Written, Error> {
-    let added = report_columns(run);
+    let (run, added) = (&*subject.run, subject.columns());
     let header: Vec<&str> = run.about.header.iter().chain(&added).map(String::as_str).collect();
     let original = run.about.header.len();
     let columns = Columns {
@@ -36,7 +36,7 @@ pub(super) async fn write(
     };
     let mut workbook = ReportWorkbook::create(file, &columns)?;
     let mut summary = Summary::of_file(run);
-    let rows = each_row(ledger, run, request.rows, |row| {
+    let rows = each_row(ledger, subject, request.rows, |row| {
         summary.add(row);
         write_row(&mut workbook, row)
     })

@@ -8,12 +8,15 @@ use jiff::tz::TimeZone;
 use super::choices::MAX_CHOICES;
 use super::summary_sheet::{CellLink, Count, ProblemLine, SummarySheet};
 use super::writer::Omissions;
-use crate::ledger::{Accounting, Causes, FIRST_ROWS, Group, Problem, RecordState, Run, RunCommand, RunState, WARNED};
+use crate::ledger::{
+    Accounting, Causes, FIRST_ROWS, FROM_SERVICE, Group, Problem, RecordState, Run, RunCommand, RunState, WARNED,
+};
 use crate::report::model::{ACCEPTED_IN_REHEARSAL, IN_REHEARSAL, READY_TO_SEND, Request, RowFilter};
 use crate::report::row::{Fault, ReportRow, place_of, shortened, state_name};
 
-/// Code of problems reported by the service in its own words.
-const FROM_SERVICE: &str = "service";
+/// What a supplier is to do.
+const FOR_SUPPLIER: &str =
+    "Fix the rows on the next sheet (faulty cells are red), save this file with all of its columns, and send it back.";
 
 /// Problems and warnings by cause, collected while the rows are written.
 #[derive(Default)]
@@ -127,7 +130,10 @@ impl Summary {
             subtitle: format!("{number}{} · written by sheetport", local_time(run.created_at)),
             counts: counts(run, accounting),
             facts: facts(run),
-            next: request.next.map(|next| (instruction(run, accounting, is_check), next.to_owned())),
+            next: match request.for_supplier {
+                true => Some((FOR_SUPPLIER.to_owned(), String::new())),
+                false => request.next.map(|next| (instruction(run, accounting, is_check), next.to_owned())),
+            },
             problems: self.problems.lines(run),
             warnings: self.warnings.lines(run),
             remarks: self.remarks(run, accounting, request, omitted),
@@ -197,11 +203,15 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let sheet = about.sheet.name().unwrap_or_default().to_owned();
     let is_kept = matches!(about.command, RunCommand::Upload | RunCommand::Retry);
     let number = if is_kept { run.id.to_string() } else { String::new() };
+    let template = match about.template.as_str() {
+        "" => String::new(),
+        template => format!("{template}, for each {}", about.record),
+    };
     let service = if about.command == RunCommand::Rehearse { IN_REHEARSAL.to_owned() } else { about.base_url.clone() };
     vec![
         ("File", about.file.clone()),
         ("Sheet", sheet),
-        ("Template", format!("{}, for each {}", about.template, about.record)),
+        ("Template", template),
         ("Service", service),
         ("Workspace", about.workspace.clone()),
         ("Run", number),

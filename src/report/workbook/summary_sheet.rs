@@ -16,7 +16,7 @@ pub(super) struct SummarySheet {
     pub counts: Vec<Count>,
     /// Names and values.
     pub facts: Vec<(&'static str, String)>,
-    /// An instruction and the command to run.
+    /// An instruction and the command to run, if there is one.
     pub next: Option<(String, String)>,
     pub problems: Vec<ProblemLine>,
     pub warnings: Vec<ProblemLine>,
@@ -90,11 +90,14 @@ pub(super) fn draw(sheet: &mut Worksheet, summary: &SummarySheet, cells: &Locati
     if let Some((words, command)) = &summary.next {
         sheet.write_string_with_format(row, 0, "Next", &formats.label)?;
         sheet.write_string(row, 1, cut(words))?;
-        for column in 1..LINKS {
-            sheet.write_blank(row + 1, column, &formats.command)?;
+        if !command.is_empty() {
+            for column in 1..LINKS {
+                sheet.write_blank(row + 1, column, &formats.command)?;
+            }
+            sheet.write_string_with_format(row + 1, 1, cut(command), &formats.command)?;
+            row += 1;
         }
-        sheet.write_string_with_format(row + 1, 1, cut(command), &formats.command)?;
-        row += 3;
+        row += 2;
     }
     for (titles, lines) in [(TITLES, &summary.problems), (WARNING_TITLES, &summary.warnings)] {
         if !lines.is_empty() {

@@ -55,6 +55,7 @@ mod sheets;
 mod stdin;
 mod steps;
 mod superseded;
+mod supplier;
 mod suspects;
 mod templates;
 mod terminal;

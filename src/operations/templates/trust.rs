@@ -1,0 +1,92 @@
+//! The templates that a person trusts, by their content. A template that lies beside a supplier's file may be the supplier's.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::super::context::Context;
+use super::super::error::Error;
+use super::load_template::{TemplateChanges, load_template};
+use crate::digest;
+use crate::template::{Template, builtin};
+
+/// The file in the home folder: a line for each template, with its digest and where it was.
+const FILE: &str = "trusted-templates";
+
+/// A template that a person has looked at.
+#[derive(Debug)]
+pub struct TrustedTemplate {
+    pub template: Template,
+    /// SHA-256 in hexadecimal of the template, those that it extends, and its lookup tables.
+    pub digest: String,
+}
+
+/// Trusts the template file at `path` as it is now.
+///
+/// # Errors
+/// If it can't be loaded, is built in, or can't be remembered.
+pub fn trust_template(context: &Context, path: &str) -> Result<TrustedTemplate, Error> {
+    if builtin::find(path).is_some() {
+        let message = format!("{path} is a built-in template, which needs no trust");
+        return Err(Error::invalid(message, format!("name a file in this folder as ./{path}")));
+    }
+    let template = load_template(path, TemplateChanges::default())?;
+    trust(context, &template)?;
+    let digest = digest_of(&template);
+    Ok(TrustedTemplate { template, digest })
+}
+
+/// Trusts a template as it is now. Nothing happens if it is trusted or built in.
+///
+/// # Errors
+/// If it can't be remembered.
+pub fn trust(context: &Context, template: &Template) -> Result<(), Error> {
+    if is_trusted(context, template) {
+        return Ok(());
+    }
+    let path = context.home.join(FILE);
+    let place = std::path::absolute(&template.name).unwrap_or_else(|_| PathBuf::from(&template.name));
+    // One line by one write, so that other processes can append at the same time. The path is for people.
+    let line = format!("{} {}\n", digest_of(template), place.display().to_string().replace(['\n', '\r'], " "));
+    append(&path, &line).map_err(|error| {
+        let message = format!("{} can't be written: {error}", path.display());
+        Error::invalid(message, "check the permissions of the folder, or name another one with --home")
+    })
+}
+
+/// Returns whether a template is trusted as it is now. Built-in templates are.
+pub(in crate::operations) fn is_trusted(context: &Context, template: &Template) -> bool {
+    let is_built_in = builtin::find(&template.name).is_some();
+    is_built_in || {
+        let trusted = std::fs::read_to_string(context.home.join(FILE)).unwrap_or_default();
+        let digest = digest_of(template);
+        trusted.lines().any(|line| line.split(' ').next() == Some(digest.as_str()))
+    }
+}
+
+fn digest_of(template: &Template) -> String {
+    let tables = template.lookups.iter().flat_map(|lookups| &lookups.hashes);
+    let tables = tables.flat_map(|(name, hash)| [name.as_bytes(), hash.as_bytes()]);
+    digest::hex(&digest::of_parts(std::iter::once(template.source.as_bytes()).chain(tables)))
+}
+
+fn append(path: &Path, line: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        create_private(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file: File = options.open(path)?;
+    file.write_all(line.as_bytes())?;
+    file.sync_all()
+}
+
+fn create_private(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}

@@ -1,0 +1,172 @@
+//! Reports for a supplier, who corrects the rows. They leave out what the sheet does not say: keys and values of lookup tables, the
+//! service and its ids, the workspace, the template, paths, and what was sent before.
+
+use std::path::Path;
+
+use regex::{NoExpand, Regex, RegexBuilder, escape};
+
+use super::records::RecordResult;
+use crate::ledger::{FROM_SERVICE, Outcome, Problem, Run};
+use crate::sheet::Row;
+
+/// The added columns that a supplier does not get.
+pub(super) const INTERNAL_COLUMNS: [&str; 5] = ["service_id", "ctx_id", "job_id", "http_status", "attempts"];
+/// Minimum length of the name of a workspace that is looked for in messages of the service.
+const MIN_NAME: usize = 3;
+const ASK: &str = "correct it, or ask whoever sent you this file";
+
+/// The codes of problems whose words follow from the sheet and from what the template says about its columns.
+const OF_SHEET: [&str; 58] = [
+    "already-sent",
+    "ambiguous-date",
+    "ambiguous-number",
+    "apostrophe",
+    "as-it-was",
+    "beyond-header",
+    "blank",
+    "blank-cells",
+    "blank-column",
+    "broken-row",
+    "cell-error",
+    "check-digit",
+    "continues",
+    "currency",
+    "cut",
+    "cut-off",
+    "damaged-identifier",
+    "disagrees",
+    "duplicate",
+    "expression",
+    "guessed-encoding",
+    "hidden-rows",
+    "hidden-sheet",
+    "incomplete",
+    "keep-where",
+    "looks-like-a-date",
+    "lost-letters",
+    "may-lack-zero",
+    "nearly-the-same",
+    "no-group",
+    "no-lines",
+    "no-name",
+    "no-record",
+    "no-such-part",
+    "not-a-boolean",
+    "not-a-date",
+    "not-a-number",
+    "not-an-address",
+    "not-calculated",
+    "not-chosen",
+    "other-delimiter",
+    "out-of-range",
+    "pattern",
+    "percent-sign",
+    "repeated",
+    "repeated-header",
+    "rows-below",
+    "rule",
+    "scattered",
+    "second-table",
+    "skip-where",
+    "skipped-before",
+    "stray-quote",
+    "superseded",
+    "swallowed-rows",
+    "turned-date",
+    "twice-encoded",
+    "unknown-value",
+];
+/// Further codes of this kind.
+const OF_ROW: [&str; 3] = ["unknown-reference", "unsplit-row", "word-in-format"];
+
+/// What to hide of a run.
+pub(super) struct Supplier {
+    /// Texts of the service's messages that name it, and what to write instead.
+    names: Vec<(Regex, &'static str)>,
+}
+
+impl Supplier {
+    pub(super) fn of(run: &Run) -> Supplier {
+        let (address, workspace) = (run.about.base_url.trim_end_matches('/'), run.about.workspace.as_str());
+        let host = address.split_once("://").map_or(address, |(_, rest)| rest);
+        let host = host.split_once('/').map_or(host, |(host, _)| host);
+        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        let addresses =
+            [address, host, name].into_iter().filter(|text| !text.is_empty()).map(|text| (text, "the service"));
+        let workspace = Some((workspace, "the workspace")).filter(|(text, _)| text.chars().count() >= MIN_NAME);
+        let pattern = |text: &str| {
+            let mut pattern = RegexBuilder::new(&format!(r"(?:\b|^){}(?:\b|$)", escape(text)));
+            pattern.case_insensitive(true).build().ok()
+        };
+        let names = addresses.chain(workspace).filter_map(|(text, instead)| Some((pattern(text)?, instead)));
+        Supplier { names: names.collect() }
+    }
+
+    /// Returns the run as the supplier may know it.
+    pub(super) fn run(&self, run: &Run) -> Run {
+        let mut run = run.clone();
+        let about = &mut run.about;
+        let file = about.file.rsplit(['/', '\\']).next().unwrap_or_default();
+        about.file = Path::new(file).display().to_string();
+        for text in [&mut about.template, &mut about.template_toml, &mut about.base_url, &mut about.workspace] {
+            text.clear();
+        }
+        (about.retry_of, run.stopped_why) = (None, None);
+        run.warnings = run.warnings.iter().filter_map(|warning| self.warning(warning, None)).collect();
+        run
+    }
+
+    /// Returns the result of a record for its row `cells`.
+    pub(super) fn record(&self, record: &RecordResult, cells: &Row) -> RecordResult {
+        let problems = record.outcome.problems.iter().map(|problem| self.problem(problem, cells)).collect();
+        let (service_id, ctx_id, job_id) = (None, None, None);
+        let outcome =
+            Outcome { problems, service_id, ctx_id, job_id, http_status: None, attempts: 0, ..record.outcome.clone() };
+        let warnings = record.warnings.iter().filter_map(|warning| self.warning(warning, Some(cells))).collect();
+        RecordResult { outcome, warnings, ..record.clone() }
+    }
+
+    /// Returns a warning if it is about the sheet.
+    fn warning(&self, warning: &Problem, cells: Option<&Row>) -> Option<Problem> {
+        (is_of_sheet(warning) && !warning.is_internal).then(|| {
+            let value = match cells {
+                Some(cells) => value_of_cell(warning, cells),
+                // A warning about the file quotes the file.
+                None => warning.value.clone(),
+            };
+            Problem { value, ..warning.clone() }
+        })
+    }
+
+    fn problem(&self, problem: &Problem, cells: &Row) -> Problem {
+        let value = value_of_cell(problem, cells);
+        let (message, remedy) = match problem.code.as_str() {
+            FROM_SERVICE => (self.without_names(&problem.message), String::new()),
+            _ if !is_of_sheet(problem) => ("is not sent for another reason".to_owned(), ASK.to_owned()),
+            _ if !problem.is_internal => (problem.message.clone(), problem.remedy.clone()),
+            "unknown-value" => ("is not a known value".to_owned(), ASK.to_owned()),
+            "expression" | "ambiguous-number" => ("can't be calculated with".to_owned(), ASK.to_owned()),
+            // The message is that of the template's author.
+            _ => (problem.message.clone(), ASK.to_owned()),
+        };
+        Problem { value, message, remedy, ..problem.clone() }
+    }
+
+    fn without_names(&self, message: &str) -> String {
+        let replaced = |message: String, (name, instead): &(Regex, &str)| {
+            name.replace_all(&message, NoExpand(instead)).into_owned()
+        };
+        self.names.iter().fold(message.to_owned(), replaced)
+    }
+}
+
+fn is_of_sheet(problem: &Problem) -> bool {
+    let code = problem.code.as_str();
+    OF_SHEET.contains(&code) || OF_ROW.contains(&code)
+}
+
+/// Returns the value of a problem if its cell shows it. Other values may come from a lookup table or a calculation.
+fn value_of_cell(problem: &Problem, cells: &Row) -> String {
+    let is_shown = |column| cells.get(column).shown().trim() == problem.value.trim();
+    if problem.column.is_some_and(is_shown) { problem.value.clone() } else { String::new() }
+}
