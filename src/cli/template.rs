@@ -33,6 +33,15 @@ pub enum Template {
         #[arg(long, value_name = "FOLDER")]
         allow_lookup: Vec<PathBuf>,
     },
+    /// Trust template files as they are now
+    ///
+    /// An upload without -t uses a template beside the file, or of an earlier run, only if it is trusted: it may have come with the
+    /// file. An upload with -t trusts its template. If the template, one that it extends or a lookup table changes, trust ends.
+    Trust {
+        /// Template files
+        #[arg(required = true, value_name = "TEMPLATE")]
+        templates: Vec<String>,
+    },
     /// Format templates: order of tables and keys, quotes and blank lines; comments are kept
     Fmt {
         /// Template files to format in place

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use super::shared::about_template::AboutTemplate;
 use crate::cli;
 use crate::error::{Exit, Failure};
-use crate::operations::{TemplateChanges, format_template, load_template, unknown_template};
+use crate::operations::{TemplateChanges, format_template, load_template, trust_template, unknown_template};
 use crate::settings::Settings;
 use crate::template::schema::schema;
 use crate::template::skeleton::skeleton;
@@ -21,6 +22,7 @@ pub(super) async fn run(command: &cli::Template, settings: &Settings) -> Result<
             let changes = TemplateChanges { parameters: set, locale: None, lookup_folders: allow_lookup };
             check(template, changes, settings)
         }
+        cli::Template::Trust { templates } => trust(templates, settings),
         cli::Template::Fmt { templates, check } => fmt(templates, *check, settings),
         cli::Template::New { record } => {
             ui::text(&skeleton(*record));
@@ -88,6 +90,31 @@ fn check(wanted: &str, changes: TemplateChanges<'_>, settings: &Settings) -> Res
         }
     }
     Ok(if mismatches.is_empty() { Exit::Done } else { Exit::Usage })
+}
+
+fn trust(templates: &[String], settings: &Settings) -> Result<Exit, Failure> {
+    let mut trusted = Vec::new();
+    for path in templates {
+        let one = trust_template(&settings.context, path)?;
+        let about = AboutTemplate::of(&one.template);
+        if settings.output.json {
+            let AboutTemplate { fields, constants, lookups } = about;
+            trusted.push(json!({
+                "template": one.template.name, "record": one.template.record.name(), "sha256": one.digest,
+                "fields": fields, "constants": constants, "lookups": lookups,
+            }));
+        } else {
+            let (name, plural) = (&one.template.name, one.template.record.input().plural);
+            ui::line(format_args!("{name}: trusted as it is now, for {plural}"));
+            if settings.output.talks() {
+                about.print();
+            }
+        }
+    }
+    if settings.output.json {
+        ui::json(&json!({"templates": trusted}));
+    }
+    Ok(Exit::Done)
 }
 
 fn fmt(templates: &[PathBuf], only_checks: bool, settings: &Settings) -> Result<Exit, Failure> {

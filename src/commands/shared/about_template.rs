@@ -37,7 +37,11 @@ impl AboutTemplate {
 
     /// Prints what the template does.
     pub(crate) fn print(&self) {
-        let lists = [("columns:", &self.fields), ("values of the template:", &self.constants), ("lookup tables:", &self.lookups)];
+        let lists = [
+            ("columns:", &self.fields),
+            ("values of the template:", &self.constants),
+            ("lookup tables:", &self.lookups),
+        ];
         for (heading, items) in lists.into_iter().filter(|(_, items)| !items.is_empty()) {
             for line in ui::list("  ", heading, items) {
                 ui::remark(line);

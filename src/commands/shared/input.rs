@@ -5,7 +5,7 @@ use std::path::Path;
 use super::recognize::{Purpose, recognize};
 use crate::cli::Input;
 use crate::error::Failure;
-use crate::operations::{InputFile, STANDARD_INPUT, Spreadsheet, load_template_for};
+use crate::operations::{self, InputFile, STANDARD_INPUT, Spreadsheet, load_template_for};
 use crate::settings::Settings;
 
 /// Opens the file at `path`, or standard input for `-`.
@@ -28,5 +28,9 @@ pub(crate) async fn spreadsheet<'a>(
         None => recognize(file, input, purpose, settings).await?,
     };
     let (template, text) = (load_template_for(&name, input.changes(), file)?, input.reading.options());
+    // Who sends with a template by its name trusts it.
+    if input.template.is_some() && matches!(purpose, Purpose::Sending { .. }) {
+        operations::trust(&settings.context, &template)?;
+    }
     Ok(Spreadsheet { file, template, sheet: input.sheet.as_deref(), text, rows: None, is_strict: false })
 }

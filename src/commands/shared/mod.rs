@@ -1,5 +1,6 @@
 //! Code that several commands use: opening the input, showing progress, signals and the summary at the end.
 
+pub(super) mod about_template;
 pub(super) mod console;
 pub(super) mod finish;
 pub(super) mod input;

@@ -1,5 +1,8 @@
 //! Chooses the template of a file that was given without one.
 
+use std::path::Path;
+
+use super::about_template::AboutTemplate;
 use super::console::Console;
 use super::next;
 use crate::cli::{Input, Upload};
@@ -47,15 +50,32 @@ pub(crate) async fn recognize(
         if let Some(others) = others(&recognized) {
             ui::hint(&format!("{others}; choose with -t"));
         }
+        if !best.is_trusted {
+            ui::remark(format_args!("  its content is not trusted yet; this is what it does:"));
+            AboutTemplate::of(&best.template).print();
+        }
     }
+    let trust = || CommandLine::new(&settings.context, "template trust").file(Path::new(&best.name));
     match purpose {
-        Purpose::Looking => {}
-        Purpose::Sending { is_agreed: true, .. } if recognized.is_clear() => {}
+        Purpose::Looking => {
+            if !best.is_trusted && settings.output.talks() {
+                ui::hint(&format!("an upload without -t uses it once it is trusted: {}", trust()));
+            }
+        }
+        Purpose::Sending { is_agreed: true, .. } if recognized.is_clear() && best.is_trusted => {}
         Purpose::Sending { is_agreed: false, .. } if settings.output.can_ask() => {
             let question = format!("Upload {name} with the template {}? [y/N]", best.name);
             if !matches!(ui::ask(&question).as_deref(), Some("y" | "yes")) {
                 return Err(Failure::new(Exit::Usage, "nothing was sent", "name another template with -t"));
             }
+            operations::trust(&settings.context, &best.template)?;
+        }
+        Purpose::Sending { is_agreed, upload } if !best.is_trusted => {
+            let place = if is_agreed { "; --yes and accept_recognized are for trusted templates" } else { "" };
+            let message = format!("no template was named; {name} fits {}{place}", describe(best));
+            let command = next::upload(upload, &best.name, &settings.context);
+            let hint = format!("look at the template, then trust it as it is: {}; or name it: {command}", trust());
+            return Err(Failure::new(Exit::Usage, message, hint));
         }
         Purpose::Sending { is_agreed, upload } => {
             let message = match recognized.is_clear() {
@@ -95,14 +115,15 @@ pub(crate) async fn with_suggestion(
 
 /// Returns name, origin and fit of a template.
 fn describe(candidate: &Candidate) -> String {
-    let Candidate { name, template, origin, fit } = candidate;
+    let Candidate { name, template, origin, is_trusted, fit } = candidate;
+    let trusted = if *is_trusted { "" } else { ", not trusted yet" };
     let origin = match origin {
         TemplateOrigin::BuiltIn => "built in".to_owned(),
         TemplateOrigin::Folder => "next to the file".to_owned(),
         TemplateOrigin::Run(run) => format!("of run {run}"),
     };
     format!(
-        "{name} ({origin}, for {}): uses {} of {} columns; {} of the first {} rows are valid",
+        "{name} ({origin}{trusted}, for {}): uses {} of {} columns; {} of the first {} rows are valid",
         template.record.input().plural,
         fit.used,
         fit.columns,

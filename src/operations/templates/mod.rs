@@ -5,3 +5,4 @@ pub(in crate::operations) mod known_templates;
 pub(in crate::operations) mod load_template;
 mod lookup_tables;
 pub(in crate::operations) mod recognize;
+pub(in crate::operations) mod trust;

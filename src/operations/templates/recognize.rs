@@ -8,6 +8,7 @@ use super::super::event::Observer;
 use super::super::input::InputFile;
 use super::known_templates::{templates_in, templates_of_runs};
 use super::load_template::{TemplateChanges, load_template};
+use super::trust::is_trusted;
 use crate::ledger::RunId;
 use crate::records::RecordKind;
 use crate::sheet::{self, Options, Row, is_unsplit};
@@ -37,6 +38,8 @@ pub struct Candidate {
     pub name: String,
     pub template: Template,
     pub origin: TemplateOrigin,
+    /// Whether a person has trusted the template as it is now.
+    pub is_trusted: bool,
     pub fit: Fit,
 }
 
@@ -86,7 +89,8 @@ pub async fn recognize(
             if is_for_it { Fit::of(&template, rows) } else { None }
         });
         if let Some(fit) = fits.max_by_key(Fit::rank).filter(|_| !is_known) {
-            candidates.push(Candidate { name: name.to_owned(), template, origin, fit });
+            let is_trusted = is_trusted(context, &template);
+            candidates.push(Candidate { name: name.to_owned(), template, origin, is_trusted, fit });
         }
     };
     for (run, _) in templates_of_runs(context, observer).await {

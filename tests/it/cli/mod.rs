@@ -59,6 +59,7 @@ mod supplier;
 mod suspects;
 mod templates;
 mod terminal;
+mod trust;
 mod unpivot;
 mod unsent;
 mod upload;

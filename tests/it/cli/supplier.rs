@@ -104,7 +104,8 @@ fn a_report_for_a_supplier_says_nothing_of_tables_paths_service_and_workspace() 
     internal.extend([host, folder.as_str(), "shop"]);
     internal.extend(ids.iter().map(String::as_str));
     let own = found(&place.path("own.xlsx"), &internal);
-    for known in ["Euroland", "Pinkland", "13752.962469", "OBSOLETE-17", "our-margin", "sheetport retry", host, "shop"] {
+    for known in ["Euroland", "Pinkland", "13752.962469", "OBSOLETE-17", "our-margin", "sheetport retry", host, "shop"]
+    {
         assert!(own.contains(&known), "the report of the same run has {known}: {own:?}");
     }
 
@@ -119,7 +120,9 @@ fn a_report_for_a_supplier_says_nothing_of_tables_paths_service_and_workspace() 
         for report in [&check, &later, &upload, &retry] {
             assert_eq!(found(&place.path(report), &internal), [""; 0], "{report}");
             let text = text(&place.path(report));
-            for words in ["is not a known value", "can't be calculated with", "is more than 1000", "ask whoever sent you"] {
+            for words in
+                ["is not a known value", "can't be calculated with", "is more than 1000", "ask whoever sent you"]
+            {
                 assert!(text.contains(words), "{report} lacks '{words}'");
             }
         }
@@ -130,7 +133,7 @@ fn a_report_for_a_supplier_says_nothing_of_tables_paths_service_and_workspace() 
     }
     assert!(text(&place.path("later.xlsx")).contains("send it back"));
     let refused = column(&table(&place.path("later.csv")), "sheetport_errors").join("\n");
-    assert!(refused.contains("Status must not be longer than 50 characters"), "{refused}");
+    assert!(refused.contains("State must not be longer than 50 characters"), "{refused}");
 }
 
 #[test]
