@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::database::Ledger;
 use super::error::Error;
@@ -9,6 +10,10 @@ use super::ids::RunId;
 use super::run::{NewRun, Run};
 use super::settings::RunSettings;
 use crate::digest;
+
+/// How often, and how long each time, a lock is tried again.
+const LOOKS: usize = 3;
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Exclusive access to the runs of one upload. Released on drop.
 #[derive(Debug)]
@@ -105,15 +110,27 @@ impl Ledger {
     }
 
     fn lock(&self, identity: String) -> Result<UploadLock, Error> {
-        let path = self.folder.join("locks").join(format!("{identity}.lock"));
-        match try_lock(&path) {
+        let path = self.lock_path(&identity);
+        let mut locked = try_lock(&path);
+        // Another upload may be looking whether the lock is held.
+        for _ in 0..LOOKS {
+            if matches!(locked, Err(TryLockError::WouldBlock)) {
+                std::thread::sleep(LOOK);
+                locked = try_lock(&path);
+            }
+        }
+        match locked {
             Ok(file) => Ok(UploadLock { identity, _file: file }),
             Err(TryLockError::WouldBlock) => Err(Error::Busy { what: "upload" }),
             Err(TryLockError::Error(error)) => Err(Error::Open { path, reason: error.to_string() }),
         }
     }
 
-    async fn family_identity(&self, run: RunId) -> Result<String, Error> {
+    pub(super) fn lock_path(&self, identity: &str) -> PathBuf {
+        self.folder.join("locks").join(format!("{identity}.lock"))
+    }
+
+    pub(super) async fn family_identity(&self, run: RunId) -> Result<String, Error> {
         let family = self.family(&self.run(run).await?).await?;
         let root = family.runs.iter().find(|member| member.id == family.root);
         // If the first run was removed, the others still share the number.
@@ -122,9 +139,20 @@ impl Ledger {
 }
 
 fn try_lock(path: &Path) -> Result<File, TryLockError> {
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(TryLockError::Error)?;
+    let file = open(path)?;
     file.try_lock()?;
     Ok(file)
+}
+
+/// Locks a file so that others can do the same, to see whether it is locked.
+pub(super) fn try_lock_shared(path: &Path) -> Result<File, TryLockError> {
+    let file = open(path)?;
+    file.try_lock_shared()?;
+    Ok(file)
+}
+
+fn open(path: &Path) -> Result<File, TryLockError> {
+    OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(TryLockError::Error)
 }
 
 /// Returns the identity of an upload: service, workspace, kind of record and content of the file.

@@ -12,6 +12,7 @@ mod claims;
 mod database;
 mod error;
 mod family;
+mod handshake;
 mod ids;
 mod in_flight;
 mod integrity;
@@ -38,6 +39,7 @@ pub use claims::{Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Like
 pub use database::Ledger;
 pub use error::Error;
 pub use family::Family;
+pub use handshake::Intent;
 pub use ids::{RunId, Seq};
 pub use in_flight::SendingChanges;
 pub use integrity::inspect::Inspection;

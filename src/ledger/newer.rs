@@ -9,6 +9,7 @@ use super::accepted::{hash, scope};
 use super::block::RecordBlock;
 use super::database::{Ledger, to_json};
 use super::error::Error;
+use super::handshake::Intent;
 use super::ids::{RunId, Seq};
 use super::model::{Disposition, Outcome, PlannedRecord, Problem};
 use super::run::Run;
@@ -20,7 +21,7 @@ const BLOCKS: u32 = 16;
 /// Keys per query.
 const KEYS: usize = 4_096;
 /// Intents are looked up this long before the last look, in milliseconds: their time is that of another process.
-const OVERLAP: i64 = 10_000;
+const OVERLAP: i64 = 60_000;
 /// The code of the problem of a superseded record.
 const SUPERSEDED: &str = "newer-run";
 
@@ -40,7 +41,7 @@ pub struct NewerKeys {
     since: i64,
     /// Of the run that is sent.
     age: Option<RunId>,
-    seen: HashSet<(RunId, Seq, i64)>,
+    seen: HashSet<Intent>,
     /// By hash of the key.
     keys: HashMap<i64, NewerRequest>,
 }
@@ -90,8 +91,7 @@ impl Ledger {
     /// Returns the pending records of `run` that newer uploads have sent or may have sent, in order. Only idempotent requests
     /// are compared; the others have claims.
     pub async fn newer_requests(&self, run: &Run) -> Result<Vec<(Seq, NewerRequest)>, Error> {
-        let repeats = |has_target| run.about.record.input().call(has_target).is_some_and(|call| call.repeatable);
-        if !repeats(true) && !repeats(false) {
+        if !run.about.record.input().may_be_repeated() {
             return Ok(Vec::new());
         }
         let ages = self.ages(run).await?;
@@ -118,8 +118,8 @@ impl Ledger {
         Ok(found)
     }
 
-    /// Adds the keys of the requests that newer uploads than `run` have begun since the last look.
-    pub async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<(), Error> {
+    /// Adds the keys of the requests that newer uploads than `run` have begun since the last look. Returns these intents.
+    pub async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error> {
         let age = match keys.age {
             Some(age) => age,
             None => *keys.age.insert(self.age(run).await?),
@@ -129,30 +129,34 @@ impl Ledger {
         let since = keys.look(now);
         let begun: Vec<(RunId, Seq, Seq, i64)> =
             sqlx::query_as(query).bind(age).bind(since).fetch_all(&self.reader).await?;
-        let new: Vec<_> =
-            begun.into_iter().filter(|(run, first, _, at)| !keys.seen.contains(&(*run, *first, *at))).collect();
+        let begun = begun.into_iter().map(|(run, first, last, at)| (Intent { run, first, at }, last));
+        let new: Vec<(Intent, Seq)> = begun.filter(|(intent, _)| !keys.seen.contains(intent)).collect();
         if new.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let ages = self.ages(run).await?;
-        for (other, first, last, at) in new {
-            keys.seen.insert((other, first, at));
-            if ages.get(&other).is_none_or(|it| it.age <= age) {
+        let mut found = Vec::new();
+        for (intent, last) in new {
+            keys.seen.insert(intent);
+            if ages.get(&intent.run).is_none_or(|it| it.age <= age) {
                 continue;
             }
-            let request = NewerRequest { run: other, at, is_accepted: false };
-            let mut from = first;
-            while let Some(block) = self.records_without_bodies(other, from, BLOCKS).await?.filter(|it| it.end() > from)
+            found.push(intent);
+            let request = NewerRequest { run: intent.run, at: intent.at, is_accepted: false };
+            let mut from = intent.first;
+            while let Some(block) =
+                self.records_without_bodies(intent.run, from, BLOCKS).await?.filter(|it| it.end() > from)
             {
                 from = block.end();
-                let sent = sent_keys(&block, run.about.record).filter(|(seq, _)| (first..=last).contains(seq));
+                let range = intent.first..=last;
+                let sent = sent_keys(&block, run.about.record).filter(|(seq, _)| range.contains(seq));
                 keys.add(request, sent.map(|(_, key)| key));
                 if from > last {
                     break;
                 }
             }
         }
-        Ok(())
+        Ok(found)
     }
 
     /// Returns the records that `run` has not sent because of newer requests.

@@ -13,9 +13,11 @@ const PLAN: [&str; 3] = [
     "DELETE FROM record_block WHERE run = $1",
     "DELETE FROM outcome WHERE run = $1",
 ];
-const SENDING_AND_RUN: [&str; 5] = [
+const SENDING_AND_RUN: [&str; 7] = [
     "DELETE FROM total WHERE run = $1",
     "DELETE FROM intent WHERE run = $1",
+    "DELETE FROM sender WHERE run = $1",
+    "DELETE FROM yielded WHERE run = $1",
     "DELETE FROM in_flight WHERE run = $1",
     "DELETE FROM resolution WHERE run = $1",
     "DELETE FROM run WHERE id = $1",

@@ -231,6 +231,9 @@ impl Sending<'_> {
         let before = ledger.accounting(id).await?;
         let was_finished = before.pending == 0 && self.run.run().state == RunState::Finished;
         let (mut stopped, mut meanwhile) = (None, Vec::new());
+        if withheld.is_some() || before.pending == 0 {
+            ledger.leave_sender(id).await?;
+        }
         if withheld.is_some() {
             ledger.withhold(id).await?;
         } else if before.pending > 0 {

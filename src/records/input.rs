@@ -126,6 +126,11 @@ impl Input {
         self.create.as_ref().is_some_and(|call| !call.repeatable)
     }
 
+    /// Whether some records may be sent twice.
+    pub fn may_be_repeated(&self) -> bool {
+        [&self.create, &self.update].into_iter().flatten().any(|call| call.repeatable)
+    }
+
     /// Returns the call that updates a record identified in the path, or the call that creates a record. Returns `None` if
     /// the contract has no such call.
     pub fn call(&self, is_named: bool) -> Option<&Call> {

@@ -3,6 +3,7 @@
 //! A single task owns the dispatcher, loads the records block by block, starts the attempts and writes the outcomes to
 //! the ledger in batches. The intent of a non-idempotent call is on disk before the request is sent.
 
+mod handshake;
 mod load;
 mod ports;
 #[cfg(test)]
@@ -17,18 +18,18 @@ use std::time::{Duration, Instant};
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
 
-use super::dispatch::{Dispatcher, Job, Settled, Step, StopReason};
+use super::dispatch::{Dispatcher, Job, OrderingKey, Settled, Step, StopReason};
 use super::interrupt::Grace;
 use crate::client::fetch::PROBE_PATH;
 use crate::client::policy::{Action, Call, decide};
 use crate::client::{Attempt, Client, Pace, Request, Speed};
 use crate::ledger::{
-    self, Claim, Ledger, LockedRun, NewerKeys, Outcome, Problem, RecordState, Run, RunId, RunState, SendingChanges, Seq,
+    self, Claim, Intent, Ledger, LockedRun, NewerKeys, Outcome, Problem, RecordState, Run, RunId, RunState,
+    SendingChanges, Seq,
 };
 use crate::records::RecordKind;
 use crate::upload::sent_before::{LeftOut, Scope, claimed_meanwhile};
-use crate::upload::superseded;
-use load::load_blocks;
+use load::{HeldBack, load_blocks};
 use ports::{Begun, Journal, Service};
 
 /// Minimum number of waiting records; below, the next block is loaded.
@@ -39,8 +40,6 @@ const MAX_BATCH: usize = 2_048;
 const STORE_INTERVAL: Duration = Duration::from_millis(20);
 /// Interval of progress reports.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
-/// Interval of looking for newer uploads that have begun to send the same keys.
-const NEWER_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Newer uploads that have begun this long before sending are looked for, in milliseconds.
 const NEWER_OVERLAP: i64 = 60_000;
@@ -138,11 +137,10 @@ async fn send_task<J: Journal, S: Service>(
     progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<SendResult, ledger::Error> {
     let (began, began_at) = (now(), (task.wall)());
-    let Begun { run, family, unknown } = task.journal.begin(task.run).await?;
+    let looks_for_newer = !task.overwrites_newer && task.kind.input().may_be_repeated();
+    let Begun { run, family, unknown } = task.journal.begin(task.run, looks_for_newer, began_at).await?;
     tracing::info!(run = run.id, kind = %task.kind, unknown, "sending begins");
     let is_sendable = !matches!(run.state, RunState::Planning | RunState::Withheld);
-    let repeats = |has_target| task.kind.input().call(has_target).is_some_and(|call| call.repeatable);
-    let looks_for_newer = !task.overwrites_newer && (repeats(true) || repeats(false));
     let mut pace = Pace::new(task.rate, began);
     if let Some(file) = &task.rate_file {
         pace = pace.shared(file, began);
@@ -152,8 +150,10 @@ async fn send_task<J: Journal, S: Service>(
         scope: Scope::of(&run),
         newer: looks_for_newer.then(|| NewerKeys::since(began_at.saturating_sub(NEWER_OVERLAP))),
         newer_at: None,
+        yielding: Vec::new(),
+        held_back: None,
         superseded: BTreeMap::new(),
-        in_flight: HashSet::new(),
+        in_flight: HashMap::new(),
         doubtful: HashSet::new(),
         run,
         family,
@@ -170,8 +170,11 @@ async fn send_task<J: Journal, S: Service>(
     sender.send_all(interrupt, progress).await?;
     let stopped = sender.stop_reason().await;
     if stopped.is_some() {
-        let seqs: Vec<Seq> = sender.in_flight.iter().chain(&sender.doubtful).copied().collect();
+        let seqs: Vec<Seq> = sender.in_flight.keys().chain(&sender.doubtful).copied().collect();
         task.journal.reduce_intents(task.run, began_at, &seqs, (task.wall)()).await?;
+    }
+    if looks_for_newer {
+        task.journal.leave(task.run).await?;
     }
     let taken = now().saturating_duration_since(began);
     tracing::info!(run = task.run, ?stopped, seconds = taken.as_secs_f64(), "sending ends");
@@ -201,10 +204,13 @@ struct Sender<'a, J, S> {
     newer: Option<NewerKeys>,
     /// When newer uploads were looked for.
     newer_at: Option<Instant>,
+    /// Intents of newer uploads with keys that may be in flight.
+    yielding: Vec<Intent>,
+    held_back: Option<HeldBack>,
     /// By newer run.
     superseded: BTreeMap<RunId, LeftOut>,
     /// Idempotent calls in flight.
-    in_flight: HashSet<Seq>,
+    in_flight: HashMap<Seq, OrderingKey>,
     /// Idempotent calls without an outcome that may have been applied.
     doubtful: HashSet<Seq>,
     dispatcher: Dispatcher,
@@ -244,9 +250,15 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         let mut stores = tokio::time::interval(STORE_INTERVAL);
         stores.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            while self.dispatcher.backlog() < self.task.low_backlog && self.next_block.is_some() {
+            while self.held_back.is_none()
+                && self.dispatcher.backlog() < self.task.low_backlog
+                && self.next_block.is_some()
+            {
                 self.load_next_blocks().await;
+                self.admit_held_back().await?;
             }
+            self.admit_held_back().await?;
+            self.yield_to_newer(now()).await?;
             for settled in self.dispatcher.released() {
                 self.keep(settled);
             }
@@ -281,6 +293,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
                     self.settle(ended);
                     self.settle_ended();
                 }
+                () = sleep_until(self.held_back.as_ref().map(|held| held.next_look)), if self.deadline.is_none() => {}
                 () = sleep_until(wake) => {
                     if self.deadline.is_some() {
                         return self.cut_off().await;
@@ -293,7 +306,8 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
     /// Whether no record is left to send, or none may be sent and none is in flight.
     fn is_done(&self) -> bool {
         let must_stop = self.deadline.is_some() || self.dispatcher.stop_reason().is_some();
-        must_stop && self.dispatcher.in_flight() == 0 || self.next_block.is_none() && self.dispatcher.is_empty()
+        must_stop && self.dispatcher.in_flight() == 0
+            || self.next_block.is_none() && self.held_back.is_none() && self.dispatcher.is_empty()
     }
 
     /// Adds the next blocks of records to the dispatcher. An error ends the loading, but not the requests in flight.
@@ -303,7 +317,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         match load_blocks(journal, *run, *kind, &self.scope, from, wall()).await {
             Ok(Some(loaded)) => {
                 self.next_block = Some(loaded.end);
-                loaded.jobs.into_iter().for_each(|job| self.dispatcher.push(job));
+                self.admit(loaded.jobs, loaded.intent);
             }
             Ok(None) => {}
             Err(error) => self.load_error = Some(error),
@@ -313,7 +327,6 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
     /// Starts all attempts permitted now. Returns when to try again. Intents of non-idempotent calls are written first.
     async fn start_attempts(&mut self, now: Instant) -> Result<Option<Instant>, ledger::Error> {
         let mut non_idempotent = Vec::new();
-        self.look_for_newer(now).await?;
         let wake = loop {
             match self.dispatcher.step(now) {
                 Step::Send(job) if job.call == Call::Idempotent => self.start_or_withdraw(job),
@@ -368,37 +381,9 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         self.changes.retries += if job.requests > 0 { requests } else { 0 };
     }
 
-    /// Looks for newer uploads that have begun since the last look.
-    async fn look_for_newer(&mut self, now: Instant) -> Result<(), ledger::Error> {
-        let is_due = self.newer_at.is_none_or(|at| now.saturating_duration_since(at) >= NEWER_INTERVAL);
-        if let Some(newer) = self.newer.as_mut().filter(|_| is_due) {
-            self.newer_at = Some(now);
-            self.task.journal.update_newer_keys(&self.run, newer, (self.task.wall)()).await?;
-        }
-        Ok(())
-    }
-
-    /// Starts an idempotent call, unless a newer upload sends the same key.
-    fn start_or_withdraw(&mut self, job: Job) {
-        let request = match (&self.newer, job.ordering_key.key()) {
-            (Some(newer), Some(key)) => newer.get(key),
-            _ => None,
-        };
-        let Some(request) = request else {
-            self.count(&job, 1);
-            return self.start(job);
-        };
-        let now = (self.task.wall)();
-        superseded::count(&mut self.superseded, &request, None);
-        self.doubtful.remove(&job.seq);
-        let outcome = superseded::outcome(self.run.id, job.seq, job.ordering_key.key(), &request, now);
-        self.changes.outcomes.push(Outcome { attempts: job.requests, ..outcome });
-        self.dispatcher.withdraw(&job);
-    }
-
     fn start(&mut self, job: Job) {
         if job.call == Call::Idempotent {
-            self.in_flight.insert(job.seq);
+            self.in_flight.insert(job.seq, job.ordering_key.clone());
         }
         let service = Arc::clone(&self.task.service);
         let request = request(self.task.kind, &job);
@@ -505,8 +490,10 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
 
     /// Returns why the run stopped, or `None` if no record was left to send.
     async fn stop_reason(&mut self) -> Option<StopReason> {
+        self.release_held_back();
         while self.dispatcher.unsettled() == 0 && self.next_block.is_some() {
             self.load_next_blocks().await;
+            self.release_held_back();
         }
         if self.dispatcher.unsettled() == 0 {
             return None;

@@ -6,8 +6,12 @@ use super::sent_before::{LeftOut, date};
 use crate::ledger::{self, FIRST_ROWS, Ledger, NewerRequest, Outcome, Run, RunId, Seq};
 
 /// Leaves out the pending records of a run with keys that newer uploads have sent or may have sent. Returns them by the
-/// newer run.
+/// newer run. Newer uploads that begin from now on wait for the run, until it is sent or [`Ledger::leave_sender`] is called.
 pub async fn leave_out(ledger: &Ledger, run: &Run, now: i64) -> Result<Vec<LeftOut>, ledger::Error> {
+    if !run.about.record.input().may_be_repeated() {
+        return Ok(Vec::new());
+    }
+    ledger.enter_sender(run.id, now).await?;
     let newer = ledger.newer_requests(run).await?;
     let mut left_out: BTreeMap<RunId, LeftOut> = BTreeMap::new();
     let mut newer = newer.into_iter().peekable();

@@ -151,6 +151,22 @@ CREATE TABLE intent (
     PRIMARY KEY (run, first, at)
 );
 
+-- Each run whose records of intents are being sent, so that newer uploads wait until it has yielded to theirs. Remains if
+-- the process is killed.
+CREATE TABLE sender (
+    run BIGINT PRIMARY KEY,
+    at  BIGINT NOT NULL
+);
+
+-- The sender leaves out the keys of this intent of a newer upload, and has none of them in flight.
+CREATE TABLE yielded (
+    run   BIGINT NOT NULL,
+    newer BIGINT NOT NULL,
+    first BIGINT NOT NULL,
+    at    BIGINT NOT NULL,
+    PRIMARY KEY (run, newer, first, at)
+) WITHOUT ROWID;
+
 -- The final result of a record that was planned to be sent. A record without an outcome is pending.
 CREATE TABLE outcome (
     run            BIGINT NOT NULL,

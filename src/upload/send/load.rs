@@ -1,8 +1,10 @@
 //! Loads the pending records of a run, block by block.
 
+use std::time::Instant;
+
 use super::ports::Journal;
 use crate::client::policy::Call;
-use crate::ledger::{self, Disposition, PlannedRecord, RunId, Seq};
+use crate::ledger::{self, Disposition, Intent, PlannedRecord, RunId, Seq};
 use crate::records::RecordKind;
 use crate::upload::dispatch::Job;
 use crate::upload::sent_before::Scope;
@@ -15,6 +17,17 @@ pub(super) struct Loaded {
     pub jobs: Vec<Job>,
     /// The position after the last block.
     pub end: Seq,
+    /// The intent of idempotent calls among them.
+    pub intent: Option<Intent>,
+}
+
+/// Records that are not sent before older uploads have yielded to their intent.
+pub(super) struct HeldBack {
+    pub jobs: Vec<Job>,
+    pub intent: Intent,
+    pub since: Instant,
+    /// When the ledger is read again.
+    pub next_look: Instant,
 }
 
 /// Returns the pending records of the next blocks at or after `from`, or `None` after the last block. The intent of
@@ -40,10 +53,12 @@ pub(super) async fn load_blocks(
         }
     }
     let Some(end) = end else { return Ok(None) };
+    let mut intent = None;
     if jobs.iter().any(|job| job.call == Call::Idempotent) {
         journal.store_intent(run, from, end - 1, now).await?;
+        intent = Some(Intent { run, first: from, at: now });
     }
-    Ok(Some(Loaded { jobs, end }))
+    Ok(Some(Loaded { jobs, end, intent }))
 }
 
 /// Returns the job of a record, or `None` for a record not to be sent.

@@ -1,9 +1,12 @@
 //! What sending needs from the ledger and from the service. Simulations replace both.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use crate::client::{Attempt, Client, Request};
-use crate::ledger::{Claim, EarlierClaim, Error, Ledger, NewerKeys, RecordBlock, Run, RunId, SendingChanges, Seq};
+use crate::ledger::{
+    Claim, EarlierClaim, Error, Intent, Ledger, NewerKeys, RecordBlock, Run, RunId, SendingChanges, Seq,
+};
 
 /// A run at the beginning of sending.
 #[derive(Clone, Debug)]
@@ -17,13 +20,21 @@ pub(super) struct Begun {
 
 /// The ledger of a run that is sent. The methods are those of [`Ledger`].
 pub(super) trait Journal: Clone + Send + Sync + 'static {
-    /// Marks the records that were in flight as unknown, and returns the run.
-    fn begin(&self, run: RunId) -> impl Future<Output = Result<Begun, Error>> + Send;
+    /// Marks the records that were in flight as unknown, and returns the run. `yields`: enters it as a sender that yields to
+    /// newer uploads.
+    fn begin(&self, run: RunId, yields: bool, now: i64) -> impl Future<Output = Result<Begun, Error>> + Send;
+
+    /// Removes the run from the senders.
+    fn leave(&self, run: RunId) -> impl Future<Output = Result<(), Error>> + Send;
 
     fn record_block(&self, run: RunId, from: Seq) -> impl Future<Output = Result<Option<RecordBlock>, Error>> + Send;
 
     /// Returns the records in the range that have an outcome.
-    fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> impl Future<Output = Result<Vec<Seq>, Error>> + Send;
+    fn settled(
+        &self,
+        run: RunId,
+        range: RangeInclusive<Seq>,
+    ) -> impl Future<Output = Result<BTreeSet<Seq>, Error>> + Send;
 
     fn store_intent(
         &self,
@@ -38,7 +49,11 @@ pub(super) trait Journal: Clone + Send + Sync + 'static {
         run: &Run,
         keys: &mut NewerKeys,
         now: i64,
-    ) -> impl Future<Output = Result<(), Error>> + Send;
+    ) -> impl Future<Output = Result<Vec<Intent>, Error>> + Send;
+
+    fn yield_to(&self, run: RunId, intents: &[Intent]) -> impl Future<Output = Result<(), Error>> + Send;
+
+    fn not_yielded(&self, run: &Run, intent: Intent) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
 
     fn start(
         &self,
@@ -67,7 +82,10 @@ pub(super) trait Service: Send + Sync + 'static {
 }
 
 impl Journal for Ledger {
-    async fn begin(&self, run: RunId) -> Result<Begun, Error> {
+    async fn begin(&self, run: RunId, yields: bool, now: i64) -> Result<Begun, Error> {
+        if yields {
+            self.enter_sender(run, now).await?;
+        }
         let unknown = self.mark_in_flight_unknown(run).await?;
         // The locked run is as it was at the time of locking, before it was compared with earlier runs.
         let run = self.run(run).await?;
@@ -79,16 +97,28 @@ impl Journal for Ledger {
         Ledger::record_block(self, run, from).await
     }
 
-    async fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<Vec<Seq>, Error> {
-        Ok(Ledger::settled(self, run, range).await?.into_iter().collect())
+    async fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error> {
+        Ledger::settled(self, run, range).await
     }
 
     async fn store_intent(&self, run: RunId, first: Seq, last: Seq, now: i64) -> Result<(), Error> {
         Ledger::store_intent(self, run, first, last, now).await
     }
 
-    async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<(), Error> {
+    async fn leave(&self, run: RunId) -> Result<(), Error> {
+        self.leave_sender(run).await
+    }
+
+    async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error> {
         Ledger::update_newer_keys(self, run, keys, now).await
+    }
+
+    async fn yield_to(&self, run: RunId, intents: &[Intent]) -> Result<(), Error> {
+        Ledger::yield_to(self, run, intents).await
+    }
+
+    async fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error> {
+        Ledger::not_yielded(self, run, intent).await
     }
 
     async fn start(

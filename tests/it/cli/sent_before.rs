@@ -203,3 +203,38 @@ async fn pruned_runs_are_remembered() {
     desk.run(&["runs", "prune", "--older-than", "0h"], 0).await;
     assert_eq!(desk.upload("a.csv", &rows, 3).await, "2: unchanged 1, failed 1");
 }
+
+/// The second upload is compared with the first one while the service has refused the first requests for now.
+#[tokio::test]
+async fn a_postponed_request_is_not_made_by_another_run_too() {
+    let is_busy = Arc::new(AtomicBool::new(true));
+    let busy = Arc::clone(&is_busy);
+    let desk = Desk::new(INVOICES, move |_| match busy.load(Ordering::Relaxed) {
+        true => answer(429, "retry-after: 2\r\n", "{}"),
+        false => Reply::Accept,
+    })
+    .await;
+    let lines: Vec<String> = (0..20).map(|number| format!("N-{number},c-{number},i,1\n")).collect();
+    desk.place.write("a.csv", format!("{HEADER}{}", lines.concat()));
+    desk.place.write("b.csv", format!("{HEADER}{}", lines.iter().rev().cloned().collect::<String>()));
+    let start = |file| {
+        let command = desk.command(&["upload", file, "-t", "t.toml", "--json", "--concurrency", "2"]);
+        tokio::task::spawn_blocking(move || command.run())
+    };
+    let wait_for = async |requests: usize| {
+        while desk.server.log().len() < requests {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let first = start("a.csv");
+    wait_for(1).await;
+    let second = start("b.csv");
+    wait_for(2).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    is_busy.store(false, Ordering::Relaxed);
+    let mut sent = 0;
+    for run in [first, second] {
+        sent += super::count(&summary(&run.await.unwrap()), "sent");
+    }
+    assert_eq!(sent, 20);
+}

@@ -167,6 +167,28 @@ fn refused_records_are_not_retried_over_newer_ones() {
     assert_eq!((accounting(&retried), shop.prices()), ("2: failed 2".to_owned(), "A=12".to_owned()));
 }
 
+/// The service takes five seconds for some requests of the older upload, and would apply them after those of the newer one.
+#[test]
+fn a_slow_request_of_an_older_upload_does_not_overtake_a_newer_one() {
+    let place = Place::new();
+    let served = Served::start_with(&place, 0, &["--fail", "slow:0.3", "--seed", "7"]);
+    let shop = Shop { place, served };
+    let rows = |price: usize| (0..24).map(|number| format!("I-{number},Item,{price},EUR\n")).collect::<String>();
+    shop.place.write("old.csv", format!("{HEADER}{}", rows(10)));
+    shop.place.write("new.csv", format!("{HEADER}{}", rows(12)));
+    let start = |file| {
+        let args = ["upload", file, "-t", "items", "--json", "--concurrency", "8", "--rate", "1000/s"];
+        shop.served.sheetport(&shop.place, args).start()
+    };
+    let old = start("old.csv");
+    super::process::until("the first items", || (shop.served.total() > 2).then_some(()));
+    let newer = start("new.csv").wait().exits(0);
+    assert_eq!(accounting(&summary(&newer)), "24: sent 24");
+    let old = summary(&old.wait().exits(0));
+    assert_eq!(count(&old, "sent") + count(&old, "skipped"), 24);
+    assert!(shop.prices().split(' ').all(|price| price.ends_with("=12")), "{}", shop.prices());
+}
+
 /// A newer upload begins while an older one is being sent, slowly.
 #[test]
 fn an_upload_stops_sending_what_a_newer_one_sends_at_the_same_time() {

@@ -40,7 +40,7 @@ fn seeds(count: u64) -> impl Iterator<Item = u64> {
 fn example(shared: &Arc<Shared>) -> Run {
     let real = Real::new(shared, String::new());
     let run = real.plan(RecordKind::Item, &[], None).expect("a plan");
-    real.begin(run).expect("a run").run
+    real.begin(run, false, 1).expect("a run").run
 }
 
 fn run_with_model(count: u64) {
@@ -92,4 +92,16 @@ fn model_does_what_the_ledger_does() {
         let model = trace(seed, Arc::new(Model::new(example, BLOCK_LEN, first)));
         assert_eq!(real, model, "schedule SHEETPORT_SIMULATION_SEED={seed}");
     }
+}
+
+/// The simulation is able to fail.
+#[test]
+fn older_values_overwrite_newer_ones_without_the_handshake() {
+    let example = example(&Arc::new(Shared::new()));
+    let breaks = |seed: &u64| {
+        let model = Model::new(example.clone(), 4, 1).without_handshake();
+        let result = Schedule::new(*seed, Arc::new(model), false).run();
+        result.is_err_and(|(rule, _)| rule.contains("overwrites a newer one"))
+    };
+    assert!(seeds(20_000).any(|seed| breaks(&seed)));
 }

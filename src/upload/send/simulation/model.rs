@@ -1,14 +1,14 @@
 //! A model of the ledger in memory: the rules of blocks, intents, claims and outcomes without SQL.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
 use super::super::ports::Begun;
 use super::store::{Planned, Store};
 use crate::ledger::{
-    Accounting, Claim, Disposition, EarlierClaim, EarlierState, Error, NewerKeys, NewerRequest, Outcome, PlannedRecord,
-    Problem, RecordBlock, RecordState, Run, RunId, RunState, SendingChanges, Seq,
+    Accounting, Claim, Disposition, EarlierClaim, EarlierState, Error, Intent, NewerKeys, NewerRequest, Outcome,
+    PlannedRecord, Problem, RecordBlock, RecordState, Run, RunId, RunState, SendingChanges, Seq,
 };
 use crate::records::RecordKind;
 use crate::upload::sent_before::{Scope, claimed_meanwhile};
@@ -21,6 +21,8 @@ pub(super) struct Model {
     /// The number of records per block.
     block_len: usize,
     first: RunId,
+    /// Whether newer uploads wait for older ones.
+    has_handshake: bool,
     runs: Mutex<BTreeMap<RunId, Stored>>,
 }
 
@@ -36,6 +38,9 @@ struct Stored {
     claims: BTreeMap<Seq, (i64, i64, Claim)>,
     requests: i64,
     retries: i64,
+    /// Of a run in `sender`: the intents that it has yielded to.
+    yielded: Option<BTreeSet<Intent>>,
+    is_alive: bool,
 }
 
 type Runs = BTreeMap<RunId, Stored>;
@@ -43,7 +48,12 @@ type Runs = BTreeMap<RunId, Stored>;
 impl Model {
     /// Creates an empty model, in which the first run has the number `first`.
     pub(super) fn new(example: Run, block_len: usize, first: RunId) -> Model {
-        Model { example, block_len, first, runs: Mutex::default() }
+        Model { example, block_len, first, has_handshake: true, runs: Mutex::default() }
+    }
+
+    /// Lets newer uploads send at once.
+    pub(super) fn without_handshake(self) -> Model {
+        Model { has_handshake: false, ..self }
     }
 
     fn with<T>(&self, run: RunId, read: impl FnOnce(&mut Stored) -> Result<T, Error>) -> Result<T, Error> {
@@ -131,10 +141,14 @@ fn last_claim(runs: &Runs) -> i64 {
 }
 
 impl Store for Model {
-    fn begin(&self, run: RunId) -> Result<Begun, Error> {
+    fn begin(&self, run: RunId, yields: bool, now: i64) -> Result<Begun, Error> {
         let mut runs = self.runs.lock().expect("no panic");
         let family = family(&runs, run);
         let stored = runs.get_mut(&run).ok_or(Error::NoSuchRun(run))?;
+        let _ = now;
+        if yields {
+            stored.yielded = Some(BTreeSet::new());
+        }
         let in_flight = std::mem::take(&mut stored.in_flight);
         for (seq, at) in &in_flight {
             let problems = vec![Problem::of_record("service", "in flight")];
@@ -152,7 +166,7 @@ impl Store for Model {
         })
     }
 
-    fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<Vec<Seq>, Error> {
+    fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error> {
         self.with(run, |stored| Ok(stored.outcomes.range(range).map(|(seq, _)| *seq).collect()))
     }
 
@@ -163,9 +177,10 @@ impl Store for Model {
         })
     }
 
-    fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<(), Error> {
+    fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error> {
         let runs = self.runs.lock().expect("no panic");
         let (age_of_run, since) = (age(&runs, run.id), keys.look(now));
+        let mut begun = Vec::new();
         for (other, stored) in runs.iter().filter(|(other, _)| age(&runs, **other) > age_of_run) {
             let is_looked_at =
                 stored.run.state == RunState::Planned || stored.run.finished_at.is_some_and(|at| at >= since);
@@ -174,9 +189,44 @@ impl Store for Model {
                 let sent = stored.numbered().filter(|(seq, _)| (*first..=*last).contains(seq));
                 let sent = sent.filter(|(_, record)| record.is_repeatable(run.about.record));
                 keys.add(request, sent.filter_map(|(_, record)| record.key.as_deref()));
+                begun.push(Intent { run: *other, first: *first, at: *at });
             }
         }
-        Ok(())
+        // Those that are known from the last look are yielded to once more, which changes nothing.
+        let yielded = runs.get(&run.id).and_then(|stored| stored.yielded.as_ref());
+        begun.retain(|intent| yielded.is_none_or(|yielded| !yielded.contains(intent)));
+        Ok(begun)
+    }
+
+    fn leave(&self, run: RunId) -> Result<(), Error> {
+        self.with(run, |stored| {
+            stored.yielded = None;
+            Ok(())
+        })
+    }
+
+    fn yield_to(&self, run: RunId, intents: &[Intent]) -> Result<(), Error> {
+        self.with(run, |stored| {
+            stored.yielded.get_or_insert_default().extend(intents);
+            Ok(())
+        })
+    }
+
+    fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error> {
+        let runs = self.runs.lock().expect("no panic");
+        let is_older = |other: RunId| age(&runs, other) < age(&runs, run.id);
+        let has_yielded = |stored: &Stored| stored.yielded.as_ref().is_none_or(|yielded| yielded.contains(&intent));
+        let waits_for = |(other, stored): &(&RunId, &Stored)| {
+            self.has_handshake && is_older(**other) && !has_yielded(stored) && stored.is_alive
+        };
+        Ok(runs.iter().filter(waits_for).map(|(other, _)| *other).collect())
+    }
+
+    fn set_alive(&self, run: RunId, is_alive: bool) -> Result<(), Error> {
+        self.with(run, |stored| {
+            stored.is_alive = is_alive;
+            Ok(())
+        })
     }
 
     fn start(
@@ -232,6 +282,8 @@ impl Store for Model {
             claims: BTreeMap::new(),
             requests: 0,
             retries: 0,
+            yielded: None,
+            is_alive: false,
         };
         runs.insert(id, stored);
         Ok(id)
@@ -264,6 +316,9 @@ impl Store for Model {
             }
         }
         let stored = runs.get_mut(&id).ok_or(Error::NoSuchRun(id))?;
+        if kind.input().may_be_repeated() {
+            stored.yielded = Some(BTreeSet::new());
+        }
         if !is_compared {
             stored.run.compared_to = Some(compared_to);
         }

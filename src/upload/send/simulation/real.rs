@@ -1,8 +1,10 @@
 //! The real ledger, in a folder in memory.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -11,8 +13,8 @@ use super::super::ports::{Begun, Journal};
 use super::model::planned;
 use super::store::{Planned, Store};
 use crate::ledger::{
-    Accounting, AllowRepeat, Claim, EarlierClaim, Error, Ledger, NewRun, NewerKeys, RecordBlock, RecordState, Run,
-    RunCommand, RunId, RunSettings, SendingChanges, Seq, SheetSelection,
+    Accounting, AllowRepeat, Claim, EarlierClaim, Error, Intent, Ledger, LockedRun, NewRun, NewerKeys, RecordBlock,
+    RecordState, Run, RunCommand, RunId, RunSettings, SendingChanges, Seq, SheetSelection,
 };
 use crate::records::RecordKind;
 use crate::upload::{sent_before, superseded};
@@ -21,6 +23,10 @@ use crate::upload::{sent_before, superseded};
 pub(super) struct Real {
     shared: Arc<Shared>,
     workspace: String,
+    /// The locks of living processes.
+    alive: Mutex<BTreeMap<RunId, LockedRun>>,
+    /// The number of plans, each of another file.
+    plans: AtomicU64,
 }
 
 /// A ledger for several schedules.
@@ -45,7 +51,7 @@ impl Shared {
 impl Real {
     /// Returns an empty workspace.
     pub(super) fn new(shared: &Arc<Shared>, workspace: String) -> Real {
-        Real { shared: Arc::clone(shared), workspace }
+        Real { shared: Arc::clone(shared), workspace, alive: Mutex::default(), plans: AtomicU64::new(0) }
     }
 
     /// Waits for the ledger without letting the paused clock go on, as waiting within its runtime would.
@@ -58,7 +64,7 @@ impl Real {
 }
 
 /// Returns a description of a run.
-fn about(kind: RecordKind, workspace: &str, retry_of: Option<RunId>) -> NewRun {
+fn about(kind: RecordKind, workspace: &str, file: String, retry_of: Option<RunId>) -> NewRun {
     NewRun {
         command: if retry_of.is_some() { RunCommand::Retry } else { RunCommand::Upload },
         record: kind,
@@ -66,7 +72,7 @@ fn about(kind: RecordKind, workspace: &str, retry_of: Option<RunId>) -> NewRun {
         template_toml: String::new(),
         lookups: None,
         file: "a.csv".to_owned(),
-        file_hash: "00".to_owned(),
+        file_hash: file,
         base_url: "http://localhost/".to_owned(),
         workspace: workspace.to_owned(),
         sheet: SheetSelection::One(String::new()),
@@ -84,15 +90,15 @@ fn about(kind: RecordKind, workspace: &str, retry_of: Option<RunId>) -> NewRun {
 }
 
 impl Store for Real {
-    fn begin(&self, run: RunId) -> Result<Begun, Error> {
-        self.wait(async |ledger| Journal::begin(ledger, run).await)
+    fn begin(&self, run: RunId, yields: bool, now: i64) -> Result<Begun, Error> {
+        self.wait(async |ledger| Journal::begin(ledger, run, yields, now).await)
     }
 
     fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
         self.wait(async |ledger| Journal::record_block(ledger, run, from).await)
     }
 
-    fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<Vec<Seq>, Error> {
+    fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error> {
         self.wait(async |ledger| Journal::settled(ledger, run, range).await)
     }
 
@@ -100,8 +106,29 @@ impl Store for Real {
         self.wait(async |ledger| Journal::store_intent(ledger, run, first, last, now).await)
     }
 
-    fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<(), Error> {
+    fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error> {
         self.wait(async |ledger| Journal::update_newer_keys(ledger, run, keys, now).await)
+    }
+
+    fn leave(&self, run: RunId) -> Result<(), Error> {
+        self.wait(async |ledger| Journal::leave(ledger, run).await)
+    }
+
+    fn yield_to(&self, run: RunId, intents: &[Intent]) -> Result<(), Error> {
+        self.wait(async |ledger| Journal::yield_to(ledger, run, intents).await)
+    }
+
+    fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error> {
+        self.wait(async |ledger| Journal::not_yielded(ledger, run, intent).await)
+    }
+
+    fn set_alive(&self, run: RunId, is_alive: bool) -> Result<(), Error> {
+        let mut alive = self.alive.lock().expect("no panic");
+        alive.remove(&run);
+        if is_alive {
+            alive.insert(run, self.wait(async |ledger| ledger.lock_run(run).await)?);
+        }
+        Ok(())
     }
 
     fn start(
@@ -125,7 +152,8 @@ impl Store for Real {
 
     fn plan(&self, kind: RecordKind, records: &[Planned], retry_of: Option<RunId>) -> Result<RunId, Error> {
         self.wait(async |ledger| {
-            let mut plan = ledger.begin_plan(&about(kind, &self.workspace, retry_of), 1).await?;
+            let file = self.plans.fetch_add(1, Ordering::Relaxed).to_string();
+            let mut plan = ledger.begin_plan(&about(kind, &self.workspace, file, retry_of), 1).await?;
             for record in records {
                 plan.add_record(planned(record)).await?;
             }

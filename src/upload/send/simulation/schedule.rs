@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::join_all;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::yield_now;
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::super::{SendResult, Task, send_task};
@@ -32,6 +34,8 @@ struct Plan {
     low_backlog: usize,
     max_errors: Option<u64>,
     rate: Option<&'static str>,
+    /// Begins so many milliseconds later than another process.
+    delay: u64,
     /// Killed after so many steps.
     steps: Option<u32>,
     /// Interrupted after so many milliseconds, with a grace period of so many.
@@ -118,15 +122,19 @@ impl Schedule {
     fn try_run(&mut self) -> Result<(), String> {
         self.upload()?;
         for _ in 0..self.random.usize(1..4) {
-            if self.runs.len() < 3 && self.random.u8(..5) == 0 {
+            if self.runs.len() < 3 && self.random.u8(..3) == 0 {
                 self.upload()?;
             }
             if self.random.u8(..3) == 0 {
                 self.retry()?;
             }
-            let (mood, plan) = (self.mood(), self.plan());
-            let of = self.random.usize(..self.runs.len());
-            self.live(of, mood, &plan)?;
+            let mut lives = vec![(self.random.usize(..self.runs.len()), self.plan())];
+            let other = self.random.usize(..self.runs.len());
+            if self.age(other) != self.age(lives[0].0) && self.random.u8(..3) > 0 {
+                lives.push((other, self.plan()));
+            }
+            let mood = self.mood();
+            self.live(lives, mood)?;
         }
         // In the end the service is healthy, and every run is resumed in any order until nothing is left to retry.
         loop {
@@ -134,7 +142,7 @@ impl Schedule {
             self.random.shuffle(&mut order);
             for of in order {
                 let plan = Plan { steps: None, interrupt: None, max_errors: None, ..self.plan() };
-                self.live(of, Mood::healthy(), &plan)?;
+                self.live(vec![(of, plan)], Mood::healthy())?;
                 let pending = self.accounting(self.runs[of].run)?.pending;
                 if pending > 0 {
                     return Err(format!("run {} has {pending} pending records in the end", self.runs[of].run));
@@ -148,6 +156,11 @@ impl Schedule {
         let world = world.lock().expect("no panic");
         self.trace(|| format!("{:?}", world.applied));
         check_end(&*self.store, &world)
+    }
+
+    /// Returns the first run of the family.
+    fn age(&self, of: usize) -> RunId {
+        self.world.lock().expect("no panic").runs[&self.runs[of].run].age
     }
 
     fn accounting(&self, run: RunId) -> Result<crate::ledger::Accounting, String> {
@@ -248,91 +261,119 @@ impl Schedule {
             low_backlog: [1, 4, 256][random.usize(..3)],
             max_errors: (random.u8(..4) == 0).then(|| random.u64(..3)),
             rate: (random.u8(..5) == 0).then_some("20/s"),
+            delay: [0, 1, 30, 300][random.usize(..4)],
             steps: (random.u8(..3) > 0).then(|| random.u32(1..40)),
             interrupt: (random.u8(..6) == 0).then(|| (random.u64(..2_000), random.u64(..2_000))),
         }
     }
 
-    /// Sends a run until its end, or until the process is killed.
-    fn live(&mut self, of: usize, mood: Mood, plan: &Plan) -> Result<(), String> {
-        let run = self.runs[of].run;
+    /// Sends runs at the same time until their ends, or until their processes are killed.
+    fn live(&mut self, lives: Vec<(usize, Plan)>, mood: Mood) -> Result<(), String> {
         self.lives += 1;
         if self.lives > MAX_LIVES {
             return Err("the schedule does not end".to_owned());
         }
         self.clock += 1_000;
-        let failed = |error: Error| format!("run {run}: {error}");
-        self.store.prepare(run, self.clock).map_err(failed)?;
-        if self.accounting(run)?.pending == 0 {
-            self.store.end(run, self.clock).map_err(failed)?;
-            return Ok(());
+        let failed = |error: Error| error.to_string();
+        let mut processes = Vec::new();
+        for (of, plan) in lives {
+            let run = self.runs[of].run;
+            self.store.set_alive(run, true).map_err(failed)?;
+            self.store.prepare(run, self.clock).map_err(failed)?;
+            if self.accounting(run)?.pending == 0 {
+                self.store.leave(run).map_err(failed)?;
+                self.store.set_alive(run, false).map_err(failed)?;
+                self.store.end(run, self.clock).map_err(failed)?;
+                continue;
+            }
+            let records = self.world.lock().expect("no panic").runs[&run].records.clone();
+            let once = records.iter().map(|record| !record.is_repeatable(self.kind)).collect();
+            let life = Arc::new(Life::new(run, once, plan.steps, self.runs[of].unknown, self.random.u64(..)));
+            processes.push((of, plan, life));
         }
-        let taken = self.keys_of_newer(run)?;
-        let records = self.world.lock().expect("no panic").runs[&run].records.clone();
-        let once = records.iter().map(|record| !record.is_repeatable(self.kind)).collect();
-        let life = Arc::new(Life::new(run, once, plan.steps, self.runs[of].unknown, self.random.u64(..)));
-        let is_interrupted = plan.interrupt.is_some();
+        let mut taken = BTreeMap::new();
+        for (of, ..) in &processes {
+            let run = self.runs[*of].run;
+            taken.insert(run, self.keys_of_newer(run)?);
+        }
         let (clock, jitter) = (self.clock, self.random.u64(..));
-        let (store, world) = (Arc::clone(&self.store), Arc::clone(&self.world));
         let (ended, clock) = self.runtime.block_on(async {
             begin_session(clock);
             fastrand::seed(jitter);
             {
-                let mut world = world.lock().expect("no panic");
-                (world.mood, world.began) = (mood, Instant::now());
+                let mut world = self.world.lock().expect("no panic");
+                (world.mood, world.began, world.taken) = (mood, Instant::now(), taken);
                 world.session += 1;
-                world.taken = BTreeMap::from([(run, taken)]);
             }
-            let task = Task {
-                journal: Mortal { store: Arc::clone(&store), life: Arc::clone(&life) },
-                service: Arc::new(Line { world, store, life: Arc::clone(&life) }),
-                run,
-                kind: self.kind,
-                concurrency: plan.concurrency,
-                rate: plan.rate.map(|rate| rate.parse().expect("a rate")),
-                rate_file: None,
-                max_errors: plan.max_errors,
-                overwrites_newer: false,
-                wall,
-                low_backlog: plan.low_backlog,
-                progress_interval: Duration::from_secs(10),
-            };
-            let interrupt = async {
-                match plan.interrupt {
-                    Some((after, limit)) => {
-                        sleep(Duration::from_millis(after)).await;
-                        Grace::from(Duration::from_millis(limit))
-                    }
-                    None => std::future::pending().await,
-                }
-            };
-            let ended = tokio::select! {
-                biased;
-                () = life.end() => None,
-                ended = timeout(LONGEST, send_task(&task, interrupt, &|_| {})) => Some(ended),
-            };
-            // The tasks of the process were aborted, and end now.
-            drop(task);
-            yield_now().await;
-            (ended, wall())
+            let is_alone = processes.len() == 1;
+            let lives = processes.iter().map(|(_, plan, life)| self.process(plan, life, is_alone));
+            (join_all(lives).await, wall())
         });
         self.clock = clock;
-        let ended = match ended {
-            Some(Ok(ended)) => Some(ended.map_err(failed)?),
-            Some(Err(_)) => return Err(format!("sending run {run} does not end")),
-            None => None,
-        };
-        self.ended(of, plan, &life, ended.as_ref())?;
-        let sent = &mut self.runs[of];
-        if life.has_begun() {
-            (sent.unknown, sent.concurrency) = (life.unknown(), plan.concurrency);
-        }
-        sent.is_killed = ended.is_none();
-        sent.was_cut |= ended.is_none() || is_interrupted;
-        if ended.is_some() {
-            self.store.end(run, self.clock).map_err(failed)?;
+        for ((of, plan, life), ended) in processes.into_iter().zip(ended) {
+            let run = self.runs[of].run;
+            let ended = match ended {
+                Some(Ok(ended)) => Some(ended.map_err(|error| format!("run {run}: {error}"))?),
+                Some(Err(_)) => return Err(format!("sending run {run} does not end")),
+                None => None,
+            };
+            self.ended(of, &plan, &life, ended.as_ref())?;
+            let sent = &mut self.runs[of];
+            if life.has_begun() {
+                (sent.unknown, sent.concurrency) = (life.unknown(), plan.concurrency);
+            }
+            sent.is_killed = ended.is_none();
+            sent.was_cut |= ended.is_none() || plan.interrupt.is_some();
+            if ended.is_some() {
+                self.store.end(run, self.clock).map_err(failed)?;
+            }
         }
         check(&*self.store, &self.world.lock().expect("no panic"), &self.runs)
+    }
+
+    /// Sends a run. Returns `None` if the process is killed.
+    async fn process(
+        &self,
+        plan: &Plan,
+        life: &Arc<Life>,
+        is_alone: bool,
+    ) -> Option<Result<Result<SendResult, Error>, Elapsed>> {
+        sleep(Duration::from_millis(if is_alone { 0 } else { plan.delay })).await;
+        let (store, world) = (Arc::clone(&self.store), Arc::clone(&self.world));
+        let task = Task {
+            journal: Mortal { store: Arc::clone(&store), life: Arc::clone(life) },
+            service: Arc::new(Line { world, store, life: Arc::clone(life) }),
+            run: life.run,
+            kind: self.kind,
+            concurrency: plan.concurrency,
+            rate: plan.rate.map(|rate| rate.parse().expect("a rate")),
+            rate_file: None,
+            max_errors: plan.max_errors,
+            overwrites_newer: false,
+            wall,
+            low_backlog: plan.low_backlog,
+            progress_interval: Duration::from_secs(if is_alone { 10 } else { 1 }),
+        };
+        let interrupt = async {
+            match plan.interrupt {
+                Some((after, limit)) => {
+                    sleep(Duration::from_millis(after)).await;
+                    Grace::from(Duration::from_millis(limit))
+                }
+                None => std::future::pending().await,
+            }
+        };
+        let ended = tokio::select! {
+            biased;
+            () = life.end() => None,
+            ended = timeout(LONGEST, send_task(&task, interrupt, &|_| {})) => Some(ended),
+        };
+        // The tasks of the process were aborted, and end now.
+        drop(task);
+        yield_now().await;
+        yield_now().await;
+        self.store.set_alive(life.run, false).expect("the lock is released");
+        ended
     }
 
     /// Checks what a life has left.

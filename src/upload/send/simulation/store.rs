@@ -1,12 +1,14 @@
 //! The ledger as the simulation sees it: without waiting, so that the paused clock stands still meanwhile.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::super::ports::{Begun, Journal};
 use super::life::Life;
 use crate::ledger::{
-    Accounting, Claim, EarlierClaim, Error, NewerKeys, RecordBlock, RecordState, Run, RunId, SendingChanges, Seq,
+    Accounting, Claim, EarlierClaim, Error, Intent, NewerKeys, RecordBlock, RecordState, Run, RunId, SendingChanges,
+    Seq,
 };
 use crate::records::RecordKind;
 
@@ -26,11 +28,14 @@ impl Planned {
 
 /// The ledger, or a model of it.
 pub(super) trait Store: Send + Sync {
-    fn begin(&self, run: RunId) -> Result<Begun, Error>;
+    fn begin(&self, run: RunId, yields: bool, now: i64) -> Result<Begun, Error>;
     fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error>;
-    fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<Vec<Seq>, Error>;
+    fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error>;
     fn store_intent(&self, run: RunId, first: Seq, last: Seq, now: i64) -> Result<(), Error>;
-    fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<(), Error>;
+    fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error>;
+    fn leave(&self, run: RunId) -> Result<(), Error>;
+    fn yield_to(&self, run: RunId, intents: &[Intent]) -> Result<(), Error>;
+    fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error>;
     fn start(
         &self,
         run: &Run,
@@ -42,6 +47,8 @@ pub(super) trait Store: Send + Sync {
     fn store(&self, run: RunId, changes: &SendingChanges) -> Result<(), Error>;
     fn reduce_intents(&self, run: RunId, since: i64, sent: &[Seq], now: i64) -> Result<(), Error>;
 
+    /// Locks the run for a process that lives, or unlocks it.
+    fn set_alive(&self, run: RunId, is_alive: bool) -> Result<(), Error>;
     /// Plans a run.
     fn plan(&self, kind: RecordKind, records: &[Planned], retry_of: Option<RunId>) -> Result<RunId, Error>;
     /// Leaves out what was sent before or by newer runs, as is done before sending.
@@ -74,17 +81,29 @@ impl Mortal {
 }
 
 impl Journal for Mortal {
-    async fn begin(&self, run: RunId) -> Result<Begun, Error> {
-        let begun = self.write(|store| store.begin(run)).await?;
+    async fn begin(&self, run: RunId, yields: bool, now: i64) -> Result<Begun, Error> {
+        let begun = self.write(|store| store.begin(run, yields, now)).await?;
         self.life.began_with_unknown(begun.unknown);
         Ok(begun)
+    }
+
+    async fn leave(&self, run: RunId) -> Result<(), Error> {
+        self.write(|store| store.leave(run)).await
+    }
+
+    async fn yield_to(&self, run: RunId, intents: &[Intent]) -> Result<(), Error> {
+        self.write(|store| store.yield_to(run, intents)).await
+    }
+
+    async fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error> {
+        self.store.not_yielded(run, intent)
     }
 
     async fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
         self.store.record_block(run, from)
     }
 
-    async fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<Vec<Seq>, Error> {
+    async fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error> {
         self.store.settled(run, range)
     }
 
@@ -92,7 +111,7 @@ impl Journal for Mortal {
         self.write(|store| store.store_intent(run, first, last, now)).await
     }
 
-    async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<(), Error> {
+    async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error> {
         self.store.update_newer_keys(run, keys, now)
     }
 
