@@ -21,6 +21,21 @@ pub struct Client {
     transport: Transport,
     tokens: Tokens,
     requests: AtomicU64,
+    /// Number of answers that show that the service works.
+    answers: AtomicU64,
+    #[cfg(test)]
+    script: Option<Script>,
+}
+
+/// Answers instead of the service.
+#[cfg(test)]
+pub(crate) struct Script(Box<dyn Fn(&Request) -> TransportOutcome + Send + Sync>);
+
+#[cfg(test)]
+impl std::fmt::Debug for Script {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Script")
+    }
 }
 
 /// The outcome of an attempt.
@@ -48,7 +63,21 @@ impl Client {
         if credentials.is_empty() {
             return Err(Error::NoCredentials(address));
         }
-        Ok(Client { transport, tokens: Tokens::new(address, credentials), requests: AtomicU64::new(0) })
+        Ok(Client {
+            transport,
+            tokens: Tokens::new(address, credentials),
+            requests: AtomicU64::new(0),
+            answers: AtomicU64::new(0),
+            #[cfg(test)]
+            script: None,
+        })
+    }
+
+    /// Answers all requests by `script`.
+    #[cfg(test)]
+    pub(crate) fn with_script(mut self, script: Box<dyn Fn(&Request) -> TransportOutcome + Send + Sync>) -> Client {
+        self.script = Some(Script(script));
+        self
     }
 
     /// Asks for answers in a language, such as `de` or `de-AT, de;q=0.8`.
@@ -72,9 +101,27 @@ impl Client {
         self.requests.load(Ordering::Relaxed)
     }
 
+    /// Returns the number of answers so far that show that the service works: all but those of status 500 and more.
+    pub(super) fn answers(&self) -> u64 {
+        self.answers.load(Ordering::Relaxed)
+    }
+
     async fn send(&self, request: &Request, token: Option<&SecretString>) -> TransportOutcome {
         self.requests.fetch_add(1, Ordering::Relaxed);
-        self.transport.send(request, token).await
+        #[cfg(test)]
+        let outcome = match &self.script {
+            // Requests at the same time are answered in any order.
+            Some(Script(script)) => {
+                tokio::time::sleep(std::time::Duration::from_millis(fastrand::u64(1..50))).await;
+                script(request)
+            }
+            None => self.transport.send(request, token).await,
+        };
+        #[cfg(not(test))]
+        let outcome = self.transport.send(request, token).await;
+        let is_answer = matches!(&outcome, TransportOutcome::Response(response) if response.status < 500);
+        self.answers.fetch_add(u64::from(is_answer), Ordering::Relaxed);
+        outcome
     }
 
     /// Sends the request once. After a 401 the token is renewed, once for all workers, but the request is not sent again:

@@ -1,6 +1,6 @@
 //! Reads with retries.
 
-use std::time::Instant;
+use tokio::time::Instant;
 
 use reqwest::Url;
 
@@ -8,7 +8,7 @@ use super::attempt::Client;
 use super::error::Error;
 use super::next_step::{NextStep, next_step};
 use super::pace::Pace;
-use super::policy::{Call, MAX_ATTEMPTS, backoff};
+use super::policy::{Call, MAX_ATTEMPTS, MAX_PROBES, backoff, outage_pause};
 use super::request::Request;
 use super::stop::Stop;
 
@@ -31,7 +31,7 @@ pub async fn fetch<T>(
 
 /// Reads [`PROBE_PATH`] without retries, as a quick check of address and credentials.
 pub async fn check(client: &Client) -> Result<(), Error> {
-    fetch_with(client, &Pace::new(None, Instant::now()), PROBE_PATH, 1, |_| Ok(())).await
+    fetch_with(client, &Pace::new(None, Instant::now().into_std()), PROBE_PATH, 1, |_| Ok(())).await
 }
 
 async fn fetch_with<T>(
@@ -43,8 +43,10 @@ async fn fetch_with<T>(
 ) -> Result<T, Error> {
     let request = Request::get(path);
     let (mut attempts, mut throttled, mut was_renewed) = (0, 0, false);
+    let answers_at_start = client.answers();
     loop {
-        while let Err(until) = pace.permit(Instant::now()) {
+        let answers = client.answers();
+        while let Err(until) = pace.permit(Instant::now().into_std()) {
             tokio::time::sleep_until(until.into()).await;
         }
         let failure = match next_step(Call::Idempotent, client.attempt(&request).await.outcome, &mut parse) {
@@ -62,21 +64,28 @@ async fn fetch_with<T>(
                     return Err(Stop::Throttled.into());
                 }
                 let pause = after.unwrap_or_else(|| backoff(throttled, true, fastrand::f64()));
-                pace.hold(Instant::now() + pause);
+                pace.hold((Instant::now() + pause).into_std());
                 continue;
             }
             NextStep::Retry { after, failure } | NextStep::Unknown { after, failure, .. } => {
                 if let Some(pause) = after {
-                    pace.hold(Instant::now() + pause);
+                    pace.hold((Instant::now() + pause).into_std());
                 }
                 failure
             }
         };
         attempts += 1;
-        if attempts >= max_attempts {
+        if attempts < max_attempts {
+            tokio::time::sleep(backoff(attempts, false, fastrand::f64())).await;
+            continue;
+        }
+        // Nobody gets an answer, but somebody did before: the service may be restarting.
+        let probes = attempts - max_attempts;
+        let is_outage = max_attempts > 1 && answers_at_start > 0 && client.answers() == answers;
+        if !is_outage || probes >= MAX_PROBES {
             return Err(failure.into());
         }
-        tokio::time::sleep(backoff(attempts, false, fastrand::f64())).await;
+        pace.hold((Instant::now() + outage_pause(probes + 1)).into_std());
     }
 }
 

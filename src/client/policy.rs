@@ -8,6 +8,8 @@ use std::time::Duration;
 
 /// Maximum number of attempts per request.
 pub const MAX_ATTEMPTS: u32 = 5;
+/// Number of failures, after [`MAX_ATTEMPTS`] or of probes, until a service that has answered before counts as gone.
+pub const MAX_PROBES: u32 = 5;
 /// Longest pause on request of the service. After a request for a longer pause the run stops and can be resumed.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
 /// Shortest pause after a 429 or a Retry-After.
@@ -146,6 +148,11 @@ pub fn backoff(attempt: u32, throttled: bool, chance: f64) -> Duration {
     let ceiling = base.saturating_mul(1 << attempt.saturating_sub(1).min(16)).min(CAP);
     let jittered = ceiling.mul_f64(chance.clamp(0.0, 1.0));
     if throttled { jittered.max(SHORTEST_THROTTLE) } else { jittered }
+}
+
+/// Returns the pause before the probe after number `failed` (from 1): half a minute and more for a service to restart.
+pub fn outage_pause(failed: u32) -> Duration {
+    Duration::from_secs(1 << failed.min(4))
 }
 
 /// Parses Retry-After in seconds, with any number of digits. A fraction is rounded up.

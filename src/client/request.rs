@@ -11,7 +11,7 @@ use crate::records;
 pub struct Request {
     pub(super) method: Method,
     /// Path below the base address, including the query.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// JSON body, sent unchanged.
     pub(crate) body: Option<Bytes>,
     pub(super) call: Call,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::stop_reason::StopReason;
+use crate::client::policy::{MAX_PROBES, outage_pause};
 use crate::client::{Failure, NextStep, Stop, WriteResult};
 
 /// Maximum number of consecutive 403 responses.
@@ -13,8 +14,6 @@ const MAX_NOT_FOUND: u32 = 5;
 const MAX_THROTTLED: u32 = 20;
 /// Maximum number of broken connections before the first response.
 const MAX_BROKEN_AT_START: u32 = 3;
-/// Maximum number of failed probes.
-const MAX_PROBES: u32 = 5;
 /// Pause after a failed probe before the first response.
 const PAUSE_AT_START: Duration = Duration::from_millis(500);
 /// How much an answered non-idempotent call makes up for an unknown one: one in twenty may be unknown for ever.
@@ -278,7 +277,7 @@ impl Health {
         self.has_answered |= failure.status().is_some();
         self.failed_probes += 1;
         let (max, pause) = match self.has_answered {
-            true => (MAX_PROBES, Duration::from_secs(1 << self.failed_probes.min(4))),
+            true => (MAX_PROBES, outage_pause(self.failed_probes)),
             false => (MAX_BROKEN_AT_START, PAUSE_AT_START),
         };
         match self.failed_probes >= max {
