@@ -115,7 +115,8 @@ impl<'a> XlsxCell<'a> {
     fn date_time(at: DateTime, text: &'a str) -> XlsxCell<'a> {
         let nanos = at.subsec_nanosecond();
         let kind = if nanos == 0 { CellKind::DateTime } else { CellKind::DateTimeMillis };
-        match excel_date_time(Some(at.date()), Some(at.time())).filter(|_| nanos % 1_000_000 == 0) {
+        // Excel shows milliseconds at most.
+        match excel_date_time(Some(at.date()), Some(at.time())) {
             Some(at) => XlsxCell { content: Content::DateTime(at), kind, is_cut: false },
             None => XlsxCell::text(CellKind::Text, Cow::Borrowed(text)),
         }
@@ -168,12 +169,16 @@ impl<'a> XlsxCell<'a> {
 }
 
 /// Parses digits as a double and counts the decimals (`None` with an exponent). Returns `None` if a double would not
-/// preserve the digits.
+/// give the digits back, and for integers that spreadsheet programs would round when they show them: these are mostly
+/// identifiers.
 fn exact_number(digits: &str) -> Option<(f64, Option<usize>)> {
-    if digits.bytes().filter(u8::is_ascii_digit).count() > EXACT_DIGITS {
-        return None;
-    }
     let number: f64 = digits.parse().ok().filter(|number: &f64| number.is_finite())?;
+    if digits.bytes().filter(u8::is_ascii_digit).count() > EXACT_DIGITS {
+        let without_zeros = digits.contains('.').then(|| digits.trim_end_matches('0').trim_end_matches('.'))?;
+        if number.to_string() != without_zeros || !without_zeros.contains('.') {
+            return None;
+        }
+    }
     let decimals = match digits.split_once('.') {
         _ if digits.contains(['e', 'E']) => None,
         Some((_, decimals)) => Some(decimals.len()),
@@ -212,7 +217,13 @@ mod tests {
             ("1e5", Some((100_000.0, None))),
             ("123456789012345", Some((123_456_789_012_345.0, Some(0)))),
             ("1234567890123456", None),
-            ("0.1234567890123456", None),
+            ("1234567890123456.0", None),
+            ("33.333333333333336", Some((33.333_333_333_333_336, Some(15)))),
+            ("-0.1234567890123456", Some((-0.123_456_789_012_345_6, Some(16)))),
+            ("0.10000000000000000000", Some((0.1, Some(20)))),
+            ("0.12345678901234567890", None),
+            ("12345678901.123456789", None),
+            ("1.234567890123456e5", None),
             ("1e999", None),
         ] {
             assert_eq!(exact_number(digits), read, "{digits}");
