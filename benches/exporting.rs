@@ -111,12 +111,13 @@ fn exported(
         fresh: false,
         keep: None,
         min_ratio: None,
+        allow_empty: false,
         concurrency: CONNECTIONS,
         home: home.path().to_owned(),
         base_url: address.to_owned(),
         workspace: String::new(),
         language: None,
-        clock: Clock { started: jiff::Timestamp::now(), today: jiff::civil::date(2026, 11, 21), now: SystemTime::now },
+        clock: Clock { local: jiff::Zoned::now(), now: SystemTime::now },
     };
     let credentials = Credentials { access: Some(token.to_owned().into()), refresh: None, file: None };
     let client = Arc::new(Client::new(address, credentials, &ConnectOptions::default(), CONNECTIONS)?);

@@ -37,7 +37,7 @@ pub struct Export {
     /// Records to export
     #[arg(value_parser = choice(EXPORTABLE.map(exportable)))]
     pub records: &'static str,
-    /// File, replaced when the export is complete; - for standard output. {date} and {workspace} are filled in
+    /// File, replaced when the export is complete; - for standard output. {date}, {time} and {workspace} are filled in
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// API paths to read the list from [default: public, if it has the list]
@@ -88,15 +88,20 @@ pub struct Look {
 /// Flags for scheduled exports.
 #[derive(Args, Debug, Default)]
 pub struct Nightly {
-    /// Export only records changed since the last export to this name, or since a time such as 2026-11-21T06:00:00Z
+    /// Export only records that are new or changed since the last export to this name, or since a time such as
+    /// 2026-11-21T06:00:00Z
     #[arg(long, help_heading = NIGHTLY, value_name = "last|TIME", value_parser = since, conflicts_with = "ids")]
     pub since: Option<Since>,
     /// Keep this many files of a name with {date}, and remove older ones
     #[arg(long, help_heading = NIGHTLY, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub keep: Option<u16>,
-    /// Keep the old file and exit with 8 if the list is smaller than this share of the previous one, such as 0.8
+    /// Keep the old file and exit with 8 if the list is smaller than this share of the previous one, such as 0.8, or if
+    /// the file is of another workspace
     #[arg(long, help_heading = NIGHTLY, value_name = "SHARE", value_parser = share, conflicts_with = "ids")]
     pub min_ratio: Option<f64>,
+    /// Replace the file even if the list is empty, and was not before
+    #[arg(long, help_heading = NIGHTLY, conflicts_with = "ids")]
+    pub allow_empty: bool,
 }
 
 /// Flags for the export of single records.
@@ -142,18 +147,65 @@ fn decimal_comma(name: &str) -> Result<DecimalComma, String> {
 }
 
 fn since(text: &str) -> Result<Since, String> {
-    if text == "last" {
-        return Ok(Since::Last);
+    match text {
+        "last" => Ok(Since::Last),
+        text => moment(text).map(Since::Moment).ok_or_else(|| {
+            "expected last, a date such as 2026-11-21, or a time with its zone such as 2026-11-21T06:00:00Z or \
+             2026-11-21T08:00+02:00"
+                .to_owned()
+        }),
     }
-    let day = |text: &str| -> Option<jiff::Timestamp> {
+}
+
+/// Reads a date, as its start in UTC, or a time with a zone: `Z`, an offset, or a name in brackets. A time without a zone
+/// could be meant in any.
+fn moment(text: &str) -> Option<jiff::Timestamp> {
+    let is_date = text.len() == "2026-11-21".len();
+    let day = || {
         let day: jiff::civil::Date = text.parse().ok()?;
         day.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|start| start.timestamp())
     };
-    let moment = text.parse().ok().or_else(|| day(text));
-    moment.map(Since::Moment).ok_or_else(|| "expected last, or a time such as 2026-11-21T06:00:00Z".to_owned())
+    match is_date {
+        true => day(),
+        // Refuses an offset that is not that of the zone.
+        false if text.contains('[') => text.parse::<jiff::Zoned>().ok().map(|zoned| zoned.timestamp()),
+        false => text.parse().ok(),
+    }
 }
 
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "expected a number from 0 to 1, such as 0.8".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_read_exactly_or_refused() {
+        let read = |text| moment(text).map(|moment| moment.to_string());
+        for (text, expected) in [
+            ("2026-11-21", "2026-11-21T00:00:00Z"),
+            ("2026-11-21T06:00:00Z", "2026-11-21T06:00:00Z"),
+            ("2026-11-21T08:00+02:00", "2026-11-21T06:00:00Z"),
+            ("2026-11-21 08:00:30.5+02", "2026-11-21T06:00:30.5Z"),
+            ("2026-11-21[Europe/Berlin]", "2026-11-20T23:00:00Z"),
+            ("2026-11-21T07:00[Europe/Berlin]", "2026-11-21T06:00:00Z"),
+            ("2026-11-21T07:00+01:00[Europe/Berlin]", "2026-11-21T06:00:00Z"),
+        ] {
+            assert_eq!(read(text).as_deref(), Some(expected), "{text}");
+        }
+        for text in [
+            "2026-11-21T06:00:00",
+            "2026-11-21T06",
+            "2026-11-21T07:00+05:00[Europe/Berlin]",
+            "2026-11-31",
+            "20261121",
+            "yesterday",
+            "",
+        ] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
 }

@@ -77,6 +77,7 @@ pub(super) async fn export(args: &Export, context: &Context, output: Output) -> 
         fresh: args.fresh,
         keep: nightly.keep,
         min_ratio: nightly.min_ratio,
+        allow_empty: nightly.allow_empty,
         ids,
         language: by_id.language.as_deref(),
         concurrency: args.pacing.concurrency(),
@@ -110,6 +111,7 @@ fn again(args: &Export, context: &Context) -> String {
         .flag("since", since)
         .flag("keep", nightly.keep.map(|number| number.to_string()))
         .flag("min-ratio", nightly.min_ratio.map(|share| share.to_string()))
+        .switch("allow-empty", nightly.allow_empty)
         .flag("ids", by_id.ids.as_ref())
         .flag("column", by_id.column.as_ref())
         .switch("external", by_id.external)
@@ -160,6 +162,10 @@ pub(super) fn print(exported: &Exported) {
         say(format_args!("  {good}complete{good:#}: {faint}{}{faint:#}", manifest.how));
     } else {
         say(format_args!("  {bad}may be incomplete{bad:#}: {}", manifest.how));
+    }
+    if manifest.resumed {
+        let note = "continued an interrupted export";
+        say(format_args!("  {faint}{note}{faint:#}"));
     }
     let counts = [
         (manifest.older, "unchanged since", manifest.since.as_deref()),

@@ -21,9 +21,34 @@ pub struct Changes {
     pub removed: u64,
 }
 
-/// Two hashes per exported record, of the ID and of the JSON. Records without an ID use the hash of the JSON twice.
+/// Hashes of a record: of the ID and of the JSON. A record without an ID has the hash of the JSON twice.
+type Hashes = (u64, u64);
+
+/// The hashes of each exported record.
 #[derive(Debug, Default)]
-pub(super) struct RecordHashes(Vec<(u64, u64)>);
+pub(super) struct RecordHashes(Vec<Hashes>);
+
+/// The records of the previous export, for `--since last`.
+#[derive(Debug)]
+pub(super) struct PreviousRecords(Vec<Hashes>);
+
+impl PreviousRecords {
+    /// Reads the file of the previous export. Returns `None` if it is missing or unreadable.
+    pub(super) fn read(path: &Path) -> Result<Option<PreviousRecords>, Error> {
+        let error = |source| Error::Spool { path: path.to_owned(), source };
+        let Some(mut file) = open(path).map_err(error)? else { return Ok(None) };
+        let mut hashes = Vec::new();
+        while let Some(pair) = read_pair(&mut file).map_err(error)? {
+            hashes.push(pair);
+        }
+        Ok(Some(PreviousRecords(hashes)))
+    }
+
+    /// Returns whether the previous export had this record with the same content.
+    pub(super) fn contains(&self, entry: &Entry<'_>) -> bool {
+        self.0.binary_search(&hashes(entry)).is_ok()
+    }
+}
 
 /// The result of a comparison.
 #[derive(Debug, Default)]
@@ -35,7 +60,12 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    /// Replaces the hashes of the previous export.
+    /// Whether the new hashes are saved by [`Comparison::save`].
+    pub(super) fn is_saved(&self) -> bool {
+        self.new_hashes.is_some()
+    }
+
+    /// Puts the new hashes in place.
     pub(super) fn save(self) -> Result<(), Error> {
         self.new_hashes.map(WholeFile::finish).transpose()?;
         Ok(())
@@ -44,34 +74,22 @@ impl Comparison {
 
 impl RecordHashes {
     pub(super) fn insert(&mut self, entry: &Entry<'_>) {
-        let id = entry.id();
-        let id = id.as_deref().unwrap_or(entry.json());
-        self.0.push((XxHash3_64::oneshot(id.as_bytes()), XxHash3_64::oneshot(entry.json().as_bytes())));
+        self.0.push(hashes(entry));
     }
 
-    /// Compares the hashes with the file of the previous export at `path`, and prepares a new file.
-    pub(super) fn compare(mut self, path: &Path) -> Result<Comparison, Error> {
+    /// Compares the hashes with the file `previous` of the previous export, and prepares the file `new`.
+    pub(super) fn compare(mut self, previous: Option<&Path>, new: &Path) -> Result<Comparison, Error> {
         self.0.sort_unstable();
-        let error = |source| Error::Spool { path: path.to_owned(), source };
-        let changes = self.changes_since(path).map_err(error)?;
-        let mut file = WholeFile::create(path, Existing::Replace)?;
-        self.write_to(&mut file).map_err(error)?;
+        let failed = |path: &Path, source| Error::Spool { path: path.to_owned(), source };
+        let changes = previous.map(|path| self.changes_since(path).map_err(|error| failed(path, error)));
+        let mut file = WholeFile::create(new, Existing::Replace)?;
+        self.write_to(&mut file).map_err(|error| failed(new, error))?;
         file.sync()?;
-        Ok(Comparison { changes, new_hashes: Some(file) })
+        Ok(Comparison { changes: changes.transpose()?.flatten(), new_hashes: Some(file) })
     }
 
     fn changes_since(&self, path: &Path) -> io::Result<Option<Changes>> {
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let mut previous = BufReader::with_capacity(1 << 16, file);
-        let mut magic = vec![0; MAGIC.len()];
-        // A file of another version, or a damaged one, is ignored.
-        if previous.read_exact(&mut magic).is_err() || magic != MAGIC {
-            return Ok(None);
-        }
+        let Some(mut previous) = open(path)? else { return Ok(None) };
         let mut changes = Changes::default();
         let mut current = self.0.iter().copied().peekable();
         while let Some((id, content)) = read_pair(&mut previous)? {
@@ -98,7 +116,28 @@ impl RecordHashes {
     }
 }
 
-fn read_pair(file: &mut impl Read) -> io::Result<Option<(u64, u64)>> {
+fn hashes(entry: &Entry<'_>) -> Hashes {
+    let id = entry.id();
+    let id = id.as_deref().unwrap_or(entry.json());
+    (XxHash3_64::oneshot(id.as_bytes()), XxHash3_64::oneshot(entry.json().as_bytes()))
+}
+
+/// Opens a file of hashes. Returns `None` if it is missing, of another version or damaged.
+fn open(path: &Path) -> io::Result<Option<BufReader<File>>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    // An incomplete pair at the end is damage, too.
+    let is_whole = file.metadata()?.len() % (2 * size_of::<u64>() as u64) == (MAGIC.len() % 16) as u64;
+    let mut file = BufReader::with_capacity(1 << 16, file);
+    let mut magic = vec![0; MAGIC.len()];
+    let is_known = file.read_exact(&mut magic).is_ok() && magic == MAGIC;
+    Ok((is_whole && is_known).then_some(file))
+}
+
+fn read_pair(file: &mut impl Read) -> io::Result<Option<Hashes>> {
     let mut halves = [[0; 8]; 2];
     match file.read_exact(halves.as_flattened_mut()) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
@@ -112,7 +151,7 @@ mod tests {
     use super::*;
     use crate::client::pages::Page;
 
-    fn hashes(entries: &str) -> RecordHashes {
+    fn hashes_of(entries: &str) -> RecordHashes {
         let mut hashes = RecordHashes::default();
         Page::parse(entries.as_bytes().to_vec()).unwrap().entries().for_each(|entry| hashes.insert(&entry));
         hashes
@@ -120,7 +159,7 @@ mod tests {
 
     /// Compares these entries with the previous ones, and replaces them.
     fn compared(entries: &str, path: &Path) -> Option<Changes> {
-        let comparison = hashes(entries).compare(path).unwrap();
+        let comparison = hashes_of(entries).compare(Some(path), path).unwrap();
         let changes = comparison.changes;
         comparison.save().unwrap();
         changes
@@ -140,11 +179,27 @@ mod tests {
     }
 
     #[test]
+    fn records_with_the_same_content_are_found_in_the_previous_export() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("records");
+        assert!(PreviousRecords::read(&path).unwrap().is_none());
+        compared(r#"[{"id":"b","n":1},{"id":"a","n":1},{"n":5}]"#, &path);
+        let previous = PreviousRecords::read(&path).unwrap().unwrap();
+        let contains = |json| previous.contains(&Entry::new(json));
+        assert!(contains(r#"{"id":"a","n":1}"#) && contains(r#"{"n":5}"#));
+        assert!(!contains(r#"{"id":"a","n":2}"#) && !contains(r#"{"id":"c","n":1}"#) && !contains(r#"{"n":6}"#));
+        let mut whole = std::fs::read(&path).unwrap();
+        whole.pop();
+        std::fs::write(&path, whole).unwrap();
+        assert!(PreviousRecords::read(&path).unwrap().is_none(), "a damaged file is not used");
+    }
+
+    #[test]
     fn hashes_that_are_not_saved_leave_the_previous_ones() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("records");
         compared(r#"[{"id":"a"}]"#, &path);
-        drop(hashes(r#"[{"id":"b"}]"#).compare(&path).unwrap());
+        drop(hashes_of(r#"[{"id":"b"}]"#).compare(Some(&path), &path).unwrap());
         assert_eq!(compared(r#"[{"id":"a"}]"#, &path), Some(Changes::default()));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }

@@ -21,6 +21,10 @@ pub enum Error {
     Name(String),
     #[error("{path}: {reason}", path = path.display())]
     Ids { path: PathBuf, reason: String },
+    #[error("{path} is an export of workspace {workspace} at {base_url}, so it is not replaced", path = path.display())]
+    OtherOrigin { path: PathBuf, workspace: String, base_url: String },
+    #[error("{path} has {count} changes of an earlier export of today, so it is not replaced", path = path.display())]
+    ChangesKept { path: PathBuf, count: u64 },
     #[error("internal error: {0}")]
     Internal(&'static str),
 }
@@ -35,7 +39,16 @@ impl Error {
                 Some("check that the disk is not full, or set SHEETPORT_HOME to another folder".to_owned())
             }
             Error::Busy => Some("wait until it ends, or choose another file name".to_owned()),
-            Error::Name(_) => Some("file names can contain {date} and {workspace}".to_owned()),
+            Error::Name(_) => Some("file names can contain {date}, {time} and {workspace}".to_owned()),
+            Error::OtherOrigin { .. } => Some(
+                "check the profile, the tokens and the address; if this export is to take its place, move the file away"
+                    .to_owned(),
+            ),
+            Error::ChangesKept { .. } => Some(
+                "move the file away once its changes are processed, or name each file by its time, as in \
+                 changes-{date}-{time}.csv"
+                    .to_owned(),
+            ),
             Error::Ids { .. } => {
                 Some("specify the column with --column: its header, its letter or its number".to_owned())
             }

@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use jiff::civil::Date;
-
 use super::fetch::IdFile;
 use super::template::Template;
 use crate::records::{List, Single};
@@ -39,7 +37,8 @@ pub enum Output {
 pub enum Since {
     /// All records.
     Ever,
-    /// Records that changed since the previous export to this name started. The first export contains all records.
+    /// Records that the previous export to this name did not have with the same content. The first export contains all
+    /// records.
     Last,
     Moment(jiff::Timestamp),
 }
@@ -62,6 +61,8 @@ pub struct Job {
     pub keep: Option<usize>,
     /// Minimum ratio of the number of records to the number in the previous export.
     pub min_ratio: Option<f64>,
+    /// An empty list may replace the file of one that was not.
+    pub allow_empty: bool,
     /// Maximum number of simultaneous requests.
     pub concurrency: usize,
     /// Folder of Sheetport's own data.
@@ -74,10 +75,16 @@ pub struct Job {
 }
 
 /// The current time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Clock {
-    pub started: jiff::Timestamp,
-    /// Today's date in the local time zone, for the file name.
-    pub today: Date,
+    /// When the export was requested, in the local time zone, for file names.
+    pub local: jiff::Zoned,
     pub now: fn() -> SystemTime,
+}
+
+impl Clock {
+    pub(super) fn timestamp(&self) -> jiff::Timestamp {
+        // A clock outside the years -9999 to 9999 says nothing.
+        jiff::Timestamp::try_from((self.now)()).unwrap_or(self.local.timestamp())
+    }
 }

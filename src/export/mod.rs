@@ -11,6 +11,8 @@ mod fetch;
 mod job;
 pub(crate) mod locale;
 mod run;
+#[cfg(test)]
+mod simulation;
 mod spool;
 mod table;
 pub(crate) mod template;

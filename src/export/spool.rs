@@ -16,10 +16,10 @@ use super::error::Error;
 
 /// Name of the spool file.
 pub(super) const FILE_NAME: &str = "pages";
-/// Maximum age of a resumed spool. The list may have changed since.
+/// Maximum age of a resumed spool, from its beginning. The list may have changed since.
 const MAX_AGE: Duration = Duration::from_secs(60 * 60);
 /// Version of the frames' content.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Length of a frame's header: the kind, the length and a checksum of all of the frame.
 const HEADER_LEN: usize = 1 + 4 + 8;
 /// Maximum length of a payload. Accepted responses are shorter.
@@ -33,6 +33,8 @@ pub(super) enum FrameKind {
     Begin = b'B',
     /// A page of a list, or a single record.
     Page = b'P',
+    /// A page of a list that was read again.
+    PageAgain = b'A',
     /// The list has no page of this number.
     NoPage = b'N',
     /// An ID that was not found, as JSON.
@@ -64,7 +66,7 @@ pub(super) struct Frames {
 
 impl FrameKind {
     fn from_byte(byte: u8) -> Option<FrameKind> {
-        let kinds = [FrameKind::Begin, FrameKind::Page, FrameKind::NoPage, FrameKind::Missing];
+        let kinds = [FrameKind::Begin, FrameKind::Page, FrameKind::PageAgain, FrameKind::NoPage, FrameKind::Missing];
         kinds.into_iter().find(|kind| *kind as u8 == byte)
     }
 }
@@ -84,12 +86,14 @@ impl Spool {
     }
 
     /// Opens the spool of an interrupted export with this identity in `folder`, and returns the spool and the start time
-    /// of that export. Returns `None` if no recent spool of this export exists.
+    /// of that export. Returns `None` if no recent spool of this export exists, or if its export was concluded:
+    /// `concluded` is the start time of the last one.
     ///
     /// Read all frames and call [`Spool::truncate`] before appending.
     pub(super) fn open_interrupted(
         folder: &Path,
         identity: &str,
+        concluded: Option<jiff::Timestamp>,
         now: SystemTime,
     ) -> Result<Option<(Spool, jiff::Timestamp)>, Error> {
         let path = folder.join(FILE_NAME);
@@ -98,14 +102,15 @@ impl Spool {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(error(&path, source)),
         };
-        let modified = file.metadata().and_then(|found| found.modified()).map_err(|source| error(&path, source))?;
-        let is_recent = now.duration_since(modified).map_or(true, |age| age <= MAX_AGE);
         let first = Frames::open(&path).and_then(|mut frames| frames.read()).map_err(|source| error(&path, source))?;
-        let begin = first.filter(|frame| is_recent && frame.kind == FrameKind::Begin);
-        let started = begin.and_then(|frame| {
+        let begin = first.filter(|frame| frame.kind == FrameKind::Begin);
+        let started: Option<jiff::Timestamp> = begin.and_then(|frame| {
             let begin = String::from_utf8(frame.payload).ok()?;
             begin.strip_prefix(&format!("{VERSION} {identity}\n"))?.parse().ok()
         });
+        let is_recent =
+            |started: &jiff::Timestamp| now.duration_since(SystemTime::from(*started)).is_ok_and(|age| age <= MAX_AGE);
+        let started = started.filter(is_recent).filter(|started| Some(*started) != concluded);
         Ok(started.map(|started| (Spool { path, file, buffer: Vec::new() }, started)))
     }
 
@@ -202,6 +207,11 @@ mod tests {
 
     const STARTED: &str = "2026-11-22T12:00:00Z";
 
+    /// A minute after [`STARTED`].
+    fn soon() -> SystemTime {
+        SystemTime::from(STARTED.parse::<jiff::Timestamp>().unwrap()) + Duration::from_secs(60)
+    }
+
     fn payloads(spool: &Spool) -> (Vec<String>, u64) {
         let mut frames = spool.frames().unwrap();
         let mut payloads = Vec::new();
@@ -214,7 +224,7 @@ mod tests {
     #[test]
     fn a_damaged_spool_resumes_after_its_last_valid_frame() {
         let folder = tempfile::tempdir().unwrap();
-        let open = || Spool::open_interrupted(folder.path(), "b", SystemTime::now()).unwrap().unwrap().0;
+        let open = || Spool::open_interrupted(folder.path(), "b", None, soon()).unwrap().unwrap().0;
         let begin = format!("{VERSION} b\n{STARTED}");
         let last = (FrameKind::Page, "[2]");
         let frames = [(FrameKind::Begin, begin.as_str()), (FrameKind::Page, "[1]"), (FrameKind::NoPage, ""), last];
@@ -243,13 +253,16 @@ mod tests {
     #[test]
     fn only_a_recent_spool_of_the_same_export_is_resumed() {
         let folder = tempfile::tempdir().unwrap();
-        let now = SystemTime::now();
-        let open = |identity: &str, now| Spool::open_interrupted(folder.path(), identity, now).unwrap();
+        let now = soon();
+        let open = |identity: &str, now| Spool::open_interrupted(folder.path(), identity, None, now).unwrap();
         assert!(open("b", now).is_none());
         let spool = Spool::create(folder.path(), "b", STARTED.parse().unwrap()).unwrap();
         assert_eq!(open("b", now).unwrap().1.to_string(), STARTED);
         assert!(open("c", now).is_none());
-        assert!(open("b", now + MAX_AGE + MAX_AGE).is_none());
+        // The age counts from the beginning, however young the last page is.
+        assert!(open("b", now + MAX_AGE).is_none());
+        let started = STARTED.parse().ok();
+        assert!(Spool::open_interrupted(folder.path(), "b", started, now).unwrap().is_none(), "it was concluded");
         spool.remove().unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }

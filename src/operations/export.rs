@@ -66,6 +66,8 @@ pub struct ExportRequest<'a> {
     pub keep: Option<u16>,
     /// Minimum size of the list, as a share of the previous export, for replacing the file.
     pub min_ratio: Option<f64>,
+    /// An empty list may replace the file of one that was not.
+    pub allow_empty: bool,
     /// Exports these records instead of a list.
     pub ids: Option<IdSource>,
     /// Language of the answers.
@@ -109,12 +111,15 @@ fn is_resumable(error: &export::Error) -> bool {
 
 fn job(context: &Context, request: &ExportRequest<'_>) -> Result<Job, Error> {
     let output = output(request)?;
+    if request.since == Since::Last && matches!(output, Output::Stdout { .. }) {
+        let message = "--since last needs the name of a file: standard output has no previous export";
+        return Err(Error::invalid(message, "write to a file such as changes-{date}-{time}.csv"));
+    }
     let has_date = matches!(&output, Output::File { pattern, .. } if export::has_date(pattern));
     if request.keep.is_some() && !has_date {
         let message = "--keep needs {date} in the name of the file";
         return Err(Error::invalid(message, "name it like 'items-{date}.csv'"));
     }
-    let now = jiff::Zoned::now();
     Ok(Job {
         source: source(request)?,
         output,
@@ -126,12 +131,13 @@ fn job(context: &Context, request: &ExportRequest<'_>) -> Result<Job, Error> {
         fresh: request.fresh,
         keep: request.keep.map(usize::from),
         min_ratio: request.min_ratio,
+        allow_empty: request.allow_empty,
         concurrency: usize::from(request.concurrency),
         home: context.home.clone(),
         base_url: context.base_url()?.trim_end_matches('/').to_owned(),
         workspace: context.workspace(),
         language: request.language.map(str::to_owned),
-        clock: Clock { started: now.timestamp(), today: now.date(), now: SystemTime::now },
+        clock: Clock { local: jiff::Zoned::now(), now: SystemTime::now },
     })
 }
 
@@ -147,10 +153,26 @@ fn output(request: &ExportRequest<'_>) -> Result<Output, Error> {
         let message = format!("{} has no extension that says what to write", path.display());
         Error::invalid(message, format!("name it {}", Shape::NAMES))
     })?;
+    if let Some(flag) = flag_without_effect(&request.style, shape) {
+        let message = format!("{flag} has no effect on {}", path.display());
+        return Err(Error::invalid(message, format!("leave out {flag}, or export to .csv")));
+    }
     let pattern = path.to_str().ok_or_else(|| {
         Error::invalid(format!("the name {} is not valid Unicode", path.display()), "give the file another name")
     })?;
     Ok(Output::File { pattern: pattern.to_owned(), shape })
+}
+
+/// Returns a flag of text formats that does not apply to this format.
+fn flag_without_effect(style: &Style, shape: Shape) -> Option<&'static str> {
+    let has_fields = !matches!(shape, Shape::Xlsx) && !shape.is_ndjson();
+    let flags = [
+        ("--delimiter", style.delimiter.is_some()),
+        ("--locale", style.decimal_comma),
+        ("--bom", style.bom),
+        ("--exact", style.raw && shape.is_ndjson()),
+    ];
+    flags.into_iter().find(|(_, is_used)| *is_used && !has_fields).map(|(flag, _)| flag)
 }
 
 fn source(request: &ExportRequest<'_>) -> Result<Source, Error> {

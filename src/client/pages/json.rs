@@ -112,7 +112,8 @@ impl<'de> Visitor<'de> for ListVisitor {
         while let Some(name) = map.next_key::<&RawValue>()? {
             match unescaped(name.get()).as_ref() {
                 "data" if entries.is_some() => return Err(A::Error::duplicate_field("data")),
-                "data" => entries = Some(map.next_value()?),
+                // Some services write an empty list as null.
+                "data" => entries = Some(map.next_value::<Option<_>>()?.unwrap_or_default()),
                 "total" => total = map.next_value::<&RawValue>()?.get().parse().ok(),
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }

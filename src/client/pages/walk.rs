@@ -37,8 +37,14 @@ pub(crate) struct Walk {
     total_changed: bool,
     /// Number of entries without an ID that repeat an earlier entry.
     identical_without_id: u64,
-    /// Number of entries on the first page, which is the page size in force.
-    page_size: usize,
+    /// The entries of the first page. Their number is the page size in force.
+    first_page: Vec<u64>,
+    /// Number of the last page with entries.
+    last_page: u64,
+    /// Number of pages read again.
+    looks: u64,
+    /// Every page after the first repeated the first one.
+    repeats_first: bool,
     /// Consecutive pages without new entries.
     empty_pages: u32,
     /// Consecutive pages with new entries.
@@ -52,8 +58,12 @@ pub(crate) enum Completeness {
     TotalReached,
     /// The service reports no total. The last pages had no new records.
     ReadToEnd,
+    /// The service ignores page numbers and page sizes, and answers with all records at once.
+    Unpaged,
     /// Each record was requested by its ID.
     RequestedById,
+    /// The list changed while it was read, so records may be missing or gone. Reading it again may help.
+    Moved(String),
     /// Completeness cannot be shown, for this reason.
     Unproven(String),
 }
@@ -69,34 +79,89 @@ impl Walk {
         self.fetched += 1;
         self.pages += u64::from(page.len() > 0);
         if self.fetched == 1 {
-            self.page_size = page.len();
             let total = page.total.and_then(|total| usize::try_from(total).ok()).unwrap_or(0);
             self.seen.reserve(total.min(MAX_RESERVED));
         }
-        let new = self.insert_entries(page);
+        let identities: Vec<Identity> = page.entries().map(|entry| self.identity(&entry)).collect();
+        let new = self.insert_entries(&identities);
         let new_entries = new.iter().filter(|is_new| **is_new).count();
+        let hashes: Vec<u64> = identities.iter().map(|identity| identity.hash).collect();
+        match self.fetched {
+            1 => self.first_page.clone_from(&hashes),
+            2 => self.repeats_first = !hashes.is_empty() && hashes == self.first_page,
+            _ => self.repeats_first &= hashes == self.first_page,
+        }
+        if !identities.is_empty() {
+            self.last_page = self.fetched;
+        }
         self.entries += new_entries as u64;
         self.duplicates += (new.len() - new_entries) as u64;
         match new_entries {
             0 => (self.empty_pages, self.productive_pages) = (self.empty_pages + 1, 0),
             _ => (self.empty_pages, self.productive_pages) = (0, self.productive_pages + 1),
         }
+        self.observe_total(page);
+        self.announced_total = self.total.filter(|total| self.entries < *total).or(self.announced_total);
+        new
+    }
+
+    /// Notes the total of a page whose entries do not matter.
+    pub(crate) fn observe_total(&mut self, page: &Page) {
         if let (Some(before), Some(now)) = (self.total, page.total) {
             self.total_shrank |= now < before;
             self.total_changed |= now != before;
         }
         self.total = page.total.or(self.total);
-        self.announced_total = self.total.filter(|total| self.entries < *total).or(self.announced_total);
+    }
+
+    /// Adds a page that is read again after the end of the walk. Returns for each entry whether it is new.
+    pub(crate) fn look_again(&mut self, page: &Page) -> Vec<bool> {
+        self.looks += 1;
+        let hashes: Vec<u64> = page.entries().map(|entry| self.identity(&entry).hash).collect();
+        let new: Vec<bool> = hashes.into_iter().map(|hash| self.seen.insert(hash)).collect();
+        self.entries += new.iter().filter(|is_new| **is_new).count() as u64;
+        self.observe_total(page);
         new
     }
 
-    fn insert_entries(&mut self, page: &Page) -> Vec<bool> {
-        let identities: Vec<Identity> = page.entries().map(|entry| self.identity(&entry)).collect();
+    /// Returns the number of pages so far, without those that were read again.
+    pub(crate) fn fetched(&self) -> u64 {
+        self.fetched
+    }
+
+    /// Returns the first page to be read again after the end of the walk, because entries may have been inserted in front.
+    /// `None` for a list on a single page, which is a snapshot, and for a list without a total.
+    pub(crate) fn first_look(&self) -> Option<u64> {
+        (self.pages > 1 && !self.repeats_first && self.total.is_some()).then_some(1)
+    }
+
+    /// Returns the last page with entries if the list has grown, but not in front.
+    pub(crate) fn last_look(&self) -> Option<u64> {
+        self.first_look().and(self.total).filter(|total| *total > self.entries).map(|_| self.last_page)
+    }
+
+    /// Returns whether only a second walk over the same pages shows that no entry was skipped: without a total, nothing else
+    /// tells that another one was removed meanwhile.
+    pub(crate) fn needs_second_walk(&self) -> bool {
+        self.pages > 1 && self.total.is_none()
+    }
+
+    /// Returns whether too many pages were read again, as by a service that generates records endlessly.
+    pub(crate) fn has_looked_enough(&self) -> bool {
+        self.looks >= MAX_PAGES
+    }
+
+    /// Returns whether the service seems to ignore page numbers: it reports no total, and all pages are the same.
+    pub(crate) fn is_unpaged(&self) -> bool {
+        self.repeats_first && self.total.is_none()
+    }
+
+    fn insert_entries(&mut self, identities: &[Identity]) -> Vec<bool> {
         let mut new: Vec<bool> = identities.iter().map(|identity| self.seen.insert(identity.hash)).collect();
         // A page without any new hash is an earlier page again, even if the entries have no IDs.
         if new.contains(&true) {
             // Different records without an ID may be identical. Keeping a duplicate is better than losing a record.
-            for (is_new, identity) in new.iter_mut().zip(&identities).filter(|(_, identity)| !identity.has_id) {
+            for (is_new, identity) in new.iter_mut().zip(identities).filter(|(_, identity)| !identity.has_id) {
                 *is_new = true;
                 self.identical_without_id += u64::from(identity.was_seen);
             }
@@ -127,7 +192,7 @@ impl Walk {
     /// This is the last page according to the total. Beyond that page, or without a total, the number of pages
     /// requested ahead equals the number of productive pages in a row, so that short lists cost few useless requests.
     pub(crate) fn horizon(&self) -> u64 {
-        let last_page = match (self.total, self.page_size as u64) {
+        let last_page = match (self.total, self.first_page.len() as u64) {
             (Some(total), size) if size > 0 => total.div_ceil(size).min(MAX_PAGES),
             _ => 1,
         };
@@ -145,7 +210,7 @@ impl Walk {
         let missing = self.seen.difference(&second.seen).count();
         match (added, missing) {
             (0, 0) => second.completeness(),
-            _ => Completeness::Unproven(format!(
+            _ => Completeness::Moved(format!(
                 "a second pass found {added} records that the first had missed, and missed {missing} that the first had found"
             )),
         }
@@ -153,23 +218,32 @@ impl Walk {
 
     pub(crate) fn completeness(&self) -> Completeness {
         let unproven = |reason: &str| Completeness::Unproven(reason.to_owned());
+        let moved = |reason: &str| Completeness::Moved(reason.to_owned());
         match self.total {
-            _ if self.fetched >= MAX_PAGES => unproven("the list does not end"),
-            Some(total) if total != self.entries => Completeness::Unproven(format!(
-                "the service reports a total of {total} records, but its pages contained {} different ones",
-                self.entries
-            )),
+            _ if self.fetched >= MAX_PAGES || self.has_looked_enough() => unproven("the list does not end"),
+            Some(total) if total != self.entries => {
+                let reason = format!(
+                    "the service reports a total of {total} records, but its pages contained {} different ones",
+                    self.entries
+                );
+                match self.total_changed || self.duplicates > 0 && !self.repeats_first {
+                    true => Completeness::Moved(reason),
+                    false => Completeness::Unproven(reason),
+                }
+            }
             _ if self.identical_without_id > 0 => {
                 unproven("some records without an ID are identical, so duplicates cannot be detected")
             }
             Some(_) if self.total_shrank => {
-                unproven("records were removed while the list was being read, so others may have been skipped")
+                moved("records were removed while the list was being read, so others may have been skipped")
             }
-            Some(_) if self.total_changed && self.duplicates > 0 => {
-                unproven("the list changed while it was being read, and its pages repeat records")
+            // The first page was read again until its entries were known, so new entries in front of it are found.
+            Some(_) if self.total_changed && self.duplicates > 0 && self.looks == 0 => {
+                moved("the list changed while it was being read, and its pages repeat records")
             }
             Some(_) => Completeness::TotalReached,
-            None if self.duplicates > 0 => unproven("the service reports no total, and its pages repeat records"),
+            None if self.repeats_first => unproven("the service reports no total, and all its pages are the same"),
+            None if self.duplicates > 0 => moved("the service reports no total, and its pages repeat records"),
             None => Completeness::ReadToEnd,
         }
     }

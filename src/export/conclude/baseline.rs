@@ -1,11 +1,12 @@
-//! The number of records in the previous export, for `--min-ratio`.
+//! The previous export to the same name: its number of records, and whether it may be replaced.
 
 use std::path::Path;
 
 use super::file_names;
 use super::history::State;
 use super::manifest::Manifest;
-use crate::export::job::{Job, Output, Source};
+use crate::export::error::Error;
+use crate::export::job::{Job, Output, Since, Source};
 
 /// Returns the number of records that the previous complete export to this name found in the list. `path` is the name of
 /// the new file.
@@ -31,4 +32,26 @@ fn newest_manifest(job: &Job, path: &Path) -> Option<Manifest> {
     }
     let dated = file_names::dated_files(pattern, &job.workspace, path);
     dated.iter().rev().find_map(|(_, file)| complete_manifest(file))
+}
+
+/// Refuses to replace a file that this export is not meant to replace, before anything is requested.
+pub(in crate::export) fn check_existing(job: &Job, path: Option<&Path>) -> Result<(), Error> {
+    let Some(path) = path else { return Ok(()) };
+    let Some(manifest) = Manifest::beside(path).filter(|_| path.exists()) else { return Ok(()) };
+    let is_guarded = job.min_ratio.is_some() || job.since == Since::Last;
+    let is_other = (&manifest.workspace, &manifest.base_url) != (&job.workspace, &job.base_url);
+    if is_guarded && is_other {
+        let Manifest { workspace, base_url, .. } = manifest;
+        return Err(Error::OtherOrigin { path: path.to_owned(), workspace, base_url });
+    }
+    let finished: Option<jiff::Timestamp> = manifest.finished.parse().ok();
+    let is_today = finished.is_some_and(|finished| {
+        let zone = job.clock.local.time_zone().clone();
+        finished.to_zoned(zone).date() == job.clock.local.date()
+    });
+    // The next process may not have read the changes yet.
+    if job.since == Since::Last && manifest.changes_only && manifest.count > 0 && is_today {
+        return Err(Error::ChangesKept { path: path.to_owned(), count: manifest.count });
+    }
+    Ok(())
 }

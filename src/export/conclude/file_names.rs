@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use jiff::civil::Date;
+use jiff::civil::{Date, DateTime, Time};
 
 use crate::sheet::write::folder;
 
 const DATE: &str = "{date}";
+/// The time of day as six digits.
+const TIME: &str = "{time}";
 const WORKSPACE: &str = "{workspace}";
 
 /// Returns the path for an incomplete export to `path`.
@@ -29,13 +31,14 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 ///
 /// # Errors
 /// Returns a message if the workspace is unknown or the pattern has another placeholder.
-pub(in crate::export) fn resolve(pattern: &str, date: Date, workspace: &str) -> Result<PathBuf, String> {
+pub(in crate::export) fn resolve(pattern: &str, local: DateTime, workspace: &str) -> Result<PathBuf, String> {
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
     let workspace: String = workspace.chars().map(plain).collect();
     if pattern.contains(WORKSPACE) && workspace.trim_matches('.').is_empty() {
         return Err("the access token names no workspace".to_owned());
     }
-    let name = pattern.replace(DATE, &date.to_string()).replace(WORKSPACE, &workspace);
+    let time = local.strftime("%H%M%S").to_string();
+    let name = pattern.replace(DATE, &local.date().to_string()).replace(TIME, &time).replace(WORKSPACE, &workspace);
     match name.find('{').zip(name.find('}')) {
         Some((start, end)) if start < end => Err(format!("unknown placeholder '{}'", &name[start..=end])),
         _ => Ok(PathBuf::from(name)),
@@ -48,26 +51,34 @@ pub(crate) fn has_date(pattern: &str) -> bool {
 }
 
 /// Returns the files of this pattern in the folder of `path`, the oldest first.
-pub(super) fn dated_files(pattern: &str, workspace: &str, path: &Path) -> Vec<(Date, PathBuf)> {
+pub(super) fn dated_files(pattern: &str, workspace: &str, path: &Path) -> Vec<(DateTime, PathBuf)> {
     let entries = std::fs::read_dir(folder(path)).into_iter().flatten().flatten();
     let dated = entries.filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
-        Some((date_in(pattern, workspace, &name)?, path.with_file_name(name)))
+        Some((time_in(pattern, workspace, &name)?, path.with_file_name(name)))
     });
     let mut dated: Vec<_> = dated.collect();
     dated.sort();
     dated
 }
 
-/// Returns the date in `name`, or `None` if `name` does not match the file name of this pattern.
-fn date_in(pattern: &str, workspace: &str, name: &str) -> Option<Date> {
+/// Returns the date in `name`, and the time if there is one. `None` if `name` does not match the file name of this
+/// pattern.
+fn time_in(pattern: &str, workspace: &str, name: &str) -> Option<DateTime> {
     let pattern = Path::new(pattern).file_name()?.to_string_lossy().into_owned();
-    let at = pattern.find(DATE)?;
-    // Replaces the placeholders before the first {date} to find its position.
-    let before = resolve(&pattern[..at], Date::MIN, workspace).ok()?;
-    let start = before.to_string_lossy().len();
-    let date: Date = name.get(start..start + 10)?.parse().ok()?;
-    (resolve(&pattern, date, workspace).ok()?.to_string_lossy() == name).then_some(date)
+    // Resolves what stands before a placeholder to find its position.
+    let start = |placeholder: &str| {
+        let before = &pattern[..pattern.find(placeholder)?];
+        Some(resolve(before, DateTime::MIN, workspace).ok()?.to_string_lossy().len())
+    };
+    let date = start(DATE)?;
+    let date: Date = name.get(date..date + 10)?.parse().ok()?;
+    let time = match start(TIME) {
+        Some(start) => Time::strptime("%H%M%S", name.get(start..start + 6)?).ok()?,
+        None => Time::midnight(),
+    };
+    let local = date.to_datetime(time);
+    (resolve(&pattern, local, workspace).ok()?.to_string_lossy() == name).then_some(local)
 }
 
 #[cfg(test)]
@@ -78,7 +89,8 @@ mod tests {
 
     #[test]
     fn placeholders_are_replaced() {
-        let on = |pattern: &str, workspace: &str| resolve(pattern, date(2026, 11, 21), workspace);
+        let on = |pattern: &str, workspace: &str| resolve(pattern, date(2026, 11, 21).at(4, 5, 6, 0), workspace);
+        assert_eq!(on("{date}-{time}.csv", ""), Ok(PathBuf::from("2026-11-21-040506.csv")));
         assert_eq!(on("a/items-{date}.csv", ""), Ok(PathBuf::from("a/items-2026-11-21.csv")));
         assert_eq!(on("{workspace}-{date}.csv.gz", "my/shop"), Ok(PathBuf::from("my_shop-2026-11-21.csv.gz")));
         assert_eq!(on("{workspace}.csv", ""), Err("the access token names no workspace".to_owned()));
@@ -89,9 +101,11 @@ mod tests {
 
     #[test]
     fn dates_are_found_in_file_names() {
-        let day = |pattern: &str, name: &str| date_in(pattern, "shop", name);
-        assert_eq!(day("x/{workspace}-{date}.csv", "shop-2026-01-02.csv"), Some(date(2026, 1, 2)));
-        assert_eq!(day("{date}{date}.csv", "2026-01-022026-01-02.csv"), Some(date(2026, 1, 2)));
+        let day = |pattern: &str, name: &str| time_in(pattern, "shop", name);
+        assert_eq!(day("x/{workspace}-{date}.csv", "shop-2026-01-02.csv"), Some(date(2026, 1, 2).at(0, 0, 0, 0)));
+        assert_eq!(day("{date}{date}.csv", "2026-01-022026-01-02.csv"), Some(date(2026, 1, 2).at(0, 0, 0, 0)));
+        assert_eq!(day("{time}-{date}.csv", "040506-2026-01-02.csv"), Some(date(2026, 1, 2).at(4, 5, 6, 0)));
+        assert_eq!(day("{time}-{date}.csv", "0405-2026-01-02.csv"), None);
         for name in ["shop-2026-01-02.csv.manifest.json", "shop-2026-1-2.csv", "other-2026-01-02.csv", "shop-", "é"] {
             assert_eq!(day("{workspace}-{date}.csv", name), None, "{name}");
         }

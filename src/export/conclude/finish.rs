@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::file_names;
-use super::history::{History, State};
+use super::history::{ComparedRecords, History, State};
 use super::manifest::Manifest;
 use super::verdict::Verdict;
 use crate::client::pages::Walk;
@@ -12,7 +12,7 @@ use crate::export::error::Error;
 use crate::export::fetch::MissingRecord;
 use crate::export::job::{Job, Output, Since, Source};
 use crate::export::spool::{FrameKind, Spool};
-use crate::export::table::{FinishedTable, MAX_COLUMNS, OTHER_FIELDS};
+use crate::export::table::{FinishedTable, MAX_COLUMNS, OTHER_FIELDS, UnusedField};
 use crate::sheet::compression::Compression;
 use crate::sheet::write::{Shape, Style, TextKind, Value, ValueTable};
 
@@ -41,9 +41,13 @@ pub(in crate::export) struct ExportResults<'a> {
     /// Path of the file; `None` for standard output.
     pub(in crate::export) path: Option<PathBuf>,
     pub(in crate::export) since: Option<jiff::Timestamp>,
+    /// The hashes of the previous export, and those of this one if they are saved.
+    pub(in crate::export) compared: [Option<ComparedRecords>; 2],
     /// Number of IDs that were not found.
     pub(in crate::export) missing: u64,
     pub(in crate::export) was_resumed: bool,
+    /// All IDs of the list were read a second time.
+    pub(in crate::export) is_verified: bool,
     /// When the first page was requested, possibly by an interrupted export.
     pub(in crate::export) started: jiff::Timestamp,
 }
@@ -71,16 +75,15 @@ pub(in crate::export) fn conclude(results: ExportResults<'_>, spool: Spool) -> R
 }
 
 fn remember(results: ExportResults<'_>, manifest: &Manifest, path: &Path) -> Result<(), Error> {
-    let ExportResults { history, walk, table, comparison, started, .. } = results;
+    let ExportResults { history, walk, comparison, started, compared: [previous, new], .. } = results;
     comparison.save()?;
-    // Records that changed during the export have a later `updated_at` than the start of the export. If the clock of the
-    // service is slow, the latest `updated_at` is the safer limit.
-    let changed_until = table.counts.newest.map_or(started, |newest| newest.min(started));
+    // The state takes effect at once, with the file of hashes that it names.
     history.remember(&State {
         file: path.to_owned(),
         distinct: walk.entries,
-        changed_until: changed_until.to_string(),
+        started,
         finished: manifest.finished.clone(),
+        compared: new.or(previous),
     })
 }
 
@@ -120,7 +123,9 @@ impl Exported {
 }
 
 fn manifest(results: &ExportResults<'_>) -> Manifest {
-    let ExportResults { job, verdict, walk, table, comparison, since, missing, was_resumed, started, .. } = results;
+    let ExportResults {
+        job, verdict, walk, table, comparison, since, missing, was_resumed, is_verified, started, ..
+    } = results;
     let FinishedTable { written, header, counts, .. } = table;
     let (records, family) = match &job.source {
         Source::List(list) => (list.name, list.family.name()),
@@ -131,7 +136,7 @@ fn manifest(results: &ExportResults<'_>) -> Manifest {
         Output::Stdout { .. } => "-",
     };
     let file = written.as_ref().and_then(|written| written.path.file_name());
-    let finished = jiff::Timestamp::try_from((job.clock.now)()).unwrap_or(job.clock.started);
+    let finished = job.clock.timestamp();
     Manifest {
         sheetport: env!("CARGO_PKG_VERSION").to_owned(),
         file: file.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
@@ -147,17 +152,15 @@ fn manifest(results: &ExportResults<'_>) -> Manifest {
         resumed: *was_resumed,
         complete: verdict.is_complete,
         how: verdict.reason.clone(),
-        verified: job.verify,
+        verified: *is_verified,
         count: counts.records,
         rows: counts.rows,
         distinct: walk.entries,
         pages: walk.pages,
         duplicates: walk.duplicates,
         total: walk.total,
-        since: match job.since {
-            Since::Ever => None,
-            Since::Last | Since::Moment(_) => since.map(|since| since.to_string()),
-        },
+        since: since.map(|since| since.to_string()),
+        changes_only: job.since == Since::Last,
         older: counts.older,
         left_out: counts.left_out,
         not_found: *missing,
@@ -170,8 +173,14 @@ fn manifest(results: &ExportResults<'_>) -> Manifest {
 
 fn remarks(results: &ExportResults<'_>) -> Vec<String> {
     let FinishedTable { counts, unused_fields, .. } = &results.table;
-    let unused = |path: &String| format!("the template uses the field {path}, but it is blank in every record");
+    let unused = |UnusedField { path, nearest }: &UnusedField| {
+        let meant = nearest.as_ref().map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
+        format!("the field {path} is blank in every record{meant}")
+    };
     let mut remarks: Vec<String> = unused_fields.iter().map(unused).collect();
+    if counts.records == 0 && counts.left_out > 0 {
+        remarks.push("no record meets the conditions ([[where]]) of the template".to_owned());
+    }
     if counts.other_fields > 0 {
         remarks.push(format!(
             "there are more than {MAX_COLUMNS} columns; the column {OTHER_FIELDS} contains {} values of further fields \

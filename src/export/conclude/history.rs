@@ -15,7 +15,8 @@ use crate::sheet;
 use crate::sheet::write::{Existing, WholeFile};
 
 const STATE: &str = "state.json";
-const HASHES: &str = "records";
+/// Beginning of the names of files with the hashes of records.
+const HASHES: &str = "records-";
 const LOCK: &str = "lock";
 
 /// Age at which the spool of an interrupted export is deleted.
@@ -34,9 +35,21 @@ pub(in crate::export) struct State {
     pub(super) file: PathBuf,
     /// Number of records in the list.
     pub(super) distinct: u64,
-    /// Start of the next `--since last`.
-    pub(in crate::export) changed_until: String,
+    /// When its first page was requested. A spool of the same time is not interrupted, but left over.
+    pub(in crate::export) started: jiff::Timestamp,
     pub(super) finished: String,
+    /// The records for the next comparison and for `--since last`.
+    #[serde(default)]
+    pub(in crate::export) compared: Option<ComparedRecords>,
+}
+
+/// The saved hashes of an export's records.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::export) struct ComparedRecords {
+    /// File name in the folder of the export.
+    pub(super) name: String,
+    /// When the first page of that export was requested.
+    pub(in crate::export) started: jiff::Timestamp,
 }
 
 impl History {
@@ -79,9 +92,14 @@ impl History {
         &self.folder
     }
 
-    /// Returns the path of the hashes of the last export's records.
-    pub(in crate::export) fn hashes(&self) -> PathBuf {
-        self.folder.join(HASHES)
+    /// Returns the path of saved hashes.
+    pub(in crate::export) fn hashes(&self, records: &ComparedRecords) -> PathBuf {
+        self.folder.join(&records.name)
+    }
+
+    /// Returns the name for the hashes of an export that started at this time.
+    pub(in crate::export) fn new_records(started: jiff::Timestamp) -> ComparedRecords {
+        ComparedRecords { name: format!("{HASHES}{}", started.as_nanosecond()), started }
     }
 
     /// Returns the state of the last complete export, or `None` if missing or unreadable.
@@ -96,7 +114,21 @@ impl History {
         let text = serde_json::to_string(state).map_err(|error| failed(error.into()))?;
         file.write_all(text.as_bytes()).map_err(failed)?;
         file.finish()?;
+        self.delete_old_hashes(state);
         Ok(())
+    }
+
+    /// Deletes the hashes that `state` does not name. Errors are ignored: the next export tries again.
+    fn delete_old_hashes(&self, state: &State) {
+        for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let is_old = name.to_str().is_some_and(|name| {
+                name.starts_with(HASHES) && state.compared.as_ref().is_none_or(|records| records.name != name)
+            });
+            if is_old {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
     }
 }
 

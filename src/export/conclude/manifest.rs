@@ -52,8 +52,11 @@ pub struct Manifest {
     pub duplicates: u64,
     /// Latest total reported by the service.
     pub total: Option<u64>,
-    /// Records that last changed before this time are not in the file.
+    /// Records that have not changed since this time are not in the file.
     pub since: Option<String>,
+    /// Whether the file has only the changes since the previous export to the same name: `--since last`.
+    #[serde(default)]
+    pub changes_only: bool,
     /// Number of records omitted because of `since`.
     pub older: u64,
     /// Number of records omitted by the export template.

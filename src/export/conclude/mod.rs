@@ -7,11 +7,11 @@ mod history;
 mod manifest;
 mod verdict;
 
-pub(super) use self::baseline::records_before;
+pub(super) use self::baseline::{check_existing, records_before};
 pub(crate) use self::file_names::has_date;
 pub(super) use self::file_names::{incomplete, resolve};
 pub use self::finish::Exported;
 pub(super) use self::finish::{ExportResults, conclude};
-pub(super) use self::history::{History, State};
+pub(super) use self::history::{ComparedRecords, History};
 pub use self::manifest::Manifest;
-pub(super) use self::verdict::Verdict;
+pub(super) use self::verdict::{Reading, Verdict};

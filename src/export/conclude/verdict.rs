@@ -12,12 +12,22 @@ pub(in crate::export) struct Verdict {
     pub(super) lacks_baseline: bool,
 }
 
+/// How a list was read.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::export) struct Reading {
+    /// How often, because it changed meanwhile.
+    pub(in crate::export) times: u32,
+    /// All IDs were read a second time.
+    pub(in crate::export) is_verified: bool,
+}
+
 impl Verdict {
     /// Judges a walk over a list. `records_before` is the number of records in the previous export.
     pub(in crate::export) fn new(
         job: &Job,
         completeness: &Completeness,
         walk: &Walk,
+        reading: Reading,
         records_before: Option<u64>,
     ) -> Verdict {
         let incomplete = |reason: String| Verdict { is_complete: false, reason, lacks_baseline: false };
@@ -25,8 +35,20 @@ impl Verdict {
             Completeness::TotalReached => format!("all {} records that the service lists", walk.entries),
             Completeness::ReadToEnd => "read until a page was empty; the service reports no total".to_owned(),
             Completeness::RequestedById => "every ID was requested".to_owned(),
-            Completeness::Unproven(reason) => return incomplete(reason.clone()),
+            Completeness::Unpaged => "the service answers with all records at once".to_owned(),
+            Completeness::Moved(reason) if reading.times > 1 => {
+                return incomplete(format!("{reason}; it was read {} times", reading.times));
+            }
+            Completeness::Moved(reason) | Completeness::Unproven(reason) => return incomplete(reason.clone()),
         };
+        let is_list = *completeness != Completeness::RequestedById;
+        if is_list && walk.entries == 0 && !job.allow_empty && records_before.is_some_and(|before| before > 0) {
+            let before = records_before.unwrap_or_default();
+            return incomplete(format!(
+                "the list is empty, but the previous export had {before} records; the previous file is kept. If that is \
+                 right, add --allow-empty"
+            ));
+        }
         if let (Some(ratio), Some(before)) = (job.min_ratio, records_before)
             && (walk.entries as f64) < ratio * before as f64
         {
@@ -36,7 +58,11 @@ impl Verdict {
                 walk.entries
             ));
         }
-        if job.verify {
+        if reading.times > 1 {
+            let times = reading.times;
+            reason.push_str(&format!("; it changed while it was being read, so it was read {times} times"));
+        }
+        if reading.is_verified {
             reason.push_str("; a second pass found the same IDs");
         }
         Verdict { is_complete: true, reason, lacks_baseline: job.min_ratio.is_some() && records_before.is_none() }

@@ -106,8 +106,23 @@ fn named_column(top: &[Row], wanted: &str) -> Result<(usize, Option<u64>), Strin
         return Ok((column, None));
     }
     let is_equal = |cell: Cell<'_>| cell.shown().trim().to_lowercase() == wanted.trim().to_lowercase();
-    let found = top.iter().find_map(|row| Some((row.cells().position(is_equal)?, Some(row.number))));
-    found.ok_or_else(|| format!("the file has no column '{wanted}'"))
+    let headers = &top[..header_index(top).map_or(0, |index| index + 1)];
+    let found = headers.iter().find_map(|row| Some((row.cells().position(is_equal)?, Some(row.number))));
+    found.ok_or_else(|| match headers.last() {
+        Some(header) => {
+            let names: Vec<_> = header.cells().map(|cell| cell.shown().into_owned()).collect();
+            format!("the file has no column '{wanted}'; its columns are: {}", names.join(", "))
+        }
+        None => "the file contains no IDs".to_owned(),
+    })
+}
+
+/// Returns the index of the row that may be the header: the first of those with the most values. Rows above it are titles,
+/// and cells below it are data, whatever they say.
+fn header_index(top: &[Row]) -> Option<usize> {
+    let filled = |row: &Row| row.cells().filter(|cell| !cell.is_blank()).count();
+    let most = top.iter().map(filled).max()?;
+    top.iter().position(|row| filled(row) == most)
 }
 
 fn text_of(row: &Row, column: usize) -> String {
@@ -147,6 +162,7 @@ mod tests {
         assert_eq!(ids("id\n7f3a\n8b2c\n", None).unwrap().len(), 2);
         let refused = ids("id,name\n1,a\n", None).unwrap_err();
         assert!(refused.contains("id, name"), "{refused}");
-        assert!(ids("id,name\n1,a\n", Some("sku")).unwrap_err().contains("no column 'sku'"));
+        let refused = ids("id,name\n1,a\n2,sku\n", Some("sku")).unwrap_err();
+        assert!(refused.contains("no column 'sku'; its columns are: id, name"), "{refused}");
     }
 }

@@ -7,6 +7,6 @@ mod records;
 mod response;
 
 pub use self::ids::IdFile;
-pub(super) use self::list::ListPages;
+pub(super) use self::list::{ListPages, PAGE_SIZE, fetch_page};
 pub(super) use self::records::RecordsById;
 pub(super) use self::response::{Fetched, Fetcher, MissingRecord};

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use super::columns::{Columns, OTHER_FIELDS, Row};
 use super::sort::Sorter;
 use crate::client::pages::{Entry, Page};
-use crate::export::changes::RecordHashes;
+use crate::diagnostics::nearest;
+use crate::export::changes::{PreviousRecords, RecordHashes};
 use crate::export::error::Error;
 use crate::export::template::Template;
 use crate::export::template::model::{Column, ColumnSource, Field};
@@ -30,12 +31,19 @@ pub(in crate::export) struct TableOptions {
     pub(in crate::export) template: Option<Template>,
     /// Path of an array whose elements get a row each.
     pub(in crate::export) explode: Option<String>,
-    /// Omits records that last changed before this time.
-    pub(in crate::export) since: Option<jiff::Timestamp>,
-    /// Reads when each record last changed.
-    pub(in crate::export) reads_changes: bool,
+    pub(in crate::export) selection: Selection,
     /// Folder for temporary files.
     pub(in crate::export) scratch: PathBuf,
+}
+
+/// Selects records by their last change.
+#[derive(Debug)]
+pub(in crate::export) enum Selection {
+    All,
+    /// Records that changed at or after this time, and those without `updated_at`.
+    Since(jiff::Timestamp),
+    /// Records that the previous export did not have with the same content. All records without a previous export.
+    ChangedFrom(Option<PreviousRecords>),
 }
 
 /// Numbers of records and rows.
@@ -44,7 +52,7 @@ pub(in crate::export) struct Counts {
     /// Records in the table.
     pub(in crate::export) records: u64,
     pub(in crate::export) rows: u64,
-    /// Records that have not changed since [`TableOptions::since`].
+    /// Records omitted by [`TableOptions::selection`].
     pub(in crate::export) older: u64,
     /// Records excluded by the export template.
     pub(in crate::export) left_out: u64,
@@ -52,8 +60,6 @@ pub(in crate::export) struct Counts {
     pub(in crate::export) cut: u64,
     /// Values in the column for fields beyond the maximum number of columns.
     pub(in crate::export) other_fields: u64,
-    /// The latest `updated_at` of all records.
-    pub(in crate::export) newest: Option<jiff::Timestamp>,
 }
 
 /// A finished table.
@@ -62,10 +68,19 @@ pub(in crate::export) struct FinishedTable {
     pub(in crate::export) written: Option<Written>,
     pub(in crate::export) header: Vec<String>,
     pub(in crate::export) counts: Counts,
-    /// Fields of the export template that are blank in every record.
-    pub(in crate::export) unused_fields: Vec<String>,
-    /// `None` if the table does not contain all records.
+    /// Fields of the export template or of `--explode` that are blank in every record.
+    pub(in crate::export) unused_fields: Vec<UnusedField>,
+    /// The records of the list, whether they are in the table or not. `None` if the next export is not compared with
+    /// this one.
     pub(in crate::export) hashes: Option<RecordHashes>,
+}
+
+/// A field that is blank in every record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::export) struct UnusedField {
+    pub(in crate::export) path: String,
+    /// A similar field that has values.
+    pub(in crate::export) nearest: Option<String>,
 }
 
 /// Turns pages into rows of a table.
@@ -116,9 +131,10 @@ impl TableOptions {
         self.path.is_some() && self.template.as_ref().is_none_or(|t| t.sort.is_empty())
     }
 
-    /// Returns whether the file contains all records, as required for a comparison with the previous export.
+    /// Returns whether the next export is compared with this one. After an export since some moment, the next one must
+    /// still have the changes before that moment.
     fn is_comparable(&self) -> bool {
-        self.path.is_some() && self.since.is_none()
+        self.path.is_some() && !matches!(self.selection, Selection::Since(_))
     }
 
     /// Returns whether columns found later belong to the table.
@@ -130,21 +146,23 @@ impl TableOptions {
         self.explode.as_deref().or(self.template.as_ref().and_then(|template| template.explode.as_deref()))
     }
 
-    /// Returns whether a record changed recently enough. A record without `updated_at` may have changed.
-    fn is_recent(&self, updated_at: Option<jiff::Timestamp>) -> bool {
-        self.since.is_none_or(|since| updated_at.is_none_or(|updated_at| updated_at >= since))
+    fn has_changed(&self, entry: &Entry<'_>) -> bool {
+        match &self.selection {
+            Selection::All | Selection::ChangedFrom(None) => true,
+            Selection::Since(moment) => {
+                let updated_at: Option<jiff::Timestamp> = text(entry.field("updated_at")).parse().ok();
+                updated_at.is_none_or(|updated_at| updated_at >= *moment)
+            }
+            Selection::ChangedFrom(Some(previous)) => !previous.contains(entry),
+        }
     }
 
     fn meets_conditions(&self, entry: &Entry<'_>) -> bool {
         self.template.as_ref().is_none_or(|template| template.selects(entry))
     }
 
-    fn updated_at(&self, entry: &Entry<'_>) -> Option<jiff::Timestamp> {
-        if self.reads_changes { text(entry.field("updated_at")).parse().ok() } else { None }
-    }
-
     fn selects(&self, entry: &Entry<'_>) -> bool {
-        self.is_recent(self.updated_at(entry)) && self.meets_conditions(entry)
+        self.meets_conditions(entry) && self.has_changed(entry)
     }
 }
 
@@ -177,9 +195,6 @@ impl TableBuilder {
         let mut selected = Vec::with_capacity(page.len());
         for (entry, _) in page.entries().zip(new).filter(|(_, is_new)| **is_new) {
             if self.count(&entry) {
-                if let Some(hashes) = &mut self.hashes {
-                    hashes.insert(&entry);
-                }
                 selected.push(entry);
             }
         }
@@ -204,15 +219,17 @@ impl TableBuilder {
 
     /// Counts a new record. Returns whether it belongs to the table.
     fn count(&mut self, entry: &Entry<'_>) -> bool {
-        let updated_at = self.options.updated_at(entry);
-        self.counts.newest = self.counts.newest.max(updated_at);
-        let (is_recent, is_included) = (self.options.is_recent(updated_at), self.options.meets_conditions(entry));
-        match (is_recent, is_included) {
+        let is_included = self.options.meets_conditions(entry);
+        if is_included && let Some(hashes) = &mut self.hashes {
+            hashes.insert(entry);
+        }
+        let has_changed = self.options.has_changed(entry);
+        match (has_changed, is_included) {
             (true, true) => self.counts.records += 1,
             (false, _) => self.counts.older += 1,
             (true, false) => self.counts.left_out += 1,
         }
-        is_recent && is_included
+        has_changed && is_included
     }
 
     /// Finds the columns of an entry, and writes the rows if a table is open. Returns the number of values without a
@@ -322,11 +339,23 @@ impl TableBuilder {
         columns
     }
 
-    /// Returns the template's fields that are blank in every record.
-    fn unused_fields(&self) -> Vec<String> {
-        let has_values = |path: &str| self.columns.find(path).is_some_and(|index| self.columns.has_values(index));
-        let fields = self.options.template.iter().flat_map(Template::fields);
-        let unused = fields.filter(|field| self.counts.records > 0 && !has_values(&field.path));
-        unused.map(|field| field.path.clone()).collect()
+    /// Returns the fields of the template and of `--explode` that are blank in every record.
+    fn unused_fields(&self) -> Vec<UnusedField> {
+        if self.counts.records == 0 {
+            return Vec::new();
+        }
+        let filled = self.columns.filled_paths();
+        let is_filled = |path: &str| filled.contains(&path);
+        let is_exploded = |path: &str| {
+            let is_below = |filled: &&str| filled.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+            is_filled(path) || filled.iter().any(is_below)
+        };
+        let fields = self.options.template.iter().flat_map(Template::fields).map(|field| field.path.as_str());
+        let unused = fields.filter(|path| !is_filled(path));
+        let unused = unused.chain(self.options.explode().filter(|path| !is_exploded(path)));
+        let known = || filled.iter().copied();
+        unused
+            .map(|path| UnusedField { path: path.to_owned(), nearest: nearest(path, known()).map(str::to_owned) })
+            .collect()
     }
 }

@@ -86,9 +86,9 @@ impl Columns {
         }
     }
 
-    /// Returns whether any entry has a value in this column.
-    pub(super) fn has_values(&self, index: usize) -> bool {
-        self.columns.get(index).is_some_and(|column| column.has_values)
+    /// Returns the paths of the columns with values.
+    pub(super) fn filled_paths(&self) -> Vec<&str> {
+        self.columns.iter().filter(|column| column.has_values).map(|column| column.path.as_str()).collect()
     }
 
     /// Returns the columns to write. A column that contains only nulls is omitted if the field is an object in other
@@ -313,7 +313,8 @@ mod tests {
         let found: Vec<_> =
             rows.iter().map(|row| [0, 1, 2].map(|index| row.json(index).unwrap_or("-").to_owned())).collect();
         assert_eq!(found, [[r#"{"b": {"c": 1}}"#, r#"{"c": 1}"#, "-"], ["null", "-", "-"]]);
-        assert_eq!([0, 1, 2].map(|index| columns.has_values(index)), [true, true, false]);
+        let filled = columns.filled_paths();
+        assert!(filled.contains(&"a") && filled.contains(&"a.b") && !filled.contains(&"x"), "{filled:?}");
     }
 
     #[test]

@@ -102,7 +102,7 @@ async fn missing_in_lists(
         if has_entries && !has_members {
             return Err(NotCheckable::NoMember { list: list.name, member: members[0] });
         }
-        if let Completeness::Unproven(reason) = reader.walk.completeness() {
+        if let Completeness::Moved(reason) | Completeness::Unproven(reason) = reader.walk.completeness() {
             return Err(NotCheckable::Incomplete { list: list.name, reason });
         }
     }

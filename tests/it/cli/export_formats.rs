@@ -233,7 +233,7 @@ fn unused_template_fields_are_reported() {
     let served = company(&place);
     place.write("t.toml", "[[columns]]\nfield = \"id\"\n[[columns]]\nfield = \"vat\"\n");
     let export = served.sheetport(&place, ["export", "companies", "-o", "t.csv", "-t", "t.toml"]).exits(0);
-    export.says(&["the template uses the field vat, but it is blank in every record"]);
+    export.says(&["the field vat is blank in every record"]);
     assert_eq!(table(&place.path("t.csv"))[0], ["id", "vat"]);
 }
 
@@ -272,7 +272,9 @@ fn conflicting_flags_are_refused() {
         (&["-o", "a.csv", "--since", "yesterday"], "2026-11-21T06:00:00Z"),
         (&["-o", "a.csv", "--min-ratio", "80"], "from 0 to 1"),
         (&["-o", "a.csv", "--column", "id"], "--ids"),
-        (&["-o", "missing/a.csv", "--base-url", "http://localhost:1"], "no such folder"),
+        (&["-o", "a.xlsx", "--locale", "de", "--base-url", "http://localhost:1"], "--locale has no effect on a.xlsx"),
+        (&["-o", "a.ndjson.gz", "--bom", "--base-url", "http://localhost:1"], "--bom has no effect on a.ndjson.gz"),
+        (&["-o", "-", "--since", "last", "--base-url", "http://localhost:1"], "needs the name of a file"),
     ] {
         let args = ["export", "items"].iter().chain(flags);
         let export = place.sheetport(args).env("SHEETPORT_TOKEN_HOST", "http://localhost:1");

@@ -31,26 +31,122 @@ fn changes_since_the_last_export_are_counted_or_exported() {
     let third = export(&place, &served, &["-o", "items.csv"], 0);
     assert_eq!(third["changes"], json!({"added": 0, "changed": 0, "removed": 0}));
 
-    // The first export contains all records. The next contains those that changed since then, less an overlap of ten
-    // minutes: all of them.
-    let args = ["-o", "changed.ndjson", "--since", "last"];
-    assert_eq!(count(&export(&place, &served, &args, 0), "count"), 6);
-    let next = export(&place, &served, &args, 0);
-    assert_eq!((count(&next, "count"), count(&next, "older"), count(&next, "distinct")), (6, 0, 6));
-    let state = fs::read_dir(place.path("home/exports")).unwrap().flatten().map(|folder| folder.path());
-    for state in state.map(|folder| folder.join("state.json")).filter(|state| state.exists()) {
-        // Pretends that the last export was in the future.
-        let mut saved: Value = serde_json::from_slice(&fs::read(&state).unwrap()).unwrap();
-        saved["changed_until"] = "2999-01-01T00:00:00Z".into();
-        fs::write(&state, saved.to_string()).unwrap();
+    // The first export contains all records, the next only those that are new or have changed since then.
+    let args = ["-o", "changed-{date}-{time}.ndjson", "--since", "last"];
+    let changes = |added: u64, changed: u64| {
+        let exported = export(&place, &served, &args, 0);
+        let counts = [count(&exported, "count"), count(&exported, "older"), count(&exported, "distinct")];
+        assert_eq!(counts[0] + counts[1], counts[2], "{exported}");
+        let file = place.path(exported["file"].as_str().unwrap());
+        let names = fs::read_to_string(&file)
+            .unwrap()
+            .lines()
+            .map(|line| {
+                let record: Value = serde_json::from_str(line).unwrap();
+                record["name"].as_str().unwrap().to_owned()
+            })
+            .collect::<Vec<_>>();
+        assert_eq!((counts[0], names.len() as u64), (added + changed, added + changed), "{exported}");
+        // Files of the same second would have the same name.
+        fs::remove_file(file).unwrap();
+        (exported["changes"].clone(), names)
+    };
+    assert_eq!(changes(6, 0).0, Value::Null);
+    assert_eq!(changes(0, 0), (json!({"added": 0, "changed": 0, "removed": 0}), vec![]));
+    upload(&place, &served, "SKU,Name\n00003,Again\n90001,Newest\n");
+    let (counts, mut names) = changes(1, 1);
+    names.sort();
+    assert_eq!(
+        (counts, names),
+        (json!({"added": 1, "changed": 1, "removed": 0}), vec!["Again".into(), "Newest".into()])
+    );
+    // Without the records of the last export, all count as new.
+    for folder in fs::read_dir(place.path("home/exports")).unwrap().flatten() {
+        for file in fs::read_dir(folder.path()).unwrap().flatten().map(|file| file.path()) {
+            if file.to_string_lossy().contains("records-") {
+                fs::write(file, "damaged").unwrap();
+            }
+        }
     }
-    let none = export(&place, &served, &args, 0);
-    assert_eq!((count(&none, "count"), count(&none, "older"), &none["complete"]), (0, 6, &true.into()));
-    assert_eq!(fs::read(place.path("changed.ndjson")).unwrap(), b"");
+    assert_eq!(changes(7, 0).0, Value::Null);
+    // A full export to the same name in between has the changes until then.
+    upload(&place, &served, "SKU,Name\n00004,Between\n");
+    let full = export(&place, &served, &args[..2], 0);
+    assert_eq!(count(&full, "count"), 7);
+    upload(&place, &served, "SKU,Name\n00005,After\n");
+    assert_eq!(changes(0, 1).1, ["After"]);
     let later = export(&place, &served, &["-o", "later.csv", "--since", "2999-01-01"], 0);
-    assert_eq!((count(&later, "count"), count(&later, "older")), (0, 6));
+    assert_eq!((count(&later, "count"), count(&later, "older")), (0, 7));
     let earlier = export(&place, &served, &["-o", "later.csv", "--since", "2000-01-01T00:00:00Z"], 0);
-    assert_eq!((count(&earlier, "count"), count(&earlier, "older")), (6, 0));
+    assert_eq!((count(&earlier, "count"), count(&earlier, "older")), (7, 0));
+}
+
+#[test]
+fn changes_of_the_same_day_are_not_overwritten() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    upload(&place, &served, &items(5));
+    let args = ["-o", "new/changes.csv", "--since", "last"];
+    export(&place, &served, &args, 0);
+    let first = fs::read(place.path("new/changes.csv")).unwrap();
+    upload(&place, &served, "SKU,Name\n00002,Renamed\n");
+    let words = ["export", "items"].iter().chain(&args).copied();
+    let refused = served.sheetport(&place, words).exits(2);
+    refused.says(&["new/changes.csv has 5 changes of an earlier export of today", "changes-{date}-{time}.csv"]);
+    assert_eq!(fs::read(place.path("new/changes.csv")).unwrap(), first);
+    fs::remove_file(place.path("new/changes.csv")).unwrap();
+    assert_eq!(count(&export(&place, &served, &args, 0), "count"), 1);
+    // A file without changes can be replaced, and one of yesterday.
+    fs::remove_file(place.path("new/changes.csv")).unwrap();
+    assert_eq!(count(&export(&place, &served, &args, 0), "count"), 0);
+    upload(&place, &served, "SKU,Name\n00003,Renamed\n");
+    assert_eq!(count(&export(&place, &served, &args, 0), "count"), 1);
+    let manifest = place.path("new/changes.csv.manifest.json");
+    let mut yesterday: Value = serde_json::from_slice(&fs::read(&manifest).unwrap()).unwrap();
+    yesterday["finished"] = "2026-01-01T00:00:00Z".into();
+    fs::write(&manifest, yesterday.to_string()).unwrap();
+    assert_eq!(count(&export(&place, &served, &args, 0), "count"), 0);
+}
+
+#[test]
+fn an_empty_list_replaces_no_file_that_was_not_empty() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    export(&place, &served, &["-o", "items.csv"], 0);
+    upload(&place, &served, &items(3));
+    let url = served.url();
+    let args = ["-o", "items.csv", "--base-url", url.as_str()];
+    export(&place, &served, &args, 0);
+    let port: u16 = url.rsplit_once(':').unwrap().1.parse().unwrap();
+    drop(served);
+    fs::remove_dir_all(place.path("service")).unwrap();
+    let served = Served::start_on(&place, port);
+    let how = export(&place, &served, &args, 8)["how"].as_str().unwrap().to_owned();
+    assert!(how.contains("the list is empty, but the previous export had 3") && how.contains("--allow-empty"), "{how}");
+    assert_eq!(table(&place.path("items.csv")).len(), 4);
+    let words: Vec<&str> = args.into_iter().chain(["--allow-empty"]).collect();
+    export(&place, &served, &words, 0);
+    assert_eq!(table(&place.path("items.csv")).len(), 1);
+    // From now on, an empty list is what it was before.
+    export(&place, &served, &args, 0);
+}
+
+#[test]
+fn min_ratio_keeps_the_file_of_another_workspace() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    upload(&place, &served, &items(3));
+    let args = ["-o", "items.csv", "--min-ratio", "0.8"];
+    export(&place, &served, &args, 0);
+    let before = fs::read(place.path("items.csv")).unwrap();
+    let manifest = fs::read_to_string(place.path("items.csv.manifest.json")).unwrap();
+    place.write("items.csv.manifest.json", manifest.replace("\"shop\"", "\"other\""));
+    let words = ["export", "items"].iter().chain(&args).copied();
+    let refused = served.sheetport(&place, words).exits(8);
+    refused.says(&["items.csv is an export of workspace other at http://", "check the profile"]);
+    assert_eq!(fs::read(place.path("items.csv")).unwrap(), before);
+    // Without a guard, the file is replaced as requested.
+    export(&place, &served, &args[..2], 0);
 }
 
 #[test]
@@ -72,7 +168,10 @@ fn a_list_below_min_ratio_does_not_replace_the_file() {
     let state = || {
         let mut folders = fs::read_dir(place.path("home/exports")).unwrap().flatten();
         let folder = folders.next().unwrap().path();
-        (fs::read_to_string(folder.join("state.json")).unwrap(), fs::read(folder.join("records")).unwrap())
+        let mut files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.retain(|file| file.is_file() && !file.ends_with("lock"));
+        files.sort();
+        files.into_iter().map(|file| (fs::read(&file).unwrap(), file)).collect::<Vec<_>>()
     };
     let before = state();
     let exported = export(&place, &served, &words, 8);
@@ -146,8 +245,8 @@ fn without_saved_state_min_ratio_uses_the_newest_manifest() {
         let refused = export(&place, &served, &words, 8);
         let how = refused["how"].as_str().unwrap();
         assert!(how.contains("has 10 records, but the previous export had 20"), "{how}");
-        // A manifest of another workspace, of an incomplete export or of another file is ignored.
-        for (key, value) in [("workspace", json!("other")), ("complete", json!(false)), ("bytes", json!(1))] {
+        // A manifest of another list, of an incomplete export or of another file is ignored.
+        for (key, value) in [("records", json!("orders")), ("complete", json!(false)), ("bytes", json!(1))] {
             let mut other = before.clone();
             other[key] = value;
             write(&other);

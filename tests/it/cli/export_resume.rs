@@ -116,13 +116,14 @@ fn an_export_that_fails_after_writing_repeats_no_request() {
     let served = serve_items(&place, ITEMS);
     let export = || served.sheetport(&place, ["export", "items", "-o", "items.csv", "--json"]);
     export().exits(0);
-    // The hashes of the previous export are unreadable.
+    // What is remembered for the next export can't be written.
     let folder = fs::read_dir(place.path("home/exports")).unwrap().next().unwrap().unwrap().path();
-    fs::remove_file(folder.join("records")).unwrap();
-    fs::create_dir(folder.join("records")).unwrap();
+    let state = folder.join("state.json");
+    fs::remove_file(&state).unwrap();
+    fs::create_dir(&state).unwrap();
     export().exits(1);
     assert!(spool(&place).is_some_and(|pages| len(&pages) > ITEMS as u64 * 50), "the spool is kept");
-    fs::remove_dir(folder.join("records")).unwrap();
+    fs::remove_dir(&state).unwrap();
     let exported = export().exits(0).json();
     assert_eq!((count(&exported, "count"), &exported["resumed"]), (ITEMS as u64, &true.into()), "{exported}");
     assert_eq!(spool(&place), None);

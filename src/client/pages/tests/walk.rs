@@ -49,7 +49,8 @@ fn slice(page: u64, size: u64, len: u64) -> std::ops::Range<u64> {
 
 #[track_caller]
 fn assert_complete(walked: &Walked, len: u64, fetches: u64) {
-    assert_ne!(std::mem::discriminant(&walked.walk.completeness()), std::mem::discriminant(&unproven()));
+    let completeness = walked.walk.completeness();
+    assert!(matches!(completeness, Completeness::TotalReached | Completeness::ReadToEnd), "{completeness:?}");
     assert_eq!(walked.found.iter().collect::<BTreeSet<_>>().len() as u64, len);
     assert_eq!((walked.found.len() as u64, walked.fetches), (len, fetches));
 }
@@ -57,13 +58,9 @@ fn assert_complete(walked: &Walked, len: u64, fetches: u64) {
 #[track_caller]
 fn assert_unproven(walked: &Walked, reason: &str) {
     match walked.walk.completeness() {
-        Completeness::Unproven(found) => assert!(found.contains(reason), "{found}"),
+        Completeness::Unproven(found) | Completeness::Moved(found) => assert!(found.contains(reason), "{found}"),
         other => panic!("{other:?} of {} records", walked.found.len()),
     }
-}
-
-fn unproven() -> Completeness {
-    Completeness::Unproven(String::new())
 }
 
 #[test]
@@ -107,9 +104,9 @@ fn totals_that_count_only_returned_entries_are_ignored() {
 fn a_service_that_repeats_one_page_is_detected() {
     let with_total = walk(|_| envelope(0..100, 250));
     assert_unproven(&with_total, "250 records, but its pages contained 100");
-    assert_unproven(&walk(|_| entries(0..100)), "repeat");
+    assert_unproven(&walk(|_| entries(0..100)), "all its pages are the same");
     let nameless = walk(|_| r#"[{"name": "a"}, {"name": "a"}, {"name": "b"}]"#.to_owned());
-    assert_unproven(&nameless, "repeat");
+    assert_unproven(&nameless, "are the same");
     assert_eq!((nameless.found.len(), nameless.fetches), (3, 3));
 }
 
@@ -194,7 +191,7 @@ proptest::proptest! {
     fn a_correctly_paged_list_is_complete(len in 0u64..400, size in 1u64..50, has_total in proptest::bool::ANY) {
         let page = |page| if has_total { envelope(slice(page, size, len), len) } else { entries(slice(page, size, len)) };
         let walked = walk(page);
-        proptest::prop_assert!(!matches!(walked.walk.completeness(), Completeness::Unproven(_)));
+        proptest::prop_assert!(matches!(walked.walk.completeness(), Completeness::TotalReached | Completeness::ReadToEnd));
         proptest::prop_assert_eq!(walked.found.len() as u64, len);
         proptest::prop_assert!(walked.fetches <= len.div_ceil(size) + 2);
     }
@@ -210,6 +207,45 @@ proptest::proptest! {
             proptest::prop_assert_eq!(walked.walk.total, Some(walked.found.len() as u64));
         }
     }
+}
+
+/// Walks a list as `walk`, and then reads its first and last pages again.
+fn walk_and_look_again(mut page: impl FnMut(u64) -> String) -> Walked {
+    let mut walked = walk(&mut page);
+    for first in [walked.walk.first_look(), walked.walk.last_look()].into_iter().flatten() {
+        for number in first.. {
+            let page = parse(page(number));
+            walked.fetches += 1;
+            let new = walked.walk.look_again(&page);
+            let entries = page.entries().zip(&new).filter(|(_, is_new)| **is_new);
+            walked.found.extend(entries.map(|(entry, _)| entry.json().to_owned()));
+            if !new.contains(&true) {
+                break;
+            }
+        }
+    }
+    walked
+}
+
+#[test]
+fn records_inserted_at_the_front_are_found_when_the_first_page_is_read_again() {
+    let mut requests = 0;
+    let walked = walk_and_look_again(|page| {
+        requests += 1;
+        // The newest come first. One record is inserted after each request, and then none.
+        let newest = 1_000 + u64::min(requests, 5);
+        let (from, to) = (((page - 1) * 100).min(newest), (page * 100).min(newest));
+        envelope((newest - to..newest - from).rev(), newest)
+    });
+    assert_complete(&walked, 1_005, walked.fetches);
+    assert_eq!(walked.walk.completeness(), Completeness::TotalReached);
+}
+
+#[test]
+fn a_list_without_a_total_needs_a_second_walk_unless_it_has_one_page() {
+    let needs_second_walk = |len| walk(|page| entries(slice(page, 100, len))).walk.needs_second_walk();
+    assert_eq!([0, 100, 101].map(needs_second_walk), [false, false, true]);
+    assert!(!walk(|page| envelope(slice(page, 100, 250), 250)).walk.needs_second_walk());
 }
 
 #[test]
@@ -239,6 +275,6 @@ fn a_second_walk_finds_added_and_removed_records() {
         first.confirmed_by(&second)
     };
     assert_eq!(read_twice(0..35), Completeness::TotalReached);
-    let Completeness::Unproven(reason) = read_twice(1..36) else { panic!("one was added and one removed") };
+    let Completeness::Moved(reason) = read_twice(1..36) else { panic!("one was added and one removed") };
     assert!(reason.contains("found 1 records") && reason.contains("missed 1 that"), "{reason}");
 }

@@ -1,0 +1,454 @@
+//! Simulates exports on many nights against a list that changes between and during pages, and a service and a machine with
+//! faults. All files are real; the service and the clocks are not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use tokio::sync::Notify;
+
+use super::{Clock, Error, Exported, Job, Output, Since, Source, export};
+use crate::client::auth::Credentials;
+use crate::client::{Client, ConnectOptions, Pace, Request, Response, TransportOutcome};
+use crate::records::item::LIST;
+use crate::records::token::REFRESH_PATH;
+use crate::sheet::write::{Shape, Style};
+
+/// Chooses a single seed.
+const SEED: &str = "SHEETPORT_NIGHTS_SEED";
+/// Chooses the number of seeds.
+const SEEDS: &str = "SHEETPORT_NIGHTS_SEEDS";
+const DEFAULT_SEEDS: u64 = 10;
+const NIGHTS: u32 = 30;
+/// How often a scheduler repeats a failed export in a night.
+const ATTEMPTS: u32 = 6;
+/// The longest page of the service.
+const PAGE: usize = 10;
+
+/// The time of the machine that exports, in nanoseconds since 1970.
+static NOW: AtomicI64 = AtomicI64::new(0);
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_nanos(NOW.load(Ordering::Relaxed).unsigned_abs())
+}
+
+fn sleep(duration: Duration) {
+    NOW.fetch_add(i64::try_from(duration.as_nanos()).expect("hours"), Ordering::Relaxed);
+}
+
+/// The order of the list.
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    NewestFirst,
+    OldestFirst,
+    LastChangedFirst,
+}
+
+/// A version of a record, and when it was the current one.
+#[derive(Clone, Debug)]
+struct Version {
+    id: u64,
+    number: u64,
+    from: i64,
+    /// `i64::MAX` for the current version.
+    until: i64,
+}
+
+/// The service, and what happens to those who export.
+#[derive(Debug)]
+struct World {
+    rng: fastrand::Rng,
+    versions: Vec<Version>,
+    /// The indexes of the current versions, in the order of their last change.
+    current: Vec<usize>,
+    next_id: u64,
+    next_number: u64,
+    order: Order,
+    has_total: bool,
+    /// The difference between the clock of the service, or its time zone, and that of the machine, in seconds.
+    skew: i64,
+    /// Whether the list changes while it is being read.
+    is_busy: bool,
+    /// How many of a thousand requests fail.
+    faults: u64,
+    /// Number of further requests that fail, because the service is away.
+    outage: u32,
+    has_lost_token: bool,
+    /// Number of requests until the process is killed.
+    kill_in: Option<u32>,
+    requests: u64,
+}
+
+impl World {
+    fn new(seed: u64) -> World {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let order = [Order::NewestFirst, Order::OldestFirst, Order::LastChangedFirst][rng.usize(..3)];
+        let skew = [0, -7_200, 10_800, -18_000, 3_600][rng.usize(..5)];
+        let mut world = World {
+            has_total: rng.u8(..4) > 0,
+            order,
+            skew,
+            rng,
+            versions: Vec::new(),
+            current: Vec::new(),
+            next_id: 1,
+            next_number: 1,
+            is_busy: false,
+            faults: 0,
+            outage: 0,
+            has_lost_token: false,
+            kill_in: None,
+            requests: 0,
+        };
+        for _ in 0..world.rng.u32(0..60) {
+            world.insert();
+        }
+        world
+    }
+
+    fn add_version(&mut self, id: u64) {
+        let from = NOW.load(Ordering::Relaxed);
+        self.versions.push(Version { id, number: self.next_number, from, until: i64::MAX });
+        self.next_number += 1;
+        self.current.push(self.versions.len() - 1);
+    }
+
+    fn insert(&mut self) {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.add_version(id);
+    }
+
+    /// Ends a random current version, and returns the ID of its record.
+    fn end_version(&mut self) -> Option<u64> {
+        let place = (!self.current.is_empty()).then(|| self.rng.usize(..self.current.len()))?;
+        let version = self.current.remove(place);
+        self.versions[version].until = NOW.load(Ordering::Relaxed);
+        Some(self.versions[version].id)
+    }
+
+    /// Inserts, changes or removes a record.
+    fn change(&mut self) {
+        match self.rng.u8(..10) {
+            0..4 => self.insert(),
+            4..8 => {
+                if let Some(id) = self.end_version() {
+                    self.add_version(id);
+                }
+            }
+            _ => drop(self.end_version()),
+        }
+    }
+
+    fn listed(&self) -> Vec<&Version> {
+        let mut listed: Vec<&Version> = self.current.iter().map(|version| &self.versions[*version]).collect();
+        match self.order {
+            Order::OldestFirst => listed.sort_by_key(|version| version.id),
+            Order::NewestFirst => listed.sort_by_key(|version| std::cmp::Reverse(version.id)),
+            Order::LastChangedFirst => listed.reverse(),
+        }
+        listed
+    }
+
+    /// Answers a request, after some time.
+    fn answer(&mut self, request: &Request) -> TransportOutcome {
+        sleep(Duration::from_millis(self.rng.u64(20..400)));
+        self.requests += 1;
+        if request.path.starts_with(REFRESH_PATH) {
+            self.has_lost_token = false;
+            return response(200, r#"{"access": "renewed"}"#.to_owned());
+        }
+        if self.outage > 0 {
+            self.outage -= 1;
+            return TransportOutcome::NotSent { reason: "connection refused".to_owned() };
+        }
+        if self.has_lost_token {
+            return response(401, r#"{"message": "expired"}"#.to_owned());
+        }
+        if self.rng.u64(..1_000) < self.faults {
+            match self.rng.u8(..7) {
+                0 => return response(502, "<html>".to_owned()),
+                1 => return response(500, String::new()),
+                // The service has answered, but the answer is lost.
+                2 => return TransportOutcome::NoResponse { reason: "reset".to_owned() },
+                3 => return TransportOutcome::Truncated { status: 200, reason: "cut".to_owned() },
+                4 => return response(429, String::new()),
+                5 => self.has_lost_token = true,
+                _ => self.outage = self.rng.u32(1..12),
+            }
+        }
+        let url = reqwest::Url::parse(&format!("http://service{}", request.path)).expect("a path");
+        let page: usize =
+            url.query_pairs().find(|(name, _)| name == "page").expect("a page").1.parse().expect("a number");
+        let listed = self.listed();
+        let total = listed.len();
+        let entries: Vec<String> = listed
+            .iter()
+            .skip((page - 1) * PAGE)
+            .take(PAGE)
+            .map(|version| {
+                let at = jiff::Timestamp::from_nanosecond(i128::from(version.from)).expect("a time");
+                let at = at + jiff::SignedDuration::from_secs(self.skew);
+                format!(r#"{{"id":"{}","name":"{}","updated_at":"{at}"}}"#, version.id, version.number)
+            })
+            .collect();
+        let total = if self.has_total { format!(r#","total":{total}"#) } else { String::new() };
+        let body = format!(r#"{{"data":[{}]{total}}}"#, entries.join(","));
+        // A change between two pages; its total is seen with the next one.
+        if self.is_busy && self.rng.u8(..20) == 0 {
+            self.change();
+        }
+        response(200, body)
+    }
+}
+
+fn response(status: u16, body: String) -> TransportOutcome {
+    TransportOutcome::Response(Response { status, body: body.into_bytes(), retry_after: None, quota: None })
+}
+
+fn lock(world: &Mutex<World>) -> MutexGuard<'_, World> {
+    world.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The exports of one seed.
+struct Simulation {
+    seed: u64,
+    client: Arc<Client>,
+    world: Arc<Mutex<World>>,
+    killed: Arc<Notify>,
+    folder: PathBuf,
+    /// The records after the first file of changes and all later ones.
+    merged: BTreeMap<u64, u64>,
+    complete: u32,
+    incomplete: u32,
+}
+
+impl Simulation {
+    fn job(&self, pattern: &str, since: Since) -> Job {
+        let path = self.folder.join(pattern);
+        let zone = jiff::tz::TimeZone::get("Europe/Berlin").expect("a zone of the database");
+        Job {
+            source: Source::List(&LIST),
+            output: Output::File {
+                pattern: path.to_str().expect("UTF-8").to_owned(),
+                shape: Shape::of(&path).expect("a format"),
+            },
+            style: Style::default(),
+            template: None,
+            explode: None,
+            since,
+            verify: false,
+            fresh: false,
+            keep: None,
+            min_ratio: None,
+            allow_empty: true,
+            concurrency: 3,
+            home: self.folder.join("home"),
+            base_url: "http://service".to_owned(),
+            workspace: "shop".to_owned(),
+            language: None,
+            clock: Clock { local: jiff::Timestamp::try_from(now()).expect("a time").to_zoned(zone), now },
+        }
+    }
+
+    /// Exports once. `None` if the process was killed.
+    async fn attempt(&self, job: &Job) -> Option<Result<Exported, Error>> {
+        let pace = Arc::new(Pace::new(None, Instant::now()));
+        tokio::select! {
+            biased;
+            () = self.killed.notified() => None,
+            exported = export(Arc::clone(&self.client), pace, job, &|_, _| {}) => Some(exported),
+        }
+    }
+
+    /// Exports in one night, again after a failure. Returns whether the file is complete.
+    async fn night(&mut self, pattern: &str, since: Since, has_faults: bool) -> bool {
+        for _ in 0..ATTEMPTS {
+            let mut lost_disk = None;
+            {
+                let mut world = lock(&self.world);
+                world.kill_in = (has_faults && world.rng.u8(..8) == 0).then(|| world.rng.u32(1..12));
+                if has_faults && world.rng.u8(..12) == 0 {
+                    lost_disk = self.lose_state();
+                }
+            }
+            let began = NOW.load(Ordering::Relaxed);
+            let job = self.job(pattern, since);
+            let result = self.attempt(&job).await;
+            if let Some(state) = lost_disk {
+                restore_state(&state);
+            }
+            match result {
+                Some(Ok(exported)) if exported.manifest.complete => {
+                    self.check(&exported);
+                    self.complete += 1;
+                    return true;
+                }
+                Some(Ok(_)) => self.incomplete += 1,
+                Some(Err(error)) => {
+                    let is_expected = matches!(error, Error::Api(_) | Error::Page { .. } | Error::Sheet(_));
+                    assert!(is_expected, "seed {}: {error}", self.seed);
+                }
+                None => {}
+            }
+            assert!(NOW.load(Ordering::Relaxed) >= began);
+            sleep(Duration::from_secs(lock(&self.world).rng.u64(10..7_000)));
+        }
+        false
+    }
+
+    /// Makes the state of an export unwritable, as on a full disk. Returns its path.
+    fn lose_state(&self) -> Option<PathBuf> {
+        let folders = std::fs::read_dir(self.folder.join("home/exports")).ok()?;
+        let state = folders.flatten().map(|folder| folder.path().join("state.json")).find(|state| state.is_file())?;
+        std::fs::rename(&state, state.with_extension("kept")).expect("renamed");
+        std::fs::create_dir(&state).expect("a folder in its place");
+        Some(state)
+    }
+
+    /// Compares a complete file with what the list had while it was read.
+    fn check(&mut self, exported: &Exported) {
+        let path = exported.path.as_deref().expect("a file");
+        let rows = rows(path);
+        let world = lock(&self.world);
+        let started: jiff::Timestamp = exported.manifest.started.parse().expect("a time");
+        let (started, ended) = (i64::try_from(started.as_nanosecond()).expect("now"), NOW.load(Ordering::Relaxed));
+        let during = |version: &&Version| version.from <= ended && version.until >= started;
+        let versions: BTreeSet<(u64, u64)> =
+            world.versions.iter().filter(during).map(|version| (version.id, version.number)).collect();
+        let context = || {
+            let World { order, has_total, .. } = &*world;
+            format!(
+                "seed {}, {order:?}, total {has_total}, {}: {rows:?}\n{versions:?}",
+                self.seed, exported.manifest.how
+            )
+        };
+        let ids: BTreeSet<u64> = rows.iter().map(|(id, _)| *id).collect();
+        assert_eq!(ids.len(), rows.len(), "no record twice: {}", context());
+        for row in &rows {
+            assert!(versions.contains(row), "no stale row {row:?}: {}", context());
+        }
+        if exported.manifest.changes_only {
+            self.merged.extend(rows.iter().copied());
+            return;
+        }
+        // The records that were there throughout, in whatever version.
+        let mut spans: BTreeMap<u64, (i64, i64)> = BTreeMap::new();
+        for version in &world.versions {
+            let span = spans.entry(version.id).or_insert((version.from, version.until));
+            *span = (span.0.min(version.from), span.1.max(version.until));
+        }
+        for (id, (from, until)) in spans {
+            let stayed = from < started && until > ended;
+            assert!(!stayed || ids.contains(&id), "record {id} is lost: {}", context());
+        }
+    }
+
+    /// Simulates a month of nights, and then one without changes.
+    async fn run(&mut self) {
+        for night in 0..NIGHTS {
+            {
+                let mut world = lock(&self.world);
+                sleep(Duration::from_secs(world.rng.u64(15..20) * 3_600));
+                for _ in 0..world.rng.u32(..20) {
+                    sleep(Duration::from_secs(60));
+                    world.change();
+                }
+                world.is_busy = world.rng.u8(..3) == 0;
+                world.faults = [0, 0, 20, 100][world.rng.usize(..4)];
+                world.outage = 0;
+            }
+            let pattern = if night % 7 == 6 { "items-{date}-{time}.ndjson" } else { "items.ndjson" };
+            self.night(pattern, Since::Ever, true).await;
+            self.night("changes-{date}-{time}.ndjson", Since::Last, true).await;
+        }
+        {
+            let mut world = lock(&self.world);
+            (world.is_busy, world.faults, world.outage) = (false, 0, 0);
+            sleep(Duration::from_secs(3_600));
+        }
+        assert!(self.night("items.ndjson", Since::Ever, false).await, "seed {}", self.seed);
+        assert!(self.night("changes-{date}-{time}.ndjson", Since::Last, false).await, "seed {}", self.seed);
+        let world = lock(&self.world);
+        let fresh: BTreeMap<u64, u64> = world.listed().iter().map(|version| (version.id, version.number)).collect();
+        let nightly: BTreeMap<u64, u64> = rows(&self.folder.join("items.ndjson")).into_iter().collect();
+        assert_eq!(nightly, fresh, "seed {}: the nightly file", self.seed);
+        let merged = self.merged.iter().filter(|(id, _)| fresh.contains_key(id));
+        assert_eq!(merged.map(|(id, number)| (*id, *number)).collect::<BTreeMap<_, _>>(), fresh, "seed {}", self.seed);
+    }
+}
+
+fn restore_state(state: &Path) {
+    std::fs::remove_dir(state).expect("still a folder");
+    std::fs::rename(state.with_extension("kept"), state).expect("renamed");
+}
+
+/// Returns the rows of a file: ID and version.
+fn rows(path: &Path) -> Vec<(u64, u64)> {
+    let text = std::fs::read_to_string(path).expect("a file");
+    let row = |line: &str| {
+        let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let number = |name: &str| record[name].as_str().and_then(|text| text.parse().ok()).expect("a number");
+        (number("id"), number("name"))
+    };
+    text.lines().map(row).collect()
+}
+
+#[test]
+fn a_month_of_nights_loses_nothing() {
+    let chosen = |name| std::env::var(name).ok().map(|seed: String| seed.parse::<u64>().expect("a number"));
+    let seeds = chosen(SEED).map_or(0..chosen(SEEDS).unwrap_or(DEFAULT_SEEDS), |seed| seed..seed + 1);
+    let world = Arc::new(Mutex::new(World::new(0)));
+    let killed = Arc::new(Notify::new());
+    let (answering, kill) = (Arc::clone(&world), Arc::clone(&killed));
+    let script = move |request: &Request| {
+        let mut world = lock(&answering);
+        if let Some(left) = &mut world.kill_in {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                world.kill_in = None;
+                kill.notify_one();
+            }
+        }
+        world.answer(request)
+    };
+    let credentials = Credentials { access: Some("a".into()), refresh: Some("r".into()), file: None };
+    let client = Client::new("http://localhost:1", credentials, &ConnectOptions::default(), 1).expect("a client");
+    let client = Arc::new(client.with_script(Box::new(script)));
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().expect("a runtime");
+    let (mut complete, mut incomplete) = (0, 0);
+    for seed in seeds {
+        // In memory where possible: each file is synced.
+        let memory = Path::new("/dev/shm");
+        let folder = match memory.is_dir() {
+            true => tempfile::tempdir_in(memory),
+            false => tempfile::tempdir(),
+        };
+        let folder = folder.expect("a folder");
+        // The month in which daylight saving time ends.
+        NOW.store(
+            "2026-10-05T00:00:00Z".parse::<jiff::Timestamp>().expect("a time").as_second() * 1_000_000_000,
+            Ordering::Relaxed,
+        );
+        *lock(&world) = World::new(seed);
+        // For backoffs and the order of answers.
+        fastrand::seed(seed);
+        let mut simulation = Simulation {
+            seed,
+            client: Arc::clone(&client),
+            world: Arc::clone(&world),
+            killed: Arc::clone(&killed),
+            folder: folder.path().to_owned(),
+            merged: BTreeMap::new(),
+            complete: 0,
+            incomplete: 0,
+        };
+        runtime.block_on(simulation.run());
+        (complete, incomplete) = (complete + simulation.complete, incomplete + simulation.incomplete);
+    }
+    // Most nights must end with a file, or the simulation shows nothing.
+    assert!(complete > 10 * incomplete, "{complete} complete, {incomplete} incomplete");
+}
