@@ -41,9 +41,9 @@ fn sleep(duration: Duration) {
 /// The order of the list.
 #[derive(Clone, Copy, Debug)]
 enum Order {
-    NewestFirst,
-    OldestFirst,
-    LastChangedFirst,
+    NewestToOldest,
+    OldestToNewest,
+    LastChanged,
 }
 
 /// A version of a record, and when it was the current one.
@@ -84,7 +84,7 @@ struct World {
 impl World {
     fn new(seed: u64) -> World {
         let mut rng = fastrand::Rng::with_seed(seed);
-        let order = [Order::NewestFirst, Order::OldestFirst, Order::LastChangedFirst][rng.usize(..3)];
+        let order = [Order::NewestToOldest, Order::OldestToNewest, Order::LastChanged][rng.usize(..3)];
         let skew = [0, -7_200, 10_800, -18_000, 3_600][rng.usize(..5)];
         let mut world = World {
             has_total: rng.u8(..4) > 0,
@@ -145,9 +145,9 @@ impl World {
     fn listed(&self) -> Vec<&Version> {
         let mut listed: Vec<&Version> = self.current.iter().map(|version| &self.versions[*version]).collect();
         match self.order {
-            Order::OldestFirst => listed.sort_by_key(|version| version.id),
-            Order::NewestFirst => listed.sort_by_key(|version| std::cmp::Reverse(version.id)),
-            Order::LastChangedFirst => listed.reverse(),
+            Order::OldestToNewest => listed.sort_by_key(|version| version.id),
+            Order::NewestToOldest => listed.sort_by_key(|version| std::cmp::Reverse(version.id)),
+            Order::LastChanged => listed.reverse(),
         }
         listed
     }
