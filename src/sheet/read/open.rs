@@ -106,7 +106,7 @@ fn workbook(location: Location, format: WorkbookFormat, sample: &[u8], options: 
         _ => None,
     };
     let password = match format {
-        WorkbookFormat::Encrypted | WorkbookFormat::Xls => {
+        WorkbookFormat::Encrypted | WorkbookFormat::Xls | WorkbookFormat::Ods => {
             options.password().map_err(|reason| Error::BadOptions { path: location.shown.clone(), reason })?
         }
         _ => None,

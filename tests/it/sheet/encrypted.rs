@@ -1,6 +1,7 @@
-//! Encrypted workbooks, made by LibreOffice (`rc4.xls`, `default-password.xls`) and msoffcrypto-tool. Each has a sheet with
-//! the same two rows.
+//! Encrypted workbooks, made by LibreOffice (`rc4.xls`, `default-password.xls`, `cbc.ods`), msoffcrypto-tool, and a script after
+//! LibreOffice's source (`gcm.ods`). Each has a sheet with the same two rows.
 
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use sheetport::sheet::{Book, Error, Options, open};
@@ -9,7 +10,7 @@ use super::hostile_workbooks::end;
 use super::{file, folder, read, rows};
 
 const PASSWORD: &str = "geheim ä€";
-const ENCRYPTED: [&str; 3] = ["agile.xlsx", "standard.xlsx", "rc4.xls"];
+const ENCRYPTED: [&str; 5] = ["agile.xlsx", "standard.xlsx", "rc4.xls", "cbc.ods", "gcm.ods"];
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/sheet/encrypted").join(name)
@@ -86,6 +87,62 @@ fn a_damaged_package_is_refused_or_unchanged() {
         assert!(refused > 0, "{name}");
         for len in (0..bytes.len()).step_by(997) {
             assert!(end(&bytes[..len]).is_err() || name.ends_with(".xls"), "{name} {len}");
+        }
+    }
+}
+
+/// Returns the sheet with a changed manifest.
+fn with_manifest(name: &str, change: impl Fn(&str) -> String) -> Vec<u8> {
+    let mut archive = zip::ZipArchive::new(std::fs::File::open(fixture(name)).unwrap()).unwrap();
+    let mut changed = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for index in 0..archive.len() {
+        let mut part = archive.by_index(index).unwrap();
+        let name = part.name().unwrap().to_string();
+        let mut bytes = Vec::new();
+        part.read_to_end(&mut bytes).unwrap();
+        if name == "META-INF/manifest.xml" {
+            bytes = change(std::str::from_utf8(&bytes).unwrap()).into_bytes();
+        }
+        let stored = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        changed.start_file(name, stored).unwrap();
+        changed.write_all(&bytes).unwrap();
+    }
+    changed.finish().unwrap().into_inner()
+}
+
+#[test]
+fn an_opendocument_sheet_cannot_ask_for_endless_work_or_unknown_ciphers() {
+    let folder = folder();
+    let password_file = Some(file(&folder, "password", PASSWORD));
+    let options = Options { password_file, ..Options::default() };
+    for (name, from, to, words) in [
+        ("cbc.ods", "\"100000\"", "\"4000000000\"", "the description of its encryption is invalid"),
+        ("cbc.ods", "\"100000\"", "\"0\"", "the description of its encryption is invalid"),
+        ("cbc.ods", "aes256-cbc", "tripledes-cbc", "is an encrypted workbook"),
+        ("cbc.ods", "\"PBKDF2\"", "\"PGP\"", "is an encrypted workbook"),
+        ("gcm.ods", "memory=\"65536\"", "memory=\"4194304\"", "the description of its encryption is invalid"),
+        ("gcm.ods", "iterations=\"3\"", "iterations=\"4000000000\"", "the description of its encryption is invalid"),
+        ("gcm.ods", "lanes=\"4\"", "lanes=\"0\"", "the description of its encryption is invalid"),
+        ("gcm.ods", "salt=\"", "salt=\"!", "the description of its encryption is invalid"),
+    ] {
+        let hostile = file(&folder, name, with_manifest(name, |manifest| manifest.replace(from, to)));
+        let error = open(&hostile, &options).unwrap_err();
+        assert!(error.to_string().contains(words), "{name} {to}: {error}");
+    }
+}
+
+#[test]
+fn a_damaged_opendocument_package_is_refused() {
+    let folder = folder();
+    let password_file = Some(file(&folder, "password", PASSWORD));
+    let options = Options { password_file, ..Options::default() };
+    let bytes = std::fs::read(fixture("gcm.ods")).unwrap();
+    for bit in (0..bytes.len() * 8).step_by(4001) {
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        let path = file(&folder, "flipped.ods", flipped);
+        if let Ok(book) = open(&path, &options) {
+            assert_eq!(rows(&book, 0).0, ["1: SKU|Name|Price", "2: 00042|Bolt|1234.5"], "bit {bit}");
         }
     }
 }

@@ -12,7 +12,7 @@ use zip::ZipArchive;
 use super::archive;
 use super::cells::{Known, damage, damaged, number, send_range};
 use super::checksums::Checksums;
-use super::encryption::decrypt_package;
+use super::encryption::{decrypt_odf, decrypt_package};
 use super::formulas::Formulas;
 use super::input::{Input, Source};
 use super::ods::{Mark, Marker, as_archive, parse_mark};
@@ -71,7 +71,11 @@ impl Parser {
                 let parser = Parser::parse(&archive, WorkbookFormat::Ods, Checksums::none(activity))?;
                 Ok(Parser { marks: marked.formats, hidden: marked.hidden, ..parser })
             }
-            WorkbookFormat::Xlsx | WorkbookFormat::Xlsb | WorkbookFormat::Ods | WorkbookFormat::Zip => {
+            WorkbookFormat::Ods => {
+                let decrypted = decrypt_odf(file, password)?.map(|bytes| Source::memory(bytes, activity));
+                Parser::open_archive(decrypted.as_ref().unwrap_or(file), WorkbookFormat::Ods)
+            }
+            WorkbookFormat::Xlsx | WorkbookFormat::Xlsb | WorkbookFormat::Zip => {
                 Parser::open_archive(file, request.format)
             }
         }

@@ -167,7 +167,7 @@ fn decrypted(key: &[u8], iv: &[u8], bytes: &[u8]) -> Result<Vec<u8>, Fault> {
 }
 
 /// Decrypts whole blocks with AES in CBC mode.
-fn decrypt(key: &[u8], iv: &[u8], bytes: &mut [u8]) -> Result<(), Fault> {
+pub(super) fn decrypt(key: &[u8], iv: &[u8], bytes: &mut [u8]) -> Result<(), Fault> {
     fn with<C: KeyIvInit + BlockModeDecrypt>(key: &[u8], iv: &[u8], bytes: &mut [u8]) -> Option<()> {
         C::new_from_slices(key, iv).ok()?.decrypt_padded::<NoPadding>(bytes).ok().map(|_| ())
     }
@@ -181,7 +181,8 @@ fn decrypt(key: &[u8], iv: &[u8], bytes: &mut [u8]) -> Result<(), Fault> {
     done.ok_or_else(invalid)
 }
 
-fn text(tag: &BytesStart<'_>, name: &str) -> Result<String, Fault> {
+/// Returns an attribute by its name without a prefix.
+pub(super) fn text(tag: &BytesStart<'_>, name: &str) -> Result<String, Fault> {
     let mut attributes = tag.attributes();
     let attribute = attributes.with_checks(false).flatten().find(|found| found.key.local_name().as_ref() == name);
     let value = attribute.ok_or_else(invalid)?.normalized_value(XmlVersion::Implicit1_0).map_err(|_| invalid())?;

@@ -1,12 +1,14 @@
-//! Workbooks that are encrypted with a password: \[MS-OFFCRYPTO\] 2.3.
+//! Workbooks that are encrypted with a password: \[MS-OFFCRYPTO\] 2.3, and those of OpenDocument.
 
 mod agile;
+mod odf;
 mod package;
 mod rc4;
 mod standard;
 
 use crate::sheet::read::workbook::fault::{Fault, FaultKind};
 
+pub(super) use self::odf::decrypt_odf;
 pub(super) use self::package::decrypt_package;
 pub(super) use self::rc4::Rc4Key;
 

@@ -36,11 +36,14 @@ pub(in crate::sheet::read::workbook::formats) fn as_archive(file: &Source) -> Re
     let marked = Marker::mark_text("", &without_indent(&without_objects(&text)));
     drop(text);
     file.activity().record_output();
-    let archive = archive(&marked.text).map_err(|error| Fault::new(damage(error)))?;
+    let archive = archive_of(&[("content.xml", marked.text.as_bytes())]).map_err(|error| Fault::new(damage(error)))?;
     Ok(Marked { archive: Some(archive), formats: marked.formats, hidden: marked.hidden })
 }
 
-fn archive(content: &str) -> zip::result::ZipResult<Vec<u8>> {
+/// Returns an archive with these parts, by their names.
+pub(in crate::sheet::read::workbook::formats) fn archive_of(
+    parts: &[(&str, &[u8])],
+) -> zip::result::ZipResult<Vec<u8>> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     archive.start_file("mimetype", stored)?;
@@ -48,8 +51,10 @@ fn archive(content: &str) -> zip::result::ZipResult<Vec<u8>> {
     archive.start_file("META-INF/manifest.xml", stored)?;
     archive.write_all(b"<manifest:manifest/>")?;
     let packed = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
-    archive.start_file("content.xml", packed.compression_level(Some(1)).large_file(true))?;
-    archive.write_all(content.as_bytes())?;
+    for (name, bytes) in parts {
+        archive.start_file(*name, packed.compression_level(Some(1)).large_file(true))?;
+        archive.write_all(bytes)?;
+    }
     Ok(archive.finish()?.into_inner())
 }
 

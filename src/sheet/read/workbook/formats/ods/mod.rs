@@ -4,5 +4,5 @@ mod flat;
 mod marks;
 mod styles;
 
-pub(super) use self::flat::as_archive;
+pub(super) use self::flat::{archive_of, as_archive};
 pub(super) use self::marks::{Mark, Marker, parse_mark};
