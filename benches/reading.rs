@@ -59,7 +59,7 @@ fn ours(path: &Path) -> Outcome<Sample> {
                 let bytes = match cell {
                     Cell::Blank => continue,
                     Cell::Text(text) | Cell::Error(text) | Cell::Formatted(_, text) => text.len() as u64,
-                    Cell::Number(_) | Cell::Percent(_) | Cell::Money(..) => 8,
+                    Cell::Number(_) | Cell::Percent(_) | Cell::Money(..) | Cell::Rounded(..) => 8,
                     Cell::Date(_) | Cell::Time(_) | Cell::DateTime(_) => 8,
                     Cell::Boolean(_) => 1,
                 };

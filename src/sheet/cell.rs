@@ -31,6 +31,9 @@ pub enum CellOf<T> {
     Money(f64, CurrencyMark),
     /// A workbook number whose format shows it with other text or as another number, and what it shows: 5001 as `R-5001`.
     Formatted(f64, T),
+    /// A workbook number whose format shows it with this many decimals, more or fewer than it has: 1.1 as `1.10`, 1.105 as
+    /// `1.11`.
+    Rounded(f64, u8),
 }
 
 /// Error value of a formula without a calculated result.
@@ -52,17 +55,19 @@ impl<T> CellOf<T> {
             CellOf::Error(text) => CellOf::Error(replace(text)),
             CellOf::Money(number, currency) => CellOf::Money(number, currency),
             CellOf::Formatted(number, text) => CellOf::Formatted(number, replace(text)),
+            CellOf::Rounded(number, decimals) => CellOf::Rounded(number, decimals),
         }
     }
 }
 
 impl<'a> Cell<'a> {
-    /// Returns the value as text, as a CSV would store it. Numbers have no exponent; dates are in ISO 8601.
+    /// Returns the value as text, as a CSV would store it. Numbers have all digits and no exponent; dates
+    /// are in ISO 8601.
     pub fn shown(&self) -> Cow<'a, str> {
         match *self {
             Cell::Blank => Cow::Borrowed(""),
             Cell::Text(text) | Cell::Error(text) | Cell::Formatted(_, text) => Cow::Borrowed(text),
-            Cell::Number(number) => Cow::Owned(number.to_string()),
+            Cell::Number(number) | Cell::Rounded(number, _) => Cow::Owned(number.to_string()),
             Cell::Percent(number) => Cow::Owned(percentage(number)),
             Cell::Money(number, currency) => Cow::Owned(format!("{number} {currency}")),
             Cell::Boolean(true) => Cow::Borrowed("TRUE"),
@@ -73,10 +78,13 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Returns the stored value without its number format: percentages, money and formatted numbers become numbers.
+    /// Returns the stored value without its number format: percentages, money and formatted numbers become plain
+    /// numbers.
     pub fn unformatted(self) -> Cell<'a> {
         match self {
-            Cell::Percent(number) | Cell::Money(number, _) | Cell::Formatted(number, _) => Cell::Number(number),
+            Cell::Percent(number) | Cell::Money(number, _) | Cell::Formatted(number, _) | Cell::Rounded(number, _) => {
+                Cell::Number(number)
+            }
             cell => cell,
         }
     }

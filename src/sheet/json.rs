@@ -28,14 +28,20 @@ impl Serialize for JsonCell<'_> {
         match self.0 {
             Cell::Blank => serializer.serialize_none(),
             Cell::Text(text) => serializer.serialize_str(text),
-            Cell::Number(number) | Cell::Percent(number) | Cell::Money(number, _) | Cell::Formatted(number, _)
+            Cell::Number(number)
+            | Cell::Percent(number)
+            | Cell::Money(number, _)
+            | Cell::Formatted(number, _)
+            | Cell::Rounded(number, _)
                 if number.fract() == 0.0 && number.abs() < MAX_INTEGER =>
             {
                 serializer.serialize_i64(number as i64)
             }
-            Cell::Number(number) | Cell::Percent(number) | Cell::Money(number, _) | Cell::Formatted(number, _) => {
-                serializer.serialize_f64(number)
-            }
+            Cell::Number(number)
+            | Cell::Percent(number)
+            | Cell::Money(number, _)
+            | Cell::Formatted(number, _)
+            | Cell::Rounded(number, _) => serializer.serialize_f64(number),
             Cell::Boolean(boolean) => serializer.serialize_bool(boolean),
             Cell::Date(_) | Cell::DateTime(_) | Cell::Time(_) => tagged(serializer, "date", &self.0.shown()),
             Cell::Error(error) => tagged(serializer, "error", error),

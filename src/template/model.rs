@@ -249,9 +249,11 @@ impl Unpivot {
     /// Returns whether a cell is left out.
     pub fn skips(&self, cell: &Cell<'_>) -> bool {
         let is_zero = || match cell {
-            Cell::Number(number) | Cell::Percent(number) | Cell::Money(number, _) | Cell::Formatted(number, _) => {
-                *number == 0.0
-            }
+            Cell::Number(number)
+            | Cell::Percent(number)
+            | Cell::Money(number, _)
+            | Cell::Formatted(number, _)
+            | Cell::Rounded(number, _) => *number == 0.0,
             Cell::Text(text) => text.contains('0') && text.trim().chars().all(|c| "0.,".contains(c)),
             _ => false,
         };

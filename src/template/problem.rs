@@ -230,6 +230,8 @@ pub enum Cause {
     LooksLikeADate,
     /// A number with decimals is an identifier, so zeros at its end would be lost.
     MayLackZero,
+    /// A number in a text has other decimals than its cell shows, of which it has this many.
+    OtherDecimals(u8),
     /// A record without a name, among others with names.
     NoName,
     /// An identifier with an apostrophe in front.
@@ -290,6 +292,7 @@ impl Cause {
             Cause::NearlyTheSame { .. } => "nearly-the-same",
             Cause::LooksLikeADate => "looks-like-a-date",
             Cause::MayLackZero => "may-lack-zero",
+            Cause::OtherDecimals(_) => "other-decimals",
             Cause::UnknownReference { .. } => "unknown-reference",
             Cause::NoName => "no-name",
             Cause::Apostrophe => "apostrophe",
@@ -386,6 +389,9 @@ impl Cause {
             Cause::MayLackZero => {
                 "is a number with decimals, and would be the same if it was typed with zeros at its end"
             }
+            Cause::OtherDecimals(decimals) => {
+                return format!("is shown with {decimals} decimals, and sent with the digits that the cell contains");
+            }
             Cause::UnknownReference { what, .. } => return format!("is no {what} that the service knows"),
             Cause::Apostrophe => "begins with an apostrophe",
             Cause::RowsBelow { .. } => "may have further lines: rows below it name no record",
@@ -469,6 +475,7 @@ impl Cause {
             Cause::MayLackZero => {
                 "compare it with its source: spreadsheet programs store 1.10 as 1.1; format the column as text before typing"
             }
+            Cause::OtherDecimals(_) => "choose a number format that shows the digits to send, or round the number in the sheet",
             Cause::LooksLikeADate => "compare it with its source: spreadsheet programs turn codes such as 2-3 into dates",
             Cause::Apostrophe => "delete the apostrophe if a program added it to keep zeros",
             Cause::NoName => "fill in the name, or leave such rows out with skip_where in the template",

@@ -29,7 +29,9 @@ pub fn cell_type(cell: Cell<'_>) -> ValueType {
     match cell {
         Cell::Blank => ValueType::Blank,
         Cell::Text(text) => ValueType::of(text.as_bytes()),
-        Cell::Number(_) | Cell::Percent(_) | Cell::Money(..) | Cell::Formatted(..) => ValueType::Number,
+        Cell::Number(_) | Cell::Percent(_) | Cell::Money(..) | Cell::Formatted(..) | Cell::Rounded(..) => {
+            ValueType::Number
+        }
         Cell::Date(_) | Cell::Time(_) | Cell::DateTime(_) => ValueType::Date,
         Cell::Boolean(_) | Cell::Error(_) => ValueType::Word,
     }

@@ -106,7 +106,7 @@ impl ColumnProfile {
     fn count(&mut self, cell: Cell<'_>, text: &str) {
         self.filled += 1;
         let number = match cell {
-            Cell::Number(number) => Some((number, number.fract() != 0.0)),
+            Cell::Number(number) | Cell::Rounded(number, _) => Some((number, number.fract() != 0.0)),
             Cell::Formatted(number, _) if is_measure(number, text) => Some((number, number.fract() != 0.0)),
             Cell::Text(_) | Cell::Percent(_) => parse_number(text),
             _ => None,
@@ -131,7 +131,7 @@ impl ColumnProfile {
         };
         let has_time = matches!(cell, Cell::DateTime(_)) || matches!(cell, Cell::Text(_)) && text.contains(':');
         let is_damaged = match cell {
-            Cell::Number(number) => identifier::from_f64(number).is_err(),
+            Cell::Number(number) | Cell::Rounded(number, _) => identifier::from_f64(number).is_err(),
             _ => identifier::damage(text).is_some(),
         };
         let is_digits = text.bytes().all(|b| b.is_ascii_digit());

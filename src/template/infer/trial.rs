@@ -154,7 +154,7 @@ impl<'a> Trial<'a> {
             };
             let cell = match row.get(column) {
                 Cell::Blank => ExampleCell::Text(String::new()),
-                Cell::Number(number) => ExampleCell::Number(number),
+                Cell::Number(number) | Cell::Rounded(number, _) => ExampleCell::Number(number),
                 Cell::Boolean(value) => ExampleCell::Boolean(value),
                 cell => ExampleCell::Text(cell.shown().into_owned()),
             };

@@ -124,30 +124,42 @@ impl Conversion<'_> {
             value if text == original.trim() => self.convert(value, notation, out),
             _ => self.convert(&Value::Text(Cow::Borrowed(text)), Notation::Canonical, out),
         };
+        // Zeros that a number format shows at the end matter to nobody.
+        let bare = match value {
+            Value::Number(number) if number.scale() > 0 && text == original.trim() => {
+                Some(number.normalize().to_string())
+            }
+            _ => None,
+        };
         let cause = match &self.rule.translate {
-            Some(Translate::Map(map)) => match self.spend(text.len(), 0).map(|()| map.get(text))? {
-                Some(constant) => {
-                    json::constant(out, constant);
-                    return Ok(Written::PLAIN);
-                }
-                None => Cause::NotMapped {
-                    known: map.keys().map(str::to_owned).collect(),
-                    nearest: nearest(text, map.keys()).map(str::to_owned),
-                },
-            },
-            Some(Translate::Lookup(lookup)) => match self.spend(text.len(), 0).map(|()| lookup.get(text))? {
-                Some(found) if found.is_blank() => return Ok(Written::Blank),
-                Some(Value::Error(_)) => return Err(Cause::CellError),
-                Some(found) => {
-                    let notation = Notation::Column { locale: self.rule.number.locale, style: &ColumnStyle::UNKNOWN };
-                    let written = self.convert(found, notation, out);
-                    if written.is_err() {
-                        *changed = Changed { text: Cow::Owned(found.text().into_owned()), step: Some("lookup") };
+            Some(Translate::Map(map)) => {
+                match self.spend(text.len(), 0).map(|()| map.get(text).or_else(|| map.get(bare.as_deref()?)))? {
+                    Some(constant) => {
+                        json::constant(out, constant);
+                        return Ok(Written::PLAIN);
                     }
-                    return written;
+                    None => Cause::NotMapped {
+                        known: map.keys().map(str::to_owned).collect(),
+                        nearest: nearest(text, map.keys()).map(str::to_owned),
+                    },
                 }
-                None => Cause::NotFound { nearest: lookup.nearest(text) },
-            },
+            }
+            Some(Translate::Lookup(lookup)) => {
+                match self.spend(text.len(), 0).map(|()| lookup.get(text).or_else(|| lookup.get(bare.as_deref()?)))? {
+                    Some(found) if found.is_blank() => return Ok(Written::Blank),
+                    Some(Value::Error(_)) => return Err(Cause::CellError),
+                    Some(found) => {
+                        let notation =
+                            Notation::Column { locale: self.rule.number.locale, style: &ColumnStyle::UNKNOWN };
+                        let written = self.convert(found, notation, out);
+                        if written.is_err() {
+                            *changed = Changed { text: Cow::Owned(found.text().into_owned()), step: Some("lookup") };
+                        }
+                        return written;
+                    }
+                    None => Cause::NotFound { nearest: lookup.nearest(text) },
+                }
+            }
             None => return unchanged(out),
         };
         match &self.rule.otherwise {

@@ -20,6 +20,7 @@ use super::row_survey::RowSurvey;
 use super::special_rules::SpecialRules;
 use super::survey::Survey;
 use crate::currency::CurrencyMark;
+use crate::records::JsonType;
 use crate::sheet::cell::NOT_CALCULATED;
 use crate::sheet::read::header::without_mark;
 use crate::sheet::{Cell, Row, write};
@@ -289,7 +290,10 @@ impl<'t> Mapper<'t> {
         't: 'r,
     {
         match self.usable_cell(row, column)? {
-            Cell::Number(number) | Cell::Money(number, _) if rule.is_name => {
+            Cell::Rounded(number, decimals) if rule.is_name && shows_fraction(number, decimals) => {
+                Ok(Value::Text(Cow::Owned(format!("{number:.0$}", usize::from(decimals)))))
+            }
+            Cell::Number(number) | Cell::Money(number, _) | Cell::Rounded(number, _) if rule.is_name => {
                 Ok(Value::Text(Cow::Owned(identifier::from_f64(number).map_err(Cause::Damaged)?)))
             }
             Cell::Formatted(_, shown) if rule.is_name => Ok(Value::Text(Cow::Borrowed(shown))),
@@ -413,6 +417,9 @@ impl<'t> Mapper<'t> {
     ) {
         let cause = match doubt {
             None if rule.is_name => columns.first().and_then(|column| may_lack_zero(self.cell(row, column))),
+            None if rule.field.json == JsonType::String => {
+                columns.first().and_then(|column| hides_digits(self.cell(row, column)))
+            }
             None => return,
             Some(Doubt::PercentSign(percent)) => Some(Cause::PercentSign(percent)),
             Some(Doubt::Word) => columns.first().and_then(|column| word_beside(self.cell(row, column))),
@@ -442,9 +449,26 @@ impl<'t> Mapper<'t> {
     }
 }
 
-/// Returns the warning about a number with decimals as an identifier. Spreadsheet programs store 1.10 as 1.1.
+/// Returns the warning about a number with decimals as an identifier. Spreadsheet programs store 1.10 as 1.1, and show what the
+/// number format says.
 fn may_lack_zero(cell: Cell<'_>) -> Option<Cause> {
-    matches!(cell, Cell::Number(number) if number.fract() != 0.0).then_some(Cause::MayLackZero)
+    match cell {
+        Cell::Number(number) => (number.fract() != 0.0).then_some(Cause::MayLackZero),
+        Cell::Rounded(number, decimals) if number.fract() == 0.0 => Some(Cause::OtherDecimals(decimals)),
+        cell => hides_digits(cell),
+    }
+}
+
+/// Returns the warning about a number in a text if its cell shows fewer digits.
+fn hides_digits(cell: Cell<'_>) -> Option<Cause> {
+    let Cell::Rounded(number, decimals) = cell else { return None };
+    (!shows_fraction(number, decimals) && number.fract() != 0.0).then_some(Cause::OtherDecimals(decimals))
+}
+
+/// Returns whether a number format shows all decimals of a number that has some, perhaps with further zeros.
+fn shows_fraction(number: f64, decimals: u8) -> bool {
+    number.fract() != 0.0
+        && number::from_f64(number).is_ok_and(|number| number.normalize().scale() <= u32::from(decimals))
 }
 
 /// Returns the warning about the word that a number format shows beside a number.

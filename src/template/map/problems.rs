@@ -22,7 +22,9 @@ impl Mapper<'_> {
             return None;
         }
         let cause = match self.usable_cell(row, column) {
-            Ok(Cell::Number(number)) => identifier::from_f64(number).err().map(Cause::Damaged),
+            Ok(Cell::Number(number) | Cell::Rounded(number, _)) => {
+                identifier::from_f64(number).err().map(Cause::Damaged)
+            }
             // Numbers of orders can have the form of a date.
             Ok(Cell::Text(text)) => {
                 identifier::damage(text).filter(|damage| *damage != Damage::Date).map(Cause::Damaged)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::typed::Value;
 use crate::diagnostics::nearest;
-use crate::sheet::Row;
+use crate::sheet::{Cell, Row};
 
 /// Maximum number of entries in a table.
 pub const MAX_ENTRIES: usize = 1_000_000;
@@ -105,8 +105,8 @@ impl LookupReader {
             self.found = Some((from, find(&header, &columns.to)?));
             return Ok(());
         };
-        let key = key(from.iter().map(|index| value_of(row, *index).text().into_owned()));
-        let value = value_of(row, *to);
+        let key = key(from.iter().map(|index| value_of(without_decimals(row.get(*index))).text().into_owned()));
+        let value = value_of(row.get(*to));
         match key {
             Some(key) => {
                 self.bytes += key.len() + value.text().len();
@@ -142,9 +142,13 @@ pub(crate) fn key(parts: impl Iterator<Item = String>) -> Option<String> {
     (!is_blank).then_some(key)
 }
 
+/// Returns the cell of a key, in which the decimals that a number format shows do not count.
+fn without_decimals(cell: Cell<'_>) -> Cell<'_> {
+    if let Cell::Rounded(..) = cell { cell.unformatted() } else { cell }
+}
+
 /// Returns the value of a cell, without white space around texts. Numbers with too many digits become texts.
-fn value_of(row: &Row, index: usize) -> Value<'static> {
-    let cell = row.get(index);
+fn value_of(cell: Cell<'_>) -> Value<'static> {
     match Value::from_cell(&cell) {
         Ok(Value::Text(text)) => Value::Text(Cow::Owned(text.trim().to_owned())),
         Ok(value) => value.into_owned(),

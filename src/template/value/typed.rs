@@ -37,6 +37,11 @@ impl<'a> Value<'a> {
             Cell::Blank => Value::Blank,
             Cell::Text(text) => Value::Text(Cow::Borrowed(text)),
             Cell::Number(number) => Value::Number(number::from_f64(number)?),
+            // The decimals of a text in a CSV count, too.
+            Cell::Rounded(number, decimals) => {
+                let number = number::from_f64(number)?;
+                Value::Number(with_decimals(number, u32::from(decimals)))
+            }
             Cell::Percent(number) => Value::Percent(number::from_f64(number)?),
             Cell::Money(number, currency) => Value::Money(number::from_f64(number)?, currency),
             Cell::Formatted(number, shown) => Value::Formatted(number::from_f64(number)?, Cow::Borrowed(shown)),
@@ -109,6 +114,14 @@ impl<'a> Value<'a> {
 }
 
 /// Formats a number with all decimals. Zero has no sign.
+/// Returns the number with zeros at its end, if it has fewer decimals and room for more.
+fn with_decimals(mut number: Decimal, decimals: u32) -> Decimal {
+    if number.scale() < decimals {
+        number.rescale(decimals);
+    }
+    number
+}
+
 fn digits(number: Decimal) -> String {
     if number.is_zero() { number.abs().to_string() } else { number.to_string() }
 }

@@ -189,7 +189,9 @@ impl Difference<'_> {
 /// Returns whether a cell has this text, apart from white space around it.
 fn is_same(cell: &Cell<'_>, known: &str) -> bool {
     let shown = cell.shown();
-    matches!(cell, Cell::Text(_) | Cell::Number(_)) && !has_lost_spaces(known, cell) && shown.trim() == known.trim()
+    matches!(cell, Cell::Text(_) | Cell::Number(_) | Cell::Rounded(..))
+        && !has_lost_spaces(known, cell)
+        && shown.trim() == known.trim()
 }
 
 /// Returns whether a program that opened a text file read this text differently.

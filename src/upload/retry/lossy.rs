@@ -52,8 +52,10 @@ impl LossyFields {
 
     /// Whether a program that saves the report may lose the number format of `cell`.
     fn may_lose_format(self, cell: &Cell<'_>) -> bool {
-        let has_format =
-            matches!(cell, Cell::Percent(_) | Cell::Money(..) | Cell::Date(_) | Cell::Time(_) | Cell::DateTime(_));
+        let has_format = matches!(
+            cell,
+            Cell::Percent(_) | Cell::Money(..) | Cell::Rounded(..) | Cell::Date(_) | Cell::Time(_) | Cell::DateTime(_)
+        );
         self == LossyFields::LongTexts && has_format
     }
 

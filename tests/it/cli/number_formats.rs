@@ -10,9 +10,23 @@ use super::{accounting, column, office, summary, table};
 use crate::sheet::parts::{XlsbCell, xlsb};
 
 const HEADER: [&str; 3] = ["SKU", "Name", "Price"];
+
+/// Numbers in three columns, with a number format for each.
+struct Numbers {
+    formats: [&'static str; 3],
+    cells: [[f64; 3]; 3],
+}
+
 /// Identifiers, telephone numbers as names, and amounts.
-const FORMATS: [&str; 3] = ["\"R-\"0", "[<=9999999]###\\-####;\\(###\\)\\ ###\\-####", "#,##0.00\" €\""];
-const CELLS: [[f64; 3]; 3] = [[5001.0, 5_551_234.0, 1234.5], [7.0, 2_065_551_234.0, 5.0], [42.0, 1_234_567.0, 0.25]];
+const WITH_TEXT: Numbers = Numbers {
+    formats: ["\"R-\"0", "[<=9999999]###\\-####;\\(###\\)\\ ###\\-####", "#,##0.00\" €\""],
+    cells: [[5001.0, 5_551_234.0, 1234.5], [7.0, 2_065_551_234.0, 5.0], [42.0, 1_234_567.0, 0.25]],
+};
+/// Numbers of versions as identifiers, sizes as names, and amounts.
+const WITH_DECIMALS: Numbers = Numbers {
+    formats: ["0.00", "0.0##", "#,##0.00"],
+    cells: [[1.1, 5.0, 1234.5], [2.25, 0.125, 5.0], [3.05, 1.5, 0.25]],
+};
 
 /// Writes a workbook with a format for each column or, if there are more formats than columns, for each row of the last one.
 fn as_xlsx(place: &Place, file: &str, rows: &[(&str, &str, f64, &str)]) {
@@ -29,14 +43,14 @@ fn as_xlsx(place: &Place, file: &str, rows: &[(&str, &str, f64, &str)]) {
     workbook.save(place.path(file)).unwrap();
 }
 
-fn numbers_as_xlsx(place: &Place) {
+fn numbers_as_xlsx(place: &Place, numbers: &Numbers) {
     let mut workbook = Workbook::new();
     let sheet = workbook.add_worksheet();
     for (column, name) in (0..).zip(HEADER) {
         sheet.write_string(0, column, name).unwrap();
     }
-    let formats = FORMATS.map(|format| Format::new().set_num_format(format));
-    for (row, numbers) in (1..).zip(CELLS) {
+    let formats = numbers.formats.map(|format| Format::new().set_num_format(format));
+    for (row, numbers) in (1..).zip(numbers.cells) {
         for ((column, number), format) in (0..).zip(numbers).zip(&formats) {
             sheet.write_number_with_format(row, column, number, format).unwrap();
         }
@@ -44,32 +58,32 @@ fn numbers_as_xlsx(place: &Place) {
     workbook.save(place.path("sheet.xlsx")).unwrap();
 }
 
-fn numbers_as_xlsb() -> Vec<u8> {
+fn numbers_as_xlsb(numbers: &Numbers) -> Vec<u8> {
     let wide = |text: &str| {
         let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         [&(units.len() as u32 / 2).to_le_bytes(), units.as_slice()].concat()
     };
     let header = HEADER.map(wide);
-    let numbers = CELLS.map(|row| row.map(f64::to_le_bytes));
+    let cells = numbers.cells.map(|row| row.map(f64::to_le_bytes));
     let mut rows: Vec<Vec<XlsbCell<'_>>> = vec![header.iter().map(|text| (6, 0, text.as_slice())).collect()];
-    rows.extend(
-        numbers.iter().map(|row| (1..).zip(row).map(|(style, number)| (5, style, number.as_slice())).collect()),
-    );
-    xlsb(&FORMATS, &rows.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    rows.extend(cells.iter().map(|row| (1..).zip(row).map(|(style, number)| (5, style, number.as_slice())).collect()));
+    xlsb(&numbers.formats, &rows.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
-fn numbers_as_spreadsheet_xml() -> String {
+fn numbers_as_spreadsheet_xml(numbers: &Numbers) -> String {
     let escaped = |text: &str| text.replace('"', "&quot;").replace('<', "&lt;");
     let style = |(index, format)| {
         format!("<Style ss:ID=\"s{index}\"><NumberFormat ss:Format=\"{}\"/></Style>", escaped(format))
     };
-    let styles: String = FORMATS.into_iter().enumerate().map(style).collect();
+    let styles: String = numbers.formats.into_iter().enumerate().map(style).collect();
     let header = HEADER.map(|text| format!("<Cell><Data ss:Type=\"String\">{text}</Data></Cell>")).concat();
     let cell = |(style, number): (usize, f64)| {
         format!("<Cell ss:StyleID=\"s{style}\"><Data ss:Type=\"Number\">{number}</Data></Cell>")
     };
-    let rows: String =
-        CELLS.map(|row| format!("<Row>{}</Row>", row.into_iter().enumerate().map(cell).collect::<String>())).concat();
+    let rows: String = numbers
+        .cells
+        .map(|row| format!("<Row>{}</Row>", row.into_iter().enumerate().map(cell).collect::<String>()))
+        .concat();
     format!(
         "<?xml version=\"1.0\"?><Workbook xmlns=\"urn:schemas-microsoft-com:office:spreadsheet\" \
          xmlns:ss=\"urn:schemas-microsoft-com:office:spreadsheet\"><Styles>{styles}</Styles><Worksheet ss:Name=\"S\">\
@@ -78,50 +92,114 @@ fn numbers_as_spreadsheet_xml() -> String {
 }
 
 /// Returns the items that the service receives from a file, by a template for the three columns.
-fn sent(place: &Place, file: &str) -> Vec<String> {
+fn sent(place: &Place, file: &str, price: fn(&str) -> String) -> Vec<String> {
     let served = Served::start(place);
     let upload = served.sheetport(place, ["upload", file, "-t", "items", "--json"]).exits(0);
     assert_eq!(accounting(&summary(&upload)), "3: sent 3", "{file}");
     served.sheetport(place, ["export", "items", "-o", "items.csv"]).exits(0);
     let items = table(&place.path("items.csv"));
     let row = |row: usize| {
-        let [sku, name, price, currency] =
+        let [sku, name, amount, currency] =
             ["external_id", "name", "price", "currency"].map(|field| column(&items, field)[row]);
-        let price: f64 = price.parse().unwrap();
-        format!("{sku}|{name}|{price} {currency}")
+        format!("{sku}|{name}|{}|{currency}", price(amount))
     };
-    let mut rows: Vec<String> = (0..CELLS.len()).map(row).collect();
+    let mut rows: Vec<String> = (0..3).map(row).collect();
     rows.sort();
     rows
 }
 
+/// Asserts that the service receives the same from the numbers in every kind of file.
+#[track_caller]
+fn check_sent_from_every_kind(numbers: &Numbers, expected: [&str; 3], price: fn(&str) -> String) {
+    let place = Place::new();
+    numbers_as_xlsx(&place, numbers);
+    place.write("sheet.xlsb", numbers_as_xlsb(numbers));
+    place.write("sheet.xml", numbers_as_spreadsheet_xml(numbers));
+    let mut files = ["sheet.xlsx", "sheet.xlsb", "sheet.xml"].map(|file| place.path(file)).to_vec();
+    if office::is_there() {
+        for (format, file) in [
+            ("xls", "sheet.xls"),
+            ("ods", "sheet.ods"),
+            ("fods", "sheet.fods"),
+            ("html:HTML (StarCalc)", "sheet.html"),
+            (office::CSV, "sheet.csv"),
+        ] {
+            files.push(office::save_again(&place, &place.path("sheet.xlsx"), format).join(file));
+        }
+    }
+    for file in files {
+        let other = Place::new();
+        let name = file.file_name().unwrap().to_str().unwrap();
+        fs::copy(&file, other.path(name)).unwrap();
+        assert_eq!(sent(&other, name, price), expected, "{name}");
+    }
+}
+
 #[test]
 fn texts_take_what_a_number_format_shows_in_every_kind_of_workbook() {
-    let expected = ["R-42|123-4567|0.25 EUR", "R-5001|555-1234|1234.5 EUR", "R-7|(206) 555-1234|5 EUR"];
+    let expected = ["R-42|123-4567|0.25|EUR", "R-5001|555-1234|1234.5|EUR", "R-7|(206) 555-1234|5|EUR"];
+    check_sent_from_every_kind(&WITH_TEXT, expected, |price| price.parse::<f64>().unwrap().to_string());
+}
+
+#[test]
+fn numbers_have_the_decimals_that_a_number_format_shows_in_every_kind_of_file() {
+    let expected = ["1.10|5.0|1234.50|", "2.25|0.125|5.00|", "3.05|1.5|0.25|"];
+    check_sent_from_every_kind(&WITH_DECIMALS, expected, str::to_owned);
+}
+
+#[test]
+fn a_retry_sends_the_decimals_of_the_original_sheet() {
     let place = Place::new();
-    numbers_as_xlsx(&place);
-    place.write("sheet.xlsb", numbers_as_xlsb());
-    place.write("sheet.xml", numbers_as_spreadsheet_xml());
-    for file in ["sheet.xlsx", "sheet.xlsb", "sheet.xml"] {
-        let other = Place::new();
-        fs::copy(place.path(file), other.path(file)).unwrap();
-        assert_eq!(sent(&other, file), expected, "{file}");
+    let served = Served::start(&place);
+    as_xlsx(&place, "sheet.xlsx", &[("A1", "Bolt", 1.1, "0.00"), ("A2", "Nut", 5.0, "0.00")]);
+    let template = "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n[fields.name]\ncolumn = \"Price\"\n\
+                    [fields.description]\ncolumn = \"Name\"\nallowed = [\"Bolt\"]\n";
+    place.write("t.toml", template);
+    served.sheetport(&place, ["upload", "sheet.xlsx", "-t", "t.toml", "--report", "report.csv"]).exits(3);
+    place.sheetport(["report", "-o", "report.xlsx"]).exits(0);
+    let mut reports = vec![place.path("report.xlsx")];
+    if office::is_there() {
+        reports.push(office::save_again(&place, &place.path("report.xlsx"), office::XLSX).join("report.xlsx"));
     }
-    if !office::is_there() {
-        return;
+    place.write("any.toml", template.replace("[\"Bolt\"]", "[\"Bolt\", \"Nut\"]"));
+    for report in reports {
+        let report = super::process::name(&report);
+        let explained = place.sheetport(["explain", report, "-t", "any.toml", "--row", "3", "--json"]).exits(0).json();
+        assert_eq!(explained["request"]["body"]["name"], "5.00", "{report}");
     }
-    for (format, file) in [
-        ("xls", "sheet.xls"),
-        ("ods", "sheet.ods"),
-        ("fods", "sheet.fods"),
-        ("html:HTML (StarCalc)", "sheet.html"),
-        (office::CSV, "sheet.csv"),
-    ] {
-        let saved = office::save_again(&place, &place.path("sheet.xlsx"), format);
-        let other = Place::new();
-        fs::copy(saved.join(file), other.path(file)).unwrap();
-        assert_eq!(sent(&other, file), expected, "{file}");
+    place.write("report.csv", fs::read_to_string(place.path("report.csv")).unwrap().replacen("Nut", "Bolt", 1));
+    served.sheetport(&place, ["retry", "report.csv"]).exits(0);
+    served.sheetport(&place, ["export", "items", "-o", "items.csv"]).exits(0);
+    let items = table(&place.path("items.csv"));
+    let mut names = column(&items, "name");
+    names.sort_unstable();
+    assert_eq!(names, ["1.10", "5.00"]);
+}
+
+#[test]
+fn numbers_in_texts_with_other_decimals_than_shown_are_warned_of() {
+    let place = Place::new();
+    let mut workbook = Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for (column, name) in (0..).zip(HEADER) {
+        sheet.write_string(0, column, name).unwrap();
     }
+    let format = Format::new().set_num_format("0.00");
+    for (row, [sku, name, price]) in (1..).zip([[7.0, 1.5, 1.105], [1.105, 2.5, 1.0], [1.1, 1.105, 1.0]]) {
+        for (column, number) in (0..).zip([sku, name, price]) {
+            sheet.write_number_with_format(row, column, number, &format).unwrap();
+        }
+    }
+    workbook.save(place.path("sheet.xlsx")).unwrap();
+    let seen = place.sheetport(["check", "sheet.xlsx", "-t", "items", "--json"]).exits(0).json();
+    let warnings = seen["warnings"].as_array().unwrap();
+    let found: Vec<_> =
+        warnings.iter().map(|warning| (&warning["code"], &warning["header"], &warning["rows"])).collect();
+    let other = serde_json::json!(["other-decimals", "SKU", [2, 3], "other-decimals", "Name", [4]]);
+    let found: Vec<_> = found.into_iter().flat_map(|(code, header, rows)| [code, header, rows]).collect();
+    assert_eq!(serde_json::json!(found), other, "{seen}");
+    let explained = place.sheetport(["explain", "sheet.xlsx", "-t", "items", "--row", "3", "--json"]).exits(0).json();
+    assert_eq!(explained["request"]["body"]["externalId"], "1.105");
 }
 
 /// Prices whose number alone is not what the sheet says, and one that is.

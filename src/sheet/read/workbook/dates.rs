@@ -21,7 +21,9 @@ pub fn is_stored_as(cell: &Cell<'_>, number: f64) -> bool {
         cell => cell,
     };
     match *cell {
-        Cell::Percent(value) | Cell::Money(value, _) | Cell::Formatted(value, _) => value == number,
+        Cell::Percent(value) | Cell::Money(value, _) | Cell::Formatted(value, _) | Cell::Rounded(value, _) => {
+            value == number
+        }
         Cell::Time(time) => from_serial(number, false) == Cell::Time(time),
         Cell::Date(date) => from_serial(number, false) == Cell::Date(date),
         Cell::DateTime(at) => midnight(from_serial(number, false)) == Cell::DateTime(at),

@@ -66,6 +66,7 @@ impl<'a> XlsxCell<'a> {
             Cell::Error(_) => of(CellKind::General, None),
             Cell::Boolean(boolean) => of(CellKind::General, Some(Content::Boolean(boolean))),
             Cell::Number(value) => of(CellKind::General, number(value)),
+            Cell::Rounded(value, decimals) => of(CellKind::Decimals(usize::from(decimals)), number(value)),
             Cell::Percent(value) => {
                 let decimals = cell.shown().split_once('.').map_or(0, |(_, decimals)| decimals.len() - "%".len());
                 of(CellKind::Percent(decimals), number(value))

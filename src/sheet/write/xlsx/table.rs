@@ -394,7 +394,7 @@ mod tests {
             found,
             [
                 "Text(\"SKU\") Text(\"Name\")",
-                "Text(\"0042\") Number(1.5)",
+                "Text(\"0042\") Rounded(1.5, 2)",
                 "Text(\"12345678901234567\") Text(\"x\")",
                 "Text(\"SKU\") Text(\"Name\")",
                 "DateTime(2026-01-02T03:04:05.06) Boolean(true)",

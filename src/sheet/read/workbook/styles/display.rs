@@ -61,7 +61,12 @@ impl Display {
 
     /// Parses a format code that may be in another language, such as `JJJJ`. Returns `None` if its letters are unknown.
     pub(crate) fn parse_localized(code: &str) -> Option<Display> {
-        let display = Display::parse(code);
+        let display = match Display::parse(code) {
+            Display::Format(format) if !has_english_separators(code) => {
+                format.without_decimals().map_or(Display::Number, Display::Format)
+            }
+            display => display,
+        };
         let is_named = code.is_empty() || NAMED.iter().any(|(name, _)| code.trim().eq_ignore_ascii_case(name));
         (is_named || display != Display::Number || letters(code) == Letters::None).then_some(display)
     }
@@ -80,6 +85,16 @@ impl Display {
             },
             Display::Format(format) => format.cell(number, text).unwrap_or(Cell::Number(number)),
         }
+    }
+}
+
+/// Whether the decimal point of a code is certain, which is a comma in other languages: `0.00`, `#,##0.00`, but not `#.##0`.
+fn has_english_separators(code: &str) -> bool {
+    let first = split(code).first().copied().unwrap_or_default();
+    match first.split_once('.') {
+        Some((whole, rest)) => !rest.contains([',', '.']) && (whole.contains(',') || whole == "0"),
+        // Names such as Standard mean other formats in other languages.
+        None => !first.contains(|c: char| c == ',' || c.is_alphabetic()),
     }
 }
 
@@ -154,5 +169,20 @@ mod tests {
         assert_eq!(Display::parse_localized("#.##0,00"), Some(Display::Number));
         assert_eq!(Display::parse_localized("Standard"), Some(Display::Number));
         assert_eq!(Display::parse_localized("BOOLEAN"), None);
+        for (code, number, decimals) in [
+            ("0.00", 1.5, Some(2)),
+            ("#,##0.00", 1.5, Some(2)),
+            ("0,00", 1.5, None),
+            ("#.##0", 1.5, None),
+            ("0", 1.5, Some(0)),
+        ] {
+            let (display, mut text) = (Display::parse_localized(code).expect("a format"), String::new());
+            let cell = display.cell(number, false, &mut text);
+            assert_eq!(
+                matches!(cell, Cell::Rounded(_, found) if Some(found) == decimals),
+                decimals.is_some(),
+                "{code}"
+            );
+        }
     }
 }

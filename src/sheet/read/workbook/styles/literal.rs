@@ -15,12 +15,12 @@ pub(in crate::sheet::read::workbook) struct LiteralFormat {
     sections: Vec<Section<Content>>,
 }
 
-/// The pattern of a section; `None` for sections that show plain numbers, dates or nothing.
+/// The pattern of a section; `None` for sections that show other than numbers with text.
 type Content = Option<Pattern>;
 
 /// A section from left to right.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Pattern {
+pub(super) struct Pattern {
     /// The pieces before the decimal point.
     whole: Vec<Piece>,
     /// The pieces after it.
@@ -40,10 +40,19 @@ enum Piece {
     General,
 }
 
+/// Returns the patterns of the sections for numbers; `None` for sections that show dates, percentages, fractions or texts.
+pub(super) fn patterns(code: &str) -> impl Iterator<Item = Section<Option<Pattern>>> {
+    split(code).into_iter().take(3).map(section)
+}
+
 impl LiteralFormat {
     /// Returns `None` for formats without such text.
     pub(crate) fn parse(code: &str) -> Option<LiteralFormat> {
-        let sections: Vec<_> = split(code).into_iter().take(3).map(section).collect();
+        let literal = |section: Section<Content>| Section {
+            condition: section.condition,
+            content: section.content.filter(Pattern::matters),
+        };
+        let sections: Vec<_> = patterns(code).map(literal).collect();
         sections.iter().any(|section| section.content.is_some()).then_some(LiteralFormat { sections })
     }
 
@@ -79,6 +88,18 @@ impl Pattern {
             || has(&pieces[..first], "-–—+()'’.,:~")
             || has(&pieces[last..], "-–—+()'’.,:~")
             || has(&pieces[first..last], "'’.,")
+    }
+
+    /// Returns the fewest and the most decimals of a plain number. Returns `None` if the pattern shows something else, or all
+    /// digits that the number has.
+    pub(super) fn decimals(&self) -> Option<(u32, u32)> {
+        let is_digit = |piece: &Piece| matches!(piece, Piece::Zero | Piece::Optional);
+        let is_plain =
+            self.pieces().any(|piece| is_digit(&piece)) && self.pieces().all(|piece| piece != Piece::General);
+        let count = |is_counted: fn(&Piece) -> bool| self.rest.iter().filter(|piece| is_counted(piece)).count() as u32;
+        let fewest = count(|piece| *piece == Piece::Zero);
+        let most = count(|piece| matches!(piece, Piece::Zero | Piece::Optional));
+        (is_plain && !self.matters()).then_some((fewest, most))
     }
 
     fn show(&self, number: Decimal) -> Option<String> {
@@ -184,7 +205,7 @@ fn section(code: &str) -> Section<Content> {
     }
     pattern.thousands = commas.min(MAX_PLACES);
     let is_usable = pattern.rest.len() <= MAX_PLACES as usize || pattern.rest.contains(&Piece::Literal(' '));
-    section.content = Some(pattern).filter(|pattern| is_usable && pattern.matters());
+    section.content = Some(pattern).filter(|_| is_usable);
     section
 }
 

@@ -1,6 +1,7 @@
 //! Number formats with an effect on the meaning of a number: leading zeros of identifiers, percentages,
 //! currencies, and other text beside or instead of the number.
 
+mod decimals;
 mod display;
 mod leading_zeros;
 mod literal;
@@ -9,4 +10,4 @@ mod section;
 mod unit;
 
 pub(super) use self::display::Display;
-pub(super) use self::number_format::NumberFormat;
+pub(super) use self::number_format::{BUILT_IN_FORMATS, NumberFormat};

@@ -1,5 +1,6 @@
 //! The number formats with an effect on reading.
 
+use super::decimals::ShownDecimals;
 use super::leading_zeros::LeadingZeros;
 use super::literal::LiteralFormat;
 use super::unit::{Unit, UnitFormat};
@@ -12,16 +13,29 @@ const MAX_LEN: usize = 255;
 const SYSTEM_CURRENCY: [&str; 2] =
     ["_($* #,##0_);_($* (#,##0);_($* \"-\"_);_(@_)", "_($* #,##0.00_);_($* (#,##0.00);_($* \"-\"??_);_(@_)"];
 
+/// The built-in formats with an effect, by their numbers. Workbooks do not define them.
+pub(in crate::sheet::read::workbook) const BUILT_IN_FORMATS: [(u16, &str); 8] = [
+    (1, "0"),
+    (2, "0.00"),
+    (3, "#,##0"),
+    (4, "#,##0.00"),
+    (9, "0%"),
+    (10, "0.00%"),
+    (39, "#,##0.00_);(#,##0.00)"),
+    (40, "#,##0.00_);[Red](#,##0.00)"),
+];
+
 /// What a format shows, in the order in which it is asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::sheet::read::workbook) struct NumberFormat {
     leading_zeros: Option<LeadingZeros>,
     unit: Option<UnitFormat>,
     literal: Option<LiteralFormat>,
+    decimals: Option<ShownDecimals>,
 }
 
 impl NumberFormat {
-    /// Parses a format. Returns `None` for formats without an effect on the meaning of a number.
+    /// Parses a format. Returns `None` for formats without an effect on the cell of a number.
     pub(crate) fn parse(code: &str) -> Option<NumberFormat> {
         if code.len() > MAX_LEN || SYSTEM_CURRENCY.contains(&code) {
             return None;
@@ -30,12 +44,22 @@ impl NumberFormat {
             leading_zeros: LeadingZeros::parse(code),
             unit: UnitFormat::parse(code),
             literal: LiteralFormat::parse(code),
+            decimals: ShownDecimals::parse(code),
         };
-        let has_effect = format.leading_zeros.is_some() || format.unit.is_some() || format.literal.is_some();
+        let has_effect = format.leading_zeros.is_some()
+            || format.unit.is_some()
+            || format.literal.is_some()
+            || format.decimals.is_some();
         has_effect.then_some(format)
     }
 
-    /// Formats a number as a cell, using `text` as a buffer. Returns `None` if it is a plain number.
+    /// Returns the format without the decimals that it shows, or `None` if nothing else has an effect.
+    pub(super) fn without_decimals(self) -> Option<NumberFormat> {
+        let has_effect = self.leading_zeros.is_some() || self.unit.is_some() || self.literal.is_some();
+        has_effect.then_some(NumberFormat { decimals: None, ..self })
+    }
+
+    /// Formats a number as a cell, using `text` as a buffer. Returns `None` if all of its digits are shown, and no others.
     pub(crate) fn cell<'t>(&self, number: f64, text: &'t mut String) -> Option<Cell<'t>> {
         if let Some(shown) = self.leading_zeros.as_ref().and_then(|format| format.format(number)) {
             *text = shown;
@@ -46,8 +70,11 @@ impl NumberFormat {
             Some(Unit::Money(currency)) => return Some(Cell::Money(number, currency)),
             None => {}
         }
-        *text = self.literal.as_ref()?.format(number)?;
-        Some(Cell::Formatted(number, text))
+        if let Some(shown) = self.literal.as_ref().and_then(|format| format.format(number)) {
+            *text = shown;
+            return Some(Cell::Formatted(number, text));
+        }
+        Some(Cell::Rounded(number, self.decimals.as_ref()?.of(number)?))
     }
 }
 
@@ -58,9 +85,9 @@ mod tests {
     #[track_caller]
     fn check(code: &str, number: f64, expected: Option<&str>) {
         let mut text = String::new();
-        let cell = NumberFormat::parse(code)
-            .and_then(|format| format.cell(number, &mut text).map(|cell| cell.shown().into_owned()));
-        assert_eq!(cell.as_deref(), expected, "{code} {number}");
+        let cell = NumberFormat::parse(code).and_then(|format| format.cell(number, &mut text));
+        let shown = cell.filter(|cell| !matches!(cell, Cell::Rounded(..))).map(|cell| cell.shown().into_owned());
+        assert_eq!(shown.as_deref(), expected, "{code} {number}");
     }
 
     #[test]

@@ -203,7 +203,7 @@ impl Marker {
         let by_style = self.styles.format(&cell.style);
         let by_type = || match &*cell.kind {
             "percentage" => NumberFormat::parse("0%"),
-            "currency" => NumberFormat::parse(&format!("0.00 [${}]", cell.currency)),
+            "currency" if !cell.currency.is_empty() => NumberFormat::parse(&format!("0.00 [${}]", cell.currency)),
             _ => None,
         };
         let format = by_style.or_else(by_type).map(|format| {

@@ -10,7 +10,7 @@ use encoding_rs::{Encoding, WINDOWS_1252};
 use super::super::cells::Known;
 use super::super::input::{Input, Source};
 use crate::sheet::read::workbook::row_ranges::RowRanges;
-use crate::sheet::read::workbook::styles::NumberFormat;
+use crate::sheet::read::workbook::styles::{BUILT_IN_FORMATS, NumberFormat};
 
 /// Names of the stream, in Excel 97 and before.
 pub(super) const STREAMS: [&str; 2] = ["Workbook", "Book"];
@@ -66,8 +66,8 @@ impl XlsRecords {
         let mut file = CompoundFile::open(file.input()).ok()?;
         let stream = STREAMS.iter().find_map(|name| file.open_stream(name).ok())?;
         let mut records = Records { stream: BufReader::new(stream), body: Vec::new() };
-        let (mut sheets, mut by_id, mut ids) =
-            (Vec::new(), vec![(9, "0%".to_owned()), (10, "0.00%".to_owned())], Vec::new());
+        let by_id = BUILT_IN_FORMATS.map(|(id, code)| (id, code.to_owned())).to_vec();
+        let (mut sheets, mut by_id, mut ids) = (Vec::new(), by_id, Vec::new());
         let (mut is_biff8, mut encoding) = (true, WINDOWS_1252);
         while let Some((kind, body)) = records.next() {
             match kind {

@@ -8,7 +8,7 @@ use zip::ZipArchive;
 use super::super::archive::relation_target;
 use super::super::input::{Input, Source};
 use crate::sheet::read::workbook::row_ranges::RowRanges;
-use crate::sheet::read::workbook::styles::NumberFormat;
+use crate::sheet::read::workbook::styles::{BUILT_IN_FORMATS, NumberFormat};
 
 /// Maximum length of a record. Longer records are cut.
 const MAX_RECORD: usize = 1 << 20;
@@ -108,9 +108,8 @@ impl<'a> CellRecords<'a> {
 }
 
 fn formats(mut records: Records<impl Read>) -> Vec<Option<NumberFormat>> {
-    // The built-in formats.
-    let known = [(9, "0%"), (10, "0.00%")];
-    let mut by_id: Vec<_> = known.iter().filter_map(|(id, code)| Some((NumberFormat::parse(code)?, *id))).collect();
+    let mut by_id: Vec<_> =
+        BUILT_IN_FORMATS.iter().filter_map(|(id, code)| Some((NumberFormat::parse(code)?, *id))).collect();
     let (mut by_style, mut in_cells) = (Vec::new(), false);
     while let Some((kind, body)) = records.next() {
         match kind {
