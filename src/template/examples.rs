@@ -9,7 +9,7 @@ use super::map::{Draft, Mapper, Parts, RowKind, unquoted};
 use super::model::{ColumnName, Example, ExampleCell, HeaderRow, Template, UnpivotColumns};
 use crate::decimal;
 use crate::sheet::cell::column_index;
-use crate::sheet::{Cell, Row, column_letters};
+use crate::sheet::{Cell, Row, column_letters, write};
 
 /// An example with an unexpected result.
 #[derive(Debug)]
@@ -47,6 +47,10 @@ pub(super) fn sends(template: &Template, example: &Example) -> Result<Vec<Value>
         let columns: Vec<String> = missing.columns.iter().map(ToString::to_string).collect();
         columns.join("; ")
     })?;
+    // As in the rows of an export.
+    if layout.is_defused {
+        rows.iter_mut().for_each(|row| row.replace_texts(write::restore));
+    }
     let mut filler = Filler::new(&layout);
     rows.iter_mut().for_each(|row| filler.row(row));
     let mut surveyor = Surveyor::new(template, &layout);
