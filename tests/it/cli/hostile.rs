@@ -200,20 +200,17 @@ fn items(rows: usize, name: &str) -> String {
 #[test]
 fn steps_of_a_template_share_one_budget() {
     let place = Place::new();
-    place.write("items.csv", items(3, "a"));
+    place.write("items.csv", items(3, &"a".repeat(100)));
     let step = format!("{{ pattern = \"a\", with = \"{}\" }}", "a".repeat(8));
     for steps in [
         format!("replace = [{}]", [step.as_str()].repeat(12).join(", ")),
-        format!("replace = {{ pattern = \"(.*)\", with = \"{}\" }}", "$1".repeat(300_000))
-            .replacen("\"(.*)", "\"a?(.*)", 1),
+        format!("replace = {{ pattern = \"(.*)\", with = \"{}\" }}", "$1".repeat(300_000)),
     ] {
         place.write("mine.toml", template_of(&steps));
-        let ended = place.sheetport(["check", "items.csv", "-t", "mine.toml", "--json", "--no-progress"]).exits(3);
+        let ended = place.sheetport(["check", "items.csv", "-t", "mine.toml", "--no-progress"]).exits(3);
         check_bounds(&ended);
-        assert!(ended.stdout.contains("\"too-much\""), "{ended:?}");
-        let place_and_remedy =
-            ["write more than 4 MiB of text for one row", "shorten the cell, or replace, split and join less"];
-        place.sheetport(["check", "items.csv", "-t", "mine.toml"]).exits(3).shows(&place_and_remedy);
+        ended
+            .shows(&["write more than 4 MiB of text for one row", "shorten the cell, or replace, split and join less"]);
     }
 }
 
