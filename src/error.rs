@@ -186,7 +186,7 @@ fn exit_of_client(error: &client::Error) -> Exit {
         | E::File { .. } => Exit::Usage,
         E::Client(_) => Exit::Fault,
         E::Stopped(Stop::Unauthorized(_) | Stop::Forbidden(_)) => Exit::Credentials,
-        E::Stopped(_) | E::Status { .. } | E::Unreadable(_) => Exit::Stopped,
+        E::Stopped(_) | E::Status { .. } | E::TooLong(_) | E::Unreadable(_) => Exit::Stopped,
     }
 }
 

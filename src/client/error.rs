@@ -34,6 +34,9 @@ pub enum Error {
     Stopped(#[from] Stop),
     #[error("the service answered {status}: {message}")]
     Status { status: u16, message: String },
+    /// An answer is longer than this number of bytes.
+    #[error("the answer of the service is longer than {} MiB", .0 >> 20)]
+    TooLong(usize),
     #[error("the service's answer can't be read: {0}")]
     Unreadable(String),
 }
@@ -55,6 +58,9 @@ impl Error {
                 "run `sheetport login`, or set SHEETPORT_BASE_URL and SHEETPORT_ACCESS_TOKEN, SHEETPORT_REFRESH_TOKEN or both; `sheetport serve token` makes a pair for the embedded service".to_owned()
             }
             Error::Stopped(stop) => stop.hint().to_owned(),
+            Error::TooLong(_) => {
+                "the service sends more than it was asked for; contact its support, or check the base URL".to_owned()
+            }
             Error::Status { .. } | Error::Unreadable(_) => "try again later; if the error persists, contact the service's support".to_owned(),
         })
     }

@@ -7,6 +7,7 @@ use reqwest::Url;
 use super::attempt::Client;
 use super::error::Error;
 use super::next_step::{NextStep, next_step};
+use super::outcome::TransportOutcome;
 use super::pace::Pace;
 use super::policy::{Call, MAX_ATTEMPTS, MAX_PROBES, backoff, outage_pause};
 use super::request::Request;
@@ -26,22 +27,35 @@ pub async fn fetch<T>(
     path: &str,
     parse: impl FnMut(Vec<u8>) -> Result<T, String>,
 ) -> Result<T, Error> {
-    fetch_with(client, pace, path, MAX_ATTEMPTS, parse).await
+    fetch_with(client, pace, &Request::get(path), MAX_ATTEMPTS, parse).await
+}
+
+/// Reads `path` like [`fetch`], up to `max_answer` bytes after decompression.
+///
+/// # Errors
+/// [`Error::TooLong`] for a longer answer, without further attempts.
+pub(crate) async fn fetch_within<T>(
+    client: &Client,
+    pace: &Pace,
+    path: &str,
+    max_answer: usize,
+    parse: impl FnMut(Vec<u8>) -> Result<T, String>,
+) -> Result<T, Error> {
+    fetch_with(client, pace, &Request::get(path).answered_within(max_answer), MAX_ATTEMPTS, parse).await
 }
 
 /// Reads [`PROBE_PATH`] without retries, as a quick check of address and credentials.
 pub async fn check(client: &Client) -> Result<(), Error> {
-    fetch_with(client, &Pace::new(None, Instant::now().into_std()), PROBE_PATH, 1, |_| Ok(())).await
+    fetch_with(client, &Pace::new(None, Instant::now().into_std()), &Request::get(PROBE_PATH), 1, |_| Ok(())).await
 }
 
 async fn fetch_with<T>(
     client: &Client,
     pace: &Pace,
-    path: &str,
+    request: &Request,
     max_attempts: u32,
     mut parse: impl FnMut(Vec<u8>) -> Result<T, String>,
 ) -> Result<T, Error> {
-    let request = Request::get(path);
     let (mut attempts, mut throttled, mut was_renewed) = (0, 0, false);
     let answers_at_start = client.answers();
     loop {
@@ -49,7 +63,11 @@ async fn fetch_with<T>(
         while let Err(until) = pace.permit(Instant::now().into_std()) {
             tokio::time::sleep_until(until.into()).await;
         }
-        let failure = match next_step(Call::Idempotent, client.attempt(&request).await.outcome, &mut parse) {
+        let outcome = client.attempt(request).await.outcome;
+        if let TransportOutcome::Truncated { limit: Some(limit), .. } = &outcome {
+            return Err(Error::TooLong(*limit));
+        }
+        let failure = match next_step(Call::Idempotent, outcome, &mut parse) {
             NextStep::Done { value, .. } => return Ok(value),
             NextStep::Refused(response) => return Err(Error::refused(&response)),
             NextStep::Stop(stop) | NextStep::Unknown { stop: Some(stop), .. } => return Err(stop.into()),

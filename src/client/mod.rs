@@ -24,6 +24,7 @@ pub use error::Error;
 pub(crate) use next_step::{Failure, NextStep, next_step};
 pub use outcome::{Response, TransportOutcome};
 pub use pace::{Pace, Rate, Speed};
+pub(crate) use request::MAX_PAGE;
 pub use request::Request;
 pub use stop::Stop;
 pub use transport::address::normal_address;

@@ -76,7 +76,7 @@ pub(crate) fn next_step<T>(
         TransportOutcome::NotSent { reason } | TransportOutcome::NoResponse { reason } => {
             (Failure::NoAnswer(reason), None)
         }
-        TransportOutcome::Truncated { status, reason } => (Failure::Unreadable { status, reason }, None),
+        TransportOutcome::Truncated { status, reason, .. } => (Failure::Unreadable { status, reason }, None),
         TransportOutcome::Response(response) => match action {
             Action::Accept => {
                 let status = response.status;
@@ -166,7 +166,9 @@ mod tests {
 
     #[test]
     fn an_unreadable_success_counts_as_a_lost_response() {
-        for outcome in [response(200, None), TransportOutcome::Truncated { status: 200, reason: "cut".into() }] {
+        for outcome in
+            [response(200, None), TransportOutcome::Truncated { status: 200, reason: "cut".into(), limit: None }]
+        {
             let step = |call| next_step(call, outcome.clone(), |_| Err::<(), _>("unreadable".to_owned()));
             assert!(matches!(step(Call::Idempotent), NextStep::Retry { after: None, .. }));
             assert!(matches!(step(Call::NonIdempotent), NextStep::Unknown { after: None, stop: None, .. }));

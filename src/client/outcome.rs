@@ -18,7 +18,12 @@ pub enum TransportOutcome {
     /// A response. Outside 2xx the body may be incomplete: the status is enough.
     Response(Response),
     /// A 2xx response with a truncated or oversized body.
-    Truncated { status: u16, reason: String },
+    Truncated {
+        status: u16,
+        reason: String,
+        /// The limit in bytes, if the body is longer.
+        limit: Option<usize>,
+    },
     /// No connection was established, so the service cannot have seen the request.
     NotSent { reason: String },
     /// The service is not trusted, or does not trust this client, so it has not got the request.

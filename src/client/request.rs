@@ -3,8 +3,12 @@
 use bytes::Bytes;
 use reqwest::Method;
 
+use super::outcome::MAX_RESULT;
 use super::policy::Call;
 use crate::records;
+
+/// Maximum size of a page, after decompression.
+pub(crate) const MAX_PAGE: usize = 64 << 20;
 
 /// A request below the base address.
 #[derive(Clone, Debug)]
@@ -15,12 +19,20 @@ pub struct Request {
     /// JSON body, sent unchanged.
     pub(crate) body: Option<Bytes>,
     pub(super) call: Call,
+    /// Maximum size of the answer, after decompression.
+    pub(super) max_answer: usize,
 }
 
 impl Request {
     /// Creates an idempotent read.
     pub fn get(path: &str) -> Request {
-        Request { method: Method::GET, path: path.to_owned(), body: None, call: Call::Idempotent }
+        let max_answer = MAX_PAGE;
+        Request { method: Method::GET, path: path.to_owned(), body: None, call: Call::Idempotent, max_answer }
+    }
+
+    /// Limits the size of the answer, in bytes.
+    pub(super) fn answered_within(self, max_answer: usize) -> Request {
+        Request { max_answer, ..self }
     }
 
     /// Creates a write with a JSON body.
@@ -29,6 +41,6 @@ impl Request {
             records::Method::Post => Method::POST,
             records::Method::Put => Method::PUT,
         };
-        Request { method, path, body: Some(body), call }
+        Request { method, path, body: Some(body), call, max_answer: MAX_RESULT }
     }
 }

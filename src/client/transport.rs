@@ -16,7 +16,7 @@ use reqwest::{redirect, retry};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::error::Error;
-use super::outcome::{MAX_RESULT, Response, TransportOutcome};
+use super::outcome::{Response, TransportOutcome};
 use super::policy::Call;
 use super::request::Request;
 use address::Address;
@@ -24,8 +24,6 @@ use options::ConnectOptions;
 use rate_headers::{quota, retry_after};
 use tls_problem::TlsProblem;
 
-/// Maximum size of a page, after decompression.
-const MAX_PAGE: usize = 64 << 20;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(120);
@@ -114,13 +112,12 @@ impl Transport {
             Call::NonIdempotent if self.closes_early.load(Ordering::Relaxed) => &self.unpooled,
             Call::NonIdempotent => &self.non_idempotent,
         };
-        let max_len = if request.body.is_some() { MAX_RESULT } else { MAX_PAGE };
         match pool.execute(built).await {
             Ok(response) => {
                 if keep_alive(response.headers()).is_some_and(|timeout| timeout < SHORTEST_SAFE_KEEP_ALIVE) {
                     self.closes_early.store(true, Ordering::Relaxed);
                 }
-                match read(response, max_len).await {
+                match read(response, request.max_answer).await {
                     TransportOutcome::Response(Response { status: 400, body, .. })
                         if let Some(problem) = TlsProblem::of_bad_request(&body) =>
                     {
@@ -226,16 +223,18 @@ async fn read(mut response: reqwest::Response, max_len: usize) -> TransportOutco
     let truncated = loop {
         match response.chunk().await {
             Ok(Some(chunk)) if body.len() + chunk.len() > max_len => {
-                break Some(format!("the answer is longer than {} MiB", max_len >> 20));
+                break Some((format!("the answer is longer than {} MiB", max_len >> 20), Some(max_len)));
             }
             Ok(Some(chunk)) => body.extend_from_slice(&chunk),
             Ok(None) => break None,
-            Err(error) => break Some(describe(&error)),
+            Err(error) => break Some((describe(&error), None)),
         }
     };
     let status = response.status();
     match truncated {
-        Some(reason) if status.is_success() => TransportOutcome::Truncated { status: status.as_u16(), reason },
+        Some((reason, limit)) if status.is_success() => {
+            TransportOutcome::Truncated { status: status.as_u16(), reason, limit }
+        }
         _ => TransportOutcome::Response(Response {
             status: status.as_u16(),
             body,

@@ -208,14 +208,20 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
-/// Formats a heading and a list as lines, wrapped with the same indent: `heading a, b, c`.
+/// Formats a heading and a list as lines, wrapped with the same indent: `heading a, b, c`. A long list ends with the number
+/// of further items.
 pub fn list(indent: &str, heading: &str, items: &[String]) -> Vec<String> {
     const WIDTH: usize = 100;
+    const MOST: usize = 60;
     let mut lines = Vec::new();
     let mut line = format!("{indent}{heading}");
-    for (place, item) in items.iter().enumerate() {
-        let comma = if place + 1 < items.len() { "," } else { "" };
-        let length = columns::width(item) + comma.len() + 1;
+    let further = items.len().saturating_sub(MOST);
+    let more = (further > 0).then(|| format!("and {} more", thousands(further as u64)));
+    let shown = items.len().min(MOST);
+    for (place, item) in items.iter().take(MOST).chain(&more).enumerate() {
+        let item = columns::cut(item, WIDTH);
+        let comma = if place + 1 < shown { "," } else { "" };
+        let length = columns::width(&item) + comma.len() + 1;
         if columns::width(&line) + length > WIDTH && line.len() > indent.len() {
             lines.push(std::mem::replace(&mut line, format!("{indent}{item}{comma}")));
         } else {

@@ -8,6 +8,11 @@ use serde_json::value::RawValue;
 
 use super::json::{ListObject, object_field, object_fields, unescaped};
 
+/// Maximum number of entries on a page. A service may return more than were asked for.
+const MAX_ENTRIES: usize = 100_000;
+/// Maximum size of an entry, in bytes.
+const MAX_ENTRY: usize = 8 << 20;
+
 /// The body of a list response and the position of each entry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Page {
@@ -34,6 +39,14 @@ impl Page {
             let start = entry.get().as_ptr().addr() - text.as_ptr().addr();
             start..start + entry.get().len()
         };
+        if list.len() > MAX_ENTRIES {
+            return Err(format!("it has {} records, and a page can have at most {MAX_ENTRIES}", list.len()));
+        }
+        if let Some((nth, long)) = list.iter().enumerate().find(|(_, entry)| entry.get().len() > MAX_ENTRY) {
+            let mebibytes = long.get().len().div_ceil(1 << 20);
+            let most = MAX_ENTRY >> 20;
+            return Err(format!("its record {} has {mebibytes} MiB, and a record can have at most {most}", nth + 1));
+        }
         let entries = list.into_iter().map(range).collect();
         Ok(Page { text, entries, total })
     }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+use super::super::request::MAX_PAGE;
 use super::*;
 use crate::records::Method;
 

@@ -6,12 +6,15 @@ use futures_util::stream::FuturesOrdered;
 
 use super::response::{Fetched, Fetcher};
 use crate::client::pages::{Page, Walk};
-use crate::client::{self, fetch};
+use crate::client::{self, MAX_PAGE, fetch};
 use crate::export::error::Error;
 use crate::records::List;
 
 /// Number of entries requested per page. The service may return fewer.
 pub(in crate::export) const PAGE_SIZE: u64 = 100;
+/// Maximum size of a page that is requested before those in front of it have arrived, in bytes. Without a limit, each of
+/// several requests could fill [`MAX_PAGE`].
+const READ_AHEAD: usize = 2 << 20;
 
 /// The pages of a list in order, with several requests in flight.
 pub(in crate::export) struct ListPages<'a> {
@@ -19,12 +22,23 @@ pub(in crate::export) struct ListPages<'a> {
     list: &'static List,
     /// Number of the next page to request, starting at 1.
     next: u64,
-    in_flight: FuturesOrdered<BoxFuture<'a, Result<Fetched, Error>>>,
+    in_flight: FuturesOrdered<BoxFuture<'a, Result<Answer, Error>>>,
+    /// Whether the last page was longer than [`READ_AHEAD`], so that the next one is requested alone.
+    is_large: bool,
+}
+
+/// The answer to one request.
+enum Answer {
+    Fetched(Fetched),
+    /// The page is longer than pages that are read ahead can be.
+    TooLong {
+        page: u64,
+    },
 }
 
 impl<'a> ListPages<'a> {
     pub(in crate::export) fn new(fetcher: &'a Fetcher, list: &'static List, first: u64) -> ListPages<'a> {
-        ListPages { fetcher, list, next: first, in_flight: FuturesOrdered::new() }
+        ListPages { fetcher, list, next: first, in_flight: FuturesOrdered::new(), is_large: false }
     }
 
     /// Returns the next page, or `None` once the walk over the pages so far has ended.
@@ -33,11 +47,27 @@ impl<'a> ListPages<'a> {
             return Ok(None);
         }
         // The horizon lies beyond the pages of the walk, so at least one request is in flight.
-        while self.in_flight.len() < self.fetcher.concurrency && self.next <= walk.horizon() {
-            self.in_flight.push_back(Box::pin(fetch_page(self.fetcher, self.list, self.next, PAGE_SIZE)));
+        let most = if self.is_large { 1 } else { self.fetcher.concurrency };
+        while self.in_flight.len() < most && self.next <= walk.horizon() {
+            let max_len = if self.in_flight.is_empty() { MAX_PAGE } else { READ_AHEAD };
+            self.in_flight.push_back(Box::pin(request_page(self.fetcher, self.list, self.next, PAGE_SIZE, max_len)));
             self.next += 1;
         }
-        self.in_flight.next().await.transpose()
+        let Some(answer) = self.in_flight.next().await.transpose()? else { return Ok(None) };
+        let fetched = match answer {
+            Answer::Fetched(fetched) => fetched,
+            // The page is requested again when the pages before it have been read.
+            Answer::TooLong { page } => {
+                let again = Box::pin(request_page(self.fetcher, self.list, page, PAGE_SIZE, MAX_PAGE));
+                self.in_flight.push_front(again);
+                match self.in_flight.next().await.transpose()? {
+                    Some(Answer::Fetched(fetched)) => fetched,
+                    Some(Answer::TooLong { .. }) | None => return Err(client::Error::TooLong(MAX_PAGE).into()),
+                }
+            }
+        };
+        self.is_large = matches!(&fetched, Fetched::Page(page) if page.text().len() > READ_AHEAD);
+        Ok(Some(fetched))
     }
 }
 
@@ -47,10 +77,12 @@ impl ListPages<'_> {
     pub(in crate::export) async fn rest(mut self, walk: &Walk) -> Vec<Page> {
         let mut pages = Vec::new();
         while walk.total.is_some()
-            && let Some(fetched) = self.in_flight.next().await
+            && let Some(answer) = self.in_flight.next().await
         {
             // Nothing depends on these pages, so a failure does not matter.
-            pages.extend(fetched.ok().map(Fetched::into_page));
+            if let Ok(Answer::Fetched(fetched)) = answer {
+                pages.push(fetched.into_page());
+            }
         }
         pages
     }
@@ -63,11 +95,20 @@ pub(in crate::export) async fn fetch_page(
     number: u64,
     size: u64,
 ) -> Result<Fetched, Error> {
+    match request_page(fetcher, list, number, size, MAX_PAGE).await? {
+        Answer::Fetched(fetched) => Ok(fetched),
+        Answer::TooLong { .. } => Err(client::Error::TooLong(MAX_PAGE).into()),
+    }
+}
+
+/// Requests a page of a list, up to `max_len` bytes.
+async fn request_page(fetcher: &Fetcher, list: &List, number: u64, size: u64, max_len: usize) -> Result<Answer, Error> {
     let path = format!("{}?page={number}&{}={size}", list.path, list.size);
-    match fetch::fetch(&fetcher.client, &fetcher.pace, &path, Page::parse).await {
-        Ok(page) => Ok(Fetched::Page(page)),
+    match fetch::fetch_within(&fetcher.client, &fetcher.pace, &path, max_len, Page::parse).await {
+        Ok(page) => Ok(Answer::Fetched(Fetched::Page(page))),
+        Err(client::Error::TooLong(_)) if max_len < MAX_PAGE => Ok(Answer::TooLong { page: number }),
         // Some services answer 404 past the last page instead of an empty page.
-        Err(client::Error::Status { status: 404, .. }) if number > 1 => Ok(Fetched::NoPage),
+        Err(client::Error::Status { status: 404, .. }) if number > 1 => Ok(Answer::Fetched(Fetched::NoPage)),
         Err(client::Error::Unreadable(reason)) => Err(Error::Page { page: number, reason }),
         Err(error) => Err(error.into()),
     }

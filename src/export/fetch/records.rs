@@ -12,6 +12,9 @@ use crate::client::{self, fetch};
 use crate::export::error::Error;
 use crate::records::Single;
 
+/// Maximum size of an answer with one record, in bytes.
+const MAX_RECORD: usize = 8 << 20;
+
 /// The records of a file of IDs in order, with several requests in flight.
 pub(in crate::export) struct RecordsById<'a> {
     results: BoxStream<'a, Result<(IdRow, Fetched), Error>>,
@@ -67,7 +70,7 @@ async fn fetch_record(
         Ok((asked.clone(), Fetched::Missing(record)))
     };
     let Some(path) = path else { return missing("not a valid ID".to_owned(), false) };
-    match fetch::fetch(&fetcher.client, &fetcher.pace, &path, Page::parse_record).await {
+    match fetch::fetch_within(&fetcher.client, &fetcher.pace, &path, MAX_RECORD, Page::parse_record).await {
         Ok(page) => match other_record(&page, single, (!by_external_id).then_some(&*id)) {
             Some(reason) => missing(reason, true),
             None => Ok((asked.clone(), Fetched::Page(page))),

@@ -201,7 +201,7 @@ impl TableBuilder {
         if self.table.is_none() && !self.was_discarded && !selected.is_empty() && self.options.writes_early() {
             // Finds the columns of the first page before writing the first row.
             for entry in &selected {
-                self.columns.rows(entry, self.options.explode());
+                self.columns.each_row(entry, self.options.explode(), |_, _| Ok::<_, Error>(()))?;
             }
             self.table = Some(self.start_table()?);
         }
@@ -235,21 +235,25 @@ impl TableBuilder {
     /// Finds the columns of an entry, and writes the rows if a table is open. Returns the number of values without a
     /// column of their own.
     fn add_entry(&mut self, entry: &Entry<'_>) -> Result<u64, Error> {
-        let rows = self.columns.rows(entry, self.options.explode());
-        if let Some(OpenTable { table, columns, rows: count }) = &mut self.table {
-            *count += rows.len() as u64;
-            match table {
-                ValueTable::Lines(lines) if self.options.is_verbatim() => lines.json(entry.json())?,
-                table => {
-                    for row in &rows {
-                        let value = |column: &TableColumn| column.source.value(&self.columns, row);
-                        let values: Vec<Value<'_>> = columns.iter().map(value).collect();
-                        table.row(&values)?;
-                    }
-                }
-            }
+        let mut other_fields = 0;
+        let is_verbatim = self.options.is_verbatim();
+        let mut table = self.table.as_mut();
+        if let Some(OpenTable { table: ValueTable::Lines(lines), .. }) = &mut table
+            && is_verbatim
+        {
+            lines.json(entry.json())?;
         }
-        Ok(rows.iter().map(|row| row.other_field_count() as u64).sum())
+        self.columns.each_row(entry, self.options.explode(), |all, row| {
+            other_fields += row.other_field_count() as u64;
+            let Some(OpenTable { table, columns, rows }) = &mut table else { return Ok(()) };
+            *rows += 1;
+            if is_verbatim {
+                return Ok(());
+            }
+            let values: Vec<Value<'_>> = columns.iter().map(|column| column.source.value(all, &row)).collect();
+            table.row(&values).map_err(Error::from)
+        })?;
+        Ok(other_fields)
     }
 
     /// Finishes the table and puts the file in place at `path`. `pages` returns all pages again, from the first, in case

@@ -11,6 +11,8 @@ use crate::sheet::write::Value;
 
 /// Maximum number of columns. Further fields are collected as JSON in the column [`OTHER_FIELDS`].
 pub(in crate::export) const MAX_COLUMNS: usize = 2_000;
+/// Maximum length of a column's path in bytes. Fields with longer names are collected, too.
+const MAX_PATH: usize = 1_000;
 /// Header of the column for fields beyond [`MAX_COLUMNS`].
 pub(in crate::export) const OTHER_FIELDS: &str = "other_fields";
 /// Header of the column for entries other than objects.
@@ -106,17 +108,26 @@ impl Columns {
         self.columns.get(index).map_or(OTHER_FIELDS, |column| &column.header)
     }
 
-    /// Returns the rows of an entry, and adds columns for new fields. An entry has one row, or one row for each element of
-    /// the array `explode`.
-    pub(super) fn rows<'a>(&mut self, entry: &Entry<'a>, explode: Option<&str>) -> Vec<Row<'a>> {
+    /// Passes the rows of an entry to `each`, and adds columns for new fields. An entry has one row, or one row for each
+    /// element of the array `explode`. They are not collected: a small array can have many elements.
+    pub(super) fn each_row<'a, E>(
+        &mut self,
+        entry: &Entry<'a>,
+        explode: Option<&str>,
+        mut each: impl FnMut(&Columns, Row<'a>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let values = Vec::with_capacity(self.columns.len());
         let mut split = Split { explode, row: Row { values, other_fields: Vec::new() }, elements: None };
         match entry.is_object() {
             true => self.set_fields("", entry.fields(), 0, &mut split),
             false => self.set(WHOLE_ENTRY, entry.json(), &mut split.row),
         }
-        let (Some(elements), Some(explode)) = (split.elements, explode) else { return vec![split.row] };
-        elements.into_iter().map(|element| self.exploded_row(explode, element, split.row.clone())).collect()
+        let (Some(elements), Some(explode)) = (split.elements, explode) else { return each(self, split.row) };
+        for element in elements {
+            let row = self.exploded_row(explode, element, split.row.clone());
+            each(self, row)?;
+        }
+        Ok(())
     }
 
     fn exploded_row<'a>(&mut self, explode: &str, element: &'a str, row: Row<'a>) -> Row<'a> {
@@ -188,7 +199,7 @@ impl Columns {
     fn find_or_add(&mut self, path: &str) -> Option<usize> {
         match self.by_path.get(path) {
             Some(index) => Some(*index),
-            None if self.columns.len() >= MAX_COLUMNS => None,
+            None if self.columns.len() >= MAX_COLUMNS || path.len() > MAX_PATH => None,
             None => {
                 let name = path.rsplit_once('.').map_or(path, |(_, name)| name);
                 let is_date_time = name == "date" || name.ends_with("_at") || name.ends_with("_date");
@@ -259,6 +270,8 @@ fn is_within(path: &str, outer: &str) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::convert::Infallible;
+
     use super::*;
     use crate::client::pages::Page;
 
@@ -268,11 +281,23 @@ mod tests {
         Page::parse(entries.as_bytes().to_vec()).unwrap()
     }
 
+    fn rows_of<'p>(columns: &mut Columns, page: &'p Page, explode: Option<&str>) -> Vec<Row<'p>> {
+        let mut rows = Vec::new();
+        for entry in page.entries() {
+            let pushed = columns.each_row(&entry, explode, |_, row| {
+                rows.push(row);
+                Ok::<_, Infallible>(())
+            });
+            assert!(pushed.is_ok());
+        }
+        rows
+    }
+
     /// Returns the header and the rows, with bars between the cells.
     fn table(entries: &str, explode: Option<&str>) -> Vec<String> {
         let page = parse(entries);
         let mut columns = Columns::new(CONTRACT_FIELDS, true);
-        let rows: Vec<Row<'_>> = page.entries().flat_map(|entry| columns.rows(&entry, explode)).collect();
+        let rows: Vec<Row<'_>> = rows_of(&mut columns, &page, explode);
         let mut visible = columns.visible();
         visible.extend(columns.has_other_fields().then_some(columns.len()));
         let cell = |row: &Row<'_>, index: usize| match columns.value(row, index) {
@@ -309,7 +334,7 @@ mod tests {
         let page = parse(r#"[{"a": {"b": {"c": 1}}}, {"a": null}]"#);
         let mut columns = Columns::new(&[], true);
         ["a", "a.b", "x"].iter().for_each(|path| columns.require(path));
-        let rows: Vec<Row<'_>> = page.entries().flat_map(|entry| columns.rows(&entry, None)).collect();
+        let rows: Vec<Row<'_>> = rows_of(&mut columns, &page, None);
         let found: Vec<_> =
             rows.iter().map(|row| [0, 1, 2].map(|index| row.json(index).unwrap_or("-").to_owned())).collect();
         assert_eq!(found, [[r#"{"b": {"c": 1}}"#, r#"{"c": 1}"#, "-"], ["null", "-", "-"]]);
@@ -361,6 +386,14 @@ mod tests {
         let others = (first..=last).map(|n| format!(r#""f{n}":{n}"#)).collect::<Vec<_>>().join(",");
         assert_eq!(table[1].rsplit('|').next(), Some(format!("{{{others}}}").as_str()));
         assert_eq!(table[2].rsplit('|').next(), Some(""));
+    }
+
+    #[test]
+    fn fields_with_very_long_names_have_no_column() {
+        let (long, longest) = ("n".repeat(MAX_PATH), "n".repeat(MAX_PATH + 1));
+        let table = table(&format!(r#"[{{"id":"1","{long}":2,"{longest}":3}}]"#), None);
+        assert_eq!(table[0], format!("id|at|{long}|{OTHER_FIELDS}"));
+        assert_eq!(table[1], format!(r#"1||#2|{{"{longest}":3}}"#));
     }
 
     #[test]

@@ -189,6 +189,22 @@ async fn the_number_of_columns_is_limited() {
 }
 
 #[tokio::test]
+async fn large_pages_are_not_read_ahead() {
+    // The first page tells nothing of the size of the next ones.
+    let text = |id: usize| format!(r#", "name": "{}""#, "x".repeat(if id < 10 { 1 } else { 300_000 }));
+    let server = Server::start(move |seen| small_page(seen, 80, text)).await;
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = export(client(&server, 4), folder.path()).await.unwrap().manifest;
+    assert!(manifest.complete, "{manifest:#?}");
+    assert_eq!((manifest.count, manifest.pages), (80, 8));
+    let numbers: Vec<usize> = server.log().iter().map(number).collect();
+    // Those that were requested together with the first large page are requested again, one by one.
+    assert!((9..=12).contains(&numbers.len()), "{numbers:?}");
+    assert!((1..=8).all(|page| (1..=2).contains(&numbers.iter().filter(|number| **number == page).count())));
+    assert_eq!(numbers[numbers.len() - 3..], [6, 7, 8]);
+}
+
+#[tokio::test]
 async fn array_elements_can_have_a_row_each() {
     let lines = |id: usize| format!(r#", "items": [{}]"#, vec![format!(r#"{{"sku": "s{id}"}}"#); id % 3].join(","));
     let server = Server::start(move |seen| small_page(seen, 30, lines)).await;

@@ -244,3 +244,15 @@ fn entries_and_fields_keep_their_text() {
     );
     assert_eq!(page.total, Some(3));
 }
+
+#[test]
+fn the_number_and_the_size_of_records_is_limited() {
+    let many = |count: usize| format!("[{}]", vec!["1"; count].join(","));
+    let of = |body: String| Page::parse(body.into_bytes()).map(|page| page.len());
+    assert_eq!(of(many(100_000)), Ok(100_000));
+    let refused = "it has 100001 records, and a page can have at most 100000".to_owned();
+    assert_eq!(of(many(100_001)), Err(refused));
+    let long = |length: usize| format!(r#"[1, "{}"]"#, "x".repeat(length));
+    assert_eq!(of(long((8 << 20) - 2)), Ok(2));
+    assert_eq!(of(long((8 << 20) - 1)), Err("its record 2 has 9 MiB, and a record can have at most 8".to_owned()));
+}
