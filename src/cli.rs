@@ -23,7 +23,7 @@ pub use self::check::{Check, Explain};
 pub use self::export::Export;
 pub use self::global::{Color, Global, LogFormat};
 pub use self::input::{Input, Mark, Reading};
-pub use self::login::{Login, Whoami};
+pub use self::login::{Doctor, Login, Whoami};
 pub use self::pacing::{Pacing, Sending};
 pub use self::report::Report;
 pub use self::retry::{Retry, RetryTarget};
@@ -94,6 +94,8 @@ pub enum Command {
     Whoami(Whoami),
     /// Remove the stored tokens of this profile
     Logout,
+    /// Check the machine, the settings and the service, and say how to correct what is wrong
+    Doctor(Doctor),
     /// Run the service on this machine, for trials and rehearsals
     #[command(args_conflicts_with_subcommands = true)]
     Serve(Serve),

@@ -1,4 +1,4 @@
-//! Flags of `login` and `whoami`.
+//! Flags of `login`, `whoami` and `doctor`.
 
 use clap::Args;
 
@@ -31,6 +31,25 @@ Examples:
 #[command(after_help = WHOAMI_NOTES)]
 pub struct Whoami {
     /// Send nothing: show where the tokens would go, and what they say themselves
+    #[arg(long)]
+    pub offline: bool,
+}
+
+const DOCTOR_NOTES: &str = "\
+Checks the protections of the process that reads workbooks, by trying them; the folder of SHEETPORT_HOME, its free space and
+the ledger; the address, the tokens and when they end; the proxy and the certificates; and with one request, whether the
+service accepts the token and how far its clock is off. Changes nothing.
+
+The exit code is 1 if there is a problem, and 0 if there are only warnings.
+
+Examples:
+  sheetport doctor
+  sheetport doctor --offline --json";
+
+#[derive(Args, Debug)]
+#[command(after_help = DOCTOR_NOTES)]
+pub struct Doctor {
+    /// Send nothing: check this machine and the settings only
     #[arg(long)]
     pub offline: bool,
 }

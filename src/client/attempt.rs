@@ -106,6 +106,11 @@ impl Client {
         self.answers.load(Ordering::Relaxed)
     }
 
+    /// Returns how far the service's clock is ahead of ours, in seconds, or `None` before an answer with a Date.
+    pub(crate) fn clock_lead(&self) -> Option<i64> {
+        self.transport.clock_lead()
+    }
+
     async fn send(&self, request: &Request, token: Option<&SecretString>) -> TransportOutcome {
         self.requests.fetch_add(1, Ordering::Relaxed);
         #[cfg(test)]

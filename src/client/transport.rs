@@ -9,6 +9,7 @@ pub(super) mod tls_problem;
 
 use std::error::Error as _;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -21,7 +22,7 @@ use super::policy::Call;
 use super::request::Request;
 use address::Address;
 use options::ConnectOptions;
-use rate_headers::{quota, retry_after};
+use rate_headers::{quota, retry_after, service_time};
 use tls_problem::TlsProblem;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -62,6 +63,8 @@ pub(super) struct Transport {
     /// How often it has answered, but not in HTTP.
     unreadable: AtomicU32,
     has_client_cert: bool,
+    /// How far the service's clock is ahead of ours, in seconds, by its last answer with a Date.
+    clock_lead: Mutex<Option<i64>>,
 }
 
 impl Transport {
@@ -86,6 +89,7 @@ impl Transport {
             has_answered: AtomicBool::new(false),
             unreadable: AtomicU32::new(0),
             has_client_cert: options.client_cert.is_some(),
+            clock_lead: Mutex::new(None),
         })
     }
 
@@ -101,6 +105,11 @@ impl Transport {
         self.address.as_str()
     }
 
+    /// Returns how far the service's clock is ahead of ours, in seconds, or `None` before an answer with a Date.
+    pub(super) fn clock_lead(&self) -> Option<i64> {
+        *self.clock_lead.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Sends the request once, with `token` as bearer token.
     pub(super) async fn send(&self, request: &Request, token: Option<&SecretString>) -> TransportOutcome {
         let built = match self.build(request, token) {
@@ -114,6 +123,10 @@ impl Transport {
         };
         match pool.execute(built).await {
             Ok(response) => {
+                if let Some(time) = service_time(response.headers()) {
+                    let lead = time - jiff::Timestamp::now().as_second();
+                    *self.clock_lead.lock().unwrap_or_else(PoisonError::into_inner) = Some(lead);
+                }
                 if keep_alive(response.headers()).is_some_and(|timeout| timeout < SHORTEST_SAFE_KEEP_ALIVE) {
                     self.closes_early.store(true, Ordering::Relaxed);
                 }

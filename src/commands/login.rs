@@ -44,10 +44,8 @@ pub(super) async fn whoami(args: &Whoami, settings: &Settings) -> Result<Exit, F
         }
         operations::verify(context).await?
     };
-    let (source, source_text) = match context.tokens_from {
-        Some(TokenOrigin::Environment) => ("environment", "from the environment"),
-        Some(TokenOrigin::Login) | None => ("stored", "stored by login"),
-    };
+    let tokens_from = context.tokens_from.unwrap_or(TokenOrigin::Login);
+    let (source, source_text) = (tokens_from.code(), tokens_from.described());
     let whoami = Identity { address_from: origin(context), is_checked: !args.offline };
     print(settings, "whoami", &tokens, source, source_text, Some(&whoami));
     Ok(Exit::Done)
@@ -62,13 +60,8 @@ struct Identity {
 
 /// Returns where the address comes from, for programs and for people.
 fn origin(context: &Context) -> (&'static str, &'static str) {
-    match context.address_from {
-        Some(AddressOrigin::Flag) => ("flag", "from --base-url"),
-        Some(AddressOrigin::Environment) => ("environment", "from SHEETPORT_BASE_URL"),
-        Some(AddressOrigin::Settings) => ("settings", "from sheetport.toml"),
-        Some(AddressOrigin::Login) | None => ("login", "stored by login"),
-        Some(AddressOrigin::Run) => ("run", "of the run"),
-    }
+    let origin = context.address_from.unwrap_or(AddressOrigin::Login);
+    (origin.code(), origin.described())
 }
 
 /// Removes the stored tokens.

@@ -2,6 +2,7 @@
 
 mod check;
 mod demo;
+mod doctor;
 mod explain;
 mod export;
 mod login;
@@ -54,6 +55,7 @@ async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failu
         Command::Login(args) => login::login(&args, &settings).await,
         Command::Whoami(args) => login::whoami(&args, &settings).await,
         Command::Logout => login::logout(&settings),
+        Command::Doctor(args) => doctor::run(&args, &settings).await,
         Command::Serve(args) => serve::run(args, &settings).await,
     }
 }

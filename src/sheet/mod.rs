@@ -20,7 +20,10 @@ pub use cell::{Cell, column_letters};
 pub use encoding::encode_row;
 pub use error::Error;
 pub use private_file::PrivateFile;
-pub use read::{Book, Confidence, Dialect, Doubt, Options, Rows, open, read_workbooks_with, run_reader_if_asked};
+pub use read::{
+    Attempt, Book, Confidence, Dialect, Doubt, Options, Protections, Rows, open, read_workbooks_with,
+    run_reader_if_asked, try_protections,
+};
 pub use row::Row;
 pub use table::Table;
 pub use unsplit::{UNSPLIT_HINT, is_unsplit};

@@ -41,6 +41,48 @@ pub enum AddressOrigin {
     Run,
 }
 
+impl AddressOrigin {
+    /// Returns the name for programs.
+    pub fn code(self) -> &'static str {
+        match self {
+            AddressOrigin::Flag => "flag",
+            AddressOrigin::Environment => "environment",
+            AddressOrigin::Settings => "settings",
+            AddressOrigin::Login => "login",
+            AddressOrigin::Run => "run",
+        }
+    }
+
+    /// Returns where the address comes from, for people.
+    pub fn described(self) -> &'static str {
+        match self {
+            AddressOrigin::Flag => "from --base-url",
+            AddressOrigin::Environment => "from SHEETPORT_BASE_URL",
+            AddressOrigin::Settings => "from sheetport.toml",
+            AddressOrigin::Login => "stored by login",
+            AddressOrigin::Run => "of the run",
+        }
+    }
+}
+
+impl TokenOrigin {
+    /// Returns the name for programs.
+    pub fn code(self) -> &'static str {
+        match self {
+            TokenOrigin::Environment => "environment",
+            TokenOrigin::Login => "stored",
+        }
+    }
+
+    /// Returns where the tokens come from, for people.
+    pub fn described(self) -> &'static str {
+        match self {
+            TokenOrigin::Environment => "from the environment",
+            TokenOrigin::Login => "stored by login",
+        }
+    }
+}
+
 /// Where tokens come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenOrigin {

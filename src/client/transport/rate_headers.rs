@@ -54,10 +54,14 @@ pub(in crate::client) fn quota(headers: &HeaderMap) -> Option<Quota> {
     Some(Quota { remaining: remaining as u64, reset: Duration::from_secs_f64(reset) })
 }
 
+/// Returns the time by the Date header, in seconds since 1970.
+pub(in crate::client) fn service_time(headers: &HeaderMap) -> Option<i64> {
+    headers.get(DATE).and_then(|value| value.to_str().ok()).and_then(date)
+}
+
 /// Returns the time by the service's clock, or by ours if the response has no Date, in seconds since 1970.
 fn now(headers: &HeaderMap) -> i64 {
-    let service = headers.get(DATE).and_then(|value| value.to_str().ok()).and_then(date);
-    service.unwrap_or_else(|| Timestamp::now().as_second())
+    service_time(headers).unwrap_or_else(|| Timestamp::now().as_second())
 }
 
 /// Parses a date of HTTP in any of its three formats, and the other dates of RFC 2822. Returns seconds since 1970.

@@ -42,3 +42,14 @@ pub async fn verify(context: &Context) -> Result<StoredTokens, Error> {
     fetch::check(&client).await?;
     Ok(StoredTokens { base_url: client.address().to_owned(), credentials: client.credentials().await })
 }
+
+/// Sends one request as [`verify`] does. Returns whether the service accepts the credentials, and how far its clock is ahead
+/// of ours, in seconds, if it told.
+pub(in crate::operations) async fn probe(context: &Context) -> (Result<(), Error>, Option<i64>) {
+    let client = match context.base_url().and_then(|base_url| context.client(base_url, 1)) {
+        Ok(client) => client,
+        Err(error) => return (Err(error), None),
+    };
+    let answered = fetch::check(&client).await.map_err(Error::from);
+    (answered, client.clock_lead())
+}

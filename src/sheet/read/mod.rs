@@ -21,4 +21,6 @@ pub use self::open::open;
 pub use self::options::Options;
 pub use self::text::{Confidence, Dialect, Doubt, LineEnding};
 use self::text::{MAX_COLUMNS, MAX_RECORD};
-pub use self::workbook::{is_stored_as, read_workbooks_with, run_reader_if_asked};
+pub use self::workbook::{
+    Attempt, Protections, is_stored_as, read_workbooks_with, run_reader_if_asked, try_protections,
+};

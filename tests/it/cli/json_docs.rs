@@ -98,6 +98,7 @@ fn every_field_of_the_json_output_is_documented() {
     compare("runs prune", &[json(&["runs", "prune", "--older-than", "1h", "--dry-run"], 0)]);
     compare("export", &[json(&["export", "items", "-o", "e.csv"], 0), json(&["export", "orders", "-o", "o.csv"], 0)]);
     compare("login, whoami", &[json(&["whoami"], 0)]);
+    compare("doctor", &[json(&["doctor"], 0), json(&["doctor", "--offline"], 0)]);
     compare("logout", &[json(&["logout"], 0)]);
     compare("view", &[json(&["view", "items.csv"], 0)]);
     compare(

@@ -13,6 +13,7 @@ mod damage;
 mod demo;
 mod dialects;
 mod disclosure;
+mod doctor;
 mod doubt;
 mod explain;
 mod export;

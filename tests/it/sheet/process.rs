@@ -6,10 +6,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use sheetport::sheet::Error;
+use sheetport::sheet::{Error, try_protections};
 
 use super::parts::Xlsx;
 use super::{file, folder, read, rows};
+use crate::environment;
 
 /// Returns the identifiers of this process's reading processes for files in a folder.
 fn readers(folder: &Path) -> Vec<String> {
@@ -42,6 +43,37 @@ fn the_reading_process_is_contained_once_its_file_is_open() {
     }
     assert!(count > 1);
     assert!(rows(&book, 0).1.is_none());
+}
+
+#[test]
+fn the_reading_process_can_do_nothing_else() {
+    // Registers the executable.
+    drop(read(&Xlsx::default().save(&folder())).unwrap());
+    let found = try_protections().unwrap();
+    assert!(found.seccomp && found.no_new_privileges, "{found:#?}");
+    // 16 descriptors, of which the standard streams take three.
+    assert!((1..=13).contains(&found.further_files), "{found:#?}");
+    let gaps: Vec<_> = found.gaps().collect();
+    assert!(gaps.is_empty(), "{gaps:#?}");
+    let refused = |what: &str| found.attempts.iter().any(|attempt| attempt.what == what && attempt.is_refused);
+    for what in [
+        "open a 17th file",
+        "open another file by a system call",
+        "write a new file by a system call",
+        "delete a file",
+        "connect to a service",
+        "open a local socket",
+        "start a process",
+        "run another program",
+        "duplicate a descriptor",
+    ] {
+        assert!(refused(what), "{what}: {found:#?}");
+    }
+    // A kernel before Linux 5.13, or one without the security module.
+    match found.landlock {
+        Some(_) => assert!(["open another file", "list a folder", "write a new file"].into_iter().all(refused)),
+        None => environment::report_missing("Landlock"),
+    }
 }
 
 #[test]

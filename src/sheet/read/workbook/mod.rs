@@ -19,6 +19,6 @@ mod styles;
 
 pub(super) use self::archive::Archive;
 pub use self::dates::is_stored_as;
-pub use self::process::{read_workbooks_with, run_reader_if_asked};
+pub use self::process::{Attempt, Protections, read_workbooks_with, run_reader_if_asked, try_protections};
 pub(super) use self::protocol::{Password, Request};
 pub(super) use self::reader::{Workbook, WorkbookRows};

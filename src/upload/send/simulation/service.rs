@@ -97,7 +97,7 @@ impl Fate {
             Fate::NotConnected => TransportOutcome::NotSent { reason: reason() },
             Fate::Troubled(status, seconds) => answered(status, String::new(), seconds),
             Fate::Garbled => answered(200, "<html>".to_owned(), None),
-            Fate::Truncated => TransportOutcome::Truncated { status: 200, reason: reason() },
+            Fate::Truncated => TransportOutcome::Truncated { status: 200, reason: reason(), limit: None },
             Fate::Reset | Fate::Silence => TransportOutcome::NoResponse { reason: reason() },
         }
     }

@@ -7,14 +7,15 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read, Write, pipe};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command as Program, ExitCode, Stdio};
 use std::sync::Arc;
-use std::sync::OnceLock;
 use std::thread;
 
 use super::ended::cause;
+use super::program::{FLAG, TRIAL, program, read_workbooks_with};
 use super::server::{Frames, send_fault, serve};
+use super::trial::attempt_everything;
 use super::{containment, limits};
 use crate::sheet::PrivateFile;
 use crate::sheet::read::workbook::activity::Activity;
@@ -22,17 +23,16 @@ use crate::sheet::read::workbook::fault::Fault;
 use crate::sheet::read::workbook::formats::Source;
 use crate::sheet::read::workbook::protocol::{self, Command, Kind, Request, SheetEntry};
 
-/// The hidden first argument.
-const FLAG: &str = "--read-workbook-child";
-
-/// The program that reads workbooks.
-static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-
 /// Must be the first call in `main`. In a reading process, reads the workbook and returns the exit code. Otherwise
 /// registers the running program for reading workbooks and returns `None`.
 pub fn run_reader_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
-    if args.next().is_none_or(|arg| arg != FLAG) {
+    let first = args.next();
+    if first.as_ref().is_some_and(|arg| arg == TRIAL) {
+        let sent = serde_json::to_writer(io::stdout().lock(), &attempt_everything());
+        return Some(if sent.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    if first.is_none_or(|arg| arg != FLAG) {
         // On Linux, this names the running program even if its file was replaced.
         let running = Path::new("/proc/self/exe");
         if cfg!(target_os = "linux") && running.exists() {
@@ -49,15 +49,17 @@ pub fn run_reader_if_asked() -> Option<ExitCode> {
     // Errors are sent as frames; panic messages would add nothing.
     std::panic::set_hook(Box::new(|_| {}));
     let activity = Arc::new(Activity::default());
-    limits::enforce(Arc::clone(&activity));
+    let meter = limits::enforce();
     let output = io::stdout().lock();
-    serve_file(Path::new(&path), &request, commands, output, activity, containment::enter, || std::process::exit(0));
+    let watched = Arc::clone(&activity);
+    let contain = move || {
+        // Threads that run already would not be contained as a whole.
+        limits::limit_descriptors();
+        containment::enter();
+        limits::watch(meter, watched);
+    };
+    serve_file(Path::new(&path), &request, commands, output, activity, contain, || std::process::exit(0));
     Some(ExitCode::SUCCESS)
-}
-
-/// Reads workbooks in processes of `program`. Its `main` must start with [`run_reader_if_asked`]. Only the first call counts.
-pub fn read_workbooks_with(program: PathBuf) {
-    PROGRAM.get_or_init(|| program);
 }
 
 /// A connection to a reading process with an open workbook.
@@ -74,7 +76,7 @@ impl Connection {
     /// Starts a process and returns the names of the workbook's sheets.
     pub(crate) fn open(path: &Path, request: &Request) -> Result<(Connection, Vec<SheetEntry>), Fault> {
         let start = |error: io::Error| Fault::new(format!("its reading process cannot be started: {error}"));
-        let mut connection = match PROGRAM.get() {
+        let mut connection = match program() {
             Some(program) => start_process(program, path, request).map_err(start)?,
             None => start_thread(path, request).map_err(start)?,
         };
@@ -183,7 +185,7 @@ fn serve_file(
     commands: impl Read + Send + 'static,
     output: impl Write,
     activity: Arc<Activity>,
-    on_open: fn(),
+    on_open: impl FnOnce(),
     on_close: fn(),
 ) {
     let file = File::open(path).map(|file| Source::file(file, &activity));

@@ -21,13 +21,31 @@ pub(super) const MEMORY: u64 = 400 << 20;
 const RESERVED: u64 = 1536 << 20;
 /// Additional address space for the program and its threads.
 const ADDRESSES: u64 = 512 << 20;
+/// Maximum number of open descriptors: the standard streams, the file, the size of the process, and what the caller left open.
+#[cfg(unix)]
+const DESCRIPTORS: u64 = 16;
 const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Applies the limits to this process.
-pub(super) fn enforce(activity: Arc<Activity>) {
+/// Applies the limits of the operating system to this process. Returns what measures its memory, for [`watch`].
+pub(super) fn enforce() -> Meter {
     // Opened now: a contained process can open no files.
     let meter = Meter::open();
-    limit_memory(&meter);
+    limit(&meter);
+    meter
+}
+
+/// Limits the number of open descriptors. Those that are open stay open.
+pub(super) fn limit_descriptors() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, setrlimit};
+        let limit = Rlimit { current: Some(DESCRIPTORS), maximum: Some(DESCRIPTORS) };
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
+}
+
+/// Ends this process if it takes too much memory, or makes no progress.
+pub(super) fn watch(meter: Meter, activity: Arc<Activity>) {
     let watch = move || {
         let (mut last_output, mut last_input) = (processor_time(), processor_time());
         loop {
@@ -53,7 +71,7 @@ pub(super) fn enforce(activity: Arc<Activity>) {
 
 /// Sets the limits of the operating system.
 #[cfg(unix)]
-fn limit_memory(meter: &Meter) {
+fn limit(meter: &Meter) {
     use rustix::process::{Resource, Rlimit, setrlimit};
 
     let memory = if meter.resident_memory().is_some() { MEMORY + RESERVED } else { MEMORY };
@@ -71,12 +89,12 @@ fn limit_memory(meter: &Meter) {
 
 /// Other systems enforce no limits; memory is limited only by checks while reading.
 #[cfg(not(unix))]
-fn limit_memory(_: &Meter) {
+fn limit(_: &Meter) {
     let _ = (RESERVED, ADDRESSES);
 }
 
 /// Measures the memory of this process.
-struct Meter {
+pub(super) struct Meter {
     /// Sizes in pages, as the system reports them anew at each reading.
     #[cfg(target_os = "linux")]
     statm: Option<std::fs::File>,
