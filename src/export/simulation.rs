@@ -173,7 +173,7 @@ impl World {
                 1 => return response(500, String::new()),
                 // The service has answered, but the answer is lost.
                 2 => return TransportOutcome::NoResponse { reason: "reset".to_owned() },
-                3 => return TransportOutcome::Truncated { status: 200, reason: "cut".to_owned() },
+                3 => return TransportOutcome::Truncated { status: 200, reason: "cut".to_owned(), limit: None },
                 4 => return response(429, String::new()),
                 5 => self.has_lost_token = true,
                 _ => self.outage = self.rng.u32(1..12),
