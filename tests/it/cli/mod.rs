@@ -144,12 +144,14 @@ fn items(count: usize) -> String {
     std::iter::once("SKU,Name,Price,Currency\n".to_owned()).chain(rows).collect()
 }
 
-/// A CSV file's rows, the header first.
+/// A CSV file's rows, the header first. The fields of a report are separated by semicolons if those of its file were.
 #[track_caller]
 fn table(path: &Path) -> Vec<Vec<String>> {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes);
+    let header = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let delimiter = if header.contains(&b',') { b',' } else { b';' };
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).delimiter(delimiter).from_reader(bytes);
     reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect()
 }
 
