@@ -201,7 +201,9 @@ async fn large_pages_are_not_read_ahead() {
     // Those that were requested together with the first large page are requested again, one by one.
     assert!((9..=12).contains(&numbers.len()), "{numbers:?}");
     assert!((1..=8).all(|page| (1..=2).contains(&numbers.iter().filter(|number| **number == page).count())));
-    assert_eq!(numbers[numbers.len() - 3..], [6, 7, 8]);
+    // The first page is asked for once more in the end.
+    let large: Vec<usize> = numbers.into_iter().filter(|page| *page > 1).collect();
+    assert_eq!(large[large.len() - 3..], [6, 7, 8]);
 }
 
 #[tokio::test]
