@@ -69,6 +69,9 @@ pub(super) fn is_rounded(original: &str, cell: &Cell<'_>) -> bool {
 
 /// Returns the text before a program read it as Windows-1252 and encoded it again. `None` for a text that was not.
 pub(super) fn encoded_once(text: &str) -> Option<String> {
+    if text.is_ascii() {
+        return None;
+    }
     // A character encoded twice is at least two characters outside ASCII.
     let first = text.find(|c: char| !c.is_ascii())?;
     if text[first..].chars().nth(1).is_none_or(|c| c.is_ascii()) {

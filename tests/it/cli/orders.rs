@@ -88,9 +88,9 @@ fn conflicting_rows_reject_the_record_with_a_problem_at_the_cell() {
     assert_eq!((&problem["column"], &problem["value"]), (&json!("B"), &json!("c-7")));
     let report = std::fs::read_to_string(place.path("to-mend.csv")).unwrap();
     let lines: Vec<&str> = report.lines().collect();
-    assert!(lines[1].contains("rejected,row 4 of the same record has a problem"), "{report}");
+    assert!(lines[1].contains("rejected;row 4 of the same record has a problem"), "{report}");
     assert!(lines[3].contains("differs from another row of the same record (row 2 has 'c-1'"), "{report}");
-    assert!(lines[2].contains("pending,,"), "{report}");
+    assert!(lines[2].contains("pending;;"), "{report}");
     assert_eq!(place.names(), ["orders.csv", "t.toml", "to-mend.csv"], "a check keeps no ledger");
 }
 
