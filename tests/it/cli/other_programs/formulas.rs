@@ -99,7 +99,7 @@ fn no_text_of_an_export_becomes_a_formula_and_an_upload_sends_the_original() {
     for (file, flags) in
         [("comma.csv", &[][..]), ("semicolon.csv", &["--delimiter", ";"]), ("tab.tsv", &[]), ("items.xlsx", &[])]
     {
-        let words = ["export", "items", "-o", file, "-q"].iter().chain(flags).copied();
+        let words = ["export", "items", "-o", file, "-q"].into_iter().chain(flags.iter().copied());
         served.sheetport(&place, words).exits(0);
         match file {
             "items.xlsx" if has_office => {
