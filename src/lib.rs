@@ -7,19 +7,19 @@
 //! | [`ui`] | terminal output | what it shows |
 //! | [`operations`] | what may be done to which run, under which lock | `upload`, `export`, `report`, `template`, `client`, `ledger`, `service`, `sheet`, `records`, `decimal`, `diagnostics`, `digest`, `readers` |
 //! | [`upload`] | plan and send | `template`, `sheet`, `client`, `ledger`, `records`, `decimal`, `currency`, `digest` |
-//! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest` |
+//! | [`export`] | pages, spool, table, file | `client`, `sheet`, `ledger`, `records`, `decimal`, `diagnostics`, `digest`, `readers` |
 //! | [`report`] | the outcomes of a run as a workbook, CSV or web page | `ledger`, `sheet`, `decimal`, `records`, `readers`, `visible` |
 //! | [`template`] | mapping templates: from columns to fields, pure | `decimal`, `currency`, `sheet`, `records`, `diagnostics` |
-//! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `records`, `digest` |
+//! | [`client`] | transport, retry policy, rate limiting, authentication, paging | `records`, `digest`, `readers` |
 //! | [`ledger`] | durable runs; all SQL of the client side | `records`, `digest`, `readers` |
-//! | [`service`] | the embedded service; all SQL of the server side | `records`, `decimal` |
+//! | [`service`] | the embedded service; all SQL of the server side | `records`, `decimal`, `readers` |
 //! | [`sheet`] | cells, readers and writers of spreadsheets | `decimal`, `currency`, `digest`, `readers`, `visible` |
 //! | [`records`] | the service's contract as data | `decimal` |
 //! | [`currency`] | ISO 4217 codes, and signs beside amounts | nothing |
 //! | [`decimal`] | exact decimal numbers | nothing |
 //! | [`digest`] | SHA-256 | nothing |
 //! | [`diagnostics`] | errors with positions in TOML files, spelling suggestions | nothing |
-//! | [`readers`] | who may read a file | nothing |
+//! | [`readers`] | who may read a file or enter a folder | nothing |
 //! | [`visible`] | text of others without characters that act or hide | nothing |
 //!
 //! Only `commands` and `main` import `ui`, `cli` and `settings`. A test enforces these rules; ARCHITECTURE.md explains them.

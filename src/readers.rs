@@ -1,6 +1,7 @@
-//! Who may read a file, so that a file made from it is not open to more people. On other systems than Unix, the permissions of
-//! the folder apply.
+//! Who may read a file, so that a file made from it is not open to more people, and folders that only their owner can enter.
+//! On other systems than Unix, the permissions of the folder apply.
 
+use std::io;
 use std::path::Path;
 
 /// Those who may read a file besides its owner.
@@ -62,6 +63,15 @@ impl Readers {
             Some(Err(_)) => Readers::Everyone,
         }
     }
+}
+
+/// Creates a folder and its parents where they are missing, accessible only to the owner.
+pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 #[cfg(target_os = "linux")]

@@ -113,20 +113,20 @@ impl Client {
 
     async fn send(&self, request: &Request, token: Option<&SecretString>) -> TransportOutcome {
         self.requests.fetch_add(1, Ordering::Relaxed);
-        #[cfg(test)]
-        let outcome = match &self.script {
-            // Requests at the same time are answered in any order.
-            Some(Script(script)) => {
-                tokio::time::sleep(std::time::Duration::from_millis(fastrand::u64(1..50))).await;
-                script(request)
-            }
-            None => self.transport.send(request, token).await,
-        };
-        #[cfg(not(test))]
-        let outcome = self.transport.send(request, token).await;
+        let outcome = self.exchange(request, token).await;
         let is_answer = matches!(&outcome, TransportOutcome::Response(response) if response.status < 500);
         self.answers.fetch_add(u64::from(is_answer), Ordering::Relaxed);
         outcome
+    }
+
+    async fn exchange(&self, request: &Request, token: Option<&SecretString>) -> TransportOutcome {
+        #[cfg(test)]
+        if let Some(Script(script)) = &self.script {
+            // Requests at the same time are answered in any order.
+            tokio::time::sleep(std::time::Duration::from_millis(fastrand::u64(1..50))).await;
+            return script(request);
+        }
+        self.transport.send(request, token).await
     }
 
     /// Sends the request once. After a 401 the token is renewed, once for all workers, but the request is not sent again:

@@ -1,8 +1,7 @@
 //! Reads with retries.
 
-use tokio::time::Instant;
-
 use reqwest::Url;
+use tokio::time::Instant;
 
 use super::attempt::Client;
 use super::error::Error;

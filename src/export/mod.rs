@@ -1,8 +1,8 @@
 //! Exports: a list, or single records, into a file with a manifest.
 //!
-//! [`run`] drives the steps: [`fetch`] requests pages in order, [`spool`] keeps them on disk, [`table`] turns their
-//! entries into rows of the file, and [`conclude`] decides whether the file is complete, and puts it in place. The file
-//! formats themselves are in [`crate::sheet::write`].
+//! [`run`] drives the steps: a [`session`] reads the list, for which [`fetch`] requests pages in order and [`spool`] keeps
+//! them on disk; [`table`] turns their entries into rows of the file; and [`conclude`] decides whether the file is complete,
+//! and puts it in place. The file formats themselves are in [`crate::sheet::write`].
 
 mod changes;
 mod conclude;
@@ -11,6 +11,7 @@ mod fetch;
 mod job;
 pub(crate) mod locale;
 mod run;
+mod session;
 #[cfg(test)]
 mod simulation;
 mod spool;

@@ -1,4 +1,4 @@
-//! Runs an export: fetches and spools all pages, writes the table and concludes.
+//! Runs an export: fetches all pages, writes the table and concludes.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,26 +14,20 @@ use super::conclude::{
     records_before, resolve,
 };
 use super::error::Error;
-use super::fetch::{Fetched, Fetcher, ListPages, MissingRecord, PAGE_SIZE, RecordsById, fetch_page};
+use super::fetch::Fetcher;
 use super::job::{Job, Output, Since, Source};
+use super::session::{ExportSession, Progress};
 use super::spool::{FrameKind, Frames, Spool};
 use super::table::{FinishedTable, Selection, TableBuilder, TableOptions, WriterThread};
-use crate::client::pages::{Completeness, Page, Walk};
+use crate::client::pages::{Completeness, Page};
 use crate::client::{Client, Pace};
 use crate::digest;
-use crate::records::List;
 use crate::sheet;
 use crate::sheet::compression::Compression;
 use crate::sheet::write::{Existing, Shape, WholeFile, folder};
 
 /// How often a list is read if it changes meanwhile in a way that may hide records.
 const MAX_READINGS: u32 = 3;
-
-/// Fewer entries than this are no page of a longer list.
-const MIN_PAGE_SIZE: u64 = 10;
-
-/// Called with the number of records so far and the total, if known.
-pub(super) type Progress<'a> = dyn Fn(u64, Option<u64>) + Sync + 'a;
 
 /// Runs an export.
 pub async fn export(
@@ -95,231 +89,6 @@ pub async fn export(
     conclude(results, spool)
 }
 
-/// An export while pages are being fetched.
-struct ExportSession {
-    walk: Walk,
-    spool: Spool,
-    writer: WriterThread,
-    /// Flags for the new entries of pages with repeated entries, by position in the spool.
-    repeated: HashMap<u64, Vec<bool>>,
-    /// Number of frames in the spool.
-    frames: u64,
-    /// Number of IDs that were not found.
-    missing: u64,
-    /// Number of these for which the service answered something else.
-    others: u64,
-    was_resumed: bool,
-    /// All IDs of the list were read a second time.
-    is_verified: bool,
-    /// When the first page was requested, possibly by an interrupted export.
-    started: jiff::Timestamp,
-}
-
-impl ExportSession {
-    /// Opens the spool of an interrupted export unless `is_fresh`, or creates one. `concluded` is the start time of the
-    /// last export that was not interrupted.
-    fn start(
-        job: &Job,
-        identity: &str,
-        history: &History,
-        concluded: Option<jiff::Timestamp>,
-        is_fresh: bool,
-        writer: WriterThread,
-    ) -> Result<ExportSession, Error> {
-        let now = (job.clock.now)();
-        let interrupted = match is_fresh {
-            true => None,
-            false => Spool::open_interrupted(history.folder(), identity, concluded, now)?,
-        };
-        let was_resumed = interrupted.is_some();
-        let (spool, started) = match interrupted {
-            Some(interrupted) => interrupted,
-            None => {
-                let started = job.clock.timestamp();
-                (Spool::create(history.folder(), identity, started)?, started)
-            }
-        };
-        Ok(ExportSession {
-            walk: Walk::default(),
-            spool,
-            writer,
-            repeated: HashMap::new(),
-            frames: 0,
-            missing: 0,
-            others: 0,
-            was_resumed,
-            is_verified: false,
-            started,
-        })
-    }
-
-    async fn fetch_all(
-        &mut self,
-        job: &Job,
-        fetcher: &Fetcher,
-        progress: &Progress<'_>,
-    ) -> Result<Completeness, Error> {
-        if self.was_resumed {
-            self.replay(progress).await?;
-        }
-        match &job.source {
-            Source::List(list) => {
-                let mut pages = ListPages::new(fetcher, list, self.walk.fetched() + 1);
-                while let Some(fetched) = pages.next(&self.walk).await? {
-                    self.insert(fetched).await?;
-                    progress(self.walk.entries, self.walk.total);
-                }
-                for page in pages.rest(&self.walk).await {
-                    self.walk.observe_total(&page);
-                }
-                if self.walk.is_unpaged() {
-                    return self.read_unpaged(fetcher, list).await;
-                }
-                self.look_again(fetcher, list).await?;
-                progress(self.walk.entries, self.walk.total);
-                let completeness = self.walk.completeness();
-                // Pages of different ages can agree by chance.
-                self.is_verified = job.verify || self.was_resumed || self.walk.needs_second_walk();
-                if !self.is_verified || matches!(completeness, Completeness::Moved(_) | Completeness::Unproven(_)) {
-                    return Ok(completeness);
-                }
-                let mut second = self.walk.restarted();
-                let mut pages = ListPages::new(fetcher, list, 1);
-                while let Some(fetched) = pages.next(&second).await? {
-                    second.insert(&fetched.into_page());
-                    progress(second.entries, second.total);
-                }
-                Ok(self.walk.confirmed_by(&second))
-            }
-            Source::Ids { single, file, by_external_id } => {
-                let mut records = RecordsById::new(fetcher, single, *by_external_id, file, self.frames)?;
-                while let Some(fetched) = records.next().await? {
-                    self.insert(fetched).await?;
-                    progress(self.frames, None);
-                }
-                Ok(match self.others {
-                    0 => Completeness::RequestedById,
-                    others => Completeness::Unproven(format!(
-                        "{others} answers of the service are not the record that was asked for; their IDs are listed with \
-                         those that were not found"
-                    )),
-                })
-            }
-        }
-    }
-
-    /// Reads the first and perhaps the last pages again, until all their entries are known: those that were inserted
-    /// while the list was being read are there.
-    async fn look_again(&mut self, fetcher: &Fetcher, list: &'static List) -> Result<(), Error> {
-        for ends in [Walk::first_look, Walk::last_look] {
-            let mut number = ends(&self.walk);
-            while let Some(page) = number.filter(|_| !self.walk.has_looked_enough()) {
-                let fetched = fetch_page(fetcher, list, page, PAGE_SIZE).await?;
-                let has_new = self.insert_again(fetched.into_page()).await?;
-                number = has_new.then_some(page + 1);
-            }
-        }
-        Ok(())
-    }
-
-    /// Finds out whether a list without total and with a single page, whatever its number, is a page of a longer list.
-    async fn read_unpaged(&mut self, fetcher: &Fetcher, list: &'static List) -> Result<Completeness, Error> {
-        let mut size = PAGE_SIZE;
-        loop {
-            let (entries, is_full) = (self.walk.entries, self.walk.entries >= size);
-            if !is_full {
-                let is_whole = entries < MIN_PAGE_SIZE || !is_typical_page_size(entries);
-                return Ok(if is_whole { Completeness::Unpaged } else { self.walk.completeness() });
-            }
-            size = entries.saturating_mul(2);
-            let fetched = fetch_page(fetcher, list, 1, size).await?;
-            let has_new = self.insert_again(fetched.into_page()).await?;
-            if !has_new || self.walk.has_looked_enough() {
-                // The service ignores the page size as well, or has a largest one.
-                let is_whole = !is_typical_page_size(entries);
-                return Ok(if is_whole { Completeness::Unpaged } else { self.walk.completeness() });
-            }
-        }
-    }
-
-    /// Reads the pages of an interrupted export.
-    async fn replay(&mut self, progress: &Progress<'_>) -> Result<(), Error> {
-        let mut frames = self.spool.frames()?;
-        let mut valid_len = frames.valid_len();
-        while let Some(frame) = frames.next()? {
-            match frame.kind {
-                FrameKind::Missing => {
-                    let missing = serde_json::from_slice::<MissingRecord>(&frame.payload);
-                    self.count_missing(missing.is_ok_and(|missing| missing.is_other));
-                }
-                FrameKind::Begin => {}
-                FrameKind::NoPage => self.insert_page(Page::default()).await?,
-                FrameKind::PageAgain => match Page::parse(frame.payload) {
-                    Ok(page) => drop(self.insert_known(page).await?),
-                    Err(_) => break,
-                },
-                // An unreadable page and all later pages are requested again.
-                FrameKind::Page => match Page::parse(frame.payload) {
-                    Ok(page) => self.insert_page(page).await?,
-                    Err(_) => break,
-                },
-            }
-            valid_len = frames.valid_len();
-            progress(self.walk.entries, self.walk.total);
-        }
-        self.spool.truncate(valid_len)
-    }
-
-    /// Spools a result and adds it to the table.
-    async fn insert(&mut self, fetched: Fetched) -> Result<(), Error> {
-        let (kind, payload) = fetched.to_frame();
-        self.spool.append(kind, &payload)?;
-        match fetched {
-            Fetched::Missing(missing) => {
-                self.count_missing(missing.is_other);
-                Ok(())
-            }
-            Fetched::Page(_) | Fetched::NoPage => self.insert_page(fetched.into_page()).await,
-        }
-    }
-
-    async fn insert_page(&mut self, page: Page) -> Result<(), Error> {
-        let new = self.walk.insert(&page);
-        self.write(page, new).await
-    }
-
-    /// Spools a page that was read again, and adds its new entries to the table. Returns whether there are any.
-    async fn insert_again(&mut self, page: Page) -> Result<bool, Error> {
-        // A page of its own for a list that has no page of this number would be empty as well.
-        if page.len() == 0 {
-            return Ok(false);
-        }
-        self.spool.append(FrameKind::PageAgain, page.text().as_bytes())?;
-        self.insert_known(page).await
-    }
-
-    async fn insert_known(&mut self, page: Page) -> Result<bool, Error> {
-        let new = self.walk.look_again(&page);
-        let has_new = new.contains(&true);
-        self.write(page, new).await?;
-        Ok(has_new)
-    }
-
-    async fn write(&mut self, page: Page, new: Vec<bool>) -> Result<(), Error> {
-        if new.contains(&false) {
-            self.repeated.insert(self.frames, new.clone());
-        }
-        self.frames += 1;
-        self.writer.send(page, new).await
-    }
-
-    fn count_missing(&mut self, is_other: bool) {
-        self.frames += 1;
-        self.missing += 1;
-        self.others += u64::from(is_other);
-    }
-}
-
 /// The pages of a spool, with a flag for each entry that is new.
 struct SpooledPages {
     frames: Frames,
@@ -364,11 +133,6 @@ fn finish_table(
     let (previous, new) = hashes;
     let comparison = table.hashes.take().map(|hashes| hashes.compare(previous.as_deref(), &new)).transpose()?;
     Ok((table, comparison.unwrap_or_default(), spool))
-}
-
-/// Whether a list with this number of entries may be a page of a longer list.
-fn is_typical_page_size(entries: u64) -> bool {
-    entries.is_multiple_of(5) || entries.is_multiple_of(12) || entries.is_power_of_two()
 }
 
 /// Returns the path of the file. Creates missing folders, and fails if the folder is not writable.

@@ -13,6 +13,7 @@ use sqlx::{ConnectOptions, Connection, SqlStr};
 
 use super::error::{Error, corrupt};
 use super::integrity::log::loses_commits;
+use crate::readers::create_private_folder;
 
 /// The ledger of a user on a machine. Clones share the same connections.
 #[derive(Clone, Debug)]
@@ -156,14 +157,6 @@ fn migrator() -> Migrator {
     };
     let migrations = vec![migration(1, "ledger", TABLES)];
     Migrator { migrations: Cow::Owned(migrations), ..Migrator::DEFAULT }
-}
-
-fn create_private_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 /// Restricts access to the owner, because the ledger contains customer data.

@@ -16,7 +16,7 @@ const MIN_NAME: usize = 3;
 const ASK: &str = "correct it, or ask whoever sent you this file";
 
 /// The codes of problems whose words follow from the sheet and from what the template says about its columns.
-const OF_SHEET: [&str; 58] = [
+const OF_SHEET: [&str; 61] = [
     "already-sent",
     "ambiguous-date",
     "ambiguous-number",
@@ -74,10 +74,11 @@ const OF_SHEET: [&str; 58] = [
     "swallowed-rows",
     "turned-date",
     "twice-encoded",
+    "unknown-reference",
     "unknown-value",
+    "unsplit-row",
+    "word-in-format",
 ];
-/// Further codes of this kind.
-const OF_ROW: [&str; 3] = ["unknown-reference", "unsplit-row", "word-in-format"];
 
 /// What to hide of a run.
 pub(super) struct Supplier {
@@ -161,8 +162,7 @@ impl Supplier {
 }
 
 fn is_of_sheet(problem: &Problem) -> bool {
-    let code = problem.code.as_str();
-    OF_SHEET.contains(&code) || OF_ROW.contains(&code)
+    OF_SHEET.contains(&problem.code.as_str())
 }
 
 /// Returns the value of a problem if its cell shows it. Other values may come from a lookup table or a calculation.

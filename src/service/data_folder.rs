@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
+use crate::readers::create_private_folder;
 
 /// Length of the signing key.
 pub(super) const KEY_BYTES: usize = 32;
@@ -17,11 +18,11 @@ pub(super) fn database(folder: &Path) -> PathBuf {
 
 /// Creates the folder and its parents, accessible only to the owner, if missing.
 pub(super) fn create(folder: &Path) -> Result<(), Error> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|source| Error::File { action: "create the folder", path: folder.into(), source })
+    create_private_folder(folder).map_err(|source| Error::File {
+        action: "create the folder",
+        path: folder.into(),
+        source,
+    })
 }
 
 /// Exclusive lock on a data folder, released on drop.

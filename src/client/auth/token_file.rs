@@ -11,6 +11,7 @@ use super::credentials::{Credentials, TokenFile};
 use super::exposure::{Exposed, check_private};
 use crate::client::transport::base_url;
 use crate::digest;
+use crate::readers::create_private_folder;
 
 /// The file's JSON. The tokens may be sent to no other address than `base_url`.
 #[derive(Serialize, Deserialize)]
@@ -118,11 +119,7 @@ impl TokenFile {
 
     fn create_folder(&self) -> io::Result<&Path> {
         let folder = self.path.parent().expect("the path ends with the name of a file");
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder)?;
+        create_private_folder(folder)?;
         Ok(folder)
     }
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest;
 use crate::export::error::Error;
 use crate::export::spool;
+use crate::readers::create_private_folder;
 use crate::sheet;
 use crate::sheet::write::{Existing, WholeFile};
 
@@ -61,11 +62,7 @@ impl History {
         let digest = digest::of_parts([identity.as_bytes()]);
         let folder = home.join("exports").join(digest::hex(&digest[..12]));
         let failed = |source| Error::Spool { path: folder.clone(), source };
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder).map_err(failed)?;
+        create_private_folder(&folder).map_err(failed)?;
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join(LOCK));
         let lock = lock.map_err(failed)?;
         match lock.try_lock() {

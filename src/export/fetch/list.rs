@@ -57,21 +57,12 @@ impl<'a> ListPages<'a> {
         let fetched = match answer {
             Answer::Fetched(fetched) => fetched,
             // The page is requested again when the pages before it have been read.
-            Answer::TooLong { page } => {
-                let again = Box::pin(request_page(self.fetcher, self.list, page, PAGE_SIZE, MAX_PAGE));
-                self.in_flight.push_front(again);
-                match self.in_flight.next().await.transpose()? {
-                    Some(Answer::Fetched(fetched)) => fetched,
-                    Some(Answer::TooLong { .. }) | None => return Err(client::Error::TooLong(MAX_PAGE).into()),
-                }
-            }
+            Answer::TooLong { page } => fetch_page(self.fetcher, self.list, page, PAGE_SIZE).await?,
         };
         self.is_large = matches!(&fetched, Fetched::Page(page) if page.text().len() > READ_AHEAD);
         Ok(Some(fetched))
     }
-}
 
-impl ListPages<'_> {
     /// Waits for the pages that were requested beyond the end of a list with a total, and returns those that arrived: their
     /// totals tell about changes of the list that no other page has seen.
     pub(in crate::export) async fn rest(mut self, walk: &Walk) -> Vec<Page> {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use super::super::command_line::quoted;
 use super::super::context::Context;
 use super::super::runs::check_runs::check_runs;
 use super::finding::Finding;
@@ -32,7 +33,7 @@ pub(super) fn home(context: &Context) -> Finding {
             format!(
                 "{shown} holds what you send, and other users of this machine can enter it (its mode is {mode:03o})"
             ),
-            format!("run: chmod 700 '{}'", home.display().to_string().replace('\'', r"'\''")),
+            format!("run: chmod 700 {}", quoted(&shown.to_string())),
         ),
         Ok(None) => Finding::ok(NAME, format!("{shown} is writable, and only you can enter it")),
     }

@@ -8,6 +8,7 @@ use super::super::context::Context;
 use super::super::error::Error;
 use super::load_template::{TemplateChanges, load_template};
 use crate::digest;
+use crate::readers::create_private_folder;
 use crate::template::{Template, builtin};
 
 /// The file in the home folder: a line for each template, with its digest and where it was.
@@ -72,7 +73,7 @@ fn digest_of(template: &Template) -> String {
 
 fn append(path: &Path, line: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
-        create_private(folder)?;
+        create_private_folder(folder)?;
     }
     let mut options = OpenOptions::new();
     options.append(true).create(true);
@@ -81,12 +82,4 @@ fn append(path: &Path, line: &str) -> io::Result<()> {
     let mut file: File = options.open(path)?;
     file.write_all(line.as_bytes())?;
     file.sync_all()
-}
-
-fn create_private(folder: &Path) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }

@@ -68,7 +68,7 @@ fn exposed_folders_and_damaged_ledgers_have_a_remedy() {
     let found = doctor(&place).arg("--offline").exits(1).json();
     let (state, text, remedy) = check(&found, "folder");
     assert_eq!((state, text.contains("its mode is 755")), ("warning", true), "{found}");
-    assert_eq!(remedy, Some(&*format!("run: chmod 700 '{}'", home.display())));
+    assert_eq!(remedy, Some(&*format!("run: chmod 700 {}", home.display())));
     let (state, _, remedy) = check(&found, "ledger");
     assert!(state == "problem" && remedy.is_some(), "{found}");
 }
