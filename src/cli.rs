@@ -101,6 +101,22 @@ pub enum Command {
     Serve(Serve),
 }
 
+impl Command {
+    /// Returns whether the command may send something, or judges as an upload does, which depends on the workspace of the tokens.
+    pub fn uses_tokens(&self) -> bool {
+        !matches!(
+            self,
+            Command::Demo(_)
+                | Command::View(_)
+                | Command::Report(_)
+                | Command::Template(_)
+                | Command::Login(_)
+                | Command::Logout
+                | Command::Serve(_)
+        )
+    }
+}
+
 #[derive(Args, Debug)]
 pub struct Demo {
     /// Folder for the files of the demo

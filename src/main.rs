@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     };
     let json = cli.global.json;
     ui::start(&cli.global);
-    let ended = Settings::resolve(cli.global).and_then(|settings| {
+    let ended = Settings::resolve(cli.global, cli.command.uses_tokens()).and_then(|settings| {
         let runtime = tokio::runtime::Runtime::new().map_err(no_runtime)?;
         let ended = runtime.block_on(commands::run(cli.command, settings));
         // Does not wait for a blocked read.

@@ -19,7 +19,7 @@ use crate::operations::{Context, DEFAULT_PROFILE, Given};
 
 /// Hint for a mistake in the settings file.
 const KEYS: &str = "valid keys: profile = \"…\", and under [profiles.NAME] base_url = \"https://…\", rate = \"10/s\", \
-                    accept_recognized, ca_file, client_cert, client_key, proxy and insecure_http";
+                    accept_recognized, keyring, ca_file, client_cert, client_key, proxy and insecure_http";
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -30,6 +30,8 @@ pub struct Settings {
     pub output: Output,
     /// Whether uploads accept a clearly recognized template without asking.
     pub accepts_recognized: bool,
+    /// Whether `login` stores tokens in the keyring of the system.
+    pub keyring: bool,
 }
 
 /// `sheetport.toml` in the home folder.
@@ -49,6 +51,8 @@ struct Profile {
     rate: Option<String>,
     #[serde(default)]
     accept_recognized: bool,
+    #[serde(default)]
+    keyring: bool,
     /// Paths of PEM files, relative to the settings file.
     ca_file: Option<PathBuf>,
     client_cert: Option<PathBuf>,
@@ -102,8 +106,8 @@ impl Output {
 }
 
 impl Settings {
-    /// Resolves the settings. Tokens and passwords are not accepted as flags, because other users can read the command line.
-    pub fn resolve(global: Global) -> Result<Settings, Failure> {
+    /// Resolves the settings of a command, with tokens if it uses any. Tokens and passwords are not accepted as flags, because other users can read the command line.
+    pub fn resolve(global: Global, uses_tokens: bool) -> Result<Settings, Failure> {
         let (is_address_chosen, is_profile_chosen) = (global.base_url.is_some(), global.profile.is_some());
         let mut given = global.given();
         let chosen_connection = chosen_connection(&global, &given)?;
@@ -155,11 +159,12 @@ impl Settings {
             file: &token_file,
             prefers_stored: is_profile_chosen,
             home: &home,
+            uses_tokens,
         };
         let chosen = choice.make();
         // Without the variable of this shell, a printed command would go to the address of the profile.
         if let Some(NamedAddress { address, from: AddressOrigin::Environment }) = &chosen.address {
-            let of_profile = profile.base_url.or_else(|| Some(token_file.read().ok()??.0));
+            let of_profile = profile.base_url.or_else(|| token_file.address());
             let is_other = |other: String| other.trim_end_matches('/') != address.trim_end_matches('/');
             if of_profile.is_some_and(is_other) {
                 given.base_url = Some(address.clone());
@@ -186,6 +191,7 @@ impl Settings {
             token_file,
             context: context.with_access(chosen),
             accepts_recognized: profile.accept_recognized,
+            keyring: profile.keyring,
             output: Output { json: global.json, quiet: global.quiet, progress: !global.no_progress && !global.quiet },
         })
     }

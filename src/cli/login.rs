@@ -9,6 +9,7 @@ only you can read.
 
 Examples:
   sheetport login --base-url https://host.example
+  sheetport login --keyring --base-url https://host.example
   sheetport login --profile test --base-url http://127.0.0.1:8787 < tokens.txt";
 
 #[derive(Args, Debug)]
@@ -17,6 +18,9 @@ pub struct Login {
     /// Store the tokens without a check
     #[arg(long)]
     pub unchecked: bool,
+    /// Store the tokens in the keyring of the system [default: that of the profile, or a file that only you can read]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub keyring: Option<bool>,
 }
 
 const WHOAMI_NOTES: &str = "\

@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use serde_json::json;
 
 use crate::cli::{Login, Whoami};
-use crate::client::auth::{AddressOrigin, Credentials, TokenOrigin};
+use crate::client::auth::{self, AddressOrigin, Credentials, TokenOrigin};
 use crate::error::{Exit, Failure};
 use crate::operations::{self, Context, StoredTokens};
 use crate::settings::Settings;
@@ -22,8 +22,9 @@ pub(super) async fn login(args: &Login, settings: &Settings) -> Result<Exit, Fai
     let credentials = Credentials { access, refresh, file: None };
     let context = Context { base_url, credentials, ..settings.context.clone() };
     context.base_url()?;
-    let stored = operations::login(&context, &settings.token_file, &settings.context.profile, args.unchecked).await?;
-    print(settings, "login", &stored, "stored", "stored, readable only by you", None);
+    let file = settings.token_file.in_keyring(args.keyring.unwrap_or(settings.keyring));
+    let stored = operations::login(&context, &file, &settings.context.profile, args.unchecked).await?;
+    print(settings, "login", &stored, TokenOrigin::of_login(&file), None);
     Ok(Exit::Done)
 }
 
@@ -33,7 +34,7 @@ pub(super) async fn whoami(args: &Whoami, settings: &Settings) -> Result<Exit, F
     let base_url = context.client(context.base_url()?, 1)?.address().to_owned();
     let token = match context.tokens_from {
         Some(TokenOrigin::Environment) => "the token of the environment",
-        Some(TokenOrigin::Login) | None => "the stored token",
+        Some(TokenOrigin::Login | TokenOrigin::Keyring) | None => "the stored token",
     };
     let tokens = if args.offline {
         StoredTokens { base_url, credentials: context.credentials.clone() }
@@ -45,9 +46,8 @@ pub(super) async fn whoami(args: &Whoami, settings: &Settings) -> Result<Exit, F
         operations::verify(context).await?
     };
     let tokens_from = context.tokens_from.unwrap_or(TokenOrigin::Login);
-    let (source, source_text) = (tokens_from.code(), tokens_from.described());
     let whoami = Identity { address_from: origin(context), is_checked: !args.offline };
-    print(settings, "whoami", &tokens, source, source_text, Some(&whoami));
+    print(settings, "whoami", &tokens, tokens_from, Some(&whoami));
     Ok(Exit::Done)
 }
 
@@ -96,14 +96,7 @@ fn read_tokens() -> std::io::Result<(Option<SecretString>, Option<SecretString>)
     Ok((next()?, next()?))
 }
 
-fn print(
-    settings: &Settings,
-    command: &str,
-    tokens: &StoredTokens,
-    source: &str,
-    source_text: &str,
-    whoami: Option<&Identity>,
-) {
+fn print(settings: &Settings, command: &str, tokens: &StoredTokens, from: TokenOrigin, whoami: Option<&Identity>) {
     let StoredTokens { base_url, credentials } = tokens;
     let (workspace, access) = (credentials.workspace(), credentials.access_level());
     let expires = credentials.expires_at().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
@@ -117,7 +110,7 @@ fn print(
             "workspace": workspace,
             "access": access,
             "expires": expires,
-            "tokens": source,
+            "tokens": from.code(),
         });
         if let Some(whoami) = whoami {
             object["address_from"] = whoami.address_from.0.into();
@@ -134,7 +127,7 @@ fn print(
         ("workspace", workspace.unwrap_or_else(unnamed)),
         ("access", access.unwrap_or_else(unnamed)),
         ("expires", expires.unwrap_or_else(unnamed)),
-        ("tokens", source_text.to_owned()),
+        ("tokens", from.described().to_owned()),
     ] {
         ui::line(format_args!("  {name:<10} {text}"));
     }
@@ -147,9 +140,5 @@ fn print(
 }
 
 fn unusable(what: &str, error: &std::io::Error) -> Failure {
-    Failure::new(
-        Exit::Fault,
-        format!("{what} can't be used: {error}"),
-        "check that you own the folder in SHEETPORT_HOME and can write to it",
-    )
+    Failure::new(Exit::Fault, format!("{what} can't be used: {error}"), auth::storage_hint(error))
 }

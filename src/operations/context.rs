@@ -62,6 +62,7 @@ impl Context {
             file: &file,
             prefers_stored: self.is_profile_chosen,
             home: &self.home,
+            uses_tokens: true,
         };
         let chosen_connection = self.chosen_connection.clone().or(&from_run(&run.about.settings.connection)?);
         let of_profile = self.profiles.get(profile).cloned().unwrap_or_default();

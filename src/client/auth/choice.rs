@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::credentials::{Credentials, TokenFile};
 use super::exposure::Exposed;
+use super::keyring::{self, KEYRING_HINT};
 use super::token_file::Unreadable;
 use crate::client::transport::base_url;
 
@@ -71,6 +72,7 @@ impl TokenOrigin {
         match self {
             TokenOrigin::Environment => "environment",
             TokenOrigin::Login => "stored",
+            TokenOrigin::Keyring => "keyring",
         }
     }
 
@@ -79,6 +81,7 @@ impl TokenOrigin {
         match self {
             TokenOrigin::Environment => "from the environment",
             TokenOrigin::Login => "stored by login",
+            TokenOrigin::Keyring => "stored by login in the keyring of the system",
         }
     }
 }
@@ -89,6 +92,15 @@ pub enum TokenOrigin {
     Environment,
     /// The token file of the profile.
     Login,
+    /// The keyring of the system, by the token file of the profile.
+    Keyring,
+}
+
+impl TokenOrigin {
+    /// Returns where the tokens of `login` are.
+    pub fn of_login(file: &TokenFile) -> TokenOrigin {
+        if file.is_in_keyring() { TokenOrigin::Keyring } else { TokenOrigin::Login }
+    }
 }
 
 /// What decides about the address and the tokens of a command.
@@ -105,6 +117,8 @@ pub struct Choice<'a> {
     pub prefers_stored: bool,
     /// Folder of all token files.
     pub home: &'a Path,
+    /// Whether the command uses tokens. A keyring that is locked asks a person, so it is not read in vain.
+    pub uses_tokens: bool,
 }
 
 /// The address and the tokens of a command.
@@ -129,6 +143,8 @@ pub enum Withheld {
     Homeless { address: String },
     #[error(transparent)]
     Exposed(#[from] Exposed),
+    #[error("the stored tokens can't be read: {why}")]
+    InKeyring { why: String },
     #[error("{} can't be read: {why}", path.display())]
     Unreadable { path: PathBuf, why: String },
 }
@@ -144,6 +160,7 @@ impl Withheld {
                 "if they are for this service, set SHEETPORT_BASE_URL={address} or SHEETPORT_TOKEN_HOST={address} as well"
             ),
             Withheld::Exposed(exposed) => exposed.hint(),
+            Withheld::InKeyring { .. } => KEYRING_HINT.to_owned(),
             Withheld::Unreadable { .. } => "remove the file and run `sheetport login` again".to_owned(),
         }
     }
@@ -156,7 +173,11 @@ impl Withheld {
     }
 
     fn unreadable(file: &TokenFile, error: &io::Error) -> Withheld {
-        Withheld::Unreadable { path: file.path().to_owned(), why: error.to_string() }
+        let why = error.to_string();
+        match keyring::is_at_fault(error) {
+            true => Withheld::InKeyring { why },
+            false => Withheld::Unreadable { path: file.path().to_owned(), why },
+        }
     }
 }
 
@@ -177,7 +198,11 @@ impl TokenHome {
 impl Choice<'_> {
     /// Chooses the address, and the tokens for it.
     pub fn make(self) -> Chosen {
-        let Choice { environment, address, fallback, file, prefers_stored, home } = self;
+        let Choice { environment, address, fallback, file, prefers_stored, home, uses_tokens } = self;
+        if !uses_tokens {
+            let of_login = || Some(NamedAddress { address: file.address()?, from: AddressOrigin::Login });
+            return Chosen { address: address.or_else(of_login).or(fallback), ..Chosen::default() };
+        }
         let read = file.read().map_err(|why| Withheld::of_file(file, why));
         let (stored, unusable) = match read {
             Ok(stored) => (stored, None),
@@ -190,12 +215,13 @@ impl Choice<'_> {
         };
         let base = address.address.clone();
         let stored = stored.filter(|(stored, _)| base_url::is_same(stored, &base)).map(|(_, credentials)| credentials);
+        let of_login = stored.as_ref().and_then(|stored| stored.file.as_ref()).map(TokenOrigin::of_login);
         let chosen =
             |credentials, tokens| Chosen { address: Some(address.clone()), credentials, tokens, withheld: None };
         let withheld = |why| Chosen { withheld: Some(why), ..chosen(Credentials::default(), None) };
         let is_at_home = environment.home.as_ref().is_some_and(|home| home.includes(&base));
         match (stored, unusable) {
-            (Some(stored), _) if prefers_stored => chosen(stored, Some(TokenOrigin::Login)),
+            (Some(stored), _) if prefers_stored => chosen(stored, of_login),
             (None, Some(why)) if prefers_stored => withheld(why),
             _ if is_at_home && !environment.credentials.is_empty() => {
                 match environment.credentials.clone().kept_below(home, &base) {
@@ -203,7 +229,7 @@ impl Choice<'_> {
                     Err((file, why)) => withheld(Withheld::of_file(&file, why)),
                 }
             }
-            (Some(stored), _) => chosen(stored, Some(TokenOrigin::Login)),
+            (Some(stored), _) => chosen(stored, of_login),
             (None, Some(why)) => withheld(why),
             (None, None) if environment.credentials.is_empty() => chosen(Credentials::default(), None),
             (None, None) => {
@@ -247,6 +273,7 @@ mod tests {
             file: &file,
             prefers_stored,
             home: folder.path(),
+            uses_tokens: true,
         };
         let chosen = choice.make();
         (chosen.credentials.access.map(|token| token.expose_secret().to_owned()), chosen.withheld)

@@ -18,6 +18,8 @@ pub struct Credentials {
 #[derive(Clone, Debug)]
 pub struct TokenFile {
     pub(super) path: PathBuf,
+    /// The tokens are in the keyring of the system, and the file has the address only.
+    pub(super) is_in_keyring: bool,
 }
 
 impl Credentials {

@@ -3,6 +3,7 @@
 mod choice;
 mod credentials;
 mod exposure;
+mod keyring;
 mod token_file;
 mod tokens;
 
@@ -11,4 +12,5 @@ pub use credentials::{Credentials, TokenFile};
 pub(super) use exposure::private_key_is_exposed;
 pub use exposure::{Exposed, check_private};
 pub use token_file::Unreadable;
+pub use token_file::storage_hint;
 pub(super) use tokens::{TokenPair, Tokens};

@@ -1,4 +1,4 @@
-//! Token files: atomic writes, and a lock against concurrent renewal.
+//! Token files: atomic writes, and a lock against concurrent renewal. The tokens are in the file, or in the keyring of the system.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::credentials::{Credentials, TokenFile};
 use super::exposure::{Exposed, check_private};
+use super::keyring;
 use crate::client::transport::base_url;
 use crate::digest;
 use crate::readers::create_private_folder;
@@ -17,6 +18,16 @@ use crate::readers::create_private_folder;
 #[derive(Serialize, Deserialize)]
 struct Content {
     base_url: String,
+    #[serde(flatten)]
+    tokens: Pair,
+    /// The tokens are in the keyring of the system.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    keyring: bool,
+}
+
+/// The tokens, as JSON in the file or in the keyring.
+#[derive(Default, Serialize, Deserialize)]
+struct Pair {
     access: Option<String>,
     refresh: Option<String>,
 }
@@ -33,6 +44,14 @@ pub enum Unreadable {
     Exposed(Exposed),
 }
 
+/// Returns what to do if tokens can't be stored or removed.
+pub fn storage_hint(error: &io::Error) -> &'static str {
+    match keyring::is_at_fault(error) {
+        true => keyring::KEYRING_HINT,
+        false => "check that you own the folder in SHEETPORT_HOME and can write to it",
+    }
+}
+
 impl From<io::Error> for Unreadable {
     fn from(error: io::Error) -> Unreadable {
         Unreadable::Io(error)
@@ -42,7 +61,16 @@ impl From<io::Error> for Unreadable {
 impl TokenFile {
     /// Returns the file of `profile` below `home`. The caller has validated the profile's name.
     pub fn of(home: &Path, profile: &str) -> TokenFile {
-        TokenFile { path: home.join("credentials").join(format!("{profile}.json")) }
+        TokenFile { path: home.join("credentials").join(format!("{profile}.json")), is_in_keyring: false }
+    }
+
+    /// Returns the same file, for tokens in the keyring of the system or in the file itself.
+    pub fn in_keyring(&self, is_in_keyring: bool) -> TokenFile {
+        TokenFile { path: self.path.clone(), is_in_keyring }
+    }
+
+    pub fn is_in_keyring(&self) -> bool {
+        self.is_in_keyring
     }
 
     /// Returns the file below `home` for the successors of tokens of the environment, by the address and the refresh token.
@@ -50,15 +78,39 @@ impl TokenFile {
     fn of_environment(home: &Path, base_url: &str, refresh: &SecretString) -> TokenFile {
         let parts = [base_url, refresh.expose_secret()];
         let name = digest::hex(&digest::of_parts(parts.map(str::as_bytes)));
-        TokenFile { path: home.join("credentials").join("environment").join(format!("{name}.json")) }
+        let path = home.join("credentials").join("environment").join(format!("{name}.json"));
+        TokenFile { path, is_in_keyring: false }
     }
 
     pub fn path(&self) -> &Path {
         &self.path
     }
 
+    /// Reads the address alone, for which the keyring is not asked. Returns `None` if the file can't be used.
+    pub fn address(&self) -> Option<String> {
+        Some(self.content().ok()??.base_url)
+    }
+
     /// Reads the address and the tokens. Returns `None` if the file does not exist.
     pub fn read(&self) -> Result<Option<(String, Credentials)>, Unreadable> {
+        let Some(content) = self.content()? else { return Ok(None) };
+        let tokens = match content.keyring {
+            false => content.tokens,
+            true => match keyring::read(&self.path)? {
+                None => return Err(io::Error::other("its tokens are not in the keyring any more").into()),
+                Some(secret) => serde_json::from_str(secret.expose_secret())
+                    .map_err(|_| io::Error::other("its entry in the keyring was not written by `sheetport login`"))?,
+            },
+        };
+        let credentials = Credentials {
+            access: tokens.access.map(SecretString::from),
+            refresh: tokens.refresh.map(SecretString::from),
+            file: Some(self.in_keyring(content.keyring)),
+        };
+        Ok(Some((content.base_url, credentials)))
+    }
+
+    fn content(&self) -> Result<Option<Content>, Unreadable> {
         let mut file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -72,35 +124,40 @@ impl TokenFile {
         let mut content = Vec::new();
         file.read_to_end(&mut content)?;
         // The parser's message could quote a part of a token.
-        let content: Content = serde_json::from_slice(&content)
+        let content = serde_json::from_slice(&content)
             .map_err(|_| io::Error::other("it was not written by `sheetport login`"))?;
-        let credentials = Credentials {
-            access: content.access.map(SecretString::from),
-            refresh: content.refresh.map(SecretString::from),
-            file: Some(self.clone()),
-        };
-        Ok(Some((content.base_url, credentials)))
+        Ok(Some(content))
     }
 
-    /// Replaces the file atomically, with mode 0600 on Unix. Other systems rely on the folder's permissions.
+    /// Replaces the file atomically, with mode 0600 on Unix. Other systems rely on the folder's permissions. Tokens for the
+    /// keyring are only there.
     pub fn write(&self, base_url: &str, credentials: &Credentials) -> io::Result<()> {
         let text = |token: &Option<SecretString>| token.as_ref().map(|token| token.expose_secret().to_owned());
-        let content = Content {
-            base_url: base_url.to_owned(),
-            access: text(&credentials.access),
-            refresh: text(&credentials.refresh),
+        let tokens = Pair { access: text(&credentials.access), refresh: text(&credentials.refresh) };
+        let was_in_keyring = self.content().ok().flatten().is_some_and(|content| content.keyring);
+        let tokens = match self.is_in_keyring {
+            false => tokens,
+            true => {
+                keyring::write(&self.path, serde_json::to_string(&tokens)?.into())?;
+                Pair::default()
+            }
         };
+        let content = Content { base_url: base_url.to_owned(), tokens, keyring: self.is_in_keyring };
         let folder = self.create_folder()?;
         // Temporary files are created with mode 0600.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(&serde_json::to_vec(&content)?)?;
         file.as_file().sync_all()?;
         file.persist(&self.path).map_err(|error| error.error)?;
-        Ok(())
+        // Tokens have one home.
+        if was_in_keyring && !self.is_in_keyring { keyring::remove(&self.path) } else { Ok(()) }
     }
 
-    /// Removes the file. Returns false if there was no file.
+    /// Removes the file, and its tokens from the keyring. Returns false if there was no file.
     pub fn remove(&self) -> io::Result<bool> {
+        if self.content().ok().flatten().is_some_and(|content| content.keyring) {
+            keyring::remove(&self.path)?;
+        }
         match std::fs::remove_file(&self.path) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),

@@ -4,7 +4,7 @@ use std::io;
 
 use super::super::context::Context;
 use super::super::error::Error;
-use crate::client::auth::{Credentials, TokenFile};
+use crate::client::auth::{self, Credentials, TokenFile};
 use crate::client::{Client, fetch};
 
 /// Tokens and the address of the service.
@@ -19,10 +19,10 @@ pub struct StoredTokens {
 pub async fn login(context: &Context, file: &TokenFile, profile: &str, unchecked: bool) -> Result<StoredTokens, Error> {
     let unwritable = |file: &TokenFile, error: &io::Error| Error::Local {
         message: format!("{} can't be used: {error}", file.path().display()),
-        hint: "check that you own the folder in SHEETPORT_HOME and can write to it".to_owned(),
+        hint: auth::storage_hint(error).to_owned(),
     };
     // A refresh during the check writes the new pair to this draft, so that the pair survives a crash.
-    let draft = TokenFile::of(&context.home, &format!("{profile}.new"));
+    let draft = TokenFile::of(&context.home, &format!("{profile}.new")).in_keyring(file.is_in_keyring());
     let credentials = Credentials { file: Some(draft.clone()), ..context.credentials.clone() };
     let client = Client::new(context.base_url()?, credentials.clone(), &context.connection, 1)?;
     draft.write(client.address(), &credentials).map_err(|error| unwritable(&draft, &error))?;

@@ -27,6 +27,7 @@ mod extended_templates;
 mod hostile;
 mod infer;
 mod json_docs;
+mod keyring;
 mod kills;
 mod login;
 mod lookups;
