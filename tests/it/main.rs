@@ -5,6 +5,7 @@
 mod cli;
 mod environment;
 mod faults;
+mod hostile;
 mod house;
 mod ledger;
 mod serve_load;

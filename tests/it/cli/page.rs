@@ -7,12 +7,13 @@ use std::time::Instant;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::browser::Browser;
 use super::process::{Place, until};
 use super::service::Served;
 use super::{count, items};
+use crate::hostile;
 
 /// Rows refused for four reasons. Numbers in the thousands would sort wrongly as text.
 const ROWS: &str = "SKU,Name,Price,Status,Remark\n\
@@ -243,6 +244,43 @@ fn a_row_can_be_opened_and_copied_into_a_spreadsheet() {
     assert_eq!(browser.eval("document.querySelectorAll('textarea').length"), 0);
 }
 
+/// Collects violations of the page's policy.
+const WATCH: &str =
+    "window.broken = []; addEventListener('securitypolicyviolation', (event) => broken.push(event.blockedURI));";
+
+/// Shows the details of all rows.
+fn open_everything(browser: &mut Browser) {
+    browser.eval("for (const toggle of document.querySelectorAll('.toggle')) toggle.click()");
+    browser.eval("for (const details of document.querySelectorAll('details')) details.open = true");
+    browser.eval("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
+}
+
+/// Checks that the page has no content but its own.
+#[track_caller]
+fn check_content(browser: &mut Browser) {
+    assert_eq!(browser.eval("window.ran === undefined && document.scripts.length"), 1, "its own script alone");
+    assert_eq!(browser.eval("window.broken.length"), 0);
+    let foreign = "body img, iframe, object, form, body link, body style, body base, body meta, body [onerror], body svg [onload]";
+    assert_eq!(browser.eval(&format!("document.querySelectorAll('{foreign}').length")), 0);
+}
+
+/// Checks that the page has asked for nothing, and that nothing failed.
+#[track_caller]
+fn check_events(browser: &Browser) {
+    for event in &browser.events {
+        let method = event["method"].as_str().unwrap();
+        assert!(
+            !["Runtime.exceptionThrown", "Page.javascriptDialogOpening", "Log.entryAdded"].contains(&method),
+            "{event}"
+        );
+        let url = event["params"]["request"]["url"].as_str().unwrap_or("data:");
+        assert!(
+            url.starts_with("file:") && url.contains("page.html") || url.starts_with("data:") || url == "about:blank",
+            "{url}"
+        );
+    }
+}
+
 #[test]
 fn cells_cannot_run_scripts_load_content_or_break_the_page() {
     let Some(mut browser) = Browser::start() else { return };
@@ -279,22 +317,13 @@ fn cells_cannot_run_scripts_load_content_or_break_the_page() {
     let file = if cfg!(windows) { "a&amp;'.csv" } else { "<img src=x onerror=ran()>&amp;\"'.csv" };
     place.write(file, rows);
     served.sheetport(&place, ["upload", file, "-t", "items", "--report", "page.html", "--no-progress"]).exits(3);
-    let watch =
-        "window.broken = []; addEventListener('securitypolicyviolation', (event) => broken.push(event.blockedURI));";
-    browser.call("Page.addScriptToEvaluateOnNewDocument", serde_json::json!({"source": watch}));
+    browser.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": WATCH}));
     for width in [1280, 360] {
         browser.screen(width, 800, "light");
         browser.open(&place.path("page.html"), "");
         assert_eq!(browser.text(SHOWN), "14 rows shown");
-        browser.eval("for (const toggle of document.querySelectorAll('.toggle')) toggle.click()");
-        browser.eval("for (const details of document.querySelectorAll('details')) details.open = true");
-        browser.eval("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
-        assert_eq!(browser.eval("window.ran === undefined && document.scripts.length"), 1, "its own script alone");
-        assert_eq!(browser.eval("window.broken.length"), 0);
-        assert_eq!(
-            browser.eval("document.querySelectorAll('body img, iframe, object, form, body link, body style').length"),
-            0
-        );
+        open_everything(&mut browser);
+        check_content(&mut browser);
         let wide = "[...document.querySelectorAll('body *')].filter((one) => \
             one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.text, .unseen, table, svg')).length";
         assert_eq!(browser.eval(wide), 0, "nothing sticks out at {width}");
@@ -311,19 +340,30 @@ fn cells_cannot_run_scripts_load_content_or_break_the_page() {
     let said = browser.text("document.getElementById('list').textContent");
     assert!(said.contains("The first 10,000 of 1,048,576 characters"), "and it is said");
     browser.eval("document.getElementById('copy').click()");
-    for event in &browser.events {
-        let method = event["method"].as_str().unwrap();
-        assert!(
-            !["Runtime.exceptionThrown", "Page.javascriptDialogOpening", "Log.entryAdded"].contains(&method),
-            "{event}"
-        );
-        let url = event["params"]["request"]["url"].as_str().unwrap_or("data:");
-        assert!(
-            url.starts_with("file:") && url.contains("page.html") || url.starts_with("data:") || url == "about:blank",
-            "{url}"
-        );
-    }
+    check_events(&browser);
     assert!(listener.accept().is_err(), "nobody was asked for anything");
+}
+
+#[test]
+fn no_hostile_text_acts_in_a_page() {
+    let Some(mut browser) = Browser::start() else { return };
+    let place = Place::new();
+    let served = Served::start(&place);
+    let texts = hostile::texts();
+    let mut rows = csv::Writer::from_path(place.path("texts.csv")).unwrap();
+    rows.write_record(["SKU", "Name", "Price", "Currency", "<script>window.ran = 1</script>"]).unwrap();
+    for (number, text) in texts.iter().enumerate() {
+        rows.write_record([&format!("A-{number:03}"), text, "free", text, text]).unwrap();
+    }
+    rows.flush().unwrap();
+    let upload = ["upload", "texts.csv", "-t", "items", "--delimiter", ",", "--report", "page.html", "--no-progress"];
+    served.sheetport(&place, upload).exits(3);
+    browser.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": WATCH}));
+    browser.open(&place.path("page.html"), "");
+    assert_eq!(browser.text(SHOWN), format!("{} rows shown", texts.len()));
+    open_everything(&mut browser);
+    check_content(&mut browser);
+    check_events(&browser);
 }
 
 #[test]

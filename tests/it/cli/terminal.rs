@@ -9,24 +9,8 @@ use serde_json::json;
 
 use super::process::{Ended, Place};
 use crate::faults::server::{Reply, Server, answer};
+use crate::hostile;
 
-/// Texts that write the clipboard, the title, colors, other lines, or in another direction.
-const HOSTILE: [&str; 14] = [
-    "\x1b]52;c;ZWNobw==\x07",
-    "\x1b]0;title\x07",
-    "\x1b[31mred",
-    "\x1b[2J\x1b[H",
-    "\x1b[1A\x1b[2K",
-    "\x1b[6n",
-    "\x1bc",
-    "\x1bP$q\x1b\\",
-    "\u{9b}31m",
-    "\u{9d}52;c;ZWNobw==\u{9c}",
-    "\r  0  rejected",
-    "\x08\x08\x07",
-    "a\nNext    sheetport logout",
-    "\u{202e}txt.\u{2066}exe\u{200b}",
-];
 /// Sequences of our own styles.
 const OWN: [&str; 8] = ["0", "1", "2", "31", "32", "33", "1;31", "1;36"];
 
@@ -115,7 +99,7 @@ fn csv(text: &str) -> String {
 
 #[test]
 fn cells_headers_and_names_of_files_are_shown() {
-    for hostile in HOSTILE {
+    for hostile in &hostile::of_terminals() {
         let place = Place::new();
         let file = format!("s{}.csv", hostile.replace('/', "_"));
         let cell = csv(hostile);
@@ -149,10 +133,12 @@ fn cells_headers_and_names_of_files_are_shown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_and_claims_are_shown() {
-    for hostile in HOSTILE {
+    for hostile in hostile::of_terminals() {
         let place = Place::new();
         place.write("s.csv", "SKU,Name,Price\nA-1,Bolt,1.00\nA-2,Nut,2.00\n");
-        let list = json!({"data": [{"id": hostile, hostile: hostile}], "total": 1, "page": 1}).to_string();
+        let list = json!({"data": [{"id": hostile, hostile.as_str(): hostile}], "total": 1, "page": 1}).to_string();
+        let claims =
+            json!({"workspace": hostile, "workspace_id": hostile, "access_level": hostile, "exp": 4_000_000_000_u64});
         let server = Server::start(move |seen| match (seen.path.contains("?page"), seen.key() == "A-1") {
             (true, _) => answer(200, "", &list),
             (false, true) => {
@@ -166,8 +152,6 @@ async fn answers_and_claims_are_shown() {
             )),
         })
         .await;
-        let claims =
-            json!({"workspace": hostile, "workspace_id": hostile, "access_level": hostile, "exp": 4_000_000_000_u64});
         let part = |value: &serde_json::Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
         let token = format!("{}.{}.c2ln", part(&json!({"alg": "HS256"})), part(&claims));
         for args in [
@@ -200,15 +184,16 @@ fn on_terminal(place: &Place, command: &str) -> super::process::Sheetport {
 #[tokio::test(flavor = "multi_thread")]
 async fn records_on_a_terminal_are_shown() {
     let place = Place::new();
-    let record = |(id, hostile): (usize, &&str)| json!({"id": id.to_string(), "name": hostile, "sku": hostile});
+    let record = |(id, hostile): (usize, &String)| json!({"id": id.to_string(), "name": hostile, "sku": hostile});
     // Line breaks separate the records.
-    let hostile = || HOSTILE.iter().filter(|hostile| !hostile.contains('\n'));
+    let texts = hostile::texts();
+    let hostile = || texts.iter().filter(|hostile| !hostile.contains('\n'));
     let records: Vec<_> = hostile().enumerate().map(record).collect();
     let list = json!({"data": records, "total": records.len(), "page": 1}).to_string();
     let server = Server::start(move |_| answer(200, "", &list)).await;
     let cells: String = hostile().map(|hostile| format!("A,{}\n", csv(hostile))).collect();
     // With few controls in much text, as a file of many controls is refused.
-    place.write("s.csv", format!("SKU,Name\n{}{cells}", "B-1,Bolt with a hexagonal head\n".repeat(200)));
+    place.write("s.csv", format!("SKU,Name\n{}{cells}", "B-1,Bolt with a hexagonal head\n".repeat(1_000)));
     for args in [
         "export items -o -",
         "export items -o - --format tsv",

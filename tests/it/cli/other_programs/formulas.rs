@@ -5,11 +5,13 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::json;
+use sheetport::sheet::write::{defuse, restore};
 
 use super::super::browser::Browser;
 use super::super::process::{Place, name};
 use super::super::service::Served;
 use super::super::{accounting, office, summary};
+use crate::hostile::texts;
 
 const TEMPLATE: &str = "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"\n\
     [fields.description]\ncolumn = \"Text\"\n[fields.price]\ncolumn = \"Price\"\n";
@@ -17,10 +19,6 @@ const TEMPLATE: &str = "record = \"item\"\n[fields.externalId]\ncolumn = \"SKU\"
 const SEPARATORS: [(&str, &str); 4] =
     [("comma", "CSV:44,34,76"), ("semicolon", "CSV:59,34,76"), ("tab", "CSV:9,34,76"), ("pipe", "CSV:124,34,76")];
 const FLAT: &str = "fods";
-
-fn texts() -> Vec<String> {
-    serde_json::from_str(include_str!("formulas.json")).unwrap()
-}
 
 /// Returns the texts in a form that the service accepts.
 fn sent_texts() -> Vec<String> {
@@ -57,8 +55,14 @@ fn check_safe(place: &Place, file: &str) {
 
 /// Returns the descriptions that the service has, in the order of the identifiers.
 fn descriptions(served: &Served) -> Vec<String> {
-    let list = served.get("/v1/public/items?page=1&limit=100");
-    let mut items = list["data"].as_array().unwrap().clone();
+    let mut items = Vec::new();
+    for page in 1.. {
+        let list = served.get(&format!("/v1/public/items?page={page}&limit=100"));
+        match list["data"].as_array().unwrap().as_slice() {
+            [] => break,
+            page => items.extend_from_slice(page),
+        }
+    }
     items.sort_by_key(|item| item["external_id"].to_string());
     items.iter().map(|item| item["description"].as_str().unwrap().to_owned()).collect()
 }
@@ -131,8 +135,8 @@ fn texts_copied_from_a_page_are_as_safe_as_in_a_csv() {
     browser.open(&place.path("page.html"), "");
     for text in texts() {
         let copied = browser.text(&format!("defused({})", json!(text)));
-        let safe = sheetport::sheet::write::defuse(&text);
-        // Other than a report, the page does not know which calculations are harmless.
-        assert_eq!(copied, *safe, "{text:?}");
+        // The page does not know which calculations are harmless, so it may have more apostrophes than a report.
+        assert!(copied.len() >= defuse(&text).len(), "{text:?} became {copied:?}");
+        assert_eq!(restore(&copied), text);
     }
 }
