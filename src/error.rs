@@ -67,6 +67,11 @@ impl Failure {
         Failure { exit, message: message.into(), hint: Some(hint.into()), run: None, next: None }
     }
 
+    /// Makes the hint a part of the message, and leaves out the next command.
+    pub fn in_one_line(self) -> Failure {
+        Failure { message: self.to_string(), hint: None, next: None, ..self }
+    }
+
     /// Adds the next command, unless there is one.
     pub fn or_next(mut self, next: impl FnOnce() -> String) -> Failure {
         self.next.get_or_insert_with(next);
@@ -185,7 +190,7 @@ fn exit_of_client(error: &client::Error) -> Exit {
         | E::Exposed(_)
         | E::File { .. } => Exit::Usage,
         E::Client(_) => Exit::Fault,
-        E::Stopped(Stop::Unauthorized(_) | Stop::Forbidden(_)) => Exit::Credentials,
+        E::Stopped(Stop::Unauthorized(_) | Stop::Forbidden(_)) | E::Status { status: 403, .. } => Exit::Credentials,
         E::Stopped(_) | E::Status { .. } | E::TooLong(_) | E::Unreadable(_) => Exit::Stopped,
     }
 }

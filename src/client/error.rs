@@ -32,8 +32,13 @@ pub enum Error {
     File { what: &'static str, path: PathBuf, why: String, hint: String },
     #[error(transparent)]
     Stopped(#[from] Stop),
-    #[error("the service answered {status}: {message}")]
-    Status { status: u16, message: String },
+    #[error("the service answered {status} for {path}: {message}")]
+    Status {
+        status: u16,
+        message: String,
+        /// Path of the request, without its query.
+        path: String,
+    },
     /// An answer is longer than this number of bytes.
     #[error("the answer of the service is longer than {} MiB", .0 >> 20)]
     TooLong(usize),
@@ -61,7 +66,8 @@ impl Error {
             Error::TooLong(_) => {
                 "the service sends more than it was asked for; contact its support, or check the base URL".to_owned()
             }
-            Error::Status { .. } | Error::Unreadable(_) => "try again later; if the error persists, contact the service's support".to_owned(),
+            Error::Status { status, .. } => hint_on(*status).to_owned(),
+            Error::Unreadable(_) => "try again later; if the error persists, contact the service's support".to_owned(),
         })
     }
 
@@ -70,23 +76,38 @@ impl Error {
         Error::File { what, path: path.to_owned(), why: why.to_owned(), hint: hint.to_owned() }
     }
 
-    /// Returns the error for a refusal.
-    pub(super) fn refused(response: &Response) -> Error {
-        Error::status(response.status, service_message::summary(&response.body))
+    /// Returns the error for the refusal of a request for `path`.
+    pub(super) fn refused(response: &Response, path: &str) -> Error {
+        Error::status(response.status, service_message::summary(&response.body), path)
     }
 
-    fn status(status: u16, message: Option<String>) -> Error {
-        Error::Status { status, message: message.unwrap_or_else(|| "no reason given".to_owned()) }
-    }
-}
-
-/// Converts the last failure after all attempts.
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Error {
+    /// Returns the error for the last failure of a request for `path`, after all attempts.
+    pub(super) fn failed(failure: Failure, path: &str) -> Error {
         match failure {
             Failure::NoAnswer(reason) => Error::Stopped(Stop::Unreachable(reason)),
             Failure::Unreadable { reason, .. } => Error::Unreadable(reason),
-            Failure::Status { status, message } => Error::status(status, message),
+            Failure::Status { status, message, .. } => Error::status(status, message, path),
         }
+    }
+
+    fn status(status: u16, message: Option<String>, path: &str) -> Error {
+        let path = path.split('?').next().unwrap_or_default().to_owned();
+        Error::Status { status, message: message.unwrap_or_else(|| "no reason given".to_owned()), path }
+    }
+}
+
+/// Returns the remedy for a read that was answered with this status.
+fn hint_on(status: u16) -> &'static str {
+    match status {
+        403 => {
+            "the token may not read this, or something in between, such as a firewall, does not let it pass: use the tokens of a user who may read these records (Regular is enough), and see with `sheetport whoami` which workspace they are for"
+        }
+        404 | 410 => {
+            "nothing is there: check the base address, which must be the service's own root address, such as https://host.example, without /v1"
+        }
+        400..=499 => {
+            "the service does not accept the request, and will not accept it later: check that the base address is that of this service, and contact its support with this message"
+        }
+        _ => "the service fails: try again later, and contact its support if it goes on",
     }
 }

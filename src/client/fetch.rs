@@ -68,7 +68,7 @@ async fn fetch_with<T>(
         }
         let failure = match next_step(Call::Idempotent, outcome, &mut parse) {
             NextStep::Done { value, .. } => return Ok(value),
-            NextStep::Refused(response) => return Err(Error::refused(&response)),
+            NextStep::Refused(response) => return Err(Error::refused(&response, &request.path)),
             NextStep::Stop(stop) | NextStep::Unknown { stop: Some(stop), .. } => return Err(stop.into()),
             NextStep::TokenRenewed { reason } if was_renewed => return Err(Stop::Unauthorized(reason).into()),
             NextStep::TokenRenewed { .. } => {
@@ -100,7 +100,7 @@ async fn fetch_with<T>(
         let probes = attempts - max_attempts;
         let is_outage = max_attempts > 1 && answers_at_start > 0 && client.answers() == answers;
         if !is_outage || probes >= MAX_PROBES {
-            return Err(failure.into());
+            return Err(Error::failed(failure, &request.path));
         }
         pace.hold((Instant::now() + outage_pause(probes + 1)).into_std());
     }

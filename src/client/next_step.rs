@@ -48,7 +48,12 @@ pub(crate) enum Failure {
     #[error("{reason}")]
     Unreadable { status: u16, reason: String },
     #[error("{}", answered(*status, message.as_deref()))]
-    Status { status: u16, message: Option<String> },
+    Status {
+        status: u16,
+        message: Option<String>,
+        /// Where a redirect leads.
+        to: Option<String>,
+    },
 }
 
 impl Failure {
@@ -90,8 +95,9 @@ pub(crate) fn next_step<T>(
             Action::Fail => return NextStep::Refused(response),
             _ => {
                 let wait = response.retry_after.as_deref().and_then(policy::parse_retry_after);
-                let (status, message) = (response.status, service_message::summary(&response.body));
-                (Failure::Status { status, message }, wait.map(|wait| wait.max(SHORTEST_THROTTLE)))
+                let message = service_message::summary(&response.body);
+                let failure = Failure::Status { status: response.status, message, to: response.location };
+                (failure, wait.map(|wait| wait.max(SHORTEST_THROTTLE)))
             }
         },
     };
@@ -117,9 +123,10 @@ fn after_failure<T>(action: Action, failure: Failure, wait: Option<Duration>) ->
 }
 
 fn stop_for(failure: &Failure) -> Stop {
-    match failure.status() {
-        Some(status) => Stop::for_status(status),
-        None => Stop::Unreachable(failure.to_string()),
+    match failure {
+        Failure::Status { status, to, .. } => Stop::for_status(*status, to.as_deref()),
+        Failure::Unreadable { status, .. } => Stop::for_status(*status, None),
+        Failure::NoAnswer(reason) => Stop::Unreachable(reason.clone()),
     }
 }
 
@@ -129,7 +136,7 @@ mod tests {
 
     fn response(status: u16, retry_after: Option<&str>) -> TransportOutcome {
         let retry_after = retry_after.map(str::to_owned);
-        TransportOutcome::Response(Response { status, body: Vec::new(), retry_after, quota: None })
+        TransportOutcome::Response(Response { status, body: Vec::new(), retry_after, location: None, quota: None })
     }
 
     fn after(call: Call, status: u16, retry_after: &str) -> NextStep<()> {
@@ -183,12 +190,12 @@ mod tests {
     fn redirects_and_proxies_stop_the_run() {
         let step = |call, status| next_step::<()>(call, response(status, None), |_| Ok(()));
         for call in [Call::Idempotent, Call::NonIdempotent] {
-            assert_eq!(step(call, 302), NextStep::Stop(Stop::Redirected { status: 302 }));
+            assert_eq!(step(call, 302), NextStep::Stop(Stop::Redirected { status: 302, to: None }));
             assert_eq!(step(call, 407), NextStep::Stop(Stop::ProxyCredentials));
         }
         let created = step(Call::NonIdempotent, 303);
         assert!(
-            matches!(created, NextStep::Unknown { stop: Some(Stop::Redirected { status: 303 }), .. }),
+            matches!(created, NextStep::Unknown { stop: Some(Stop::Redirected { status: 303, .. }), .. }),
             "{created:?}"
         );
     }

@@ -43,6 +43,8 @@ pub struct Response {
     pub body: Vec<u8>,
     /// Value of Retry-After; a date is converted to seconds.
     pub retry_after: Option<String>,
+    /// Where a redirect leads, without its query.
+    pub location: Option<String>,
     /// Rate limit as told by the RateLimit headers.
     pub quota: Option<Quota>,
 }
@@ -155,7 +157,8 @@ mod tests {
     const TOKEN: &str = "eyJhbGciOiJIUzI1NiJ9.eyJ3b3Jrc3BhY2UiOiJzaG9wIn0.c2lnbmF0dXJl";
 
     fn masked(status: u16, body: &str) -> String {
-        let response = Response { status, body: body.as_bytes().to_owned(), retry_after: None, quota: None };
+        let response =
+            Response { status, body: body.as_bytes().to_owned(), retry_after: None, location: None, quota: None };
         match TransportOutcome::Response(response).redacted(&TOKEN.to_owned().into(), true) {
             TransportOutcome::Response(response) => String::from_utf8(response.body).expect("text"),
             other => panic!("{other:?}"),

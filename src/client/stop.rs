@@ -14,8 +14,12 @@ pub enum Stop {
     #[error("the token does not allow this: {0}")]
     Forbidden(String),
     /// The service redirects; a token is never sent to another address.
-    #[error("the service redirects ({status}), and a token is never sent to another address")]
-    Redirected { status: u16 },
+    #[error("the service redirects ({status}){}, and a token is never sent to another address", target(.to.as_deref()))]
+    Redirected {
+        status: u16,
+        /// The new address, without its query.
+        to: Option<String>,
+    },
     /// Every request was answered 404.
     #[error("the service answered 404 to every request; is the base address wrong?")]
     WrongAddress,
@@ -37,11 +41,11 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Returns the reason for a redirect or a 407.
-    pub(super) fn for_status(status: u16) -> Stop {
+    /// Returns the reason for a redirect to the address `to`, or for a 407.
+    pub(super) fn for_status(status: u16, to: Option<&str>) -> Stop {
         match status {
             407 => Stop::ProxyCredentials,
-            status => Stop::Redirected { status },
+            status => Stop::Redirected { status, to: to.map(str::to_owned) },
         }
     }
 
@@ -67,6 +71,11 @@ impl Stop {
             Stop::WaitTooLong(_) => "try again when that time is over",
         }
     }
+}
+
+/// Returns where a redirect leads, as a part of a sentence.
+fn target(to: Option<&str>) -> String {
+    to.map(|to| format!(" to {to}")).unwrap_or_default()
 }
 
 const YEAR: Duration = Duration::from_secs(366 * 24 * 3_600);

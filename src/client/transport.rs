@@ -12,7 +12,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{
+    ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION,
+};
 use reqwest::{redirect, retry};
 use secrecy::{ExposeSecret, SecretString};
 
@@ -43,6 +45,8 @@ const KEEP_ALIVE_RETRIES: u32 = 3;
 /// `TCP_USER_TIMEOUT`: how long written data may stay unacknowledged.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
+/// Number of characters kept of the address to which the service redirects.
+const MAX_LOCATION: usize = 200;
 /// Number of answers that are not HTTP, without any that is, after which the service speaks another protocol.
 const OTHER_PROTOCOL: u32 = 3;
 const USER_AGENT: &str = concat!("sheetport/", env!("CARGO_PKG_VERSION"));
@@ -144,7 +148,9 @@ impl Transport {
             }
             Err(error) if let Some(problem) = self.tls_problem(request, &error) => TransportOutcome::Untrusted(problem),
             Err(error) if is_proxy_refusal(&error) => {
-                TransportOutcome::Response(Response { status: 407, body: Vec::new(), retry_after: None, quota: None })
+                let response =
+                    Response { status: 407, body: Vec::new(), retry_after: None, location: None, quota: None };
+                TransportOutcome::Response(response)
             }
             Err(error) if error.is_connect() || error.is_builder() => {
                 TransportOutcome::NotSent { reason: describe(&error) }
@@ -252,9 +258,17 @@ async fn read(mut response: reqwest::Response, max_len: usize) -> TransportOutco
             status: status.as_u16(),
             body,
             retry_after: retry_after(status, response.headers()),
+            location: location(response.headers()),
             quota: quota(response.headers()),
         }),
     }
+}
+
+/// Returns where a redirect leads. A query may contain secrets.
+fn location(headers: &HeaderMap) -> Option<String> {
+    let location = headers.get(LOCATION)?.to_str().ok()?;
+    let end = location.find(['?', '#']).unwrap_or(location.len());
+    Some(location[..end].chars().take(MAX_LOCATION).collect())
 }
 
 /// Returns how long the service keeps an idle connection, as announced by `Keep-Alive: timeout=5`.

@@ -16,7 +16,16 @@ use crate::settings::{Output, Settings};
 use crate::sheet::write::{Style, TextKind};
 use crate::ui;
 
+/// Exports. With `--quiet`, a complete export prints nothing, and any other a single line on stderr.
 pub(super) async fn run(args: &Export, settings: &Settings) -> Result<Exit, Failure> {
+    let ended = run_and_print(args, settings).await;
+    match settings.output.talks() || settings.output.json {
+        true => ended,
+        false => ended.map_err(Failure::in_one_line),
+    }
+}
+
+async fn run_and_print(args: &Export, settings: &Settings) -> Result<Exit, Failure> {
     if is_stdout(&args.output) && settings.output.json {
         return Err(Failure::new(
             Exit::Usage,
@@ -43,6 +52,10 @@ pub(super) async fn run(args: &Export, settings: &Settings) -> Result<Exit, Fail
         let mut json = as_json(&exported);
         json["next"] = json!(next);
         ui::json(&json);
+    } else if settings.output.quiet {
+        if let Some(shortcoming) = shortcoming(&exported) {
+            ui::remark(shortcoming);
+        }
     } else {
         print(&exported);
         ui::next_remark(next.as_deref());
@@ -137,6 +150,7 @@ pub(super) fn as_json(exported: &Exported) -> serde_json::Value {
         "older": manifest.older,
         "left_out": manifest.left_out,
         "cut": manifest.cut,
+        "defused": manifest.defused,
         "not_found": manifest.not_found,
         "not_found_file": exported.not_found,
         "complete": manifest.complete,
@@ -145,6 +159,18 @@ pub(super) fn as_json(exported: &Exported) -> serde_json::Value {
         "changes": manifest.changes,
         "removed": exported.removed,
     })
+}
+
+/// Returns what is wrong with an export, as one line.
+fn shortcoming(exported: &Exported) -> Option<String> {
+    let manifest = &exported.manifest;
+    let file = exported.path.as_deref().unwrap_or(Path::new("standard output")).display();
+    if !manifest.complete {
+        return Some(format!("{file} may be incomplete: {}", manifest.how));
+    }
+    let list = exported.not_found.as_ref().filter(|_| manifest.not_found > 0)?;
+    let missing = ui::counted(manifest.not_found, "ID");
+    Some(format!("{file}: {missing} not found, listed in {}", list.display()))
 }
 
 /// Prints the counts and the check of completeness: on stderr if the records are on stdout.
@@ -170,6 +196,7 @@ pub(super) fn print(exported: &Exported) {
     let counts = [
         (manifest.older, "unchanged since", manifest.since.as_deref()),
         (manifest.left_out, "left out by the template", None),
+        (manifest.defused, "texts with an apostrophe that keeps them from being run as formulas", None),
         (manifest.not_found, "not found, listed in", exported.not_found.as_deref().and_then(Path::to_str)),
     ];
     for (count, what, more) in counts.into_iter().filter(|(count, ..)| *count > 0) {

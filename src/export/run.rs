@@ -10,8 +10,8 @@ use serde_json::json;
 
 use super::changes::{Comparison, PreviousRecords};
 use super::conclude::{
-    ComparedRecords, ExportResults, Exported, History, Reading, Verdict, check_existing, conclude, incomplete,
-    records_before, resolve,
+    ComparedRecords, ExportResults, Exported, History, Reading, Verdict, behind_links, check_existing, conclude,
+    incomplete, records_before, resolve,
 };
 use super::error::Error;
 use super::fetch::Fetcher;
@@ -141,6 +141,7 @@ fn file_path(job: &Job) -> Result<Option<PathBuf>, Error> {
     let path = resolve(pattern, job.clock.local.datetime(), &job.workspace).map_err(Error::Name)?;
     let failed = |source| sheet::Error::Write { path: path.clone(), source };
     std::fs::create_dir_all(folder(&path)).map_err(failed)?;
+    let path = behind_links(path);
     drop(WholeFile::create(&path, Existing::Replace)?);
     Ok(Some(path))
 }

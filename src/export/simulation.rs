@@ -205,7 +205,13 @@ impl World {
 }
 
 fn response(status: u16, body: String) -> TransportOutcome {
-    TransportOutcome::Response(Response { status, body: body.into_bytes(), retry_after: None, quota: None })
+    TransportOutcome::Response(Response {
+        status,
+        body: body.into_bytes(),
+        retry_after: None,
+        location: None,
+        quota: None,
+    })
 }
 
 fn lock(world: &Mutex<World>) -> MutexGuard<'_, World> {

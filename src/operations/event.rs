@@ -38,4 +38,6 @@ pub enum Event<'a> {
     Exported { records: u64, total: Option<u64> },
     /// A problem without effect on the rest of the operation.
     Warning(&'a str),
+    /// Something that may be of interest.
+    Note(&'a str),
 }

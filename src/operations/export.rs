@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime};
 
 use super::context::Context;
@@ -86,23 +87,50 @@ pub async fn export(context: &Context, request: &ExportRequest<'_>, observer: Ob
     }
     let speed = context.measured_speed(request.rate, &job.base_url).await?;
     let pace = Arc::new(Pace::new(speed, Instant::now()));
-    let show = |records, total| observer(Event::Exported { records, total });
+    let has_records = AtomicBool::new(false);
+    let show = |records, total| {
+        has_records.fetch_or(records > 0, Ordering::Relaxed);
+        observer(Event::Exported { records, total });
+    };
     let exported = export::export(Arc::new(client), pace, &job, &show).await.map_err(|error| {
-        let is_resumable = is_resumable(&error);
+        let hint = match &error {
+            error if has_records.load(Ordering::Relaxed) && is_resumable(error) => Some(RESUME_HINT.to_owned()),
+            error => other_family(error, request),
+        };
         let error = Error::from(error);
-        if is_resumable { error.with_hint(RESUME_HINT) } else { error }
+        match hint {
+            Some(hint) => error.with_hint(&hint),
+            None => error,
+        }
     })?;
     for remark in &exported.remarks {
         observer(Event::Warning(remark));
     }
+    if exported.lacks_baseline {
+        observer(Event::Note("--min-ratio was not checked, because no earlier export to this name is known"));
+    }
     Ok(exported)
+}
+
+/// Returns advice for a list that is not there, if it may be among the paths of the other family.
+fn other_family(error: &export::Error, request: &ExportRequest<'_>) -> Option<String> {
+    let export::Error::Api(client::Error::Status { status: 404, path, .. }) = error else { return None };
+    let lists = || LISTS.into_iter().filter(|list| list.name == request.records);
+    let asked = lists().find(|list| path.starts_with(list.path))?;
+    let other = lists().find(|list| list.family != asked.family)?;
+    Some(format!(
+        "if it is right, the service may have {} at {}: --family {}",
+        other.name,
+        other.path,
+        other.family.name()
+    ))
 }
 
 /// Whether the same request can continue later with the records read so far.
 fn is_resumable(error: &export::Error) -> bool {
     use client::{Error as E, Stop};
     match error {
-        export::Error::Api(E::Stopped(Stop::Unauthorized(_) | Stop::Forbidden(_))) => false,
+        export::Error::Api(E::Stopped(Stop::Unauthorized(_) | Stop::Forbidden(_) | Stop::Redirected { .. })) => false,
         export::Error::Api(error) => matches!(error, E::Stopped(_) | E::Status { .. } | E::Unreadable(_)),
         export::Error::Page { .. } => true,
         _ => false,

@@ -95,7 +95,8 @@ impl Console {
                 progress.at(records, String::new);
             }),
             Event::Warning(message) => ui::remark(message),
-            Event::Resuming(_) | Event::Retrying { .. } | Event::ReportOf(_) => {}
+            Event::Note(message) if !self.output.quiet => ui::remark(message),
+            Event::Resuming(_) | Event::Retrying { .. } | Event::ReportOf(_) | Event::Note(_) => {}
         }
     }
 

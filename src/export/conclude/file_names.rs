@@ -10,6 +10,8 @@ const DATE: &str = "{date}";
 /// The time of day as six digits.
 const TIME: &str = "{time}";
 const WORKSPACE: &str = "{workspace}";
+/// Number of symbolic links in a row that are followed.
+const MAX_LINKS: usize = 40;
 
 /// Returns the path for an incomplete export to `path`.
 pub(in crate::export) fn incomplete(path: &Path) -> PathBuf {
@@ -43,6 +45,35 @@ pub(in crate::export) fn resolve(pattern: &str, local: DateTime, workspace: &str
         Some((start, end)) if start < end => Err(format!("unknown placeholder '{}'", &name[start..=end])),
         _ => Ok(PathBuf::from(name)),
     }
+}
+
+/// Returns where the file goes: if `path` is a symbolic link, the place of its target.
+pub(in crate::export) fn behind_links(path: PathBuf) -> PathBuf {
+    let mut place = path;
+    for _ in 0..MAX_LINKS {
+        match place.read_link() {
+            Ok(target) if may_follow(&place) => place = folder(&place).join(target),
+            _ => break,
+        }
+    }
+    place
+}
+
+/// Whether a link is trusted: in a folder where everybody may make links, those of others are not.
+#[cfg(unix)]
+fn may_follow(link: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    /// Everybody may create files, but only their owners may remove them.
+    const SHARED: u32 = 0o1002;
+    let (Ok(found), Ok(folder)) = (link.symlink_metadata(), folder(link).metadata()) else { return false };
+    let user = rustix::process::geteuid().as_raw();
+    folder.mode() & SHARED != SHARED || found.uid() == user || found.uid() == folder.uid()
+}
+
+#[cfg(not(unix))]
+fn may_follow(_: &Path) -> bool {
+    true
 }
 
 /// Returns whether the file name of this pattern contains a date. A date in a folder name does not count.

@@ -28,6 +28,8 @@ pub struct Exported {
     pub removed: Vec<PathBuf>,
     /// Messages about the exported records.
     pub remarks: Vec<String>,
+    /// The minimum ratio was not checked, because no earlier export to this name is known.
+    pub lacks_baseline: bool,
 }
 
 /// The results of all steps before.
@@ -61,6 +63,7 @@ pub(in crate::export) fn conclude(results: ExportResults<'_>, spool: Spool) -> R
         not_found,
         removed: Vec::new(),
         remarks: remarks(&results),
+        lacks_baseline: results.verdict.lacks_baseline,
     };
     if let Some(path) = &results.path {
         exported.manifest.write(path)?;
@@ -167,6 +170,7 @@ fn manifest(results: &ExportResults<'_>) -> Manifest {
         columns: header.clone(),
         gathered: counts.other_fields,
         cut: counts.cut,
+        defused: counts.defused,
         changes: comparison.changes,
     }
 }
@@ -195,9 +199,6 @@ fn remarks(results: &ExportResults<'_>) -> Vec<String> {
              Export to .csv or .ndjson to get the whole text",
             counts.cut
         ));
-    }
-    if results.verdict.lacks_baseline {
-        remarks.push("--min-ratio was not checked, because no earlier export to this name is known".to_owned());
     }
     remarks
 }

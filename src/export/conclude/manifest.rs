@@ -69,6 +69,9 @@ pub struct Manifest {
     /// Number of texts cut to the maximum length of a workbook's cell.
     #[serde(default)]
     pub cut: u64,
+    /// Number of texts with an apostrophe that keeps a spreadsheet program from running them as formulas.
+    #[serde(default)]
+    pub defused: u64,
     /// Differences from the previous export to the same name.
     pub changes: Option<Changes>,
 }

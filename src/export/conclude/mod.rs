@@ -9,7 +9,7 @@ mod verdict;
 
 pub(super) use self::baseline::{check_existing, records_before};
 pub(crate) use self::file_names::has_date;
-pub(super) use self::file_names::{incomplete, resolve};
+pub(super) use self::file_names::{behind_links, incomplete, resolve};
 pub use self::finish::Exported;
 pub(super) use self::finish::{ExportResults, conclude};
 pub(super) use self::history::{ComparedRecords, History};

@@ -76,7 +76,7 @@ async fn fetch_record(
             None => Ok((asked.clone(), Fetched::Page(page))),
         },
         Err(client::Error::Status { status: 404 | 410, .. }) => missing("not found".to_owned(), false),
-        Err(client::Error::Status { status: status @ (400 | 422), message }) => {
+        Err(client::Error::Status { status: status @ (400 | 422), message, .. }) => {
             missing(format!("the service answered {status}: {message}"), false)
         }
         Err(error) => Err(error.into()),

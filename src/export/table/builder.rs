@@ -58,6 +58,8 @@ pub(in crate::export) struct Counts {
     pub(in crate::export) left_out: u64,
     /// Texts truncated to the maximum length of a workbook's cell.
     pub(in crate::export) cut: u64,
+    /// Texts with an apostrophe that keeps them from being run as formulas.
+    pub(in crate::export) defused: u64,
     /// Values in the column for fields beyond the maximum number of columns.
     pub(in crate::export) other_fields: u64,
 }
@@ -273,6 +275,7 @@ impl TableBuilder {
         let OpenTable { table, rows, .. } = self.table.take().expect("the table was started above");
         self.counts.rows = rows;
         self.counts.cut = table.cut();
+        self.counts.defused = table.defused();
         Ok(FinishedTable {
             written: table.finish_as(path)?,
             header: columns.into_iter().map(|column| column.header).collect(),

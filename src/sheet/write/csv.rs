@@ -2,6 +2,7 @@
 //!
 //! Text that a spreadsheet program would run as a formula is neutralised unless the style says otherwise.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -26,6 +27,8 @@ pub struct CsvTable<W: Write = WholeFile> {
     /// Rows with fewer fields are padded with blanks.
     columns: usize,
     style: Style,
+    /// Number of texts in rows that were written with an apostrophe.
+    defused: u64,
     writer: Writer<W>,
 }
 
@@ -117,18 +120,27 @@ impl<W: Write> CsvTable<W> {
         }
         let mut builder = WriterBuilder::new();
         builder.delimiter(delimiter).terminator(Terminator::CRLF).flexible(true).buffer_capacity(BUFFER_SIZE);
-        let mut table = CsvTable { path, columns: header.len(), style, writer: builder.from_writer(target) };
+        let writer = builder.from_writer(target);
+        let mut table = CsvTable { path, columns: header.len(), style, defused: 0, writer };
         let written = header.iter().try_for_each(|name| table.write_text(name.as_ref()));
         let written = written.and_then(|()| table.end_row(header.len()));
         written.map_err(|error| table.error(error))?;
+        table.defused = 0;
         Ok(table)
     }
 
+    /// Returns the number of texts so far, without the header, that were written with an apostrophe.
+    pub(super) fn defused(&self) -> u64 {
+        self.defused
+    }
+
     fn write_text(&mut self, text: &str) -> csv::Result<()> {
-        match self.style.raw {
-            true => self.writer.write_field(text),
-            false => self.writer.write_field(&*defuse(text)),
+        if self.style.raw {
+            return self.writer.write_field(text);
         }
+        let safe = defuse(text);
+        self.defused += u64::from(matches!(safe, Cow::Owned(_)));
+        self.writer.write_field(&*safe)
     }
 
     /// Ends a row of `count` fields.

@@ -57,13 +57,17 @@ pub(super) fn create(
     Err(io::Error::other("other processes remove each new file"))
 }
 
-/// Gives an empty file the group of its readers, and the mode of the file that it is to replace.
+/// Gives an empty file the group of its readers, and the owner and the mode of the file that it is to replace.
 #[cfg(unix)]
 fn restrict(file: &File, readers: Readers, replaced: Option<&Metadata>) -> io::Result<()> {
     use std::fs::Permissions;
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
 
     let created = file.metadata()?;
+    if let Some(owner) = replaced.map(Metadata::uid).filter(|owner| *owner != created.uid()) {
+        // Only root may.
+        let _ = fchown(file, Some(owner), None);
+    }
     let group = match readers {
         Readers::Group(group) => Some(group),
         Readers::Owner | Readers::Everyone => replaced.map(Metadata::gid),

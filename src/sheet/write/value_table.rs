@@ -71,6 +71,15 @@ impl ValueTable {
         }
     }
 
+    /// Returns the number of texts so far with an apostrophe that keeps them from being run as formulas.
+    pub fn defused(&self) -> u64 {
+        match self {
+            ValueTable::Delimited(table) => table.defused(),
+            ValueTable::Lines(_) => 0,
+            ValueTable::Xlsx(table) => table.defused(),
+        }
+    }
+
     /// Ends the table and puts the file in place as `path`, which must be in the same folder. Returns `None` for standard
     /// output.
     pub fn finish_as(self, path: PathBuf) -> Result<Option<Written>, Error> {

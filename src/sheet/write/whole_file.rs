@@ -51,11 +51,11 @@ impl WholeFile {
             return Err(Error::Unwritable { path: path.to_owned(), reason: "it has no file name".to_owned() });
         };
         let mut readers = readers;
+        let unwritable = |reason: &str| Error::Unwritable { path: path.to_owned(), reason: reason.to_owned() };
         match path.symlink_metadata() {
-            Ok(found) if found.is_dir() => {
-                return Err(Error::Unwritable { path: path.to_owned(), reason: "it is a folder".to_owned() });
-            }
+            Ok(found) if found.is_dir() => return Err(unwritable("it is a folder")),
             Ok(_) if existing == Existing::Keep => return Err(Error::Exists { path: path.to_owned() }),
+            Ok(found) if !found.is_file() && !found.is_symlink() => return Err(unwritable("it is no regular file")),
             Ok(_) => readers = readers.both(Readers::of(path)),
             Err(_) => {}
         }

@@ -37,7 +37,13 @@ impl Reaction {
     fn outcome(self, key: &str) -> TransportOutcome {
         let answered = |status: u16, body: String, retry_after: Option<u16>| {
             let retry_after = retry_after.map(|seconds| seconds.to_string());
-            TransportOutcome::Response(Response { status, body: body.into_bytes(), retry_after, quota: None })
+            TransportOutcome::Response(Response {
+                status,
+                body: body.into_bytes(),
+                retry_after,
+                location: None,
+                quota: None,
+            })
         };
         let reason = || "broken".to_owned();
         match self {
@@ -471,7 +477,10 @@ fn endless_throttling_stops_the_run() {
 #[test]
 fn redirect_stops_the_run() {
     let simulation = all(Reaction::Redirected, 100, 4);
-    assert!(matches!(simulation.dispatcher.stop_reason(), Some(StopReason::Service(Stop::Redirected { status: 302 }))));
+    assert!(matches!(
+        simulation.dispatcher.stop_reason(),
+        Some(StopReason::Service(Stop::Redirected { status: 302, .. }))
+    ));
     assert_eq!(simulation.sends.len(), 4);
 }
 
@@ -532,7 +541,7 @@ fn see_other_to_a_create_is_unknown_and_stops_the_run() {
     let mut simulation = Simulation::of(RecordKind::Invoice, (0..20).collect(), 1, false);
     let events = [Reaction::Accepted, Reaction::SeeOther].map(|reaction| (reaction, 0, 0, true));
     simulation.run(&events).expect("the run ends");
-    let stop = StopReason::Service(Stop::Redirected { status: 303 });
+    let stop = StopReason::Service(Stop::Redirected { status: 303, to: None });
     assert_eq!(simulation.dispatcher.stop_reason(), Some(&stop));
     assert_eq!(simulation.settled.values().map(|settled| settled.state).collect::<Vec<_>>(), [RecordState::Unknown]);
 }

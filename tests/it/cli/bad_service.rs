@@ -163,7 +163,8 @@ async fn every_command_reports_a_redirect_in_the_same_way() {
     for args in [&UPLOAD[..], &["export", "items", "-o", "out.csv"], &["whoami"]] {
         let command = place.sheetport(args).env("SHEETPORT_BASE_URL", &server.address);
         let ended = command.secret("SHEETPORT_ACCESS_TOKEN", "access-1").exits(9);
-        ended.says(&["the service redirects (302), and a token is never sent to another address", "the base address"]);
+        let redirect = "the service redirects (302) to /login, and a token is never sent to another address";
+        ended.says(&[redirect, "the base address"]);
     }
 }
 

@@ -20,6 +20,8 @@ mod export;
 mod export_by_id;
 mod export_formats;
 mod export_nightly;
+mod export_refused;
+mod export_replaced;
 mod export_resume;
 mod export_roundtrip;
 mod export_workbook;

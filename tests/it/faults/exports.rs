@@ -117,7 +117,7 @@ async fn a_refused_page_leaves_no_file() {
     .await;
     let folder = tempfile::tempdir().unwrap();
     let error = export(client(&server, 4), folder.path()).await.unwrap_err();
-    assert_eq!(error.to_string(), "the service answered 403: no");
+    assert_eq!(error.to_string(), "the service answered 403 for /v1/public/items: no");
     let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["home"]);
 }
@@ -239,7 +239,7 @@ async fn pages_before_a_fault_are_not_requested_again() {
     let exported = loop {
         // The service refuses page 60 until its seventieth request.
         match export_as(client(&server, 1), &again).await {
-            Err(error) => assert_eq!(error.to_string(), "the service answered 403: no"),
+            Err(error) => assert_eq!(error.to_string(), "the service answered 403 for /v1/public/items: no"),
             Ok(exported) => break exported,
         }
         assert!(server.log().len() <= 71, "only page 60 is requested");

@@ -291,7 +291,8 @@ async fn locked_and_too_early_requests_are_retried() {
 async fn see_other_to_a_create_is_unknown_and_stops_the_run() {
     let server = Server::start(|_| answer(303, "location: /v1/invoices/7\r\n", "")).await;
     let planned = Planned::once(RecordKind::Invoice, 10).await;
-    let stop = StopReason::Service(Stop::Redirected { status: 303 });
+    let to = Some("/v1/invoices/7".to_owned());
+    let stop = StopReason::Service(Stop::Redirected { status: 303, to });
     assert_eq!(planned.send(&server, 1).await, Some(stop));
     let now = planned.accounting().await;
     assert_eq!((now.unknown, now.pending), (1, 9));

@@ -150,7 +150,7 @@ async fn records_with_the_same_key_are_sent_one_after_another() {
 async fn resume_sends_only_unsettled_records() {
     let server = Server::start(|seen| if seen.number == 50 { answer(302, "", "") } else { Reply::Accept }).await;
     let planned = Planned::many(1_200).await;
-    assert_eq!(planned.send(&server, 4).await, Some(StopReason::Service(Stop::Redirected { status: 302 })));
+    assert_eq!(planned.send(&server, 4).await, Some(StopReason::Service(Stop::Redirected { status: 302, to: None })));
     let first = server.bodies();
     let sane = Server::start(|_| Reply::Accept).await;
     assert_eq!(planned.send(&sane, 4).await, None);

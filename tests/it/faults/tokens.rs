@@ -130,7 +130,8 @@ async fn redirects_are_never_followed() {
         let location = format!("location: {}/v1/public/items\r\n", elsewhere.address);
         let server = Server::start(move |_| answer(status, &location, "")).await;
         let planned = Planned::many(20).await;
-        assert_eq!(planned.send(&server, 4).await, Some(StopReason::Service(Stop::Redirected { status })));
+        let to = Some(format!("{}/v1/public/items", elsewhere.address));
+        assert_eq!(planned.send(&server, 4).await, Some(StopReason::Service(Stop::Redirected { status, to })));
         assert!(server.log().len() <= 4, "only requests in flight");
         assert_eq!(planned.accounting().await.pending, 20);
         planned.resumes().await;
@@ -148,7 +149,8 @@ async fn redirected_renewal_stops_the_run() {
     })
     .await;
     let planned = Planned::many(2).await;
-    assert_eq!(planned.send(&server, 2).await, Some(StopReason::Service(Stop::Redirected { status: 307 })));
+    let to = Some(format!("{}{REFRESH}", elsewhere.address));
+    assert_eq!(planned.send(&server, 2).await, Some(StopReason::Service(Stop::Redirected { status: 307, to })));
     assert!(elsewhere.log().is_empty());
 }
 

@@ -3,6 +3,7 @@
 //! A table longer than a worksheet continues on further sheets, each with the header. A table that is too wide is an
 //! error, and texts that are too long are cut, marked and counted.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use rust_xlsxwriter::{Format, IgnoreError, Workbook, Worksheet, XlsxError};
@@ -30,6 +31,8 @@ const FILTER_BUTTON: usize = 3;
 pub struct XlsxTable {
     file: WorkbookFile,
     sheets: Sheets,
+    /// Number of values that were written with an apostrophe.
+    defused: u64,
 }
 
 /// Name, header and format of a table.
@@ -109,9 +112,9 @@ impl XlsxTable {
             kinds: Vec::new(),
             layout,
         };
-        let mut table = XlsxTable { file: WorkbookFile::create(file)?, sheets };
+        let mut table = XlsxTable { file: WorkbookFile::create(file)?, sheets, defused: 0 };
         table.check_width(table.sheets.layout.header.len())?;
-        let XlsxTable { file, sheets } = &mut table;
+        let XlsxTable { file, sheets, .. } = &mut table;
         file.edit(|workbook| {
             if let Some(name) = &sheets.layout.first_sheet {
                 workbook.add_worksheet().set_name(name)?;
@@ -126,6 +129,11 @@ impl XlsxTable {
         self.sheets.cut_texts
     }
 
+    /// Returns the number of values so far that were written with an apostrophe.
+    pub(in crate::sheet::write) fn defused(&self) -> u64 {
+        self.defused
+    }
+
     /// Returns the cell kind of a column's format, if known.
     pub fn column_kind(&self, column: usize) -> Option<CellKind> {
         self.sheets.kinds.get(column).copied().flatten()
@@ -137,6 +145,9 @@ impl XlsxTable {
     }
 
     pub fn values(&mut self, values: &[Value<'_>]) -> Result<(), Error> {
+        let is_escaped =
+            |value: &&Value<'_>| matches!(value, Value::Text(text) if matches!(escape(text), Cow::Owned(_)));
+        self.defused += values.iter().filter(is_escaped).count() as u64;
         let cells = values.iter().map(|value| StyledCell { cell: XlsxCell::from_value(value), format: None });
         self.row(cells, None, |_, _| Ok(()))
     }
@@ -153,7 +164,7 @@ impl XlsxTable {
         finish: impl FnOnce(&mut Worksheet, u32) -> Result<(), XlsxError>,
     ) -> Result<(), Error> {
         self.check_width(cells.len())?;
-        let XlsxTable { file, sheets } = self;
+        let XlsxTable { file, sheets, .. } = self;
         file.edit(|workbook| {
             if sheets.next_row == sheets.max_rows {
                 sheets.end(workbook)?;
@@ -179,7 +190,7 @@ impl XlsxTable {
     }
 
     fn save(self, finish: impl FnOnce(&mut Workbook) -> Result<(), XlsxError>) -> Result<WholeFile, Error> {
-        let XlsxTable { mut file, mut sheets } = self;
+        let XlsxTable { mut file, mut sheets, .. } = self;
         file.edit(|workbook| {
             sheets.end(workbook)?;
             finish(workbook)

@@ -84,7 +84,13 @@ impl Fate {
     fn outcome(self, kind: RecordKind, key: &str) -> TransportOutcome {
         let answered = |status, body: String, seconds: Option<u16>| {
             let retry_after = seconds.map(|seconds| seconds.to_string());
-            TransportOutcome::Response(Response { status, body: body.into_bytes(), retry_after, quota: None })
+            TransportOutcome::Response(Response {
+                status,
+                body: body.into_bytes(),
+                retry_after,
+                location: None,
+                quota: None,
+            })
         };
         let reason = || "broken".to_owned();
         match self {
@@ -292,6 +298,7 @@ impl Service for Line {
                 status: 200,
                 body: b"[]".to_vec(),
                 retry_after: None,
+                location: None,
                 quota: None,
             });
             let is_answered = fate == Fate::Accepted || world().mood.answers_reads;
