@@ -107,6 +107,7 @@ fn exported(
         template: None,
         explode: None,
         since: Since::Ever,
+        changes: None,
         verify: false,
         fresh: false,
         keep: None,

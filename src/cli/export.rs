@@ -22,7 +22,9 @@ In .xlsx, text longer than 32,767 characters is cut, with a warning.
 Examples:
   sheetport export items -o items.xlsx
   sheetport export orders -o orders.csv.gz --explode items --rate 600/min
+  sheetport export items orders companies -o all.xlsx
   sheetport export items -o 'items-{date}.csv' --keep 14 --min-ratio 0.8
+  sheetport export items -o items.csv --changes 'changes-{date}.xlsx'
   sheetport export transactions -o moves.csv --ids list.xlsx --column 'Transaction'
   sheetport export items -o - --format ndjson";
 
@@ -34,10 +36,11 @@ const BY_ID: &str = "Export by id";
 #[derive(Args, Debug, Default)]
 #[command(after_help = EXAMPLES)]
 pub struct Export {
-    /// Records to export
-    #[arg(value_parser = choice(EXPORTABLE.map(exportable)))]
-    pub records: &'static str,
-    /// File, replaced when the export is complete; - for standard output. {date}, {time} and {workspace} are filled in
+    /// Records to export; several become the sheets of a workbook, or a file each if the name has {kind}
+    #[arg(required = true, value_parser = choice(EXPORTABLE.map(exportable)))]
+    pub records: Vec<&'static str>,
+    /// File, replaced when the export is complete; - for standard output. {kind}, {date}, {time} and {workspace} are
+    /// filled in
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// API paths to read the list from [default: public, if it has the list]
@@ -92,6 +95,9 @@ pub struct Nightly {
     /// 2026-11-21T06:00:00Z
     #[arg(long, help_heading = NIGHTLY, value_name = "last|TIME", value_parser = since, conflicts_with = "ids")]
     pub since: Option<Since>,
+    /// Also list the records that were added, changed and removed since the last export to this name with --changes
+    #[arg(long, help_heading = NIGHTLY, value_name = "FILE", conflicts_with = "ids")]
+    pub changes: Option<PathBuf>,
     /// Keep this many files of a name with {date}, and remove older ones
     #[arg(long, help_heading = NIGHTLY, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub keep: Option<u16>,

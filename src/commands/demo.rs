@@ -56,12 +56,13 @@ pub(super) async fn run(args: &cli::Demo, settings: &Settings) -> Result<Exit, F
     }
     let mut exports = Vec::new();
     for name in ["items.csv", "items.xlsx"] {
-        let args = cli::Export { records: "items", output: folder.join(name), ..cli::Export::default() };
-        let exported = export::export(&args, &service.context, output).await?;
-        if !output.json {
-            export::print(&exported);
+        let args = cli::Export { records: vec!["items"], output: folder.join(name), ..cli::Export::default() };
+        for exported in export::export(&export::request(&args), &service.context, output).await? {
+            if !output.json {
+                export::print(&exported);
+            }
+            exports.push(export::as_json(&exported));
         }
-        exports.push(export::as_json(&exported));
     }
     service.stop().await?;
     if output.talks() {

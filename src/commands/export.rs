@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::shared::console::Console;
 use super::shared::next;
@@ -33,47 +33,117 @@ async fn run_and_print(args: &Export, settings: &Settings) -> Result<Exit, Failu
             "write the records to a file, or leave out --json",
         ));
     }
+    let requests = request(args).by_file()?;
     let interrupt = Interrupt::default();
-    let exported = tokio::select! {
-        // The signal handler must be installed before the first request.
-        biased;
-        _ = interrupt.signal() => {
-            let hint = "the records read so far are kept; run the same command again within an hour to continue";
-            let failure = Failure::new(interrupt.exit(), "the export was interrupted", hint);
-            return Err(failure.or_next(|| again(args, &settings.context)));
+    let mut results = Vec::new();
+    for request in &requests {
+        let result = tokio::select! {
+            // The signal handler must be installed before the first request.
+            biased;
+            _ = interrupt.signal() => {
+                let hint = "the records read so far are kept; run the same command again within an hour to continue";
+                let failure = Failure::new(interrupt.exit(), "the export was interrupted", hint);
+                return Err(failure.or_next(|| again(args, &settings.context)));
+            }
+            result = export(request, &settings.context, settings.output) => result,
+        };
+        match result {
+            Ok(exported) => {
+                if settings.output.talks() {
+                    exported.iter().for_each(print);
+                } else if !settings.output.json {
+                    exported.iter().filter_map(shortcoming).for_each(ui::remark);
+                }
+                results.push(Ok(exported));
+            }
+            // Files that do not depend on this one are written all the same.
+            Err(failure) if requests.len() > 1 => {
+                let failure = failure_of(request, failure, settings.output);
+                if !settings.output.json {
+                    ui::failure(&failure, false);
+                }
+                results.push(Err((request.records[0], failure)));
+            }
+            Err(failure) => {
+                return Err(match failure.exit {
+                    Exit::Stopped => failure.or_next(|| again(args, &settings.context)),
+                    _ => failure,
+                });
+            }
         }
-        exported = export(args, &settings.context, settings.output) => exported.map_err(|failure| match failure.exit {
-            Exit::Stopped => failure.or_next(|| again(args, &settings.context)),
-            _ => failure,
-        })?,
+    }
+    let is_whole = |result: &Result<Vec<Exported>, _>| {
+        result.as_ref().is_ok_and(|exported| exported.iter().all(|exported| exported.manifest.complete))
     };
-    let next = (!exported.manifest.complete).then(|| again(args, &settings.context));
+    let next = (!results.iter().all(is_whole)).then(|| again(args, &settings.context));
     if settings.output.json {
-        let mut json = as_json(&exported);
-        json["next"] = json!(next);
-        ui::json(&json);
-    } else if settings.output.quiet {
-        if let Some(shortcoming) = shortcoming(&exported) {
-            ui::remark(shortcoming);
-        }
-    } else {
-        print(&exported);
+        ui::json(&summary(&results, args.records.len() > 1, next.as_deref()));
+    } else if settings.output.talks() {
         ui::next_remark(next.as_deref());
     }
-    Ok(match &exported.manifest {
-        manifest if !manifest.complete => Exit::Incomplete,
-        manifest if manifest.not_found > 0 => Exit::RowsFailed,
-        _ => Exit::Done,
-    })
+    Ok(exit(&results))
 }
 
-/// Exports, and leaves printing the result to the caller.
-pub(super) async fn export(args: &Export, context: &Context, output: Output) -> Result<Exported, Failure> {
+/// Says which list was not exported.
+fn failure_of(request: &ExportRequest<'_>, failure: Failure, output: Output) -> Failure {
+    let message = format!("{} were not exported: {}", request.records.join(", "), failure.message);
+    let failure = Failure { message, ..failure };
+    if output.talks() || output.json { failure } else { failure.in_one_line() }
+}
+
+/// The exports of one file, or the list that was not exported and why.
+type FileResult = Result<Vec<Exported>, (&'static str, Failure)>;
+
+fn exit(results: &[FileResult]) -> Exit {
+    if let Some((_, failure)) = results.iter().find_map(|result| result.as_ref().err()) {
+        return failure.exit;
+    }
+    let exported = || results.iter().flatten().flatten();
+    if exported().any(|exported| !exported.manifest.complete) {
+        return Exit::Incomplete;
+    }
+    if exported().any(|exported| exported.manifest.not_found > 0) { Exit::RowsFailed } else { Exit::Done }
+}
+
+/// Returns the summary for `--json`: of one list itself, or of several in `exports`.
+fn summary(results: &[FileResult], is_several: bool, next: Option<&str>) -> Value {
+    let mut exports: Vec<Value> = results
+        .iter()
+        .flat_map(|result| match result {
+            Ok(exported) => exported.iter().map(as_json).collect(),
+            Err((records, Failure { exit, message, hint, .. })) => {
+                let error = json!({"message": message, "hint": hint, "exit": *exit as u8});
+                vec![json!({"command": "export", "records": records, "error": error})]
+            }
+        })
+        .collect();
+    let mut json = match is_several {
+        true => json!({"command": "export", "exports": exports}),
+        false => exports.pop().unwrap_or_default(),
+    };
+    json["next"] = json!(next);
+    json
+}
+
+/// Exports to one file, and leaves printing the result to the caller.
+pub(super) async fn export(
+    request: &ExportRequest<'_>,
+    context: &Context,
+    output: Output,
+) -> Result<Vec<Exported>, Failure> {
+    let console = Console::new(output);
+    let exported = operations::export(context, request, &|event| console.show(event)).await?;
+    console.finish(exported.iter().map(|exported| exported.manifest.distinct).sum());
+    Ok(exported)
+}
+
+/// Returns the request of these flags.
+pub(super) fn request(args: &Export) -> ExportRequest<'_> {
     let (look, nightly, by_id) = (&args.look, &args.nightly, &args.by_id);
     let ids = by_id.ids.clone();
     let ids = ids.map(|path| IdSource { path, column: by_id.column.clone(), external: by_id.external });
-    let request = ExportRequest {
-        records: args.records,
+    ExportRequest {
+        records: args.records.clone(),
         family: args.family,
         output: (!is_stdout(&args.output)).then_some(&args.output),
         stdout_format: look.format,
@@ -86,6 +156,7 @@ pub(super) async fn export(args: &Export, context: &Context, output: Output) -> 
         template: look.template.as_deref(),
         explode: look.explode.clone(),
         since: nightly.since.unwrap_or(Since::Ever),
+        changes: nightly.changes.as_deref(),
         verify: args.verify,
         fresh: args.fresh,
         keep: nightly.keep,
@@ -95,11 +166,7 @@ pub(super) async fn export(args: &Export, context: &Context, output: Output) -> 
         language: by_id.language.as_deref(),
         concurrency: args.pacing.concurrency(),
         rate: args.pacing.rate,
-    };
-    let console = Console::new(output);
-    let exported = operations::export(context, &request, &|event| console.show(event)).await?;
-    console.finish(exported.manifest.distinct);
-    Ok(exported)
+    }
 }
 
 /// Returns the command that exports again, and continues an interrupted export.
@@ -110,7 +177,7 @@ fn again(args: &Export, context: &Context) -> String {
         Since::Moment(time) => time.to_string(),
         Since::Last | Since::Ever => "last".to_owned(),
     });
-    let command = CommandLine::new(context, &format!("export {records}"))
+    let command = CommandLine::new(context, &format!("export {}", records.join(" ")))
         .short('o', "output", output)
         .flag("family", family.map(Family::name))
         .switch("verify", *verify)
@@ -122,6 +189,7 @@ fn again(args: &Export, context: &Context) -> String {
         .switch("bom", look.bom)
         .switch("exact", look.exact)
         .flag("since", since)
+        .flag("changes", nightly.changes.as_ref())
         .flag("keep", nightly.keep.map(|number| number.to_string()))
         .flag("min-ratio", nightly.min_ratio.map(|share| share.to_string()))
         .switch("allow-empty", nightly.allow_empty)
@@ -133,7 +201,7 @@ fn again(args: &Export, context: &Context) -> String {
 }
 
 /// Returns the JSON object of `--json`. The fields are a stable interface.
-pub(super) fn as_json(exported: &Exported) -> serde_json::Value {
+pub(super) fn as_json(exported: &Exported) -> Value {
     let manifest = &exported.manifest;
     json!({
         "command": "export",
@@ -157,6 +225,7 @@ pub(super) fn as_json(exported: &Exported) -> serde_json::Value {
         "how": manifest.how,
         "resumed": manifest.resumed,
         "changes": manifest.changes,
+        "changes_file": exported.changes_file,
         "removed": exported.removed,
     })
 }
@@ -205,7 +274,9 @@ pub(super) fn print(exported: &Exported) {
     }
     if let Some(changes) = &manifest.changes {
         let [added, changed, removed] = [changes.added, changes.changed, changes.removed].map(ui::thousands);
-        say(format_args!("  since the last export: {added} added, {changed} changed, {removed} removed"));
+        let file = exported.changes_file.as_deref();
+        let file = file.map(|file| format!(", listed in {}", file.display())).unwrap_or_default();
+        say(format_args!("  since the last export: {added} added, {changed} changed, {removed} removed{file}"));
     }
     for path in &exported.removed {
         say(format_args!("  {faint}removed {}{faint:#}", path.display()));

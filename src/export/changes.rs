@@ -21,8 +21,20 @@ pub struct Changes {
     pub removed: u64,
 }
 
+impl std::ops::Add for Changes {
+    type Output = Changes;
+
+    fn add(self, other: Changes) -> Changes {
+        Changes {
+            added: self.added + other.added,
+            changed: self.changed + other.changed,
+            removed: self.removed + other.removed,
+        }
+    }
+}
+
 /// Hashes of a record: of the ID and of the JSON. A record without an ID has the hash of the JSON twice.
-type Hashes = (u64, u64);
+pub(super) type Hashes = (u64, u64);
 
 /// The hashes of each exported record.
 #[derive(Debug, Default)]
@@ -116,7 +128,8 @@ impl RecordHashes {
     }
 }
 
-fn hashes(entry: &Entry<'_>) -> Hashes {
+/// Returns the hashes of a record.
+pub(super) fn hashes(entry: &Entry<'_>) -> Hashes {
     let id = entry.id();
     let id = id.as_deref().unwrap_or(entry.json());
     (XxHash3_64::oneshot(id.as_bytes()), XxHash3_64::oneshot(entry.json().as_bytes()))

@@ -39,7 +39,7 @@ impl Error {
                 Some("check that the disk is not full, or set SHEETPORT_HOME to another folder".to_owned())
             }
             Error::Busy => Some("wait until it ends, or choose another file name".to_owned()),
-            Error::Name(_) => Some("file names can contain {date}, {time} and {workspace}".to_owned()),
+            Error::Name(_) => Some("file names can contain {kind}, {date}, {time} and {workspace}".to_owned()),
             Error::OtherOrigin { .. } => Some(
                 "check the profile, the tokens and the address; if this export is to take its place, move the file away"
                     .to_owned(),

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use super::fetch::IdFile;
 use super::template::Template;
-use crate::records::{List, Single};
+use crate::records::{List, ListedField, Single};
 use crate::sheet::write::{Shape, Style, TextKind};
 
 /// The records to export.
@@ -32,6 +32,14 @@ pub enum Output {
     Stdout { kind: TextKind },
 }
 
+/// The file with the changes since the previous export.
+#[derive(Clone, Debug)]
+pub struct ChangesFile {
+    /// File name with placeholders, as of [`Output::File`].
+    pub pattern: String,
+    pub shape: Shape,
+}
+
 /// Selects records by the time of their last change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
@@ -41,6 +49,16 @@ pub enum Since {
     /// records.
     Last,
     Moment(jiff::Timestamp),
+}
+
+impl Source {
+    /// Returns the contract's fields of the records, and the name of the list or of the single records.
+    pub(super) fn fields(&self) -> (&'static [ListedField], &'static str) {
+        match self {
+            Source::List(list) => (list.fields, list.name),
+            Source::Ids { single, .. } => (single.fields, single.name),
+        }
+    }
 }
 
 /// Options of an export.
@@ -53,6 +71,8 @@ pub struct Job {
     /// Path of an array whose elements get a row each.
     pub explode: Option<String>,
     pub since: Since,
+    /// Lists what was added, changed and removed since the previous export with such a list.
+    pub changes: Option<ChangesFile>,
     /// Reads all IDs a second time.
     pub verify: bool,
     /// Ignores the pages of an interrupted export.
@@ -72,6 +92,13 @@ pub struct Job {
     /// Value of the `Accept-Language` header.
     pub language: Option<String>,
     pub clock: Clock,
+}
+
+impl Job {
+    /// Returns the style of text files: that of the request, and then that of the template.
+    pub(super) fn table_style(&self) -> Style {
+        self.template.as_ref().map_or(self.style, |template| self.style.or(template.style))
+    }
 }
 
 /// The current time.

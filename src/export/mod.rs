@@ -4,6 +4,7 @@
 //! them on disk; [`table`] turns their entries into rows of the file; and [`conclude`] decides whether the file is complete,
 //! and puts it in place. The file formats themselves are in [`crate::sheet::write`].
 
+mod change_list;
 mod changes;
 mod conclude;
 mod error;
@@ -24,6 +25,6 @@ pub(crate) use self::conclude::has_date;
 pub use self::conclude::{Exported, Manifest};
 pub use self::error::Error;
 pub use self::fetch::IdFile;
-pub use self::job::{Clock, Job, Output, Since, Source};
-pub use self::run::export;
+pub use self::job::{ChangesFile, Clock, Job, Output, Since, Source};
+pub use self::run::{export, export_together};
 pub use self::template::Template;

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::change_list::{ListLayout, Records, compare};
 use super::changes::{Comparison, PreviousRecords};
 use super::conclude::{
-    ComparedRecords, ExportResults, Exported, History, Reading, Verdict, behind_links, check_existing, conclude,
-    incomplete, records_before, resolve,
+    ComparedRecords, ExportResults, Exported, History, ListedChanges, Reading, State, Verdict, behind_links,
+    check_existing, check_existing_changes, conclude, incomplete, records_before, resolve,
 };
 use super::error::Error;
 use super::fetch::Fetcher;
@@ -19,12 +20,13 @@ use super::job::{Job, Output, Since, Source};
 use super::session::{ExportSession, Progress};
 use super::spool::{FrameKind, Frames, Spool};
 use super::table::{FinishedTable, Selection, TableBuilder, TableOptions, WriterThread};
-use crate::client::pages::{Completeness, Page};
+use super::template::Template;
+use crate::client::pages::{Completeness, Entry, Page, Walk};
 use crate::client::{Client, Pace};
 use crate::digest;
 use crate::sheet;
 use crate::sheet::compression::Compression;
-use crate::sheet::write::{Existing, Shape, WholeFile, folder};
+use crate::sheet::write::{Existing, Shape, ValueTable, WholeFile, Written, folder};
 
 /// How often a list is read if it changes meanwhile in a way that may hide records.
 const MAX_READINGS: u32 = 3;
@@ -36,75 +38,213 @@ pub async fn export(
     job: &Job,
     progress: &Progress<'_>,
 ) -> Result<Exported, Error> {
-    let path = file_path(job)?;
-    check_existing(job, path.as_deref())?;
-    let identity = identity(job)?;
-    let history = History::open(&job.home, &identity)?;
-    history.delete_old_spools(&job.home, (job.clock.now)());
-    let previous = history.state();
-    let records_before = records_before(job, path.as_deref(), previous.as_ref());
-    let concluded = previous.as_ref().map(|previous| previous.started);
-    let compared = previous.and_then(|previous| previous.compared);
-    let fetcher = Fetcher { client, pace, concurrency: job.concurrency.max(1) };
+    let exported = export_together(client, pace, std::slice::from_ref(job), progress).await?;
+    exported.into_iter().next().ok_or(Error::Internal("an export has no result"))
+}
 
-    let mut readings = 1;
-    let (session, since, completeness) = loop {
-        let (options, since) = table_options(job, path.as_deref(), &history, compared.as_ref())?;
-        let writer = WriterThread::spawn(TableBuilder::new(options));
-        let is_fresh = job.fresh || readings > 1;
-        let mut session = ExportSession::start(job, &identity, &history, concluded, is_fresh, writer)?;
-        let completeness = session.fetch_all(job, &fetcher, progress).await?;
-        match completeness {
-            Completeness::Moved(_) if readings < MAX_READINGS => readings += 1,
-            completeness => break (session, since, completeness),
-        }
-    };
-    let reading = Reading { times: readings, is_verified: session.is_verified };
-    let verdict = Verdict::new(job, &completeness, &session.walk, reading, records_before);
-    let path = path.map(|path| if verdict.is_complete { path } else { incomplete(&path) });
-
-    let ExportSession { walk, spool, writer, repeated, missing, was_resumed, is_verified, started, .. } = session;
+/// Runs exports into one file. Several must have the same workbook as their output: each becomes a sheet. The file is
+/// replaced only if all of them are complete.
+pub async fn export_together(
+    client: Arc<Client>,
+    pace: Arc<Pace>,
+    jobs: &[Job],
+    progress: &Progress<'_>,
+) -> Result<Vec<Exported>, Error> {
+    let is_shared = jobs.len() > 1;
+    let mut started = Vec::new();
+    for job in jobs {
+        started.push(StartedExport::start(job)?);
+    }
+    let mut read: Vec<ReadExport<'_>> = Vec::new();
+    for export in started {
+        let before: u64 = read.iter().map(|export| export.session.walk.entries).sum();
+        let progress = |records, total: Option<u64>| progress(before + records, total.map(|total| before + total));
+        let fetcher = Fetcher {
+            client: Arc::clone(&client),
+            pace: Arc::clone(&pace),
+            concurrency: export.job.concurrency.max(1),
+        };
+        read.push(export.read(&fetcher, is_shared, &progress).await?);
+    }
+    let is_complete = read.iter().all(|export| export.verdict.is_complete);
+    let path = read.first().and_then(|export| export.started.path.as_deref());
+    let path = path.map(|path| if is_complete { path.to_owned() } else { incomplete(path) });
     let file = path.clone().unwrap_or_else(|| PathBuf::from("-"));
-    let new_records = History::new_records(started);
-    let hashes = (compared.as_ref().map(|compared| history.hashes(compared)), history.hashes(&new_records));
-    let finishing = tokio::task::spawn_blocking(move || finish_table(writer, file, spool, repeated, hashes));
+    let (mut unfinished, mut results) = (Vec::new(), Vec::new());
+    for export in read {
+        let (rows, result) = export.split(is_complete);
+        unfinished.push(rows);
+        results.push(result);
+    }
+    let finishing = tokio::task::spawn_blocking(move || finish_tables(unfinished, file));
     let finished = finishing.await.unwrap_or(Err(Error::Internal("writing the file panicked")))?;
-    let (table, comparison, spool) = finished;
-    let new_records = comparison.is_saved().then_some(new_records);
-    let results = ExportResults {
-        job,
-        history: &history,
-        verdict,
-        walk,
-        table,
-        comparison,
-        path,
-        since,
-        compared: [compared, new_records],
-        missing,
-        was_resumed,
-        is_verified,
-        started,
-    };
-    conclude(results, spool)
+    let finished = finished.into_iter().zip(results);
+    conclude(finished.map(|(finished, result)| result.with(finished)).collect(), path.as_deref(), is_complete)
+}
+
+/// An export whose files and state are known, and locked against other processes.
+struct StartedExport<'a> {
+    job: &'a Job,
+    path: Option<PathBuf>,
+    changes: Option<PathBuf>,
+    identity: String,
+    history: History,
+    previous: Option<State>,
+    records_before: Option<u64>,
+}
+
+/// An export whose list has been read.
+struct ReadExport<'a> {
+    started: StartedExport<'a>,
+    session: ExportSession,
+    since: Option<jiff::Timestamp>,
+    verdict: Verdict,
+}
+
+impl<'a> StartedExport<'a> {
+    fn start(job: &'a Job) -> Result<StartedExport<'a>, Error> {
+        let path = match &job.output {
+            Output::File { pattern, .. } => Some(file_path(job, pattern)?),
+            Output::Stdout { .. } => None,
+        };
+        let changes = job.changes.as_ref().map(|file| file_path(job, &file.pattern)).transpose()?;
+        check_existing(job, path.as_deref())?;
+        let identity = identity(job)?;
+        let history = History::open(&job.home, &identity)?;
+        history.delete_old_spools(&job.home, (job.clock.now)());
+        let previous = history.state();
+        check_existing_changes(job, changes.as_deref(), previous.as_ref())?;
+        let records_before = records_before(job, path.as_deref(), previous.as_ref());
+        Ok(StartedExport { job, path, changes, identity, history, previous, records_before })
+    }
+
+    /// Reads the list, again if it changes meanwhile in a way that may hide records.
+    async fn read(self, fetcher: &Fetcher, is_shared: bool, progress: &Progress<'_>) -> Result<ReadExport<'a>, Error> {
+        let StartedExport { job, path, history, previous, .. } = &self;
+        let concluded = previous.as_ref().map(|previous| previous.started);
+        let mut readings = 1;
+        let (session, since, completeness) = loop {
+            let (selection, since) = selection(job, history, previous.as_ref())?;
+            let options = table_options(job, path.as_deref(), history, selection, is_shared);
+            let writer = WriterThread::spawn(TableBuilder::new(options));
+            let is_fresh = job.fresh || readings > 1;
+            let mut session = ExportSession::start(job, &self.identity, history, concluded, is_fresh, writer)?;
+            let completeness = session.fetch_all(job, fetcher, progress).await?;
+            match completeness {
+                Completeness::Moved(_) if readings < MAX_READINGS => readings += 1,
+                completeness => break (session, since, completeness),
+            }
+        };
+        let reading = Reading { times: readings, is_verified: session.is_verified };
+        let verdict = Verdict::new(job, &completeness, &session.walk, reading, self.records_before);
+        Ok(ReadExport { started: self, session, since, verdict })
+    }
+}
+
+impl<'a> ReadExport<'a> {
+    /// Separates what a blocking thread writes from what concludes the export. Changes are listed only if all is complete.
+    fn split(self, is_complete: bool) -> (UnfinishedTable, UnfinishedResult<'a>) {
+        let ReadExport { started: StartedExport { job, changes, history, previous, .. }, session, since, verdict } =
+            self;
+        let ExportSession { walk, spool, writer, repeated, missing, was_resumed, is_verified, started, .. } = session;
+        let compared = previous.as_ref().and_then(|previous| previous.compared.as_ref());
+        let new_records = History::new_records(started);
+        let hashes = (compared.map(|compared| history.saved(compared)), history.saved(&new_records));
+        let listed = previous.as_ref().and_then(|previous| previous.listed.as_ref());
+        let list = job.changes.as_ref().zip(changes).filter(|_| is_complete).map(|(file, path)| {
+            let (fields, sheet) = job.source.fields();
+            let new = History::new_listed(started);
+            UnfinishedList {
+                previous: listed.map(|listed| history.saved(&listed.records)),
+                new: history.saved(&new),
+                layout: ListLayout { path, shape: file.shape, style: job.table_style(), sheet, fields },
+                template: job.template.clone(),
+                scratch: history.folder().to_owned(),
+                records: new,
+            }
+        });
+        let pages = SpooledPages { spool, repeated };
+        let unfinished = UnfinishedTable { writer, pages, hashes, list };
+        let result = UnfinishedResult {
+            job,
+            history,
+            previous,
+            new_records,
+            verdict,
+            walk,
+            since,
+            missing,
+            was_resumed,
+            is_verified,
+            started,
+        };
+        (unfinished, result)
+    }
+}
+
+/// What concludes an export, apart from its table.
+struct UnfinishedResult<'a> {
+    job: &'a Job,
+    history: History,
+    previous: Option<State>,
+    new_records: ComparedRecords,
+    verdict: Verdict,
+    walk: Walk,
+    since: Option<jiff::Timestamp>,
+    missing: u64,
+    was_resumed: bool,
+    is_verified: bool,
+    started: jiff::Timestamp,
+}
+
+impl<'a> UnfinishedResult<'a> {
+    fn with(self, finished: FinishedExport) -> ExportResults<'a> {
+        let UnfinishedResult { job, history, previous, new_records, verdict, walk, since, missing, .. } = self;
+        let FinishedExport { table, comparison, changes, spool, written } = finished;
+        ExportResults {
+            job,
+            history,
+            previous,
+            new_records: comparison.is_saved().then_some(new_records),
+            verdict,
+            walk,
+            table,
+            written,
+            comparison,
+            changes,
+            spool,
+            since,
+            missing,
+            was_resumed: self.was_resumed,
+            is_verified: self.is_verified,
+            started: self.started,
+        }
+    }
+}
+
+/// The pages of an export, as they were received.
+struct SpooledPages {
+    spool: Spool,
+    /// Flags for the new entries of pages with repeated entries, by position in the spool.
+    repeated: HashMap<u64, Vec<bool>>,
 }
 
 /// The pages of a spool, with a flag for each entry that is new.
-struct SpooledPages {
+struct PageIterator<'a> {
     frames: Frames,
-    repeated: HashMap<u64, Vec<bool>>,
+    repeated: &'a HashMap<u64, Vec<bool>>,
     /// Position of the next frame.
     position: u64,
 }
 
-impl SpooledPages {
+impl PageIterator<'_> {
     fn next_page(&mut self) -> Result<Option<(Page, Vec<bool>)>, Error> {
         while let Some(frame) = self.frames.next()? {
             let position = self.position;
             self.position += 1;
             if matches!(frame.kind, FrameKind::Page | FrameKind::PageAgain) {
                 let page = Page::parse(frame.payload).map_err(|reason| Error::Page { page: position + 1, reason })?;
-                let new = self.repeated.remove(&position).unwrap_or_else(|| vec![true; page.len()]);
+                let new = self.repeated.get(&position).cloned().unwrap_or_else(|| vec![true; page.len()]);
                 return Ok(Some((page, new)));
             }
         }
@@ -112,7 +252,7 @@ impl SpooledPages {
     }
 }
 
-impl Iterator for SpooledPages {
+impl Iterator for PageIterator<'_> {
     type Item = Result<(Page, Vec<bool>), Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -120,30 +260,104 @@ impl Iterator for SpooledPages {
     }
 }
 
-/// Finishes the table under the name `file`, and compares the records with the previous export.
-fn finish_table(
+/// A table to be finished.
+struct UnfinishedTable {
     writer: WriterThread,
-    file: PathBuf,
-    spool: Spool,
-    repeated: HashMap<u64, Vec<bool>>,
+    pages: SpooledPages,
+    /// The hashes of the previous export, and those of this one.
     hashes: (Option<PathBuf>, PathBuf),
-) -> Result<(FinishedTable, Comparison, Spool), Error> {
-    let pages = SpooledPages { frames: spool.frames()?, repeated, position: 0 };
-    let mut table = writer.finish()?.finish(file, pages)?;
-    let (previous, new) = hashes;
-    let comparison = table.hashes.take().map(|hashes| hashes.compare(previous.as_deref(), &new)).transpose()?;
-    Ok((table, comparison.unwrap_or_default(), spool))
+    list: Option<UnfinishedList>,
 }
 
-/// Returns the path of the file. Creates missing folders, and fails if the folder is not writable.
-fn file_path(job: &Job) -> Result<Option<PathBuf>, Error> {
-    let Output::File { pattern, .. } = &job.output else { return Ok(None) };
+/// A list of changes to be written.
+struct UnfinishedList {
+    /// The records of the previous export with such a list, and those of this one.
+    previous: Option<PathBuf>,
+    new: PathBuf,
+    layout: ListLayout,
+    template: Option<Template>,
+    scratch: PathBuf,
+    records: ComparedRecords,
+}
+
+/// A finished table, the comparison with the previous export, and its list.
+struct FinishedExport {
+    table: FinishedTable,
+    comparison: Comparison,
+    changes: Option<ListedChanges>,
+    spool: Spool,
+    /// `None` for standard output.
+    written: Option<Written>,
+}
+
+impl SpooledPages {
+    fn iter(&self) -> Result<PageIterator<'_>, Error> {
+        Ok(PageIterator { frames: self.spool.frames()?, repeated: &self.repeated, position: 0 })
+    }
+
+    /// Passes the records that meet the conditions of the template to `each`.
+    fn each_record(
+        &self,
+        template: Option<&Template>,
+        each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for page in self.iter()? {
+            let (page, new) = page?;
+            for (entry, _) in page.entries().zip(new).filter(|(_, is_new)| *is_new) {
+                if template.is_none_or(|template| template.selects(&entry)) {
+                    each(&entry)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Finishes the tables, and compares their records with those of the previous exports. Nothing is put in place before
+/// everything is written: first `file`, and then the lists of changes.
+fn finish_tables(unfinished: Vec<UnfinishedTable>, file: PathBuf) -> Result<Vec<FinishedExport>, Error> {
+    let mut open: Option<ValueTable> = None;
+    let mut lists: Vec<(PathBuf, ValueTable)> = Vec::new();
+    let mut finished = Vec::new();
+    for UnfinishedTable { writer, pages, hashes: (previous, new), list } in unfinished {
+        let (table, mut rows) = writer.finish()?.finish(open.take(), pages.iter()?)?;
+        open = Some(table);
+        let comparison = rows.hashes.take().map(|hashes| hashes.compare(previous.as_deref(), &new)).transpose()?;
+        let changes = list.map(|list| {
+            let records: &Records<'_> = &|each| pages.each_record(list.template.as_ref(), each);
+            let changes = compare(list.previous.as_deref(), &list.new, records, list.layout.clone(), &list.scratch)?;
+            Ok::<_, Error>((changes, list))
+        });
+        let changes = match changes.transpose()? {
+            Some((Some(changes), list)) => {
+                let counts = changes.counts;
+                let path = list.layout.path.clone();
+                let before = lists.pop_if(|(last, _)| *last == path).map(|(_, table)| table);
+                lists.push((path.clone(), changes.write(before)?));
+                Some(ListedChanges { records: list.records.clone(), written: Some((path, counts)) })
+            }
+            Some((None, list)) => Some(ListedChanges { records: list.records.clone(), written: None }),
+            None => None,
+        };
+        let comparison = comparison.unwrap_or_default();
+        finished.push(FinishedExport { table: rows, comparison, changes, spool: pages.spool, written: None });
+    }
+    let written = open.map(|table| table.finish_as(file)).transpose()?.flatten();
+    finished.iter_mut().for_each(|export| export.written.clone_from(&written));
+    for (path, table) in lists {
+        table.finish_as(path)?;
+    }
+    Ok(finished)
+}
+
+/// Returns the path of a file for this pattern. Creates missing folders, and fails if the folder is not writable.
+fn file_path(job: &Job, pattern: &str) -> Result<PathBuf, Error> {
     let path = resolve(pattern, job.clock.local.datetime(), &job.workspace).map_err(Error::Name)?;
     let failed = |source| sheet::Error::Write { path: path.clone(), source };
     std::fs::create_dir_all(folder(&path)).map_err(failed)?;
     let path = behind_links(path);
     drop(WholeFile::create(&path, Existing::Replace)?);
-    Ok(Some(path))
+    Ok(path)
 }
 
 /// Returns the identity of an export. Exports with the same identity share a history and resume each other.
@@ -173,14 +387,15 @@ fn sha256(path: &Path) -> io::Result<String> {
 fn selection(
     job: &Job,
     history: &History,
-    compared: Option<&ComparedRecords>,
+    previous: Option<&State>,
 ) -> Result<(Selection, Option<jiff::Timestamp>), Error> {
+    let compared = previous.and_then(|previous| previous.compared.as_ref());
     Ok(match job.since {
         Since::Ever => (Selection::All, None),
         Since::Moment(moment) => (Selection::Since(moment), Some(moment)),
         Since::Last => {
             let previous =
-                compared.map(|records| PreviousRecords::read(&history.hashes(records))).transpose()?.flatten();
+                compared.map(|records| PreviousRecords::read(&history.saved(records))).transpose()?.flatten();
             let since = compared.filter(|_| previous.is_some()).map(|records| records.started);
             (Selection::ChangedFrom(previous), since)
         }
@@ -191,27 +406,24 @@ fn table_options(
     job: &Job,
     path: Option<&Path>,
     history: &History,
-    compared: Option<&ComparedRecords>,
-) -> Result<(TableOptions, Option<jiff::Timestamp>), Error> {
-    let (fields, sheet) = match &job.source {
-        Source::List(list) => (list.fields, list.name),
-        Source::Ids { single, .. } => (single.fields, single.name),
-    };
+    selection: Selection,
+    is_shared: bool,
+) -> TableOptions {
+    let (fields, sheet) = job.source.fields();
     let (path, shape) = match &job.output {
         Output::File { pattern, shape } => (Some(path.unwrap_or(Path::new(pattern)).to_owned()), *shape),
         Output::Stdout { kind } => (None, Shape::Text { kind: *kind, packing: Compression::None }),
     };
-    let (selection, since) = selection(job, history, compared)?;
-    let options = TableOptions {
+    TableOptions {
         fields,
         sheet,
         path,
         shape,
-        style: job.template.as_ref().map_or(job.style, |template| job.style.or(template.style)),
+        style: job.table_style(),
+        is_shared,
         template: job.template.clone(),
         explode: job.explode.clone(),
         selection,
         scratch: history.folder().to_owned(),
-    };
-    Ok((options, since))
+    }
 }

@@ -245,6 +245,7 @@ impl Simulation {
             template: None,
             explode: None,
             since,
+            changes: None,
             verify: false,
             fresh: false,
             keep: None,

@@ -9,12 +9,14 @@ use super::context::Context;
 use super::error::Error;
 use super::event::{Event, Observer};
 use crate::client::{self, Pace, Speed};
-use crate::export::{self, Clock, Exported, IdFile, Job, Output, Since, Source, Template, template};
+use crate::export::{self, ChangesFile, Clock, Exported, IdFile, Job, Output, Since, Source, Template, template};
 use crate::records::{Family, List, Single, company, contact, inventory, item, order, transaction};
 use crate::sheet::write::{Shape, Style, TextKind};
 
 /// Size limit of an export template.
 const MAX_TEMPLATE: u64 = 1 << 20;
+/// Placeholder for the name of the list.
+const KIND: &str = "{kind}";
 const RESUME_HINT: &str = "the records read so far are kept; run the same command again within an hour to continue";
 
 /// Names of the records that can be exported.
@@ -45,8 +47,8 @@ pub struct IdSource {
 
 #[derive(Clone, Debug)]
 pub struct ExportRequest<'a> {
-    /// One of [`EXPORTABLE`].
-    pub records: &'static str,
+    /// Some of [`EXPORTABLE`]. Several become the sheets of one workbook, or a file each where the name has `{kind}`.
+    pub records: Vec<&'static str>,
     /// Path family of the list, by default public.
     pub family: Option<Family>,
     /// Path of the file, or `None` for standard output.
@@ -59,6 +61,8 @@ pub struct ExportRequest<'a> {
     /// Path of an array with one row per element.
     pub explode: Option<String>,
     pub since: Since,
+    /// Path of the list of what was added, changed and removed since the previous export with such a list.
+    pub changes: Option<&'a Path>,
     /// Reads the ids a second time.
     pub verify: bool,
     /// Starts again instead of continuing an interrupted export.
@@ -78,21 +82,66 @@ pub struct ExportRequest<'a> {
     pub rate: Option<Speed>,
 }
 
-/// Exports records. An interrupted export continues when the same request is made again.
-pub async fn export(context: &Context, request: &ExportRequest<'_>, observer: Observer<'_>) -> Result<Exported, Error> {
-    let job = job(context, request)?;
-    let mut client = context.client(&job.base_url, request.concurrency)?;
+impl<'a> ExportRequest<'a> {
+    /// Returns a request for each file.
+    ///
+    /// # Errors
+    /// If a part of the request can't be carried out, before anything is requested.
+    pub fn by_file(&self) -> Result<Vec<ExportRequest<'a>>, Error> {
+        let has_kind = |path: Option<&Path>| path.is_some_and(|path| path.to_string_lossy().contains(KIND));
+        let is_several = self.records.len() > 1;
+        for (index, name) in self.records.iter().enumerate() {
+            if self.records[..index].contains(name) {
+                return Err(Error::invalid(format!("{name} are named twice"), "name each list once"));
+            }
+            source(self, name)?;
+        }
+        if is_several && self.template.is_some() {
+            let message = "an export template is for one list";
+            return Err(Error::invalid(message, "leave out --template, or export each list by a command of its own"));
+        }
+        let with = |records: &[&'static str]| ExportRequest { records: records.to_vec(), ..self.clone() };
+        if !is_several {
+            return Ok(vec![with(&self.records)]);
+        }
+        let has_sheets = |path: Option<&Path>| path.is_some_and(|path| Shape::of(path) == Some(Shape::Xlsx));
+        let each_has_its_own = has_kind(self.output);
+        if !each_has_its_own && !has_sheets(self.output) {
+            let message = "several lists need a workbook, or a file each";
+            return Err(Error::invalid(message, "write to a file such as all.xlsx or '{kind}.csv'"));
+        }
+        let shares_changes = self.changes.is_some() && !has_kind(self.changes);
+        if shares_changes && (each_has_its_own || !has_sheets(self.changes)) {
+            let message = "the changes of several lists need a file each";
+            return Err(Error::invalid(message, "name it by {kind}, as in 'changes-{kind}.csv'"));
+        }
+        Ok(match each_has_its_own {
+            true => self.records.iter().map(|name| with(&[name])).collect(),
+            false => vec![with(&self.records)],
+        })
+    }
+}
+
+/// Exports records to one file, one of [`ExportRequest::by_file`]. An interrupted export continues when the same request is made
+/// again. Returns the result of each list.
+pub async fn export(
+    context: &Context,
+    request: &ExportRequest<'_>,
+    observer: Observer<'_>,
+) -> Result<Vec<Exported>, Error> {
+    let jobs: Vec<Job> = request.records.iter().map(|name| job(context, request, name)).collect::<Result<_, _>>()?;
+    let mut client = context.client(context.base_url()?.trim_end_matches('/'), request.concurrency)?;
     if let Some(language) = request.language {
         client = client.with_language(language)?;
     }
-    let speed = context.measured_speed(request.rate, &job.base_url).await?;
+    let speed = context.measured_speed(request.rate, context.base_url()?.trim_end_matches('/')).await?;
     let pace = Arc::new(Pace::new(speed, Instant::now()));
     let has_records = AtomicBool::new(false);
     let show = |records, total| {
         has_records.fetch_or(records > 0, Ordering::Relaxed);
         observer(Event::Exported { records, total });
     };
-    let exported = export::export(Arc::new(client), pace, &job, &show).await.map_err(|error| {
+    let exported = export::export_together(Arc::new(client), pace, &jobs, &show).await.map_err(|error| {
         let hint = match &error {
             error if has_records.load(Ordering::Relaxed) && is_resumable(error) => Some(RESUME_HINT.to_owned()),
             error => other_family(error, request),
@@ -103,10 +152,10 @@ pub async fn export(context: &Context, request: &ExportRequest<'_>, observer: Ob
             None => error,
         }
     })?;
-    for remark in &exported.remarks {
+    for remark in exported.iter().flat_map(|exported| &exported.remarks) {
         observer(Event::Warning(remark));
     }
-    if exported.lacks_baseline {
+    if exported.iter().any(|exported| exported.lacks_baseline) {
         observer(Event::Note("--min-ratio was not checked, because no earlier export to this name is known"));
     }
     Ok(exported)
@@ -115,7 +164,7 @@ pub async fn export(context: &Context, request: &ExportRequest<'_>, observer: Ob
 /// Returns advice for a list that is not there, if it may be among the paths of the other family.
 fn other_family(error: &export::Error, request: &ExportRequest<'_>) -> Option<String> {
     let export::Error::Api(client::Error::Status { status: 404, path, .. }) = error else { return None };
-    let lists = || LISTS.into_iter().filter(|list| list.name == request.records);
+    let lists = || LISTS.into_iter().filter(|list| request.records.contains(&list.name));
     let asked = lists().find(|list| path.starts_with(list.path))?;
     let other = lists().find(|list| list.family != asked.family)?;
     Some(format!(
@@ -137,8 +186,8 @@ fn is_resumable(error: &export::Error) -> bool {
     }
 }
 
-fn job(context: &Context, request: &ExportRequest<'_>) -> Result<Job, Error> {
-    let output = output(request)?;
+fn job(context: &Context, request: &ExportRequest<'_>, records: &str) -> Result<Job, Error> {
+    let output = output(request, records)?;
     if request.since == Since::Last && matches!(output, Output::Stdout { .. }) {
         let message = "--since last needs the name of a file: standard output has no previous export";
         return Err(Error::invalid(message, "write to a file such as changes-{date}-{time}.csv"));
@@ -149,10 +198,11 @@ fn job(context: &Context, request: &ExportRequest<'_>) -> Result<Job, Error> {
         return Err(Error::invalid(message, "name it like 'items-{date}.csv'"));
     }
     Ok(Job {
-        source: source(request)?,
+        source: source(request, records)?,
+        changes: changes(request, &output, records)?,
         output,
         style: request.style,
-        template: request.template.map(|path| load_template(path, request.records)).transpose()?,
+        template: request.template.map(|path| load_template(path, records)).transpose()?,
         explode: request.explode.clone(),
         since: request.since,
         verify: request.verify,
@@ -169,7 +219,7 @@ fn job(context: &Context, request: &ExportRequest<'_>) -> Result<Job, Error> {
     })
 }
 
-fn output(request: &ExportRequest<'_>) -> Result<Output, Error> {
+fn output(request: &ExportRequest<'_>, records: &str) -> Result<Output, Error> {
     let Some(path) = request.output else {
         return Ok(Output::Stdout { kind: request.stdout_format.unwrap_or(TextKind::Csv) });
     };
@@ -177,18 +227,52 @@ fn output(request: &ExportRequest<'_>) -> Result<Output, Error> {
         let message = "--format is for standard output; a file's extension determines its format";
         return Err(Error::invalid(message, "leave out --format and change the extension"));
     }
+    let (pattern, shape) = pattern(path, records)?;
+    // The flags are for the list of changes, too.
+    let shape_of_changes = request.changes.and_then(Shape::of);
+    if let Some(flag) = flag_without_effect(&request.style, shape)
+        && shape_of_changes.is_none_or(|shape| flag_without_effect(&request.style, shape).is_some())
+    {
+        let message = format!("{flag} has no effect on {}", path.display());
+        return Err(Error::invalid(message, format!("leave out {flag}, or export to .csv")));
+    }
+    Ok(Output::File { pattern, shape })
+}
+
+/// Returns the name of a file without the placeholder of the list, and its format.
+fn pattern(path: &Path, records: &str) -> Result<(String, Shape), Error> {
     let shape = Shape::of(path).ok_or_else(|| {
         let message = format!("{} has no extension that says what to write", path.display());
         Error::invalid(message, format!("name it {}", Shape::NAMES))
     })?;
-    if let Some(flag) = flag_without_effect(&request.style, shape) {
-        let message = format!("{flag} has no effect on {}", path.display());
-        return Err(Error::invalid(message, format!("leave out {flag}, or export to .csv")));
-    }
     let pattern = path.to_str().ok_or_else(|| {
         Error::invalid(format!("the name {} is not valid Unicode", path.display()), "give the file another name")
     })?;
-    Ok(Output::File { pattern: pattern.to_owned(), shape })
+    Ok((pattern.replace(KIND, records), shape))
+}
+
+fn changes(request: &ExportRequest<'_>, output: &Output, records: &str) -> Result<Option<ChangesFile>, Error> {
+    let Some(path) = request.changes else { return Ok(None) };
+    let (pattern, shape) = pattern(path, records)?;
+    match (output, request.since) {
+        (Output::Stdout { .. }, _) => {
+            let message = "--changes needs the name of a file: standard output has no previous export";
+            Err(Error::invalid(message, "write the records to a file, too"))
+        }
+        (_, Since::Moment(_)) => {
+            let message = "--changes is about the previous export, not about the time of --since";
+            Err(Error::invalid(message, "leave out --since, or use --since last"))
+        }
+        (Output::File { pattern: output, .. }, _) if absolute(output) == absolute(&pattern) => {
+            let message = format!("{} can't take both the records and the changes", path.display());
+            Err(Error::invalid(message, "give --changes another name"))
+        }
+        _ => Ok(Some(ChangesFile { pattern, shape })),
+    }
+}
+
+fn absolute(path: &str) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path))
 }
 
 /// Returns a flag of text formats that does not apply to this format.
@@ -203,8 +287,7 @@ fn flag_without_effect(style: &Style, shape: Shape) -> Option<&'static str> {
     flags.into_iter().find(|(_, is_used)| *is_used && !has_fields).map(|(flag, _)| flag)
 }
 
-fn source(request: &ExportRequest<'_>) -> Result<Source, Error> {
-    let name = request.records;
+fn source(request: &ExportRequest<'_>, name: &str) -> Result<Source, Error> {
     if let Some(ids) = &request.ids {
         let single = SINGLES.into_iter().find(|single| single.name == name).ok_or_else(|| {
             let hint = "leave out --ids; only transactions, orders and inventories can be exported by id";

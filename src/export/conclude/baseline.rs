@@ -21,8 +21,9 @@ pub(in crate::export) fn records_before(job: &Job, path: Option<&Path>, state: O
 fn newest_manifest(job: &Job, path: &Path) -> Option<Manifest> {
     let (Output::File { pattern, .. }, Source::List(list)) = (&job.output, &job.source) else { return None };
     let complete_manifest = |file: &Path| {
-        let manifest = Manifest::beside(file)?;
-        let is_its_file = file.metadata().is_ok_and(|found| found.len() == manifest.bytes);
+        let whole = Manifest::beside(file)?;
+        let is_its_file = file.metadata().is_ok_and(|found| found.len() == whole.bytes);
+        let manifest = whole.of_records(list.name)?;
         let is_same_list = (manifest.records.as_str(), manifest.base_url.as_str(), manifest.workspace.as_str())
             == (list.name, job.base_url.as_str(), job.workspace.as_str());
         (is_its_file && is_same_list && manifest.complete).then_some(manifest)
@@ -44,14 +45,31 @@ pub(in crate::export) fn check_existing(job: &Job, path: Option<&Path>) -> Resul
         let Manifest { workspace, base_url, .. } = manifest;
         return Err(Error::OtherOrigin { path: path.to_owned(), workspace, base_url });
     }
-    let finished: Option<jiff::Timestamp> = manifest.finished.parse().ok();
-    let is_today = finished.is_some_and(|finished| {
-        let zone = job.clock.local.time_zone().clone();
-        finished.to_zoned(zone).date() == job.clock.local.date()
-    });
     // The next process may not have read the changes yet.
-    if job.since == Since::Last && manifest.changes_only && manifest.count > 0 && is_today {
+    if job.since == Since::Last && manifest.changes_only && manifest.count > 0 && is_today(job, &manifest.finished) {
         return Err(Error::ChangesKept { path: path.to_owned(), count: manifest.count });
     }
     Ok(())
+}
+
+/// Refuses to replace a list of changes of the same day, before anything is requested.
+pub(in crate::export) fn check_existing_changes(
+    job: &Job,
+    path: Option<&Path>,
+    previous: Option<&State>,
+) -> Result<(), Error> {
+    let Some(path) = path.filter(|path| path.exists()) else { return Ok(()) };
+    let Some(listed) = previous.and_then(|previous| previous.listed.as_ref()) else { return Ok(()) };
+    let is_it = listed.file.as_deref().is_some_and(|file| file == std::path::absolute(path).as_deref().unwrap_or(path));
+    match is_it && listed.count > 0 && is_today(job, &listed.finished) {
+        true => Err(Error::ChangesKept { path: path.to_owned(), count: listed.count }),
+        false => Ok(()),
+    }
+}
+
+/// Returns whether a time is on the day of the export.
+fn is_today(job: &Job, time: &str) -> bool {
+    let time: Option<jiff::Timestamp> = time.parse().ok();
+    let day = |time: jiff::Timestamp| time.to_zoned(job.clock.local.time_zone().clone()).date();
+    time.is_some_and(|time| day(time) == job.clock.local.date())
 }

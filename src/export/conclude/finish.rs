@@ -3,24 +3,27 @@
 use std::path::{Path, PathBuf};
 
 use super::file_names;
-use super::history::{ComparedRecords, History, State};
+use super::history::{ComparedRecords, History, LastList, State};
 use super::manifest::Manifest;
 use super::verdict::Verdict;
 use crate::client::pages::Walk;
-use crate::export::changes::Comparison;
+use crate::export::changes::{Changes, Comparison};
 use crate::export::error::Error;
 use crate::export::fetch::MissingRecord;
 use crate::export::job::{Job, Output, Since, Source};
 use crate::export::spool::{FrameKind, Spool};
 use crate::export::table::{FinishedTable, MAX_COLUMNS, OTHER_FIELDS, UnusedField};
 use crate::sheet::compression::Compression;
-use crate::sheet::write::{Shape, Style, TextKind, Value, ValueTable};
+use crate::sheet::write::{Shape, Style, TextKind, Value, ValueTable, Written};
 
 /// The result of an export.
 #[derive(Debug)]
 pub struct Exported {
     /// Path of the table: the requested name, or that name with `.incomplete` appended. `None` for standard output.
     pub path: Option<PathBuf>,
+    /// Path of the list of changes, if one was written.
+    pub changes_file: Option<PathBuf>,
+    /// Manifest of these records, and of the file unless other records are in it, too.
     pub manifest: Manifest,
     /// Path of the list of IDs that were not found.
     pub not_found: Option<PathBuf>,
@@ -35,16 +38,20 @@ pub struct Exported {
 /// The results of all steps before.
 pub(in crate::export) struct ExportResults<'a> {
     pub(in crate::export) job: &'a Job,
-    pub(in crate::export) history: &'a History,
+    pub(in crate::export) history: History,
+    /// The state of the previous export.
+    pub(in crate::export) previous: Option<State>,
+    /// The hashes of this export, if they are saved.
+    pub(in crate::export) new_records: Option<ComparedRecords>,
     pub(in crate::export) verdict: Verdict,
     pub(in crate::export) walk: Walk,
     pub(in crate::export) table: FinishedTable,
+    /// The file; `None` for standard output.
+    pub(in crate::export) written: Option<Written>,
     pub(in crate::export) comparison: Comparison,
-    /// Path of the file; `None` for standard output.
-    pub(in crate::export) path: Option<PathBuf>,
+    pub(in crate::export) changes: Option<ListedChanges>,
+    pub(in crate::export) spool: Spool,
     pub(in crate::export) since: Option<jiff::Timestamp>,
-    /// The hashes of the previous export, and those of this one if they are saved.
-    pub(in crate::export) compared: [Option<ComparedRecords>; 2],
     /// Number of IDs that were not found.
     pub(in crate::export) missing: u64,
     pub(in crate::export) was_resumed: bool,
@@ -54,63 +61,99 @@ pub(in crate::export) struct ExportResults<'a> {
     pub(in crate::export) started: jiff::Timestamp,
 }
 
-/// Concludes an export whose file is in place. The spool is removed last, so no request is repeated after an earlier failure.
-pub(in crate::export) fn conclude(results: ExportResults<'_>, spool: Spool) -> Result<Exported, Error> {
-    let not_found = write_missing_records(&results, &spool)?;
-    let mut exported = Exported {
-        path: results.path.clone(),
-        manifest: manifest(&results),
-        not_found,
-        removed: Vec::new(),
-        remarks: remarks(&results),
-        lacks_baseline: results.verdict.lacks_baseline,
-    };
-    if let Some(path) = &results.path {
-        exported.manifest.write(path)?;
-        if results.verdict.is_complete {
-            let (job, path) = (results.job, path.clone());
-            remember(results, &exported.manifest, &path)?;
-            exported.remove_replaced_files(job, &path);
-        }
+/// The list of changes of an export.
+#[derive(Debug)]
+pub(in crate::export) struct ListedChanges {
+    /// The saved records of this export.
+    pub(in crate::export) records: ComparedRecords,
+    /// The file and its numbers of records. `None` if there was nothing to compare with.
+    pub(in crate::export) written: Option<(PathBuf, Changes)>,
+}
+
+/// Concludes exports whose file is in place at `path`. The spools are removed last, so no request is repeated after an
+/// earlier failure.
+pub(in crate::export) fn conclude(
+    results: Vec<ExportResults<'_>>,
+    path: Option<&Path>,
+    is_complete: bool,
+) -> Result<Vec<Exported>, Error> {
+    let mut exported = Vec::new();
+    for result in &results {
+        exported.push(Exported {
+            path: path.map(Path::to_owned),
+            changes_file: result.changes_file().map(Path::to_owned),
+            manifest: manifest(result, path),
+            not_found: write_missing_records(result, path)?,
+            removed: Vec::new(),
+            remarks: remarks(result),
+            lacks_baseline: result.verdict.lacks_baseline,
+        });
     }
-    spool.remove()?;
+    let manifest = Manifest::of_sheets(exported.iter().map(|exported| exported.manifest.clone()).collect());
+    if let (Some(path), Some(manifest)) = (path, &manifest) {
+        manifest.write(path)?;
+    }
+    let (keep, workspace) = results.first().map_or((None, ""), |first| (first.job.keep, first.job.workspace.as_str()));
+    let mut spools = Vec::new();
+    for (result, exported) in results.into_iter().zip(&exported) {
+        let remembered = path.filter(|_| is_complete);
+        spools.push(remember(result, &exported.manifest, remembered)?);
+    }
+    if let (Some(path), Some(manifest), Some(first)) = (path.filter(|_| is_complete), &manifest, exported.first_mut()) {
+        first.remove_replaced_files(manifest, keep, workspace, path);
+    }
+    for spool in spools {
+        spool.remove()?;
+    }
     Ok(exported)
 }
 
-fn remember(results: ExportResults<'_>, manifest: &Manifest, path: &Path) -> Result<(), Error> {
-    let ExportResults { history, walk, comparison, started, compared: [previous, new], .. } = results;
+/// Saves the state for the next export, if this one is complete. Returns the spool.
+fn remember(results: ExportResults<'_>, manifest: &Manifest, path: Option<&Path>) -> Result<Spool, Error> {
+    let ExportResults { history, previous, walk, comparison, changes, new_records, spool, started, .. } = results;
+    let Some(path) = path else { return Ok(spool) };
     comparison.save()?;
-    // The state takes effect at once, with the file of hashes that it names.
+    let (compared, listed) = previous.map_or((None, None), |previous| (previous.compared, previous.listed));
+    let finished = manifest.finished.clone();
+    let new_list = changes.map(|changes| {
+        let (file, counts) = changes.written.unzip();
+        let count = counts.map_or(0, |Changes { added, changed, removed }| added + changed + removed);
+        let file = file.map(|file| std::path::absolute(&file).unwrap_or(file));
+        LastList { records: changes.records, file, count, finished: finished.clone() }
+    });
+    // The state takes effect at once, with the files that it names.
     history.remember(&State {
         file: path.to_owned(),
         distinct: walk.entries,
         started,
-        finished: manifest.finished.clone(),
-        compared: new.or(previous),
-    })
+        finished,
+        compared: new_records.or(compared),
+        listed: new_list.or(listed),
+    })?;
+    Ok(spool)
+}
+
+impl ExportResults<'_> {
+    fn changes_file(&self) -> Option<&Path> {
+        self.changes.as_ref()?.written.as_ref().map(|(path, _)| path.as_path())
+    }
 }
 
 impl Exported {
     /// Removes an incomplete file of an earlier export, and dated files beyond `--keep`. Failures become remarks.
-    fn remove_replaced_files(&mut self, job: &Job, path: &Path) {
+    fn remove_replaced_files(&mut self, manifest: &Manifest, keep: Option<usize>, workspace: &str, path: &Path) {
+        let is_earlier = |file: &Path| Manifest::beside(file).is_some_and(|other| other.is_same_export(manifest));
         let incomplete = file_names::incomplete(path);
-        if Manifest::beside(&incomplete).is_some_and(|manifest| self.is_same_export(&manifest)) {
+        if is_earlier(&incomplete) {
             self.remove_with_manifest(&incomplete);
         }
-        let Some(keep) = job.keep else { return };
-        let mut dated = file_names::dated_files(&self.manifest.pattern, &job.workspace, path);
-        dated.retain(|(_, file)| Manifest::beside(file).is_some_and(|manifest| self.is_same_export(&manifest)));
+        let Some(keep) = keep else { return };
+        let mut dated = file_names::dated_files(&manifest.pattern, workspace, path);
+        dated.retain(|(_, file)| is_earlier(file));
         let surplus = dated.len().saturating_sub(keep);
         for (_, file) in dated.into_iter().take(surplus) {
             self.remove_with_manifest(&file);
         }
-    }
-
-    /// Returns whether a manifest is of an earlier export of the same records to the same name.
-    fn is_same_export(&self, other: &Manifest) -> bool {
-        let own = &self.manifest;
-        (&own.pattern, &own.records, &own.base_url, &own.workspace)
-            == (&other.pattern, &other.records, &other.base_url, &other.workspace)
     }
 
     fn remove_with_manifest(&mut self, path: &Path) {
@@ -125,15 +168,32 @@ impl Exported {
     }
 }
 
-fn manifest(results: &ExportResults<'_>) -> Manifest {
+fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
     let ExportResults {
-        job, verdict, walk, table, comparison, since, missing, was_resumed, is_verified, started, ..
+        job,
+        verdict,
+        walk,
+        table,
+        written,
+        comparison,
+        since,
+        missing,
+        was_resumed,
+        is_verified,
+        started,
+        ..
     } = results;
-    let FinishedTable { written, header, counts, .. } = table;
-    let (records, family) = match &job.source {
-        Source::List(list) => (list.name, list.family.name()),
-        Source::Ids { single, .. } => (single.name, "public"),
+    let FinishedTable { header, counts, .. } = table;
+    let (_, records) = job.source.fields();
+    let family = match &job.source {
+        Source::List(list) => list.family.name(),
+        Source::Ids { .. } => "public",
     };
+    let listed = results.changes.as_ref().and_then(|changes| changes.written.as_ref());
+    let changes_file = results.changes_file().map(|file| match file.file_name() {
+        Some(name) if file.parent() == path.and_then(Path::parent) => PathBuf::from(name),
+        _ => std::path::absolute(file).unwrap_or_else(|_| file.to_owned()),
+    });
     let pattern = match &job.output {
         Output::File { pattern, .. } => pattern.as_str(),
         Output::Stdout { .. } => "-",
@@ -171,7 +231,10 @@ fn manifest(results: &ExportResults<'_>) -> Manifest {
         gathered: counts.other_fields,
         cut: counts.cut,
         defused: counts.defused,
-        changes: comparison.changes,
+        // Records that were not read are not removed.
+        changes: listed.map(|(_, counts)| *counts).or(comparison.changes).filter(|_| verdict.is_complete),
+        changes_file,
+        sheets: Vec::new(),
     }
 }
 
@@ -200,12 +263,19 @@ fn remarks(results: &ExportResults<'_>) -> Vec<String> {
             counts.cut
         ));
     }
+    if results.changes.as_ref().is_some_and(|changes| changes.written.is_none()) {
+        let (_, records) = results.job.source.fields();
+        remarks.push(format!(
+            "no changes of {records} are listed, because no earlier export to this name with --changes is remembered; the \
+             next one lists what has changed from now on"
+        ));
+    }
     remarks
 }
 
 /// Writes the list of IDs that were not found. If all were found, removes the list of an earlier export.
-fn write_missing_records(results: &ExportResults<'_>, spool: &Spool) -> Result<Option<PathBuf>, Error> {
-    let (Source::Ids { .. }, Some(path)) = (&results.job.source, &results.path) else { return Ok(None) };
+fn write_missing_records(results: &ExportResults<'_>, path: Option<&Path>) -> Result<Option<PathBuf>, Error> {
+    let (Source::Ids { .. }, Some(path)) = (&results.job.source, path) else { return Ok(None) };
     let path = file_names::not_found(path);
     if results.missing == 0 {
         // The file may not exist.
@@ -215,7 +285,7 @@ fn write_missing_records(results: &ExportResults<'_>, spool: &Spool) -> Result<O
     let shape = Shape::Text { kind: TextKind::Csv, packing: Compression::None };
     let header = ["id", "row", "reason"].map(str::to_owned);
     let mut table = ValueTable::create(&path, shape, Style::default(), "not found", &header)?;
-    let mut frames = spool.frames()?;
+    let mut frames = results.spool.frames()?;
     while let Some(frame) = frames.next()? {
         if frame.kind == FrameKind::Missing
             && let Ok(MissingRecord { id, row, reason, .. }) = serde_json::from_slice(&frame.payload)

@@ -18,6 +18,8 @@ use crate::sheet::write::{Existing, WholeFile};
 const STATE: &str = "state.json";
 /// Beginning of the names of files with the hashes of records.
 const HASHES: &str = "records-";
+/// Beginning of the names of files with the records themselves.
+const LISTED: &str = "listed-";
 const LOCK: &str = "lock";
 
 /// Age at which the spool of an interrupted export is deleted.
@@ -42,9 +44,23 @@ pub(in crate::export) struct State {
     /// The records for the next comparison and for `--since last`.
     #[serde(default)]
     pub(in crate::export) compared: Option<ComparedRecords>,
+    /// The last list of changes.
+    #[serde(default)]
+    pub(in crate::export) listed: Option<LastList>,
 }
 
-/// The saved hashes of an export's records.
+/// The last list of changes, and the records that the next one is compared with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::export) struct LastList {
+    pub(in crate::export) records: ComparedRecords,
+    /// The list, unless there was nothing to compare with.
+    pub(super) file: Option<PathBuf>,
+    /// Number of changes in it.
+    pub(super) count: u64,
+    pub(super) finished: String,
+}
+
+/// The saved records of an export, or their hashes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::export) struct ComparedRecords {
     /// File name in the folder of the export.
@@ -89,14 +105,19 @@ impl History {
         &self.folder
     }
 
-    /// Returns the path of saved hashes.
-    pub(in crate::export) fn hashes(&self, records: &ComparedRecords) -> PathBuf {
+    /// Returns the path of saved records or hashes.
+    pub(in crate::export) fn saved(&self, records: &ComparedRecords) -> PathBuf {
         self.folder.join(&records.name)
     }
 
     /// Returns the name for the hashes of an export that started at this time.
     pub(in crate::export) fn new_records(started: jiff::Timestamp) -> ComparedRecords {
         ComparedRecords { name: format!("{HASHES}{}", started.as_nanosecond()), started }
+    }
+
+    /// Returns the name for the records of an export with a list of changes that started at this time.
+    pub(in crate::export) fn new_listed(started: jiff::Timestamp) -> ComparedRecords {
+        ComparedRecords { name: format!("{LISTED}{}", started.as_nanosecond()), started }
     }
 
     /// Returns the state of the last complete export, or `None` if missing or unreadable.
@@ -111,17 +132,19 @@ impl History {
         let text = serde_json::to_string(state).map_err(|error| failed(error.into()))?;
         file.write_all(text.as_bytes()).map_err(failed)?;
         file.finish()?;
-        self.delete_old_hashes(state);
+        self.delete_old_records(state);
         Ok(())
     }
 
-    /// Deletes the hashes that `state` does not name. Errors are ignored: the next export tries again.
-    fn delete_old_hashes(&self, state: &State) {
+    /// Deletes the records and hashes that `state` does not name. Errors are ignored: the next export tries again.
+    fn delete_old_records(&self, state: &State) {
+        let named = [state.compared.as_ref(), state.listed.as_ref().map(|listed| &listed.records)];
+        let is_named = |name: &str| named.iter().flatten().any(|records| records.name == name);
         for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            let is_old = name.to_str().is_some_and(|name| {
-                name.starts_with(HASHES) && state.compared.as_ref().is_none_or(|records| records.name != name)
-            });
+            let is_old = name
+                .to_str()
+                .is_some_and(|name| (name.starts_with(HASHES) || name.starts_with(LISTED)) && !is_named(name));
             if is_old {
                 let _ = std::fs::remove_file(entry.path());
             }

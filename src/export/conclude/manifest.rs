@@ -74,6 +74,13 @@ pub struct Manifest {
     pub defused: u64,
     /// Differences from the previous export to the same name.
     pub changes: Option<Changes>,
+    /// The list of these changes: a name in the same folder, or a path.
+    #[serde(default)]
+    pub changes_file: Option<PathBuf>,
+    /// The manifests of the sheets, if the file is a workbook with several kinds of records. The counts above are those of
+    /// all sheets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sheets: Vec<Manifest>,
 }
 
 impl Manifest {
@@ -82,6 +89,56 @@ impl Manifest {
         let mut name = file.as_os_str().to_owned();
         name.push(SUFFIX);
         PathBuf::from(name)
+    }
+
+    /// Returns the manifest of a file whose sheets have these manifests. A single one is that of the file.
+    pub(super) fn of_sheets(sheets: Vec<Manifest>) -> Option<Manifest> {
+        let mut whole = sheets.first()?.clone();
+        for sheet in &sheets[1..] {
+            whole.records = format!("{},{}", whole.records, sheet.records);
+            whole.finished.clone_from(&sheet.finished);
+            whole.resumed |= sheet.resumed;
+            whole.complete &= sheet.complete;
+            whole.verified &= sheet.verified;
+            for (sum, count) in [
+                (&mut whole.count, sheet.count),
+                (&mut whole.rows, sheet.rows),
+                (&mut whole.distinct, sheet.distinct),
+                (&mut whole.pages, sheet.pages),
+                (&mut whole.duplicates, sheet.duplicates),
+                (&mut whole.older, sheet.older),
+                (&mut whole.left_out, sheet.left_out),
+                (&mut whole.not_found, sheet.not_found),
+                (&mut whole.gathered, sheet.gathered),
+                (&mut whole.cut, sheet.cut),
+                (&mut whole.defused, sheet.defused),
+            ] {
+                *sum += count;
+            }
+            whole.total = whole.total.zip(sheet.total).map(|(one, other)| one + other);
+            whole.changes = whole.changes.zip(sheet.changes).map(|(one, other)| one + other);
+        }
+        if sheets.len() > 1 {
+            let reasons = sheets.iter().map(|sheet| format!("{}: {}", sheet.records, sheet.how));
+            whole.how = reasons.collect::<Vec<_>>().join("; ");
+            whole.columns = Vec::new();
+            whole.sheets = sheets;
+        }
+        Some(whole)
+    }
+
+    /// Returns whether a manifest is of an export of the same records to the same name.
+    pub(super) fn is_same_export(&self, other: &Manifest) -> bool {
+        (&self.pattern, &self.records, &self.base_url, &self.workspace)
+            == (&other.pattern, &other.records, &other.base_url, &other.workspace)
+    }
+
+    /// Returns the manifest of these records: this one, or that of their sheet.
+    pub(super) fn of_records(self, records: &str) -> Option<Manifest> {
+        if self.sheets.is_empty() {
+            return Some(self);
+        }
+        self.sheets.into_iter().find(|sheet| sheet.records == records)
     }
 
     /// Reads the manifest of a file, or returns `None` if missing or invalid.

@@ -15,7 +15,7 @@ use crate::export::template::Template;
 use crate::export::template::model::{Column, ColumnSource, Field};
 use crate::export::value::text;
 use crate::records::ListedField;
-use crate::sheet::write::{Shape, Style, Value, ValueTable, Written};
+use crate::sheet::write::{Shape, Style, Value, ValueTable};
 
 /// Options of the table.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub(in crate::export) struct TableOptions {
     pub(in crate::export) path: Option<PathBuf>,
     pub(in crate::export) shape: Shape,
     pub(in crate::export) style: Style,
+    /// The table is one of several in a workbook, so it can't be discarded once rows are written.
+    pub(in crate::export) is_shared: bool,
     pub(in crate::export) template: Option<Template>,
     /// Path of an array whose elements get a row each.
     pub(in crate::export) explode: Option<String>,
@@ -66,8 +68,6 @@ pub(in crate::export) struct Counts {
 
 /// A finished table.
 pub(in crate::export) struct FinishedTable {
-    /// `None` for standard output.
-    pub(in crate::export) written: Option<Written>,
     pub(in crate::export) header: Vec<String>,
     pub(in crate::export) counts: Counts,
     /// Fields of the export template or of `--explode` that are blank in every record.
@@ -130,7 +130,7 @@ impl TableOptions {
 
     /// Returns whether rows can be written before all columns are known. Output to stdout cannot be discarded.
     fn writes_early(&self) -> bool {
-        self.path.is_some() && self.template.as_ref().is_none_or(|t| t.sort.is_empty())
+        self.path.is_some() && !self.is_shared && self.template.as_ref().is_none_or(|t| t.sort.is_empty())
     }
 
     /// Returns whether the next export is compared with this one. After an export since some moment, the next one must
@@ -205,7 +205,7 @@ impl TableBuilder {
             for entry in &selected {
                 self.columns.each_row(entry, self.options.explode(), |_, _| Ok::<_, Error>(()))?;
             }
-            self.table = Some(self.start_table()?);
+            self.table = Some(self.start_table(None)?);
         }
         let (columns, had_other_fields) = (self.columns.len(), self.columns.has_other_fields());
         for entry in &selected {
@@ -258,17 +258,17 @@ impl TableBuilder {
         Ok(other_fields)
     }
 
-    /// Finishes the table and puts the file in place at `path`. `pages` returns all pages again, from the first, in case
-    /// the rows have to be written again.
+    /// Finishes the table, after `before` if it is one of several. The caller puts the file in place. `pages` returns all
+    /// pages again, from the first, in case the rows have to be written again.
     pub(in crate::export) fn finish(
         mut self,
-        path: PathBuf,
+        before: Option<ValueTable>,
         pages: impl Iterator<Item = Result<(Page, Vec<bool>), Error>>,
-    ) -> Result<FinishedTable, Error> {
+    ) -> Result<(ValueTable, FinishedTable), Error> {
         let columns = self.table_columns();
         if self.table.as_ref().is_none_or(|table| table.columns != columns) {
             self.table = None;
-            self.table = Some(self.start_table()?);
+            self.table = Some(self.start_table(before)?);
             self.write_again(pages)?;
         }
         // All columns were known at the start, so the table was not discarded again.
@@ -276,13 +276,13 @@ impl TableBuilder {
         self.counts.rows = rows;
         self.counts.cut = table.cut();
         self.counts.defused = table.defused();
-        Ok(FinishedTable {
-            written: table.finish_as(path)?,
+        let finished = FinishedTable {
             header: columns.into_iter().map(|column| column.header).collect(),
             unused_fields: self.unused_fields(),
             counts: self.counts,
             hashes: self.hashes,
-        })
+        };
+        Ok((table, finished))
     }
 
     fn write_again(&mut self, pages: impl Iterator<Item = Result<(Page, Vec<bool>), Error>>) -> Result<(), Error> {
@@ -306,14 +306,18 @@ impl TableBuilder {
         Ok(())
     }
 
-    fn start_table(&self) -> Result<OpenTable, Error> {
+    /// Starts the table, after `before` in the same workbook.
+    fn start_table(&self, before: Option<ValueTable>) -> Result<OpenTable, Error> {
         let columns = self.table_columns();
         let header: Vec<String> = columns.iter().map(|column| column.header.clone()).collect();
         let TableOptions { path, shape, style, sheet, .. } = &self.options;
-        let table = match (path, shape) {
-            (Some(path), shape) => ValueTable::create(path, *shape, *style, sheet, &header)?,
-            (None, Shape::Text { kind, .. }) => ValueTable::stdout(*kind, *style, &header)?,
-            (None, Shape::Xlsx) => return Err(Error::Internal("a workbook cannot be written to standard output")),
+        let table = match (before, path, shape) {
+            (Some(before), ..) => before.next_sheet(sheet, &header)?,
+            (None, Some(path), shape) => ValueTable::create(path, *shape, *style, sheet, &header)?,
+            (None, None, Shape::Text { kind, .. }) => ValueTable::stdout(*kind, *style, &header)?,
+            (None, None, Shape::Xlsx) => {
+                return Err(Error::Internal("a workbook cannot be written to standard output"));
+            }
         };
         Ok(OpenTable { table, columns, rows: 0 })
     }

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::convert::Infallible;
 
 use crate::client::pages::{Entry, array_elements, object_fields};
 use crate::export::value::value;
@@ -22,7 +23,7 @@ const MAX_DEPTH: usize = 8;
 
 /// All columns found so far. The index of a column never changes.
 #[derive(Clone, Debug)]
-pub(super) struct Columns {
+pub(in crate::export) struct Columns {
     columns: Vec<Column>,
     by_path: HashMap<String, usize>,
     has_other_fields: bool,
@@ -45,7 +46,7 @@ struct Column {
 
 /// The JSON values of one row by column.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Row<'a> {
+pub(in crate::export) struct Row<'a> {
     values: Vec<Option<&'a str>>,
     /// Fields without a column of their own.
     other_fields: Vec<(String, &'a str)>,
@@ -60,7 +61,7 @@ struct Split<'a, 'e> {
 }
 
 impl Columns {
-    pub(super) fn new(fields: &[ListedField], has_dates: bool) -> Columns {
+    pub(in crate::export) fn new(fields: &[ListedField], has_dates: bool) -> Columns {
         let mut columns = Columns { columns: Vec::new(), by_path: HashMap::new(), has_other_fields: false, has_dates };
         for field in fields {
             columns.add(field.name, field.is_date_time, true);
@@ -68,16 +69,16 @@ impl Columns {
         columns
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::export) fn len(&self) -> usize {
         self.columns.len()
     }
 
     /// Returns whether the column [`OTHER_FIELDS`] has values.
-    pub(super) fn has_other_fields(&self) -> bool {
+    pub(in crate::export) fn has_other_fields(&self) -> bool {
         self.has_other_fields
     }
 
-    pub(super) fn find(&self, path: &str) -> Option<usize> {
+    pub(in crate::export) fn find(&self, path: &str) -> Option<usize> {
         self.by_path.get(path).copied()
     }
 
@@ -95,7 +96,7 @@ impl Columns {
 
     /// Returns the columns to write. A column that contains only nulls is omitted if the field is an object in other
     /// entries.
-    pub(super) fn visible(&self) -> Vec<usize> {
+    pub(in crate::export) fn visible(&self) -> Vec<usize> {
         let is_visible = |column: &Column| {
             column.is_known
                 || column.has_values
@@ -104,8 +105,20 @@ impl Columns {
         (0..self.columns.len()).filter(|index| is_visible(&self.columns[*index])).collect()
     }
 
-    pub(super) fn header(&self, index: usize) -> &str {
+    pub(in crate::export) fn header(&self, index: usize) -> &str {
         self.columns.get(index).map_or(OTHER_FIELDS, |column| &column.header)
+    }
+
+    /// Returns an entry as a single row, and adds columns for new fields.
+    pub(in crate::export) fn row<'a>(&mut self, entry: &Entry<'a>) -> Row<'a> {
+        let mut single = Row::default();
+        let done = self.each_row(entry, None, |_, row| {
+            single = row;
+            Ok::<_, Infallible>(())
+        });
+        match done {
+            Ok(()) => single,
+        }
     }
 
     /// Passes the rows of an entry to `each`, and adds columns for new fields. An entry has one row, or one row for each
@@ -184,7 +197,7 @@ impl Columns {
     }
 
     /// Returns the value of a row in a column. The index [`Columns::len`] is the column [`OTHER_FIELDS`].
-    pub(super) fn value<'a>(&self, row: &Row<'a>, index: usize) -> Value<'a> {
+    pub(in crate::export) fn value<'a>(&self, row: &Row<'a>, index: usize) -> Value<'a> {
         match self.columns.get(index) {
             Some(column) => value(row.json(index), column.is_date_time && self.has_dates),
             None if row.other_fields.is_empty() => Value::Blank,
@@ -270,8 +283,6 @@ fn is_within(path: &str, outer: &str) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::convert::Infallible;
-
     use super::*;
     use crate::client::pages::Page;
 

@@ -6,5 +6,5 @@ mod sort;
 mod writer_thread;
 
 pub(super) use self::builder::{FinishedTable, Selection, TableBuilder, TableOptions, UnusedField};
-pub(super) use self::columns::{MAX_COLUMNS, OTHER_FIELDS};
+pub(super) use self::columns::{Columns, MAX_COLUMNS, OTHER_FIELDS, Row};
 pub(super) use self::writer_thread::WriterThread;

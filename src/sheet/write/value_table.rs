@@ -39,6 +39,24 @@ impl ValueTable {
         }
     }
 
+    /// Ends the table, and begins another one on a further sheet of the same workbook.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`] if the table is no workbook, or the header is wider than a worksheet.
+    pub fn next_sheet(self, sheet: &str, header: &[String]) -> Result<ValueTable, Error> {
+        let reason = "only a workbook has room for several tables".to_owned();
+        match self {
+            ValueTable::Xlsx(table) => {
+                let header: Vec<&str> = header.iter().map(String::as_str).collect();
+                Ok(ValueTable::Xlsx(Box::new(table.next_table(sheet, &header)?)))
+            }
+            ValueTable::Delimited(table) => {
+                Err(Error::Unwritable { path: table.into_inner()?.name().to_owned(), reason })
+            }
+            ValueTable::Lines(table) => Err(Error::Unwritable { path: table.sink.name().to_owned(), reason }),
+        }
+    }
+
     /// Creates a table on standard output.
     pub fn stdout(kind: TextKind, style: Style, header: &[String]) -> Result<ValueTable, Error> {
         ValueTable::text(Sink::stdout()?, kind, style, header)

@@ -73,6 +73,8 @@ struct Sheets {
     layout: Layout,
     styles: CellStyles,
     max_rows: u32,
+    /// Number of worksheets before the table.
+    before: usize,
     /// Number of worksheets begun; rows go to the last one.
     count: usize,
     /// Next row of the last worksheet, zero-based.
@@ -98,12 +100,25 @@ impl XlsxTable {
         XlsxTable::with_max_rows(file, layout, MAX_ROWS)
     }
 
-    pub(crate) fn with_max_rows(file: WholeFile, mut layout: Layout, max_rows: u32) -> Result<XlsxTable, Error> {
+    pub(crate) fn with_max_rows(file: WholeFile, layout: Layout, max_rows: u32) -> Result<XlsxTable, Error> {
+        XlsxTable::begin(WorkbookFile::create(file)?, layout, max_rows, 0)
+    }
+
+    /// Ends the table, and begins a plain one on a further worksheet of the workbook.
+    pub fn next_table(self, name: &str, header: &[&str]) -> Result<XlsxTable, Error> {
+        let XlsxTable { mut file, mut sheets, .. } = self;
+        file.edit(|workbook| sheets.end(workbook))?;
+        XlsxTable::begin(file, Layout::plain(name, header), sheets.max_rows, sheets.before + sheets.count)
+    }
+
+    /// Begins a table after `before` worksheets.
+    fn begin(file: WorkbookFile, mut layout: Layout, max_rows: u32, before: usize) -> Result<XlsxTable, Error> {
         layout.name = sheet_name(&layout.name);
         let widths = layout.header.iter().map(|title| title.text.chars().count() + FILTER_BUTTON).collect();
         let sheets = Sheets {
             styles: CellStyles::on(&styles::base()),
             max_rows,
+            before: before + usize::from(layout.first_sheet.is_some()),
             count: 0,
             next_row: 0,
             cut_texts: 0,
@@ -112,7 +127,7 @@ impl XlsxTable {
             kinds: Vec::new(),
             layout,
         };
-        let mut table = XlsxTable { file: WorkbookFile::create(file)?, sheets, defused: 0 };
+        let mut table = XlsxTable { file, sheets, defused: 0 };
         table.check_width(table.sheets.layout.header.len())?;
         let XlsxTable { file, sheets, .. } = &mut table;
         file.edit(|workbook| {
@@ -301,8 +316,7 @@ impl Sheets {
     }
 
     fn current<'w>(&self, workbook: &'w mut Workbook) -> Result<&'w mut Worksheet, XlsxError> {
-        let before = usize::from(self.layout.first_sheet.is_some());
-        workbook.worksheet_from_index(before + self.count - 1)
+        workbook.worksheet_from_index(self.before + self.count - 1)
     }
 }
 
@@ -349,6 +363,26 @@ mod tests {
                 assert_eq!(row.get(0), Cell::Number(*number));
             }
             assert!(!rows.next(&mut row).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_workbook_has_several_tables() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut table = table(folder.path(), 3);
+        for number in ["1", "2", "3"] {
+            table.values(&[Value::Number(number)]).unwrap();
+        }
+        let mut table = table.next_table("Orders", &["Number"]).unwrap();
+        assert_eq!(table.cut_texts(), 0);
+        table.values(&[Value::Number("7")]).unwrap();
+        let path = table.next_table("Companies", &["Name"]).unwrap().finish(|_| Ok(())).unwrap();
+        let book = open(&path, &Options::default()).unwrap();
+        assert_eq!(book.sheets(), ["Items", "Items 2", "Orders", "Companies"]);
+        for (sheet, expected) in [(1, Cell::Number(3.0)), (2, Cell::Number(7.0))] {
+            let (mut rows, mut row) = (book.rows(sheet).unwrap(), Row::default());
+            assert!(rows.next(&mut row).unwrap() && rows.next(&mut row).unwrap());
+            assert_eq!(row.get(0), expected);
         }
     }
 
